@@ -1,0 +1,132 @@
+import { Injectable, Logger, type OnApplicationShutdown } from '@nestjs/common';
+import { PrismaPg } from '@prisma/adapter-pg';
+import pg from 'pg';
+import { Environment } from '../env/environment.js';
+import { PrismaClient } from './generated/client.js';
+
+/** A statement with a name is prepared once per connection; give one to whatever runs often. */
+export interface Statement {
+  readonly name: string;
+  readonly text: string;
+}
+
+/** Runs one statement and answers its rows, with the column names of the statement. */
+export interface Sql {
+  query<Row>(statement: string | Statement, values?: readonly unknown[]): Promise<Row[]>;
+}
+
+/** A statement run through this commits or is rolled back together with all others of the same `work`. */
+export interface Transaction extends Sql {
+  /** Runs once the commit is known; an error in it is logged and changes nothing. */
+  afterCommit(effect: () => void | Promise<void>): void;
+}
+
+/** Waiting longer than this for a connection means the pool is exhausted: fail, so that the caller can answer 503. */
+const CONNECTION_WAIT_MS = 5_000;
+/** No statement of ours is slow by nature; one that is has met a lock or a lost connection. */
+const STATEMENT_TIMEOUT_MS = 15_000;
+const LOCK_TIMEOUT_MS = 5_000;
+/** A transaction never spans a network call, so an idle one is a bug or a dead process. */
+const IDLE_IN_TRANSACTION_TIMEOUT_MS = 10_000;
+
+const SERIALIZATION_FAILURE = '40001';
+const DEADLOCK_DETECTED = '40P01';
+const ATTEMPTS = 3;
+
+/**
+ * PostgreSQL, through one pool. Prisma owns the schema, the types, and plain reads and writes of rows; what is hot, set-based
+ * or commits a fact with its event is SQL through `query` and `transaction`.
+ */
+@Injectable()
+export class Database implements Sql, OnApplicationShutdown {
+  readonly prisma: PrismaClient;
+  readonly pool: pg.Pool;
+  private readonly logger = new Logger(Database.name);
+
+  constructor(environment: Environment) {
+    this.pool = new pg.Pool({
+      connectionString: environment.DATABASE_URL,
+      max: environment.DATABASE_POOL_SIZE,
+      connectionTimeoutMillis: CONNECTION_WAIT_MS,
+      statement_timeout: STATEMENT_TIMEOUT_MS,
+      lock_timeout: LOCK_TIMEOUT_MS,
+      idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_TIMEOUT_MS,
+      keepAlive: true,
+      application_name: `pv-onboarding ${environment.ROLE}`,
+    });
+    this.pool.on('error', (error) => this.logger.warn(`idle database connection lost: ${error.message}`));
+    // The pool's handler does not cover a client that is checked out; without one of its own, a lost connection ends the process.
+    this.pool.on('connect', (client) => client.on('error', () => {}));
+    this.prisma = new PrismaClient({ adapter: new PrismaPg(this.pool) });
+  }
+
+  async query<Row>(statement: string | Statement, values: readonly unknown[] = []): Promise<Row[]> {
+    return run<Row>(this.pool, statement, values);
+  }
+
+  /**
+   * Runs `work` in one READ COMMITTED transaction. `work` may run again after a deadlock or serialization failure, so it must
+   * have no effect but its statements; a network call in it is a bug (it would hold locks for as long as the other side likes).
+   */
+  async transaction<T>(work: (tx: Transaction) => Promise<T>): Promise<T> {
+    for (let attempt = 1; ; attempt++) {
+      try {
+        return await this.attempt(work);
+      } catch (error) {
+        if (attempt === ATTEMPTS || !isTransient(error)) throw error;
+      }
+    }
+  }
+
+  private async attempt<T>(work: (tx: Transaction) => Promise<T>): Promise<T> {
+    const client = await this.pool.connect();
+    const effects: (() => void | Promise<void>)[] = [];
+    let broken: Error | undefined;
+    let result: T;
+    try {
+      await client.query('BEGIN');
+      result = await work({
+        query: (statement, values = []) => run(client, statement, values),
+        afterCommit: (effect) => void effects.push(effect),
+      });
+      await client.query('COMMIT');
+    } catch (error) {
+      await client.query('ROLLBACK').catch((rollbackError: Error) => (broken = rollbackError));
+      throw error;
+    } finally {
+      client.release(broken);
+    }
+    for (const effect of effects) {
+      await Promise.resolve()
+        .then(effect)
+        .catch((error: unknown) => this.logger.warn(`after commit: ${String(error)}`));
+    }
+    return result;
+  }
+
+  // HTTP has drained by now; in onModuleDestroy it has not.
+  async onApplicationShutdown(): Promise<void> {
+    await this.prisma.$disconnect();
+    await this.pool.end();
+  }
+}
+
+async function run<Row>(
+  runner: pg.Pool | pg.PoolClient,
+  statement: string | Statement,
+  values: readonly unknown[],
+): Promise<Row[]> {
+  const query = typeof statement === 'string' ? { text: statement } : statement;
+  const { rows } = await runner.query({ ...query, values: values as unknown[] });
+  return rows as Row[];
+}
+
+/** The SQLSTATE of a PostgreSQL error, also where an adapter wrapped it. */
+export function sqlState(error: unknown): string | undefined {
+  if (typeof error !== 'object' || error === null) return undefined;
+  if ('code' in error && typeof error.code === 'string' && /^[0-9A-Z]{5}$/.test(error.code)) return error.code;
+  return 'cause' in error ? sqlState(error.cause) : undefined;
+}
+
+const isTransient = (error: unknown): boolean =>
+  [SERIALIZATION_FAILURE, DEADLOCK_DETECTED].includes(sqlState(error) ?? '');

@@ -1,0 +1,95 @@
+import { readFile, readdir } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
+import { bindMigrationAwareSqlAdapterFactory } from '@prisma/driver-adapter-utils';
+import type { SqlMigrationAwareDriverAdapterFactory } from '@prisma/driver-adapter-utils';
+import { PrismaPg } from '@prisma/adapter-pg';
+import type { MigrationList, SchemaEngine } from '@prisma/schema-engine-wasm';
+import type { Pool } from 'pg';
+
+// Prisma's schema engine is normally a binary from a download host. The same engine is on the npm registry as
+// WebAssembly, which is what lets a machine with nothing but a registry migrate. `@prisma/client` exports no way to
+// hand it an adapter, so the binding below does what Prisma's own command line does.
+
+const resolve = createRequire(import.meta.url).resolve;
+const noFilter = { externalTables: [], externalEnums: [] };
+
+type EngineBindings = typeof import('@prisma/schema-engine-wasm/schema_engine_bg');
+
+async function instantiate(): Promise<EngineBindings> {
+  const folder = dirname(resolve('@prisma/schema-engine-wasm'));
+  const bindings = (await import('@prisma/schema-engine-wasm/schema_engine_bg')) as EngineBindings;
+  const wasm = await readFile(join(folder, 'schema_engine_bg.wasm'));
+  const { instance } = await WebAssembly.instantiate(wasm, { './schema_engine_bg.js': bindings as never });
+  bindings.__wbg_set_wasm(instance.exports);
+  (instance.exports.__wbindgen_start as () => void)();
+  return bindings;
+}
+
+/** adapter-pg splits a script at every `;`, which tears `$$ … $$` bodies apart: send a script to the server whole. */
+function wholeScripts(pool: Pool): SqlMigrationAwareDriverAdapterFactory {
+  const factory = new PrismaPg(pool);
+  return {
+    provider: factory.provider,
+    adapterName: factory.adapterName,
+    connectToShadowDb: () => factory.connectToShadowDb(),
+    connect: async () => {
+      const adapter = await factory.connect();
+      adapter.executeScript = async (script) => void (await pool.query(script));
+      return adapter;
+    },
+  };
+}
+
+async function openEngine(pool: Pool): Promise<SchemaEngine> {
+  const bindings = await instantiate();
+  const adapter = bindMigrationAwareSqlAdapterFactory(wholeScripts(pool));
+  return bindings.SchemaEngine.new({ datamodels: undefined }, () => {}, adapter);
+}
+
+/** The migrations folder, in the form the engine takes. */
+export async function readMigrations(folder: string): Promise<MigrationList> {
+  const names = (await readdir(folder, { withFileTypes: true })).filter((entry) => entry.isDirectory());
+  const migrationDirectories = await Promise.all(
+    names
+      .map((entry) => entry.name)
+      .sort()
+      .map(async (path) => ({
+        path,
+        migrationFile: {
+          path: 'migration.sql',
+          content: { tag: 'ok' as const, value: await readFile(join(folder, path, 'migration.sql'), 'utf8') },
+        },
+      })),
+  );
+  const lockfile = { path: './migration_lock.toml', content: await readFile(join(folder, 'migration_lock.toml'), 'utf8') };
+  return { baseDir: folder, lockfile, shadowDbInitScript: '', migrationDirectories };
+}
+
+/** Applies what is missing, exactly as `prisma migrate deploy` would, and returns the names of what it applied. */
+export async function applyMigrations(pool: Pool, migrationsList: MigrationList): Promise<string[]> {
+  const engine = await openEngine(pool);
+  try {
+    return (await engine.applyMigrations({ migrationsList, filters: noFilter })).appliedMigrationNames;
+  } finally {
+    engine.free();
+  }
+}
+
+/** The SQL that makes an empty database into what the Prisma schema says. */
+export async function sqlOfSchema(pool: Pool, schemaFile: string): Promise<string> {
+  const engine = await openEngine(pool);
+  const files = [{ path: schemaFile, content: await readFile(schemaFile, 'utf8') }];
+  try {
+    const result = await engine.diff({
+      from: { tag: 'empty' },
+      to: { tag: 'schemaDatamodel', files },
+      script: true,
+      exitCode: null,
+      filters: noFilter,
+    });
+    return result.stdout ?? '';
+  } finally {
+    engine.free();
+  }
+}
