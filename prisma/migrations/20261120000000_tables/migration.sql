@@ -257,7 +257,13 @@ CREATE UNIQUE INDEX "grid_locations_user_id_ean_key" ON "grid_locations"("user_i
 CREATE INDEX "registrations_created_at_id_idx" ON "registrations"("created_at", "id");
 
 -- CreateIndex
+CREATE INDEX "registrations_user_id_idx" ON "registrations"("user_id");
+
+-- CreateIndex
 CREATE INDEX "session_starts_session_id_idx" ON "session_starts"("session_id");
+
+-- CreateIndex
+CREATE INDEX "session_starts_grid_location_id_idx" ON "session_starts"("grid_location_id");
 
 -- CreateIndex
 CREATE INDEX "onboarding_sessions_user_id_idx" ON "onboarding_sessions"("user_id");
@@ -284,6 +290,9 @@ CREATE INDEX "session_transitions_session_id_id_idx" ON "session_transitions"("s
 CREATE INDEX "session_transitions_to_state_at_idx" ON "session_transitions"("to_state", "at");
 
 -- CreateIndex
+CREATE INDEX "session_transitions_observation_id_idx" ON "session_transitions"("observation_id");
+
+-- CreateIndex
 CREATE INDEX "inverters_id_idx" ON "inverters"("id");
 
 -- CreateIndex
@@ -297,6 +306,9 @@ CREATE UNIQUE INDEX "domain_events_sequence_key" ON "domain_events"("sequence");
 
 -- CreateIndex
 CREATE INDEX "domain_events_subject_position_idx" ON "domain_events"("subject", "position");
+
+-- CreateIndex
+CREATE INDEX "domain_events_time_idx" ON "domain_events" USING BRIN ("time" timestamptz_minmax_multi_ops);
 
 -- CreateIndex
 CREATE INDEX "handler_deliveries_handler_subject_position_idx" ON "handler_deliveries"("handler", "subject", "position");
@@ -358,7 +370,8 @@ ALTER TABLE "handler_deliveries" ADD CONSTRAINT "handler_deliveries_position_fke
 -- An EAN is text from the first byte to the last; 18 digits, and none of them lost.
 ALTER TABLE "grid_locations" ADD CONSTRAINT "grid_locations_ean_is_18_digits" CHECK ("ean" ~ '^[0-9]{18}$');
 ALTER TABLE "registrations" ADD CONSTRAINT "registrations_eans_are_18_digits"
-  CHECK (cardinality("eans") > 0 AND array_to_string("eans", ',') ~ '^[0-9]{18}(,[0-9]{18})*$');
+  CHECK ("eans" IS NOT NULL AND cardinality("eans") > 0 AND array_position("eans", NULL) IS NULL
+    AND array_to_string("eans", ',') ~ '^[0-9]{18}(,[0-9]{18})*$');
 
 ALTER TABLE "registrations" ADD CONSTRAINT "registrations_status_is_known"
   CHECK ("status" IN ('pending', 'registered', 'rejected', 'uncertain', 'discarded'));
@@ -372,6 +385,8 @@ ALTER TABLE "registrations" ADD CONSTRAINT "registrations_lease_only_while_pendi
 -- (or a person said so), so the tenant may ask again.
 CREATE UNIQUE INDEX "registrations_one_per_reference" ON "registrations" ("tenant_reference")
   WHERE "status" IN ('pending', 'registered', 'uncertain');
+-- The open ones are few among all that were ever made, and they are what a person asks for.
+CREATE INDEX "registrations_open" ON "registrations" ("created_at", "id") WHERE "status" IN ('pending', 'uncertain');
 -- The sweep for work to do and for senders that died reads only the few that are pending.
 CREATE INDEX "registrations_pending" ON "registrations" ("next_attempt_at") WHERE "status" = 'pending';
 
@@ -408,6 +423,11 @@ ALTER TABLE "poll_batches" SET (autovacuum_vacuum_threshold = 100, autovacuum_va
 
 ALTER TABLE "session_transitions" ADD CONSTRAINT "session_transitions_move"
   CHECK ("from_state" IS DISTINCT FROM "to_state");
+ALTER TABLE "session_transitions" ADD CONSTRAINT "session_transitions_states_are_known"
+  CHECK ("from_state" IN ('awaiting_owner', 'awaiting_installation', 'online', 'expired', 'lost', 'unrecognised')
+    AND "to_state" IN ('awaiting_owner', 'awaiting_installation', 'online', 'expired', 'lost', 'unrecognised'));
+ALTER TABLE "session_transitions" ADD CONSTRAINT "session_transitions_basis_follows_state"
+  CHECK ("basis" = CASE WHEN "to_state" = 'awaiting_installation' THEN 'inferred' ELSE 'observed' END);
 
 -- A reader's position must never pass an event that has not committed yet, so the sequence is given after the commit,
 -- by whoever reads next, and this index holds only the few that wait for theirs.
@@ -415,7 +435,7 @@ CREATE INDEX "domain_events_unsequenced" ON "domain_events" ("position") WHERE "
 ALTER TABLE "domain_events" SET (fillfactor = 90);
 
 ALTER TABLE "api_keys" ADD CONSTRAINT "api_keys_hash_is_sha256" CHECK (octet_length("key_hash") = 32);
-ALTER TABLE "api_keys" ADD CONSTRAINT "api_keys_scopes_are_known" CHECK ("scopes" <@ ARRAY[
+ALTER TABLE "api_keys" ADD CONSTRAINT "api_keys_scopes_are_known" CHECK ("scopes" IS NOT NULL AND "scopes" <@ ARRAY[
   'users:read', 'users:write', 'onboarding:read', 'onboarding:write', 'events:read', 'webhooks:manage', 'admin']);
 
 ALTER TABLE "remote_tokens" ADD CONSTRAINT "remote_tokens_token_has_times"
