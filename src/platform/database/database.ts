@@ -17,8 +17,8 @@ export interface Sql {
 
 /** A statement run through this commits or is rolled back together with all others of the same `work`. */
 export interface Transaction extends Sql {
-  /** Runs once the commit is known; an error in it is logged and changes nothing. */
-  afterCommit(effect: () => void | Promise<void>): void;
+  /** Runs once the commit is known, outside the transaction; an error in it is logged and changes nothing. */
+  afterCommit(effect: (sql: Sql) => void | Promise<void>): void;
 }
 
 /** Waiting longer than this for a connection means the pool is exhausted: fail, so that the caller can answer 503. */
@@ -80,7 +80,7 @@ export class Database implements Sql, OnApplicationShutdown {
 
   private async attempt<T>(work: (tx: Transaction) => Promise<T>): Promise<T> {
     const client = await this.pool.connect();
-    const effects: (() => void | Promise<void>)[] = [];
+    const effects: ((sql: Sql) => void | Promise<void>)[] = [];
     let broken: Error | undefined;
     let result: T;
     try {
@@ -98,7 +98,7 @@ export class Database implements Sql, OnApplicationShutdown {
     }
     for (const effect of effects) {
       await Promise.resolve()
-        .then(effect)
+        .then(() => effect(this))
         .catch((error: unknown) => this.logger.warn(`after commit: ${String(error)}`));
     }
     return result;

@@ -1,0 +1,44 @@
+import type { Sql, Statement } from '../platform/database/database.js';
+
+/** The channel on which new sequences are announced. A hint only: who hears nothing still has to read. */
+export const EVENTS_CHANNEL = 'pv_onboarding_events';
+
+const LOCK = `hashtextextended('pv-onboarding/events.sequence', 0)`;
+const BATCH_SIZE = 10_000;
+
+const ASSIGN = `
+  WITH pending AS MATERIALIZED (
+    SELECT position, row_number() OVER (ORDER BY position) AS nth
+    FROM domain_events WHERE sequence IS NULL
+    ORDER BY position LIMIT ${BATCH_SIZE}
+  )
+  UPDATE domain_events AS event
+  SET sequence = (SELECT coalesce(max(sequence), 0) FROM domain_events) + pending.nth
+  FROM pending WHERE event.position = pending.position;
+  IF FOUND THEN
+    PERFORM pg_notify('${EVENTS_CHANNEL}', '');
+  END IF;`;
+
+// A DO block is one transaction in one round trip, and each statement in it has a snapshot of its own. That matters: the
+// UPDATE must see what the previous holder of the lock committed, so its snapshot has to be taken after the lock was.
+const WAIT_AND_ASSIGN = `DO $$ BEGIN PERFORM pg_advisory_xact_lock(${LOCK}); ${ASSIGN} END $$`;
+const TRY_AND_ASSIGN = `DO $$ BEGIN IF pg_try_advisory_xact_lock(${LOCK}) THEN ${ASSIGN} END IF; END $$`;
+
+const ANY_UNSEQUENCED: Statement = {
+  name: 'events.any-unsequenced',
+  text: `SELECT EXISTS (SELECT FROM domain_events WHERE sequence IS NULL) AS pending`,
+};
+
+/** Gives every committed event its sequence; whoever reads by sequence afterwards finds all that was committed before. */
+export async function sequenceEvents(sql: Sql): Promise<void> {
+  for (;;) {
+    const [row] = await sql.query<{ pending: boolean }>(ANY_UNSEQUENCED);
+    if (row?.pending !== true) return;
+    await sql.query(WAIT_AND_ASSIGN);
+  }
+}
+
+/** The same for a writer, which waits for nobody: if another is at it, the events are left to the next reader. */
+export async function sequenceSoon(sql: Sql): Promise<void> {
+  await sql.query(TRY_AND_ASSIGN);
+}
