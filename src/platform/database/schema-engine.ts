@@ -16,11 +16,30 @@ const noFilter = { externalTables: [], externalEnums: [] };
 
 type EngineBindings = typeof import('@prisma/schema-engine-wasm/schema_engine_bg');
 
+/** Node has it, but its types leave it to the browser's, which we do not load. */
+declare const WebAssembly: {
+  instantiate(
+    source: Uint8Array,
+    imports: Record<string, unknown>,
+  ): Promise<{ instance: { exports: Record<string, unknown> } }>;
+};
+
+/**
+ * The engine guards its advisory lock with a timer of 10 s and never clears it, so a process that has nothing more to do would
+ * live on for that long. Its number in the name changes with every build.
+ */
+function withTimersThatLetGo(bindings: EngineBindings): Record<string, unknown> {
+  const timers = Object.keys(bindings).filter((name) => name.startsWith('__wbg_setTimeout_'));
+  const letGo = (run: () => void, delayMs: number) => setTimeout(run, delayMs).unref();
+  return { ...bindings, ...Object.fromEntries(timers.map((name) => [name, letGo])) };
+}
+
 async function instantiate(): Promise<EngineBindings> {
   const folder = dirname(resolve('@prisma/schema-engine-wasm'));
   const bindings = (await import('@prisma/schema-engine-wasm/schema_engine_bg')) as EngineBindings;
   const wasm = await readFile(join(folder, 'schema_engine_bg.wasm'));
-  const { instance } = await WebAssembly.instantiate(wasm, { './schema_engine_bg.js': bindings as never });
+  const imports = { './schema_engine_bg.js': withTimersThatLetGo(bindings) };
+  const { instance } = await WebAssembly.instantiate(wasm, imports);
   bindings.__wbg_set_wasm(instance.exports);
   (instance.exports.__wbindgen_start as () => void)();
   return bindings;

@@ -1,0 +1,73 @@
+import { fileURLToPath } from 'node:url';
+import { runMigrations } from 'graphile-worker';
+import pg from 'pg';
+import { applyMigrations, readMigrations } from './schema-engine.js';
+
+const MIGRATIONS = fileURLToPath(new URL('../../../prisma/migrations', import.meta.url));
+/** Any number; whoever holds it migrates, whoever waits for it finds nothing left to do. */
+const MIGRATION_LOCK = 7_310_000;
+const OLDEST_SERVER = 150_000;
+
+/** The schema cannot be brought up to date, and a person has to look. */
+export class MigrationError extends Error {}
+
+/**
+ * Brings the schema up to date, ours and graphile-worker's, and returns the names of what was applied. Any number of replicas
+ * may do so at once.
+ */
+export async function migrate(databaseUrl: string): Promise<string[]> {
+  const pool = new pg.Pool({ connectionString: databaseUrl, max: 4, application_name: 'pv-onboarding migrate' });
+  // A lost connection fails the statement that runs on it; without these handlers it would end the process.
+  pool.on('error', () => {});
+  pool.on('connect', (client) => client.on('error', () => {}));
+  const lock = await pool.connect();
+  try {
+    await refuseOldServer(lock);
+    // The engine works on connections of its own, so the lock has one, whose transaction does nothing else; it ends with the
+    // connection too, so a replica that dies leaves no lock behind.
+    await lock.query('BEGIN');
+    await lock.query('SELECT pg_advisory_xact_lock($1)', [MIGRATION_LOCK]);
+    const applied = await applyMissing(pool);
+    await runMigrations({ pgPool: pool });
+    await lock.query('COMMIT');
+    return applied;
+  } finally {
+    lock.release(true);
+    await pool.end();
+  }
+}
+
+async function applyMissing(pool: pg.Pool): Promise<string[]> {
+  const migrations = await readMigrations(MIGRATIONS);
+  const recorded = await readRecorded(pool);
+  const failed = [...recorded].find(([, finished]) => !finished);
+  if (failed !== undefined) {
+    throw new MigrationError(
+      `the migration ${failed[0]} failed before, so nothing more is applied. Look at what it left, then mark it with ` +
+        '`npx prisma migrate resolve --applied` or `--rolled-back`, or delete its row in _prisma_migrations to have it run again',
+    );
+  }
+  // The engine is 3 MB of WebAssembly; nearly every start finds nothing to do.
+  if (migrations.migrationDirectories.every(({ path }) => recorded.get(path) === true)) return [];
+  return applyMigrations(pool, migrations);
+}
+
+async function readRecorded(pool: pg.Pool): Promise<Map<string, boolean>> {
+  const { rows: tables } = await pool.query(`SELECT 1 FROM information_schema.tables
+    WHERE table_name = '_prisma_migrations' AND table_schema = current_schema()`);
+  if (tables.length === 0) return new Map();
+  const { rows } = await pool.query<{ migration_name: string; finished: boolean }>(
+    'SELECT migration_name, finished_at IS NOT NULL AS finished FROM _prisma_migrations WHERE rolled_back_at IS NULL',
+  );
+  return new Map(rows.map((row) => [row.migration_name, row.finished]));
+}
+
+async function refuseOldServer(client: pg.PoolClient): Promise<void> {
+  const { rows } = await client.query<{ number: string; name: string }>(
+    `SELECT current_setting('server_version_num') AS number, current_setting('server_version') AS name`,
+  );
+  const [server] = rows;
+  if (Number(server?.number) < OLDEST_SERVER) {
+    throw new MigrationError(`DATABASE_URL is a PostgreSQL ${server?.name}; 15 or newer is needed`);
+  }
+}

@@ -1,0 +1,1 @@
+export default async () => (await import('./test-server.ts')).stopTestServer();

@@ -1,0 +1,44 @@
+import { chmod, mkdtemp } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Child } from '../../src/platform/local/child.js';
+import { startEmbeddedPostgres } from '../../src/platform/local/embedded-postgres.js';
+import { prepareTemplate } from './template-database.js';
+
+/** Tests throw their databases away, so nothing needs to survive a crash of the machine. */
+const SETTINGS = {
+  fsync: 'off',
+  synchronous_commit: 'off',
+  full_page_writes: 'off',
+  wal_level: 'minimal',
+  max_wal_senders: '0',
+  max_wal_size: '2GB',
+  max_connections: '300',
+  shared_buffers: '256MB',
+  // Files in the data folder, which goes as a whole, not in /dev/shm, where a killed server would leave them.
+  dynamic_shared_memory_type: 'mmap',
+};
+
+let server: Child | undefined;
+
+/** Once per run of Jest: PostgreSQL and the migrated database that all test databases are copies of. */
+export async function startTestServer(): Promise<void> {
+  if (process.env.TEST_DATABASE_URL === undefined) {
+    const folder = await mkdtemp(join(tmpdir(), 'pv-onboarding-test-'));
+    // The account that PostgreSQL runs as under root passes through; its data inside are closed to all others.
+    await chmod(folder, 0o755);
+    server = await startEmbeddedPostgres({
+      folder,
+      temporary: true,
+      settings: SETTINGS,
+      execArgv: ['--import', new URL('./typescript.mjs', import.meta.url).href],
+    });
+  }
+  const url = process.env.TEST_DATABASE_URL ?? server?.url ?? '';
+  process.env.PV_TEST_SERVER_URL = url;
+  process.env.PV_TEST_TEMPLATE = await prepareTemplate(url);
+}
+
+export async function stopTestServer(): Promise<void> {
+  await server?.stop();
+}

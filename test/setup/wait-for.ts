@@ -1,0 +1,26 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+
+type Answer<T> = T | undefined | null | false;
+
+const PAUSE_MS = 20;
+
+/** Asks until the answer is something, and fails with `what` and the last error when that takes longer than `timeoutMs`. */
+export async function waitFor<T>(
+  what: string,
+  probe: () => Promise<Answer<T>> | Answer<T>,
+  timeoutMs = 10_000,
+): Promise<T> {
+  const deadline = Date.now() + timeoutMs;
+  let problem: unknown;
+  for (;;) {
+    try {
+      const answer = await probe();
+      if (answer !== undefined && answer !== null && answer !== false) return answer;
+      problem = undefined;
+    } catch (error) {
+      problem = error;
+    }
+    if (Date.now() > deadline) throw new Error(`not within ${timeoutMs} ms: ${what}`, { cause: problem });
+    await sleep(PAUSE_MS);
+  }
+}
