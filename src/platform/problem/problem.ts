@@ -26,6 +26,7 @@ export const PROBLEMS = {
   unsupported_media_type: { status: 415, title: 'The body is not application/json' },
   remote_rejected: { status: 422, title: 'The Solar Curtailment Service rejected the request' },
   too_many_requests: { status: 429, title: 'Too many requests' },
+  headers_too_large: { status: 431, title: 'The headers are too large' },
   internal_error: { status: 500, title: 'Something went wrong here' },
   remote_unavailable: { status: 503, title: 'The Solar Curtailment Service cannot be asked now' },
   database_unavailable: { status: 503, title: 'The database cannot be reached now' },
@@ -37,6 +38,8 @@ export interface ProblemExtra {
   readonly errors?: readonly FieldError[];
   /** Seconds until asking again makes sense; becomes the Retry-After header. */
   readonly retryAfterSeconds?: number;
+  /** The methods that a resource does take; becomes the Allow header of a 405. */
+  readonly allow?: readonly string[];
 }
 
 /** An answer that is not a success, thrown by whoever finds it out and written by the one filter. */

@@ -1,0 +1,15 @@
+import { applyDecorators, SetMetadata } from '@nestjs/common';
+import { ApiBearerAuth, ApiExtension } from '@nestjs/swagger';
+import { ApiProblems } from '../platform/http/api-problems.decorator.js';
+import type { Scope } from './scopes.js';
+
+export const REQUIRED_SCOPE = 'pv-onboarding:scope';
+
+/** The scope that a key needs for this route. */
+export const RequireScope = (scope: Scope): MethodDecorator =>
+  applyDecorators(
+    SetMetadata(REQUIRED_SCOPE, scope),
+    ApiBearerAuth('apiKey'),
+    ApiExtension('x-required-scope', scope),
+    ApiProblems('unauthenticated', 'forbidden'),
+  );

@@ -1,0 +1,52 @@
+import type { NestFastifyApplication } from '@nestjs/platform-fastify';
+import type { FastifyInstance } from 'fastify';
+import { Metrics } from '../metrics/metrics.js';
+import { ProblemFilter } from '../problem/problem.filter.js';
+import { parseJsonBodies } from './body-parser.js';
+import { KnownRoutes } from './known-routes.js';
+import { RefuseUnreadQuery } from './unread-query.interceptor.js';
+import { runInContext, traceIdOf } from './request-context.js';
+import { RequestValidation } from './validation.js';
+
+/** Answers are about people and may hold a startUrl or a key: nobody on the way keeps them, nothing renders them. */
+const HEADERS = {
+  'cache-control': 'no-store',
+  'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
+  'referrer-policy': 'no-referrer',
+  'x-content-type-options': 'nosniff',
+};
+
+/**
+ * Everything between the socket and the controllers, for the service and for the tests alike. Call it before `init` or `listen`,
+ * on an application made with `createHttpAdapter()` and `bodyParser: false`.
+ */
+export function configureHttp(app: NestFastifyApplication): void {
+  const server = app.getHttpAdapter().getInstance() as unknown as FastifyInstance;
+  parseJsonBodies(server);
+  addRequestContext(server);
+  measureRequests(server, app.get(Metrics));
+  const routes = new KnownRoutes(server);
+  app.setGlobalPrefix('api/v1', {
+    exclude: ['health/live', 'health/ready', 'metrics', 'problems/:code'],
+  });
+  app.useGlobalFilters(new ProblemFilter(routes));
+  app.useGlobalPipes(new RequestValidation());
+  app.useGlobalInterceptors(new RefuseUnreadQuery());
+}
+
+function addRequestContext(server: FastifyInstance): void {
+  server.addHook('onRequest', (request, reply, done) => {
+    reply.headers({ ...HEADERS, 'x-request-id': request.id });
+    const traceId = traceIdOf(request);
+    runInContext({ requestId: request.id, ...(traceId && { traceId }) }, done);
+  });
+}
+
+function measureRequests(server: FastifyInstance, metrics: Metrics): void {
+  server.addHook('onResponse', (request, reply, done) => {
+    // The pattern of the route, never the URL: an id in a label would leak it and make a new series of every request.
+    const route = request.routeOptions.url ?? 'none';
+    metrics.httpSeconds.observe({ method: request.method, route, status: reply.statusCode }, reply.elapsedTime / 1_000);
+    done();
+  });
+}

@@ -1,0 +1,82 @@
+import { IsOptional, IsString } from 'class-validator';
+import { ApiPropertyOptional } from '@nestjs/swagger';
+import { Problem } from '../problem/problem.js';
+import { IntegerParameter } from './validation.js';
+
+const DEFAULT_LIMIT = 50;
+const MAX_LIMIT = 200;
+
+/** The paging parameters of every list; extend it with the filters of one. */
+export class PageQuery {
+  @ApiPropertyOptional({ description: 'How many items at most', minimum: 1, maximum: MAX_LIMIT, default: DEFAULT_LIMIT, type: 'integer' })
+  @IntegerParameter({ min: 1, max: MAX_LIMIT })
+  limit: number = DEFAULT_LIMIT;
+
+  @ApiPropertyOptional({ description: 'The `next` of the page before; without it, the first page', type: String })
+  @IsOptional()
+  @IsString()
+  cursor?: string;
+}
+
+export interface Page<T> {
+  readonly items: T[];
+  /** The `cursor` of the next page; null when this is the last. */
+  readonly next: string | null;
+}
+
+const CURSOR_VALUES = {
+  uuid: /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/,
+  instant: /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/,
+  integer: /^\d{1,18}$/,
+} as const;
+
+export type CursorValue = keyof typeof CURSOR_VALUES;
+
+/** An opaque position in an ordered list: the sort values of the last row of a page. */
+export function encodeCursor(values: readonly unknown[]): string {
+  const texts = values.map((value) => (value instanceof Date ? value.toISOString() : String(value)));
+  return Buffer.from(JSON.stringify(texts)).toString('base64url');
+}
+
+/**
+ * The sort values in a cursor, as text: an `instant` is ISO 8601 in UTC with milliseconds. Undefined when there is no cursor.
+ * Throws Problem invalid_request naming `cursor` when it is none that `encodeCursor` made for this shape.
+ */
+export function decodeCursor<const Shape extends readonly CursorValue[]>(
+  cursor: string | undefined,
+  shape: Shape,
+): { readonly [Index in keyof Shape]: string } | undefined {
+  if (cursor === undefined) return undefined;
+  const values = readArray(cursor);
+  const fits =
+    values?.length === shape.length &&
+    shape.every((kind, index) => {
+      const value = values[index];
+      if (typeof value !== 'string' || !CURSOR_VALUES[kind].test(value)) return false;
+      return kind !== 'instant' || !Number.isNaN(Date.parse(value));
+    });
+  if (!fits) {
+    const message = 'must be the `next` of a page of this list';
+    throw new Problem('invalid_request', `cursor ${message}`, { errors: [{ field: 'cursor', message }] });
+  }
+  return values as { readonly [Index in keyof Shape]: string };
+}
+
+/**
+ * Makes a page of rows that were read with a limit one higher than the page's, which is how the last page is known.
+ * `cursorOf` names the values that the rows are ordered by.
+ */
+export function toPage<Row>(rows: readonly Row[], limit: number, cursorOf: (row: Row) => readonly unknown[]): Page<Row> {
+  const items = rows.slice(0, limit);
+  const last = items.at(-1);
+  return { items, next: rows.length > limit && last !== undefined ? encodeCursor(cursorOf(last)) : null };
+}
+
+function readArray(cursor: string): unknown[] | undefined {
+  try {
+    const value: unknown = JSON.parse(Buffer.from(cursor, 'base64url').toString());
+    return Array.isArray(value) ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}

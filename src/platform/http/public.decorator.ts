@@ -1,0 +1,6 @@
+import { SetMetadata, type CustomDecorator } from '@nestjs/common';
+
+export const PUBLIC = 'pv-onboarding:public';
+
+/** A route that needs no API key. Every other route names its scope; one that does neither is refused at boot. */
+export const Public = (): CustomDecorator => SetMetadata(PUBLIC, true);

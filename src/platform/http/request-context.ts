@@ -1,0 +1,37 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+import { randomUUID } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
+
+/** What a log line or an audit entry says of the request it belongs to. */
+export interface RequestContext {
+  /** The caller's X-Request-Id where it is usable, else one of ours. */
+  readonly requestId: string;
+  /** From the caller's `traceparent` (W3C Trace Context), 32 hexadecimal digits. */
+  readonly traceId?: string;
+}
+
+const storage = new AsyncLocalStorage<RequestContext>();
+
+// The id comes back in a header and goes to logs, so it may hold nothing that could end a line of either.
+const REQUEST_ID = /^[\x21-\x7e]{1,128}$/;
+// An all-zero trace or parent id is invalid and must be ignored (W3C Trace Context, section 3.2.2).
+const TRACEPARENT = /^[0-9a-e][0-9a-f]-(?!0{32})([0-9a-f]{32})-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}(-|$)/;
+
+export function requestIdOf(request: Pick<IncomingMessage, 'headers'>): string {
+  const given = request.headers['x-request-id'];
+  return typeof given === 'string' && REQUEST_ID.test(given) ? given : randomUUID();
+}
+
+export function traceIdOf(request: Pick<IncomingMessage, 'headers'>): string | undefined {
+  const given = request.headers['traceparent'];
+  return typeof given === 'string' ? TRACEPARENT.exec(given)?.[1] : undefined;
+}
+
+export function runInContext(context: RequestContext, work: () => void): void {
+  storage.run(context, work);
+}
+
+/** Undefined outside a request, such as in the poller or a job. */
+export function currentRequest(): RequestContext | undefined {
+  return storage.getStore();
+}

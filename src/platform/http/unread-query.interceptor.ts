@@ -1,0 +1,25 @@
+import type { CallHandler, ExecutionContext, NestInterceptor } from '@nestjs/common';
+import { ROUTE_ARGS_METADATA } from '@nestjs/common/constants.js';
+import { RouteParamtypes } from '@nestjs/common/enums/route-paramtypes.enum.js';
+import type { FastifyRequest } from 'fastify';
+import type { Observable } from 'rxjs';
+import { refuse } from './validation.js';
+
+/**
+ * Refuses query parameters on a route that takes none. Where a route takes some, their class refuses the others; here nobody
+ * would look, and a filter that the caller believes in would have no effect.
+ */
+export class RefuseUnreadQuery implements NestInterceptor {
+  intercept(context: ExecutionContext, next: CallHandler): Observable<unknown> {
+    const { query } = context.switchToHttp().getRequest<FastifyRequest>();
+    const names = Object.keys(query as object);
+    if (names.length > 0 && !readsQuery(context)) refuse(names.map((field) => ({ field, message: 'is not known here' })));
+    return next.handle();
+  }
+}
+
+/** Nest keeps the decorated arguments of a method under keys such as `4:0`: the kind, then the position. */
+function readsQuery(context: ExecutionContext): boolean {
+  const args = (Reflect.getMetadata(ROUTE_ARGS_METADATA, context.getClass(), context.getHandler().name) ?? {}) as object;
+  return Object.keys(args).some((key) => key.startsWith(`${RouteParamtypes.QUERY}:`));
+}

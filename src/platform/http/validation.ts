@@ -1,0 +1,86 @@
+import { applyDecorators, type ArgumentMetadata, type PipeTransform } from '@nestjs/common';
+import { plainToInstance, Transform } from 'class-transformer';
+import { IsInt, IsOptional, Max, Min, validate, type ValidationError } from 'class-validator';
+import { Problem, type FieldError } from '../problem/problem.js';
+import { textErrors } from './text-errors.js';
+
+/** Names the first few in the detail; all of them are in `errors`. */
+const DETAILED_ERRORS = 3;
+/** A body of 10,000 bad items needs no answer of 10,000 messages. */
+const MAX_ERRORS = 100;
+
+/**
+ * Makes bodies and queries into instances of their classes and checks them with class-validator. Whatever a class does not
+ * declare is refused, so that a misspelt filter or field is never silently without effect.
+ */
+export class RequestValidation implements PipeTransform {
+  async transform(value: unknown, { type, metatype, data }: ArgumentMetadata): Promise<unknown> {
+    if (type === 'custom') return value;
+    refuse(textErrors(value, data));
+    if (type === 'query') refuse(repeatedParameters(value));
+    if (metatype === undefined || !isDeclared(metatype)) return value;
+    if (value !== undefined && !isPlainObject(value)) {
+      throw new Problem('invalid_request', `The ${type} must be a JSON object`);
+    }
+    const instance = plainToInstance(metatype, value ?? {}, { exposeUnsetFields: false }) as object;
+    const errors = await validate(instance, {
+      whitelist: true,
+      forbidNonWhitelisted: true,
+      forbidUnknownValues: true,
+      validationError: { target: false, value: false },
+    });
+    refuse(errors.flatMap((error) => flatten(error, '')));
+    return instance;
+  }
+}
+
+/** A query parameter that is a whole number in decimal digits. Optional; give the property a default where it has one. */
+export function IntegerParameter({ min, max }: { min: number; max: number }): PropertyDecorator {
+  return applyDecorators(
+    Transform(({ value }: { value: unknown }) => (typeof value === 'string' && /^-?\d{1,15}$/.test(value) ? Number(value) : value)),
+    IsOptional(),
+    IsInt(),
+    Min(min),
+    Max(max),
+  );
+}
+
+/**
+ * Hands a property over exactly as it was parsed. class-transformer would drop names such as `valueOf` from a free-form object
+ * and make copies of its numbers.
+ */
+export function AsParsed(): PropertyDecorator {
+  return Transform(({ obj, key }: { obj: Record<string, unknown>; key: string }) => obj[key]);
+}
+
+/** Throws Problem invalid_request when there are errors. */
+export function refuse(errors: readonly FieldError[]): void {
+  if (errors.length === 0) return;
+  const said = errors.slice(0, DETAILED_ERRORS).map(({ field, message }) => `${field} ${message}`);
+  const more = errors.length > DETAILED_ERRORS ? `; and ${errors.length - DETAILED_ERRORS} more` : '';
+  throw new Problem('invalid_request', said.join('; ') + more, { errors: errors.slice(0, MAX_ERRORS) });
+}
+
+const isDeclared = (metatype: NonNullable<ArgumentMetadata['metatype']>): boolean =>
+  ![String, Boolean, Number, Array, Object, Date].some((builtIn) => builtIn === metatype);
+
+const isPlainObject = (value: unknown): boolean => typeof value === 'object' && value !== null && !Array.isArray(value);
+
+function repeatedParameters(query: unknown): FieldError[] {
+  return Object.entries(query ?? {})
+    .filter(([, value]) => Array.isArray(value))
+    .map(([field]) => ({ field, message: 'must be given once' }));
+}
+
+function flatten(error: ValidationError, parent: string): FieldError[] {
+  const field = /^\d+$/.test(error.property) ? `${parent}[${error.property}]` : `${parent && `${parent}.`}${error.property}`;
+  const own = Object.entries(error.constraints ?? {}).map(([rule, message]) => ({
+    field,
+    message: rule === 'whitelistValidation' ? 'is not known here' : withoutName(message, error.property),
+  }));
+  return [...own, ...(error.children ?? []).flatMap((child) => flatten(child, field))];
+}
+
+/** class-validator begins its messages with the property's name, which `field` says already. */
+const withoutName = (message: string, property: string): string =>
+  message.startsWith(`${property} `) ? message.slice(property.length + 1) : message;

@@ -1,0 +1,127 @@
+import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { JsonError, LosslessNumber, jsonNumberText, parseLossless } from './lossless.js';
+
+const nested = (depth: number) => '['.repeat(depth) + ']'.repeat(depth);
+
+describe('parseLossless', () => {
+  it('agrees with JSON.parse on everything whose numbers and names are unambiguous', () => {
+    fc.assert(
+      fc.property(fc.json({ maxDepth: 5 }), fc.constantFrom(undefined, 2), (text, indent) => {
+        const value: unknown = JSON.parse(text);
+        const written = JSON.stringify(value, null, indent);
+        expect(JSON.stringify(withoutLossless(parseLossless(written)))).toBe(JSON.stringify(value));
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+
+  it('refuses every text that JSON.parse refuses', () => {
+    fc.assert(
+      fc.property(fc.json({ maxDepth: 2 }), fc.nat(), fc.string({ maxLength: 2 }), (text, at, noise) => {
+        const position = at % (text.length + 1);
+        const broken = text.slice(0, position) + noise + text.slice(position + 1);
+        if (refuses(JSON.parse, broken)) expect(refuses(parseLossless, broken)).toBe(true);
+      }),
+      { numRuns: 5_000 },
+    );
+  });
+
+  it.each([
+    '541448820044186577', '9007199254740993', '-9007199254740993', '1e17', '5.41448820044186577e17', '541448820044186577.0',
+    '0.1000000000000000055', '1e400', '1e-400', '1.2345678e-320', '123456789012345678901234567890',
+  ])('keeps the text of %s', (text) => {
+    const value = (parseLossless(`{"ean":${text}}`) as { ean: unknown }).ean;
+    expect(value).toBeInstanceOf(LosslessNumber);
+    expect(jsonNumberText(value)).toBe(text);
+  });
+
+  it.each([
+    ['0', 0], ['-0', -0], ['15.0', 15], ['1.50e1', 15], ['0.1', 0.1], ['9007199254740991', 9007199254740991],
+    ['1.50000000000000000000e-9', 1.5e-9], ['0.000000000000000001', 1e-18],
+  ])('reads %s as the plain number it is', (text, value) => {
+    expect(parseLossless(text)).toBe(value);
+  });
+
+  it('keeps every digit of 10,000 numbers of 18 digits', () => {
+    fc.assert(
+      fc.property(fc.stringMatching(/^[1-9][0-9]{17}$/), (digits) => {
+        expect(jsonNumberText(parseLossless(digits))).toBe(digits);
+      }),
+      { numRuns: 10_000 },
+    );
+  });
+
+  it.each([
+    ['{"a":1,"a":2}', 'The name "a" stands twice at position 7'],
+    ['{"a":1,"a":1}', 'The name "a" stands twice at position 7'],
+    ['{"a":{},"\\u0061":{}}', 'The name "a" stands twice at position 8'],
+    ['{"__proto__":1,"__proto__":1}', 'The name "__proto__" stands twice at position 15'],
+    ['', 'Unexpected end at position 0'],
+    ['{"a":', 'Unexpected end at position 5'],
+    ['"abc', 'Unexpected end at position 4'],
+    ['[1,]', 'A value is expected at position 3'],
+    ['{"a":1,}', 'A name in double quotes is expected at position 7'],
+    ["{'a':1}", 'A name in double quotes is expected at position 1'],
+    ['{"a" 1}', "':' is expected at position 5"],
+    ['[1 2]', "',' or ']' is expected at position 3"],
+    ['01', 'Unexpected text after the value at position 1'],
+    ['.5', 'A value is expected at position 0'],
+    ['NaN', 'A value is expected at position 0'],
+    ['"\\x"', 'An escape that JSON does not have at position 2'],
+    ['"\\u12g4"', 'Four hexadecimal digits are expected at position 3'],
+    ['"a\nb"', 'A control character in a string must be escaped at position 2'],
+    ['\ufeff{}', 'A value is expected at position 0'],
+  ])('says what is wrong with %s, and where', (text, message) => {
+    expect(() => parseLossless(text)).toThrow(JsonError);
+    expect(() => parseLossless(text)).toThrow(message);
+  });
+
+  it('takes 64 levels and refuses the 65th, whatever comes after it', () => {
+    expect(parseLossless(nested(64))).toBeDefined();
+    expect(() => parseLossless(nested(65))).toThrow('Nesting deeper than 64 at position 64');
+    expect(() => parseLossless('{"a":'.repeat(200_000))).toThrow('Nesting deeper than 64');
+  });
+
+  it('lets __proto__ and constructor be ordinary properties', () => {
+    const value = parseLossless('{"__proto__":{"admin":true},"constructor":1}') as Record<string, unknown>;
+    expect(Object.keys(value)).toEqual(['__proto__', 'constructor']);
+    expect(Object.getPrototypeOf(value)).toBe(Object.prototype);
+    expect(value['admin']).toBeUndefined();
+  });
+
+  it('passes NUL and lone surrogates on, for whoever stores the text to refuse', () => {
+    expect(parseLossless('"\\u0000\\ud800"')).toBe('\u0000\ud800');
+  });
+
+  it.each([
+    ['digits', '1'.repeat(1_000_000)],
+    ['zeros before a last digit', `1.${'0'.repeat(1_000_000)}1`],
+    ['escapes', `"${'\\u0061'.repeat(170_000)}"`],
+    ['white space', `${' '.repeat(1_000_000)}1`],
+  ])('takes linear time for a megabyte of %s', (_, text) => {
+    const startedAt = performance.now();
+    parseLossless(text);
+    expect(performance.now() - startedAt).toBeLessThan(1_000);
+  });
+});
+
+function refuses(parse: (text: string) => unknown, text: string): boolean {
+  try {
+    parse(text);
+    return false;
+  } catch {
+    return true;
+  }
+}
+
+function withoutLossless(value: unknown): unknown {
+  if (value instanceof LosslessNumber) return Number(value.text);
+  if (Array.isArray(value)) return value.map(withoutLossless);
+  if (typeof value !== 'object' || value === null) return value;
+  const copy: Record<string, unknown> = {};
+  for (const [key, item] of Object.entries(value)) {
+    Object.defineProperty(copy, key, { value: withoutLossless(item), enumerable: true, configurable: true });
+  }
+  return copy;
+}
