@@ -1,0 +1,201 @@
+import type { Operation } from './ledger.js';
+import type { Answer } from './wire.js';
+
+/** What becomes of the answer of a request that a fault has met. */
+export type Behaviour =
+  | { readonly kind: 'delay' }
+  | { readonly kind: 'hold' }
+  | { readonly kind: 'answer'; readonly answer: Answer }
+  | { readonly kind: 'reset' }
+  | { readonly kind: 'truncate' }
+  | {
+      readonly kind: 'drip';
+      readonly intervalMs: number;
+      readonly chunkBytes: number;
+      readonly from: 'headers' | 'body';
+    }
+  | { readonly kind: 'stall'; readonly after: 'nothing' | 'headers' | 'half' };
+
+/** The body of `POST /sandbox/faults`. */
+export interface FaultScript {
+  readonly kind: Exclude<Behaviour['kind'], 'answer'> | 'answer' | 'redirect' | 'too_many_requests' | 'html';
+  readonly operation?: Operation | 'any';
+  /** Only requests whose path or body contains this text: an id, a tenantReference, an EAN. */
+  readonly contains?: string;
+  /** How many matching requests pass before the first is met. */
+  readonly skip?: number;
+  /** How many requests are met; null goes on until the faults are cleared. */
+  readonly times?: number | null;
+  /** Whether the request has its effect nevertheless, before anything else happens to it. */
+  readonly effect?: boolean;
+  readonly delayMs?: number;
+  readonly status?: number;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string;
+  readonly bodyBase64?: string;
+  /** How many times the body is repeated, for large ones. */
+  readonly repeat?: number;
+  readonly location?: string;
+  readonly retryAfter?: string;
+  readonly intervalMs?: number;
+  readonly chunkBytes?: number;
+  readonly from?: 'headers' | 'body';
+  readonly after?: 'nothing' | 'headers' | 'half';
+}
+
+export interface Fault {
+  readonly id: number;
+  readonly operation: Operation | 'any';
+  readonly contains: string | null;
+  readonly effect: boolean;
+  readonly delayMs: number;
+  readonly behaviour: Behaviour;
+  skip: number;
+  left: number | null;
+  used: number;
+  /** Who waits to be released. */
+  readonly held: Set<() => void>;
+}
+
+/** Unless the script says otherwise: what only disturbs the real answer needs one, what replaces it has no effect. */
+const HAS_EFFECT: Record<Behaviour['kind'], boolean> = {
+  delay: true,
+  hold: true,
+  drip: true,
+  truncate: true,
+  answer: false,
+  reset: false,
+  stall: false,
+};
+
+export class Faults {
+  #faults: Fault[] = [];
+  #lastId = 0;
+
+  add(script: FaultScript): Fault {
+    const behaviour = behaviourOf(script);
+    const fault: Fault = {
+      id: ++this.#lastId,
+      operation: script.operation ?? 'any',
+      contains: script.contains ?? null,
+      effect: script.effect ?? HAS_EFFECT[behaviour.kind],
+      delayMs: script.delayMs ?? 0,
+      behaviour,
+      skip: script.skip ?? 0,
+      left: script.times === undefined ? 1 : script.times,
+      used: 0,
+      held: new Set(),
+    };
+    this.#faults.push(fault);
+    return fault;
+  }
+
+  /** The first fault that is meant for this request; it has then been used once more. */
+  take(operation: Operation, path: string, body: unknown): Fault | null {
+    for (const fault of this.#faults) {
+      if (fault.left === 0) continue;
+      if (fault.operation !== 'any' && fault.operation !== operation) continue;
+      if (
+        fault.contains !== null &&
+        !path.includes(fault.contains) &&
+        !String(body ?? '').includes(fault.contains)
+      )
+        continue;
+      if (fault.skip > 0) {
+        fault.skip -= 1;
+        continue;
+      }
+      if (fault.left !== null) fault.left -= 1;
+      fault.used += 1;
+      return fault;
+    }
+    return null;
+  }
+
+  find(id: number): Fault | null {
+    return this.#faults.find((fault) => fault.id === id) ?? null;
+  }
+
+  list(): object[] {
+    return this.#faults.map(describeFault);
+  }
+
+  /** Lets all go that are held, too. */
+  clear(): void {
+    for (const fault of this.#faults) release(fault);
+    this.#faults = [];
+  }
+}
+
+export const describeFault = (fault: Fault): object => ({
+  id: fault.id,
+  kind: fault.behaviour.kind,
+  operation: fault.operation,
+  contains: fault.contains,
+  effect: fault.effect,
+  skip: fault.skip,
+  left: fault.left,
+  used: fault.used,
+  holding: fault.held.size,
+});
+
+/** @returns how many requests were held */
+export const release = (fault: Fault): number => {
+  const held = [...fault.held];
+  fault.held.clear();
+  for (const letGo of held) letGo();
+  return held.length;
+};
+
+const behaviourOf = (script: FaultScript): Behaviour => {
+  switch (script.kind) {
+    case 'delay':
+    case 'hold':
+    case 'reset':
+    case 'truncate':
+      return { kind: script.kind };
+    case 'drip':
+      return {
+        kind: 'drip',
+        intervalMs: script.intervalMs ?? 200,
+        chunkBytes: script.chunkBytes ?? 1,
+        from: script.from ?? 'body',
+      };
+    case 'stall':
+      return { kind: 'stall', after: script.after ?? 'nothing' };
+    case 'answer':
+      return scripted(script.status ?? 200, { 'content-type': 'application/json' }, script);
+    case 'redirect':
+      return scripted(script.status ?? 302, { location: script.location ?? '/elsewhere' }, script);
+    case 'too_many_requests':
+      return scripted(script.status ?? 429, { 'retry-after': script.retryAfter ?? '1' }, script);
+    case 'html':
+      return scripted(
+        script.status ?? 200,
+        { 'content-type': 'text/html' },
+        {
+          body: '<!doctype html><title>Maintenance</title><p>We will be back soon.</p>',
+          ...script,
+        },
+      );
+  }
+};
+
+const scripted = (
+  status: number,
+  headers: Record<string, string>,
+  script: Pick<FaultScript, 'headers' | 'body' | 'bodyBase64' | 'repeat'>,
+): Behaviour => {
+  const body =
+    script.bodyBase64 === undefined
+      ? Buffer.from(script.body ?? '')
+      : Buffer.from(script.bodyBase64, 'base64');
+  return {
+    kind: 'answer',
+    answer: {
+      status,
+      headers: { ...headers, ...script.headers },
+      body: Buffer.concat(Array.from({ length: script.repeat ?? 1 }, () => body)),
+    },
+  };
+};

@@ -1,0 +1,68 @@
+import { createSandbox } from './server.js';
+import { keepInFile } from './state-file.js';
+
+const DEFAULT_PORT = 4010;
+
+const { env } = process;
+const host = env.SANDBOX_HOST || '127.0.0.1';
+const credentials = {
+  apiKey: env.SANDBOX_API_KEY || 'sandbox-api-key',
+  clientId: env.SANDBOX_CLIENT_ID || 'sandbox-client-id',
+  clientSecret: env.SANDBOX_CLIENT_SECRET || 'sandbox-client-secret',
+};
+
+const say = (line: string): void => console.log(line);
+const fail = (line: string): never => {
+  console.error(line);
+  process.exit(1);
+};
+
+const readPort = (): number | null => {
+  if (!env.SANDBOX_PORT) return null;
+  const port = Number(env.SANDBOX_PORT);
+  if (/^\d+$/.test(env.SANDBOX_PORT) && port <= 65_535) return port;
+  return fail(`SANDBOX_PORT must be a port from 0 to 65535 (0 takes a free one), not "${env.SANDBOX_PORT}"`);
+};
+
+const { app, sandbox } = createSandbox(credentials);
+const flush = env.SANDBOX_STATE_FILE
+  ? keepInFile(sandbox.state, env.SANDBOX_STATE_FILE, say)
+  : () => undefined;
+
+// Nothing here needs draining: what is in flight is a test's or a demo's, and its client knows lost answers.
+const stop = (): void => {
+  flush();
+  process.exit(0);
+};
+process.on('SIGINT', stop);
+process.on('SIGTERM', stop);
+// A parent that was killed cannot stop its child, but its end of the channel closes with it.
+process.on('disconnect', stop);
+
+/** A port that was asked for is taken or fails; the default one gives way to a free one. */
+const listen = async (): Promise<void> => {
+  const asked = readPort();
+  try {
+    await app.listen({ host, port: asked ?? DEFAULT_PORT });
+  } catch (error) {
+    const isTaken = error instanceof Error && 'code' in error && error.code === 'EADDRINUSE';
+    if (!isTaken || asked !== null) {
+      fail(
+        `The sandbox cannot listen on ${host}:${asked ?? DEFAULT_PORT}: ${isTaken ? 'the port is taken' : String(error)}`,
+      );
+    }
+    await app.listen({ host, port: 0 });
+  }
+};
+
+await listen();
+const url = sandbox.url();
+if (process.send) {
+  process.send({ type: 'ready', url });
+} else {
+  say(`The sandbox of the Solar Curtailment Service is at ${url}`);
+  say(
+    `  SCS_API_KEY=${credentials.apiKey} SCS_CLIENT_ID=${credentials.clientId} SCS_CLIENT_SECRET=${credentials.clientSecret}`,
+  );
+  say(`  users and sessions, with buttons to play: ${url}/   control API: ${url}/sandbox`);
+}

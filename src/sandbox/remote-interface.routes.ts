@@ -1,0 +1,146 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify';
+import { deliver, deliverWith } from './delivery.js';
+import type { Operation } from './ledger.js';
+import type { Sandbox } from './server.js';
+import {
+  json,
+  readAnswer,
+  readRegistration,
+  refusal,
+  startAnswer,
+  tokenAnswer,
+  userAnswer,
+  userTimestamp,
+  type Answer,
+} from './wire.js';
+
+const BASE = '/api/v1/ssa';
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+
+type SessionParams = { userId?: string; sessionId: string };
+
+/** The remote interface as its document has it; the sections named below are that document's. */
+export const remoteInterface =
+  (sandbox: Sandbox): FastifyPluginAsync =>
+  async (app) => {
+    const { state, settings, ledger, credentials } = sandbox;
+
+    // Bodies are read as text, whatever their type: their bytes matter here, and no parser of ours may touch the digits.
+    app.removeAllContentTypeParsers();
+    app.addContentTypeParser('*', { parseAs: 'string' }, (_request, body, done) => done(null, body));
+
+    /** Section 5: ApiKey on every request, a bearer token on all but the token request. `Bearer` is that word, whatever token_type says. */
+    const refuseCredentials = (request: FastifyRequest, operation: Operation): Answer | null => {
+      if (request.headers.apikey !== credentials.apiKey)
+        return refusal(401, 'the ApiKey header is missing or wrong');
+      if (operation === 'token' || operation === 'probe') return null;
+      const token = /^Bearer (\S+)$/.exec(request.headers.authorization ?? '')?.[1];
+      if (token !== undefined && state.isTokenValid(token, Date.now())) return null;
+      return refusal(401, 'the bearer token is missing, unknown or expired');
+    };
+
+    const turnAway = (): Answer => {
+      ledger.requestTurnedAway();
+      const answer = refusal(settings().overloadStatus, 'too many requests');
+      const retryAfter = settings().overloadRetryAfter;
+      return retryAfter === null
+        ? answer
+        : { ...answer, headers: { ...answer.headers, 'retry-after': retryAfter } };
+    };
+
+    const serve =
+      (operation: Operation, route: string, answerTo: (request: FastifyRequest) => Answer) =>
+      (request: FastifyRequest, reply: FastifyReply): FastifyReply | Promise<FastifyReply> => {
+        const sessionId = operation === 'read_session' ? (request.params as SessionParams).sessionId : null;
+        const departed = ledger.requestArrived(operation, route, request.url, sessionId);
+        reply.raw.once('close', () => departed(reply.raw.headersSent ? reply.raw.statusCode : null));
+
+        const { maxInFlight, latencyMs } = settings();
+        if (maxInFlight > 0 && ledger.inFlight > maxInFlight) return deliver(reply, turnAway());
+        const refused = refuseCredentials(request, operation);
+        if (refused) return deliver(reply, refused);
+
+        const fault = sandbox.faults.take(operation, request.url, request.body);
+        const answer = fault && !fault.effect ? NO_EFFECT : answerTo(request);
+        const send = () => (fault ? deliverWith(reply, answer, fault) : deliver(reply, answer));
+        return latencyMs > 0 ? sleep(latencyMs).then(send) : send();
+      };
+
+    const get = (operation: Operation, path: string, answerTo: (request: FastifyRequest) => Answer) =>
+      app.get(`${BASE}${path}`, serve(operation, `GET ${BASE}${path}`, answerTo));
+    const post = (operation: Operation, path: string, answerTo: (request: FastifyRequest) => Answer) =>
+      app.post(`${BASE}${path}`, serve(operation, `POST ${BASE}${path}`, answerTo));
+
+    // Section 4.5: its response is not shown.
+    get('probe', '', () => refusal(200, 'the sandbox is up'));
+
+    post('token', '/oauth/token', (request) => {
+      const form = new URLSearchParams(typeof request.body === 'string' ? request.body : '');
+      if (!request.headers['content-type']?.startsWith('application/x-www-form-urlencoded')) {
+        return refusal(400, 'the body must be application/x-www-form-urlencoded');
+      }
+      if (form.get('grant_type') !== 'client_credentials')
+        return refusal(400, 'grant_type must be client_credentials');
+      if (form.get('scope') !== 'pvcurtailment') return refusal(400, 'scope must be pvcurtailment');
+      if (
+        form.get('client_id') !== credentials.clientId ||
+        form.get('client_secret') !== credentials.clientSecret
+      ) {
+        return refusal(401, 'client_id or client_secret is wrong');
+      }
+      const now = Date.now();
+      const { tokenLifetimeMs, tokenForm } = settings();
+      const expiresAt = now + tokenLifetimeMs;
+      const accessToken = state.issueToken(expiresAt);
+      ledger.tokenIssued(now, accessToken);
+      if (tokenForm === 'timestamp') return tokenAnswer(accessToken, userTimestamp(expiresAt));
+      if (tokenForm === 'seconds') return tokenAnswer(accessToken, Math.floor(tokenLifetimeMs / 1000));
+      return tokenAnswer(accessToken, tokenForm.value);
+    });
+
+    post('register_user', '/users', (request) => {
+      const body = typeof request.body === 'string' ? request.body : '';
+      const registration = readRegistration(body);
+      if (typeof registration === 'string') return refusal(400, registration);
+      const user = state.registerUser(registration, Date.now());
+      ledger.userRegistered({
+        at: user.createdAt,
+        userId: user.id,
+        tenantReference: user.tenantReference,
+        eans: registration.eans,
+        body,
+      });
+      return userAnswer(user, 'Sandbox tenant');
+    });
+
+    post('start_session', '/onboarding/pv/:gridLocationId', (request) => {
+      const { gridLocationId } = request.params as { gridLocationId: string };
+      if (!UUID.test(gridLocationId)) return refusal(400, 'gridLocationId must be a UUID');
+      const now = Date.now();
+      const { sessionLifetimeMs: lifetimeMs, scenario, speed } = settings();
+      const session = state.startSession(gridLocationId, { lifetimeMs, scenario, speed }, now);
+      if (session === null) return refusal(404, 'there is no such grid location');
+      ledger.sessionStarted({ at: now, sessionId: session.sessionId, gridLocationId });
+      return startAnswer(session, sandbox.url());
+    });
+
+    const read = (request: FastifyRequest, shape: 'onboarding' | 'user'): Answer => {
+      const { userId, sessionId } = request.params as SessionParams;
+      const { sessionPath } = settings();
+      if (sessionPath !== 'both' && sessionPath !== shape) return refusal(404, 'not found');
+      if (!UUID.test(sessionId)) return refusal(400, 'sessionId must be a UUID');
+      const session = state.findSession(sessionId, Date.now());
+      if (session === null || (userId !== undefined && userId !== session.userId)) {
+        return refusal(404, 'there is no such session');
+      }
+      return readAnswer(session);
+    };
+    get('read_session', '/onboarding/pv/:sessionId', (request) => read(request, 'onboarding'));
+    get('read_session', '/users/:userId/pv/onboarding-sessions/:sessionId', (request) =>
+      read(request, 'user'),
+    );
+  };
+
+/** Stands in for the real answer where a fault replaces it. */
+const NO_EFFECT = json(200, '{}');

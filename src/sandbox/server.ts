@@ -1,0 +1,64 @@
+import Fastify, { type FastifyInstance } from 'fastify';
+import { control } from './control.routes.js';
+import { Faults } from './faults.js';
+import { index } from './index.routes.js';
+import { Ledger } from './ledger.js';
+import { ownerFlow } from './owner-flow.routes.js';
+import { remoteInterface } from './remote-interface.routes.js';
+import { defaultSettings, type Settings } from './settings.js';
+import { State } from './state.js';
+
+export interface Credentials {
+  readonly apiKey: string;
+  readonly clientId: string;
+  readonly clientSecret: string;
+}
+
+/** What all routes share. */
+export interface Sandbox {
+  readonly state: State;
+  readonly faults: Faults;
+  readonly ledger: Ledger;
+  readonly credentials: Credentials;
+  settings(): Settings;
+  change(settings: Partial<Settings>): void;
+  /** Forgets everything and takes the defaults again. */
+  reset(): void;
+  /** Where the sandbox is reached, known once it listens. */
+  url(): string;
+}
+
+export const createSandbox = (credentials: Credentials): { app: FastifyInstance; sandbox: Sandbox } => {
+  const app = Fastify({
+    logger: false,
+    // A misspelt field is an error and not ignored, and "1" is not 1: what a test scripts is what it gets.
+    ajv: { customOptions: { removeAdditional: false, coerceTypes: false, allowUnionTypes: true } },
+  });
+  const state = new State();
+  const faults = new Faults();
+  const ledger = new Ledger();
+  let settings = defaultSettings();
+  const sandbox: Sandbox = {
+    state,
+    faults,
+    ledger,
+    credentials,
+    settings: () => settings,
+    change: (changed) => {
+      settings = { ...settings, ...changed };
+    },
+    reset: () => {
+      settings = defaultSettings();
+      faults.clear();
+      state.clear();
+      ledger.clear();
+    },
+    url: () => app.listeningOrigin,
+  };
+  app.setNotFoundHandler((_request, reply) => reply.code(404).send({ message: 'not found' }));
+  app.register(remoteInterface(sandbox));
+  app.register(ownerFlow(sandbox));
+  app.register(control(sandbox));
+  app.register(index(sandbox));
+  return { app, sandbox };
+};

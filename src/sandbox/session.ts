@@ -1,0 +1,132 @@
+import { randomUUID } from 'node:crypto';
+
+/** One onboarding session as the sandbox knows it. Instants are epoch milliseconds. */
+export interface Session {
+  readonly sessionId: string;
+  readonly userId: string;
+  readonly gridLocationId: string;
+  /** The last part of `startUrl`: who has it is the owner. */
+  readonly linkToken: string;
+  readonly createdAt: number;
+  updatedAt: number;
+  readonly expiresAt: number;
+  finished: boolean;
+  active: boolean;
+  expired: boolean;
+  inverters: string[];
+  /** What the owner has done so far in the web flow. */
+  brand: string | null;
+  signedIn: boolean;
+  completedAt: number | null;
+  /** Reads answer 404 from then on. */
+  deleted: boolean;
+  scenario: string;
+  /** What will happen by itself, earliest first; applied when the session is next looked at. */
+  planned: PlannedChange[];
+  /** Fields of the read answer that are given verbatim, or left out. */
+  override: Override | null;
+}
+
+export interface Override {
+  readonly set: Readonly<Record<string, unknown>>;
+  readonly absent: readonly string[];
+}
+
+export type Change =
+  | { readonly do: 'complete' }
+  | { readonly do: 'online'; readonly inverters: number | readonly string[]; readonly finished: boolean }
+  | { readonly do: 'remove_inverter'; readonly inverterId?: string }
+  | { readonly do: 'expire' }
+  | { readonly do: 'override'; readonly override: Override | null }
+  | { readonly do: 'delete' };
+
+export interface PlannedChange {
+  readonly dueAt: number;
+  readonly change: Change;
+}
+
+/** The times are written in whole seconds: a change within the second of the last one must still be seen. */
+const touch = (session: Session, at: number): void => {
+  session.updatedAt = Math.max(Math.floor(at / 1000) * 1000, session.updatedAt + 1000);
+};
+
+export const applyChange = (session: Session, change: Change, at: number): void => {
+  switch (change.do) {
+    case 'complete':
+      if (session.completedAt !== null) return;
+      session.completedAt = at;
+      break;
+    case 'online': {
+      const { inverters } = change;
+      const ids =
+        typeof inverters === 'number' ? Array.from({ length: inverters }, () => randomUUID()) : inverters;
+      session.inverters = [...new Set([...session.inverters, ...ids])];
+      if (change.finished) {
+        session.finished = true;
+        session.active = false;
+      }
+      break;
+    }
+    case 'remove_inverter': {
+      const gone = change.inverterId ?? session.inverters[0];
+      session.inverters = session.inverters.filter((id) => id !== gone);
+      break;
+    }
+    case 'expire':
+      if (session.expired) return;
+      session.expired = true;
+      session.active = false;
+      break;
+    case 'override':
+      session.override = change.override;
+      break;
+    case 'delete':
+      session.deleted = true;
+      break;
+  }
+  touch(session, at);
+};
+
+/**
+ * Applies what has become due, in order and at the instants it was due, so that a session is the same however seldom it is looked
+ * at. That a session expires at `expiresAt` is the sandbox's own choice: the interface does not say what happens then.
+ * @returns whether anything changed
+ */
+export const settle = (session: Session, now: number): boolean => {
+  let changed = false;
+  for (let next = session.planned[0]; next !== undefined && next.dueAt <= now; next = session.planned[0]) {
+    expireWhenOver(session, next.dueAt);
+    session.planned.shift();
+    applyChange(session, next.change, next.dueAt);
+    changed = true;
+  }
+  return expireWhenOver(session, now) || changed;
+};
+
+const expireWhenOver = (session: Session, at: number): boolean => {
+  if (session.finished || session.expired || at < session.expiresAt) return false;
+  applyChange(session, { do: 'expire' }, session.expiresAt);
+  return true;
+};
+
+/** The owner has finished the web flow: what was planned for an owner who had not is dropped. */
+export const completeFlow = (
+  session: Session,
+  at: number,
+  online: { readonly afterMs: number | null; readonly inverters: number },
+): void => {
+  applyChange(session, { do: 'complete' }, at);
+  session.planned =
+    online.afterMs === null
+      ? []
+      : [
+          {
+            dueAt: at + online.afterMs,
+            change: { do: 'online', inverters: online.inverters, finished: true },
+          },
+        ];
+};
+
+/** Whether the owner can still use the link. */
+export const isFlowOpen = (session: Session): boolean =>
+  !session.deleted && !session.expired && !session.finished && session.completedAt === null;

@@ -1,0 +1,57 @@
+import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { dirname } from 'node:path';
+import type { Snapshot, State } from './state.js';
+
+/** Long enough to gather a burst, short enough that a killed sandbox forgets next to nothing. */
+const WRITE_AFTER_MS = 50;
+
+/**
+ * Keeps the state in a JSON file, so that sessions which the product still watches are there after a restart.
+ * @returns a function that writes at once what is not written yet
+ */
+export const keepInFile = (state: State, path: string, say: (line: string) => void): (() => void) => {
+  const snapshot = readSnapshot(path, say);
+  if (snapshot) state.restore(snapshot);
+
+  let timer: NodeJS.Timeout | null = null;
+  const flush = (): void => {
+    if (timer === null) return;
+    clearTimeout(timer);
+    timer = null;
+    try {
+      writeSnapshot(path, state.snapshot());
+    } catch (error) {
+      say(`The sandbox cannot write ${path}: ${reasonOf(error)}`);
+    }
+  };
+  state.onChange = () => {
+    timer ??= setTimeout(flush, WRITE_AFTER_MS);
+  };
+  return flush;
+};
+
+const readSnapshot = (path: string, say: (line: string) => void): Snapshot | null => {
+  try {
+    const snapshot = JSON.parse(readFileSync(path, 'utf8')) as Snapshot;
+    if (snapshot.version !== 1) throw new Error('it is of another version');
+    if (![snapshot.users, snapshot.sessions, snapshot.tokens].every(Array.isArray))
+      throw new Error('it is incomplete');
+    return snapshot;
+  } catch (error) {
+    const isMissing = error instanceof Error && 'code' in error && error.code === 'ENOENT';
+    say(
+      `The sandbox starts empty: ${path} ${isMissing ? 'is not there yet' : `cannot be read (${reasonOf(error)})`}`,
+    );
+    return null;
+  }
+};
+
+/** Written aside and renamed, so that a crash leaves either the old file or the new one. */
+const writeSnapshot = (path: string, snapshot: Snapshot): void => {
+  mkdirSync(dirname(path), { recursive: true });
+  const aside = `${path}.${process.pid}.new`;
+  writeFileSync(aside, JSON.stringify(snapshot), { mode: 0o600 });
+  renameSync(aside, path);
+};
+
+const reasonOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
