@@ -87,21 +87,21 @@ COMMENT ON TABLE session_polls IS
   'When each watched session is read next, one row per session that is not closed. Narrow, because every read writes it.';
 COMMENT ON COLUMN session_polls.session_id IS 'The watched session.';
 COMMENT ON COLUMN session_polls.user_id IS 'Its user: one of the two path shapes of the read needs the id (interface 4.4).';
-COMMENT ON COLUMN session_polls.due_at IS 'When it is to be read next; the oldest goes first.';
-COMMENT ON COLUMN session_polls.batch_id IS 'The claim that read it last. While poll_batches has that id the read is in flight; afterwards it means nothing. Null before the first claim.';
+COMMENT ON COLUMN session_polls.due_at IS 'When it is to be read next; the oldest goes first. Written at the claim, for the read after it.';
+COMMENT ON COLUMN session_polls.batch_id IS 'The claim that read it last. While poll_batches has that id the read is in flight; afterwards it means nothing. Null before the first claim, and after one whose worker died.';
 COMMENT ON COLUMN session_polls.claimed_at IS 'When it was last claimed for a read that is not known to have failed; a failed read sets it back to checked_at.';
 COMMENT ON COLUMN session_polls.checked_at IS 'claimed_at of the claim before: the last good read while a read is in flight. Otherwise claimed_at is.';
 COMMENT ON COLUMN session_polls.phase IS 'Why it is watched, which decides how often: awaiting_owner, awaiting_installation, settling (online, further inverters may follow), late (expired, may still come online), unrecognised.';
 COMMENT ON COLUMN session_polls.anchor_at IS 'When the phase began; the older, the rarer the reads.';
 COMMENT ON COLUMN session_polls.failures IS 'Reads in a row that failed or found nothing; doubles the interval each time. 0 after a good read.';
 COMMENT ON COLUMN session_polls.not_found IS 'Answers 404 or 410 in a row; enough of them make the session lost.';
-COMMENT ON COLUMN session_polls.answer_hash IS 'Hash of the last answer, so that one that says nothing new costs nothing. Null until the first read.';
+COMMENT ON COLUMN session_polls.answer_hash IS 'SHA-1 of the last answer, so that one that says nothing new costs nothing. Null until the first read.';
 COMMENT ON COLUMN session_polls.last_error IS 'Why the last read failed, without secrets. Null after a good read.';
 
 COMMENT ON TABLE poll_batches IS
-  'Claims of due sessions in progress: lease and fence for all sessions that carry its id. A row goes when its batch is done or its lease was found to be over; what a worker brings after that changes nothing.';
+  'Claims of due sessions in progress: lease and fence for all sessions that carry its id. A row goes when all its reads are done, or when a worker finds its lease over and makes its sessions due again; what the first worker brings after that changes nothing.';
 COMMENT ON COLUMN poll_batches.id IS 'Number of the claim, never used twice: the fencing token.';
-COMMENT ON COLUMN poll_batches.worker IS 'The process that reads it.';
+COMMENT ON COLUMN poll_batches.worker IS 'The process that reads them: host and process id.';
 COMMENT ON COLUMN poll_batches.size IS 'How many sessions it claimed.';
 COMMENT ON COLUMN poll_batches.claimed_at IS 'When it was claimed.';
 COMMENT ON COLUMN poll_batches.lease_until IS 'After this its worker counts as dead, and its sessions may be claimed again.';
@@ -110,10 +110,10 @@ COMMENT ON TABLE session_observations IS
   'Answers of the remote service about a session that differed from the one before, whole but for startUrl. Never changed: when a rule of the machine changes, history is judged anew from here.';
 COMMENT ON COLUMN session_observations.id IS 'Order of recording.';
 COMMENT ON COLUMN session_observations.session_id IS 'The session it is about.';
-COMMENT ON COLUMN session_observations.source IS 'Which call brought the answer: the start, a poll, or a read that somebody asked for.';
+COMMENT ON COLUMN session_observations.source IS 'Which call brought the answer: start (interface 4.3) or read (4.4).';
 COMMENT ON COLUMN session_observations.http_status IS 'HTTP status of the answer.';
 COMMENT ON COLUMN session_observations.body IS 'The answer as it came, without startUrl; json and not jsonb, so that no number or escape is altered. Null when it had no readable body.';
-COMMENT ON COLUMN session_observations.hash IS 'Hash of the answer, to tell one that is new.';
+COMMENT ON COLUMN session_observations.hash IS 'SHA-1 of the answer, to tell one that is new.';
 COMMENT ON COLUMN session_observations.observed_at IS 'When it was recorded.';
 
 COMMENT ON TABLE session_transitions IS 'Every state that a session entered, and by which rule; the history of onboarding_sessions.state.';
