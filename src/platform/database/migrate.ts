@@ -3,7 +3,7 @@ import { runMigrations } from 'graphile-worker';
 import pg from 'pg';
 import { applyMigrations, readMigrations } from './schema-engine.js';
 
-const MIGRATIONS = fileURLToPath(new URL('../../../prisma/migrations', import.meta.url));
+export const MIGRATIONS_FOLDER = fileURLToPath(new URL('../../../prisma/migrations', import.meta.url));
 /** Any number; whoever holds it migrates, whoever waits for it finds nothing left to do. */
 const MIGRATION_LOCK = 7_310_000;
 const OLDEST_SERVER = 150_000;
@@ -38,7 +38,7 @@ export async function migrate(databaseUrl: string): Promise<string[]> {
 }
 
 async function applyMissing(pool: pg.Pool): Promise<string[]> {
-  const migrations = await readMigrations(MIGRATIONS);
+  const migrations = await readMigrations(MIGRATIONS_FOLDER);
   const recorded = await readRecorded(pool);
   const failed = [...recorded].find(([, finished]) => !finished);
   if (failed !== undefined) {

@@ -7,29 +7,97 @@ export interface FieldError {
 interface ProblemKind {
   readonly status: number;
   readonly title: string;
+  /** When it is answered and what the caller does about it; docs/problems.md says the same. */
+  readonly meaning: string;
 }
 
 /** Every answer we give that is not a success. `code` is a contract; `detail` is for people. */
 export const PROBLEMS = {
-  invalid_request: { status: 400, title: 'The request is not valid' },
-  invalid_json: { status: 400, title: 'The body is not valid JSON' },
-  unauthenticated: { status: 401, title: 'An API key is needed' },
-  forbidden: { status: 403, title: 'The API key lacks a scope' },
-  not_found: { status: 404, title: 'There is no such resource' },
-  method_not_allowed: { status: 405, title: 'The resource does not take this method' },
-  not_acceptable: { status: 406, title: 'The answer has no form that the request accepts' },
-  request_timeout: { status: 408, title: 'The request took too long to arrive' },
-  tenant_reference_conflict: { status: 409, title: 'The tenantReference is registered with other EANs' },
-  registration_conflict: { status: 409, title: 'The registration is not in a status that allows this' },
-  session_closed: { status: 409, title: 'The session is no longer watched' },
-  body_too_large: { status: 413, title: 'The body is too large' },
-  unsupported_media_type: { status: 415, title: 'The body is not application/json' },
-  remote_rejected: { status: 422, title: 'The Solar Curtailment Service rejected the request' },
-  too_many_requests: { status: 429, title: 'Too many requests' },
-  headers_too_large: { status: 431, title: 'The headers are too large' },
-  internal_error: { status: 500, title: 'Something went wrong here' },
-  remote_unavailable: { status: 503, title: 'The Solar Curtailment Service cannot be asked now' },
-  database_unavailable: { status: 503, title: 'The database cannot be reached now' },
+  invalid_request: {
+    status: 400,
+    title: 'The request is not valid',
+    meaning: 'A field or parameter is missing, unknown or has a value that it cannot have. `errors` names each of them.',
+  },
+  invalid_json: {
+    status: 400,
+    title: 'The body is not valid JSON',
+    meaning: 'Bad syntax, bytes that are no UTF-8, a name that stands twice in an object, or more than 64 levels of nesting.',
+  },
+  unauthenticated: {
+    status: 401,
+    title: 'An API key is needed',
+    meaning: 'There is no key in `Authorization: Bearer`, or it is malformed, unknown or revoked.',
+  },
+  forbidden: {
+    status: 403,
+    title: 'The API key lacks a scope',
+    meaning: 'The key is valid, but was created without the scope that `detail` names.',
+  },
+  not_found: {
+    status: 404,
+    title: 'There is no such resource',
+    meaning: 'Nothing has this id or this path. A user registered at the remote service by other means is not known here.',
+  },
+  method_not_allowed: {
+    status: 405,
+    title: 'The resource does not take this method',
+    meaning: 'The path exists; the header `Allow` names the methods it takes.',
+  },
+  request_timeout: {
+    status: 408,
+    title: 'The request took too long to arrive',
+    meaning: 'The request was not complete within 30 seconds. Nothing was done; send it again.',
+  },
+  tenant_reference_conflict: {
+    status: 409,
+    title: 'The tenantReference is registered with other EANs',
+    meaning: 'A user has one registration. Nothing was sent to the remote service; read the user to see which EANs it has.',
+  },
+  registration_conflict: {
+    status: 409,
+    title: 'The registration is not in a status that allows this',
+    meaning: 'Read the registration: it was decided meanwhile, or never needed a decision.',
+  },
+  session_closed: {
+    status: 409,
+    title: 'The session is no longer watched',
+    meaning: '`closedAt` says since when. Start a new session for the grid location if one is needed.',
+  },
+  body_too_large: {
+    status: 413,
+    title: 'The body is too large',
+    meaning: 'A body has at most 262,144 bytes.',
+  },
+  unsupported_media_type: {
+    status: 415,
+    title: 'The body is not application/json',
+    meaning: 'Bodies are JSON in UTF-8, sent with `content-type: application/json`.',
+  },
+  remote_rejected: {
+    status: 422,
+    title: 'The Solar Curtailment Service rejected the request',
+    meaning: 'The remote service refused it and did nothing; `detail` says with which status. Sending the same again will not help.',
+  },
+  headers_too_large: {
+    status: 431,
+    title: 'The headers are too large',
+    meaning: 'All headers of a request together have less than 16 kB.',
+  },
+  internal_error: {
+    status: 500,
+    title: 'Something went wrong here',
+    meaning: 'A fault of this service. It is logged under `requestId`; tell the operator that id.',
+  },
+  remote_unavailable: {
+    status: 503,
+    title: 'The Solar Curtailment Service cannot be asked now',
+    meaning: 'It did not answer, asks for patience, or refuses our credentials. Ask again after `Retry-After` seconds.',
+  },
+  database_unavailable: {
+    status: 503,
+    title: 'The database cannot be reached now',
+    meaning: 'It is restarting or overloaded. Ask again after `Retry-After` seconds.',
+  },
 } as const satisfies Record<string, ProblemKind>;
 
 export type ProblemCode = keyof typeof PROBLEMS;

@@ -1,0 +1,43 @@
+import { Body, Controller, Delete, Get, HttpCode, Param, Post, Query } from '@nestjs/common';
+import { ApiCreatedResponse, ApiNoContentResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
+import { ApiProblems } from '../platform/http/api-problems.decorator.js';
+import { ApiPage } from '../platform/http/api-page.decorator.js';
+import { PageQuery, type Page } from '../platform/http/page.js';
+import { ParseUuid } from '../platform/http/uuid.pipe.js';
+import { ApiKeyView, CreatedApiKeyView, NewApiKey } from './api-keys.dto.js';
+import { ApiKeysStore } from './api-keys.store.js';
+import { CurrentKey } from './current-key.decorator.js';
+import { RequireScope } from './require-scope.decorator.js';
+import { actorOf, type Principal } from './scopes.js';
+
+@ApiTags('API keys')
+@Controller('api-keys')
+export class ApiKeysController {
+  constructor(private readonly keys: ApiKeysStore) {}
+
+  @Post()
+  @RequireScope('admin')
+  @ApiOperation({ operationId: 'createApiKey', summary: 'Create a key for an app' })
+  @ApiCreatedResponse({ description: 'The key, shown this once', type: CreatedApiKeyView })
+  create(@Body() { name, scopes }: NewApiKey, @CurrentKey() principal: Principal): Promise<CreatedApiKeyView> {
+    return this.keys.create(name, scopes, actorOf(principal));
+  }
+
+  @Get()
+  @RequireScope('admin')
+  @ApiOperation({ operationId: 'listApiKeys', summary: 'List the keys, newest first, without the keys themselves' })
+  @ApiPage(ApiKeyView)
+  list(@Query() query: PageQuery): Promise<Page<ApiKeyView>> {
+    return this.keys.list(query);
+  }
+
+  @Delete(':id')
+  @HttpCode(204)
+  @RequireScope('admin')
+  @ApiOperation({ operationId: 'revokeApiKey', summary: 'Revoke a key' })
+  @ApiNoContentResponse({ description: 'The key is revoked; it is refused everywhere within 5 seconds' })
+  @ApiProblems('not_found')
+  revoke(@Param('id', ParseUuid) id: string, @CurrentKey() principal: Principal): Promise<void> {
+    return this.keys.revoke(id, actorOf(principal));
+  }
+}

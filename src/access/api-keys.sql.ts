@@ -1,0 +1,36 @@
+import type { Statement } from '../platform/database/database.js';
+
+// Runs for every request that meets an empty cache, so it is one probe of the unique index on key_hash. Whether last_used_at is
+// old enough to be written again is asked here, by the database's clock, so that most requests write nothing.
+export const FIND_BY_HASH: Statement = {
+  name: 'api-keys-find-by-hash',
+  text: `
+    SELECT id, name, scopes,
+           last_used_at IS NULL OR last_used_at < clock_timestamp() - interval '1 minute' AS "useIsStale"
+    FROM api_keys WHERE key_hash = $1 AND revoked_at IS NULL`,
+};
+
+// The condition is asked again: of many requests that saw a stale use at once, one writes.
+export const NOTE_USE: Statement = {
+  name: 'api-keys-note-use',
+  text: `
+    UPDATE api_keys SET last_used_at = clock_timestamp()
+    WHERE id = $1 AND (last_used_at IS NULL OR last_used_at < clock_timestamp() - interval '1 minute')`,
+};
+
+export const INSERT_KEY: Statement = {
+  name: 'api-keys-insert',
+  text: `
+    INSERT INTO api_keys (name, scopes, key_hash, created_by) VALUES ($1, $2, $3, $4)
+    RETURNING id, created_at AS "createdAt"`,
+};
+
+// Revoking what is revoked changes nothing and keeps the first instant; no row at all means there is no such key.
+export const REVOKE_KEY: Statement = {
+  name: 'api-keys-revoke',
+  text: `
+    WITH known AS (SELECT id, revoked_at FROM api_keys WHERE id = $1 FOR UPDATE)
+    UPDATE api_keys SET revoked_at = coalesce(api_keys.revoked_at, clock_timestamp())
+    FROM known WHERE api_keys.id = known.id
+    RETURNING known.revoked_at IS NULL AS "wasActive"`,
+};

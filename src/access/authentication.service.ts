@@ -1,0 +1,65 @@
+import { timingSafeEqual } from 'node:crypto';
+import { Injectable, Logger } from '@nestjs/common';
+import { Environment } from '../platform/env/environment.js';
+import { hashOf, isApiKey } from './api-key.js';
+import { ApiKeysStore } from './api-keys.store.js';
+import type { Principal } from './scopes.js';
+
+/** A revoked key is refused everywhere this long after its revocation at the latest; we promise 5 s. */
+const CACHE_MS = 2_000;
+/** More keys in use within two seconds than this means that some of them are asked for more often, and nothing else. */
+const CACHE_SIZE = 1_000;
+
+interface Known {
+  readonly principal: Promise<Principal | null>;
+  readonly askedAt: number;
+}
+
+/** Whose key this is. */
+@Injectable()
+export class Authentication {
+  private readonly logger = new Logger(Authentication.name);
+  private readonly adminHash: Buffer;
+  private readonly cache = new Map<string, Known>();
+
+  constructor(
+    environment: Environment,
+    private readonly keys: ApiKeysStore,
+  ) {
+    this.adminHash = hashOf(environment.ADMIN_API_KEY);
+  }
+
+  /** Null for a key that is malformed, unknown or revoked. `now` counts milliseconds on a clock that never goes back. */
+  async authenticate(key: string, now: number = performance.now()): Promise<Principal | null> {
+    const hash = hashOf(key);
+    // Hashes have one length and tell nothing of the key, so the comparison takes the same time for all.
+    if (timingSafeEqual(hash, this.adminHash)) return { id: null, name: 'environment', scopes: ['admin'] };
+    return isApiKey(key) ? this.lookUp(hash, now) : null;
+  }
+
+  private lookUp(hash: Buffer, now: number): Promise<Principal | null> {
+    const id = hash.toString('base64');
+    const known = this.cache.get(id);
+    // Counted from the moment of asking, not of the answer: the key may have been revoked while the answer was on its way.
+    if (known !== undefined && now - known.askedAt < CACHE_MS) return known.principal;
+    const principal = this.ask(hash);
+    this.cache.delete(id);
+    if (this.cache.size >= CACHE_SIZE) this.cache.delete(this.cache.keys().next().value!);
+    this.cache.set(id, { principal, askedAt: now });
+    // Only keys that are valid stay known: made-up ones must not push them out, and an outage must not be remembered.
+    const forget = () => {
+      if (this.cache.get(id)?.principal === principal) this.cache.delete(id);
+    };
+    principal.then((found) => found ?? forget(), forget);
+    return principal;
+  }
+
+  private async ask(hash: Buffer): Promise<Principal | null> {
+    const found = await this.keys.findByHash(hash);
+    if (found === null) return null;
+    const { id, name, scopes, useIsStale } = found;
+    // Nobody waits for this, and a use that is not noted is noted by the next.
+    if (useIsStale) this.keys.noteUse(id).catch((error: Error) => this.logger.debug(`use of a key not noted: ${error.message}`));
+    return { id, name, scopes };
+  }
+}

@@ -1,0 +1,21 @@
+import { applyDecorators, type Type } from '@nestjs/common';
+import { ApiExtraModels, ApiOkResponse, getSchemaPath } from '@nestjs/swagger';
+import { ApiProblems } from './api-problems.decorator.js';
+
+/** A cursor-paged list of `item`, for the documentation of the route that answers it. */
+export const ApiPage = (item: Type): MethodDecorator =>
+  applyDecorators(
+    ApiExtraModels(item),
+    ApiOkResponse({
+      description: 'One page; ask on with `next` as `cursor` until it is null',
+      schema: {
+        type: 'object',
+        required: ['items', 'next'],
+        properties: {
+          items: { type: 'array', items: { $ref: getSchemaPath(item) } },
+          next: { type: 'string', nullable: true, description: 'The `cursor` of the next page; null when this is the last' },
+        },
+      },
+    }),
+    ApiProblems('invalid_request'),
+  );
