@@ -1,11 +1,17 @@
 import { applyDecorators, type ArgumentMetadata, type PipeTransform } from '@nestjs/common';
 import { plainToInstance, Transform } from 'class-transformer';
 import { IsInt, IsOptional, Max, Min, validate, type ValidationError } from 'class-validator';
+import { LosslessNumber } from '../json/lossless.js';
 import { Problem, type FieldError } from '../problem/problem.js';
 import { textErrors } from './text-errors.js';
 
 /** Names the first few in the detail; all of them are in `errors`. */
 const DETAILED_ERRORS = 3;
+/** Where class-validator's own words would puzzle somebody who does not know it. */
+const MESSAGES = new Map([
+  ['whitelistValidation', 'is not known here'],
+  ['nestedValidation', 'must be a JSON object'],
+]);
 /** A body of 10,000 bad items needs no answer of 10,000 messages. */
 const MAX_ERRORS = 100;
 
@@ -64,7 +70,8 @@ export function refuse(errors: readonly FieldError[]): void {
 const isDeclared = (metatype: NonNullable<ArgumentMetadata['metatype']>): boolean =>
   ![String, Boolean, Number, Array, Object, Date].some((builtIn) => builtIn === metatype);
 
-const isPlainObject = (value: unknown): boolean => typeof value === 'object' && value !== null && !Array.isArray(value);
+const isPlainObject = (value: unknown): boolean =>
+  typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof LosslessNumber);
 
 function repeatedParameters(query: unknown): FieldError[] {
   return Object.entries(query ?? {})
@@ -76,7 +83,7 @@ function flatten(error: ValidationError, parent: string): FieldError[] {
   const field = /^\d+$/.test(error.property) ? `${parent}[${error.property}]` : `${parent && `${parent}.`}${error.property}`;
   const own = Object.entries(error.constraints ?? {}).map(([rule, message]) => ({
     field,
-    message: rule === 'whitelistValidation' ? 'is not known here' : withoutName(message, error.property),
+    message: MESSAGES.get(rule) ?? withoutName(message, error.property),
   }));
   return [...own, ...(error.children ?? []).flatMap((child) => flatten(child, field))];
 }
