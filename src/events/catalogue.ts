@@ -51,3 +51,22 @@ export type EventName = keyof EventPayloads;
 export type NewEvent = {
   [N in EventName]: { readonly name: N; readonly subject: string; readonly data: EventPayloads[N] };
 }[EventName];
+
+/** The names at run time, for what arrives as text. */
+export const EVENT_NAMES = Object.keys({
+  'user.registered': true,
+  'user.registration_rejected': true,
+  'user.registration_uncertain': true,
+  'session.started': true,
+  'session.awaiting_installation': true,
+  'session.online': true,
+  'session.expired': true,
+  'session.lost': true,
+  'session.unrecognised': true,
+  'session.closed': true,
+  'inverter.online': true,
+  'inverter.missing': true,
+} satisfies Record<EventName, true>) as readonly EventName[];
+
+export const isEventName = (text: string): text is EventName =>
+  (EVENT_NAMES as readonly string[]).includes(text);

@@ -1,20 +1,11 @@
 import type { Statement, Transaction } from '../platform/database/database.js';
 import type { NewEvent } from './catalogue.js';
+import { ADD_DELIVERY_JOB } from './handlers.sql.js';
 import { sequenceSoon } from './sequence.sql.js';
 
-// One statement, so that an event costs one round trip however many handlers listen, and a batch costs no more than its rows.
-//
-// Events are inserted in the order given: PostgreSQL evaluates the serial `position` in the order of the SELECT.
-//
-// A job is keyed by handler and subject. `unsafe_dedupe` leaves a job that exists alone, also one that is running; the other
-// modes do not fit: `replace` and `preserve_run_at` both reset the attempts and the backoff of a job that is being retried
-// (so a busy session would hammer a handler that fails), and both detach a running job from its key and add a second one,
-// which runs beside it and breaks the order within the subject. What is unsafe about it (an event appended while the job is
-// about to finish) is made safe by the job: it gives up its key before it finishes, in a transaction that then looks once
-// more (`finishWhen` in platform/jobs). ON CONFLICT locks the job's row until this transaction ends, so either that look
-// sees this event, or this insert sees no key and adds a job.
-//
-// The jobs are added in the order of their keys, so that two batches over the same subjects cannot deadlock.
+// One statement, so that events cost one round trip however many they are and however many handlers listen. They are inserted
+// in the order given: PostgreSQL draws the serial `position` in the order of the SELECT. The jobs are added in the order of
+// their keys, so that two batches over the same subjects cannot deadlock.
 const APPEND: Statement = {
   name: 'events.append',
   text: `
@@ -32,13 +23,7 @@ const APPEND: Statement = {
     )
     SELECT job.id
     FROM (SELECT DISTINCT handler, subject FROM owed ORDER BY handler, subject) AS drain
-    CROSS JOIN LATERAL graphile_worker.add_job(
-      identifier => 'event:' || handler,
-      payload => json_build_object('subject', subject),
-      job_key => 'event:' || handler || ':' || subject,
-      job_key_mode => 'unsafe_dedupe',
-      max_attempts => 32767
-    ) AS job`,
+    ${ADD_DELIVERY_JOB}`,
 };
 
 /**

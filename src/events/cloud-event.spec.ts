@@ -1,0 +1,45 @@
+import { describe, expect, it } from '@jest/globals';
+import { EVENT_NAMES } from './catalogue.js';
+import { findEventName, toCloudEvent, toEventType } from './cloud-event.js';
+
+const event = {
+  id: 'a3c1d5de-5f0e-4c53-8f29-1f6a6a1a9a11',
+  name: 'user.registered',
+  subject: '5cf1e1b4-43a2-43f7-a0a8-2b1d2ad4a0f2',
+  sequence: '12',
+  time: new Date('2026-11-20T09:00:00.123Z'),
+  data: { userId: '5cf1e1b4-43a2-43f7-a0a8-2b1d2ad4a0f2', tenantReference: 'c-1', gridLocationIds: [] },
+} as const;
+
+describe('a CloudEvent', () => {
+  it('has the attributes of CloudEvents 1.0 and the sequence as a string', () => {
+    expect(toCloudEvent(event)).toEqual({
+      specversion: '1.0',
+      id: event.id,
+      source: '/pv-onboarding',
+      type: 'pv.user.registered.v1',
+      subject: event.subject,
+      time: '2026-11-20T09:00:00.123Z',
+      datacontenttype: 'application/json',
+      sequence: '12',
+      data: event.data,
+    });
+  });
+});
+
+describe('an event type', () => {
+  it.each(EVENT_NAMES)('%s is known by its name and by its type', (name) => {
+    expect(findEventName(name)).toBe(name);
+    expect(findEventName(toEventType(name))).toBe(name);
+  });
+
+  it.each([
+    '',
+    'session',
+    'pv.session.online',
+    'session.online.v1',
+    'pv.session.online.v2',
+    'toString',
+    'Session.Online',
+  ])('%p is none', (text) => expect(findEventName(text)).toBeNull());
+});

@@ -1,0 +1,83 @@
+import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
+import { IsOptional, IsString, Matches } from 'class-validator';
+import { IntegerParameter } from '../platform/http/validation.js';
+import { EVENT_NAMES } from './catalogue.js';
+import { SOURCE, toEventType } from './cloud-event.js';
+
+export class FeedQuery {
+  @ApiPropertyOptional({
+    description:
+      'The `next` of the page before, or the `sequence` of an event; without it, from the beginning',
+    pattern: '^[0-9]{1,18}$',
+    default: '0',
+    type: String,
+  })
+  @Matches(/^[0-9]{1,18}$/, {
+    message: 'after must be the `next` of a page of this feed: a number of at most 18 digits',
+  })
+  after: string = '0';
+
+  @ApiPropertyOptional({
+    description:
+      'Only these, separated by commas: `session.online` or `pv.session.online.v1`. `next` passes the others by',
+    example: 'session.online,inverter.online',
+    type: String,
+  })
+  @IsOptional()
+  @IsString()
+  types?: string;
+
+  @ApiPropertyOptional({
+    description: 'How many items at most',
+    minimum: 1,
+    maximum: 200,
+    default: 50,
+    type: 'integer',
+  })
+  @IntegerParameter({ min: 1, max: 200 })
+  limit: number = 50;
+}
+
+export class CloudEventView {
+  @ApiProperty({ enum: ['1.0'] })
+  specversion: string;
+
+  @ApiProperty({ format: 'uuid', description: 'The same at every delivery' })
+  id: string;
+
+  @ApiProperty({ format: 'uri-reference', enum: [SOURCE] })
+  source: string;
+
+  @ApiProperty({ enum: EVENT_NAMES.map(toEventType) })
+  type: string;
+
+  @ApiProperty({ description: 'The id of the session, else of the user or registration' })
+  subject: string;
+
+  @ApiProperty({ format: 'date-time' })
+  time: string;
+
+  @ApiProperty({ enum: ['application/json'] })
+  datacontenttype: string;
+
+  @ApiProperty({ description: 'Place in the feed: a decimal number as a string', pattern: '^[1-9][0-9]*$' })
+  sequence: string;
+
+  @ApiProperty({
+    type: 'object',
+    additionalProperties: true,
+    description: 'What it tells; the shape follows from `type`',
+  })
+  data: object;
+}
+
+export class FeedView {
+  @ApiProperty({ type: [CloudEventView] })
+  items: CloudEventView[];
+
+  @ApiProperty({
+    description:
+      'The `after` of the next request, always given. It is the same as before when nothing is new',
+  })
+  next: string;
+}

@@ -1,0 +1,15 @@
+import { Module } from '@nestjs/common';
+import { DiscoveryModule } from '@nestjs/core';
+import { DeliveryService } from './delivery.service.js';
+import { EventHandlers } from './event-handlers.service.js';
+import { EventsController } from './events.controller.js';
+import { EventsStore } from './events.store.js';
+
+/** The outbox needs no module: business modules import `appendEvents`. This is what reads it. */
+@Module({
+  imports: [DiscoveryModule],
+  controllers: [EventsController],
+  providers: [EventsStore, EventHandlers, DeliveryService],
+  exports: [EventsStore],
+})
+export class EventsModule {}

@@ -1,0 +1,92 @@
+import { Injectable } from '@nestjs/common';
+import { Database, type Statement } from '../platform/database/database.js';
+import type { EventName } from './catalogue.js';
+import type { DomainEvent } from './domain-event.js';
+import { sequenceEvents } from './sequence.sql.js';
+
+export type SequencedEvent = DomainEvent & { readonly sequence: string };
+
+export interface FeedPage {
+  readonly events: readonly SequencedEvent[];
+  /** Everything up to here is in `events` or was filtered out. */
+  readonly next: string;
+  /** The sequence of the newest event; 0 when there is none. */
+  readonly last: string;
+}
+
+export interface EventLag {
+  /** Committed events that nobody has read since; they are given their sequence by the next reader. */
+  readonly unsequenced: number;
+  /** How long the oldest event that a handler is owed has been waiting; null when nothing is owed. */
+  readonly oldestOwedSeconds: number | null;
+  readonly handlers: readonly {
+    readonly name: string;
+    readonly owed: number;
+    /** Owed events that failed at least once. */
+    readonly failing: number;
+    readonly oldestOwedSeconds: number;
+  }[];
+}
+
+// A filter for something rare must not read the whole history in one request: a page covers at most this many sequences, and may
+// be empty although there is more.
+const SPAN = 100_000;
+
+// `reach` and the page come from one snapshot, hence nothing can appear between them.
+const PAGE: Statement = {
+  name: 'events.page',
+  text: `
+    SELECT reach.last, reach.until, page.*
+    FROM (
+      SELECT last, CASE WHEN $2::text[] IS NULL THEN last ELSE least(last, $1::bigint + ${SPAN}) END AS until
+      FROM (SELECT coalesce(max(sequence), 0) AS last FROM domain_events) AS newest
+    ) AS reach
+    LEFT JOIN LATERAL (
+      SELECT id, name, subject, sequence, time, data
+      FROM domain_events
+      WHERE sequence > $1 AND sequence <= reach.until AND ($2::text[] IS NULL OR name = ANY ($2))
+      ORDER BY sequence LIMIT $3
+    ) AS page ON true`,
+};
+
+interface PageRow {
+  readonly last: string;
+  readonly until: string;
+  readonly id: string | null;
+}
+
+const LAG = `
+  SELECT handler AS name, count(*)::int AS owed, count(*) FILTER (WHERE attempts > 0)::int AS failing,
+    round(extract(epoch FROM clock_timestamp() - min(created_at)))::int AS "oldestOwedSeconds"
+  FROM handler_deliveries GROUP BY handler ORDER BY handler`;
+
+const UNSEQUENCED = 'SELECT count(*)::int AS count FROM domain_events WHERE sequence IS NULL';
+
+@Injectable()
+export class EventsStore {
+  constructor(private readonly database: Database) {}
+
+  /** The events behind `after`, in order. Never skips one: what commits later gets a higher sequence. */
+  async readPage(after: string, types: readonly EventName[] | undefined, limit: number): Promise<FeedPage> {
+    await sequenceEvents(this.database);
+    const rows = await this.database.query<PageRow>(PAGE, [after, types ?? null, limit]);
+    const { last = '0', until = '0' } = rows[0] ?? {};
+    const events = rows
+      .filter(({ id }) => id !== null)
+      .map(({ last: _last, until: _until, ...event }) => event as unknown as SequencedEvent);
+    // A full page may have stopped short of `until`; an empty one must not lead back behind `after`.
+    const reached = events.length === limit ? events.at(-1)?.sequence : until;
+    return { events, last, next: reached !== undefined && BigInt(reached) > BigInt(after) ? reached : after };
+  }
+
+  async getLag(): Promise<EventLag> {
+    const handlers = await this.database.query<EventLag['handlers'][number]>(LAG);
+    const [unsequenced] = await this.database.query<{ count: number }>(UNSEQUENCED);
+    const waits = handlers.map(({ oldestOwedSeconds }) => oldestOwedSeconds);
+    return {
+      unsequenced: unsequenced?.count ?? 0,
+      oldestOwedSeconds: waits.length === 0 ? null : Math.max(...waits),
+      handlers,
+    };
+  }
+}

@@ -1,0 +1,31 @@
+import { describe, expect, it } from '@jest/globals';
+import { errorText } from './error-text.js';
+
+describe('the text of an error', () => {
+  it('is its name and the first line of its message', () => {
+    expect(errorText(new TypeError('x is not a function\n    at somewhere'))).toBe(
+      'TypeError: x is not a function',
+    );
+  });
+
+  it('is never longer than 300 characters', () => {
+    expect(errorText(new Error('no '.repeat(1_000)))).toHaveLength(300);
+  });
+
+  it('says nothing of a value that is no error, which could be anything', () => {
+    expect(errorText({ authorization: 'Bearer abc' })).toBe('object: ');
+  });
+
+  it.each([
+    ['a token', 'Bearer eyJhbGciOiJIUzI1NiJ9.e30.ZRrHA1JJJW8opsbCGfG_HACGpVUMN_a9IV7pAx', 'eyJ'],
+    ['an address', 'GET https://owner.example/pv-onboarding/secret failed', 'secret'],
+    ['an EAN', 'no location 541448860000000012', '5414'],
+  ])('leaves out %s', (_what, message, secret) => {
+    expect(errorText(new Error(message))).not.toContain(secret);
+  });
+
+  it('keeps ids, which are needed to find the row', () => {
+    const id = '0b6d9a9e-7a25-4a55-8a9f-0c1d2e3f4a5b';
+    expect(errorText(new Error(`no session ${id}`))).toBe(`Error: no session ${id}`);
+  });
+});

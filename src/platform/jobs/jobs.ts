@@ -1,0 +1,176 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Injectable, Logger } from '@nestjs/common';
+import type { BeforeApplicationShutdown, OnApplicationBootstrap, OnModuleDestroy } from '@nestjs/common';
+import * as graphile from 'graphile-worker';
+import pg from 'pg';
+import { Database, type Sql } from '../database/database.js';
+import { Environment } from '../env/environment.js';
+import { errorText } from './error-text.js';
+import { addJob, giveBackJobs, keepJobs, releaseLapsedJobs, type JobOptions } from './jobs.sql.js';
+import { RunningJob } from './running-job.js';
+
+/** Throwing makes the job run again after a growing wait. */
+export type Task = (payload: unknown, job: RunningJob) => Promise<void>;
+
+const CONCURRENCY = 10;
+/** One connection listens; the others take and finish jobs, which needs a moment each. */
+const CONNECTIONS = 4;
+/** How long a job may wait when the notification about it was lost. */
+const POLL_INTERVAL_MS = 2_000;
+/**
+ * graphile-worker gives the jobs of a dead worker to others after 4 hours, which is fixed in its SQL. So live workers say so
+ * every few seconds, and jobs of those that do not are released. Too short a lease would take jobs from a process that is
+ * merely busy; too long a one delays what a killed process had in hand.
+ */
+const LEASE_MS = 30_000;
+const BEAT_MS = 5_000;
+/** How long running jobs may go on when the process is asked to stop; afterwards they are another's. */
+const STOP_MS = 3_000;
+const RESTART_MS = 1_000;
+
+/**
+ * Work that is done later, in order of due time, by any process with ROLE worker or all, and again until it succeeds. A task is
+ * run at least once per job. Tasks are registered before the application has started.
+ */
+@Injectable()
+export class Jobs implements OnApplicationBootstrap, OnModuleDestroy, BeforeApplicationShutdown {
+  private readonly logger = new Logger(Jobs.name);
+  private readonly tasks = new Map<string, Task>();
+  private readonly pool: pg.Pool;
+  private worker: graphile.WorkerPool | undefined;
+  private beats: Promise<void> | undefined;
+  private stopped: Promise<void> | undefined;
+  private readonly stopping = new AbortController();
+
+  constructor(
+    private readonly environment: Environment,
+    private readonly database: Database,
+  ) {
+    // Of its own, so that a burst of requests cannot keep jobs from being finished, nor the other way round.
+    this.pool = new pg.Pool({
+      connectionString: environment.DATABASE_URL,
+      max: CONNECTIONS,
+      connectionTimeoutMillis: 5_000,
+      statement_timeout: 15_000,
+      keepAlive: true,
+      application_name: `pv-onboarding ${environment.ROLE} jobs`,
+    });
+    this.pool.on('error', (error) => this.logger.warn(`idle database connection lost: ${error.message}`));
+    this.pool.on('connect', (client) => client.on('error', () => {}));
+  }
+
+  register(task: string, run: Task): void {
+    if (this.worker !== undefined) throw new Error(`task ${task} is registered after the worker has started`);
+    if (this.tasks.has(task)) throw new Error(`task ${task} is registered twice`);
+    this.tasks.set(task, run);
+  }
+
+  /** Adds a job in the transaction of `tx`. Any process may; only workers run it. */
+  addJob(tx: Sql, task: string, payload: object, options?: JobOptions): Promise<void> {
+    return addJob(tx, task, payload, options);
+  }
+
+  onApplicationBootstrap(): void {
+    if (this.environment.ROLE === 'api' || this.tasks.size === 0) return;
+    this.start();
+    this.beats = this.beat();
+  }
+
+  private start(): void {
+    const worker = graphile.runTaskList(
+      {
+        concurrency: CONCURRENCY,
+        pollInterval: POLL_INTERVAL_MS,
+        noHandleSignals: true,
+        logger: new graphile.Logger(() => (level, message) => this.log(level, message)),
+        preset: {
+          worker: {
+            // Without a delay for batches, 0.17.3 finishes a job by a promise that nobody awaits: a connection lost at
+            // that moment is an unhandled rejection, which ends the process. With one, it tries again.
+            completeJobBatchDelay: 0,
+            failJobBatchDelay: 0,
+            // No local queue: jobs waiting in one look like running ones and would have to be given back.
+          },
+        },
+      },
+      Object.fromEntries([...this.tasks].map(([name, run]) => [name, this.runner(run)])),
+      this.pool,
+    );
+    this.worker = worker;
+    // graphile-worker gives up when it cannot finish jobs for minutes; the database being away is no reason to stay down.
+    void worker.promise
+      .catch((error: unknown) => this.logger.error(`the worker stopped: ${errorText(error)}`))
+      .then(() => sleep(RESTART_MS, undefined, { signal: this.stopping.signal }))
+      .then(() => this.start())
+      .catch(() => {});
+  }
+
+  private runner(run: Task): graphile.Task {
+    return async (payload, { job }) => {
+      const running = new RunningJob(
+        this.database,
+        job.locked_by ?? '',
+        job.id,
+        () => this.stopping.signal.aborted,
+      );
+      try {
+        await run(payload, running);
+      } catch (error) {
+        // graphile-worker stores and logs the message and the stack, and either may hold what must not stand there.
+        const failure = new Error(errorText(error));
+        delete failure.stack;
+        throw failure;
+      }
+    };
+  }
+
+  private async beat(): Promise<void> {
+    while (!this.stopping.signal.aborted) {
+      try {
+        if (this.worker !== undefined) await keepJobs(this.database, this.worker.id);
+        const released = await releaseLapsedJobs(this.database, LEASE_MS);
+        if (released > 0)
+          this.logger.warn(`took ${released} jobs from workers that have been silent for ${LEASE_MS} ms`);
+      } catch (error) {
+        this.logger.warn(`jobs could not be kept: ${errorText(error)}`);
+      }
+      await sleep(BEAT_MS, undefined, { signal: this.stopping.signal }).catch(() => {});
+    }
+  }
+
+  // No more jobs are taken from here on; the other modules begin to stop at the same time.
+  onModuleDestroy(): void {
+    this.stopping.abort();
+    this.stopped = this.stop();
+  }
+
+  // HTTP and the database are closed after this hook, so a running job may still use both.
+  async beforeApplicationShutdown(): Promise<void> {
+    await this.stopped;
+  }
+
+  private async stop(): Promise<void> {
+    const { worker } = this;
+    if (worker !== undefined) {
+      const ended = Promise.resolve(worker.gracefulShutdown('the process stops')).catch(() => {});
+      await Promise.race([Promise.all([ended, this.beats]), sleep(STOP_MS, undefined, { ref: false })]);
+      await giveBackJobs(this.database, worker.id).catch((error: unknown) =>
+        this.logger.warn(`running jobs could not be given back: ${errorText(error)}`),
+      );
+    }
+    await Promise.race([this.pool.end(), sleep(STOP_MS, undefined, { ref: false })]);
+  }
+
+  // Its `info` is a line per job. The level is a const enum, whose values are these words.
+  private log(level: `${graphile.LogLevel}`, message: string): void {
+    switch (level) {
+      case 'error':
+        return this.logger.warn(message);
+      case 'warning':
+        return this.logger.warn(message);
+      case 'info':
+      case 'debug':
+        return this.logger.debug(message);
+    }
+  }
+}
