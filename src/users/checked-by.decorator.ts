@@ -1,0 +1,12 @@
+import { ValidateBy } from 'class-validator';
+
+/** Checks a property with a pure function that says what is wrong with a value, or undefined when nothing is. */
+export function CheckedBy(faultOf: (value: unknown) => string | undefined): PropertyDecorator {
+  return ValidateBy({
+    name: faultOf.name,
+    validator: {
+      validate: (value) => faultOf(value) === undefined,
+      defaultMessage: (args) => faultOf(args?.value) ?? '',
+    },
+  });
+}

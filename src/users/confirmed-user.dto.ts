@@ -1,0 +1,40 @@
+import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
+import { GridLocationInput } from './register-user.dto.js';
+
+export class ConfirmedGridLocationInput extends GridLocationInput {
+  @ApiProperty({ format: 'uuid' })
+  id: string;
+}
+
+/**
+ * The user object of the remote service (interface section 2.3), for the documentation. It is read like an answer of that
+ * service, because that is what it is, so further properties are no error.
+ */
+export class ConfirmedUserInput {
+  @ApiProperty({ format: 'uuid' })
+  id: string;
+
+  @ApiProperty({ description: 'The one of the registration' })
+  tenantReference: string;
+
+  @ApiProperty({ type: [ConfirmedGridLocationInput], description: 'With every EAN of the registration' })
+  gridLocations: ConfirmedGridLocationInput[];
+
+  @ApiPropertyOptional()
+  tenantName?: string;
+
+  @ApiPropertyOptional()
+  firstName?: string;
+
+  @ApiPropertyOptional()
+  lastName?: string;
+
+  @ApiPropertyOptional()
+  email?: string;
+
+  @ApiPropertyOptional({ format: 'date-time' })
+  createdAt?: string;
+
+  @ApiPropertyOptional({ format: 'date-time' })
+  updatedAt?: string;
+}

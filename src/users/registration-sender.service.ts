@@ -1,0 +1,78 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Injectable, Logger } from '@nestjs/common';
+import { AuthorisedRemote } from '../auth/authorised-remote.service.js';
+import { sqlState } from '../platform/database/database.js';
+import type { Priority } from '../remote/outcome.js';
+import { outcomeOf } from '../remote/read-answer.js';
+import { planVerdict, type RegistrationStatus, type Verdict } from './registration.js';
+import { LEASE_RENEWAL_MS, RegistrationsStore, type Claim } from './registrations.store.js';
+import { readRegisterUserResponse, registerUserRequest } from './users.client.js';
+
+/** An answer is worth more than the request that waits for it: for this long, it is kept until the database takes it. */
+const STORE_FOR_MS = 30_000;
+const STORE_PAUSE_MS = 250;
+
+/** Makes the one call that a claim is for, and stores what came of it. No transaction is open meanwhile. */
+@Injectable()
+export class RegistrationSender {
+  private readonly logger = new Logger(RegistrationSender.name);
+
+  constructor(
+    private readonly store: RegistrationsStore,
+    private readonly remote: AuthorisedRemote,
+  ) {}
+
+  /**
+   * Answers the status that the outcome called for, also where the registration has moved on without it. `foreground` is for a
+   * claim that a request waits for.
+   */
+  async send(claim: Claim, priority: Priority): Promise<RegistrationStatus> {
+    const renewal = setInterval(() => void this.renew(claim), LEASE_RENEWAL_MS);
+    try {
+      const sent = await this.remote.send({ ...registerUserRequest(claim), priority }, 'tenant');
+      const outcome = outcomeOf(sent, (answer) => readRegisterUserResponse(answer, claim));
+      const verdict = planVerdict(outcome, claim.attempts, Math.random());
+      const isStored = await this.settle(claim, verdict);
+      this.report(claim, verdict, isStored);
+      return verdict.status;
+    } finally {
+      clearInterval(renewal);
+    }
+  }
+
+  private async renew(claim: Claim): Promise<void> {
+    try {
+      await this.store.extendLease(claim);
+    } catch {
+      // The next renewal may succeed; if none does, the registration becomes uncertain, which a late answer still mends.
+      this.logger.warn(`registration ${claim.id}: the lease could not be renewed`);
+    }
+  }
+
+  // A connection lost during COMMIT leaves open whether the outcome is stored; storing it twice changes nothing.
+  private async settle(claim: Claim, verdict: Verdict): Promise<boolean> {
+    const until = performance.now() + STORE_FOR_MS;
+    for (;;) {
+      try {
+        return await this.store.settle(claim, verdict);
+      } catch (error) {
+        if (!isOutage(error) || performance.now() > until) throw error;
+        await sleep(STORE_PAUSE_MS);
+      }
+    }
+  }
+
+  private report(claim: Claim, verdict: Verdict, isStored: boolean): void {
+    const said = `registration ${claim.id}: ${verdict.status} after call ${claim.attempts}`;
+    if (!isStored) this.logger.warn(`${said}, but it had been decided otherwise meanwhile`);
+    else if (verdict.status === 'registered') this.logger.log(said);
+    else if (verdict.status === 'pending') this.logger.log(`${said}: ${verdict.lastError}`);
+    else this.logger.warn(`${said}: ${verdict.reason}`);
+  }
+}
+
+/** A constraint or a statement at fault stays so; an error of the connection (no SQLSTATE, class 08, 53 or 57) may pass. */
+function isOutage(error: unknown): boolean {
+  const state = sqlState(error);
+  return state === undefined ? error instanceof Error && !(error instanceof TypeError) : /^(08|53|57)/.test(state);
+}

@@ -1,0 +1,166 @@
+import type { Statement } from '../platform/database/database.js';
+
+// A registration is leased from the commit before its call until its outcome is stored. Three things hold for every statement
+// here and are what the promises rest on:
+// - A claim sets sent_at and counts the attempt in the same statement, and only claims do. So a lease implies that the call may
+//   have gone out, and `attempts` numbers the calls: it is the fence of an answer that comes late.
+// - A claim never takes a row that has a lease, not even one that has run out: that one is turned `uncertain`, never sent.
+// - Every time is the database's (clock_timestamp, since now() stands still within a transaction).
+
+const CLAIM_COLUMNS = `registrations.id, tenant_reference AS "tenantReference", eans, metadata, attempts, lease_token AS "leaseToken"`;
+
+const LEASED = `
+  attempts = registrations.attempts + 1,
+  lease_token = gen_random_uuid(),
+  lease_until = clock_timestamp() + $1 * interval '1 millisecond',
+  sent_at = clock_timestamp(),
+  next_attempt_at = NULL,
+  updated_at = clock_timestamp()`;
+
+/**
+ * The intent of a new registration, leased to whoever inserts it. Answers no row when the reference has a registration that is
+ * live: the partial unique index decides, so of any number of requests exactly one inserts.
+ */
+export const OPEN_INTENT: Statement = {
+  name: 'registrations.open_intent',
+  text: `
+    INSERT INTO registrations (tenant_reference, eans, metadata, attempts, lease_token, lease_until, sent_at)
+    VALUES ($2, $3, $4::jsonb, 1, gen_random_uuid(), clock_timestamp() + $1 * interval '1 millisecond', clock_timestamp())
+    ON CONFLICT (tenant_reference) WHERE status IN ('pending', 'registered', 'uncertain') DO NOTHING
+    RETURNING ${CLAIM_COLUMNS}`,
+};
+
+/** For a request that finds its own registration due before the worker has. */
+export const CLAIM_ONE: Statement = {
+  name: 'registrations.claim_one',
+  text: `
+    UPDATE registrations SET ${LEASED}
+    WHERE id = $2 AND status = 'pending' AND lease_token IS NULL AND next_attempt_at <= clock_timestamp()
+    RETURNING ${CLAIM_COLUMNS}`,
+};
+
+// MATERIALIZED, because a plan that joins by nested loop would run a plain sub-select, and its LIMIT, once for every row.
+export const CLAIM_DUE: Statement = {
+  name: 'registrations.claim_due',
+  text: `
+    WITH due AS MATERIALIZED (
+      SELECT id FROM registrations
+      WHERE status = 'pending' AND lease_token IS NULL AND next_attempt_at <= clock_timestamp()
+      ORDER BY next_attempt_at
+      LIMIT $2
+      FOR UPDATE SKIP LOCKED
+    )
+    UPDATE registrations SET ${LEASED} FROM due WHERE registrations.id = due.id
+    RETURNING ${CLAIM_COLUMNS}`,
+};
+
+export const EXTEND_LEASE: Statement = {
+  name: 'registrations.extend_lease',
+  text: `
+    UPDATE registrations SET lease_until = clock_timestamp() + $1 * interval '1 millisecond'
+    WHERE id = $2 AND lease_token = $3`,
+};
+
+/**
+ * Locks the registration if the outcome of call number $2 may still be stored: while its lease stands, and also after, as long
+ * as nobody has called again or decided. An answer that comes after its lease has run out is no less true.
+ */
+export const LOCK_FOR_OUTCOME: Statement = {
+  name: 'registrations.lock_for_outcome',
+  text: `
+    SELECT id FROM registrations
+    WHERE id = $1 AND attempts = $2
+      AND (lease_token = $3 OR (lease_token IS NULL AND status IN ('pending', 'uncertain')))
+    FOR UPDATE`,
+};
+
+export const MOVE_TO_REGISTERED: Statement = {
+  name: 'registrations.move_to_registered',
+  text: `
+    UPDATE registrations SET status = 'registered', user_id = $2, last_error = NULL, next_attempt_at = NULL,
+      lease_token = NULL, lease_until = NULL, updated_at = clock_timestamp()
+    WHERE id = $1`,
+};
+
+export const MOVE_TO_REJECTED: Statement = {
+  name: 'registrations.move_to_rejected',
+  text: `
+    UPDATE registrations SET status = 'rejected', last_error = $2, next_attempt_at = NULL,
+      lease_token = NULL, lease_until = NULL, updated_at = clock_timestamp()
+    WHERE id = $1`,
+};
+
+/** Nothing was sent, so sent_at goes in the same statement that makes it due again. */
+export const MOVE_TO_PENDING: Statement = {
+  name: 'registrations.move_to_pending',
+  text: `
+    UPDATE registrations SET status = 'pending', last_error = $2,
+      next_attempt_at = clock_timestamp() + $3 * interval '1 millisecond', sent_at = NULL,
+      lease_token = NULL, lease_until = NULL, updated_at = clock_timestamp()
+    WHERE id = $1`,
+};
+
+/** Only from the lease itself: an answer that says nothing for sure must not undo what a person decided meanwhile. */
+export const MOVE_TO_UNCERTAIN: Statement = {
+  name: 'registrations.move_to_uncertain',
+  text: `
+    UPDATE registrations SET status = 'uncertain', last_error = $3, next_attempt_at = NULL,
+      lease_token = NULL, lease_until = NULL, updated_at = clock_timestamp()
+    WHERE id = $1 AND lease_token = $2
+    RETURNING id`,
+};
+
+/** Senders renew their lease as long as they live, so a lease that has run out means that the sender died during its call. */
+export const MOVE_ABANDONED_TO_UNCERTAIN: Statement = {
+  name: 'registrations.move_abandoned_to_uncertain',
+  text: `
+    WITH abandoned AS MATERIALIZED (
+      SELECT id FROM registrations
+      WHERE status = 'pending' AND lease_until < clock_timestamp()
+      LIMIT $1
+      FOR UPDATE SKIP LOCKED
+    )
+    UPDATE registrations SET status = 'uncertain', last_error = $2, next_attempt_at = NULL,
+      lease_token = NULL, lease_until = NULL, updated_at = clock_timestamp()
+    FROM abandoned WHERE registrations.id = abandoned.id
+    RETURNING registrations.id, registrations.tenant_reference AS "tenantReference"`,
+};
+
+const REGISTRATION_COLUMNS = `
+  id, tenant_reference AS "tenantReference", eans, metadata, status, user_id AS "userId", attempts, last_error AS "lastError",
+  next_attempt_at AS "nextAttemptAt", created_at AS "createdAt", updated_at AS "updatedAt",
+  lease_token IS NOT NULL AS "isBeingSent",
+  coalesce(status = 'pending' AND lease_token IS NULL AND next_attempt_at <= clock_timestamp(), false) AS "isDue"`;
+
+export const FIND_REGISTRATION: Statement = {
+  name: 'registrations.find',
+  text: `SELECT ${REGISTRATION_COLUMNS} FROM registrations WHERE id = $1`,
+};
+
+/** There is at most one, by the index that OPEN_INTENT relies on. */
+export const FIND_LIVE_REGISTRATION: Statement = {
+  name: 'registrations.find_live',
+  text: `
+    SELECT ${REGISTRATION_COLUMNS} FROM registrations
+    WHERE tenant_reference = $1 AND status IN ('pending', 'registered', 'uncertain')`,
+};
+
+export const LOCK_REGISTRATION: Statement = {
+  name: 'registrations.lock',
+  text: `SELECT ${REGISTRATION_COLUMNS} FROM registrations WHERE id = $1 FOR UPDATE`,
+};
+
+export const MOVE_BY_RETRY: Statement = {
+  name: 'registrations.move_by_retry',
+  text: `
+    UPDATE registrations SET status = 'pending', next_attempt_at = clock_timestamp(), sent_at = NULL,
+      updated_at = clock_timestamp()
+    WHERE id = $1`,
+};
+
+export const MOVE_BY_DISCARD: Statement = {
+  name: 'registrations.move_by_discard',
+  text: `
+    UPDATE registrations SET status = 'discarded', next_attempt_at = NULL, updated_at = clock_timestamp()
+    WHERE id = $1`,
+};

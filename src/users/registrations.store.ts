@@ -1,0 +1,190 @@
+import { Injectable } from '@nestjs/common';
+import type { NewEvent } from '../events/catalogue.js';
+import { appendEvents } from '../events/outbox.js';
+import { Database, type Transaction } from '../platform/database/database.js';
+import type { Prisma } from '../platform/database/generated/client.js';
+import type { Metadata } from './metadata.js';
+import type { RegistrationStatus, Verdict } from './registration.js';
+import * as sql from './registrations.sql.js';
+import type { AskedUser, RemoteUser } from './remote-user.js';
+import { UsersStore, type ListPosition } from './users.store.js';
+
+export interface RegistrationRequest extends AskedUser {
+  readonly metadata: Metadata;
+}
+
+/** The right to make one call for one registration, and to store its outcome. */
+export interface Claim extends RegistrationRequest {
+  readonly id: string;
+  /** Which call this is, from 1. */
+  readonly attempts: number;
+  readonly leaseToken: string;
+}
+
+export interface RegistrationRecord extends RegistrationRequest {
+  readonly id: string;
+  readonly status: RegistrationStatus;
+  readonly userId: string | null;
+  readonly attempts: number;
+  readonly lastError: string | null;
+  readonly nextAttemptAt: Date | null;
+  readonly createdAt: Date;
+  readonly updatedAt: Date;
+  /** A call is being made for it at the moment, or its sender died less than a lease ago. */
+  readonly isBeingSent: boolean;
+  readonly isDue: boolean;
+}
+
+export type ListedRegistration = Omit<RegistrationRecord, 'isBeingSent' | 'isDue'>;
+
+export interface RegistrationFilter {
+  readonly status?: RegistrationStatus;
+  readonly tenantReference?: string;
+}
+
+/**
+ * 10 s, because a sender renews four times as often: three renewals may fail before a sender that lives is taken for dead,
+ * and a sender that died is known within 11 s. It does not follow SCS_TIMEOUT_MS, since a call may first have to wait for its
+ * turn and for a token.
+ */
+export const LEASE_MS = 10_000;
+export const LEASE_RENEWAL_MS = LEASE_MS / 4;
+
+/** Taken back, with everything that the transaction did, when the confirmed ids turn out to belong to another user. */
+export class IdentityTaken extends Error {}
+
+const IDENTITY_TAKEN = 'the answer carries an id that belongs to another user here';
+const ABANDONED = 'the sender was lost during the call, so nobody knows whether it had its effect';
+
+@Injectable()
+export class RegistrationsStore {
+  constructor(
+    private readonly database: Database,
+    private readonly users: UsersStore,
+  ) {}
+
+  /** Commits the intent, leased to the caller; null when the reference has a live registration already. */
+  async openIntent({ tenantReference, eans, metadata }: RegistrationRequest): Promise<Claim | null> {
+    const [claim] = await this.database.query<Claim>(sql.OPEN_INTENT, [
+      LEASE_MS,
+      tenantReference,
+      eans,
+      JSON.stringify(metadata),
+    ]);
+    return claim ?? null;
+  }
+
+  /** Null when it is not due, or someone else has it. */
+  async claimOne(id: string): Promise<Claim | null> {
+    const [claim] = await this.database.query<Claim>(sql.CLAIM_ONE, [LEASE_MS, id]);
+    return claim ?? null;
+  }
+
+  /** Those due longest first. */
+  async claimDue(limit: number): Promise<Claim[]> {
+    return this.database.query<Claim>(sql.CLAIM_DUE, [LEASE_MS, limit]);
+  }
+
+  async extendLease({ id, leaseToken }: Claim): Promise<void> {
+    await this.database.query(sql.EXTEND_LEASE, [LEASE_MS, id, leaseToken]);
+  }
+
+  /**
+   * Stores the outcome of the claimed call, with its event. False when the registration has moved on without it; then nothing
+   * was changed. May be repeated when it is not known whether it was done.
+   */
+  async settle(claim: Claim, verdict: Verdict): Promise<boolean> {
+    try {
+      return await this.database.transaction((tx) => this.apply(tx, claim, verdict));
+    } catch (error) {
+      if (!(error instanceof IdentityTaken)) throw error;
+      return this.settle(claim, { status: 'uncertain', lastError: IDENTITY_TAKEN, reason: IDENTITY_TAKEN });
+    }
+  }
+
+  private async apply(tx: Transaction, claim: Claim, verdict: Verdict): Promise<boolean> {
+    if (verdict.status === 'uncertain') {
+      const moved = await tx.query(sql.MOVE_TO_UNCERTAIN, [claim.id, claim.leaseToken, verdict.lastError]);
+      if (moved.length === 0) return false;
+      await appendEvents(tx, [failure('user.registration_uncertain', claim, verdict.reason)]);
+      return true;
+    }
+    const locked = await tx.query(sql.LOCK_FOR_OUTCOME, [claim.id, claim.attempts, claim.leaseToken]);
+    if (locked.length === 0) return false;
+    switch (verdict.status) {
+      case 'registered':
+        await this.confirm(tx, claim, verdict.user);
+        return true;
+      case 'rejected':
+        await tx.query(sql.MOVE_TO_REJECTED, [claim.id, verdict.lastError]);
+        await appendEvents(tx, [failure('user.registration_rejected', claim, verdict.reason)]);
+        return true;
+      case 'pending':
+        await tx.query(sql.MOVE_TO_PENDING, [claim.id, verdict.lastError, verdict.nextAttemptInMs]);
+        return true;
+    }
+  }
+
+  /**
+   * Keeps the confirmed user and makes the locked registration `registered`, with the event. Throws IdentityTaken, so that the
+   * transaction is given up.
+   */
+  async confirm(tx: Transaction, registration: { id: string; metadata: Metadata }, user: RemoteUser): Promise<void> {
+    if (!(await this.users.insertUser(tx, user, registration.metadata))) throw new IdentityTaken(IDENTITY_TAKEN);
+    await tx.query(sql.MOVE_TO_REGISTERED, [registration.id, user.id]);
+    const gridLocationIds = user.gridLocations.map(({ id }) => id);
+    const data = { userId: user.id, tenantReference: user.tenantReference, gridLocationIds };
+    await appendEvents(tx, [{ name: 'user.registered', subject: user.id, data }]);
+  }
+
+  /** Makes registrations whose sender died during its call `uncertain`, and answers how many. */
+  async moveAbandonedToUncertain(limit: number): Promise<number> {
+    return this.database.transaction(async (tx) => {
+      const moved = await tx.query<Pick<Claim, 'id' | 'tenantReference'>>(sql.MOVE_ABANDONED_TO_UNCERTAIN, [limit, ABANDONED]);
+      await appendEvents(tx, moved.map((registration) => failure('user.registration_uncertain', registration, ABANDONED)));
+      return moved.length;
+    });
+  }
+
+  async findRegistration(id: string): Promise<RegistrationRecord | null> {
+    const [found] = await this.database.query<RegistrationRecord>(sql.FIND_REGISTRATION, [id]);
+    return found ?? null;
+  }
+
+  /** The one that keeps the reference from being registered anew: pending, registered or uncertain. */
+  async findLive(tenantReference: string): Promise<RegistrationRecord | null> {
+    const [found] = await this.database.query<RegistrationRecord>(sql.FIND_LIVE_REGISTRATION, [tenantReference]);
+    return found ?? null;
+  }
+
+  /** Newest first: at most `limit` registrations that come after `position`. */
+  async listRegistrations(
+    filter: RegistrationFilter,
+    position: ListPosition | undefined,
+    limit: number,
+  ): Promise<ListedRegistration[]> {
+    const where: Prisma.RegistrationWhereInput = {
+      ...(filter.status !== undefined && { status: filter.status }),
+      ...(filter.tenantReference !== undefined && { tenantReference: filter.tenantReference }),
+      ...(position !== undefined && {
+        // Says what the OR says already, in a form that lets the index begin at the position.
+        createdAt: { lte: position.at },
+        OR: [{ createdAt: { lt: position.at } }, { id: { lt: position.id } }],
+      }),
+    };
+    const orderBy = [{ createdAt: 'desc' }, { id: 'desc' }] as const;
+    const rows = await this.database.prisma.registration.findMany({ where, orderBy: [...orderBy], take: limit });
+    // Prisma cannot know what the CHECKs and the writers of this file hold: the status is one of ours, the metadata an object.
+    return rows.map((row) => ({
+      ...row,
+      status: row.status as RegistrationStatus,
+      metadata: row.metadata as Metadata,
+    }));
+  }
+}
+
+const failure = (
+  name: 'user.registration_rejected' | 'user.registration_uncertain',
+  { id, tenantReference }: Pick<Claim, 'id' | 'tenantReference'>,
+  reason: string,
+): NewEvent => ({ name, subject: id, data: { registrationId: id, tenantReference, reason } });

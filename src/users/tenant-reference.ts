@@ -1,0 +1,18 @@
+const MAX_LENGTH = 200;
+const CONTROL_CHARACTER = /[\p{Cc}\u2028\u2029]/u;
+// With the u flag a pair of surrogates is one character, so this finds only half pairs, which neither UTF-8 nor PostgreSQL can hold.
+const LONE_SURROGATE = /\p{Surrogate}/u;
+const BLANK_AT_AN_END = /^\s|\s$/u;
+
+/**
+ * Why `value` is no tenantReference, or undefined when it is one. What looks like a slip is refused, not mended: a reference
+ * that we trimmed would no longer be the one that the tenant's own system knows.
+ */
+export function tenantReferenceFault(value: unknown): string | undefined {
+  if (typeof value !== 'string') return 'must be a string';
+  if (value.length === 0 || value.length > MAX_LENGTH) return `must have 1 to ${MAX_LENGTH} characters, not ${value.length}`;
+  if (CONTROL_CHARACTER.test(value)) return 'must not contain control characters or line breaks';
+  if (LONE_SURROGATE.test(value)) return 'must not contain half a surrogate pair';
+  if (BLANK_AT_AN_END.test(value)) return 'must not begin or end with a blank';
+  return undefined;
+}

@@ -1,0 +1,27 @@
+import { parseLossless } from '../platform/json/lossless.js';
+import type { RemoteAnswer, RemoteRequest } from '../remote/outcome.js';
+import { UnreadableAnswer } from '../remote/read-answer.js';
+import { readObject } from '../remote/read-field.js';
+import { readRemoteUser, type AskedUser, type RemoteUser } from './remote-user.js';
+
+/**
+ * Registers a user (interface section 4.2). The body is built as text: an EAN is a bare number of 18 digits there, which no
+ * JavaScript number holds, so its digits go from text to text.
+ */
+export function registerUserRequest({ tenantReference, eans }: AskedUser): RemoteRequest {
+  const gridLocations = eans.map((ean) => `{"ean":${ean}}`).join(',');
+  return {
+    operation: 'register_user',
+    method: 'POST',
+    path: '/api/v1/ssa/users',
+    headers: { 'content-type': 'application/json' },
+    body: `{"tenantReference":${JSON.stringify(tenantReference)},"gridLocations":[${gridLocations}]}`,
+  };
+}
+
+/** The user of section 2.3. Throws UnreadableAnswer, naming the field, when the answer does not confirm what was asked. */
+export function readRegisterUserResponse(answer: RemoteAnswer, asked: AskedUser): RemoteUser {
+  const read = readRemoteUser(readObject(answer.body, parseLossless), asked);
+  if ('user' in read) return read.user;
+  throw new UnreadableAnswer(read.faults.map(({ field, message }) => `${field} ${message}`).join('; '));
+}

@@ -1,0 +1,26 @@
+import { Module } from '@nestjs/common';
+import { AccessModule } from '../access/access.module.js';
+import { AuthModule } from '../auth/auth.module.js';
+import { RegistrationDecisionsStore } from './registration-decisions.store.js';
+import { RegistrationSender } from './registration-sender.service.js';
+import { RegistrationsController } from './registrations.controller.js';
+import { RegistrationsService } from './registrations.service.js';
+import { RegistrationsStore } from './registrations.store.js';
+import { RegistrationsSweep } from './registrations.sweep.js';
+import { UsersController } from './users.controller.js';
+import { UsersStore } from './users.store.js';
+
+@Module({
+  imports: [AccessModule, AuthModule],
+  controllers: [UsersController, RegistrationsController],
+  providers: [
+    RegistrationDecisionsStore,
+    RegistrationSender,
+    RegistrationsService,
+    RegistrationsStore,
+    RegistrationsSweep,
+    UsersStore,
+  ],
+  exports: [UsersStore],
+})
+export class UsersModule {}

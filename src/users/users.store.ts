@@ -1,0 +1,98 @@
+import { Injectable } from '@nestjs/common';
+import { Database, type Transaction } from '../platform/database/database.js';
+import { Problem } from '../platform/problem/problem.js';
+import type { Prisma } from '../platform/database/generated/client.js';
+import type { Metadata } from './metadata.js';
+import type { RemoteUser } from './remote-user.js';
+import { INSERT_GRID_LOCATIONS, INSERT_USER } from './users.sql.js';
+
+const WITH_LOCATIONS = {
+  gridLocations: { select: { id: true, ean: true }, orderBy: { ean: 'asc' } },
+} as const satisfies Prisma.UserInclude;
+
+export type UserRecord = Prisma.UserGetPayload<{ include: typeof WITH_LOCATIONS }>;
+
+export interface GridLocationRecord {
+  readonly id: string;
+  readonly ean: string;
+  readonly userId: string;
+  readonly tenantReference: string;
+}
+
+export interface UserFilter {
+  readonly tenantReference?: string;
+  readonly ean?: string;
+}
+
+/** The position after which a page goes on: the last row of the page before. */
+export interface ListPosition {
+  readonly at: Date;
+  readonly id: string;
+}
+
+/** The mirror of the users that the Solar Curtailment Service, or a person on its behalf, confirmed. */
+@Injectable()
+export class UsersStore {
+  constructor(private readonly database: Database) {}
+
+  /**
+   * Keeps a confirmed user. False when an id or the reference belongs to another user here: the transaction must then be given
+   * up, since a part may have been inserted.
+   */
+  async insertUser(tx: Transaction, user: RemoteUser, metadata: Metadata): Promise<boolean> {
+    const inserted = await tx.query(INSERT_USER, [
+      user.id,
+      user.tenantReference,
+      user.tenantName,
+      user.firstName,
+      user.lastName,
+      user.email,
+      JSON.stringify(metadata),
+      user.createdAt,
+      user.updatedAt,
+    ]);
+    if (inserted.length === 0) return false;
+    const locations = await tx.query(INSERT_GRID_LOCATIONS, [
+      user.id,
+      user.gridLocations.map(({ id }) => id),
+      user.gridLocations.map(({ ean }) => ean),
+    ]);
+    return locations.length === user.gridLocations.length;
+  }
+
+  /** Throws Problem not_found. */
+  async getUser(id: string): Promise<UserRecord> {
+    const user = await this.database.prisma.user.findUnique({ where: { id }, include: WITH_LOCATIONS });
+    if (user === null) throw new Problem('not_found', `There is no user ${id}`);
+    return user;
+  }
+
+  /** Newest first: at most `limit` users that come after `position`. */
+  async listUsers(filter: UserFilter, position: ListPosition | undefined, limit: number): Promise<UserRecord[]> {
+    return this.database.prisma.user.findMany({
+      where: {
+        ...(filter.tenantReference !== undefined && { tenantReference: filter.tenantReference }),
+        ...(filter.ean !== undefined && { gridLocations: { some: { ean: filter.ean } } }),
+        ...(position !== undefined && {
+          // Says what the OR says already, in a form that lets the index begin at the position.
+          registeredAt: { lte: position.at },
+          OR: [{ registeredAt: { lt: position.at } }, { id: { lt: position.id } }],
+        }),
+      },
+      include: WITH_LOCATIONS,
+      orderBy: [{ registeredAt: 'desc' }, { id: 'desc' }],
+      take: limit,
+    });
+  }
+
+  /** A grid location with the user it belongs to. Throws Problem not_found. */
+  async getGridLocation(id: string): Promise<GridLocationRecord> {
+    const location = await this.database.prisma.gridLocation.findUnique({
+      where: { id },
+      select: { id: true, ean: true, userId: true, user: { select: { tenantReference: true } } },
+    });
+    if (location === null) throw new Problem('not_found', `There is no grid location ${id}`);
+    const { user, ...own } = location;
+    return { ...own, tenantReference: user.tenantReference };
+  }
+}
