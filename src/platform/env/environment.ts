@@ -1,12 +1,18 @@
 import { Transform } from 'class-transformer';
-import { ArrayNotEmpty, IsBoolean, IsIn, IsInt, IsOptional, IsUrl, Matches, Max, Min, MinLength } from 'class-validator';
+import { ArrayNotEmpty, IsIn, IsInt, IsOptional, IsUrl, Matches, Max, Min, MinLength } from 'class-validator';
 
 const LARGEST_TIMER_MS = 2 ** 31 - 1;
 const HOUR_MS = 3_600_000;
+const URL_RULES = { require_tld: false, require_protocol: true, protocols: ['http', 'https'] };
+const URL_MESSAGE = { message: '$property must be a URL that begins with http:// or https://' };
 
-const number = () => Transform(({ value }) => (typeof value === 'string' && /^-?\d+(\.\d+)?$/.test(value) ? Number(value) : value));
-const list = () => Transform(({ value }) => (typeof value === 'string' ? value.split(',') : value));
-const flag = () => Transform(({ value }) => (value === 'true' ? true : value === 'false' ? false : value));
+/** Digits only: `Number` would also take 1e3, 0x10 and blanks. */
+const number = () =>
+  Transform(({ value }: { value: unknown }) =>
+    typeof value === 'string' && /^-?\d+(\.\d+)?$/.test(value) ? Number(value) : value,
+  );
+const list = () =>
+  Transform(({ value }: { value: unknown }) => (typeof value === 'string' ? value.split(',') : value));
 
 /**
  * The whole configuration, named as the variables are. A default that is embedded or generated (database, sandbox, keys) is
@@ -16,14 +22,18 @@ export class Environment {
   @IsIn(['development', 'test', 'production'])
   NODE_ENV: 'development' | 'test' | 'production' = 'development';
 
-  @Matches(/^\S+$/, { message: 'HOST must be an address or host name' })
+  @Matches(/^[\w.:-]+$/, { message: 'HOST must be an address or a host name' })
   HOST: string = '127.0.0.1';
 
   /** 0 takes a free port. */
-  @number() @IsInt() @Min(0) @Max(65535)
+  @number()
+  @IsInt()
+  @Min(0)
+  @Max(65535)
   PORT: number = 3000;
 
-  @IsOptional() @IsUrl({ require_tld: false, require_protocol: true, protocols: ['http', 'https'] })
+  @IsOptional()
+  @IsUrl(URL_RULES, URL_MESSAGE)
   PUBLIC_URL?: string;
 
   @IsIn(['api', 'worker', 'all'])
@@ -32,10 +42,13 @@ export class Environment {
   @Matches(/^postgres(ql)?:\/\/\S+$/, { message: 'DATABASE_URL must be a URL that begins with postgresql://' })
   DATABASE_URL: string;
 
-  @number() @IsInt() @Min(2) @Max(500)
+  @number()
+  @IsInt()
+  @Min(2)
+  @Max(500)
   DATABASE_POOL_SIZE: number = 10;
 
-  @IsUrl({ require_tld: false, require_protocol: true, protocols: ['http', 'https'] })
+  @IsUrl(URL_RULES, URL_MESSAGE)
   SCS_BASE_URL: string;
 
   @MinLength(1)
@@ -53,42 +66,74 @@ export class Environment {
   @IsIn(['auto', 'onboarding', 'user'])
   SCS_SESSION_PATH: 'auto' | 'onboarding' | 'user' = 'auto';
 
-  @number() @IsInt() @Min(100) @Max(120_000)
+  @number()
+  @IsInt()
+  @Min(100)
+  @Max(120_000)
   SCS_TIMEOUT_MS: number = 10_000;
 
-  @number() @IsInt() @Min(1) @Max(10_000)
+  @number()
+  @IsInt()
+  @Min(1)
+  @Max(10_000)
   SCS_MAX_CONCURRENCY: number = 32;
 
   /** 0 means no ceiling. */
-  @number() @IsInt() @Min(0) @Max(1_000_000)
+  @number()
+  @IsInt()
+  @Min(0)
+  @Max(1_000_000)
   SCS_MAX_REQUESTS_PER_SECOND: number = 0;
 
   @MinLength(32)
   ADMIN_API_KEY: string;
 
-  @list() @ArrayNotEmpty()
-  @Matches(/^[A-Za-z0-9+/]{43}=$/, { each: true, message: 'ENCRYPTION_KEYS must be base64 keys of 32 bytes, separated by commas' })
+  @list()
+  @ArrayNotEmpty()
+  @Matches(/^[A-Za-z0-9+/]{43}=$/, {
+    each: true,
+    message: 'ENCRYPTION_KEYS must be base64 keys of 32 bytes, separated by commas (openssl rand -base64 32 makes one)',
+  })
   ENCRYPTION_KEYS: string[];
 
-  @number() @IsInt() @Min(10) @Max(HOUR_MS)
+  @number()
+  @IsInt()
+  @Min(10)
+  @Max(HOUR_MS)
   POLL_TICK_MS: number = 1_000;
 
-  @number() @IsInt() @Min(10) @Max(LARGEST_TIMER_MS)
+  @number()
+  @IsInt()
+  @Min(10)
+  @Max(LARGEST_TIMER_MS)
   POLL_MIN_INTERVAL_MS: number = 15_000;
 
-  @number() @IsInt() @Min(10) @Max(LARGEST_TIMER_MS)
+  @number()
+  @IsInt()
+  @Min(10)
+  @Max(LARGEST_TIMER_MS)
   POLL_MAX_INTERVAL_MS: number = 900_000;
 
-  @number() @IsInt() @Min(1) @Max(10_000)
+  @number()
+  @IsInt()
+  @Min(1)
+  @Max(10_000)
   POLL_BATCH_SIZE: number = 500;
 
-  @number() @IsInt() @Min(100) @Max(HOUR_MS)
+  @number()
+  @IsInt()
+  @Min(100)
+  @Max(HOUR_MS)
   POLL_LEASE_MS: number = 60_000;
 
-  @number() @Min(0) @Max(24 * 365)
+  @number()
+  @Min(0)
+  @Max(24 * 365)
   SETTLE_HOURS: number = 72;
 
-  @number() @Min(0) @Max(365)
+  @number()
+  @Min(0)
+  @Max(365)
   LATE_ONLINE_DAYS: number = 7;
 
   @IsIn(['off', 'warn', 'enforce'])
@@ -97,6 +142,7 @@ export class Environment {
   @IsIn(['error', 'warn', 'info', 'debug'])
   LOG_LEVEL: 'error' | 'warn' | 'info' | 'debug' = 'info';
 
+  /** Without a value: `pretty` on a terminal, else `json`. */
   @IsIn(['pretty', 'json'])
-  LOG_FORMAT: 'pretty' | 'json';
+  LOG_FORMAT: 'pretty' | 'json' = process.stdout.isTTY ? 'pretty' : 'json';
 }

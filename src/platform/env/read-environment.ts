@@ -1,0 +1,80 @@
+import 'reflect-metadata';
+import { plainToInstance } from 'class-transformer';
+import { validateSync } from 'class-validator';
+import { Environment } from './environment.js';
+
+export type EnvironmentSource = Readonly<Record<string, string | undefined>>;
+
+/** What has an embedded or generated default outside production. */
+export const LOCAL_DEFAULTS = [
+  'DATABASE_URL',
+  'SCS_BASE_URL',
+  'SCS_API_KEY',
+  'SCS_CLIENT_ID',
+  'SCS_CLIENT_SECRET',
+  'ADMIN_API_KEY',
+  'ENCRYPTION_KEYS',
+] as const satisfies readonly (keyof Environment)[];
+
+/** Everything that is wrong with the configuration, by name; no value is repeated, since it may be a secret. */
+export class ConfigurationError extends Error {
+  constructor(readonly problems: readonly string[]) {
+    super(`The configuration is not valid:\n${problems.map((problem) => `  - ${problem}`).join('\n')}`);
+  }
+}
+
+/** A blank variable counts as absent only where there is a default; it is nearly always a value that got lost on its way. */
+export function readEnvironment(source: EnvironmentSource): Environment {
+  const given: Record<string, string> = {};
+  const problems = new Map<string, string>();
+  for (const name of ENVIRONMENT_NAMES) {
+    const value = source[name];
+    if (value === undefined) continue;
+    const fault = faultOfText(value);
+    if (fault === undefined) given[name] = value;
+    else problems.set(name, `${name} ${fault}`);
+  }
+  const environment = plainToInstance(Environment, given, { exposeDefaultValues: true });
+  for (const error of validateSync(environment, { stopAtFirstError: true })) {
+    if (problems.has(error.property)) continue;
+    const message = Object.values(error.constraints ?? {})[0] ?? `${error.property} is not valid`;
+    problems.set(error.property, source[error.property] === undefined ? `${error.property} is required` : message);
+  }
+  for (const [name, problem] of contradictions(environment)) if (!problems.has(name)) problems.set(name, problem);
+  if (problems.size > 0) throw new ConfigurationError([...problems.values()]);
+  return Object.freeze(environment);
+}
+
+/** Every name that is read; anything else in the environment is not ours. */
+export const ENVIRONMENT_NAMES: readonly string[] = [...Object.keys(new Environment()), 'PUBLIC_URL', ...LOCAL_DEFAULTS].filter(
+  (name, index, all) => all.indexOf(name) === index,
+);
+
+function faultOfText(value: string): string | undefined {
+  if (value.trim() === '') return 'is blank: give it a value or remove it';
+  if (/[\r\n\0]/.test(value)) return 'holds a line break: it must be one line';
+  if (/^(["']).*\1$/.test(value)) return 'is in quotes, which are taken as part of the value: remove them';
+  if (value !== value.trim()) return 'begins or ends with a blank';
+  return undefined;
+}
+
+function contradictions(environment: Environment): [string, string][] {
+  const found: [string, string][] = [];
+  const { SCS_TIMEOUT_MS, POLL_LEASE_MS, POLL_MIN_INTERVAL_MS, POLL_MAX_INTERVAL_MS } = environment;
+  // A lease that ends before the call it covers would let a second worker read the same session.
+  if (POLL_LEASE_MS <= SCS_TIMEOUT_MS) found.push(['POLL_LEASE_MS', 'POLL_LEASE_MS must be greater than SCS_TIMEOUT_MS']);
+  if (POLL_MIN_INTERVAL_MS > POLL_MAX_INTERVAL_MS) {
+    found.push(['POLL_MIN_INTERVAL_MS', 'POLL_MIN_INTERVAL_MS must not be greater than POLL_MAX_INTERVAL_MS']);
+  }
+  if (environment.NODE_ENV === 'production' && sendsInClear(environment.SCS_BASE_URL)) {
+    found.push(['SCS_BASE_URL', 'SCS_BASE_URL must begin with https:// in production (credentials are sent there)']);
+  }
+  return found;
+}
+
+/** The loopback never leaves the machine. */
+function sendsInClear(baseUrl: string | undefined): boolean {
+  if (baseUrl === undefined || !URL.canParse(baseUrl)) return false;
+  const { protocol, hostname } = new URL(baseUrl);
+  return protocol !== 'https:' && !/^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(hostname);
+}

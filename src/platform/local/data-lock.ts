@@ -1,0 +1,95 @@
+import { randomUUID } from 'node:crypto';
+import { link, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { processStart } from './process-identity.js';
+
+interface Process {
+  readonly pid: number;
+  readonly start: string | undefined;
+}
+
+interface Holder extends Process {
+  /** What the holder started; it ends by itself when the holder does, a moment later. */
+  readonly children: readonly Process[];
+}
+
+/** A killed holder's children stop PostgreSQL before they go. */
+const CHILDREN_GO_MS = 8_000;
+
+export interface DataLock {
+  recordChildren(pids: readonly number[]): Promise<void>;
+  release(): Promise<void>;
+}
+
+/** The folder belongs to one process at a time. Throws, naming the holder, while that lives; takes over from a dead one. */
+export async function lockFolder(folder: string): Promise<DataLock> {
+  await mkdir(folder, { recursive: true });
+  const file = join(folder, 'lock.json');
+  const own: Holder = { pid: process.pid, start: await processStart(process.pid), children: [] };
+  while (!(await createWhole(file, JSON.stringify(own)))) {
+    const text = await readFile(file, 'utf8').catch(() => undefined);
+    if (text === undefined) continue;
+    const holder = JSON.parse(text) as Holder;
+    if (await isAlive(holder)) {
+      throw new Error(
+        `${folder} is in use by another service of this folder (process ${holder.pid}); stop that one, or set DATABASE_URL to ` +
+          'run several processes on one database',
+      );
+    }
+    await waitForEnd(holder.children);
+    await removeStale(file, text);
+  }
+  return {
+    recordChildren: async (pids) => {
+      const children = await Promise.all(pids.map(async (pid) => ({ pid, start: await processStart(pid) })));
+      await replace(file, JSON.stringify({ ...own, children } satisfies Holder));
+    },
+    release: () => rm(file, { force: true }),
+  };
+}
+
+async function isAlive({ pid, start }: Process): Promise<boolean> {
+  const now = await processStart(pid);
+  return now !== undefined && now === start;
+}
+
+async function waitForEnd(processes: readonly Process[]): Promise<void> {
+  const deadline = Date.now() + CHILDREN_GO_MS;
+  for (const one of processes) {
+    while ((await isAlive(one)) && Date.now() < deadline) await sleep(50);
+  }
+}
+
+/** A link appears with its content or not at all, so nobody ever reads half a lock. */
+async function createWhole(file: string, text: string): Promise<boolean> {
+  const draft = `${file}.${randomUUID()}`;
+  await writeFile(draft, text, { mode: 0o600 });
+  try {
+    await link(draft, file);
+    return true;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false;
+    throw error;
+  } finally {
+    await rm(draft);
+  }
+}
+
+async function replace(file: string, text: string): Promise<void> {
+  const draft = `${file}.${randomUUID()}`;
+  await writeFile(draft, text, { mode: 0o600 });
+  await rename(draft, file);
+}
+
+/** Two may find the same stale lock: whoever moved away a newer one puts it back. */
+async function removeStale(file: string, staleText: string): Promise<void> {
+  const aside = `${file}.${randomUUID()}`;
+  try {
+    await rename(file, aside);
+  } catch {
+    return;
+  }
+  if ((await readFile(aside, 'utf8')) !== staleText) await link(aside, file).catch(() => {});
+  await rm(aside);
+}

@@ -1,0 +1,96 @@
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { LOCAL_DEFAULTS, type EnvironmentSource } from '../env/read-environment.js';
+import type { Child } from './child.js';
+import { lockFolder, type DataLock } from './data-lock.js';
+import { startEmbeddedPostgres } from './embedded-postgres.js';
+import { readGeneratedKeys } from './generated-keys.js';
+import { startSandbox } from './sandbox.js';
+
+export interface LocalServices {
+  /** The environment, with what was started or generated filled in. */
+  readonly source: EnvironmentSource;
+  /** True when the administrator's key is ours to show. */
+  readonly adminKeyIsGenerated: boolean;
+  /** Settles, with what it was, when something that was started ends by itself. */
+  readonly failed: Promise<string>;
+  stop(): Promise<void>;
+}
+
+const SANDBOX_VARIABLES = LOCAL_DEFAULTS.filter((name) => name.startsWith('SCS_'));
+
+/**
+ * Outside production, starts or generates what the environment leaves out: PostgreSQL, the sandbox in the place of the Solar
+ * Curtailment Service, the keys. Its data stand in `folder`, which belongs to one process at a time.
+ */
+export async function startLocalServices(
+  source: EnvironmentSource,
+  folder: string,
+  wanted: { readonly sandbox: boolean },
+  say: (line: string) => void,
+): Promise<LocalServices> {
+  const missing = LOCAL_DEFAULTS.filter((name) => source[name] === undefined);
+  const children: [string, Child][] = [];
+  let lock: DataLock | undefined;
+  const stop = async (): Promise<void> => {
+    // The sandbox first: PostgreSQL is the one that others depend on longest.
+    for (const [, child] of children.reverse()) await child.stop();
+    await lock?.release();
+  };
+  if (source.NODE_ENV === 'production' || missing.length === 0) {
+    return { source, adminKeyIsGenerated: false, failed: new Promise(() => {}), stop };
+  }
+  await mkdir(folder, { recursive: true });
+  const keys = await readGeneratedKeys(folder);
+  const filled: Record<string, string | undefined> = {
+    ...source,
+    ADMIN_API_KEY: source.ADMIN_API_KEY ?? keys.adminApiKey,
+    ENCRYPTION_KEYS: source.ENCRYPTION_KEYS ?? keys.encryptionKey,
+  };
+  try {
+    const needsDatabase = source.DATABASE_URL === undefined;
+    // Credentials without an address are the sandbox's, too; an address without credentials is a mistake that is reported.
+    const needsSandbox = wanted.sandbox && source.SCS_BASE_URL === undefined;
+    if (needsDatabase || needsSandbox) lock = await lockFolder(folder);
+    const starts: Promise<void>[] = [];
+    if (needsDatabase) {
+      say('starting PostgreSQL');
+      const logFile = join(folder, 'postgres.log');
+      const start = startEmbeddedPostgres({ folder: join(folder, 'postgres'), password: keys.databasePassword, logFile });
+      starts.push(
+        start.then((postgres) => {
+          children.unshift(['the embedded PostgreSQL', postgres]);
+          filled.DATABASE_URL = postgres.url;
+        }),
+      );
+    }
+    if (needsSandbox) {
+      say('starting the sandbox in the place of the Solar Curtailment Service');
+      starts.push(
+        startSandbox(filled, folder).then(({ child, environment }) => {
+          children.push(['the sandbox', child]);
+          Object.assign(filled, environment);
+        }),
+      );
+    } else if (!wanted.sandbox) {
+      for (const name of SANDBOX_VARIABLES) filled[name] ??= name === 'SCS_BASE_URL' ? 'http://127.0.0.1:9' : 'none';
+    }
+    const results = await Promise.allSettled(starts);
+    const failure = results.find((result) => result.status === 'rejected');
+    if (failure !== undefined) throw failure.reason;
+    await lock?.recordChildren(children.map(([, child]) => child.pid));
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+  const failures = children.map(async ([name, child]) => {
+    const wasAsked = await child.exited;
+    return wasAsked ? new Promise<string>(() => {}) : name;
+  });
+  return {
+    source: filled,
+    adminKeyIsGenerated: source.ADMIN_API_KEY === undefined,
+    failed: Promise.race([...failures, new Promise<string>(() => {})]),
+    stop,
+  };
+}

@@ -1,0 +1,34 @@
+import { readFile, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { processStart } from './process-identity.js';
+
+/** How the demo and the command line find the service that runs in this folder. */
+export interface RunningService {
+  readonly pid: number;
+  readonly start: string | undefined;
+  readonly url: string;
+  readonly databaseUrl: string;
+  /** The remote service that it asks; a sandbox unless configured otherwise. */
+  readonly remoteUrl: string;
+}
+
+const fileIn = (folder: string): string => join(folder, 'running.json');
+
+export async function writeRunningService(folder: string, service: Omit<RunningService, 'pid' | 'start'>): Promise<void> {
+  const { pid } = process;
+  const whole: RunningService = { pid, start: await processStart(pid), ...service };
+  await writeFile(fileIn(folder), `${JSON.stringify(whole, null, 2)}\n`, { mode: 0o600 });
+}
+
+/** Undefined when none runs, also when a killed one left its file. */
+export async function findRunningService(folder: string): Promise<RunningService | undefined> {
+  const text = await readFile(fileIn(folder), 'utf8').catch(() => undefined);
+  if (text === undefined) return undefined;
+  const service = JSON.parse(text) as RunningService;
+  const start = await processStart(service.pid);
+  return start !== undefined && start === service.start ? service : undefined;
+}
+
+export async function removeRunningService(folder: string): Promise<void> {
+  if ((await findRunningService(folder))?.pid === process.pid) await rm(fileIn(folder), { force: true });
+}

@@ -1,0 +1,23 @@
+import { type DynamicModule, Global, Module } from '@nestjs/common';
+import { Cipher } from './crypto/cipher.js';
+import { Database } from './database/database.js';
+import { Environment } from './env/environment.js';
+import { HealthController } from './health/health.controller.js';
+import { Health } from './health/health.service.js';
+import { Jobs } from './jobs/jobs.js';
+import { Metrics } from './metrics/metrics.js';
+import { MetricsController } from './metrics/metrics.controller.js';
+
+/** What every module stands on, and nothing of our business. */
+@Global()
+@Module({})
+export class PlatformModule {
+  static forRoot(environment: Environment): DynamicModule {
+    return {
+      module: PlatformModule,
+      controllers: [HealthController, MetricsController],
+      providers: [{ provide: Environment, useValue: environment }, Database, Cipher, Jobs, Metrics, Health],
+      exports: [Environment, Database, Cipher, Jobs, Metrics],
+    };
+  }
+}

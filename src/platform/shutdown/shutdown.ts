@@ -1,0 +1,48 @@
+export interface ShutdownStep {
+  readonly name: string;
+  stop(): Promise<void>;
+}
+
+/** Orchestrators kill after a while (Docker after 10 s); we want to be gone, in order, well before. */
+const DEADLINE_MS = 4_800;
+
+/** Stops what was started, last first, once, and ends the process. */
+export class Shutdown {
+  private readonly steps: ShutdownStep[] = [];
+  private running = false;
+
+  constructor(
+    private readonly say: (line: string) => void,
+    private readonly exit: (code: number) => void,
+  ) {}
+
+  add(step: ShutdownStep): void {
+    this.steps.push(step);
+  }
+
+  get isRunning(): boolean {
+    return this.running;
+  }
+
+  async run(exitCode: number): Promise<void> {
+    if (this.running) return;
+    this.running = true;
+    let current = '';
+    const deadline = setTimeout(() => {
+      this.say(`stopping took too long at: ${current}`);
+      this.exit(1);
+    }, DEADLINE_MS);
+    let code = exitCode;
+    for (const step of this.steps.reverse()) {
+      current = step.name;
+      try {
+        await step.stop();
+      } catch (error) {
+        this.say(`${step.name} did not stop cleanly: ${error instanceof Error ? error.message : String(error)}`);
+        code = 1;
+      }
+    }
+    clearTimeout(deadline);
+    this.exit(code);
+  }
+}

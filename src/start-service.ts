@@ -1,0 +1,88 @@
+import { Logger } from '@nestjs/common';
+import type { NestFastifyApplication } from '@nestjs/platform-fastify';
+import { AppModule } from './app.module.js';
+import { createApp } from './create-app.js';
+import { migrate } from './platform/database/migrate.js';
+import { ConfigurationError, readEnvironment, type EnvironmentSource } from './platform/env/read-environment.js';
+import { listen } from './platform/http/listen.js';
+import { startLocalServices, type LocalServices } from './platform/local/local-services.js';
+import { removeRunningService, writeRunningService } from './platform/local/running-service.js';
+import { tourOf } from './platform/local/tour.js';
+import { ServiceLogger } from './platform/logging/service-logger.js';
+import { Shutdown } from './platform/shutdown/shutdown.js';
+import { stopOnSignals } from './platform/shutdown/signals.js';
+
+/** Requests that still run then are cut off, so that what comes after them has time to stop in order. */
+const DRAIN_MS = 3_000;
+
+/**
+ * The life of the process, from its environment to its end. A parent that started it with a channel is told
+ * `{ type: 'ready', url }`.
+ */
+export async function startService(variables: EnvironmentSource, dataFolder: string): Promise<void> {
+  const shutdown = new Shutdown((line) => console.error(line), process.exit);
+  stopOnSignals(shutdown);
+  try {
+    const isProduction = variables.NODE_ENV === 'production';
+    const local = await startLocal(variables, dataFolder, shutdown);
+    const environment = readEnvironment(local.source);
+    const logger = new ServiceLogger(environment);
+    Logger.overrideLogger(logger);
+    stopOnErrors(logger);
+
+    const applied = await migrate(environment.DATABASE_URL);
+    if (applied.length > 0) logger.log(`applied the migrations ${applied.join(', ')}`, 'Start');
+
+    const app = await createApp(AppModule.forRoot(environment), logger);
+    shutdown.add({ name: 'the application', stop: () => drain(app) });
+    const url = await listen(app, environment, variables.PORT === undefined && !isProduction);
+    if (!isProduction) {
+      await writeRunningService(dataFolder, { url, databaseUrl: environment.DATABASE_URL, remoteUrl: environment.SCS_BASE_URL });
+      shutdown.add({ name: 'running.json', stop: () => removeRunningService(dataFolder) });
+    }
+    logger.log(`listening on ${url} as ${environment.ROLE}`, 'Start');
+    if (local.adminKeyIsGenerated) console.log(tourOf(url, environment));
+    process.send?.({ type: 'ready', url });
+  } catch (error) {
+    if (shutdown.isRunning) return;
+    console.error(describe(error));
+    await shutdown.run(1);
+  }
+}
+
+async function startLocal(
+  variables: EnvironmentSource,
+  dataFolder: string,
+  shutdown: Shutdown,
+): Promise<LocalServices> {
+  const local = await startLocalServices(variables, dataFolder, { sandbox: true }, (line) => console.log(line));
+  shutdown.add({ name: 'the local services', stop: local.stop });
+  void local.failed.then((name) => {
+    console.error(`${name} ended; its log stands in ${dataFolder}`);
+    return shutdown.run(1);
+  });
+  return local;
+}
+
+async function drain(app: NestFastifyApplication): Promise<void> {
+  const server = app.getHttpServer() as import('node:http').Server;
+  const cut = setTimeout(() => server.closeAllConnections(), DRAIN_MS);
+  await app.close();
+  clearTimeout(cut);
+}
+
+function stopOnErrors(logger: ServiceLogger): void {
+  // What threw has left its work half done, so nothing here can be relied on any more, not even an orderly stop. Transactions
+  // roll back, leases lapse, and our children see us go.
+  const end = (kind: string) => (error: unknown) => {
+    logger.fatal(`${kind}: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`, 'Process');
+    process.exit(1);
+  };
+  process.on('uncaughtException', end('uncaught exception'));
+  process.on('unhandledRejection', end('unhandled rejection'));
+}
+
+function describe(error: unknown): string {
+  if (error instanceof ConfigurationError) return error.message;
+  return `The service cannot start: ${error instanceof Error ? error.message : String(error)}`;
+}

@@ -1,0 +1,63 @@
+import type { DynamicModule, Type } from '@nestjs/common';
+import type { NestFastifyApplication } from '@nestjs/platform-fastify';
+import { AppModule } from '../../src/app.module.js';
+import { createApp } from '../../src/create-app.js';
+import type { Environment } from '../../src/platform/env/environment.js';
+import { readEnvironment } from '../../src/platform/env/read-environment.js';
+import { ServiceLogger } from '../../src/platform/logging/service-logger.js';
+import { startSandbox, type TestSandbox } from './sandbox.js';
+import { createTestDatabase } from './test-database.js';
+import { testEnvironment } from './test-environment.js';
+
+export interface TestApp {
+  readonly app: NestFastifyApplication;
+  readonly url: string;
+  readonly adminKey: string;
+  readonly environment: Environment;
+  /** Undefined when SCS_BASE_URL was given. */
+  readonly sandbox: TestSandbox | undefined;
+  close(): Promise<void>;
+}
+
+export interface TestAppOptions {
+  /** Imported beside the real modules, such as one with an @OnEvent handler. */
+  readonly modules?: readonly (Type | DynamicModule)[];
+  /** Runs before anything starts, to replace a method of a provider: `(app) => jest.spyOn(app.get(Remote), 'send')`. */
+  readonly prepare?: (app: NestFastifyApplication) => void;
+}
+
+/** The real application on a free port, with a database of its own and, unless SCS_BASE_URL is given, a sandbox of its own. */
+export async function startTestApp(
+  overrides: Partial<Environment> = {},
+  options: TestAppOptions = {},
+): Promise<TestApp> {
+  const database = overrides.DATABASE_URL === undefined ? await createTestDatabase() : undefined;
+  const sandbox = overrides.SCS_BASE_URL === undefined ? await startSandbox() : undefined;
+  const environment = readEnvironment({
+    ...testEnvironment(),
+    ...(database && { DATABASE_URL: database.url }),
+    ...(sandbox?.environment ?? CREDENTIALS),
+    ...asVariables(overrides),
+  });
+  const root = { module: class TestRoot {}, imports: [AppModule.forRoot(environment), ...(options.modules ?? [])] };
+  const app = await createApp(root, new ServiceLogger(environment));
+  options.prepare?.(app);
+  await app.listen(0, environment.HOST);
+  return {
+    app,
+    url: await app.getUrl(),
+    adminKey: environment.ADMIN_API_KEY,
+    environment,
+    sandbox,
+    close: async () => {
+      await app.close();
+      await sandbox?.stop();
+      await database?.drop();
+    },
+  };
+}
+
+const CREDENTIALS = { SCS_API_KEY: 'test-api-key', SCS_CLIENT_ID: 'test-client-id', SCS_CLIENT_SECRET: 'test-client-secret' };
+
+const asVariables = (overrides: Partial<Environment>): Record<string, string> =>
+  Object.fromEntries(Object.entries(overrides).map(([name, value]) => [name, String(value)]));

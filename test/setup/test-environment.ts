@@ -1,0 +1,16 @@
+export const ADMIN_KEY = 'administrator-key-of-the-tests-0123456789';
+
+/** What a service under test starts from: impatient, where patience would make a test slow. */
+export function testEnvironment(): Record<string, string> {
+  return {
+    NODE_ENV: 'test',
+    PORT: '0',
+    ADMIN_API_KEY: ADMIN_KEY,
+    ENCRYPTION_KEYS: Buffer.alloc(32, 'key of the tests').toString('base64'),
+    POLL_TICK_MS: '50',
+    POLL_MIN_INTERVAL_MS: '50',
+    POLL_MAX_INTERVAL_MS: '1000',
+    LOG_FORMAT: 'json',
+    LOG_LEVEL: 'warn',
+  };
+}
