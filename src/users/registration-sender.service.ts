@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Injectable, Logger } from '@nestjs/common';
 import { AuthorisedRemote } from '../auth/authorised-remote.service.js';
-import { sqlState } from '../platform/database/database.js';
+import { isDatabaseUnavailable } from '../platform/problem/database-unavailable.js';
 import type { Priority } from '../remote/outcome.js';
 import { outcomeOf } from '../remote/read-answer.js';
 import { planVerdict, type RegistrationStatus, type Verdict } from './registration.js';
@@ -56,7 +56,7 @@ export class RegistrationSender {
       try {
         return await this.store.settle(claim, verdict);
       } catch (error) {
-        if (!isOutage(error) || performance.now() > until) throw error;
+        if (!isDatabaseUnavailable(error) || performance.now() > until) throw error;
         await sleep(STORE_PAUSE_MS);
       }
     }
@@ -69,10 +69,4 @@ export class RegistrationSender {
     else if (verdict.status === 'pending') this.logger.log(`${said}: ${verdict.lastError}`);
     else this.logger.warn(`${said}: ${verdict.reason}`);
   }
-}
-
-/** A constraint or a statement at fault stays so; an error of the connection (no SQLSTATE, class 08, 53 or 57) may pass. */
-function isOutage(error: unknown): boolean {
-  const state = sqlState(error);
-  return state === undefined ? error instanceof Error && !(error instanceof TypeError) : /^(08|53|57)/.test(state);
 }

@@ -1,0 +1,304 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { AuditLog } from '../../src/access/audit-log.store.js';
+import { Database } from '../../src/platform/database/database.js';
+import { readEnvironment } from '../../src/platform/env/read-environment.js';
+import { Problem, type ProblemCode } from '../../src/platform/problem/problem.js';
+import { RegistrationDecisionsStore } from '../../src/users/registration-decisions.store.js';
+import { DECIDABLE, PERSON_DECISIONS, REGISTRATION_STATUSES, type Verdict } from '../../src/users/registration.js';
+import { CLAIM_DUE } from '../../src/users/registrations.sql.js';
+import { RegistrationsStore, type Claim, type RegistrationRecord } from '../../src/users/registrations.store.js';
+import type { AskedUser, RemoteUser } from '../../src/users/remote-user.js';
+import { UsersStore } from '../../src/users/users.store.js';
+import { createTestDatabase, type TestDatabase } from '../setup/test-database.js';
+import { testEnvironment } from '../setup/test-environment.js';
+
+const EANS = ['541448860004178019', '541448860004178026'];
+const UNCERTAIN: Verdict = { status: 'uncertain', lastError: 'lost', reason: 'lost' };
+const REJECTED: Verdict = { status: 'rejected', lastError: 'refused: EAN unknown', reason: 'refused' };
+const NOT_SENT: Verdict = { status: 'pending', lastError: 'unreachable', nextAttemptInMs: 60_000 };
+
+let testDatabase: TestDatabase;
+let database: Database;
+let users: UsersStore;
+let store: RegistrationsStore;
+let decisions: RegistrationDecisionsStore;
+
+beforeAll(async () => {
+  testDatabase = await createTestDatabase();
+  const scs = { SCS_BASE_URL: 'http://127.0.0.1:9', SCS_API_KEY: 'k', SCS_CLIENT_ID: 'i', SCS_CLIENT_SECRET: 's' };
+  database = new Database(readEnvironment({ ...testEnvironment(), ...scs, DATABASE_URL: testDatabase.url }));
+  users = new UsersStore(database);
+  store = new RegistrationsStore(database, users);
+  decisions = new RegistrationDecisionsStore(database, store, new AuditLog());
+});
+afterAll(async () => {
+  await database.onApplicationShutdown();
+  await testDatabase.drop();
+});
+beforeEach(() => database.query('TRUNCATE registrations, users, domain_events, audit_log CASCADE'));
+
+const ask = (tenantReference: string = randomUUID()) => ({ tenantReference, eans: EANS, metadata: { channel: 'web' } });
+
+async function claimed(tenantReference?: string): Promise<Claim> {
+  const claim = await store.openIntent(ask(tenantReference));
+  if (claim === null) throw new Error('the reference is taken');
+  return claim;
+}
+
+const confirmed = ({ tenantReference, eans }: AskedUser): RemoteUser => ({
+  id: randomUUID(),
+  tenantReference,
+  tenantName: 'Supplier',
+  firstName: '',
+  lastName: '',
+  email: '',
+  gridLocations: eans.map((ean) => ({ id: randomUUID(), ean })),
+  createdAt: new Date('2026-03-05T10:11:12.123Z'),
+  updatedAt: null,
+});
+
+const registered = (claim: AskedUser): Verdict => ({ status: 'registered', user: confirmed(claim) });
+
+async function read(id: string): Promise<RegistrationRecord> {
+  const registration = await store.findRegistration(id);
+  if (registration === null) throw new Error('there is no such registration');
+  return registration;
+}
+
+const change = (id: string, assignments: string) => database.query(`UPDATE registrations SET ${assignments} WHERE id = $1`, [id]);
+const letLeaseRunOut = (id: string) => change(id, `lease_until = clock_timestamp() - interval '1 ms'`);
+const makeDue = (id: string) => change(id, 'next_attempt_at = clock_timestamp()');
+const sentAt = async (id: string) =>
+  (await database.query<{ at: Date | null }>('SELECT sent_at AS at FROM registrations WHERE id = $1', [id]))[0]?.at;
+const eventsOf = async (subject: string) =>
+  (await database.query<{ name: string }>('SELECT name FROM domain_events WHERE subject = $1 ORDER BY position', [subject])).map(
+    ({ name }) => name,
+  );
+const problemOf = (work: Promise<unknown>): Promise<ProblemCode | undefined> =>
+  work.then(
+    () => undefined,
+    (error: unknown) => (error instanceof Problem ? error.code : Promise.reject(error)),
+  );
+
+describe('an intent', () => {
+  it('is opened by exactly one of any number of requests, and is leased and marked as sent in the same commit', async () => {
+    const claims = await Promise.all(Array.from({ length: 50 }, () => store.openIntent(ask('one'))));
+    const [claim, ...others] = claims.filter((each) => each !== null);
+    expect(others).toEqual([]);
+    expect(claim).toMatchObject({ tenantReference: 'one', eans: EANS, metadata: { channel: 'web' }, attempts: 1 });
+    expect(await read(claim?.id ?? '')).toMatchObject({ status: 'pending', isBeingSent: true, isDue: false });
+    expect(await sentAt(claim?.id ?? '')).toBeInstanceOf(Date);
+  });
+
+  it.each(REGISTRATION_STATUSES)('keeps its reference from being registered anew unless it ended without a user: %s', async (status) => {
+    const { id } = await claimed('taken');
+    await change(id, `status = '${status}', lease_token = NULL, lease_until = NULL`);
+    const again = await store.openIntent(ask('taken'));
+    expect(again === null).toBe(status !== 'rejected' && status !== 'discarded');
+  });
+});
+
+describe('a claim', () => {
+  const due = async (count: number) => {
+    for (let i = 0; i < count; i++) {
+      const claim = await claimed();
+      await store.settle(claim, NOT_SENT);
+      await makeDue(claim.id);
+    }
+  };
+
+  it('takes no more than its batch, whatever plan PostgreSQL chooses', async () => {
+    await due(60);
+    const claims = await database.transaction(async (tx) => {
+      for (const plan of ['hashjoin', 'mergejoin', 'material']) await tx.query(`SET LOCAL enable_${plan} = off`);
+      return tx.query<Claim>(CLAIM_DUE.text, [1_000, 7]);
+    });
+    expect(claims).toHaveLength(7);
+    expect(await store.claimDue(1_000)).toHaveLength(53);
+  });
+
+  it('is given to one of several claimers', async () => {
+    await due(40);
+    const batches = await Promise.all(Array.from({ length: 8 }, () => store.claimDue(10)));
+    const ids = batches.flat().map(({ id }) => id);
+    expect(new Set(ids).size).toBe(ids.length);
+    expect(ids.length + (await store.claimDue(100)).length).toBe(40);
+  });
+
+  it('counts as the next call, and is marked as sent', async () => {
+    const first = await claimed();
+    await store.settle(first, NOT_SENT);
+    expect(await sentAt(first.id)).toBeNull();
+    expect(await store.claimOne(first.id)).toBeNull();
+    await makeDue(first.id);
+    const second = await store.claimOne(first.id);
+    expect(second).toMatchObject({ id: first.id, attempts: 2 });
+    expect(second?.leaseToken).not.toBe(first.leaseToken);
+    expect(await sentAt(first.id)).toBeInstanceOf(Date);
+    expect(await store.claimOne(first.id)).toBeNull();
+  });
+
+  it('never takes a registration whose sender died', async () => {
+    const claim = await claimed();
+    await letLeaseRunOut(claim.id);
+    await makeDue(claim.id);
+    expect(await store.claimDue(10)).toEqual([]);
+    expect(await store.claimOne(claim.id)).toBeNull();
+  });
+});
+
+describe('an outcome', () => {
+  it('registered: the user, the registration and the event are there together', async () => {
+    const claim = await claimed();
+    const user = confirmed(claim);
+    expect(await store.settle(claim, { status: 'registered', user })).toBe(true);
+    expect(await read(claim.id)).toMatchObject({ status: 'registered', userId: user.id, lastError: null, isBeingSent: false });
+    expect(await users.getUser(user.id)).toMatchObject({
+      tenantReference: claim.tenantReference,
+      metadata: { channel: 'web' },
+      createdAt: user.createdAt,
+      updatedAt: user.createdAt,
+      gridLocations: user.gridLocations,
+    });
+    expect(await eventsOf(user.id)).toEqual(['user.registered']);
+    const [location] = user.gridLocations;
+    expect(await users.getGridLocation(location?.id ?? '')).toEqual({
+      ...location,
+      userId: user.id,
+      tenantReference: claim.tenantReference,
+    });
+  });
+
+  it.each([
+    [REJECTED, { status: 'rejected', lastError: 'refused: EAN unknown', nextAttemptAt: null }, ['user.registration_rejected']],
+    [UNCERTAIN, { status: 'uncertain', lastError: 'lost', nextAttemptAt: null }, ['user.registration_uncertain']],
+    [NOT_SENT, { status: 'pending', lastError: 'unreachable', nextAttemptAt: expect.any(Date), isDue: false }, []],
+  ])('%j', async (verdict, row, events) => {
+    const claim = await claimed();
+    expect(await store.settle(claim, verdict)).toBe(true);
+    expect(await read(claim.id)).toMatchObject({ ...row, isBeingSent: false, attempts: 1 });
+    expect(await eventsOf(claim.id)).toEqual(events);
+  });
+
+  it('may be stored twice, which changes nothing', async () => {
+    const claim = await claimed();
+    const verdict = registered(claim);
+    expect(await store.settle(claim, verdict)).toBe(true);
+    expect(await store.settle(claim, verdict)).toBe(false);
+    expect(await store.settle(claim, UNCERTAIN)).toBe(false);
+    expect(await read(claim.id)).toMatchObject({ status: 'registered' });
+  });
+
+  it.each([
+    ['id', (user: RemoteUser, other: RemoteUser) => ({ ...user, id: other.id })],
+    ['grid location', (user: RemoteUser, other: RemoteUser) => ({ ...user, gridLocations: other.gridLocations })],
+  ])("is uncertain when its %s belongs to another user here, and leaves nothing of it behind", async (_, borrow) => {
+    const first = await claimed();
+    const other = confirmed(first);
+    await store.settle(first, { status: 'registered', user: other });
+    const second = await claimed();
+    const user = borrow(confirmed(second), other);
+    expect(await store.settle(second, { status: 'registered', user })).toBe(true);
+    expect(await read(second.id)).toMatchObject({ status: 'uncertain', userId: null });
+    expect(await eventsOf(second.id)).toEqual(['user.registration_uncertain']);
+    expect(await users.listUsers({}, undefined, 10)).toHaveLength(1);
+  });
+});
+
+describe('a sender that dies', () => {
+  it('is known by its lease, and its registration becomes uncertain with an event', async () => {
+    const [dead, alive] = [await claimed(), await claimed()];
+    await letLeaseRunOut(dead.id);
+    await letLeaseRunOut(alive.id);
+    await store.extendLease(alive);
+    expect(await store.moveAbandonedToUncertain(10)).toBe(1);
+    expect(await store.moveAbandonedToUncertain(10)).toBe(0);
+    expect(await read(dead.id)).toMatchObject({ status: 'uncertain', isBeingSent: false });
+    expect(await eventsOf(dead.id)).toEqual(['user.registration_uncertain']);
+    expect(await read(alive.id)).toMatchObject({ status: 'pending', isBeingSent: true });
+  });
+
+  it('and comes back with an answer is still believed', async () => {
+    const claim = await claimed();
+    await letLeaseRunOut(claim.id);
+    await store.moveAbandonedToUncertain(10);
+    expect(await store.settle(claim, UNCERTAIN)).toBe(false);
+    expect(await store.settle(claim, registered(claim))).toBe(true);
+    expect(await read(claim.id)).toMatchObject({ status: 'registered' });
+  });
+
+  it('and comes back after a person discarded the registration changes nothing', async () => {
+    const claim = await claimed();
+    await letLeaseRunOut(claim.id);
+    await store.moveAbandonedToUncertain(10);
+    await decisions.discard(claim.id, 'a person');
+    for (const verdict of [registered(claim), REJECTED, UNCERTAIN, NOT_SENT]) {
+      expect(await store.settle(claim, verdict)).toBe(false);
+    }
+    expect(await read(claim.id)).toMatchObject({ status: 'discarded' });
+  });
+
+  it('and comes back while another call is being made changes nothing', async () => {
+    const claim = await claimed();
+    await letLeaseRunOut(claim.id);
+    await store.moveAbandonedToUncertain(10);
+    await decisions.retry(claim.id, 'a person');
+    const [second] = await store.claimDue(10);
+    await store.extendLease(claim);
+    for (const verdict of [registered(claim), REJECTED, UNCERTAIN, NOT_SENT]) {
+      expect(await store.settle(claim, verdict)).toBe(false);
+    }
+    expect(await store.settle(second as Claim, registered(claim))).toBe(true);
+  });
+});
+
+describe('a decision of a person', () => {
+  const registrationIn = async (status: string): Promise<Claim> => {
+    const claim = await claimed();
+    const user = confirmed(claim);
+    if (status === 'registered') await store.settle(claim, { status, user });
+    else await change(claim.id, `status = '${status}', lease_token = NULL, lease_until = NULL`);
+    return claim;
+  };
+  const decide = (decision: (typeof PERSON_DECISIONS)[number], id: string) =>
+    decision === 'resolve' ? decisions.resolve(id, 'a person', confirmed) : decisions[decision](id, 'a person');
+
+  const cases = PERSON_DECISIONS.flatMap((decision) => REGISTRATION_STATUSES.map((status) => [decision, status] as const));
+  it.each(cases)('%s of one that is %s', async (decision, status) => {
+    const { id } = await registrationIn(status);
+    const after = { retry: 'pending', discard: 'discarded', resolve: 'registered' } as const;
+    const isAllowed = DECIDABLE[decision].includes(status);
+    expect(await problemOf(decide(decision, id))).toBe(isAllowed ? undefined : 'registration_conflict');
+    expect(await read(id)).toMatchObject({ status: isAllowed ? after[decision] : status, isDue: isAllowed && decision === 'retry' });
+    const entries = await database.query('SELECT actor, action, target, details FROM audit_log');
+    const action = { retry: 'registration.retried', discard: 'registration.discarded', resolve: 'registration.resolved' };
+    const details = { decision, status, attempts: 1 };
+    expect(entries).toEqual(isAllowed ? [{ actor: 'a person', action: action[decision], target: id, details }] : []);
+  });
+
+  it.each(PERSON_DECISIONS)('%s is refused while a call is being made', async (decision) => {
+    const { id } = await claimed();
+    expect(await problemOf(decide(decision, id))).toBe('registration_conflict');
+    expect(await read(id)).toMatchObject({ status: 'pending', isBeingSent: true });
+  });
+
+  it.each(['retry', 'resolve'] as const)('%s is refused when the reference has been registered anew since', async (decision) => {
+    const { id, tenantReference } = await registrationIn('rejected');
+    await claimed(tenantReference);
+    expect(await problemOf(decide(decision, id))).toBe('registration_conflict');
+    expect(await read(id)).toMatchObject({ status: 'rejected' });
+    expect(await users.listUsers({}, undefined, 10)).toEqual([]);
+  });
+
+  it.each(PERSON_DECISIONS)('%s of none is not_found', async (decision) => {
+    expect(await problemOf(decide(decision, randomUUID()))).toBe('not_found');
+  });
+
+  it('made by two persons at once is made once', async () => {
+    const { id } = await registrationIn('uncertain');
+    const problems = await Promise.all([decide('resolve', id), decide('resolve', id)].map(problemOf));
+    expect(problems.sort()).toEqual(['registration_conflict', undefined]);
+    expect(await users.listUsers({}, undefined, 10)).toHaveLength(1);
+  });
+});
