@@ -1,0 +1,12 @@
+const MAX_LENGTH = 100;
+
+/** Why `value` is no inverter brand, or undefined when it is one. The interface lists no brands, so any name is one. */
+export function brandFault(value: unknown): string | undefined {
+  if (typeof value !== 'string') return 'must be a string';
+  if (value.length === 0 || value.length > MAX_LENGTH)
+    return `must have 1 to ${MAX_LENGTH} characters, not ${value.length}`;
+  if (/[\p{Cc}\p{Surrogate}\u2028\u2029]/u.test(value))
+    return 'must not contain control characters or line breaks';
+  if (/^\s|\s$/u.test(value)) return 'must not begin or end with a blank';
+  return undefined;
+}

@@ -1,0 +1,36 @@
+import { Controller, Get, Param, Query } from '@nestjs/common';
+import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
+import { RequireScope } from '../access/require-scope.decorator.js';
+import { ApiPage } from '../platform/http/api-page.decorator.js';
+import { ApiProblems } from '../platform/http/api-problems.decorator.js';
+import { decodeCursor, toPage } from '../platform/http/page.js';
+import type { Page } from '../platform/http/page.js';
+import { ParseUuid } from '../platform/http/uuid.pipe.js';
+import { InvertersQuery, InverterView } from './inverters.dto.js';
+import { InvertersStore } from './inverters.store.js';
+
+@ApiTags('Onboarding')
+@Controller('inverters')
+export class InvertersController {
+  constructor(private readonly inverters: InvertersStore) {}
+
+  @Get()
+  @RequireScope('onboarding:read')
+  @ApiOperation({ operationId: 'listInverters', summary: 'List inverters, the newest first' })
+  @ApiPage(InverterView)
+  async list(@Query() { limit, cursor, ...filter }: InvertersQuery): Promise<Page<InverterView>> {
+    const position = decodeCursor(cursor, ['instant', 'uuid']);
+    const after = position && { firstSeenAt: new Date(position[0]), id: position[1] };
+    const rows = await this.inverters.listInverters(filter, after, limit + 1);
+    return toPage(rows, limit, (row) => [row.firstSeenAt, row.id]);
+  }
+
+  @Get(':id')
+  @RequireScope('onboarding:read')
+  @ApiOperation({ operationId: 'readInverter', summary: 'Read an inverter' })
+  @ApiOkResponse({ type: InverterView })
+  @ApiProblems('invalid_request', 'not_found')
+  read(@Param('id', ParseUuid) id: string): Promise<InverterView> {
+    return this.inverters.getInverter(id);
+  }
+}

@@ -1,0 +1,193 @@
+import { Injectable, Logger } from '@nestjs/common';
+import type { BeforeApplicationShutdown, OnApplicationBootstrap } from '@nestjs/common';
+import { SchedulerRegistry } from '@nestjs/schedule';
+import { Environment } from '../platform/env/environment.js';
+import { PollWrites } from './poll-writes.js';
+import { PollsStore } from './polls.store.js';
+import type { ClaimedPoll, PollBatch } from './polls.store.js';
+import { planRead } from './read-plan.js';
+import type { SessionRead } from './read-plan.js';
+import { scheduleSettings } from './schedule.js';
+import { SessionReader } from './session-reader.service.js';
+
+interface Task {
+  readonly batchId: string;
+  readonly poll: ClaimedPoll;
+}
+
+/** Reads of a stopping process get this long; then they count as not sent. */
+const DRAIN_MS = 3_000;
+/** While the remote service turns everything away, one session at a time asks whether it still does. */
+const PROBE_PAUSE_MS = 1_000;
+/** A batch should live about this long: the longer, the more sessions wait for another worker after a crash. */
+const BATCH_TARGET_MS = 1_000;
+/** Leases are extended three times before they run out. */
+const EXTENSIONS_PER_LEASE = 3;
+const RELEASE_EVERY_MS = 1_000;
+
+/**
+ * Reads every due session: claim, read, plan, write. Reads go through one continuous pool: a slow answer holds up no batch, and the
+ * next batch is claimed while the last one is being read. Any number of replicas do the same; the claim keeps them apart.
+ */
+@Injectable()
+export class Poller implements OnApplicationBootstrap, BeforeApplicationShutdown {
+  private readonly logger = new Logger(Poller.name);
+  private readonly settings;
+  private readonly queue: Task[] = [];
+  private inFlight = 0;
+  private claiming = false;
+  private stopping = false;
+  /** The remote service turned a read away: pause, then ask with a single one. */
+  private pausedUntil = 0;
+  private probing = false;
+  private completed = 0;
+  private perSecond = 0;
+  private rateSince = Date.now();
+  private releasedAt = 0;
+
+  constructor(
+    private readonly polls: PollsStore,
+    private readonly reader: SessionReader,
+    private readonly writes: PollWrites,
+    private readonly environment: Environment,
+    private readonly timers: SchedulerRegistry,
+  ) {
+    this.settings = scheduleSettings(environment);
+  }
+
+  onApplicationBootstrap(): void {
+    if (this.environment.ROLE === 'api') return;
+    const { POLL_TICK_MS, POLL_LEASE_MS } = this.environment;
+    this.timers.addInterval(
+      'poll',
+      setInterval(() => void this.tick(), POLL_TICK_MS),
+    );
+    const extendMs = POLL_LEASE_MS / EXTENSIONS_PER_LEASE;
+    this.timers.addInterval(
+      'extend-leases',
+      setInterval(() => void this.extendLeases(), extendMs),
+    );
+  }
+
+  /** Leaves no lease behind: what was not read yet is due again at once. */
+  async beforeApplicationShutdown(): Promise<void> {
+    if (this.environment.ROLE === 'api') return;
+    this.stopping = true;
+    this.giveBack(null, 0);
+    const deadline = Date.now() + DRAIN_MS;
+    while ((this.inFlight > 0 || this.claiming) && Date.now() < deadline) await pause(10);
+    await this.writes.drained(deadline + DRAIN_MS);
+  }
+
+  private async tick(): Promise<void> {
+    this.measureRate();
+    try {
+      if (Date.now() - this.releasedAt >= RELEASE_EVERY_MS) {
+        this.releasedAt = Date.now();
+        const released = await this.polls.releaseExpiredBatches();
+        if (released > 0)
+          this.logger.warn(`released ${released} batches of workers that did not extend their lease`);
+      }
+      await this.claimMore();
+    } catch (error) {
+      // The database is away; every tick tries again.
+      this.logger.warn(`polling is held up: ${error instanceof Error ? error.message : String(error)}`);
+    }
+  }
+
+  private async claimMore(): Promise<void> {
+    const lowWater = this.probing ? 1 : this.environment.SCS_MAX_CONCURRENCY;
+    if (this.stopping || this.claiming || this.queue.length >= lowWater || Date.now() < this.pausedUntil)
+      return;
+    if (this.probing && this.inFlight > 0) return;
+    this.claiming = true;
+    try {
+      const batch = await this.polls.claimDue(this.probing ? 1 : this.batchSize());
+      if (batch !== null) this.take(batch);
+    } finally {
+      this.claiming = false;
+    }
+  }
+
+  private batchSize(): number {
+    const { POLL_BATCH_SIZE, SCS_MAX_CONCURRENCY } = this.environment;
+    const forTarget = Math.ceil((this.perSecond * BATCH_TARGET_MS) / 1_000);
+    return Math.min(POLL_BATCH_SIZE, Math.max(2 * SCS_MAX_CONCURRENCY, forTarget));
+  }
+
+  private take(batch: PollBatch): void {
+    this.writes.begin(batch);
+    for (const poll of batch.polls) this.queue.push({ batchId: batch.id, poll });
+    if (this.stopping) this.giveBack(null, 0);
+    this.fill();
+  }
+
+  private fill(): void {
+    while (this.inFlight < this.environment.SCS_MAX_CONCURRENCY && this.queue.length > 0) {
+      void this.run(this.queue.shift()!);
+    }
+  }
+
+  private async run(task: Task): Promise<void> {
+    if (!this.writes.isLive(task.batchId)) return;
+    this.inFlight++;
+    try {
+      this.finish(task, await this.reader.read(task.poll));
+    } catch (error) {
+      // A bug in reading one session must not stop the others, nor be forgotten.
+      this.logger.error(
+        `reading session ${task.poll.sessionId} threw`,
+        error instanceof Error ? error.stack : undefined,
+      );
+      this.finish(task, { kind: 'failed', error: 'internal error' });
+    } finally {
+      this.inFlight--;
+      this.completed++;
+    }
+    this.fill();
+    if (this.queue.length < this.environment.SCS_MAX_CONCURRENCY) void this.tickSoon();
+  }
+
+  /** A full pool does not wait for the next tick. */
+  private async tickSoon(): Promise<void> {
+    await this.claimMore().catch((error: unknown) => this.logger.warn(`claim failed: ${String(error)}`));
+  }
+
+  private finish({ batchId, poll }: Task, read: SessionRead): void {
+    if (read.kind === 'not_sent') {
+      const pauseMs = read.retryAfterMs ?? PROBE_PAUSE_MS;
+      this.pausedUntil = Math.max(this.pausedUntil, Date.now() + pauseMs);
+      this.probing = true;
+      this.giveBack(read.reason, pauseMs);
+    } else if (this.probing) {
+      this.probing = false;
+    }
+    this.writes.finish(batchId, poll, planRead(poll, read, poll.now, this.settings, Math.random()));
+  }
+
+  /** Sessions that were claimed and not read are due again after `retryMs`. */
+  private giveBack(error: string | null, retryMs: number): void {
+    for (const { batchId, poll } of this.queue.splice(0)) {
+      const { failures, notFound } = poll;
+      this.writes.finish(batchId, poll, { kind: 'postpone', failures, notFound, error, retryMs });
+    }
+  }
+
+  private async extendLeases(): Promise<void> {
+    try {
+      await this.writes.extendLeases();
+    } catch (error) {
+      this.logger.warn(`leases were not extended: ${error instanceof Error ? error.message : String(error)}`);
+    }
+  }
+
+  private measureRate(): void {
+    const elapsedMs = Date.now() - this.rateSince;
+    if (elapsedMs < 1_000) return;
+    this.perSecond = (this.completed * 1_000) / elapsedMs;
+    this.completed = 0;
+    this.rateSince = Date.now();
+  }
+}
+
+const pause = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));

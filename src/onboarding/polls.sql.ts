@@ -1,0 +1,144 @@
+import type { Statement } from '../platform/database/database.js';
+
+/*
+ * How a session is claimed, and what that costs.
+ *
+ * A row of session_polls says when its session is read next. A claim takes the rows that are due, writes into each when it will be
+ * due after this read, and the batch: a row of poll_batches that is the lease of them all. While it lives nobody else claims its
+ * sessions; when all its reads are done it is deleted; when its worker dies, the lease runs out, another worker deletes it and takes
+ * batch_id off its sessions in the same transaction. So batch_id is the fence: whoever writes about a session names the batch it
+ * was claimed in, and a worker that was thought dead finds another there, or none, and changes nothing.
+ *
+ * So the claim is itself the reschedule: one narrow row written per poll, and nothing at all for an answer that did not change.
+ * That a read succeeded is said by the batch being gone (claimed_at then is the time of the last good read); a read that
+ * failed says so itself. The alternative, a lease in each row and a second write that releases it, costs a second update
+ * per poll, and the due_at index makes neither of them HOT.
+ */
+
+export const OPEN_BATCH: Statement = {
+  name: 'open_poll_batch',
+  text: `
+    INSERT INTO poll_batches (worker, size, lease_until)
+    VALUES ($1, $2, clock_timestamp() + $3 * interval '1 millisecond')
+    RETURNING id::text`,
+};
+
+const CLAIMED_COLUMNS = `
+           p.session_id AS "sessionId", p.user_id AS "userId", p.phase, p.anchor_at AS "anchorAt", p.failures,
+           p.not_found AS "notFound", p.answer_hash AS "answerHash", s.expires_at AS "expiresAt", clock_timestamp() AS now`;
+
+/**
+ * The oldest due first. MATERIALIZED, because a nested-loop plan may run a plain subquery again for every row of the other side,
+ * and each run locks and takes a further batch. now() instead of clock_timestamp(),
+ * because only a stable function can be a bound of the index scan.
+ */
+export const SELECT_DUE: Statement = {
+  name: 'select_due_polls',
+  text: `
+    WITH due AS MATERIALIZED (
+      SELECT * FROM session_polls q
+       WHERE q.due_at <= now()
+         AND NOT EXISTS (SELECT 1 FROM poll_batches b WHERE b.id = q.batch_id)
+       ORDER BY q.due_at
+       LIMIT $1
+         FOR UPDATE SKIP LOCKED)
+    SELECT ${CLAIMED_COLUMNS} FROM due p JOIN onboarding_sessions s ON s.id = p.session_id ORDER BY p.due_at`,
+};
+
+/** One session, whether due or not, unless it is being read. */
+export const SELECT_ONE: Statement = {
+  name: 'select_one_poll',
+  text: `
+    SELECT ${CLAIMED_COLUMNS} FROM session_polls p JOIN onboarding_sessions s ON s.id = p.session_id
+     WHERE p.session_id = $1
+       FOR UPDATE OF p`,
+};
+
+/**
+ * Runs under the row locks of the SELECT before it, and as a statement of its own sees what committed while that one waited: a
+ * batch that another worker opened on the same row is visible here though it may not have been there.
+ */
+export const CLAIM: Statement = {
+  name: 'claim_polls',
+  text: `
+    UPDATE session_polls p
+       SET batch_id = $1, due_at = c.due_at, checked_at = p.claimed_at, claimed_at = clock_timestamp()
+      FROM unnest($2::uuid[], $3::timestamptz[]) AS c(session_id, due_at)
+     WHERE p.session_id = c.session_id
+       AND NOT EXISTS (SELECT 1 FROM poll_batches b WHERE b.id = p.batch_id)
+    RETURNING p.session_id AS "sessionId"`,
+};
+
+export const EXTEND_LEASES: Statement = {
+  name: 'extend_poll_leases',
+  text: `
+    UPDATE poll_batches SET lease_until = clock_timestamp() + $2 * interval '1 millisecond'
+     WHERE id = ANY($1::bigint[])
+    RETURNING id::text`,
+};
+
+export const CLOSE_BATCHES: Statement = {
+  name: 'close_poll_batches',
+  text: `DELETE FROM poll_batches WHERE id = ANY($1::bigint[])`,
+};
+
+export const DELETE_EXPIRED_BATCHES: Statement = {
+  name: 'delete_expired_poll_batches',
+  text: `
+    DELETE FROM poll_batches
+     WHERE id IN (SELECT id FROM poll_batches WHERE lease_until < clock_timestamp() FOR UPDATE SKIP LOCKED)
+    RETURNING id::text`,
+};
+
+/** No index leads from a batch to its sessions: it would be written at every poll, and is wanted only after a crash. */
+export const RELEASE_BATCHES: Statement = {
+  name: 'release_poll_batches',
+  text: `
+    UPDATE session_polls SET due_at = least(due_at, clock_timestamp()), claimed_at = checked_at, batch_id = NULL
+     WHERE batch_id = ANY($1::bigint[])`,
+};
+
+/** What a read that brought no answer leaves behind: `failures` and `not_found` as given, the last good read unchanged. */
+export const RECORD_FAILURES: Statement = {
+  name: 'record_poll_failures',
+  text: `
+    UPDATE session_polls p
+       SET failures = f.failures, not_found = f.not_found, last_error = f.last_error, claimed_at = p.checked_at,
+           due_at = clock_timestamp() + f.retry_ms * interval '1 millisecond'
+      FROM jsonb_to_recordset($1::jsonb)
+        AS f(session_id uuid, batch_id bigint, failures int, not_found int, last_error text, retry_ms float8)
+     WHERE p.session_id = f.session_id AND p.batch_id = f.batch_id`,
+};
+
+/** After an answer that changed something, or that ended a row of failures. */
+export const RESCHEDULE: Statement = {
+  name: 'reschedule_polls',
+  text: `
+    UPDATE session_polls p
+       SET phase = r.phase, anchor_at = r.anchor_at, answer_hash = coalesce(decode(r.hash, 'hex'), p.answer_hash),
+           failures = 0, not_found = 0, last_error = NULL,
+           due_at = clock_timestamp() + r.next_ms * interval '1 millisecond'
+      FROM jsonb_to_recordset($1::jsonb)
+        AS r(session_id uuid, batch_id bigint, phase text, anchor_at timestamptz, hash text, next_ms float8)
+     WHERE p.session_id = r.session_id AND p.batch_id IS NOT DISTINCT FROM r.batch_id`,
+};
+
+export const STOP_POLLS: Statement = {
+  name: 'stop_polls',
+  text: `DELETE FROM session_polls WHERE session_id = ANY($1::uuid[])`,
+};
+
+/** The first read comes after the floor: nobody finishes a web flow faster. */
+export const WATCH_SESSION: Statement = {
+  name: 'watch_session',
+  text: `
+    INSERT INTO session_polls (session_id, user_id, due_at, claimed_at, checked_at, phase, anchor_at)
+    VALUES ($1, $2, clock_timestamp() + $4 * interval '1 millisecond', clock_timestamp(), clock_timestamp(), $3, clock_timestamp())`,
+};
+
+export const IS_BEING_READ: Statement = {
+  name: 'is_being_read',
+  text: `
+    SELECT 1 FROM session_polls p JOIN poll_batches b ON b.id = p.batch_id
+     WHERE p.session_id = $1 AND b.lease_until >= clock_timestamp()`,
+};

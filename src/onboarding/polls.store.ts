@@ -1,0 +1,125 @@
+import { hostname } from 'node:os';
+import { Injectable } from '@nestjs/common';
+import { Database } from '../platform/database/database.js';
+import type { Transaction } from '../platform/database/database.js';
+import { Environment } from '../platform/env/environment.js';
+import * as sql from './polls.sql.js';
+import { planNextReadMs, scheduleSettings } from './schedule.js';
+import type { WatchedSession } from './schedule.js';
+
+/** A session that this process may read now, and nobody else. */
+export interface ClaimedPoll extends WatchedSession {
+  readonly sessionId: string;
+  readonly userId: string;
+  readonly notFound: number;
+  /** SHA-1 of the last answer that was kept, or null before the first. */
+  readonly answerHash: Buffer | null;
+  readonly expiresAt: Date;
+  /** The database's clock at the claim. */
+  readonly now: Date;
+}
+
+export interface PollBatch {
+  readonly id: string;
+  readonly polls: readonly ClaimedPoll[];
+}
+
+/** A read that brought no answer about the session. */
+export interface FailedRead {
+  readonly sessionId: string;
+  readonly batchId: string;
+  readonly failures: number;
+  readonly notFound: number;
+  /** Redacted. */
+  readonly error: string | null;
+  readonly retryMs: number;
+}
+
+/** Claims, leases and releases. What a read brought is applied by SessionsStore. */
+@Injectable()
+export class PollsStore {
+  private readonly worker = `${hostname()}:${process.pid}`;
+  private readonly settings;
+
+  constructor(
+    private readonly database: Database,
+    private readonly environment: Environment,
+  ) {
+    this.settings = scheduleSettings(environment);
+  }
+
+  /** The oldest due sessions, at most `limit`; null when none is due. */
+  async claimDue(limit: number): Promise<PollBatch | null> {
+    return this.claim((tx) => tx.query<ClaimedPoll>(sql.SELECT_DUE, [limit]));
+  }
+
+  /** One session, due or not; null while it is being read, or when it is not watched. */
+  async claimOne(sessionId: string): Promise<PollBatch | null> {
+    return this.claim((tx) => tx.query<ClaimedPoll>(sql.SELECT_ONE, [sessionId]));
+  }
+
+  private async claim(select: (tx: Transaction) => Promise<ClaimedPoll[]>): Promise<PollBatch | null> {
+    return this.database.transaction(async (tx) => {
+      const due = await select(tx);
+      if (due.length === 0) return null;
+      const leaseMs = this.environment.POLL_LEASE_MS;
+      const [batch] = await tx.query<{ id: string }>(sql.OPEN_BATCH, [this.worker, due.length, leaseMs]);
+      const dueAt = due.map((poll) => this.nextReadAt(poll));
+      const claimed = await tx.query<{ sessionId: string }>(sql.CLAIM, [
+        batch!.id,
+        due.map((poll) => poll.sessionId),
+        dueAt,
+      ]);
+      if (claimed.length === 0) {
+        await tx.query(sql.CLOSE_BATCHES, [[batch!.id]]);
+        return null;
+      }
+      const ours = new Set(claimed.map((row) => row.sessionId));
+      return { id: batch!.id, polls: due.filter((poll) => ours.has(poll.sessionId)) };
+    });
+  }
+
+  private nextReadAt(poll: ClaimedPoll): Date {
+    const nextMs = planNextReadMs({ ...poll, failures: 0 }, poll.now, this.settings, Math.random());
+    return new Date(poll.now.getTime() + nextMs);
+  }
+
+  /** The ids of the batches whose lease could be extended; the others are lost. */
+  async extendLeases(batchIds: readonly string[]): Promise<Set<string>> {
+    const rows = await this.database.query<{ id: string }>(sql.EXTEND_LEASES, [
+      batchIds,
+      this.environment.POLL_LEASE_MS,
+    ]);
+    return new Set(rows.map((row) => row.id));
+  }
+
+  /** Ends batches whose reads have all been applied. */
+  async closeBatches(batchIds: readonly string[]): Promise<void> {
+    await this.database.query(sql.CLOSE_BATCHES, [batchIds]);
+  }
+
+  /** Ends batches whose worker died, and makes what they held due. Answers how many there were. */
+  async releaseExpiredBatches(): Promise<number> {
+    return this.database.transaction(async (tx) => {
+      const expired = await tx.query<{ id: string }>(sql.DELETE_EXPIRED_BATCHES);
+      if (expired.length > 0) await tx.query(sql.RELEASE_BATCHES, [expired.map((row) => row.id)]);
+      return expired.length;
+    });
+  }
+
+  async recordFailures(failed: readonly FailedRead[]): Promise<void> {
+    const rows = failed.map((read) => ({
+      session_id: read.sessionId,
+      batch_id: read.batchId,
+      failures: read.failures,
+      not_found: read.notFound,
+      last_error: read.error,
+      retry_ms: read.retryMs,
+    }));
+    await this.database.query(sql.RECORD_FAILURES, [JSON.stringify(rows)]);
+  }
+
+  async isBeingRead(sessionId: string): Promise<boolean> {
+    return (await this.database.query(sql.IS_BEING_READ, [sessionId])).length > 0;
+  }
+}

@@ -1,0 +1,76 @@
+import { hash } from 'node:crypto';
+import { Injectable } from '@nestjs/common';
+import { AuthorisedRemote } from '../auth/authorised-remote.service.js';
+import { Environment } from '../platform/env/environment.js';
+import type { RemoteAnswer } from '../remote/outcome.js';
+import { outcomeOf } from '../remote/read-answer.js';
+import type { SessionRead } from './read-plan.js';
+import { planShapes } from './session-path.js';
+import type { PathShape } from './session-path.js';
+import { readReadSessionResponse, readSessionRequest } from './session.client.js';
+
+/** A session to be read, and the answer it gave last. */
+export interface ReadableSession {
+  readonly sessionId: string;
+  readonly userId: string;
+  readonly answerHash: Buffer | null;
+}
+
+const NOT_FOUND = [404, 410];
+
+/** Reads a session from the remote service, whichever path shape it serves. */
+@Injectable()
+export class SessionReader {
+  private worked: PathShape | null = null;
+
+  constructor(
+    private readonly remote: AuthorisedRemote,
+    private readonly environment: Environment,
+  ) {}
+
+  async read(session: ReadableSession): Promise<SessionRead> {
+    let read: SessionRead = { kind: 'failed', error: 'no path shape' };
+    for (const shape of planShapes(this.environment.SCS_SESSION_PATH, this.worked)) {
+      read = await this.readAt(shape, session);
+      if (read.kind === 'unchanged' || read.kind === 'observed') this.worked = shape;
+      if (read.kind !== 'not_found') return read;
+    }
+    return read;
+  }
+
+  private async readAt(shape: PathShape, session: ReadableSession): Promise<SessionRead> {
+    const sent = await this.remote.send(readSessionRequest(shape, session), 'user', session.userId);
+    // Nearly every answer is the one before: comparing its hash spares the parse, the checks and the write.
+    if (sent.kind === 'answered' && sent.answer.status === 200 && isSame(sent.answer, session.answerHash)) {
+      return { kind: 'unchanged' };
+    }
+    const outcome = outcomeOf(sent, (answer) => ({
+      observation: readReadSessionResponse(answer, session.sessionId),
+      answer: {
+        httpStatus: answer.status,
+        body: withoutByteOrderMark(answer.body),
+        hash: hash('sha1', answer.body),
+      },
+    }));
+    switch (outcome.kind) {
+      case 'done':
+        return { kind: 'observed', ...outcome.value };
+      case 'rejected':
+        return NOT_FOUND.includes(outcome.status)
+          ? { kind: 'not_found', answer: { httpStatus: outcome.status, body: null, hash: hash('sha1', '') } }
+          : { kind: 'failed', error: `rejected with ${outcome.status}: ${outcome.detail}` };
+      case 'not_sent':
+        return { kind: 'not_sent', reason: outcome.reason, retryAfterMs: outcome.retryAfterMs };
+      case 'ambiguous':
+        return { kind: 'failed', error: outcome.reason, retryAfterMs: outcome.retryAfterMs };
+      case 'unreadable':
+        return { kind: 'failed', error: `unreadable: ${outcome.reason}` };
+    }
+  }
+}
+
+const isSame = (answer: RemoteAnswer, last: Buffer | null): boolean =>
+  last !== null && last.equals(hash('sha1', answer.body, 'buffer'));
+
+/** PostgreSQL's json takes none. */
+const withoutByteOrderMark = (text: string): string => (text.startsWith('\ufeff') ? text.slice(1) : text);

@@ -1,0 +1,94 @@
+import { Injectable } from '@nestjs/common';
+import { Environment } from '../platform/env/environment.js';
+import { Problem } from '../platform/problem/problem.js';
+import { PollsStore } from './polls.store.js';
+import type { PollBatch } from './polls.store.js';
+import { planRead } from './read-plan.js';
+import { scheduleSettings } from './schedule.js';
+import { SessionAnswersStore } from './session-answers.store.js';
+import type { SessionRow } from './session-answers.store.js';
+import { SessionReader } from './session-reader.service.js';
+import { SessionsStore } from './sessions.store.js';
+
+const LOOK_AGAIN_MS = 50;
+/** Beyond the deadline of one call: for the poller's read that may be under way. */
+const WAIT_MARGIN_MS = 5_000;
+
+/** Reads one session now, for a caller who waits. Under the same claim as the poller, so that no session is read twice at once. */
+@Injectable()
+export class SessionRefreshService {
+  private readonly settings;
+
+  constructor(
+    private readonly polls: PollsStore,
+    private readonly answers: SessionAnswersStore,
+    private readonly sessions: SessionsStore,
+    private readonly reader: SessionReader,
+    private readonly environment: Environment,
+  ) {
+    this.settings = scheduleSettings(environment);
+  }
+
+  /** Throws Problem not_found, session_closed, remote_unavailable. */
+  async refresh(id: string): Promise<SessionRow> {
+    const session = await this.answers.getSession(id);
+    if (session.closedAt !== null) {
+      throw new Problem(
+        'session_closed',
+        `Session ${id} is not watched since ${session.closedAt.toISOString()}`,
+      );
+    }
+    await this.readSince(id, Infinity);
+    return this.answers.getSession(id);
+  }
+
+  /** The session as read at most `maxAgeMs` ago. A closed one is answered as it is: it will not change here. */
+  async getFresh(id: string, maxAgeMs: number): Promise<SessionRow> {
+    const session = await this.answers.getSession(id);
+    const oldest = session.now.getTime() - maxAgeMs;
+    if (session.closedAt !== null || session.checkedAt.getTime() >= oldest) return session;
+    await this.readSince(id, oldest);
+    return this.answers.getSession(id);
+  }
+
+  /** Reads, unless the read of another that was under way turns out to be young enough. */
+  private async readSince(id: string, oldest: number): Promise<void> {
+    const deadline = Date.now() + this.environment.SCS_TIMEOUT_MS + WAIT_MARGIN_MS;
+    do {
+      const batch = await this.polls.claimOne(id);
+      if (batch !== null) return this.readClaimed(batch);
+      await new Promise((resolve) => setTimeout(resolve, LOOK_AGAIN_MS));
+      const { closedAt, checkedAt } = await this.answers.getSession(id);
+      if (closedAt !== null || checkedAt.getTime() >= oldest) return;
+    } while (Date.now() < deadline);
+    throw new Problem('remote_unavailable', 'Another read of this session has not ended yet', {
+      retryAfterSeconds: 1,
+    });
+  }
+
+  private async readClaimed(batch: PollBatch): Promise<void> {
+    const poll = batch.polls[0]!;
+    const { sessionId } = poll;
+    try {
+      const step = planRead(poll, await this.reader.read(poll), poll.now, this.settings, Math.random());
+      switch (step.kind) {
+        case 'nothing':
+          return;
+        case 'apply':
+          await this.sessions.applyReadings([
+            { sessionId, batchId: batch.id, reading: step.reading, answer: step.answer },
+          ]);
+          return;
+        case 'postpone': {
+          await this.polls.recordFailures([{ sessionId, batchId: batch.id, ...step }]);
+          const retryAfterSeconds = Math.max(1, Math.ceil(step.retryMs / 1_000));
+          throw new Problem('remote_unavailable', `The session could not be read: ${step.error}`, {
+            retryAfterSeconds,
+          });
+        }
+      }
+    } finally {
+      await this.polls.closeBatches([batch.id]);
+    }
+  }
+}

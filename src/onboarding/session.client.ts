@@ -1,0 +1,103 @@
+import { hash } from 'node:crypto';
+import type { RemoteAnswer, RemoteRequest } from '../remote/outcome.js';
+import { UnreadableAnswer } from '../remote/read-answer.js';
+import {
+  asObject,
+  readArray,
+  readBoolean,
+  readInstant,
+  readObject,
+  readString,
+  readUuid,
+} from '../remote/read-field.js';
+import type { Fields } from '../remote/read-field.js';
+import type { Observation } from './machine.js';
+import type { KeptAnswer } from './read-plan.js';
+import type { PathShape } from './session-path.js';
+
+/** What every answer about a session says (interface section 2.5). */
+export interface ObservedSession extends Observation {
+  readonly sessionId: string;
+  readonly createdAt: Date;
+  readonly expiresAt: Date;
+}
+
+export interface StartedSession extends ObservedSession {
+  /** A bearer capability: encrypt it, log it nowhere. */
+  readonly startUrl: string;
+  /** The answer without its startUrl. */
+  readonly answer: KeptAnswer;
+}
+
+const START_URL_MAX_LENGTH = 4_096;
+
+/** Interface section 4.3. */
+export function startSessionRequest(gridLocationId: string): RemoteRequest {
+  return { operation: 'start_session', method: 'POST', path: `/api/v1/ssa/onboarding/pv/${gridLocationId}` };
+}
+
+/** Throws UnreadableAnswer. */
+export function readStartSessionResponse(answer: RemoteAnswer): StartedSession {
+  const fields = readObject(answer.body);
+  const startUrl = readStartUrl(fields);
+  const body = JSON.stringify({ ...fields, startUrl: undefined });
+  return {
+    ...readSession(fields),
+    startUrl,
+    answer: { httpStatus: answer.status, body, hash: hash('sha1', body) },
+  };
+}
+
+/** Interface section 4.4, in the given one of its two path shapes. */
+export function readSessionRequest(
+  shape: PathShape,
+  session: { readonly sessionId: string; readonly userId: string },
+): RemoteRequest {
+  const path =
+    shape === 'onboarding'
+      ? `/api/v1/ssa/onboarding/pv/${session.sessionId}`
+      : `/api/v1/ssa/users/${session.userId}/pv/onboarding-sessions/${session.sessionId}`;
+  return { operation: 'read_session', method: 'GET', path };
+}
+
+/** Throws UnreadableAnswer, also when the answer is about another session. */
+export function readReadSessionResponse(answer: RemoteAnswer, sessionId: string): ObservedSession {
+  const observed = readSession(readObject(answer.body));
+  if (observed.sessionId !== sessionId)
+    throw new UnreadableAnswer('sessionId is not the one that was asked for');
+  return observed;
+}
+
+/** A kept body. Throws UnreadableAnswer. */
+export const readObservation = (body: string): Observation => readSession(readObject(body));
+
+function readSession(fields: Fields): ObservedSession {
+  return {
+    sessionId: readUuid(fields, 'sessionId'),
+    finished: readBoolean(fields, 'finished'),
+    active: readBoolean(fields, 'active'),
+    // The start answer has neither of the two; null is taken for absence.
+    expired: isAbsent(fields.expired) ? null : readBoolean(fields, 'expired'),
+    inverters: isAbsent(fields.inverters) ? [] : readInverters(fields),
+    createdAt: readInstant(fields, 'createdAt'),
+    updatedAt: readInstant(fields, 'updatedAt'),
+    expiresAt: readInstant(fields, 'expiresAt'),
+  };
+}
+
+const isAbsent = (value: unknown): boolean => value === undefined || value === null;
+
+function readInverters(fields: Fields): string[] {
+  const ids = readArray(fields, 'inverters').map((inverter, index) =>
+    readUuid(asObject(`inverters[${index}]`, inverter), 'id'),
+  );
+  return [...new Set(ids)];
+}
+
+function readStartUrl(fields: Fields): string {
+  const startUrl = readString(fields, 'startUrl');
+  if (startUrl.length > START_URL_MAX_LENGTH || !/^https?:/i.test(startUrl) || !URL.canParse(startUrl)) {
+    throw new UnreadableAnswer('startUrl is not an http(s) URL');
+  }
+  return startUrl;
+}

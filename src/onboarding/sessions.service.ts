@@ -1,0 +1,67 @@
+import { Injectable } from '@nestjs/common';
+import { hasScope } from '../access/scopes.js';
+import type { Principal } from '../access/scopes.js';
+import { decodeCursor, toPage } from '../platform/http/page.js';
+import type { Page } from '../platform/http/page.js';
+import { Problem } from '../platform/problem/problem.js';
+import { SessionAnswersStore } from './session-answers.store.js';
+import type { SessionRow } from './session-answers.store.js';
+import { SessionRefreshService } from './session-refresh.service.js';
+import type { NewSession, SessionQuery, SessionsQuery, SessionView } from './sessions.dto.js';
+import { StartSessionService } from './start-session.service.js';
+import { StateWatch } from './state-watch.service.js';
+
+/** Sessions as the tenant's apps ask for them. */
+@Injectable()
+export class SessionsService {
+  constructor(
+    private readonly starts: StartSessionService,
+    private readonly answers: SessionAnswersStore,
+    private readonly refreshes: SessionRefreshService,
+    private readonly watch: StateWatch,
+  ) {}
+
+  async start(gridLocationId: string, wanted: NewSession, key: Principal) {
+    const { brand = null, metadata = {}, reuse = true } = wanted;
+    const { sessionId, reused } = await this.starts.start({ gridLocationId, brand, metadata, reuse });
+    return { session: this.view(await this.answers.getSession(sessionId), key), reused };
+  }
+
+  async list({ limit, cursor, ...filter }: SessionsQuery, key: Principal): Promise<Page<SessionView>> {
+    const position = decodeCursor(cursor, ['instant', 'uuid']);
+    const after = position && { changedAt: new Date(position[0]), id: position[1] };
+    const rows = await this.answers.listSessions(filter, after, limit + 1);
+    const page = toPage(rows, limit, (row) => [row.changedAt, row.id]);
+    return { ...page, items: page.items.map((row) => this.view(row, key)) };
+  }
+
+  async read(id: string, query: SessionQuery, key: Principal): Promise<SessionView> {
+    return this.view(await this.find(id, query), key);
+  }
+
+  async readOfUser(userId: string, id: string, query: SessionQuery, key: Principal): Promise<SessionView> {
+    const session = await this.answers.getSession(id);
+    if (session.userId !== userId) throw new Problem('not_found', `User ${userId} has no session ${id}`);
+    return this.read(id, query, key);
+  }
+
+  async refresh(id: string, key: Principal): Promise<SessionView> {
+    return this.view(await this.refreshes.refresh(id), key);
+  }
+
+  private async find(id: string, { maxAge, wait }: SessionQuery): Promise<SessionRow> {
+    const session =
+      maxAge === undefined
+        ? await this.answers.getSession(id)
+        : await this.refreshes.getFresh(id, maxAge * 1_000);
+    if (wait === undefined || wait === 0 || session.closedAt !== null) return session;
+    await this.watch.leaves(id, session.state, wait * 1_000);
+    return this.answers.getSession(id);
+  }
+
+  private view(session: SessionRow, key: Principal): SessionView {
+    const { startUrlCiphertext: _, changedAt: __, now: ___, ...shown } = session;
+    const startUrl = hasScope(key, 'onboarding:write') ? this.answers.findStartUrl(session) : null;
+    return { ...shown, startUrl };
+  }
+}

@@ -1,0 +1,89 @@
+import { Injectable } from '@nestjs/common';
+import { AuthorisedRemote } from '../auth/authorised-remote.service.js';
+import { Environment } from '../platform/env/environment.js';
+import { Problem } from '../platform/problem/problem.js';
+import type { Outcome } from '../remote/outcome.js';
+import { outcomeOf } from '../remote/read-answer.js';
+import { UsersStore } from '../users/users.store.js';
+import { readStartSessionResponse, startSessionRequest } from './session.client.js';
+import type { StartedSession } from './session.client.js';
+import { StartsStore } from './starts.store.js';
+import type { HeldStart, WantedSession } from './starts.store.js';
+
+/**
+ * A lost answer to a start cannot be asked about, but a second start harms nobody: the first session is an orphan that expires
+ * unused. Once, not more: a service that loses every answer would collect orphans.
+ */
+const MAX_ATTEMPTS = 2;
+const LOOK_AGAIN_MS = 50;
+const DEFAULT_RETRY_AFTER_SECONDS = 5;
+
+/** Starts a session, or finds the one that a double click already started. */
+@Injectable()
+export class StartSessionService {
+  constructor(
+    private readonly users: UsersStore,
+    private readonly starts: StartsStore,
+    private readonly remote: AuthorisedRemote,
+    private readonly environment: Environment,
+  ) {}
+
+  /** Throws Problem not_found, remote_rejected, remote_unavailable. */
+  async start(wanted: WantedSession): Promise<{ readonly sessionId: string; readonly reused: boolean }> {
+    const { userId } = await this.users.getGridLocation(wanted.gridLocationId);
+    const deadline = Date.now() + this.environment.SCS_TIMEOUT_MS * MAX_ATTEMPTS;
+    do {
+      const begun = await this.starts.begin(wanted);
+      switch (begun.kind) {
+        case 'open':
+          return { sessionId: begun.sessionId, reused: true };
+        case 'begun': {
+          const sessionId = await this.send(begun.start, wanted, userId);
+          if (sessionId !== null) return { sessionId, reused: false };
+          break;
+        }
+        case 'in_flight':
+          await new Promise((resolve) => setTimeout(resolve, LOOK_AGAIN_MS));
+      }
+    } while (Date.now() < deadline);
+    throw unavailable('another request is starting a session here and has no answer yet');
+  }
+
+  /** Null when another process took the start over meanwhile. */
+  private async send(start: HeldStart, wanted: WantedSession, userId: string): Promise<string | null> {
+    for (let attempt = start.attempts; ; attempt++) {
+      const outcome = await this.sendOnce(wanted.gridLocationId, userId);
+      switch (outcome.kind) {
+        case 'done':
+          return (await this.starts.succeed(start, outcome.value, wanted)) ? outcome.value.sessionId : null;
+        case 'rejected':
+          await this.starts.fail(start, `rejected with ${outcome.status}: ${outcome.detail}`, 0);
+          throw new Problem(
+            'remote_rejected',
+            `The start was rejected with status ${outcome.status}: ${outcome.detail}`,
+          );
+        case 'not_sent':
+          await this.starts.fail(start, outcome.reason, 0);
+          throw unavailable(`The start was not sent (${outcome.reason})`, outcome.retryAfterMs);
+        case 'ambiguous':
+        case 'unreadable':
+          if (attempt < MAX_ATTEMPTS && (await this.starts.repeat(start, outcome.reason))) continue;
+          await this.starts.fail(start, outcome.reason, 1);
+          throw unavailable(`The answer to the start was lost (${outcome.reason})`);
+      }
+    }
+  }
+
+  private async sendOnce(gridLocationId: string, userId: string): Promise<Outcome<StartedSession>> {
+    return outcomeOf(
+      await this.remote.send(startSessionRequest(gridLocationId), 'user', userId),
+      readStartSessionResponse,
+    );
+  }
+}
+
+function unavailable(detail: string, retryAfterMs?: number): Problem {
+  const retryAfterSeconds =
+    retryAfterMs === undefined ? DEFAULT_RETRY_AFTER_SECONDS : Math.ceil(retryAfterMs / 1_000);
+  return new Problem('remote_unavailable', detail, { retryAfterSeconds: Math.max(1, retryAfterSeconds) });
+}
