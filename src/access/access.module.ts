@@ -11,7 +11,13 @@ import { RouteAccess } from './route-access.js';
 @Module({
   imports: [DiscoveryModule],
   controllers: [ApiKeysController],
-  providers: [ApiKeysStore, AuditLog, Authentication, RouteAccess, { provide: APP_GUARD, useClass: ApiKeyGuard }],
+  providers: [
+    ApiKeysStore,
+    AuditLog,
+    Authentication,
+    RouteAccess,
+    { provide: APP_GUARD, useClass: ApiKeyGuard },
+  ],
   exports: [AuditLog, Authentication],
 })
 export class AccessModule {}

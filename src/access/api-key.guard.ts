@@ -23,8 +23,10 @@ export class ApiKeyGuard implements CanActivate {
     const key = /^Bearer +(\S+) *$/i.exec(request.headers.authorization ?? '')?.[1];
     const principal = key === undefined ? null : await this.authentication.authenticate(key);
     // One answer for every reason: which of them it was would help nobody but an attacker.
-    if (principal === null) throw new Problem('unauthenticated', 'Send a valid API key as Authorization: Bearer <key>');
-    if (!hasScope(principal, scope)) throw new Problem('forbidden', `This needs a key with the scope ${scope}`);
+    if (principal === null)
+      throw new Problem('unauthenticated', 'Send a valid API key as Authorization: Bearer <key>');
+    if (!hasScope(principal, scope))
+      throw new Problem('forbidden', `This needs a key with the scope ${scope}`);
     request.principal = principal;
     return true;
   }

@@ -19,13 +19,19 @@ export class ApiKeysController {
   @RequireScope('admin')
   @ApiOperation({ operationId: 'createApiKey', summary: 'Create a key for an app' })
   @ApiCreatedResponse({ description: 'The key, shown this once', type: CreatedApiKeyView })
-  create(@Body() { name, scopes }: NewApiKey, @CurrentKey() principal: Principal): Promise<CreatedApiKeyView> {
+  create(
+    @Body() { name, scopes }: NewApiKey,
+    @CurrentKey() principal: Principal,
+  ): Promise<CreatedApiKeyView> {
     return this.keys.create(name, scopes, actorOf(principal));
   }
 
   @Get()
   @RequireScope('admin')
-  @ApiOperation({ operationId: 'listApiKeys', summary: 'List the keys, newest first, without the keys themselves' })
+  @ApiOperation({
+    operationId: 'listApiKeys',
+    summary: 'List the keys, newest first, without the keys themselves',
+  })
   @ApiPage(ApiKeyView)
   list(@Query() query: PageQuery): Promise<Page<ApiKeyView>> {
     return this.keys.list(query);

@@ -9,7 +9,13 @@ export class NewApiKey {
   @Matches(/^\S(.*\S)?$/, { message: 'name must not begin or end with a space or hold a line break' })
   name: string;
 
-  @ApiProperty({ enum: SCOPES, isArray: true, minItems: 1, uniqueItems: true, description: '`admin` includes all others' })
+  @ApiProperty({
+    enum: SCOPES,
+    isArray: true,
+    minItems: 1,
+    uniqueItems: true,
+    description: '`admin` includes all others',
+  })
   @IsArray()
   @ArrayNotEmpty()
   @ArrayUnique()
@@ -53,6 +59,11 @@ export class ApiKeyView {
   @ApiProperty({ format: 'date-time', type: String, nullable: true, description: 'Kept to the minute' })
   lastUsedAt: Date | null;
 
-  @ApiProperty({ format: 'date-time', type: String, nullable: true, description: 'Refused everywhere within 5 seconds of this' })
+  @ApiProperty({
+    format: 'date-time',
+    type: String,
+    nullable: true,
+    description: 'Refused everywhere within 5 seconds of this',
+  })
   revokedAt: Date | null;
 }

@@ -26,7 +26,15 @@ export interface CreatedKey {
   readonly createdAt: Date;
 }
 
-const LISTED = { id: true, name: true, scopes: true, createdAt: true, createdBy: true, lastUsedAt: true, revokedAt: true };
+const LISTED = {
+  id: true,
+  name: true,
+  scopes: true,
+  createdAt: true,
+  createdBy: true,
+  lastUsedAt: true,
+  revokedAt: true,
+};
 
 @Injectable()
 export class ApiKeysStore {
@@ -37,7 +45,9 @@ export class ApiKeysStore {
 
   /** Null for a key that never was or is revoked. */
   async findByHash(keyHash: Buffer): Promise<(Principal & { id: string; useIsStale: boolean }) | null> {
-    const [row] = await this.database.query<Principal & { id: string; useIsStale: boolean }>(FIND_BY_HASH, [keyHash]);
+    const [row] = await this.database.query<Principal & { id: string; useIsStale: boolean }>(FIND_BY_HASH, [
+      keyHash,
+    ]);
     return row ?? null;
   }
 
@@ -48,9 +58,19 @@ export class ApiKeysStore {
   async create(name: string, scopes: readonly Scope[], actor: string): Promise<CreatedKey> {
     const key = newApiKey();
     return this.database.transaction(async (tx) => {
-      const [row] = await tx.query<{ id: string; createdAt: Date }>(INSERT_KEY, [name, scopes, hashOf(key), actor]);
+      const [row] = await tx.query<{ id: string; createdAt: Date }>(INSERT_KEY, [
+        name,
+        scopes,
+        hashOf(key),
+        actor,
+      ]);
       const { id, createdAt } = row!;
-      await this.audit.record(tx, { actor, action: 'api_key.created', target: id, details: { name, scopes } });
+      await this.audit.record(tx, {
+        actor,
+        action: 'api_key.created',
+        target: id,
+        details: { name, scopes },
+      });
       return { id, name, scopes, key, createdAt };
     });
   }
@@ -60,7 +80,9 @@ export class ApiKeysStore {
     const after = decodeCursor(cursor, ['instant', 'uuid']);
     const rows = await this.database.prisma.apiKey.findMany({
       select: LISTED,
-      where: after && { OR: [{ createdAt: { lt: after[0] } }, { createdAt: after[0], id: { lt: after[1] } }] },
+      where: after && {
+        OR: [{ createdAt: { lt: after[0] } }, { createdAt: after[0], id: { lt: after[1] } }],
+      },
       orderBy: [{ createdAt: 'desc' }, { id: 'desc' }],
       take: limit + 1,
     });

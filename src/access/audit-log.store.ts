@@ -20,7 +20,13 @@ export class AuditLog {
   async record(tx: Sql, { actor, action, target, details = {}, requestId }: AuditEntry): Promise<void> {
     await tx.query(
       'INSERT INTO audit_log (actor, action, target, details, request_id) VALUES ($1, $2, $3, $4::jsonb, $5)',
-      [actor, action, target ?? null, JSON.stringify(details), requestId ?? currentRequest()?.requestId ?? null],
+      [
+        actor,
+        action,
+        target ?? null,
+        JSON.stringify(details),
+        requestId ?? currentRequest()?.requestId ?? null,
+      ],
     );
   }
 }

@@ -59,7 +59,10 @@ export class Authentication {
     if (found === null) return null;
     const { id, name, scopes, useIsStale } = found;
     // Nobody waits for this, and a use that is not noted is noted by the next.
-    if (useIsStale) this.keys.noteUse(id).catch((error: Error) => this.logger.debug(`use of a key not noted: ${error.message}`));
+    if (useIsStale)
+      this.keys
+        .noteUse(id)
+        .catch((error: Error) => this.logger.debug(`use of a key not noted: ${error.message}`));
     return { id, name, scopes };
   }
 }

@@ -13,7 +13,9 @@ export class RouteAccess implements OnModuleInit {
   ) {}
 
   onModuleInit(): void {
-    const undecided = this.discovery.getControllers().flatMap(({ metatype }) => this.undecidedRoutes(metatype as Type | null));
+    const undecided = this.discovery
+      .getControllers()
+      .flatMap(({ metatype }) => this.undecidedRoutes(metatype as Type | null));
     if (undecided.length > 0) {
       throw new Error(`these routes need @RequireScope() or @Public(): ${undecided.join(', ')}`);
     }

@@ -7,6 +7,7 @@ import { Health } from './health/health.service.js';
 import { Jobs } from './jobs/jobs.js';
 import { Metrics } from './metrics/metrics.js';
 import { MetricsController } from './metrics/metrics.controller.js';
+import { ProblemsController } from './problem/problems.controller.js';
 
 /** What every module stands on, and nothing of our business. */
 @Global()
@@ -15,7 +16,7 @@ export class PlatformModule {
   static forRoot(environment: Environment): DynamicModule {
     return {
       module: PlatformModule,
-      controllers: [HealthController, MetricsController],
+      controllers: [HealthController, MetricsController, ProblemsController],
       providers: [{ provide: Environment, useValue: environment }, Database, Cipher, Jobs, Metrics, Health],
       exports: [Environment, Database, Cipher, Jobs, Metrics],
     };

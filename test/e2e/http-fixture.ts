@@ -2,7 +2,17 @@ import { Body, Controller, Get, HttpCode, Module, Param, Post, Query } from '@ne
 import { NestFactory } from '@nestjs/core';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { Type } from 'class-transformer';
-import { ArrayMaxSize, ArrayNotEmpty, IsArray, IsInt, IsObject, IsOptional, IsString, Length, ValidateNested } from 'class-validator';
+import {
+  ArrayMaxSize,
+  ArrayNotEmpty,
+  IsArray,
+  IsInt,
+  IsObject,
+  IsOptional,
+  IsString,
+  Length,
+  ValidateNested,
+} from 'class-validator';
 import { configureHttp } from '../../src/platform/http/configure-http.js';
 import { createHttpAdapter } from '../../src/platform/http/http-adapter.js';
 import { decodeCursor, PageQuery, toPage } from '../../src/platform/http/page.js';
@@ -15,28 +25,38 @@ import { MetricsController } from '../../src/platform/metrics/metrics.controller
 import { ProblemsController } from '../../src/platform/problem/problems.controller.js';
 
 class Item {
-  @IsString() @Length(1, 20)
+  @IsString()
+  @Length(1, 20)
   name: string;
 
-  @AsParsed() @IsOptional()
+  @AsParsed()
+  @IsOptional()
   number?: unknown;
 }
 
 class ItemList {
-  @IsArray() @ArrayNotEmpty() @ArrayMaxSize(100) @ValidateNested({ each: true }) @Type(() => Item)
+  @IsArray()
+  @ArrayNotEmpty()
+  @ArrayMaxSize(100)
+  @ValidateNested({ each: true })
+  @Type(() => Item)
   items: Item[];
 
-  @AsParsed() @IsOptional() @IsObject()
+  @AsParsed()
+  @IsOptional()
+  @IsObject()
   metadata?: Record<string, unknown>;
 }
 
 class Optional {
-  @IsOptional() @IsInt()
+  @IsOptional()
+  @IsInt()
   amount?: number;
 }
 
 class Filters extends PageQuery {
-  @IsOptional() @IsString()
+  @IsOptional()
+  @IsString()
   state?: string;
 }
 
@@ -47,7 +67,10 @@ export const thrown: { error: unknown } = { error: undefined };
 class ThingsController {
   @Post()
   create(@Body() { items, metadata }: ItemList): object {
-    return { items: items.map(({ name, number }) => ({ name, number: jsonNumberText(number) })), metadata: metadata ?? null };
+    return {
+      items: items.map(({ name, number }) => ({ name, number: jsonNumberText(number) })),
+      metadata: metadata ?? null,
+    };
   }
 
   @Post('optional')

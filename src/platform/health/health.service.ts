@@ -25,7 +25,9 @@ export class Health implements OnModuleDestroy {
     if (this.draining) return ['the service is stopping'];
     const timeout = AbortSignal.timeout(PROBE_MS);
     const late = new Promise<string[]>((resolve) => {
-      timeout.addEventListener('abort', () => resolve([`the database has not answered within ${PROBE_MS} ms`]));
+      timeout.addEventListener('abort', () =>
+        resolve([`the database has not answered within ${PROBE_MS} ms`]),
+      );
     });
     return Promise.race([this.missingMigrations(), late]);
   }

@@ -13,7 +13,11 @@ export const ApiPage = (item: Type): MethodDecorator =>
         required: ['items', 'next'],
         properties: {
           items: { type: 'array', items: { $ref: getSchemaPath(item) } },
-          next: { type: 'string', nullable: true, description: 'The `cursor` of the next page; null when this is the last' },
+          next: {
+            type: 'string',
+            nullable: true,
+            description: 'The `cursor` of the next page; null when this is the last',
+          },
         },
       },
     }),

@@ -5,7 +5,9 @@ const CODES = 'pv-onboarding:problems';
 
 /** RFC 9457, as far as the documentation is concerned; `problem-answer.ts` writes it. */
 export class FieldErrorView {
-  @ApiProperty({ description: 'A path in the body such as `gridLocations[0].ean`, or the name of a parameter' })
+  @ApiProperty({
+    description: 'A path in the body such as `gridLocations[0].ean`, or the name of a parameter',
+  })
   field: string;
 
   @ApiProperty({ description: 'What is expected there' })
@@ -41,7 +43,10 @@ export const ApiProblems =
   (...codes: readonly ProblemCode[]): MethodDecorator =>
   (target, key, descriptor) => {
     const handler = descriptor.value as object;
-    const all = new Set([...((Reflect.getMetadata(CODES, handler) as ProblemCode[] | undefined) ?? []), ...codes]);
+    const all = new Set([
+      ...((Reflect.getMetadata(CODES, handler) as ProblemCode[] | undefined) ?? []),
+      ...codes,
+    ]);
     Reflect.defineMetadata(CODES, [...all], handler);
     for (const status of new Set(codes.map((code) => PROBLEMS[code].status))) {
       const ofStatus = [...all].filter((code) => PROBLEMS[code].status === status);

@@ -1,12 +1,17 @@
+import type { INestApplication } from '@nestjs/common';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { FastifyInstance } from 'fastify';
 import { Metrics } from '../metrics/metrics.js';
 import { ProblemFilter } from '../problem/problem.filter.js';
 import { parseJsonBodies } from './body-parser.js';
 import { KnownRoutes } from './known-routes.js';
+import { serveDocument } from './openapi.js';
 import { RefuseUnreadQuery } from './unread-query.interceptor.js';
 import { runInContext, traceIdOf } from './request-context.js';
 import { RequestValidation } from './validation.js';
+
+/** Paths outside the versioned API: for operators and their tools, without a key. */
+const UNPREFIXED = ['health/live', 'health/ready', 'metrics', 'problems/:code'];
 
 /** Answers are about people and may hold a startUrl or a key: nobody on the way keeps them, nothing renders them. */
 const HEADERS = {
@@ -15,6 +20,9 @@ const HEADERS = {
   'referrer-policy': 'no-referrer',
   'x-content-type-options': 'nosniff',
 };
+/** The one page there is runs its own scripts, and swagger-ui styles its elements inline. */
+const DOCS_POLICY =
+  "default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; frame-ancestors 'none'";
 
 /**
  * Everything between the socket and the controllers, for the service and for the tests alike. Call it before `init` or `listen`,
@@ -26,17 +34,22 @@ export function configureHttp(app: NestFastifyApplication): void {
   addRequestContext(server);
   measureRequests(server, app.get(Metrics));
   const routes = new KnownRoutes(server);
-  app.setGlobalPrefix('api/v1', {
-    exclude: ['health/live', 'health/ready', 'metrics', 'problems/:code'],
-  });
+  setPrefix(app);
   app.useGlobalFilters(new ProblemFilter(routes));
   app.useGlobalPipes(new RequestValidation());
   app.useGlobalInterceptors(new RefuseUnreadQuery());
+  serveDocument(app);
+}
+
+/** Apart, because the document is made from an application that needs nothing else. */
+export function setPrefix(app: INestApplication): void {
+  app.setGlobalPrefix('api/v1', { exclude: UNPREFIXED });
 }
 
 function addRequestContext(server: FastifyInstance): void {
   server.addHook('onRequest', (request, reply, done) => {
     reply.headers({ ...HEADERS, 'x-request-id': request.id });
+    if (/^\/docs(\/|$)/.test(request.url)) reply.header('content-security-policy', DOCS_POLICY);
     const traceId = traceIdOf(request);
     runInContext({ requestId: request.id, ...(traceId && { traceId }) }, done);
   });
@@ -46,7 +59,10 @@ function measureRequests(server: FastifyInstance, metrics: Metrics): void {
   server.addHook('onResponse', (request, reply, done) => {
     // The pattern of the route, never the URL: an id in a label would leak it and make a new series of every request.
     const route = request.routeOptions.url ?? 'none';
-    metrics.httpSeconds.observe({ method: request.method, route, status: reply.statusCode }, reply.elapsedTime / 1_000);
+    metrics.httpSeconds.observe(
+      { method: request.method, route, status: reply.statusCode },
+      reply.elapsedTime / 1_000,
+    );
     done();
   });
 }

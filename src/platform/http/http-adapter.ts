@@ -60,7 +60,9 @@ function answerBeforeHttp(error: NodeJS.ErrnoException, socket: Socket): void {
 }
 
 function problemOfConnection(code: string | undefined): Problem {
-  if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return new Problem('request_timeout', `The request must arrive within ${REQUEST_TIMEOUT_MS} ms`);
-  if (code === 'HPE_HEADER_OVERFLOW') return new Problem('headers_too_large', 'All headers together must stay below 16 kB');
+  if (code === 'ERR_HTTP_REQUEST_TIMEOUT')
+    return new Problem('request_timeout', `The request must arrive within ${REQUEST_TIMEOUT_MS} ms`);
+  if (code === 'HPE_HEADER_OVERFLOW')
+    return new Problem('headers_too_large', 'All headers together must stay below 16 kB');
   return new Problem('invalid_request', 'This is not valid HTTP/1.1');
 }

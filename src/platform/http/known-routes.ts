@@ -13,13 +13,17 @@ export class KnownRoutes {
     server.addHook('onRoute', ({ method, url }) => {
       // A route for everything is the console or an error handler's; it says nothing of what a resource takes.
       if (url.includes('*')) return;
-      const pattern = new RegExp(`^${url.replace(/[.+?^${}()|[\]\\]/g, '\\$&').replace(/:[^/]+/g, '[^/]+')}/?$`);
+      const pattern = new RegExp(
+        `^${url.replace(/[.+?^${}()|[\]\\]/g, '\\$&').replace(/:[^/]+/g, '[^/]+')}/?$`,
+      );
       for (const name of [method].flat()) this.routes.push({ method: name, pattern });
     });
   }
 
   /** The methods that the resource at this path takes; empty when there is none. */
   methodsAt(path: string): string[] {
-    return [...new Set(this.routes.filter(({ pattern }) => pattern.test(path)).map(({ method }) => method))].sort();
+    return [
+      ...new Set(this.routes.filter(({ pattern }) => pattern.test(path)).map(({ method }) => method)),
+    ].sort();
   }
 }

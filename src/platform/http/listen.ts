@@ -23,7 +23,8 @@ export async function listen(
       const { code } = error as NodeJS.ErrnoException;
       if (code === 'EADDRINUSE' && mayTakeAnother) continue;
       if (code === 'EADDRINUSE') throw new Error(`PORT ${port} is taken on ${HOST}`, { cause: error });
-      if (code === 'EACCES') throw new Error(`PORT ${port} may not be used by this account`, { cause: error });
+      if (code === 'EACCES')
+        throw new Error(`PORT ${port} may not be used by this account`, { cause: error });
       if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND') {
         throw new Error(`HOST ${HOST} is no address of this machine`, { cause: error });
       }
@@ -37,6 +38,7 @@ function addressOf(app: NestFastifyApplication, host: string): string {
   const server = app.getHttpServer() as import('node:http').Server;
   const address = server.address();
   const port = typeof address === 'object' && address !== null ? address.port : 0;
-  const reachable = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '[::1]' : host.includes(':') ? `[${host}]` : host;
+  const reachable =
+    host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '[::1]' : host.includes(':') ? `[${host}]` : host;
   return `http://${reachable}:${port}`;
 }

@@ -8,11 +8,20 @@ const MAX_LIMIT = 200;
 
 /** The paging parameters of every list; extend it with the filters of one. */
 export class PageQuery {
-  @ApiPropertyOptional({ description: 'How many items at most', minimum: 1, maximum: MAX_LIMIT, default: DEFAULT_LIMIT, type: 'integer' })
+  @ApiPropertyOptional({
+    description: 'How many items at most',
+    minimum: 1,
+    maximum: MAX_LIMIT,
+    default: DEFAULT_LIMIT,
+    type: 'integer',
+  })
   @IntegerParameter({ min: 1, max: MAX_LIMIT })
   limit: number = DEFAULT_LIMIT;
 
-  @ApiPropertyOptional({ description: 'The `next` of the page before; without it, the first page', type: String })
+  @ApiPropertyOptional({
+    description: 'The `next` of the page before; without it, the first page',
+    type: String,
+  })
   @IsOptional()
   @IsString()
   cursor?: string;
@@ -66,7 +75,11 @@ export function decodeCursor<const Shape extends readonly CursorValue[]>(
  * Makes a page of rows that were read with a limit one higher than the page's, which is how the last page is known.
  * `cursorOf` names the values that the rows are ordered by.
  */
-export function toPage<Row>(rows: readonly Row[], limit: number, cursorOf: (row: Row) => readonly unknown[]): Page<Row> {
+export function toPage<Row>(
+  rows: readonly Row[],
+  limit: number,
+  cursorOf: (row: Row) => readonly unknown[],
+): Page<Row> {
   const items = rows.slice(0, limit);
   const last = items.at(-1);
   return { items, next: rows.length > limit && last !== undefined ? encodeCursor(cursorOf(last)) : null };

@@ -13,13 +13,15 @@ export class RefuseUnreadQuery implements NestInterceptor {
   intercept(context: ExecutionContext, next: CallHandler): Observable<unknown> {
     const { query } = context.switchToHttp().getRequest<FastifyRequest>();
     const names = Object.keys(query as object);
-    if (names.length > 0 && !readsQuery(context)) refuse(names.map((field) => ({ field, message: 'is not known here' })));
+    if (names.length > 0 && !readsQuery(context))
+      refuse(names.map((field) => ({ field, message: 'is not known here' })));
     return next.handle();
   }
 }
 
 /** Nest keeps the decorated arguments of a method under keys such as `4:0`: the kind, then the position. */
 function readsQuery(context: ExecutionContext): boolean {
-  const args = (Reflect.getMetadata(ROUTE_ARGS_METADATA, context.getClass(), context.getHandler().name) ?? {}) as object;
+  const args = (Reflect.getMetadata(ROUTE_ARGS_METADATA, context.getClass(), context.getHandler().name) ??
+    {}) as object;
   return Object.keys(args).some((key) => key.startsWith(`${RouteParamtypes.QUERY}:`));
 }

@@ -43,7 +43,9 @@ export class RequestValidation implements PipeTransform {
 /** A query parameter that is a whole number in decimal digits. Optional; give the property a default where it has one. */
 export function IntegerParameter({ min, max }: { min: number; max: number }): PropertyDecorator {
   return applyDecorators(
-    Transform(({ value }: { value: unknown }) => (typeof value === 'string' && /^-?\d{1,15}$/.test(value) ? Number(value) : value)),
+    Transform(({ value }: { value: unknown }) =>
+      typeof value === 'string' && /^-?\d{1,15}$/.test(value) ? Number(value) : value,
+    ),
     IsOptional(),
     IsInt(),
     Min(min),
@@ -80,7 +82,9 @@ function repeatedParameters(query: unknown): FieldError[] {
 }
 
 function flatten(error: ValidationError, parent: string): FieldError[] {
-  const field = /^\d+$/.test(error.property) ? `${parent}[${error.property}]` : `${parent && `${parent}.`}${error.property}`;
+  const field = /^\d+$/.test(error.property)
+    ? `${parent}[${error.property}]`
+    : `${parent && `${parent}.`}${error.property}`;
   const own = Object.entries(error.constraints ?? {}).map(([rule, message]) => ({
     field,
     message: MESSAGES.get(rule) ?? withoutName(message, error.property),

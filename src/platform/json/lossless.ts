@@ -100,12 +100,14 @@ class Parser {
       const position = this.at;
       if (this.text[position] !== '"') this.fail('A name in double quotes is expected');
       const name = this.string();
-      if (Object.hasOwn(object, name)) throw new JsonError(`The name ${JSON.stringify(name)} stands twice`, position);
+      if (Object.hasOwn(object, name))
+        throw new JsonError(`The name ${JSON.stringify(name)} stands twice`, position);
       this.take(SPACE);
       if (!this.skip(':')) this.fail("':' is expected");
       const value = this.value(depth);
       // Assignment to __proto__ would replace the prototype.
-      if (name === '__proto__') Object.defineProperty(object, name, { value, enumerable: true, configurable: true, writable: true });
+      if (name === '__proto__')
+        Object.defineProperty(object, name, { value, enumerable: true, configurable: true, writable: true });
       else object[name] = value;
     } while (this.skip(','));
     if (!this.skip('}')) this.fail("',' or '}' is expected");
@@ -129,7 +131,10 @@ class Parser {
       this.at++;
       text += this.escaped() + this.take(PLAIN);
     }
-    if (!this.skip('"')) this.fail(this.at < this.text.length ? 'A control character in a string must be escaped' : 'Unexpected end');
+    if (!this.skip('"'))
+      this.fail(
+        this.at < this.text.length ? 'A control character in a string must be escaped' : 'Unexpected end',
+      );
     return text;
   }
 
@@ -170,7 +175,8 @@ class Parser {
 
 function exactly(text: string): number | LosslessNumber {
   const value = Number(text);
-  if (Number.isInteger(value) ? !Number.isSafeInteger(value) : !Number.isFinite(value)) return new LosslessNumber(text);
+  if (Number.isInteger(value) ? !Number.isSafeInteger(value) : !Number.isFinite(value))
+    return new LosslessNumber(text);
   // Fifteen decimal digits always survive a double, unless an exponent takes them out of its range.
   if (text.length <= 15 && !/e/i.test(text)) return value;
   return canonical(String(value)) === canonical(text) ? value : new LosslessNumber(text);
@@ -184,5 +190,7 @@ function canonical(text: string): string {
   // Not /0+$/, which takes quadratic time on a long number full of zeros.
   let end = digits.length;
   while (digits[end - 1] === '0') end--;
-  return end === 0 ? '0' : `${digits.slice(0, end)}e${Number(exponent) - fraction.length + digits.length - end}`;
+  return end === 0
+    ? '0'
+    : `${digits.slice(0, end)}e${Number(exponent) - fraction.length + digits.length - end}`;
 }

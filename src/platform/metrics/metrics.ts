@@ -32,7 +32,12 @@ export class Metrics {
   }
 
   /** With `collect` the value is asked for whenever the metrics are read; an error in it fails that reading. */
-  gauge<Label extends string = never>({ name, help, labels = [], collect }: Named<Label> & { collect?: (gauge: Gauge<Label>) => void | Promise<void> }): Gauge<Label> {
+  gauge<Label extends string = never>({
+    name,
+    help,
+    labels = [],
+    collect,
+  }: Named<Label> & { collect?: (gauge: Gauge<Label>) => void | Promise<void> }): Gauge<Label> {
     const gauge: Gauge<Label> = new Gauge({
       name,
       help,
@@ -43,7 +48,12 @@ export class Metrics {
     return gauge;
   }
 
-  histogram<Label extends string = never>({ name, help, labels = [], buckets }: Named<Label> & { buckets: number[] }): Histogram<Label> {
+  histogram<Label extends string = never>({
+    name,
+    help,
+    labels = [],
+    buckets,
+  }: Named<Label> & { buckets: number[] }): Histogram<Label> {
     return new Histogram({ name, help, labelNames: labels, buckets, registers: [this.registry] });
   }
 }

@@ -7,7 +7,17 @@ import { sqlState } from '../database/database.js';
  */
 const UNAVAILABLE = /^(08|53)...$|^57P0[1-3]$|^25006$|^57014$|^55P03$/;
 
-const SOCKET_ERRORS = ['ECONNREFUSED', 'ECONNRESET', 'ECONNABORTED', 'ETIMEDOUT', 'EPIPE', 'EHOSTUNREACH', 'ENETUNREACH', 'ENOTFOUND', 'EAI_AGAIN'];
+const SOCKET_ERRORS = [
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'ECONNABORTED',
+  'ETIMEDOUT',
+  'EPIPE',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+];
 
 /** Prisma: unreachable, timed out, connection closed, pool exhausted, too many connections. */
 const PRISMA_ERRORS = ['P1001', 'P1002', 'P1008', 'P1017', 'P2024', 'P2037'];
@@ -23,7 +33,8 @@ const MESSAGES =
 export function isDatabaseUnavailable(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   const code = 'code' in error ? String(error.code) : '';
-  if (SOCKET_ERRORS.includes(code) || PRISMA_ERRORS.includes(code) || MESSAGES.test(error.message)) return true;
+  if (SOCKET_ERRORS.includes(code) || PRISMA_ERRORS.includes(code) || MESSAGES.test(error.message))
+    return true;
   if (UNAVAILABLE.test(sqlState(error) ?? '')) return true;
   if (error instanceof AggregateError && error.errors.some(isDatabaseUnavailable)) return true;
   return 'cause' in error && causes(error.cause).some(isDatabaseUnavailable);

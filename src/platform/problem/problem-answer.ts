@@ -17,7 +17,15 @@ export interface ProblemAnswer {
 export function answerOf(problem: Problem, requestId: string): ProblemAnswer {
   const { status, title } = PROBLEMS[problem.code];
   const { errors } = problem.extra;
-  return { type: `/problems/${problem.code}`, title, status, detail: problem.detail, code: problem.code, ...(errors && { errors }), requestId };
+  return {
+    type: `/problems/${problem.code}`,
+    title,
+    status,
+    detail: problem.detail,
+    code: problem.code,
+    ...(errors && { errors }),
+    requestId,
+  };
 }
 
 export function headersOf(problem: Problem): Record<string, string> {
@@ -25,7 +33,8 @@ export function headersOf(problem: Problem): Record<string, string> {
   // RFC 9110, section 11.6.1: a 401 names the scheme that would do.
   if (problem.code === 'unauthenticated') headers['www-authenticate'] = 'Bearer realm="pv-onboarding"';
   const { retryAfterSeconds, allow } = problem.extra;
-  if (retryAfterSeconds !== undefined) headers['retry-after'] = String(Math.max(1, Math.ceil(retryAfterSeconds)));
+  if (retryAfterSeconds !== undefined)
+    headers['retry-after'] = String(Math.max(1, Math.ceil(retryAfterSeconds)));
   if (allow !== undefined) headers['allow'] = allow.join(', ');
   return headers;
 }

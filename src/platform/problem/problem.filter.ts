@@ -22,7 +22,9 @@ export class ProblemFilter implements ExceptionFilter {
     const reply = http.getResponse<FastifyReply>();
     // A stream that fails after its first byte can only be cut.
     if (reply.sent || reply.raw.headersSent) {
-      this.logger.warn(`${request.method} ${request.routeOptions.url} failed after its answer had begun: ${nameOf(error)}`);
+      this.logger.warn(
+        `${request.method} ${request.routeOptions.url} failed after its answer had begun: ${nameOf(error)}`,
+      );
       reply.raw.destroy();
       return;
     }
@@ -50,4 +52,5 @@ export class ProblemFilter implements ExceptionFilter {
   }
 }
 
-const nameOf = (error: unknown): string => (error instanceof Error ? `${error.name}: ${error.message}` : typeof error);
+const nameOf = (error: unknown): string =>
+  error instanceof Error ? `${error.name}: ${error.message}` : typeof error;

@@ -16,12 +16,14 @@ export const PROBLEMS = {
   invalid_request: {
     status: 400,
     title: 'The request is not valid',
-    meaning: 'A field or parameter is missing, unknown or has a value that it cannot have. `errors` names each of them.',
+    meaning:
+      'A field or parameter is missing, unknown or has a value that it cannot have. `errors` names each of them.',
   },
   invalid_json: {
     status: 400,
     title: 'The body is not valid JSON',
-    meaning: 'Bad syntax, bytes that are no UTF-8, a name that stands twice in an object, or more than 64 levels of nesting.',
+    meaning:
+      'Bad syntax, bytes that are no UTF-8, a name that stands twice in an object, or more than 64 levels of nesting.',
   },
   unauthenticated: {
     status: 401,
@@ -36,7 +38,8 @@ export const PROBLEMS = {
   not_found: {
     status: 404,
     title: 'There is no such resource',
-    meaning: 'Nothing has this id or this path. A user registered at the remote service by other means is not known here.',
+    meaning:
+      'Nothing has this id or this path. A user registered at the remote service by other means is not known here.',
   },
   method_not_allowed: {
     status: 405,
@@ -51,7 +54,8 @@ export const PROBLEMS = {
   tenant_reference_conflict: {
     status: 409,
     title: 'The tenantReference is registered with other EANs',
-    meaning: 'A user has one registration. Nothing was sent to the remote service; read the user to see which EANs it has.',
+    meaning:
+      'A user has one registration. Nothing was sent to the remote service; read the user to see which EANs it has.',
   },
   registration_conflict: {
     status: 409,
@@ -76,7 +80,8 @@ export const PROBLEMS = {
   remote_rejected: {
     status: 422,
     title: 'The Solar Curtailment Service rejected the request',
-    meaning: 'The remote service refused it and did nothing; `detail` says with which status. Sending the same again will not help.',
+    meaning:
+      'The remote service refused it and did nothing; `detail` says with which status. Sending the same again will not help.',
   },
   headers_too_large: {
     status: 431,
@@ -91,7 +96,8 @@ export const PROBLEMS = {
   remote_unavailable: {
     status: 503,
     title: 'The Solar Curtailment Service cannot be asked now',
-    meaning: 'It did not answer, asks for patience, or refuses our credentials. Ask again after `Retry-After` seconds.',
+    meaning:
+      'It did not answer, asks for patience, or refuses our credentials. Ask again after `Retry-After` seconds.',
   },
   database_unavailable: {
     status: 503,

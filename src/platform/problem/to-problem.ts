@@ -32,7 +32,9 @@ export function toProblem(error: unknown): Problem | undefined {
     return new Problem(CODE_OF_STATUS.get(status) ?? 'invalid_request', detailOf(error));
   }
   if (isDatabaseUnavailable(error)) {
-    return new Problem('database_unavailable', 'Nothing is lost: ask again', { retryAfterSeconds: DATABASE_RETRY_AFTER_SECONDS });
+    return new Problem('database_unavailable', 'Nothing is lost: ask again', {
+      retryAfterSeconds: DATABASE_RETRY_AFTER_SECONDS,
+    });
   }
   return undefined;
 }
@@ -40,7 +42,8 @@ export function toProblem(error: unknown): Problem | undefined {
 function statusOf(error: unknown): number | undefined {
   if (error instanceof HttpException) return error.getStatus();
   // Fastify marks what it throws itself so, and also what a request stream threw because its client went away.
-  const isFromFastify = error instanceof Error && 'statusCode' in error && typeof error.statusCode === 'number';
+  const isFromFastify =
+    error instanceof Error && 'statusCode' in error && typeof error.statusCode === 'number';
   return isFromFastify ? (error.statusCode as number) : undefined;
 }
 

@@ -1,0 +1,25 @@
+import type { OpenAPIObject } from '@nestjs/swagger';
+
+export interface MediaType {
+  schema?: object;
+  example?: unknown;
+}
+
+export interface Response {
+  description: string;
+  content?: Record<string, MediaType>;
+  headers?: Record<string, object>;
+}
+
+/** What the steps that finish the document read and write of an operation. */
+export interface Operation {
+  operationId: string;
+  parameters?: { name: string; example?: unknown }[];
+  requestBody?: { content: Record<string, MediaType> };
+  responses: Record<string, Response>;
+  security?: object[];
+}
+
+export function operationsOf(document: OpenAPIObject): Operation[] {
+  return Object.values(document.paths).flatMap((path) => Object.values(path as Record<string, Operation>));
+}

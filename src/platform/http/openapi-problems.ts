@@ -1,0 +1,58 @@
+import { getSchemaPath, type OpenAPIObject } from '@nestjs/swagger';
+import { PROBLEMS, type ProblemCode } from '../problem/problem.js';
+import { ProblemView } from './api-problems.decorator.js';
+import { operationsOf, type Operation, type Response } from './openapi-operations.js';
+
+const RETRY_AFTER = {
+  description: 'Seconds until asking again makes sense',
+  schema: { type: 'integer', minimum: 1 },
+};
+
+/** Writes out what `@ApiProblems` noted, with the problems that every route of a kind may answer. */
+export function describeProblems(document: OpenAPIObject): void {
+  for (const operation of operationsOf(document)) {
+    const codes = [...declaredCodes(operation), ...generalCodes(operation)];
+    for (const status of new Set(codes.map((code) => PROBLEMS[code].status))) {
+      const ofStatus = [...new Set(codes)].filter((code) => PROBLEMS[code].status === status);
+      operation.responses[status] = responseOf(ofStatus);
+    }
+  }
+}
+
+function declaredCodes({ responses }: Operation): ProblemCode[] {
+  const isProblem = ([status, { content }]: [string, Response]) =>
+    Number(status) >= 400 &&
+    Object.values(content ?? {}).some(
+      ({ schema }) => schema && '$ref' in schema && schema.$ref === getSchemaPath(ProblemView),
+    );
+  return Object.entries(responses)
+    .filter(isProblem)
+    .flatMap(([, { description }]) => description.split(' ') as ProblemCode[]);
+}
+
+function generalCodes({ parameters = [], requestBody, security }: Operation): ProblemCode[] {
+  const hasInput = parameters.length > 0 || requestBody !== undefined;
+  return [
+    ...(hasInput ? (['invalid_request'] as const) : []),
+    ...(requestBody ? (['invalid_json', 'body_too_large', 'unsupported_media_type'] as const) : []),
+    ...(security ? (['internal_error', 'database_unavailable'] as const) : []),
+  ];
+}
+
+function responseOf(codes: readonly ProblemCode[]): Response {
+  const mayPass = codes.some((code) => PROBLEMS[code].status === 503);
+  return {
+    description: codes.map((code) => `\`${code}\`: ${PROBLEMS[code].meaning}`).join('\n\n'),
+    content: {
+      'application/problem+json': {
+        schema: {
+          allOf: [
+            { $ref: getSchemaPath(ProblemView) },
+            { type: 'object', properties: { code: { enum: codes } } },
+          ],
+        },
+      },
+    },
+    ...(mayPass && { headers: { 'Retry-After': RETRY_AFTER } }),
+  };
+}

@@ -1,0 +1,41 @@
+import { readFileSync } from 'node:fs';
+import type { INestApplication } from '@nestjs/common';
+import { DocumentBuilder, SwaggerModule, type OpenAPIObject } from '@nestjs/swagger';
+import { addExamples, type RecordedExamples } from './openapi-examples.js';
+import { describeProblems } from './openapi-problems.js';
+
+/** The document as it is committed: what it says is reviewed, and a check holds it to the code. */
+const DOCUMENT = new URL('../../../openapi.json', import.meta.url);
+
+const DESCRIPTION = `The API of PV Onboarding: register users with their grid locations at the Solar Curtailment Service, start PV
+onboarding sessions, and learn by events when their installations are online.
+
+Every request to \`/api/v1\` carries \`Authorization: Bearer <api key>\`; \`x-required-scope\` names the scope that the key needs.
+Errors are \`application/problem+json\` (RFC 9457): decide by \`code\`. Lists are paged: ask on with \`next\` as \`cursor\`. A request
+may carry an \`X-Request-Id\`; every answer does. The examples are answers of a running service.`;
+
+/** The document as the controllers and the recorded examples have it now. */
+export function createDocument(app: INestApplication, examples: RecordedExamples): OpenAPIObject {
+  const config = new DocumentBuilder()
+    .setOpenAPIVersion('3.1.0')
+    .setTitle('PV Onboarding')
+    .setVersion('1')
+    .setDescription(DESCRIPTION)
+    .addServer('/')
+    .addBearerAuth({ type: 'http', scheme: 'bearer', description: 'An API key, or ADMIN_API_KEY' }, 'apiKey')
+    .build();
+  const document = SwaggerModule.createDocument(app, config);
+  describeProblems(document);
+  addExamples(document, examples);
+  return document;
+}
+
+/** Serves the committed document at /openapi.json and a page for people at /docs, with assets of our own: no network needed. */
+export function serveDocument(app: INestApplication): void {
+  SwaggerModule.setup('docs', app, () => JSON.parse(readFileSync(DOCUMENT, 'utf8')) as OpenAPIObject, {
+    raw: ['json'],
+    jsonDocumentUrl: 'openapi.json',
+    customSiteTitle: 'PV Onboarding',
+    swaggerOptions: { defaultModelsExpandDepth: 0, displayRequestDuration: true, validatorUrl: null },
+  });
+}
