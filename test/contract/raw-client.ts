@@ -1,0 +1,99 @@
+export interface RemoteTarget {
+  readonly name: string;
+  readonly baseUrl: string;
+  readonly apiKey: string;
+  readonly clientId: string;
+  readonly clientSecret: string;
+}
+
+/** The bytes as they came: what a JSON parser makes of them is what the contract tests must not depend on. */
+export interface RawAnswer {
+  readonly status: number;
+  readonly contentType: string;
+  readonly text: string;
+}
+
+const DEADLINE_MS = 30_000;
+
+/** Speaks the remote interface as its document says, with nothing of the product in between. */
+export class RawClient {
+  #accessToken = '';
+
+  constructor(private readonly target: RemoteTarget) {}
+
+  get authorised(): Record<string, string> {
+    return {
+      ApiKey: this.target.apiKey,
+      authorization: `Bearer ${this.#accessToken}`,
+      accept: 'application/json',
+    };
+  }
+
+  requestToken(): Promise<RawAnswer> {
+    return this.request('POST', '/oauth/token', {
+      headers: { ApiKey: this.target.apiKey, accept: 'application/json' },
+      body: new URLSearchParams({
+        grant_type: 'client_credentials',
+        client_id: this.target.clientId,
+        client_secret: this.target.clientSecret,
+        scope: 'pvcurtailment',
+      }),
+    });
+  }
+
+  /** Gets a token and uses it from then on. */
+  async authorise(): Promise<RawAnswer> {
+    const answer = await this.requestToken();
+    const { access_token: accessToken } = JSON.parse(answer.text) as { access_token: string };
+    this.#accessToken = accessToken;
+    return answer;
+  }
+
+  probe(): Promise<RawAnswer> {
+    return this.request('GET', '', { headers: { ApiKey: this.target.apiKey } });
+  }
+
+  /** @param eans written into the body as bare numbers */
+  register(tenantReference: string, eans: readonly string[]): Promise<RawAnswer> {
+    const locations = eans.map((ean) => `{"ean":${ean}}`).join(',');
+    return this.postUsers(
+      `{"tenantReference":${JSON.stringify(tenantReference)},"gridLocations":[${locations}]}`,
+    );
+  }
+
+  postUsers(body: string): Promise<RawAnswer> {
+    return this.request('POST', '/users', {
+      headers: { ...this.authorised, 'content-type': 'application/json' },
+      body,
+    });
+  }
+
+  start(gridLocationId: string): Promise<RawAnswer> {
+    return this.request('POST', `/onboarding/pv/${gridLocationId}`, { headers: this.authorised });
+  }
+
+  read(sessionId: string): Promise<RawAnswer> {
+    return this.request('GET', `/onboarding/pv/${sessionId}`, { headers: this.authorised });
+  }
+
+  readOfUser(userId: string, sessionId: string): Promise<RawAnswer> {
+    return this.request('GET', `/users/${userId}/pv/onboarding-sessions/${sessionId}`, {
+      headers: this.authorised,
+    });
+  }
+
+  /** @param path below /api/v1/ssa */
+  async request(method: string, path: string, init: Omit<RequestInit, 'method'> = {}): Promise<RawAnswer> {
+    const response = await fetch(`${this.target.baseUrl}/api/v1/ssa${path}`, {
+      ...init,
+      method,
+      redirect: 'manual',
+      signal: AbortSignal.timeout(DEADLINE_MS),
+    });
+    return {
+      status: response.status,
+      contentType: response.headers.get('content-type') ?? '',
+      text: await response.text(),
+    };
+  }
+}
