@@ -1,38 +1,7 @@
 import type { Sql, Statement } from '../database/database.js';
 
-// graphile-worker 0.17.3 keeps its rows in `_private_jobs`. Adding a job goes through its public function; what follows has no
-// public function and is tied to this version, which package.json pins.
-
-const ADD: Statement = {
-  name: 'jobs.add',
-  text: `
-    SELECT id FROM graphile_worker.add_job(
-      identifier => $1, payload => $2::json, job_key => $3, max_attempts => $4,
-      run_at => coalesce($5, clock_timestamp() + $6 * interval '1 millisecond')
-    )`,
-};
-
-export interface JobOptions {
-  /** At most one waiting job per key: a later one replaces it. One that is running goes on, and the new one runs beside it. */
-  readonly jobKey?: string;
-  /** When it is due; at once by default. */
-  readonly runAt?: Date;
-  /** The same as a distance from now, by the clock of the database. */
-  readonly delayMs?: number;
-  /** 25 by default, with waits that grow from 3 seconds to 6 hours: about three days. */
-  readonly maxAttempts?: number;
-}
-
-/** Adds a job; it exists if and only if the transaction of `sql` commits. The payload must hold no secret: it is stored as it is. */
-export async function addJob(
-  sql: Sql,
-  task: string,
-  payload: object,
-  options: JobOptions = {},
-): Promise<void> {
-  const { jobKey = null, maxAttempts = null, runAt = null, delayMs = 0 } = options;
-  await sql.query(ADD, [task, JSON.stringify(payload), jobKey, maxAttempts, runAt, delayMs]);
-}
+// Jobs are added by graphile-worker's public function `add_job`, in the statement that writes what they are for. What stands here
+// has no public function: it is tied to the tables of graphile-worker 0.17.3, which package.json pins.
 
 const KEEP: Statement = {
   name: 'jobs.keep',

@@ -3,10 +3,10 @@ import { Injectable, Logger } from '@nestjs/common';
 import type { BeforeApplicationShutdown, OnApplicationBootstrap, OnModuleDestroy } from '@nestjs/common';
 import * as graphile from 'graphile-worker';
 import pg from 'pg';
-import { Database, type Sql } from '../database/database.js';
+import { Database } from '../database/database.js';
 import { Environment } from '../env/environment.js';
 import { errorText } from './error-text.js';
-import { addJob, giveBackJobs, keepJobs, releaseLapsedJobs, type JobOptions } from './jobs.sql.js';
+import { giveBackJobs, keepJobs, releaseLapsedJobs } from './jobs.sql.js';
 import { RunningJob } from './running-job.js';
 
 /** Throwing makes the job run again after a growing wait. */
@@ -30,7 +30,8 @@ const RESTART_MS = 1_000;
 
 /**
  * Work that is done later, in order of due time, by any process with ROLE worker or all, and again until it succeeds. A task is
- * run at least once per job. Tasks are registered before the application has started.
+ * run at least once per job. A job is added by the SQL function `graphile_worker.add_job`, in the transaction of what it is for;
+ * its payload is stored as it is, so it must hold no secret.
  */
 @Injectable()
 export class Jobs implements OnApplicationBootstrap, OnModuleDestroy, BeforeApplicationShutdown {
@@ -63,11 +64,6 @@ export class Jobs implements OnApplicationBootstrap, OnModuleDestroy, BeforeAppl
     if (this.worker !== undefined) throw new Error(`task ${task} is registered after the worker has started`);
     if (this.tasks.has(task)) throw new Error(`task ${task} is registered twice`);
     this.tasks.set(task, run);
-  }
-
-  /** Adds a job in the transaction of `tx`. Any process may; only workers run it. */
-  addJob(tx: Sql, task: string, payload: object, options?: JobOptions): Promise<void> {
-    return addJob(tx, task, payload, options);
   }
 
   onApplicationBootstrap(): void {

@@ -1,0 +1,62 @@
+import { randomUUID } from 'node:crypto';
+import type { INestApplicationContext, Type } from '@nestjs/common';
+import { NestFactory } from '@nestjs/core';
+import type { NewEvent } from '../../src/events/catalogue.js';
+import { EventsModule } from '../../src/events/events.module.js';
+import { Database } from '../../src/platform/database/database.js';
+import { Environment } from '../../src/platform/env/environment.js';
+import { readEnvironment } from '../../src/platform/env/read-environment.js';
+import { Jobs } from '../../src/platform/jobs/jobs.js';
+import { testEnvironment } from '../setup/test-environment.js';
+
+export function environmentFor(databaseUrl: string, overrides: Record<string, string> = {}): Environment {
+  return readEnvironment({
+    ...testEnvironment(),
+    DATABASE_URL: databaseUrl,
+    SCS_BASE_URL: 'http://127.0.0.1:9',
+    SCS_API_KEY: 'test-api-key',
+    SCS_CLIENT_ID: 'test-client-id',
+    SCS_CLIENT_SECRET: 'test-client-secret',
+    ...overrides,
+  });
+}
+
+/** The part of the service that handles events, with these handlers. */
+export async function startWorker(
+  databaseUrl: string,
+  handlers: readonly Type[],
+  overrides: Record<string, string> = {},
+): Promise<INestApplicationContext> {
+  const environment = environmentFor(databaseUrl, { ROLE: 'worker', ...overrides });
+  const platform = {
+    module: class Platform {},
+    global: true,
+    providers: [{ provide: Environment, useValue: environment }, Database, Jobs],
+    exports: [Environment, Database, Jobs],
+  };
+  const root = { module: class Worker {}, imports: [platform, EventsModule], providers: [...handlers] };
+  return NestFactory.createApplicationContext(root, { logger: ['error', 'fatal'] });
+}
+
+/** An event of a session; `marker` comes back as `data.rule`. */
+export function sessionEvent(
+  name: Exclude<NewEvent['name'], `user.${string}` | `inverter.${string}` | 'session.closed'>,
+  sessionId: string,
+  marker = 'test',
+): NewEvent {
+  const data = {
+    sessionId,
+    userId: randomUUID(),
+    gridLocationId: randomUUID(),
+    tenantReference: 'customer-1',
+    brand: null,
+    metadata: {},
+    state: 'online',
+    previousState: 'awaiting_installation',
+    basis: 'observed',
+    rule: marker,
+    inverters: [],
+    observedAt: '2026-11-20T09:00:00.000Z',
+  } as const;
+  return { name, subject: sessionId, data };
+}
