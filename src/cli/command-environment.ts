@@ -1,0 +1,47 @@
+import { resolve } from 'node:path';
+import type { Environment } from '../platform/env/environment.js';
+import { readEnvironment, type EnvironmentSource } from '../platform/env/read-environment.js';
+import { readGeneratedKeys } from '../platform/local/generated-keys.js';
+import { startLocalServices, type LocalServices } from '../platform/local/local-services.js';
+import { findRunningService } from '../platform/local/running-service.js';
+
+/**
+ * The configuration a command works with: the variables that are set; where they leave out the database, that of the service
+ * that runs in this folder; where none runs, the embedded one, for as long as the command takes.
+ */
+export class CommandEnvironment {
+  private local: LocalServices | undefined;
+  private readonly folder = resolve('.data');
+
+  constructor(private readonly variables: EnvironmentSource) {}
+
+  async read(): Promise<Environment> {
+    return readEnvironment(await this.fill());
+  }
+
+  async stop(): Promise<void> {
+    await this.local?.stop();
+  }
+
+  private async fill(): Promise<EnvironmentSource> {
+    // A command never polls or runs jobs: that is the service's.
+    const own = { ...this.variables, ROLE: 'api' };
+    if (this.variables.NODE_ENV === 'production') return own;
+    const running = await findRunningService(this.folder);
+    if (running === undefined) {
+      this.local = await startLocalServices(own, this.folder, { sandbox: false }, () => {});
+      return this.local.source;
+    }
+    const keys = await readGeneratedKeys(this.folder);
+    return {
+      DATABASE_URL: running.databaseUrl,
+      SCS_BASE_URL: running.remoteUrl,
+      SCS_API_KEY: 'sandbox-api-key',
+      SCS_CLIENT_ID: 'sandbox-client-id',
+      SCS_CLIENT_SECRET: 'sandbox-client-secret',
+      ADMIN_API_KEY: keys.adminApiKey,
+      ENCRYPTION_KEYS: keys.encryptionKey,
+      ...own,
+    };
+  }
+}

@@ -1,0 +1,28 @@
+import 'reflect-metadata';
+import { Command } from 'commander';
+import { ConfigurationError } from '../platform/env/read-environment.js';
+import { CommandEnvironment } from './command-environment.js';
+import { keysCommand } from './keys.command.js';
+import { migrateCommand } from './migrate.command.js';
+import { openapiCommand } from './openapi.command.js';
+
+const environment = new CommandEnvironment(process.env);
+const read = () => environment.read();
+
+const program = new Command('npm run cli --')
+  .description('Administers a PV Onboarding service on its database; configured like the service, by its environment.')
+  .showHelpAfterError()
+  .addCommand(migrateCommand(read))
+  .addCommand(keysCommand(read))
+  .addCommand(openapiCommand());
+
+try {
+  await program.parseAsync();
+} catch (error) {
+  // A configuration, a database that is away: for people. Anything else is a bug, and its stack is what is needed.
+  const isKnown = error instanceof ConfigurationError || (error instanceof Error && 'code' in error);
+  console.error(isKnown ? error.message : error);
+  process.exitCode = 1;
+} finally {
+  await environment.stop();
+}
