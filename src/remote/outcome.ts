@@ -30,7 +30,11 @@ export interface RemoteAnswer {
   readonly contentType: string;
   readonly retryAfterMs?: number;
   readonly body: string;
+  /** Why `body` is empty although there was one: too large, or compressed although we accept no compression. */
+  readonly bodyFault?: string;
 }
+
+export type NotSent = Extract<Outcome<never>, { kind: 'not_sent' }>;
 
 /** Either an answer of any status, or the knowledge that there is none. */
 export type Sent =
@@ -38,7 +42,11 @@ export type Sent =
   | Extract<Outcome<never>, { kind: 'not_sent' | 'ambiguous' }>;
 
 /** Each class has its own breaker: a service that cannot register users may still be readable. */
-export type OperationClass = 'token' | 'register_user' | 'start_session' | 'read_session';
+export const OPERATION_CLASSES = ['token', 'register_user', 'start_session', 'read_session'] as const;
+export type OperationClass = (typeof OPERATION_CLASSES)[number];
+
+/** A `foreground` call has someone waiting for it and goes before every `background` one. */
+export type Priority = 'foreground' | 'background';
 
 export interface RemoteRequest {
   readonly operation: OperationClass;
@@ -47,4 +55,8 @@ export interface RemoteRequest {
   readonly path: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string;
+  /** By default `background` for `read_session`, which is mostly the poller, and `foreground` for all else. */
+  readonly priority?: Priority;
+  /** Ends the call early: `stopping` when nothing was sent yet, else `ambiguous`. */
+  readonly signal?: AbortSignal;
 }

@@ -224,6 +224,7 @@ CREATE TABLE "remote_tokens" (
     "next_attempt_at" TIMESTAMPTZ(3),
     "lease_token" UUID,
     "lease_until" TIMESTAMPTZ(3),
+    "credentials_fingerprint" TEXT,
 
     CONSTRAINT "remote_tokens_pkey" PRIMARY KEY ("name")
 );

@@ -177,12 +177,13 @@ COMMENT ON COLUMN remote_tokens.expires_in_raw IS 'expires_in exactly as answere
 COMMENT ON COLUMN remote_tokens.obtained_at IS 'When the token was obtained. Null before the first.';
 COMMENT ON COLUMN remote_tokens.renew_at IS 'When it is renewed, well before it expires. Null before the first.';
 COMMENT ON COLUMN remote_tokens.expires_at IS 'When it counts as expired: what expires_in says, never more than 14 days. Null before the first.';
-COMMENT ON COLUMN remote_tokens.rejected_at IS 'When a fresh token, or the credentials themselves, were refused: no more reads until a slow probe succeeds. Null while they are accepted.';
+COMMENT ON COLUMN remote_tokens.rejected_at IS 'When the token or the credentials were refused: until a trial by one call succeeds, no other call is made. Null while they are accepted.';
 COMMENT ON COLUMN remote_tokens.failures IS 'Failures in a row to obtain a token.';
 COMMENT ON COLUMN remote_tokens.last_error IS 'Why the last one failed, without secrets. Null after a success.';
 COMMENT ON COLUMN remote_tokens.next_attempt_at IS 'Before this no replica asks for a token again. Null when none has failed.';
 COMMENT ON COLUMN remote_tokens.lease_token IS 'Random id of the replica''s attempt to renew. Null when nobody is renewing.';
 COMMENT ON COLUMN remote_tokens.lease_until IS 'After this another replica may renew. Null when nobody is renewing.';
+COMMENT ON COLUMN remote_tokens.credentials_fingerprint IS 'Hash that tells tokens of other credentials, or of another service, apart. Null before the first attempt.';
 
 COMMENT ON TABLE audit_log IS 'What a person or a key with authority did: keys made and revoked, decisions on registrations, and the like. Only added to.';
 COMMENT ON COLUMN audit_log.id IS 'Order of recording.';

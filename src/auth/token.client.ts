@@ -1,0 +1,50 @@
+import type { RemoteAnswer, RemoteRequest } from '../remote/outcome.js';
+import { UnreadableAnswer } from '../remote/read-answer.js';
+import { readObject } from '../remote/read-field.js';
+import { rawExpiresIn, readExpiresIn, type TokenLife } from './expires-in.js';
+
+export interface TenantCredentials {
+  readonly clientId: string;
+  readonly clientSecret: string;
+  readonly scope: string;
+}
+
+/** An access token as the service gave it, and for how long we take it as valid. */
+export interface Token {
+  readonly value: string;
+  /** Whatever the service said; the header is `Bearer` all the same. */
+  readonly tokenType: string | null;
+  readonly expiresInRaw: string | null;
+  readonly life: TokenLife;
+}
+
+/** Characters that can stand in a header, and a length that the header of a usual server holds. */
+const HEADER_SAFE = /^[\x21-\x7e]{1,8000}$/;
+
+/** Interface section 4.1. */
+export function tokenRequest({ clientId, clientSecret, scope }: TenantCredentials): RemoteRequest {
+  const form = { grant_type: 'client_credentials', client_id: clientId, client_secret: clientSecret, scope };
+  return {
+    operation: 'token',
+    method: 'POST',
+    path: '/api/v1/ssa/oauth/token',
+    headers: { 'content-type': 'application/x-www-form-urlencoded' },
+    body: new URLSearchParams(form).toString(),
+  };
+}
+
+/** Interface section 2.2. Throws UnreadableAnswer; `expires_in` alone never makes a token unreadable. */
+export function readTokenResponse(answer: RemoteAnswer, receivedAt: Date): Token {
+  const fields = readObject(answer.body);
+  const value = fields.access_token;
+  if (typeof value !== 'string' || !HEADER_SAFE.test(value)) {
+    throw new UnreadableAnswer('access_token is not a string of 1 to 8000 visible ASCII characters');
+  }
+  const tokenType = fields.token_type;
+  return {
+    value,
+    tokenType: typeof tokenType === 'string' ? tokenType.replace(/[^\x20-\x7e]/g, '?').slice(0, 100) : null,
+    expiresInRaw: rawExpiresIn(fields.expires_in),
+    life: readExpiresIn(fields.expires_in, receivedAt),
+  };
+}

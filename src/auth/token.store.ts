@@ -1,0 +1,118 @@
+import { createHmac, randomUUID } from 'node:crypto';
+import { Injectable } from '@nestjs/common';
+import { Cipher, DecryptionError } from '../platform/crypto/cipher.js';
+import { Database } from '../platform/database/database.js';
+import { Environment } from '../platform/env/environment.js';
+import type { TokenRow } from './token-plan.js';
+import type { Token } from './token.client.js';
+import { ACCEPT, CLAIM, CREATE, FAIL, FIND, REFUSE, RELEASE, SAVE, STATUS, SUSPECT } from './token.sql.js';
+
+const CONTEXT = 'remote_tokens/tenant/token';
+
+export interface TokenStatusRow {
+  readonly present: boolean;
+  readonly generation: number;
+  readonly tokenType: string | null;
+  readonly expiresInRaw: string | null;
+  readonly obtainedAt: Date | null;
+  readonly renewAt: Date | null;
+  readonly expiresAt: Date | null;
+  readonly expired: boolean;
+  readonly rejectedAt: Date | null;
+  readonly failures: number;
+  readonly lastError: string | null;
+  readonly nextAttemptAt: Date | null;
+  readonly leased: boolean;
+}
+
+/** The tenant's token, one encrypted row that all replicas share; every time in it is the database's. */
+@Injectable()
+export class TokenStore {
+  /** Tells tokens of other credentials apart without saying anything of ours. */
+  private readonly fingerprint: string;
+
+  constructor(
+    private readonly database: Database,
+    private readonly cipher: Cipher,
+    environment: Environment,
+  ) {
+    const { SCS_BASE_URL, SCS_API_KEY, SCS_CLIENT_ID, SCS_CLIENT_SECRET, SCS_SCOPE } = environment;
+    this.fingerprint = createHmac('sha256', SCS_CLIENT_SECRET)
+      .update(JSON.stringify([SCS_BASE_URL, SCS_API_KEY, SCS_CLIENT_ID, SCS_SCOPE]))
+      .digest('hex')
+      .slice(0, 32);
+  }
+
+  async read(): Promise<TokenRow> {
+    const [row] = await this.database.query<TokenRow>(FIND, [this.fingerprint]);
+    if (row) return row;
+    await this.database.query(CREATE);
+    return this.read();
+  }
+
+  /** The token of a row, or null when no key opens it any more: then it has to be obtained anew. */
+  open(row: TokenRow): string | null {
+    if (row.tokenCiphertext === null) return null;
+    try {
+      return this.cipher.decrypt(row.tokenCiphertext, CONTEXT);
+    } catch (error) {
+      if (error instanceof DecryptionError) return null;
+      throw error;
+    }
+  }
+
+  /** The lease, or null when another was faster or the row has changed since it was read. */
+  async claimLease(row: TokenRow, leaseMs: number): Promise<string | null> {
+    const lease = randomUUID();
+    const claimed = await this.database.query(CLAIM, [lease, leaseMs, row.generation, this.fingerprint]);
+    return claimed.length > 0 ? lease : null;
+  }
+
+  /** The new generation, or null when the lease was lost. On trial, the lease goes on for `leaseMs` more. */
+  async save(
+    lease: string,
+    token: Token,
+    renewAfterMs: number,
+    trialLeaseMs: number | null,
+  ): Promise<number | null> {
+    const [saved] = await this.database.query<{ generation: number }>(SAVE, [
+      lease,
+      this.cipher.encrypt(token.value, CONTEXT),
+      token.tokenType,
+      token.expiresInRaw,
+      renewAfterMs,
+      token.life.lifetimeMs,
+      this.fingerprint,
+      trialLeaseMs,
+    ]);
+    return saved?.generation ?? null;
+  }
+
+  /** No token could be obtained. `rejected`: because of the credentials; it counts only once no valid token is left. */
+  async fail(lease: string, error: string, waitMs: number, rejected: boolean): Promise<void> {
+    await this.database.query(FAIL, [lease, error, waitMs, rejected, this.fingerprint]);
+  }
+
+  /** The service refused the token of this generation; does nothing when there is a newer one, or it is known already. */
+  async suspect(generation: number): Promise<void> {
+    await this.database.query(SUSPECT, [generation, this.fingerprint]);
+  }
+
+  async accept(lease: string): Promise<void> {
+    await this.database.query(ACCEPT, [lease]);
+  }
+
+  async refuse(lease: string, coolDownMs: number): Promise<void> {
+    await this.database.query(REFUSE, [lease, coolDownMs]);
+  }
+
+  /** The trial found nothing out; the next may begin after `waitMs`. */
+  async release(lease: string, waitMs: number): Promise<void> {
+    await this.database.query(RELEASE, [lease, waitMs]);
+  }
+
+  async findStatus(): Promise<TokenStatusRow | null> {
+    const [row] = await this.database.query<TokenStatusRow>(STATUS, [this.fingerprint]);
+    return row ?? null;
+  }
+}

@@ -1,0 +1,64 @@
+import { admit, type Breaker, type CallResult, CLOSED, quiet, record } from './breaker.js';
+import type { NotSent } from './outcome.js';
+import type { OperationStatus } from './remote-status.js';
+import { RetryBudget } from './retry-budget.js';
+
+/** What is remembered of one operation class: its breaker, its retry budget, and how its last calls went. */
+export class OperationGate {
+  readonly budget = new RetryBudget();
+  private breaker: Breaker = CLOSED;
+  private lastSuccessAtMs: number | undefined;
+  private lastError: { readonly at: Date; readonly text: string } | undefined;
+
+  constructor(
+    private readonly clock: () => number,
+    private readonly timeoutMs: number,
+  ) {}
+
+  /** Asked before queueing, so that a call that will be refused does not wait for it. Takes no probe. */
+  refusal(): NotSent | undefined {
+    const admission = admit(this.breaker, this.clock(), this.timeoutMs);
+    return admission.kind === 'pass'
+      ? undefined
+      : { kind: 'not_sent', reason: admission.reason, retryAfterMs: admission.retryAfterMs };
+  }
+
+  /** Asked right before sending; a probe that is admitted must be recorded. */
+  admit(): NotSent | { readonly kind: 'pass'; readonly probe: boolean } {
+    const admission = admit(this.breaker, this.clock(), this.timeoutMs);
+    if (admission.kind === 'refused')
+      return { kind: 'not_sent', reason: admission.reason, retryAfterMs: admission.retryAfterMs };
+    this.breaker = admission.next;
+    return admission;
+  }
+
+  /** `fault` is redacted text. */
+  record(result: CallResult, probe: boolean, fault?: string, quietMs?: number): void {
+    const now = this.clock();
+    this.breaker = record(this.breaker, result, probe, now, Math.random());
+    if (quietMs !== undefined) this.breaker = quiet(this.breaker, now + quietMs);
+    if (result === 'succeeded') this.lastSuccessAtMs = Date.now();
+    if (fault !== undefined) this.lastError = { at: new Date(), text: fault };
+  }
+
+  status(): OperationStatus {
+    const { phase } = this.breaker;
+    const refusal = this.refusal();
+    const failedLast =
+      this.lastError !== undefined && this.lastError.at.getTime() > (this.lastSuccessAtMs ?? 0);
+    return {
+      health: refusal
+        ? 'unavailable'
+        : failedLast
+          ? 'degraded'
+          : this.lastSuccessAtMs === undefined
+            ? 'unknown'
+            : 'healthy',
+      breaker: phase,
+      retryAfterMs: refusal?.retryAfterMs ?? null,
+      lastSuccessAt: this.lastSuccessAtMs === undefined ? null : new Date(this.lastSuccessAtMs),
+      lastErrorAt: this.lastError?.at ?? null,
+      lastError: this.lastError?.text ?? null,
+    };
+  }
+}

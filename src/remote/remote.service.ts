@@ -1,0 +1,225 @@
+import { Injectable, type OnApplicationShutdown, type OnModuleDestroy } from '@nestjs/common';
+import type { AxiosInstance, AxiosResponse } from 'axios';
+import { Environment } from '../platform/env/environment.js';
+import { createAxios } from './axios.instance.js';
+import type { CallResult } from './breaker.js';
+import { type Ending, Limiter } from './limiter.js';
+import { OperationGate } from './operation-gate.js';
+import type { NotSent, OperationClass, Priority, RemoteAnswer, RemoteRequest, Sent } from './outcome.js';
+import { RateCeiling } from './rate-ceiling.js';
+import { hideSecrets, redact } from './redaction.js';
+import type { RemoteStatus } from './remote-status.js';
+import { readRetryAfter } from './retry-after.js';
+import {
+  createUndiciAdapter,
+  type ExchangeBody,
+  ExchangeError,
+  type UndiciAdapter,
+} from './undici.adapter.js';
+
+const READ_ATTEMPTS = 3;
+const FIRST_BACKOFF_MS = 50;
+/** Part of SCS_TIMEOUT_MS that a call may wait for its turn; its own deadline begins when it has it. */
+const WAIT_SHARE = 0.5;
+
+/** The one door to the Solar Curtailment Service: every call to it goes through `send`. */
+@Injectable()
+export class Remote implements OnModuleDestroy, OnApplicationShutdown {
+  private readonly http: AxiosInstance;
+  private readonly adapter: UndiciAdapter;
+  private readonly limiter: Limiter;
+  private readonly gates: Record<OperationClass, OperationGate>;
+  private readonly headers: Readonly<Record<string, string>>;
+  private readonly timeoutMs: number;
+  private readonly ceiling: number;
+  private stopping: Priority | 'none' = 'none';
+
+  constructor(environment: Environment) {
+    hideSecrets([environment.SCS_API_KEY, environment.SCS_CLIENT_ID, environment.SCS_CLIENT_SECRET]);
+    this.timeoutMs = environment.SCS_TIMEOUT_MS;
+    this.ceiling = environment.SCS_MAX_CONCURRENCY;
+    this.adapter = createUndiciAdapter({
+      baseUrl: environment.SCS_BASE_URL,
+      timeoutMs: this.timeoutMs,
+      connections: this.ceiling,
+    });
+    this.http = createAxios(this.adapter);
+    const rate = new RateCeiling(() => environment.SCS_MAX_REQUESTS_PER_SECOND);
+    this.limiter = new Limiter(this.ceiling, rate, monotonicMs, this.timeoutMs * WAIT_SHARE);
+    const gate = () => new OperationGate(monotonicMs, this.timeoutMs);
+    this.gates = { token: gate(), register_user: gate(), start_session: gate(), read_session: gate() };
+    this.headers = {
+      ApiKey: environment.SCS_API_KEY,
+      accept: 'application/json',
+      'accept-encoding': 'identity',
+      'user-agent': 'pv-onboarding',
+    };
+  }
+
+  /**
+   * Sends one request and says what is known of it; never throws. A GET is sent up to 3 times, a POST once, for a lost answer
+   * does not say whether the POST had its effect. It ends within SCS_TIMEOUT_MS of its turn, for which it waits at most half as
+   * long. Carries the ApiKey (interface section 5.1); the bearer token is added by AuthorisedRemote.
+   */
+  async send(request: RemoteRequest): Promise<Sent> {
+    const gate = this.gates[request.operation];
+    const deadline: Deadline = { at: undefined };
+    let sent = await this.attempt(request, gate, deadline);
+    if (request.method !== 'GET') return sent;
+    gate.budget.deposit();
+    for (let attempt = 2; attempt <= READ_ATTEMPTS && isWorthRepeating(sent); attempt++) {
+      const backoffMs = FIRST_BACKOFF_MS * 4 ** (attempt - 2) * (0.5 + Math.random());
+      if (deadline.at === undefined || monotonicMs() + 2 * backoffMs > deadline.at || !gate.budget.withdraw())
+        return sent;
+      await new Promise((resolve) => setTimeout(resolve, backoffMs));
+      const again = await this.attempt(request, gate, deadline);
+      // A refusal of our own (breaker, limiter) says less than the answer that led to it.
+      if (again.kind === 'not_sent' && again.reason !== 'unreachable') return sent;
+      sent = again;
+    }
+    return sent;
+  }
+
+  status(): RemoteStatus {
+    return {
+      limit: { current: this.limiter.limit, ceiling: this.ceiling },
+      inFlight: this.limiter.inFlight,
+      queued: {
+        foreground: this.limiter.queued('foreground'),
+        background: this.limiter.queued('background'),
+      },
+      operations: {
+        token: this.gates.token.status(),
+        register_user: this.gates.register_user.status(),
+        start_session: this.gates.start_session.status(),
+        read_session: this.gates.read_session.status(),
+      },
+    };
+  }
+
+  /** HTTP is still being drained now: those who wait at a screen get their answer, the poller's reads can be made later. */
+  onModuleDestroy(): void {
+    this.stopping = 'background';
+    this.limiter.dismiss('background');
+  }
+
+  async onApplicationShutdown(): Promise<void> {
+    this.stopping = 'foreground';
+    this.limiter.dismiss('foreground');
+    await this.adapter.close();
+  }
+
+  private async attempt(request: RemoteRequest, gate: OperationGate, deadline: Deadline): Promise<Sent> {
+    const priority = request.priority ?? (request.operation === 'read_session' ? 'background' : 'foreground');
+    const early = this.isStopping(priority, request.signal) ? STOPPING : gate.refusal();
+    if (early) return early;
+    // One token serves everybody, so its request waits for nobody.
+    const limited = request.operation !== 'token';
+    if (limited) {
+      const waiting = this.limiter.turn(priority, request.signal);
+      const turn = typeof waiting === 'string' ? waiting : await waiting;
+      if (turn === 'timed_out') return { kind: 'not_sent', reason: 'limiter_timeout' };
+      if (turn === 'cancelled') return STOPPING;
+    }
+    const sentAt = monotonicMs();
+    let ending: Ending = 'other';
+    try {
+      const admission = gate.admit();
+      if (admission.kind === 'not_sent') return admission;
+      deadline.at ??= sentAt + this.timeoutMs;
+      const exchanged = await this.exchange(request, deadline.at - sentAt);
+      ending = exchanged.ending;
+      gate.record(exchanged.result, admission.probe, exchanged.fault, exchanged.quietMs);
+      return exchanged.sent;
+    } finally {
+      if (limited) this.limiter.end(priority, ending, sentAt);
+    }
+  }
+
+  private async exchange(request: RemoteRequest, timeoutMs: number): Promise<Exchanged> {
+    try {
+      return judgeAnswer(
+        await this.http.request<ExchangeBody>({
+          method: request.method,
+          url: request.path,
+          headers: { ...this.headers, ...request.headers },
+          data: request.body,
+          timeout: Math.max(1, Math.round(timeoutMs)),
+          signal: request.signal,
+        }),
+      );
+    } catch (error) {
+      return judgeFailure(error);
+    }
+  }
+
+  private isStopping(priority: Priority, signal: AbortSignal | undefined): boolean {
+    return signal?.aborted === true || this.stopping === 'foreground' || this.stopping === priority;
+  }
+}
+
+interface Deadline {
+  at: number | undefined;
+}
+
+/** What one exchange means to the caller, to the breaker, and to the limiter. */
+interface Exchanged {
+  readonly sent: Sent;
+  readonly result: CallResult;
+  readonly ending: Ending;
+  readonly fault?: string;
+  readonly quietMs?: number;
+}
+
+const STOPPING: NotSent = { kind: 'not_sent', reason: 'stopping' };
+
+const monotonicMs = (): number => performance.now();
+
+function judgeAnswer(response: AxiosResponse<ExchangeBody>): Exchanged {
+  const { status, headers, data } = response;
+  const retryAfterMs = readRetryAfter(headers['retry-after'] as string | undefined, new Date());
+  const answer: RemoteAnswer = {
+    status,
+    contentType: String(headers['content-type'] ?? ''),
+    ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+    body: data.text,
+    ...(data.fault === undefined ? {} : { bodyFault: data.fault }),
+  };
+  const sent: Sent = { kind: 'answered', answer };
+  if (status === 429 || status === 503) {
+    return {
+      sent,
+      result: 'overloaded',
+      ending: 'refused',
+      fault: `status ${status}`,
+      quietMs: retryAfterMs,
+    };
+  }
+  if (status >= 500 || status === 408)
+    return { sent, result: 'failed', ending: 'other', fault: `status ${status}` };
+  return { sent, result: 'succeeded', ending: 'succeeded' };
+}
+
+function judgeFailure(error: unknown): Exchanged {
+  // Anything else comes from axios itself, after the adapter was called or not, and its object holds the credentials.
+  const known = error instanceof ExchangeError ? error : new ExchangeError('cancelled', true, 'cancelled');
+  const reason = redact(known.message);
+  const sent: Sent = known.maybeSent
+    ? { kind: 'ambiguous', reason }
+    : { kind: 'not_sent', reason: known.fault === 'cancelled' ? 'stopping' : 'unreachable' };
+  switch (known.fault) {
+    case 'deadline':
+      return { sent, result: 'failed', ending: 'timed_out', fault: reason };
+    case 'connection':
+      return { sent, result: 'failed', ending: 'other', fault: reason };
+    case 'cancelled':
+      return { sent, result: 'unknown', ending: 'other' };
+  }
+}
+
+/** 429 and 503 are answered by the limiter with fewer calls, not by more of them. */
+function isWorthRepeating(sent: Sent): boolean {
+  if (sent.kind !== 'answered') return sent.kind === 'ambiguous' || sent.reason === 'unreachable';
+  const { status } = sent.answer;
+  return status === 408 || (status >= 500 && status !== 503);
+}
