@@ -30,12 +30,12 @@ COMMENT ON COLUMN registrations.metadata IS 'JSON object of the tenant''s own, c
 COMMENT ON COLUMN registrations.status IS
   'pending: not sent yet, or turned away without effect; tried again by itself at next_attempt_at. registered: the remote service confirmed it, or a person did. rejected: it refused (4xx), no effect. uncertain: sent, and the answer was lost or unclear; never sent again by itself, a person decides. discarded: a person gave it up.';
 COMMENT ON COLUMN registrations.user_id IS 'The user it led to. Null until registered, and again once that user has been erased.';
-COMMENT ON COLUMN registrations.attempts IS 'How often it was sent, or tried to be, to the remote service.';
-COMMENT ON COLUMN registrations.last_error IS 'Why the last attempt did not end in registered, without secrets. Null when there was none.';
-COMMENT ON COLUMN registrations.next_attempt_at IS 'When a pending registration is tried next. Null when nothing is planned.';
-COMMENT ON COLUMN registrations.lease_token IS 'Random id of the replica''s attempt that is sending it now; an answer is saved only under the same token. Null when nobody is sending.';
-COMMENT ON COLUMN registrations.lease_until IS 'After this the attempt counts as dead, and the registration as uncertain if it had been sent (sent_at). Null when nobody is sending.';
-COMMENT ON COLUMN registrations.sent_at IS 'Written right before the request leaves: from here on an unknown outcome may have had its effect. Null while nothing that may have had an effect was sent.';
+COMMENT ON COLUMN registrations.attempts IS 'How many calls were begun for it; numbers them, so that a late answer is known by its number.';
+COMMENT ON COLUMN registrations.last_error IS 'Why the last call did not end in registered, without secrets; may quote the remote service. Null when none has failed.';
+COMMENT ON COLUMN registrations.next_attempt_at IS 'When a pending registration is sent next. Null while it is being sent, and in every other status.';
+COMMENT ON COLUMN registrations.lease_token IS 'Random id of the call that is being made now. Null when none is.';
+COMMENT ON COLUMN registrations.lease_until IS 'Renewed while the sender lives; after this it counts as dead, and a worker makes the registration uncertain. Null when no call is being made.';
+COMMENT ON COLUMN registrations.sent_at IS 'When the last call was begun. Null when it is known that it did not go out, and after a person''s retry.';
 COMMENT ON COLUMN registrations.created_at IS 'When the tenant asked.';
 COMMENT ON COLUMN registrations.updated_at IS 'When anything in this row changed last.';
 
@@ -47,11 +47,11 @@ COMMENT ON COLUMN session_starts.brand IS 'Inverter brand that the tenant named;
 COMMENT ON COLUMN session_starts.status IS 'sending: being called now, at most one per location and brand. started: led to session_id. failed: gave up, see last_error.';
 COMMENT ON COLUMN session_starts.attempts IS 'How often the start was sent to the remote service.';
 COMMENT ON COLUMN session_starts.orphans IS
-  'How many of the attempts had no readable answer: each may have left a session at the remote service that nobody knows the id of. It runs out there by itself.';
+  'How many of the attempts had no readable answer: each may have left a session at the remote service that nobody knows the id of. It expires there unused.';
 COMMENT ON COLUMN session_starts.session_id IS 'The session it led to. Null unless started.';
 COMMENT ON COLUMN session_starts.last_error IS 'Why the last attempt did not succeed, without secrets. Null when there was no failure.';
 COMMENT ON COLUMN session_starts.lease_token IS 'Random id of the replica''s attempt; an answer is saved only under the same token.';
-COMMENT ON COLUMN session_starts.lease_until IS 'After this a sending attempt counts as dead, and another replica may take the request over.';
+COMMENT ON COLUMN session_starts.lease_until IS 'After this a sending attempt counts as dead, and the next request for the same location and brand takes it over.';
 COMMENT ON COLUMN session_starts.created_at IS 'When the tenant asked.';
 COMMENT ON COLUMN session_starts.updated_at IS 'When anything in this row changed last.';
 
@@ -93,10 +93,10 @@ COMMENT ON COLUMN session_polls.claimed_at IS 'When it was last claimed for a re
 COMMENT ON COLUMN session_polls.checked_at IS 'claimed_at of the claim before: the last good read while a read is in flight. Otherwise claimed_at is.';
 COMMENT ON COLUMN session_polls.phase IS 'Why it is watched, which decides how often: awaiting_owner, awaiting_installation, settling (online, further inverters may follow), late (expired, may still come online), unrecognised.';
 COMMENT ON COLUMN session_polls.anchor_at IS 'When the phase began; the older, the rarer the reads.';
-COMMENT ON COLUMN session_polls.failures IS 'Reads in a row that failed or found nothing; doubles the interval each time. 0 after a good read.';
-COMMENT ON COLUMN session_polls.not_found IS 'Answers 404 or 410 in a row; enough of them make the session lost.';
+COMMENT ON COLUMN session_polls.failures IS 'Reads in a row that failed or found nothing; doubles the interval each time. 0 after a good read. A read that was not sent (see last_error) does not count: it says nothing about the session.';
+COMMENT ON COLUMN session_polls.not_found IS 'Reads in a row that were answered 404 or 410 on every path; the fifth makes the session lost (src/onboarding/read-plan.ts).';
 COMMENT ON COLUMN session_polls.answer_hash IS 'SHA-1 of the last answer, so that one that says nothing new costs nothing. Null until the first read.';
-COMMENT ON COLUMN session_polls.last_error IS 'Why the last read failed, without secrets. Null after a good read.';
+COMMENT ON COLUMN session_polls.last_error IS 'Why a read failed or was not sent, without secrets. It is of the last read only if claimed_at equals checked_at: a good read that brings nothing new writes nothing here. admin.sessions shows it so.';
 
 COMMENT ON TABLE poll_batches IS
   'Claims of due sessions in progress: lease and fence for all sessions that carry its id. A row goes when all its reads are done, or when a worker finds its lease over and makes its sessions due again; what the first worker brings after that changes nothing.';
@@ -144,9 +144,9 @@ COMMENT ON COLUMN domain_events.data IS 'The data of the CloudEvent. Includes th
 COMMENT ON COLUMN domain_events."time" IS 'When the fact was recorded.';
 
 COMMENT ON TABLE event_handlers IS 'Handlers in the service''s own process (@OnEvent), registered at its start.';
-COMMENT ON COLUMN event_handlers.name IS 'Class and method of the handler. A renamed handler is a new one.';
+COMMENT ON COLUMN event_handlers.name IS 'Class.method of the handler, or the name it was given. A renamed handler is a new one.';
 COMMENT ON COLUMN event_handlers.events IS 'Names of the events it asked for.';
-COMMENT ON COLUMN event_handlers.seen_at IS 'When a process with this handler started last.';
+COMMENT ON COLUMN event_handlers.seen_at IS 'When a process with this handler was last there, to the hour. After 7 days without one it is no longer owed anything.';
 
 COMMENT ON TABLE handler_deliveries IS
   'Events that a handler has not finished yet; a row goes when it has. A failing event holds back only the later events of the same handler and subject.';
@@ -163,8 +163,8 @@ COMMENT ON COLUMN api_keys.name IS 'What its maker called it.';
 COMMENT ON COLUMN api_keys.scopes IS 'What it may do.';
 COMMENT ON COLUMN api_keys.key_hash IS 'SHA-256 of the key. The key itself was shown once and is stored nowhere.';
 COMMENT ON COLUMN api_keys.created_at IS 'When it was made.';
-COMMENT ON COLUMN api_keys.created_by IS 'Who made it: the name of a key, or the command line.';
-COMMENT ON COLUMN api_keys.last_used_at IS 'When it was used last, to within minutes. Null when never.';
+COMMENT ON COLUMN api_keys.created_by IS 'Who made it, as in audit_log.actor.';
+COMMENT ON COLUMN api_keys.last_used_at IS 'When it was used last, to the minute. Null when never.';
 COMMENT ON COLUMN api_keys.revoked_at IS 'When it was revoked. Null while it is valid.';
 
 COMMENT ON TABLE remote_tokens IS
@@ -178,17 +178,17 @@ COMMENT ON COLUMN remote_tokens.obtained_at IS 'When the token was obtained. Nul
 COMMENT ON COLUMN remote_tokens.renew_at IS 'When it is renewed, well before it expires. Null before the first.';
 COMMENT ON COLUMN remote_tokens.expires_at IS 'When it counts as expired: what expires_in says, never more than 14 days. Null before the first.';
 COMMENT ON COLUMN remote_tokens.rejected_at IS 'When the token or the credentials were refused: until a trial by one call succeeds, no other call is made. Null while they are accepted.';
-COMMENT ON COLUMN remote_tokens.failures IS 'Failures in a row to obtain a token.';
-COMMENT ON COLUMN remote_tokens.last_error IS 'Why the last one failed, without secrets. Null after a success.';
-COMMENT ON COLUMN remote_tokens.next_attempt_at IS 'Before this no replica asks for a token again. Null when none has failed.';
-COMMENT ON COLUMN remote_tokens.lease_token IS 'Random id of the replica''s attempt to renew. Null when nobody is renewing.';
-COMMENT ON COLUMN remote_tokens.lease_until IS 'After this another replica may renew. Null when nobody is renewing.';
+COMMENT ON COLUMN remote_tokens.failures IS 'Failures in a row: to obtain a token, or of a fresh one that was refused.';
+COMMENT ON COLUMN remote_tokens.last_error IS 'Why, without secrets. Null when nothing has failed since the last success.';
+COMMENT ON COLUMN remote_tokens.next_attempt_at IS 'Before this no replica tries again. Null when nothing has failed.';
+COMMENT ON COLUMN remote_tokens.lease_token IS 'Random id of the call that obtains a token or tries one out. Null when there is none.';
+COMMENT ON COLUMN remote_tokens.lease_until IS 'After this another replica may. Null when there is no such call.';
 COMMENT ON COLUMN remote_tokens.credentials_fingerprint IS 'Hash that tells tokens of other credentials, or of another service, apart. Null before the first attempt.';
 
 COMMENT ON TABLE audit_log IS 'What a person or a key with authority did: keys made and revoked, decisions on registrations, and the like. Only added to.';
 COMMENT ON COLUMN audit_log.id IS 'Order of recording.';
 COMMENT ON COLUMN audit_log.at IS 'When it was recorded, in the transaction of what was done.';
-COMMENT ON COLUMN audit_log.actor IS 'Name of the key that was used, or the command line.';
+COMMENT ON COLUMN audit_log.actor IS 'key:<id> of a key in api_keys, the name of the administrator key, or what acted without a key, such as cli.';
 COMMENT ON COLUMN audit_log.action IS 'What was done, such as api_key.created.';
 COMMENT ON COLUMN audit_log.target IS 'Id of what it was done to. Null when it has none.';
 COMMENT ON COLUMN audit_log.details IS 'What else is worth knowing, as a JSON object without secrets.';

@@ -42,13 +42,13 @@ SELECT r.id AS registration_id,
        r.last_error,
        r.next_attempt_at,
        r.sent_at,
-       coalesce(r.lease_until >= now(), false) AS being_sent,
+       r.lease_token IS NOT NULL AS being_sent,
        r.created_at,
        r.updated_at
   FROM public.registrations r;
 COMMENT ON VIEW admin.registrations IS 'Every wish to register a user, whatever became of it, one row each.';
 COMMENT ON COLUMN admin.registrations.registration_id IS 'Our id, the one in /registrations/{id}.';
-COMMENT ON COLUMN admin.registrations.being_sent IS 'Whether a replica is sending it right now.';
+COMMENT ON COLUMN admin.registrations.being_sent IS 'Whether a replica is sending it, or died doing so a moment ago.';
 
 CREATE VIEW admin.registrations_open AS
 SELECT r.id AS registration_id,
@@ -63,10 +63,12 @@ SELECT r.id AS registration_id,
        CASE
          WHEN r.status = 'uncertain' THEN format(
            'Ask the provider whether a user with this tenant reference exists. If so: POST /api/v1/registrations/%1$s/resolve '
-           'with the user object they confirm. If not: POST /api/v1/registrations/%1$s/retry. To give it up: …/discard.', r.id)
-         WHEN r.lease_until >= now() THEN 'Nothing: it is being sent right now.'
-         WHEN coalesce(r.next_attempt_at, r.created_at) < now() - interval '5 minutes' THEN format(
-           'It should have been sent by now. Is a worker running (ROLE worker or all)? POST /api/v1/registrations/%s/retry sends it at once.', r.id)
+           'with the user object they confirm. If not: POST /api/v1/registrations/%1$s/retry sends it again. To give it up: '
+           'POST /api/v1/registrations/%1$s/discard.', r.id)
+         WHEN r.lease_until < now() THEN 'Its sender died; a worker makes it uncertain within seconds. If none does: is one running (ROLE worker or all)?'
+         WHEN r.lease_token IS NOT NULL THEN 'Nothing: it is being sent right now.'
+         WHEN r.next_attempt_at < now() - interval '5 minutes' THEN
+           'A worker should have sent it by now: is one running (ROLE worker or all)?'
          ELSE 'Nothing: it is sent again by itself. If it keeps failing, last_error says what to put right.'
        END AS what_to_do,
        r.created_at,
@@ -124,14 +126,17 @@ SELECT s.id AS session_id,
          WHEN s.state = 'expired' THEN 'an installation that comes online late'
          WHEN s.state = 'unrecognised' THEN 'an answer that the interface describes'
        END AS waiting_for,
-       -- In the order in which one hides the other. A minute, five minutes, three failures: what is over by itself is not stuck.
+       -- In the order in which one hides the other. A minute, five minutes, three failures: what passes by itself is not stuck.
+       -- last_error is of the last read only while claimed_at was set back to checked_at (see session_polls.last_error).
        CASE
          WHEN s.closed_at IS NOT NULL THEN NULL
          WHEN p.session_id IS NULL THEN 'nobody watches it: it is not closed, and has no row in session_polls'
          WHEN b.lease_until < now() - interval '1 minute' THEN format(
            'its reader (%s) died, and no other worker has taken over since %s', b.worker, b.lease_until)
-         WHEN p.not_found >= 2 THEN format('the remote service answered 404 or 410 to the last %s reads', p.not_found)
+         WHEN p.not_found >= 2 THEN format('the last %s reads found it on no path (404 or 410)', p.not_found)
          WHEN p.failures >= 3 THEN format('the last %s reads failed: %s', p.failures, coalesce(p.last_error, 'for no recorded reason'))
+         WHEN p.last_error IS NOT NULL AND (b.id IS NOT NULL OR p.claimed_at = p.checked_at) AND p.checked_at < now() - interval '5 minutes'
+           THEN format('it could not be read since %s: %s', p.checked_at, p.last_error)
          WHEN b.id IS NULL AND p.due_at < now() - interval '5 minutes' THEN format(
            'its read is overdue by %s minutes: see admin.poll_lag', floor(extract(epoch FROM now() - p.due_at) / 60))
          WHEN s.state = 'unrecognised' THEN format(
@@ -158,7 +163,7 @@ SELECT s.id AS session_id,
        p.phase,
        p.failures,
        p.not_found,
-       p.last_error,
+       CASE WHEN b.id IS NOT NULL OR p.claimed_at = p.checked_at THEN p.last_error END AS last_error,
        s.closed_at,
        s.close_reason
   FROM public.onboarding_sessions s
@@ -177,9 +182,9 @@ COMMENT ON COLUMN admin.sessions.checked_at IS 'When it was last read with succe
 COMMENT ON COLUMN admin.sessions.next_check_at IS 'When it is to be read next; in the past it is overdue. Null once closed.';
 COMMENT ON COLUMN admin.sessions.being_read IS 'Whether a worker has claimed it and not finished.';
 COMMENT ON COLUMN admin.sessions.phase IS 'Why it is watched, which decides how often: awaiting_owner, awaiting_installation, settling (online, further inverters may follow), late (expired, may still come online), unrecognised. Null once closed.';
-COMMENT ON COLUMN admin.sessions.failures IS 'Reads in a row that failed or found nothing; doubles the interval each time. 0 after a good read, null once closed.';
-COMMENT ON COLUMN admin.sessions.not_found IS 'Answers 404 or 410 in a row; enough of them make the session lost. Null once closed.';
-COMMENT ON COLUMN admin.sessions.last_error IS 'Why the last read failed. Null after a good read and once closed.';
+COMMENT ON COLUMN admin.sessions.failures IS 'Reads in a row that failed or found nothing; doubles the interval each time. 0 after a good read, null once closed. A read that was not sent does not count.';
+COMMENT ON COLUMN admin.sessions.not_found IS 'Reads in a row that were answered 404 or 410 on every path; the fifth makes the session lost. Null once closed.';
+COMMENT ON COLUMN admin.sessions.last_error IS 'Why the last read failed or was not sent. Null after a good read and once closed.';
 
 
 -- An answer is kept as it came, and json takes what neither ->> nor jsonb do: an escaped NUL, half a surrogate pair. One such
@@ -389,7 +394,7 @@ SELECT h.name AS handler, h.events, h.seen_at, backlog.waiting, backlog.failing,
          SELECT count(*) AS waiting, count(*) FILTER (WHERE d.attempts > 0) AS failing, min(d.created_at) AS oldest_waiting_since
            FROM public.handler_deliveries d WHERE d.handler = h.name) backlog;
 COMMENT ON VIEW admin.event_handlers IS 'Handlers in the service''s own process and how far behind they are, one row each.';
-COMMENT ON COLUMN admin.event_handlers.handler IS 'Class and method of the handler.';
+COMMENT ON COLUMN admin.event_handlers.handler IS 'Class.method of the handler, or the name it was given.';
 COMMENT ON COLUMN admin.event_handlers.waiting IS 'Events that it has not finished.';
 COMMENT ON COLUMN admin.event_handlers.failing IS 'How many of them it has failed on at least once; each holds back the later ones of its subject.';
 COMMENT ON COLUMN admin.event_handlers.oldest_waiting_since IS 'When the longest waiting of them was recorded. Null when none waits.';
@@ -421,10 +426,12 @@ COMMENT ON COLUMN admin.remote_tokens.present IS 'Whether there is a token.';
 COMMENT ON COLUMN admin.remote_tokens.being_renewed IS 'Whether a replica is asking for a new one right now.';
 
 CREATE VIEW admin.audit_log AS
-SELECT a.id AS entry_id, a.at, a.actor, a.action, a.target, a.details, a.request_id
-  FROM public.audit_log a;
+SELECT a.id AS entry_id, a.at, a.actor, k.name AS key_name, a.action, a.target, a.details, a.request_id
+  FROM public.audit_log a
+  LEFT JOIN public.api_keys k ON a.actor = 'key:' || k.id;
 COMMENT ON VIEW admin.audit_log IS 'Who did what: keys made and revoked, decisions on registrations, and the like, one row each.';
 COMMENT ON COLUMN admin.audit_log.entry_id IS 'Order of recording.';
+COMMENT ON COLUMN admin.audit_log.key_name IS 'Name of the key that acted. Null for the administrator key and for what acts without a key.';
 
 
 -- What a view shows of a table under the same name means the same there: said once, in the table. The first table that has it counts.
