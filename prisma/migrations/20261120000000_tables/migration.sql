@@ -384,7 +384,8 @@ ALTER TABLE "registrations" ADD CONSTRAINT "registrations_user_only_when_registe
   CHECK ("user_id" IS NULL OR "status" = 'registered');
 -- Only an intent that may still be sent can be leased or have a next attempt.
 ALTER TABLE "registrations" ADD CONSTRAINT "registrations_lease_only_while_pending"
-  CHECK (("lease_token" IS NULL) = ("lease_until" IS NULL) AND ("lease_token" IS NULL OR "status" = 'pending'));
+  CHECK (("lease_token" IS NULL) = ("lease_until" IS NULL)
+    AND ("status" = 'pending' OR ("lease_token" IS NULL AND "next_attempt_at" IS NULL)));
 -- One registration per tenantReference, whatever the concurrency. A rejected or discarded one had no effect
 -- (or a person said so), so the tenant may ask again.
 CREATE UNIQUE INDEX "registrations_one_per_reference" ON "registrations" ("tenant_reference")
@@ -412,7 +413,8 @@ ALTER TABLE "onboarding_sessions" ADD CONSTRAINT "onboarding_sessions_close_has_
     AND ("close_reason" IS NULL OR "close_reason" IN ('settled', 'late_window_over', 'lost', 'erased')));
 -- startUrl is a bearer capability: it is kept only while the web flow is open.
 ALTER TABLE "onboarding_sessions" ADD CONSTRAINT "onboarding_sessions_start_url_only_while_open"
-  CHECK ("start_url_ciphertext" IS NULL OR "state" IN ('awaiting_owner', 'awaiting_installation'));
+  CHECK ("start_url_ciphertext" IS NULL
+    OR ("state" IN ('awaiting_owner', 'awaiting_installation') AND "closed_at" IS NULL));
 -- One current session per location and brand; a newer one supersedes it in the same transaction.
 CREATE UNIQUE INDEX "onboarding_sessions_one_current" ON "onboarding_sessions" ("grid_location_id", "brand")
   NULLS NOT DISTINCT WHERE "superseded_at" IS NULL;
