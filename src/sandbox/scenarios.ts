@@ -82,7 +82,7 @@ export const SCENARIO_NAMES = Object.keys(SCENARIOS) as ScenarioName[];
 export const planScenario = (name: ScenarioName, speed: number, now: number): PlannedChange[] => {
   const scenario: Scenario = SCENARIOS[name];
   return scenario.steps.map(({ afterMinutes, change }) => ({
-    dueAt: now + (afterMinutes * MINUTE_MS) / speed,
+    dueAt: now + Math.floor((afterMinutes * MINUTE_MS) / speed),
     change,
   }));
 };

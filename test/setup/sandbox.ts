@@ -12,6 +12,8 @@ export interface TestSandbox {
     readonly SCS_CLIENT_SECRET: string;
   };
   readonly control: SandboxControl;
+  /** Everything it has written so far. */
+  logs(): string;
   stop(signal?: NodeJS.Signals): Promise<{ code: number | null; signal: NodeJS.Signals | null }>;
 }
 
@@ -26,7 +28,7 @@ const CREDENTIALS = {
  * @param env added to its environment, for instance SANDBOX_STATE_FILE
  */
 export async function startSandbox(env: Readonly<Record<string, string>> = {}): Promise<TestSandbox> {
-  const { url, pid, stop } = await startTestProcess('src/sandbox/main.ts', {
+  const { url, pid, logs, stop } = await startTestProcess('src/sandbox/main.ts', {
     SANDBOX_PORT: '0',
     SANDBOX_API_KEY: CREDENTIALS.SCS_API_KEY,
     SANDBOX_CLIENT_ID: CREDENTIALS.SCS_CLIENT_ID,
@@ -38,6 +40,7 @@ export async function startSandbox(env: Readonly<Record<string, string>> = {}): 
     pid,
     environment: { SCS_BASE_URL: url, ...CREDENTIALS },
     control: new SandboxControl(url),
+    logs,
     stop,
   };
 }

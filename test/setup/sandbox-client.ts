@@ -1,0 +1,33 @@
+import { RawClient } from '../contract/raw-client.js';
+import type { TestSandbox } from './sandbox.js';
+
+export interface StartedSession {
+  readonly userId: string;
+  readonly gridLocationId: string;
+  readonly sessionId: string;
+  readonly startUrl: string;
+}
+
+/** Speaks the remote interface to a sandbox, with its credentials and a token. */
+export const authorisedClientOf = async ({ url, environment }: TestSandbox): Promise<RawClient> => {
+  const client = new RawClient({
+    name: 'the sandbox',
+    baseUrl: url,
+    apiKey: environment.SCS_API_KEY,
+    clientId: environment.SCS_CLIENT_ID,
+    clientSecret: environment.SCS_CLIENT_SECRET,
+  });
+  await client.authorise();
+  return client;
+};
+
+/** Registers a user and starts a session for the one grid location. */
+export const startRemoteSession = async (
+  client: RawClient,
+  tenantReference = 'A-1',
+): Promise<StartedSession> => {
+  const user = JSON.parse((await client.register(tenantReference, ['541448860000000013'])).text);
+  const gridLocationId: string = user.gridLocations[0].id;
+  const { sessionId, startUrl } = JSON.parse((await client.start(gridLocationId)).text);
+  return { userId: user.id, gridLocationId, sessionId, startUrl };
+};
