@@ -1,0 +1,181 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import type { EventName, EventPayloads } from '../../src/events/catalogue.js';
+import { EventsStore } from '../../src/events/events.store.js';
+import { subscribeHandlers } from '../../src/events/handlers.sql.js';
+import { appendEvents } from '../../src/events/outbox.js';
+import { Database } from '../../src/platform/database/database.js';
+import { createTestDatabase, type TestDatabase } from '../setup/test-database.js';
+import { environmentFor, sessionEvent } from './events-fixture.js';
+
+let testDatabase: TestDatabase;
+let database: Database;
+let events: EventsStore;
+
+beforeAll(async () => {
+  testDatabase = await createTestDatabase();
+  database = new Database(environmentFor(testDatabase.url));
+  events = new EventsStore(database);
+});
+afterAll(async () => {
+  await database.onApplicationShutdown();
+  await testDatabase.drop();
+});
+beforeEach(async () => {
+  await database.query('TRUNCATE domain_events, event_handlers, graphile_worker._private_jobs CASCADE');
+});
+
+const append = (...appended: Parameters<typeof appendEvents>[1]) =>
+  database.transaction((tx) => appendEvents(tx, appended));
+
+const jobs = () =>
+  database.query<{ key: string; revision: number; attempts: number; run_at: Date }>(
+    'SELECT key, revision, attempts, run_at FROM graphile_worker.jobs ORDER BY key',
+  );
+
+const rowsOf = async (table: string) =>
+  (await database.query<{ count: number }>(`SELECT count(*)::int AS count FROM ${table}`))[0]?.count;
+
+describe('appending events', () => {
+  it('keeps the order in which they are given, and gives each an id and the time of the database', async () => {
+    const session = randomUUID();
+    const markers = Array.from({ length: 200 }, (_, index) => String(index));
+    await append(...markers.map((marker) => sessionEvent('session.online', session, marker)));
+
+    const { events: read } = await events.readPage('0', undefined, 200);
+    expect(read.map(({ data }) => 'rule' in data && data.rule)).toEqual(markers);
+    expect(new Set(read.map(({ id }) => id)).size).toBe(200);
+    expect(Math.abs(Date.now() - (read[0]?.time.getTime() ?? 0))).toBeLessThan(60_000);
+  });
+
+  it('owes an event to the handlers that listen to it, with one job for each of them and each session', async () => {
+    await subscribeHandlers(database, [
+      { name: 'A.on', events: ['session.online', 'session.expired'] },
+      { name: 'B.on', events: ['session.expired'] },
+    ]);
+    await append(
+      sessionEvent('session.online', 's1'),
+      sessionEvent('session.expired', 's1'),
+      sessionEvent('session.online', 's2'),
+      sessionEvent('session.lost', 's3'),
+    );
+    expect(await rowsOf('handler_deliveries')).toBe(4);
+    expect((await jobs()).map(({ key }) => key)).toEqual(['event:A.on:s1', 'event:A.on:s2', 'event:B.on:s1']);
+  });
+
+  it('leaves neither event nor delivery nor job behind when the transaction is rolled back', async () => {
+    await subscribeHandlers(database, [{ name: 'A.on', events: ['session.online'] }]);
+    const work = database.transaction(async (tx) => {
+      await appendEvents(tx, [sessionEvent('session.online', 's1')]);
+      throw new Error('changed my mind');
+    });
+    await expect(work).rejects.toThrow('changed my mind');
+    for (const table of ['domain_events', 'handler_deliveries', 'graphile_worker.jobs'])
+      expect(await rowsOf(table)).toBe(0);
+  });
+
+  it('does not shorten the wait of a handler that is being retried', async () => {
+    await subscribeHandlers(database, [{ name: 'A.on', events: ['session.online'] }]);
+    await append(sessionEvent('session.online', 's1'));
+    await database.query(
+      `UPDATE graphile_worker._private_jobs SET attempts = 5, run_at = now() + interval '1 hour', last_error = 'no'`,
+    );
+    const [before] = await jobs();
+    await append(sessionEvent('session.online', 's1'));
+    expect(await jobs()).toEqual([{ ...before, revision: 1 }]);
+    expect(await rowsOf('handler_deliveries')).toBe(2);
+  });
+
+  it('needs no handler, no worker and no events', async () => {
+    await append();
+    await append(sessionEvent('session.online', 's1'));
+    expect(await rowsOf('domain_events')).toBe(1);
+    expect(await rowsOf('graphile_worker.jobs')).toBe(0);
+  });
+});
+
+describe('the sequence', () => {
+  it('is given soon after the commit, without a reader', async () => {
+    await append(sessionEvent('session.online', 's1'));
+    expect(await database.query('SELECT sequence FROM domain_events')).toEqual([{ sequence: '1' }]);
+  });
+
+  it('is left to the next reader when somebody else is at it, and no writer waits', async () => {
+    await database.transaction(async (tx) => {
+      await tx.query(`SELECT pg_advisory_xact_lock(hashtextextended('pv-onboarding/events.sequence', 0))`);
+      await append(sessionEvent('session.online', 's1'));
+      expect((await events.getLag()).unsequenced).toBe(1);
+    });
+    expect((await events.readPage('0', undefined, 10)).events).toHaveLength(1);
+    expect((await events.getLag()).unsequenced).toBe(0);
+  });
+
+  it('does not pass an event whose transaction is still open', async () => {
+    let early: readonly unknown[] = [];
+    await database.transaction(async (tx) => {
+      await appendEvents(tx, [sessionEvent('session.online', 'late', 'first appended')]);
+      await append(sessionEvent('session.online', 'soon', 'first committed'));
+      early = (await events.readPage('0', undefined, 10)).events.map(({ subject }) => subject);
+    });
+    expect(early).toEqual(['soon']);
+    const { events: later } = await events.readPage('1', undefined, 10);
+    expect(later.map(({ subject, sequence }) => [subject, sequence])).toEqual([['late', '2']]);
+  });
+});
+
+describe('a page', () => {
+  it('leads on from the same place when nothing is new, also from nothing', async () => {
+    expect(await events.readPage('0', undefined, 10)).toEqual({ events: [], next: '0', last: '0' });
+    await append(sessionEvent('session.online', 's1'));
+    expect((await events.readPage('0', undefined, 10)).next).toBe('1');
+    expect(await events.readPage('1', undefined, 10)).toEqual({ events: [], next: '1', last: '1' });
+  });
+
+  it('passes by what is filtered out, but not what a full page left over', async () => {
+    await append(...Array.from({ length: 5 }, () => sessionEvent('session.expired', 's1')));
+    await append(
+      sessionEvent('session.online', 's1'),
+      sessionEvent('session.online', 's2'),
+      sessionEvent('session.lost', 's1'),
+    );
+    const first = await events.readPage('0', ['session.online'], 1);
+    expect(first).toMatchObject({ next: '6', events: [{ subject: 's1' }] });
+    const second = await events.readPage(first.next, ['session.online'], 10);
+    expect(second).toMatchObject({ next: '8', events: [{ subject: 's2' }] });
+  });
+
+  it('reads no more than a stretch of the history in search of a rare type, and leads on', async () => {
+    await append(sessionEvent('session.expired', 's1'), sessionEvent('session.online', 's2'));
+    await database.query('UPDATE domain_events SET sequence = 150000 WHERE sequence = 2');
+    const first = await events.readPage('0', ['session.online'], 10);
+    expect(first).toEqual({ events: [], next: '100000', last: '150000' });
+    expect(await events.readPage(first.next, ['session.online'], 10)).toMatchObject({
+      next: '150000',
+      events: [{ subject: 's2' }],
+    });
+  });
+});
+
+describe('the lag', () => {
+  it('counts what handlers are owed and what failed', async () => {
+    expect(await events.getLag()).toEqual({ unsequenced: 0, oldestOwedSeconds: null, handlers: [] });
+    await subscribeHandlers(database, [{ name: 'A.on', events: ['session.online'] }]);
+    await append(sessionEvent('session.online', 's1'), sessionEvent('session.online', 's2'));
+    await database.query(
+      `UPDATE handler_deliveries SET attempts = 1, created_at = now() - interval '90 s' WHERE subject = 's1'`,
+    );
+    const lag = await events.getLag();
+    expect(lag).toMatchObject({ unsequenced: 0, handlers: [{ name: 'A.on', owed: 2, failing: 1 }] });
+    expect(lag.oldestOwedSeconds).toBeGreaterThanOrEqual(90);
+  });
+});
+
+describe('the catalogue', () => {
+  it('has no room for an EAN, a name, an address or a startUrl', () => {
+    type Fields = { [N in EventName]: keyof EventPayloads[N] }[EventName];
+    type Forbidden = 'ean' | 'eans' | 'startUrl' | 'firstName' | 'lastName' | 'email' | 'address';
+    // Does not compile once a payload has such a field.
+    const none: never[] = [] as Extract<Fields, Forbidden>[];
+    expect(none).toEqual([]);
+  });
+});
