@@ -43,15 +43,24 @@ export class Authentication {
     // Counted from the moment of asking, not of the answer: the key may have been revoked while the answer was on its way.
     if (known !== undefined && now - known.askedAt < CACHE_MS) return known.principal;
     const principal = this.ask(hash);
+    // Deleted first, so that the map stays ordered by age.
     this.cache.delete(id);
-    if (this.cache.size >= CACHE_SIZE) this.cache.delete(this.cache.keys().next().value!);
     this.cache.set(id, { principal, askedAt: now });
-    // Only keys that are valid stay known: made-up ones must not push them out, and an outage must not be remembered.
-    const forget = () => {
-      if (this.cache.get(id)?.principal === principal) this.cache.delete(id);
-    };
-    principal.then((found) => found ?? forget(), forget);
+    void principal.then(
+      (found) => (found === null ? this.forget(id, principal) : this.forgetOldest()),
+      () => this.forget(id, principal),
+    );
     return principal;
+  }
+
+  /** Only valid keys stay known: made-up ones must not push them out, and an outage must not be remembered. */
+  private forget(id: string, principal: Promise<Principal | null>): void {
+    if (this.cache.get(id)?.principal === principal) this.cache.delete(id);
+  }
+
+  private forgetOldest(): void {
+    const [oldest] = this.cache.keys();
+    if (this.cache.size > CACHE_SIZE && oldest !== undefined) this.cache.delete(oldest);
   }
 
   private async ask(hash: Buffer): Promise<Principal | null> {

@@ -2,6 +2,7 @@ import { type DynamicModule, Global, Module } from '@nestjs/common';
 import { Cipher } from './crypto/cipher.js';
 import { Database } from './database/database.js';
 import { Environment } from './env/environment.js';
+import { DocsController } from './http/docs.controller.js';
 import { HealthController } from './health/health.controller.js';
 import { Health } from './health/health.service.js';
 import { Jobs } from './jobs/jobs.js';
@@ -16,7 +17,7 @@ export class PlatformModule {
   static forRoot(environment: Environment): DynamicModule {
     return {
       module: PlatformModule,
-      controllers: [HealthController, MetricsController, ProblemsController],
+      controllers: [HealthController, MetricsController, ProblemsController, DocsController],
       providers: [{ provide: Environment, useValue: environment }, Database, Cipher, Jobs, Metrics, Health],
       exports: [Environment, Database, Cipher, Jobs, Metrics],
     };

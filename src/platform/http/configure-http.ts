@@ -5,13 +5,20 @@ import { Metrics } from '../metrics/metrics.js';
 import { ProblemFilter } from '../problem/problem.filter.js';
 import { parseJsonBodies } from './body-parser.js';
 import { KnownRoutes } from './known-routes.js';
-import { serveDocument } from './openapi.js';
 import { RefuseUnreadQuery } from './unread-query.interceptor.js';
 import { runInContext, traceIdOf } from './request-context.js';
 import { RequestValidation } from './validation.js';
 
-/** Paths outside the versioned API: for operators and their tools, without a key. */
-const UNPREFIXED = ['health/live', 'health/ready', 'metrics', 'problems/:code'];
+/** Paths outside the versioned API, without a key. */
+const UNPREFIXED = [
+  'health/live',
+  'health/ready',
+  'metrics',
+  'problems/:code',
+  'openapi.json',
+  'docs',
+  'docs/:asset',
+];
 
 /** Answers are about people and may hold a startUrl or a key: nobody on the way keeps them, nothing renders them. */
 const HEADERS = {
@@ -20,9 +27,6 @@ const HEADERS = {
   'referrer-policy': 'no-referrer',
   'x-content-type-options': 'nosniff',
 };
-/** The one page there is runs its own scripts, and swagger-ui styles its elements inline. */
-const DOCS_POLICY =
-  "default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; frame-ancestors 'none'";
 
 /**
  * Everything between the socket and the controllers, for the service and for the tests alike. Call it before `init` or `listen`,
@@ -38,7 +42,6 @@ export function configureHttp(app: NestFastifyApplication): void {
   app.useGlobalFilters(new ProblemFilter(routes));
   app.useGlobalPipes(new RequestValidation());
   app.useGlobalInterceptors(new RefuseUnreadQuery());
-  serveDocument(app);
 }
 
 /** Apart, because the document is made from an application that needs nothing else. */
@@ -49,7 +52,6 @@ export function setPrefix(app: INestApplication): void {
 function addRequestContext(server: FastifyInstance): void {
   server.addHook('onRequest', (request, reply, done) => {
     reply.headers({ ...HEADERS, 'x-request-id': request.id });
-    if (/^\/docs(\/|$)/.test(request.url)) reply.header('content-security-policy', DOCS_POLICY);
     const traceId = traceIdOf(request);
     runInContext({ requestId: request.id, ...(traceId && { traceId }) }, done);
   });

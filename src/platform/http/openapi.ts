@@ -1,11 +1,7 @@
-import { readFileSync } from 'node:fs';
 import type { INestApplication } from '@nestjs/common';
 import { DocumentBuilder, SwaggerModule, type OpenAPIObject } from '@nestjs/swagger';
 import { addExamples, type RecordedExamples } from './openapi-examples.js';
 import { describeProblems } from './openapi-problems.js';
-
-/** The document as it is committed: what it says is reviewed, and a check holds it to the code. */
-const DOCUMENT = new URL('../../../openapi.json', import.meta.url);
 
 const DESCRIPTION = `The API of PV Onboarding: register users with their grid locations at the Solar Curtailment Service, start PV
 onboarding sessions, and learn by events when their installations are online.
@@ -28,14 +24,4 @@ export function createDocument(app: INestApplication, examples: RecordedExamples
   describeProblems(document);
   addExamples(document, examples);
   return document;
-}
-
-/** Serves the committed document at /openapi.json and a page for people at /docs, with assets of our own: no network needed. */
-export function serveDocument(app: INestApplication): void {
-  SwaggerModule.setup('docs', app, () => JSON.parse(readFileSync(DOCUMENT, 'utf8')) as OpenAPIObject, {
-    raw: ['json'],
-    jsonDocumentUrl: 'openapi.json',
-    customSiteTitle: 'PV Onboarding',
-    swaggerOptions: { defaultModelsExpandDepth: 0, displayRequestDuration: true, validatorUrl: null },
-  });
 }

@@ -1,0 +1,90 @@
+import { readFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { Controller, Get, Header, Param, Res } from '@nestjs/common';
+import { ApiExcludeController } from '@nestjs/swagger';
+import type { FastifyReply } from 'fastify';
+import { Problem } from '../problem/problem.js';
+import { Public } from './public.decorator.js';
+
+/** The document as it is committed: what it says is reviewed, and a check holds it to the code. */
+const DOCUMENT = new URL('../../../openapi.json', import.meta.url);
+
+const resolve = createRequire(import.meta.url).resolve;
+
+const ASSETS = new Map([
+  ['swagger-ui.css', 'text/css; charset=utf-8'],
+  ['swagger-ui-bundle.js', 'text/javascript; charset=utf-8'],
+  ['favicon-32x32.png', 'image/png'],
+]);
+
+/** swagger-ui styles its elements inline; its icons are data URLs. Everything else comes from here, so no network is needed. */
+const POLICY =
+  "default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; frame-ancestors 'none'";
+
+const PAGE = `<!doctype html>
+<html lang="en">
+  <head>
+    <meta charset="utf-8" />
+    <title>PV Onboarding</title>
+    <link rel="icon" href="/docs/favicon-32x32.png" />
+    <link rel="stylesheet" href="/docs/swagger-ui.css" />
+  </head>
+  <body>
+    <div id="swagger-ui"></div>
+    <script src="/docs/swagger-ui-bundle.js"></script>
+    <script src="/docs/start.js"></script>
+  </body>
+</html>
+`;
+
+const START = `SwaggerUIBundle({
+  url: '/openapi.json',
+  dom_id: '#swagger-ui',
+  deepLinking: true,
+  defaultModelsExpandDepth: 0,
+  displayRequestDuration: true,
+  validatorUrl: null,
+});
+`;
+
+/**
+ * /openapi.json, and at /docs a page of it for people. Not SwaggerModule.setup, which needs @fastify/static, which Jest cannot
+ * load on Node 20 (it requires an ES module).
+ */
+@ApiExcludeController()
+@Controller()
+export class DocsController {
+  @Get('openapi.json')
+  @Public()
+  @Header('content-type', 'application/json; charset=utf-8')
+  document(): Promise<Buffer> {
+    return readFile(DOCUMENT);
+  }
+
+  @Get('docs')
+  @Public()
+  @Header('content-type', 'text/html; charset=utf-8')
+  @Header('content-security-policy', POLICY)
+  page(): string {
+    return PAGE;
+  }
+
+  @Get('docs/start.js')
+  @Public()
+  @Header('content-type', 'text/javascript; charset=utf-8')
+  start(): string {
+    return START;
+  }
+
+  @Get('docs/:asset')
+  @Public()
+  async asset(
+    @Param('asset') name: string,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<Buffer> {
+    const type = ASSETS.get(name);
+    if (type === undefined) throw new Problem('not_found', 'There is nothing at this path');
+    void reply.headers({ 'content-type': type, 'cache-control': 'public, max-age=3600' });
+    return readFile(resolve(`swagger-ui-dist/${name}`));
+  }
+}
