@@ -374,8 +374,9 @@ ALTER TABLE "handler_deliveries" ADD CONSTRAINT "handler_deliveries_position_fke
 -- An EAN is text from the first byte to the last; 18 digits, and none of them lost.
 ALTER TABLE "grid_locations" ADD CONSTRAINT "grid_locations_ean_is_18_digits" CHECK ("ean" ~ '^[0-9]{18}$');
 ALTER TABLE "registrations" ADD CONSTRAINT "registrations_eans_are_18_digits"
-  CHECK ("eans" IS NOT NULL AND cardinality("eans") > 0 AND array_position("eans", NULL) IS NULL
-    AND array_to_string("eans", ',') ~ '^[0-9]{18}(,[0-9]{18})*$');
+  CHECK ("eans" IS NOT NULL AND array_to_string("eans", ',') ~ '^[0-9]{18}(,[0-9]{18})*$'
+    -- Neither a null, which array_to_string leaves out, nor two in one element.
+    AND length(array_to_string("eans", ',')) = 19 * cardinality("eans") - 1);
 
 ALTER TABLE "registrations" ADD CONSTRAINT "registrations_status_is_known"
   CHECK ("status" IN ('pending', 'registered', 'rejected', 'uncertain', 'discarded'));

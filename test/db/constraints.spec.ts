@@ -1,0 +1,371 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import pg from 'pg';
+import { createTestDatabase, type TestDatabase } from '../setup/test-database.js';
+import { insertCustomer, insertRow, type Table } from './valid-rows.js';
+
+type Values = Readonly<Record<string, unknown>>;
+
+/** What every case may refer to: a user with a location, a session there, and an event. */
+interface Ground {
+  readonly user_id: string;
+  readonly grid_location_id: string;
+  readonly session_id: string;
+}
+
+interface Case {
+  readonly constraint: string;
+  readonly table: Table;
+  readonly refuses: string;
+  /** Rows that stand there before. */
+  readonly beside?: readonly ((ground: Ground) => Values)[];
+  readonly refused: (ground: Ground) => Values;
+  /** The nearest row that is taken beside the same others. */
+  readonly taken: (ground: Ground) => Values;
+}
+
+const EAN = '871687400000000017';
+const later = '2026-12-01T00:00:00Z';
+const place = ({ user_id, grid_location_id }: Ground) => ({ user_id, grid_location_id });
+const session = ({ session_id }: Ground) => ({ session_id });
+const lease = { lease_token: randomUUID(), lease_until: later };
+const token = { token_ciphertext: Buffer.alloc(8), obtained_at: later, renew_at: later, expires_at: later };
+
+const eanCases: readonly Case[] = [
+  ['of 17 digits', EAN.slice(1)],
+  ['of 19 digits', `${EAN}1`],
+  ['with a line end', `${EAN}\n`],
+  ['with full-width digits', EAN.replace('8', '\uff18')],
+  ['with a letter', EAN.replace('8', 'O')],
+].map(([what, ean]) => ({
+  constraint: 'grid_locations_ean_is_18_digits',
+  table: 'grid_locations',
+  refuses: `an EAN ${what}`,
+  refused: ({ user_id }) => ({ user_id, ean }),
+  taken: ({ user_id }) => ({ user_id, ean: EAN }),
+}));
+
+const eansCases: readonly Case[] = [
+  ['no list of EANs', null],
+  ['no EAN', []],
+  ['a short EAN among others', [EAN, EAN.slice(1)]],
+  ['a null among EANs', [EAN, null]],
+  ['two EANs in one element', [`${EAN},${EAN}`]],
+].map(([refuses, eans]) => ({
+  constraint: 'registrations_eans_are_18_digits',
+  table: 'registrations',
+  refuses: refuses as string,
+  refused: () => ({ eans }),
+  taken: () => ({ eans: [EAN, EAN] }),
+}));
+
+const liveCases: readonly Case[] = ['pending', 'registered', 'uncertain'].map((status) => ({
+  constraint: 'registrations_one_per_reference',
+  table: 'registrations',
+  refuses: `a reference that has a registration with the status ${status}`,
+  beside: [() => ({ tenant_reference: 'a', status }), () => ({ tenant_reference: 'a', status: 'rejected' })],
+  refused: () => ({ tenant_reference: 'a' }),
+  taken: () => ({ tenant_reference: 'a', status: 'discarded' }),
+}));
+
+const CASES: readonly Case[] = [
+  {
+    constraint: 'users_tenant_reference_key',
+    table: 'users',
+    refuses: 'a second user of the same reference',
+    beside: [() => ({ tenant_reference: 'a' })],
+    refused: () => ({ tenant_reference: 'a' }),
+    taken: () => ({ tenant_reference: 'A' }),
+  },
+  {
+    constraint: 'grid_locations_user_id_ean_key',
+    table: 'grid_locations',
+    refuses: 'the same EAN twice for one user',
+    beside: [({ user_id }) => ({ user_id, ean: EAN })],
+    refused: ({ user_id }) => ({ user_id, ean: EAN }),
+    taken: ({ user_id }) => ({ user_id, ean: EAN.replace('8', '9') }),
+  },
+  ...eanCases,
+  ...eansCases,
+  {
+    constraint: 'registrations_status_is_known',
+    table: 'registrations',
+    refuses: 'an unknown status',
+    refused: () => ({ status: 'sent' }),
+    taken: () => ({ status: 'uncertain' }),
+  },
+  {
+    constraint: 'registrations_user_only_when_registered',
+    table: 'registrations',
+    refuses: 'a user of one that is not registered',
+    refused: ({ user_id }) => ({ status: 'uncertain', user_id }),
+    taken: ({ user_id }) => ({ status: 'registered', user_id }),
+  },
+  {
+    constraint: 'registrations_lease_only_while_pending',
+    table: 'registrations',
+    refuses: 'a lease of one that will not be sent',
+    refused: () => ({ status: 'uncertain', ...lease }),
+    taken: () => ({ status: 'pending', ...lease }),
+  },
+  {
+    constraint: 'registrations_lease_only_while_pending',
+    table: 'registrations',
+    refuses: 'a lease without an end',
+    refused: () => ({ lease_token: lease.lease_token }),
+    taken: () => ({}),
+  },
+  {
+    constraint: 'registrations_lease_only_while_pending',
+    table: 'registrations',
+    refuses: 'a next attempt of one that will not be sent',
+    refused: () => ({ status: 'rejected', next_attempt_at: later }),
+    taken: () => ({ status: 'pending', next_attempt_at: later }),
+  },
+  ...liveCases,
+  {
+    constraint: 'session_starts_status_is_known',
+    table: 'session_starts',
+    refuses: 'an unknown status',
+    refused: (ground) => ({ grid_location_id: ground.grid_location_id, status: 'pending' }),
+    taken: (ground) => ({ grid_location_id: ground.grid_location_id, status: 'failed' }),
+  },
+  {
+    constraint: 'session_starts_started_has_session',
+    table: 'session_starts',
+    refuses: 'one that started no session',
+    refused: (ground) => ({ grid_location_id: ground.grid_location_id, status: 'started' }),
+    taken: (ground) => ({
+      grid_location_id: ground.grid_location_id,
+      status: 'started',
+      session_id: ground.session_id,
+    }),
+  },
+  {
+    constraint: 'session_starts_started_has_session',
+    table: 'session_starts',
+    refuses: 'a failed one with a session',
+    refused: (ground) => ({
+      grid_location_id: ground.grid_location_id,
+      status: 'failed',
+      session_id: ground.session_id,
+    }),
+    taken: (ground) => ({ grid_location_id: ground.grid_location_id, status: 'failed' }),
+  },
+  {
+    constraint: 'session_starts_one_in_flight',
+    table: 'session_starts',
+    refuses: 'two starts in flight for a location and brand',
+    beside: [(ground) => ({ grid_location_id: ground.grid_location_id, brand: 'Alpha' })],
+    refused: (ground) => ({ grid_location_id: ground.grid_location_id, brand: 'Alpha' }),
+    taken: (ground) => ({ grid_location_id: ground.grid_location_id, brand: 'Beta' }),
+  },
+  {
+    constraint: 'session_starts_one_in_flight',
+    table: 'session_starts',
+    refuses: 'two starts in flight for a location without a brand',
+    beside: [(ground) => ({ grid_location_id: ground.grid_location_id, brand: null })],
+    refused: (ground) => ({ grid_location_id: ground.grid_location_id, brand: null }),
+    taken: (ground) => ({ grid_location_id: ground.grid_location_id, brand: null, status: 'failed' }),
+  },
+  {
+    constraint: 'onboarding_sessions_state_is_known',
+    table: 'onboarding_sessions',
+    refuses: 'an unknown state',
+    refused: (ground) => ({ ...place(ground), state: 'finished' }),
+    taken: (ground) => ({ ...place(ground), state: 'unrecognised' }),
+  },
+  {
+    constraint: 'onboarding_sessions_basis_follows_state',
+    table: 'onboarding_sessions',
+    refuses: 'awaiting_installation as if it were observed',
+    refused: (ground) => ({ ...place(ground), state: 'awaiting_installation', basis: 'observed' }),
+    taken: (ground) => ({ ...place(ground), state: 'awaiting_installation', basis: 'inferred' }),
+  },
+  {
+    constraint: 'onboarding_sessions_basis_follows_state',
+    table: 'onboarding_sessions',
+    refuses: 'online as if it were inferred',
+    refused: (ground) => ({ ...place(ground), state: 'online', basis: 'inferred' }),
+    taken: (ground) => ({ ...place(ground), state: 'online', basis: 'observed' }),
+  },
+  {
+    constraint: 'onboarding_sessions_close_has_reason',
+    table: 'onboarding_sessions',
+    refuses: 'an end without a reason',
+    refused: (ground) => ({ ...place(ground), closed_at: later }),
+    taken: (ground) => ({ ...place(ground), closed_at: later, close_reason: 'lost' }),
+  },
+  {
+    constraint: 'onboarding_sessions_close_has_reason',
+    table: 'onboarding_sessions',
+    refuses: 'an unknown reason',
+    refused: (ground) => ({ ...place(ground), closed_at: later, close_reason: 'finished' }),
+    taken: (ground) => ({ ...place(ground), closed_at: later, close_reason: 'settled' }),
+  },
+  {
+    constraint: 'onboarding_sessions_start_url_only_while_open',
+    table: 'onboarding_sessions',
+    refuses: 'a startUrl once it is online',
+    refused: (ground) => ({ ...place(ground), state: 'online', start_url_ciphertext: Buffer.alloc(8) }),
+    taken: (ground) => ({ ...place(ground), start_url_ciphertext: Buffer.alloc(8) }),
+  },
+  {
+    constraint: 'onboarding_sessions_start_url_only_while_open',
+    table: 'onboarding_sessions',
+    refuses: 'a startUrl once it is closed',
+    refused: (ground) => ({
+      ...place(ground),
+      closed_at: later,
+      close_reason: 'late_window_over',
+      start_url_ciphertext: Buffer.alloc(8),
+    }),
+    taken: (ground) => ({ ...place(ground), closed_at: later, close_reason: 'late_window_over' }),
+  },
+  {
+    constraint: 'onboarding_sessions_one_current',
+    table: 'onboarding_sessions',
+    refuses: 'two current sessions of a location and brand',
+    beside: [(ground) => ({ ...place(ground), brand: 'Alpha' })],
+    refused: (ground) => ({ ...place(ground), brand: 'Alpha' }),
+    taken: (ground) => ({ ...place(ground), brand: 'Alpha', superseded_at: later }),
+  },
+  {
+    constraint: 'onboarding_sessions_one_current',
+    table: 'onboarding_sessions',
+    refuses: 'two current sessions of a location without a brand',
+    beside: [(ground) => ({ ...place(ground), brand: null })],
+    refused: (ground) => ({ ...place(ground), brand: null }),
+    taken: (ground) => ({ ...place(ground), brand: 'Alpha' }),
+  },
+  {
+    constraint: 'session_polls_phase_is_known',
+    table: 'session_polls',
+    refuses: 'an unknown phase',
+    refused: (ground) => ({ session_id: ground.session_id, user_id: ground.user_id, phase: 'online' }),
+    taken: (ground) => ({ session_id: ground.session_id, user_id: ground.user_id, phase: 'settling' }),
+  },
+  {
+    constraint: 'session_transitions_move',
+    table: 'session_transitions',
+    refuses: 'a transition to the state it leaves',
+    refused: (ground) => ({ ...session(ground), from_state: 'online', to_state: 'online' }),
+    taken: (ground) => ({ ...session(ground), from_state: 'expired', to_state: 'online' }),
+  },
+  {
+    constraint: 'session_transitions_states_are_known',
+    table: 'session_transitions',
+    refuses: 'an unknown state',
+    refused: (ground) => ({ ...session(ground), to_state: 'finished' }),
+    taken: (ground) => ({ ...session(ground), to_state: 'lost' }),
+  },
+  {
+    constraint: 'session_transitions_basis_follows_state',
+    table: 'session_transitions',
+    refuses: 'an inferred online',
+    refused: (ground) => ({ ...session(ground), to_state: 'online', basis: 'inferred' }),
+    taken: (ground) => ({ ...session(ground), to_state: 'awaiting_installation', basis: 'inferred' }),
+  },
+  {
+    constraint: 'domain_events_position_key',
+    table: 'domain_events',
+    refuses: 'a position twice',
+    beside: [() => ({ position: 7 })],
+    refused: () => ({ position: 7 }),
+    taken: () => ({ position: 8 }),
+  },
+  {
+    constraint: 'domain_events_sequence_key',
+    table: 'domain_events',
+    refuses: 'a sequence twice',
+    beside: [() => ({ sequence: 7 }), () => ({ sequence: null })],
+    refused: () => ({ sequence: 7 }),
+    taken: () => ({ sequence: null }),
+  },
+  {
+    constraint: 'api_keys_key_hash_key',
+    table: 'api_keys',
+    refuses: 'a key twice',
+    beside: [() => ({ key_hash: Buffer.alloc(32, 1) })],
+    refused: () => ({ key_hash: Buffer.alloc(32, 1) }),
+    taken: () => ({ key_hash: Buffer.alloc(32, 2) }),
+  },
+  {
+    constraint: 'api_keys_hash_is_sha256',
+    table: 'api_keys',
+    refuses: 'a hash that is none',
+    refused: () => ({ key_hash: Buffer.alloc(31) }),
+    taken: () => ({ key_hash: Buffer.alloc(32) }),
+  },
+  ...[
+    ['an unknown scope', ['users:read', 'users:delete']],
+    ['a null among scopes', ['users:read', null]],
+    ['no list of scopes', null],
+  ].map(([refuses, scopes]): Case => ({
+    constraint: 'api_keys_scopes_are_known',
+    table: 'api_keys',
+    refuses: refuses as string,
+    refused: () => ({ scopes }),
+    taken: () => ({ scopes: ['users:read', 'admin'] }),
+  })),
+  ...['obtained_at', 'renew_at', 'expires_at'].map((column): Case => ({
+    constraint: 'remote_tokens_token_has_times',
+    table: 'remote_tokens',
+    refuses: `a token without ${column}`,
+    refused: () => ({ ...token, [column]: null }),
+    taken: () => token,
+  })),
+];
+
+const CHECKS_AND_UNIQUE_INDEXES = `
+  SELECT conname AS name FROM pg_constraint
+   WHERE contype = 'c' AND connamespace = 'public'::regnamespace
+   UNION
+  SELECT indexrelid::regclass::text FROM pg_index JOIN pg_class ON pg_class.oid = indexrelid
+   WHERE indisunique AND NOT indisprimary AND relnamespace = 'public'::regnamespace
+   ORDER BY name`;
+
+describe('constraints', () => {
+  let database: TestDatabase;
+  let client: pg.Client;
+  let ground: Ground;
+
+  beforeAll(async () => {
+    database = await createTestDatabase();
+    client = new pg.Client({ connectionString: database.url });
+    await client.connect();
+  });
+  afterAll(async () => {
+    await client.end();
+    await database.drop();
+  });
+
+  beforeEach(async () => {
+    await client.query('BEGIN');
+    const { userId, gridLocationId } = await insertCustomer(client);
+    // Of a brand that no case uses.
+    const { id } = await insertRow<{ id: string }>(client, 'onboarding_sessions', {
+      user_id: userId,
+      grid_location_id: gridLocationId,
+      brand: 'ground',
+    });
+    ground = { user_id: userId, grid_location_id: gridLocationId, session_id: id };
+  });
+  afterEach(() => client.query('ROLLBACK'));
+
+  it.each(CASES)(
+    '$constraint refuses $refuses',
+    async ({ constraint, table, beside = [], refused, taken }) => {
+      for (const row of beside) await insertRow(client, table, row(ground));
+      await client.query('SAVEPOINT before');
+      await expect(insertRow(client, table, refused(ground))).rejects.toMatchObject({ constraint });
+      await client.query('ROLLBACK TO before');
+      await expect(insertRow(client, table, taken(ground))).resolves.toBeDefined();
+    },
+  );
+
+  it('all have a case here', async () => {
+    const { rows } = await client.query<{ name: string }>(CHECKS_AND_UNIQUE_INDEXES);
+    expect(rows.map((row) => row.name)).toEqual([...new Set(CASES.map((each) => each.constraint))].sort());
+  });
+});

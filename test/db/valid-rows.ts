@@ -1,0 +1,95 @@
+import { randomUUID } from 'node:crypto';
+import type pg from 'pg';
+
+type Values = Readonly<Record<string, unknown>>;
+
+/** The least that each table takes; what refers to another row has to be given. */
+const VALID = {
+  users: () => ({
+    id: randomUUID(),
+    tenant_reference: randomUUID(),
+    tenant_name: 'Supplier',
+    first_name: '',
+    last_name: '',
+    email: '',
+    metadata: {},
+    created_at: 'now',
+    updated_at: 'now',
+  }),
+  grid_locations: () => ({ id: randomUUID(), ean: randomEan() }),
+  registrations: () => ({ tenant_reference: randomUUID(), eans: [randomEan()], metadata: {} }),
+  session_starts: () => ({ lease_token: randomUUID(), lease_until: 'now' }),
+  onboarding_sessions: () => ({
+    id: randomUUID(),
+    metadata: {},
+    state: 'awaiting_owner',
+    basis: 'observed',
+    rule: 'as_started',
+    finished: false,
+    active: true,
+    created_at: 'now',
+    updated_at: 'now',
+    expires_at: 'tomorrow',
+    started_updated_at: 'now',
+    state_changed_at: 'now',
+    last_checked_at: 'now',
+  }),
+  session_polls: () => ({
+    due_at: 'now',
+    claimed_at: 'now',
+    checked_at: 'now',
+    phase: 'awaiting_owner',
+    anchor_at: 'now',
+  }),
+  poll_batches: () => ({ worker: 'host:1', size: 1, lease_until: 'tomorrow' }),
+  session_observations: () => ({ source: 'read', http_status: 200, hash: Buffer.alloc(20) }),
+  session_transitions: () => ({
+    from_state: null,
+    to_state: 'awaiting_owner',
+    basis: 'observed',
+    rule: 'as_started',
+  }),
+  inverters: () => ({ id: randomUUID(), first_seen_at: 'now', last_seen_at: 'now' }),
+  domain_events: () => ({ id: randomUUID(), name: 'session.online', subject: randomUUID(), data: {} }),
+  event_handlers: () => ({ name: randomUUID(), events: ['session.online'] }),
+  handler_deliveries: () => ({ subject: randomUUID() }),
+  api_keys: () => ({
+    name: 'app',
+    scopes: ['users:read'],
+    key_hash: Buffer.from(randomUUID().replaceAll('-', '').repeat(2), 'hex'),
+    created_by: 'cli',
+  }),
+  remote_tokens: () => ({ name: randomUUID() }),
+  audit_log: () => ({ actor: 'cli', action: 'api_key.created', details: {} }),
+} satisfies Record<string, () => Values>;
+
+export type Table = keyof typeof VALID;
+
+const randomEan = () => `8716874${String(Math.floor(Math.random() * 1e11)).padStart(11, '0')}`;
+
+/** Inserts a row that the table takes but for what `values` changes about it, and answers it as it stands there. */
+export async function insertRow<Row extends Values = Values>(
+  client: pg.ClientBase,
+  table: Table,
+  values: Values = {},
+): Promise<Row> {
+  const row: Values = { ...VALID[table](), ...values };
+  const columns = Object.keys(row).map((name) => `"${name}"`);
+  const places = columns.map((_, i) => `$${i + 1}`);
+  const { rows } = await client.query<Row>(
+    `INSERT INTO ${table} (${columns.join(', ')}) VALUES (${places.join(', ')}) RETURNING *`,
+    Object.values(row),
+  );
+  return rows[0]!;
+}
+
+/** A user with one grid location. */
+export async function insertCustomer(
+  client: pg.ClientBase,
+  tenantReference: string = randomUUID(),
+  ean: string = randomEan(),
+): Promise<{ userId: string; gridLocationId: string }> {
+  const user = await insertRow<{ id: string }>(client, 'users', { tenant_reference: tenantReference });
+  const location = await insertRow<{ id: string }>(client, 'grid_locations', { user_id: user.id, ean });
+  return { userId: user.id, gridLocationId: location.id };
+}
