@@ -1,7 +1,13 @@
 import { type DynamicModule, Module } from '@nestjs/common';
+import { ScheduleModule } from '@nestjs/schedule';
 import { AccessModule } from './access/access.module.js';
+import { AuthModule } from './auth/auth.module.js';
+import { EventsModule } from './events/events.module.js';
+import { OnboardingModule } from './onboarding/onboarding.module.js';
 import { Environment } from './platform/env/environment.js';
 import { PlatformModule } from './platform/platform.module.js';
+import { RemoteModule } from './remote/remote.module.js';
+import { UsersModule } from './users/users.module.js';
 
 /** The import list is the architecture; who may use whom stands in .dependency-cruiser.mjs. */
 @Module({})
@@ -9,7 +15,16 @@ export class AppModule {
   static forRoot(environment: Environment): DynamicModule {
     return {
       module: AppModule,
-      imports: [PlatformModule.forRoot(environment), AccessModule],
+      imports: [
+        PlatformModule.forRoot(environment),
+        ScheduleModule.forRoot(),
+        AccessModule,
+        RemoteModule,
+        AuthModule,
+        EventsModule,
+        UsersModule,
+        OnboardingModule,
+      ],
     };
   }
 }

@@ -31,7 +31,10 @@ describe('an EAN', () => {
     ['541448860004178019e0', 'must be 18 digits without sign, fraction or exponent'],
     ['-541448860004178019', 'must be 18 digits without sign, fraction or exponent'],
     ['0.5', 'must be 18 digits without sign, fraction or exponent'],
-    ['"041448860004178019"', 'must not begin with 0: the Solar Curtailment Service takes an EAN as a JSON number, which cannot begin with 0'],
+    [
+      '"041448860004178019"',
+      'must not begin with 0: the Solar Curtailment Service takes an EAN as a JSON number, which cannot begin with 0',
+    ],
     ['null', 'must be an EAN: 18 digits, as a string or as a number'],
     ['true', 'must be an EAN: 18 digits, as a string or as a number'],
     ['["541448860004178019"]', 'must be an EAN: 18 digits, as a string or as a number'],

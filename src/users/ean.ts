@@ -35,7 +35,10 @@ export function readEan(value: unknown): string {
  */
 export function hasValidCheckDigit(ean: string): boolean {
   const data = [...ean.slice(0, -1)].map(Number);
-  const sum = data.reduceRight((total, digit, index) => total + digit * ((data.length - index) % 2 === 1 ? 3 : 1), 0);
+  const sum = data.reduceRight(
+    (total, digit, index) => total + digit * ((data.length - index) % 2 === 1 ? 3 : 1),
+    0,
+  );
   return (10 - (sum % 10)) % 10 === Number(ean.at(-1));
 }
 
@@ -45,4 +48,5 @@ export function sameEans(some: readonly string[], others: readonly string[]): bo
   return known.size === new Set(others).size && others.every((ean) => known.has(ean));
 }
 
-const eanText = (value: unknown): string | undefined => (typeof value === 'string' ? value : jsonNumberText(value));
+const eanText = (value: unknown): string | undefined =>
+  typeof value === 'string' ? value : jsonNumberText(value);

@@ -15,7 +15,9 @@ describe('grid locations', () => {
 
   it('may not repeat an EAN, and the error names both places', () => {
     const { errors } = readGridLocations([{ ean: RIGHT }, { ean: WRONG }, { ean: RIGHT }], 'off');
-    expect(errors).toEqual([{ field: 'gridLocations[2].ean', message: 'must not repeat gridLocations[0].ean' }]);
+    expect(errors).toEqual([
+      { field: 'gridLocations[2].ean', message: 'must not repeat gridLocations[0].ean' },
+    ]);
   });
 
   it('with a wrong check digit are counted under warn', () => {
@@ -26,7 +28,10 @@ describe('grid locations', () => {
   it('with a wrong check digit are refused under enforce', () => {
     const { errors, suspectIndexes } = readGridLocations([{ ean: RIGHT }, { ean: WRONG }], 'enforce');
     expect(errors).toEqual([
-      { field: 'gridLocations[1].ean', message: 'must end with its GS1 check digit; one of the digits is mistyped' },
+      {
+        field: 'gridLocations[1].ean',
+        message: 'must end with its GS1 check digit; one of the digits is mistyped',
+      },
     ]);
     expect(suspectIndexes).toEqual([]);
   });

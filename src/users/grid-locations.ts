@@ -12,9 +12,13 @@ export interface ReadGridLocations {
 }
 
 /** Reads grid locations whose single EANs are known to be well formed: what remains is what only the whole list shows. */
-export function readGridLocations(gridLocations: readonly { ean: unknown }[], rule: CheckDigitRule): ReadGridLocations {
+export function readGridLocations(
+  gridLocations: readonly { ean: unknown }[],
+  rule: CheckDigitRule,
+): ReadGridLocations {
   const eans = gridLocations.map(({ ean }) => readEan(ean));
-  const wrong = rule === 'off' ? [] : [...eans.keys()].filter((index) => !hasValidCheckDigit(eans[index] as string));
+  const wrong =
+    rule === 'off' ? [] : [...eans.keys()].filter((index) => !hasValidCheckDigit(eans[index] as string));
   return {
     eans,
     errors: [...duplicates(eans), ...(rule === 'enforce' ? wrong.map(wrongCheckDigit) : [])],
@@ -35,4 +39,7 @@ function duplicates(eans: readonly string[]): FieldError[] {
 const wrongCheckDigit = (index: number): FieldError =>
   fieldError(index, 'must end with its GS1 check digit; one of the digits is mistyped');
 
-const fieldError = (index: number, message: string): FieldError => ({ field: `gridLocations[${index}].ean`, message });
+const fieldError = (index: number, message: string): FieldError => ({
+  field: `gridLocations[${index}].ean`,
+  message,
+});

@@ -19,7 +19,10 @@ describe('metadata', () => {
     [[], 'must be a JSON object'],
     ['a', 'must be a JSON object'],
     [nested(9), 'must be at most 8 levels deep'],
-    [parseLossless('{"a":[123456789012345678901]}'), 'must not contain a number that a double cannot hold exactly; send it as a string'],
+    [
+      parseLossless('{"a":[123456789012345678901]}'),
+      'must not contain a number that a double cannot hold exactly; send it as a string',
+    ],
   ])('may not be %j', (value, fault) => {
     expect(metadataFault(value)).toBe(fault);
   });

@@ -30,7 +30,8 @@ function partFault(value: unknown, depth: number): string | undefined {
   return undefined;
 }
 
-function isPlainObject(value: unknown): value is Record<string, unknown> {
+/** An object as `{…}` in JSON makes it: no array, no number that is kept as text. */
+export function isPlainObject(value: unknown): value is Record<string, unknown> {
   if (typeof value !== 'object' || value === null) return false;
   return Object.getPrototypeOf(value) === Object.prototype;
 }

@@ -1,10 +1,10 @@
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
-import { Type } from 'class-transformer';
-import { ArrayMaxSize, ArrayMinSize, IsArray, IsOptional, ValidateNested } from 'class-validator';
+import { Transform } from 'class-transformer';
+import { IsOptional, ValidateNested } from 'class-validator';
 import { AsParsed } from '../platform/http/validation.js';
 import { CheckedBy } from './checked-by.decorator.js';
 import { eanFault } from './ean.js';
-import { metadataFault, type Metadata } from './metadata.js';
+import { isPlainObject, metadataFault, type Metadata } from './metadata.js';
 import { tenantReferenceFault } from './tenant-reference.js';
 
 /** More connections than one customer has, and few enough that one registration stays one small request. */
@@ -12,11 +12,11 @@ const MAX_GRID_LOCATIONS = 100;
 
 export class GridLocationInput {
   @ApiProperty({
-    description: 'The EAN of the grid connection: 18 digits, as a string or as a bare JSON number, not beginning with 0',
+    description:
+      'The EAN of the grid connection: 18 digits, as a string or as a bare JSON number, not beginning with 0',
     oneOf: [{ type: 'string', pattern: '^[1-9][0-9]{17}$' }, { type: 'integer' }],
     example: '541448860004178019',
   })
-  @AsParsed()
   @CheckedBy(eanFault)
   ean: unknown;
 }
@@ -32,13 +32,15 @@ export class RegisterUserInput {
   @CheckedBy(tenantReferenceFault)
   tenantReference: string;
 
-  @ApiProperty({ type: [GridLocationInput], minItems: 1, maxItems: MAX_GRID_LOCATIONS, description: 'Each EAN once' })
-  @IsArray()
-  @ArrayMinSize(1)
-  @ArrayMaxSize(MAX_GRID_LOCATIONS)
-  @CheckedBy(objectsFault)
-  @ValidateNested({ each: true, message: 'must be an array of objects' })
-  @Type(() => GridLocationInput)
+  @ApiProperty({
+    type: [GridLocationInput],
+    minItems: 1,
+    maxItems: MAX_GRID_LOCATIONS,
+    description: 'Each EAN once',
+  })
+  @Transform(({ obj }: { obj: { gridLocations: unknown } }) => asInputs(obj.gridLocations))
+  @CheckedBy(gridLocationsFault)
+  @ValidateNested({ each: true, message: 'must be an object with an ean' })
   gridLocations: GridLocationInput[];
 
   @ApiPropertyOptional({
@@ -53,9 +55,19 @@ export class RegisterUserInput {
   metadata?: Metadata;
 }
 
-// ValidateNested passes over null and undefined, and says of a number only that something is wrong somewhere.
-function objectsFault(value: unknown): string | undefined {
+/**
+ * Made by hand, because class-transformer takes a number that a double would alter, which is an object, for a grid location.
+ * What is none becomes null, which ValidateNested reports with its index.
+ */
+function asInputs(value: unknown): unknown {
   if (!Array.isArray(value)) return undefined;
-  const index = value.findIndex((item) => typeof item !== 'object' || item === null || Array.isArray(item));
-  return index < 0 ? undefined : `must hold objects with an ean only; item ${index} is none`;
+  return value.map((item: unknown) =>
+    isPlainObject(item) ? Object.assign(new GridLocationInput(), item) : null,
+  );
+}
+
+function gridLocationsFault(value: unknown): string | undefined {
+  if (!Array.isArray(value)) return 'must be an array';
+  const isFitting = value.length >= 1 && value.length <= MAX_GRID_LOCATIONS;
+  return isFitting ? undefined : `must hold 1 to ${MAX_GRID_LOCATIONS} grid locations, not ${value.length}`;
 }

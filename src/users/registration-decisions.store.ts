@@ -31,7 +31,11 @@ export class RegistrationDecisionsStore {
   }
 
   /** `readUser` holds what the person gave against the registration, and throws when it does not fit. */
-  async resolve(id: string, actor: string, readUser: (registration: RegistrationRecord) => RemoteUser): Promise<void> {
+  async resolve(
+    id: string,
+    actor: string,
+    readUser: (registration: RegistrationRecord) => RemoteUser,
+  ): Promise<void> {
     await this.decide(id, actor, 'resolve', async (tx, registration) => {
       await this.registrations.confirm(tx, registration, readUser(registration));
     });
@@ -54,11 +58,17 @@ export class RegistrationDecisionsStore {
       });
     } catch (error) {
       if (error instanceof IdentityTaken) {
-        throw new Problem('registration_conflict', 'The id, the tenantReference or a grid location belongs to another user here');
+        throw new Problem(
+          'registration_conflict',
+          'The id, the tenantReference or a grid location belongs to another user here',
+        );
       }
       // Leaving rejected or discarded makes a registration live again, and the reference may have been registered anew since.
       if (sqlState(error) === UNIQUE_VIOLATION) {
-        throw new Problem('registration_conflict', 'The tenantReference has another registration that is live');
+        throw new Problem(
+          'registration_conflict',
+          'The tenantReference has another registration that is live',
+        );
       }
       throw error;
     }
@@ -73,10 +83,16 @@ const AUDIT_ACTION: Record<PersonDecision, string> = {
 
 function refuseUnlessDecidable({ status, isBeingSent }: RegistrationRecord, decision: PersonDecision): void {
   if (isBeingSent) {
-    throw new Problem('registration_conflict', 'The registration is being sent at the moment; decide once its answer is known');
+    throw new Problem(
+      'registration_conflict',
+      'The registration is being sent at the moment; decide once its answer is known',
+    );
   }
   if (!DECIDABLE[decision].includes(status)) {
     const allowed = DECIDABLE[decision].join(', ');
-    throw new Problem('registration_conflict', `${decision} is for the statuses ${allowed}; this registration is ${status}`);
+    throw new Problem(
+      'registration_conflict',
+      `${decision} is for the statuses ${allowed}; this registration is ${status}`,
+    );
   }
 }

@@ -1,6 +1,12 @@
 import { describe, expect, it } from '@jest/globals';
 import type { NotSentReason, Outcome } from '../remote/outcome.js';
-import { backoffMs, DECIDABLE, PERSON_DECISIONS, planVerdict, REGISTRATION_STATUSES } from './registration.js';
+import {
+  backoffMs,
+  DECIDABLE,
+  PERSON_DECISIONS,
+  planVerdict,
+  REGISTRATION_STATUSES,
+} from './registration.js';
 import type { RemoteUser } from './remote-user.js';
 
 const USER = { id: 'a user' } as RemoteUser;
@@ -46,7 +52,10 @@ describe('the outcome of a registering call', () => {
 
   it.each(notSentReasons)('stays pending when nothing was sent: %s', (reason) => {
     const verdict = planVerdict({ kind: 'not_sent', reason }, 1, 0);
-    expect(verdict).toMatchObject({ status: 'pending', nextAttemptInMs: reason === 'credentials_rejected' ? 60_000 : 500 });
+    expect(verdict).toMatchObject({
+      status: 'pending',
+      nextAttemptInMs: reason === 'credentials_rejected' ? 60_000 : 500,
+    });
   });
 
   it.each([

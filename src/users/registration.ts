@@ -31,11 +31,17 @@ const LONGEST_RETRY_AFTER_MS = 3_600_000;
 /** Why nothing was sent, and the least delay where the usual backoff would begin too soon. */
 const NOT_SENT: Record<NotSentReason, { readonly said: string; readonly leastDelayMs: number }> = {
   unreachable: { said: 'the Solar Curtailment Service cannot be reached', leastDelayMs: 0 },
-  breaker_open: { said: 'the Solar Curtailment Service has been failing and is being left alone', leastDelayMs: 0 },
+  breaker_open: {
+    said: 'the Solar Curtailment Service has been failing and is being left alone',
+    leastDelayMs: 0,
+  },
   rate_limited: { said: 'the Solar Curtailment Service takes no more requests now', leastDelayMs: 0 },
   limiter_timeout: { said: 'too many calls to the Solar Curtailment Service are waiting', leastDelayMs: 0 },
   // Only a person can mend credentials, and every try is one more failed login there.
-  credentials_rejected: { said: 'the Solar Curtailment Service does not accept our credentials', leastDelayMs: 60_000 },
+  credentials_rejected: {
+    said: 'the Solar Curtailment Service does not accept our credentials',
+    leastDelayMs: 60_000,
+  },
   token_unavailable: { said: 'the Solar Curtailment Service gave no access token', leastDelayMs: 0 },
   stopping: { said: 'the service was stopping; another replica sends it', leastDelayMs: 0 },
 };
@@ -50,7 +56,11 @@ export function planVerdict(outcome: Outcome<RemoteUser>, attempts: number, rand
       return { status: 'registered', user: outcome.value };
     case 'rejected': {
       const reason = `the Solar Curtailment Service refused it with status ${outcome.status}`;
-      return { status: 'rejected', lastError: outcome.detail ? `${reason}: ${outcome.detail}` : reason, reason };
+      return {
+        status: 'rejected',
+        lastError: outcome.detail ? `${reason}: ${outcome.detail}` : reason,
+        reason,
+      };
     }
     case 'not_sent': {
       const { said, leastDelayMs } = NOT_SENT[outcome.reason];

@@ -35,7 +35,12 @@ export class RegistrationView {
   @ApiProperty({ type: String, nullable: true, description: 'Why the last call brought no user, for people' })
   lastError: string | null;
 
-  @ApiProperty({ type: String, format: 'date-time', nullable: true, description: 'When a pending one is sent' })
+  @ApiProperty({
+    type: String,
+    format: 'date-time',
+    nullable: true,
+    description: 'When a pending one is sent',
+  })
   nextAttemptAt: string | null;
 
   @ApiProperty({ format: 'date-time' })
@@ -49,7 +54,11 @@ export class RegistrationPage {
   @ApiProperty({ type: [RegistrationView] })
   items: RegistrationView[];
 
-  @ApiProperty({ type: String, nullable: true, description: 'The cursor of the next page; null after the last' })
+  @ApiProperty({
+    type: String,
+    nullable: true,
+    description: 'The cursor of the next page; null after the last',
+  })
   next: string | null;
 }
 

@@ -47,7 +47,8 @@ export class RegistrationsController {
   @RequireScope('users:write')
   @ApiOperation({
     summary: 'Send a registration again',
-    description: 'For pending, uncertain and rejected ones. If an uncertain one was registered after all, this may register it twice.',
+    description:
+      'For pending, uncertain and rejected ones. If an uncertain one was registered after all, this may register it twice.',
   })
   @ApiOkResponse({ type: RegistrationView })
   @ApiProblems('invalid_request', 'not_found', 'registration_conflict')

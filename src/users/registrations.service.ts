@@ -8,7 +8,11 @@ import { readGridLocations } from './grid-locations.js';
 import type { Metadata } from './metadata.js';
 import { RegistrationDecisionsStore } from './registration-decisions.store.js';
 import { RegistrationSender } from './registration-sender.service.js';
-import { RegistrationsStore, type RegistrationRecord, type RegistrationRequest } from './registrations.store.js';
+import {
+  RegistrationsStore,
+  type RegistrationRecord,
+  type RegistrationRequest,
+} from './registrations.store.js';
 import { readRemoteUser, type RemoteUser } from './remote-user.js';
 import { UsersStore, type UserRecord } from './users.store.js';
 
@@ -54,7 +58,10 @@ export class RegistrationsService {
       const live = await this.store.findLive(tenantReference);
       if (live !== null) return this.join(live, request);
     }
-    throw new Problem('registration_conflict', 'The registration of this tenantReference is being decided about at the moment');
+    throw new Problem(
+      'registration_conflict',
+      'The registration of this tenantReference is being decided about at the moment',
+    );
   }
 
   /** Throws Problem not_found. */
@@ -82,7 +89,10 @@ export class RegistrationsService {
   }
 
   private readEans(gridLocations: readonly { ean: unknown }[]): readonly string[] {
-    const { eans, errors, suspectIndexes } = readGridLocations(gridLocations, this.environment.EAN_CHECK_DIGIT);
+    const { eans, errors, suspectIndexes } = readGridLocations(
+      gridLocations,
+      this.environment.EAN_CHECK_DIGIT,
+    );
     refuse(errors);
     if (suspectIndexes.length > 0) {
       this.logger.warn(`accepted ${suspectIndexes.length} of ${eans.length} EANs whose check digit is wrong`);
@@ -93,7 +103,10 @@ export class RegistrationsService {
   /** Answers a request whose reference had a live registration when it came. */
   private async join(live: RegistrationRecord, request: RegistrationRequest): Promise<Registered> {
     if (!sameEans(live.eans, request.eans)) {
-      throw new Problem('tenant_reference_conflict', `This tenantReference has a registration with other EANs: ${live.id}`);
+      throw new Problem(
+        'tenant_reference_conflict',
+        `This tenantReference has a registration with other EANs: ${live.id}`,
+      );
     }
     const claim = live.isDue ? await this.store.claimOne(live.id) : null;
     if (claim === null) return this.answer(await this.waitForSender(live), 'existing');
@@ -124,7 +137,10 @@ export class RegistrationsService {
       case 'uncertain':
         return { kind: 'open', registration };
       case 'discarded':
-        throw new Problem('registration_conflict', `Registration ${registration.id} was discarded while this request waited`);
+        throw new Problem(
+          'registration_conflict',
+          `Registration ${registration.id} was discarded while this request waited`,
+        );
     }
   }
 }

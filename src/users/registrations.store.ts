@@ -129,8 +129,13 @@ export class RegistrationsStore {
    * Keeps the confirmed user and makes the locked registration `registered`, with the event. Throws IdentityTaken, so that the
    * transaction is given up.
    */
-  async confirm(tx: Transaction, registration: { id: string; metadata: Metadata }, user: RemoteUser): Promise<void> {
-    if (!(await this.users.insertUser(tx, user, registration.metadata))) throw new IdentityTaken(IDENTITY_TAKEN);
+  async confirm(
+    tx: Transaction,
+    registration: { id: string; metadata: Metadata },
+    user: RemoteUser,
+  ): Promise<void> {
+    if (!(await this.users.insertUser(tx, user, registration.metadata)))
+      throw new IdentityTaken(IDENTITY_TAKEN);
     await tx.query(sql.MOVE_TO_REGISTERED, [registration.id, user.id]);
     const gridLocationIds = user.gridLocations.map(({ id }) => id);
     const data = { userId: user.id, tenantReference: user.tenantReference, gridLocationIds };
@@ -140,8 +145,14 @@ export class RegistrationsStore {
   /** Makes registrations whose sender died during its call `uncertain`, and answers how many. */
   async moveAbandonedToUncertain(limit: number): Promise<number> {
     return this.database.transaction(async (tx) => {
-      const moved = await tx.query<Pick<Claim, 'id' | 'tenantReference'>>(sql.MOVE_ABANDONED_TO_UNCERTAIN, [limit, ABANDONED]);
-      await appendEvents(tx, moved.map((registration) => failure('user.registration_uncertain', registration, ABANDONED)));
+      const moved = await tx.query<Pick<Claim, 'id' | 'tenantReference'>>(sql.MOVE_ABANDONED_TO_UNCERTAIN, [
+        limit,
+        ABANDONED,
+      ]);
+      await appendEvents(
+        tx,
+        moved.map((registration) => failure('user.registration_uncertain', registration, ABANDONED)),
+      );
       return moved.length;
     });
   }
@@ -153,7 +164,9 @@ export class RegistrationsStore {
 
   /** The one that keeps the reference from being registered anew: pending, registered or uncertain. */
   async findLive(tenantReference: string): Promise<RegistrationRecord | null> {
-    const [found] = await this.database.query<RegistrationRecord>(sql.FIND_LIVE_REGISTRATION, [tenantReference]);
+    const [found] = await this.database.query<RegistrationRecord>(sql.FIND_LIVE_REGISTRATION, [
+      tenantReference,
+    ]);
     return found ?? null;
   }
 
@@ -173,7 +186,11 @@ export class RegistrationsStore {
       }),
     };
     const orderBy = [{ createdAt: 'desc' }, { id: 'desc' }] as const;
-    const rows = await this.database.prisma.registration.findMany({ where, orderBy: [...orderBy], take: limit });
+    const rows = await this.database.prisma.registration.findMany({
+      where,
+      orderBy: [...orderBy],
+      take: limit,
+    });
     // Prisma cannot know what the CHECKs and the writers of this file hold: the status is one of ours, the metadata an object.
     return rows.map((row) => ({
       ...row,

@@ -1,4 +1,9 @@
-import { Injectable, Logger, type BeforeApplicationShutdown, type OnApplicationBootstrap } from '@nestjs/common';
+import {
+  Injectable,
+  Logger,
+  type BeforeApplicationShutdown,
+  type OnApplicationBootstrap,
+} from '@nestjs/common';
 import { Interval } from '@nestjs/schedule';
 import { Environment } from '../platform/env/environment.js';
 import { RegistrationSender } from './registration-sender.service.js';
@@ -47,7 +52,8 @@ export class RegistrationsSweep implements OnApplicationBootstrap, BeforeApplica
 
   private async sweep(): Promise<void> {
     const abandoned = await this.store.moveAbandonedToUncertain(ABANDONED_BATCH);
-    if (abandoned > 0) this.logger.warn(`${abandoned} registrations lost their sender during the call and are uncertain`);
+    if (abandoned > 0)
+      this.logger.warn(`${abandoned} registrations lost their sender during the call and are uncertain`);
     let goesOn = true;
     while (goesOn && !this.isStopping) goesOn = await this.sendDue();
   }
@@ -57,8 +63,12 @@ export class RegistrationsSweep implements OnApplicationBootstrap, BeforeApplica
     const claims = await this.store.claimDue(BATCH);
     const results = await Promise.allSettled(claims.map((claim) => this.sender.send(claim, 'background')));
     for (const result of results) {
-      if (result.status === 'rejected') this.logger.error(`a registration's outcome was not stored: ${String(result.reason)}`);
+      if (result.status === 'rejected')
+        this.logger.error(`a registration's outcome was not stored: ${String(result.reason)}`);
     }
-    return claims.length === BATCH && results.every((result) => result.status === 'fulfilled' && result.value !== 'pending');
+    return (
+      claims.length === BATCH &&
+      results.every((result) => result.status === 'fulfilled' && result.value !== 'pending')
+    );
   }
 }

@@ -42,10 +42,12 @@ export function readRemoteUser(value: unknown, asked: AskedUser): ReadRemoteUser
   const fault = (field: string, message: string) => void faults.push({ field, message });
 
   if (!isUuid(value.id)) fault('id', 'must be a UUID');
-  if (value.tenantReference !== asked.tenantReference) fault('tenantReference', 'must be the one that was sent');
+  if (value.tenantReference !== asked.tenantReference)
+    fault('tenantReference', 'must be the one that was sent');
   const gridLocations = readLocations(value.gridLocations, fault);
   const missing = asked.eans.filter((ean) => !gridLocations.some((location) => location.ean === ean)).length;
-  if (faults.length === 0 && missing > 0) fault('gridLocations', `must hold every EAN that was sent; ${missing} missing`);
+  if (faults.length === 0 && missing > 0)
+    fault('gridLocations', `must hold every EAN that was sent; ${missing} missing`);
 
   if (faults.length > 0) return { faults };
   return {
@@ -63,7 +65,10 @@ export function readRemoteUser(value: unknown, asked: AskedUser): ReadRemoteUser
   };
 }
 
-function readLocations(value: unknown, fault: (field: string, message: string) => void): RemoteGridLocation[] {
+function readLocations(
+  value: unknown,
+  fault: (field: string, message: string) => void,
+): RemoteGridLocation[] {
   if (!Array.isArray(value)) {
     fault('gridLocations', 'must be an array');
     return [];

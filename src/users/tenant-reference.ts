@@ -10,7 +10,8 @@ const BLANK_AT_AN_END = /^\s|\s$/u;
  */
 export function tenantReferenceFault(value: unknown): string | undefined {
   if (typeof value !== 'string') return 'must be a string';
-  if (value.length === 0 || value.length > MAX_LENGTH) return `must have 1 to ${MAX_LENGTH} characters, not ${value.length}`;
+  if (value.length === 0 || value.length > MAX_LENGTH)
+    return `must have 1 to ${MAX_LENGTH} characters, not ${value.length}`;
   if (CONTROL_CHARACTER.test(value)) return 'must not contain control characters or line breaks';
   if (LONE_SURROGATE.test(value)) return 'must not contain half a surrogate pair';
   if (BLANK_AT_AN_END.test(value)) return 'must not begin or end with a blank';

@@ -3,7 +3,10 @@ import type { Metadata } from './metadata.js';
 import type { UserRecord } from './users.store.js';
 
 export class GridLocationView {
-  @ApiProperty({ format: 'uuid', description: "The remote service's id; onboarding sessions are started with it" })
+  @ApiProperty({
+    format: 'uuid',
+    description: "The remote service's id; onboarding sessions are started with it",
+  })
   id: string;
 
   @ApiProperty({ pattern: '^[0-9]{18}$', description: 'Always 18 digits' })
@@ -50,7 +53,11 @@ export class UserPage {
   @ApiProperty({ type: [UserView] })
   items: UserView[];
 
-  @ApiProperty({ type: String, nullable: true, description: 'The cursor of the next page; null after the last' })
+  @ApiProperty({
+    type: String,
+    nullable: true,
+    description: 'The cursor of the next page; null after the last',
+  })
   next: string | null;
 }
 

@@ -17,8 +17,13 @@ const read = (body: string, asked: { tenantReference: string; eans: string[] } =
 
 describe('the request', () => {
   it('carries the digits of every EAN as a bare number', () => {
-    const { body, ...request } = registerUserRequest({ tenantReference: 'a "b" \\ é', eans: [EAN, '999999999999999999'] });
-    expect(body).toBe(`{"tenantReference":"a \\"b\\" \\\\ é","gridLocations":[{"ean":${EAN}},{"ean":999999999999999999}]}`);
+    const { body, ...request } = registerUserRequest({
+      tenantReference: 'a "b" \\ é',
+      eans: [EAN, '999999999999999999'],
+    });
+    expect(body).toBe(
+      `{"tenantReference":"a \\"b\\" \\\\ é","gridLocations":[{"ean":${EAN}},{"ean":999999999999999999}]}`,
+    );
     expect(request).toEqual({
       operation: 'register_user',
       method: 'POST',
@@ -46,7 +51,12 @@ describe('the answer', () => {
   it('may lack names and times, hold more than is documented, and write ids in capitals', () => {
     const body = `{"id":"${USER_ID.toUpperCase()}","tenantReference":"customer-1","status":{"new":1},"lastName":null,"createdAt":"soon",
       "gridLocations":[{"id":"${LOCATION_ID}","ean":"${EAN}","meter":1},{"id":"${USER_ID}","ean":999999999999999999}]}`;
-    expect(read(body)).toMatchObject({ id: USER_ID, lastName: '', createdAt: null, gridLocations: [{ ean: EAN }, {}] });
+    expect(read(body)).toMatchObject({
+      id: USER_ID,
+      lastName: '',
+      createdAt: null,
+      gridLocations: [{ ean: EAN }, {}],
+    });
   });
 
   it('loses what PostgreSQL cannot hold in a name', () => {
@@ -58,15 +68,24 @@ describe('the answer', () => {
     ['<html>OK</html>', 'the body is not JSON'],
     ['null', 'the body is not an object'],
     ['[]', 'the body is not an object'],
-    ['{}', 'id must be a UUID; tenantReference must be the one that was sent; gridLocations must be an array'],
+    [
+      '{}',
+      'id must be a UUID; tenantReference must be the one that was sent; gridLocations must be an array',
+    ],
     [BODY.slice(0, -2), 'the body is not JSON'],
     [BODY.replace(USER_ID, '1'), 'id must be a UUID'],
     [BODY.replace('customer-1', 'customer-2'), 'tenantReference must be the one that was sent'],
     [BODY.replace(EAN, '541448860004178018'), 'gridLocations must hold every EAN that was sent; 1 missing'],
-    [BODY.replace(EAN, '5.41448860004178019e17'), 'gridLocations[0].ean must be 18 digits without sign, fraction or exponent'],
+    [
+      BODY.replace(EAN, '5.41448860004178019e17'),
+      'gridLocations[0].ean must be 18 digits without sign, fraction or exponent',
+    ],
     [BODY.replace(LOCATION_ID, ''), 'gridLocations[0].id must be a UUID'],
     [BODY.replace('[{', '[null,{'), 'gridLocations[0] must be a JSON object'],
-    [BODY.replace('[{', `[{"id":"${LOCATION_ID}","ean":999999999999999999},{`), 'gridLocations[1].id must not stand twice'],
+    [
+      BODY.replace('[{', `[{"id":"${LOCATION_ID}","ean":999999999999999999},{`),
+      'gridLocations[1].id must not stand twice',
+    ],
     [BODY.replace('[{', `[{"id":"${USER_ID}","ean":${EAN}},{`), 'gridLocations[1].ean must not stand twice'],
     [BODY.replace('"customer-1"', '"customer-1","tenantReference":"customer-1"'), 'the body is not JSON'],
   ])('is unreadable: %s', (body, reason) => {

@@ -1,5 +1,11 @@
 import { Body, Controller, Get, HttpStatus, Param, Post, Query, Res } from '@nestjs/common';
-import { ApiAcceptedResponse, ApiCreatedResponse, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
+import {
+  ApiAcceptedResponse,
+  ApiCreatedResponse,
+  ApiOkResponse,
+  ApiOperation,
+  ApiTags,
+} from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
 import { RequireScope } from '../access/require-scope.decorator.js';
 import { ApiProblems } from '../platform/http/api-problems.decorator.js';
@@ -30,8 +36,17 @@ export class UsersController {
   })
   @ApiCreatedResponse({ type: UserView, description: 'Registered by this request' })
   @ApiOkResponse({ type: UserView, description: 'Registered before, with the same EANs' })
-  @ApiAcceptedResponse({ type: RegistrationView, description: 'Not decided yet; Location is the registration' })
-  @ApiProblems('invalid_request', 'invalid_json', 'tenant_reference_conflict', 'registration_conflict', 'remote_rejected')
+  @ApiAcceptedResponse({
+    type: RegistrationView,
+    description: 'Not decided yet; Location is the registration',
+  })
+  @ApiProblems(
+    'invalid_request',
+    'invalid_json',
+    'tenant_reference_conflict',
+    'registration_conflict',
+    'remote_rejected',
+  )
   async register(
     @Body() { tenantReference, gridLocations, metadata = {} }: RegisterUserInput,
     @Res({ passthrough: true }) reply: FastifyReply,

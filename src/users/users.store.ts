@@ -68,7 +68,11 @@ export class UsersStore {
   }
 
   /** Newest first: at most `limit` users that come after `position`. */
-  async listUsers(filter: UserFilter, position: ListPosition | undefined, limit: number): Promise<UserRecord[]> {
+  async listUsers(
+    filter: UserFilter,
+    position: ListPosition | undefined,
+    limit: number,
+  ): Promise<UserRecord[]> {
     return this.database.prisma.user.findMany({
       where: {
         ...(filter.tenantReference !== undefined && { tenantReference: filter.tenantReference }),

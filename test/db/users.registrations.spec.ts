@@ -5,9 +5,18 @@ import { Database } from '../../src/platform/database/database.js';
 import { readEnvironment } from '../../src/platform/env/read-environment.js';
 import { Problem, type ProblemCode } from '../../src/platform/problem/problem.js';
 import { RegistrationDecisionsStore } from '../../src/users/registration-decisions.store.js';
-import { DECIDABLE, PERSON_DECISIONS, REGISTRATION_STATUSES, type Verdict } from '../../src/users/registration.js';
+import {
+  DECIDABLE,
+  PERSON_DECISIONS,
+  REGISTRATION_STATUSES,
+  type Verdict,
+} from '../../src/users/registration.js';
 import { CLAIM_DUE } from '../../src/users/registrations.sql.js';
-import { RegistrationsStore, type Claim, type RegistrationRecord } from '../../src/users/registrations.store.js';
+import {
+  RegistrationsStore,
+  type Claim,
+  type RegistrationRecord,
+} from '../../src/users/registrations.store.js';
 import type { AskedUser, RemoteUser } from '../../src/users/remote-user.js';
 import { UsersStore } from '../../src/users/users.store.js';
 import { createTestDatabase, type TestDatabase } from '../setup/test-database.js';
@@ -26,7 +35,12 @@ let decisions: RegistrationDecisionsStore;
 
 beforeAll(async () => {
   testDatabase = await createTestDatabase();
-  const scs = { SCS_BASE_URL: 'http://127.0.0.1:9', SCS_API_KEY: 'k', SCS_CLIENT_ID: 'i', SCS_CLIENT_SECRET: 's' };
+  const scs = {
+    SCS_BASE_URL: 'http://127.0.0.1:9',
+    SCS_API_KEY: 'k',
+    SCS_CLIENT_ID: 'i',
+    SCS_CLIENT_SECRET: 's',
+  };
   database = new Database(readEnvironment({ ...testEnvironment(), ...scs, DATABASE_URL: testDatabase.url }));
   users = new UsersStore(database);
   store = new RegistrationsStore(database, users);
@@ -38,7 +52,11 @@ afterAll(async () => {
 });
 beforeEach(() => database.query('TRUNCATE registrations, users, domain_events, audit_log CASCADE'));
 
-const ask = (tenantReference: string = randomUUID()) => ({ tenantReference, eans: EANS, metadata: { channel: 'web' } });
+const ask = (tenantReference: string = randomUUID()) => ({
+  tenantReference,
+  eans: EANS,
+  metadata: { channel: 'web' },
+});
 
 async function claimed(tenantReference?: string): Promise<Claim> {
   const claim = await store.openIntent(ask(tenantReference));
@@ -66,15 +84,21 @@ async function read(id: string): Promise<RegistrationRecord> {
   return registration;
 }
 
-const change = (id: string, assignments: string) => database.query(`UPDATE registrations SET ${assignments} WHERE id = $1`, [id]);
+const change = (id: string, assignments: string) =>
+  database.query(`UPDATE registrations SET ${assignments} WHERE id = $1`, [id]);
 const letLeaseRunOut = (id: string) => change(id, `lease_until = clock_timestamp() - interval '1 ms'`);
 const makeDue = (id: string) => change(id, 'next_attempt_at = clock_timestamp()');
 const sentAt = async (id: string) =>
-  (await database.query<{ at: Date | null }>('SELECT sent_at AS at FROM registrations WHERE id = $1', [id]))[0]?.at;
+  (
+    await database.query<{ at: Date | null }>('SELECT sent_at AS at FROM registrations WHERE id = $1', [id])
+  )[0]?.at;
 const eventsOf = async (subject: string) =>
-  (await database.query<{ name: string }>('SELECT name FROM domain_events WHERE subject = $1 ORDER BY position', [subject])).map(
-    ({ name }) => name,
-  );
+  (
+    await database.query<{ name: string }>(
+      'SELECT name FROM domain_events WHERE subject = $1 ORDER BY position',
+      [subject],
+    )
+  ).map(({ name }) => name);
 const problemOf = (work: Promise<unknown>): Promise<ProblemCode | undefined> =>
   work.then(
     () => undefined,
@@ -86,17 +110,25 @@ describe('an intent', () => {
     const claims = await Promise.all(Array.from({ length: 50 }, () => store.openIntent(ask('one'))));
     const [claim, ...others] = claims.filter((each) => each !== null);
     expect(others).toEqual([]);
-    expect(claim).toMatchObject({ tenantReference: 'one', eans: EANS, metadata: { channel: 'web' }, attempts: 1 });
+    expect(claim).toMatchObject({
+      tenantReference: 'one',
+      eans: EANS,
+      metadata: { channel: 'web' },
+      attempts: 1,
+    });
     expect(await read(claim?.id ?? '')).toMatchObject({ status: 'pending', isBeingSent: true, isDue: false });
     expect(await sentAt(claim?.id ?? '')).toBeInstanceOf(Date);
   });
 
-  it.each(REGISTRATION_STATUSES)('keeps its reference from being registered anew unless it ended without a user: %s', async (status) => {
-    const { id } = await claimed('taken');
-    await change(id, `status = '${status}', lease_token = NULL, lease_until = NULL`);
-    const again = await store.openIntent(ask('taken'));
-    expect(again === null).toBe(status !== 'rejected' && status !== 'discarded');
-  });
+  it.each(REGISTRATION_STATUSES)(
+    'keeps its reference from being registered anew unless it ended without a user: %s',
+    async (status) => {
+      const { id } = await claimed('taken');
+      await change(id, `status = '${status}', lease_token = NULL, lease_until = NULL`);
+      const again = await store.openIntent(ask('taken'));
+      expect(again === null).toBe(status !== 'rejected' && status !== 'discarded');
+    },
+  );
 });
 
 describe('a claim', () => {
@@ -111,7 +143,8 @@ describe('a claim', () => {
   it('takes no more than its batch, whatever plan PostgreSQL chooses', async () => {
     await due(60);
     const claims = await database.transaction(async (tx) => {
-      for (const plan of ['hashjoin', 'mergejoin', 'material']) await tx.query(`SET LOCAL enable_${plan} = off`);
+      for (const plan of ['hashjoin', 'mergejoin', 'material'])
+        await tx.query(`SET LOCAL enable_${plan} = off`);
       return tx.query<Claim>(CLAIM_DUE.text, [1_000, 7]);
     });
     expect(claims).toHaveLength(7);
@@ -153,7 +186,12 @@ describe('an outcome', () => {
     const claim = await claimed();
     const user = confirmed(claim);
     expect(await store.settle(claim, { status: 'registered', user })).toBe(true);
-    expect(await read(claim.id)).toMatchObject({ status: 'registered', userId: user.id, lastError: null, isBeingSent: false });
+    expect(await read(claim.id)).toMatchObject({
+      status: 'registered',
+      userId: user.id,
+      lastError: null,
+      isBeingSent: false,
+    });
     expect(await users.getUser(user.id)).toMatchObject({
       tenantReference: claim.tenantReference,
       metadata: { channel: 'web' },
@@ -171,9 +209,21 @@ describe('an outcome', () => {
   });
 
   it.each([
-    [REJECTED, { status: 'rejected', lastError: 'refused: EAN unknown', nextAttemptAt: null }, ['user.registration_rejected']],
-    [UNCERTAIN, { status: 'uncertain', lastError: 'lost', nextAttemptAt: null }, ['user.registration_uncertain']],
-    [NOT_SENT, { status: 'pending', lastError: 'unreachable', nextAttemptAt: expect.any(Date), isDue: false }, []],
+    [
+      REJECTED,
+      { status: 'rejected', lastError: 'refused: EAN unknown', nextAttemptAt: null },
+      ['user.registration_rejected'],
+    ],
+    [
+      UNCERTAIN,
+      { status: 'uncertain', lastError: 'lost', nextAttemptAt: null },
+      ['user.registration_uncertain'],
+    ],
+    [
+      NOT_SENT,
+      { status: 'pending', lastError: 'unreachable', nextAttemptAt: expect.any(Date), isDue: false },
+      [],
+    ],
   ])('%j', async (verdict, row, events) => {
     const claim = await claimed();
     expect(await store.settle(claim, verdict)).toBe(true);
@@ -192,18 +242,24 @@ describe('an outcome', () => {
 
   it.each([
     ['id', (user: RemoteUser, other: RemoteUser) => ({ ...user, id: other.id })],
-    ['grid location', (user: RemoteUser, other: RemoteUser) => ({ ...user, gridLocations: other.gridLocations })],
-  ])("is uncertain when its %s belongs to another user here, and leaves nothing of it behind", async (_, borrow) => {
-    const first = await claimed();
-    const other = confirmed(first);
-    await store.settle(first, { status: 'registered', user: other });
-    const second = await claimed();
-    const user = borrow(confirmed(second), other);
-    expect(await store.settle(second, { status: 'registered', user })).toBe(true);
-    expect(await read(second.id)).toMatchObject({ status: 'uncertain', userId: null });
-    expect(await eventsOf(second.id)).toEqual(['user.registration_uncertain']);
-    expect(await users.listUsers({}, undefined, 10)).toHaveLength(1);
-  });
+    [
+      'grid location',
+      (user: RemoteUser, other: RemoteUser) => ({ ...user, gridLocations: other.gridLocations }),
+    ],
+  ])(
+    'is uncertain when its %s belongs to another user here, and leaves nothing of it behind',
+    async (_, borrow) => {
+      const first = await claimed();
+      const other = confirmed(first);
+      await store.settle(first, { status: 'registered', user: other });
+      const second = await claimed();
+      const user = borrow(confirmed(second), other);
+      expect(await store.settle(second, { status: 'registered', user })).toBe(true);
+      expect(await read(second.id)).toMatchObject({ status: 'uncertain', userId: null });
+      expect(await eventsOf(second.id)).toEqual(['user.registration_uncertain']);
+      expect(await users.listUsers({}, undefined, 10)).toHaveLength(1);
+    },
+  );
 });
 
 describe('a sender that dies', () => {
@@ -262,19 +318,32 @@ describe('a decision of a person', () => {
     return claim;
   };
   const decide = (decision: (typeof PERSON_DECISIONS)[number], id: string) =>
-    decision === 'resolve' ? decisions.resolve(id, 'a person', confirmed) : decisions[decision](id, 'a person');
+    decision === 'resolve'
+      ? decisions.resolve(id, 'a person', confirmed)
+      : decisions[decision](id, 'a person');
 
-  const cases = PERSON_DECISIONS.flatMap((decision) => REGISTRATION_STATUSES.map((status) => [decision, status] as const));
+  const cases = PERSON_DECISIONS.flatMap((decision) =>
+    REGISTRATION_STATUSES.map((status) => [decision, status] as const),
+  );
   it.each(cases)('%s of one that is %s', async (decision, status) => {
     const { id } = await registrationIn(status);
     const after = { retry: 'pending', discard: 'discarded', resolve: 'registered' } as const;
     const isAllowed = DECIDABLE[decision].includes(status);
     expect(await problemOf(decide(decision, id))).toBe(isAllowed ? undefined : 'registration_conflict');
-    expect(await read(id)).toMatchObject({ status: isAllowed ? after[decision] : status, isDue: isAllowed && decision === 'retry' });
+    expect(await read(id)).toMatchObject({
+      status: isAllowed ? after[decision] : status,
+      isDue: isAllowed && decision === 'retry',
+    });
     const entries = await database.query('SELECT actor, action, target, details FROM audit_log');
-    const action = { retry: 'registration.retried', discard: 'registration.discarded', resolve: 'registration.resolved' };
+    const action = {
+      retry: 'registration.retried',
+      discard: 'registration.discarded',
+      resolve: 'registration.resolved',
+    };
     const details = { decision, status, attempts: 1 };
-    expect(entries).toEqual(isAllowed ? [{ actor: 'a person', action: action[decision], target: id, details }] : []);
+    expect(entries).toEqual(
+      isAllowed ? [{ actor: 'a person', action: action[decision], target: id, details }] : [],
+    );
   });
 
   it.each(PERSON_DECISIONS)('%s is refused while a call is being made', async (decision) => {
@@ -283,13 +352,16 @@ describe('a decision of a person', () => {
     expect(await read(id)).toMatchObject({ status: 'pending', isBeingSent: true });
   });
 
-  it.each(['retry', 'resolve'] as const)('%s is refused when the reference has been registered anew since', async (decision) => {
-    const { id, tenantReference } = await registrationIn('rejected');
-    await claimed(tenantReference);
-    expect(await problemOf(decide(decision, id))).toBe('registration_conflict');
-    expect(await read(id)).toMatchObject({ status: 'rejected' });
-    expect(await users.listUsers({}, undefined, 10)).toEqual([]);
-  });
+  it.each(['retry', 'resolve'] as const)(
+    '%s is refused when the reference has been registered anew since',
+    async (decision) => {
+      const { id, tenantReference } = await registrationIn('rejected');
+      await claimed(tenantReference);
+      expect(await problemOf(decide(decision, id))).toBe('registration_conflict');
+      expect(await read(id)).toMatchObject({ status: 'rejected' });
+      expect(await users.listUsers({}, undefined, 10)).toEqual([]);
+    },
+  );
 
   it.each(PERSON_DECISIONS)('%s of none is not_found', async (decision) => {
     expect(await problemOf(decide(decision, randomUUID()))).toBe('not_found');
