@@ -33,7 +33,7 @@ export class RequestValidation implements PipeTransform {
       whitelist: true,
       forbidNonWhitelisted: true,
       forbidUnknownValues: true,
-      validationError: { target: false, value: false },
+      validationError: { target: false },
     });
     refuse(errors.flatMap((error) => flatten(error, '')));
     return instance;
@@ -47,9 +47,10 @@ export function IntegerParameter({ min, max }: { min: number; max: number }): Pr
       typeof value === 'string' && /^-?\d{1,15}$/.test(value) ? Number(value) : value,
     ),
     IsOptional(),
-    IsInt(),
-    Min(min),
+    // applyDecorators goes from the first to the last, so the rule about the type comes last here.
     Max(max),
+    Min(min),
+    IsInt(),
   );
 }
 
@@ -85,11 +86,21 @@ function flatten(error: ValidationError, parent: string): FieldError[] {
   const field = /^\d+$/.test(error.property)
     ? `${parent}[${error.property}]`
     : `${parent && `${parent}.`}${error.property}`;
-  const own = Object.entries(error.constraints ?? {}).map(([rule, message]) => ({
-    field,
-    message: MESSAGES.get(rule) ?? withoutName(message, error.property),
-  }));
+  const own =
+    error.constraints === undefined ? [] : [{ field, message: messageOf(error, error.constraints) }];
   return [...own, ...(error.children ?? []).flatMap((child) => flatten(child, field))];
+}
+
+/**
+ * One message for a field. Decorators apply from the last to the first, so the last entry is the rule that was written first:
+ * the one about the type, without which the others make no sense.
+ */
+function messageOf({ property, value }: ValidationError, constraints: Record<string, string>): string {
+  if (value === undefined) return 'is required';
+  // Whether a nested object is one at all is always noted last.
+  const { nestedValidation, ...own } = constraints;
+  const [rule, message] = Object.entries(own).at(-1) ?? ['nestedValidation', nestedValidation ?? ''];
+  return MESSAGES.get(rule) ?? withoutName(message, property);
 }
 
 /** class-validator begins its messages with the property's name, which `field` says already. */
