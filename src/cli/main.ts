@@ -5,6 +5,7 @@ import { CommandEnvironment } from './command-environment.js';
 import { keysCommand } from './keys.command.js';
 import { migrateCommand } from './migrate.command.js';
 import { openapiCommand } from './openapi.command.js';
+import { rederiveCommand } from './rederive.command.js';
 
 const environment = new CommandEnvironment(process.env);
 const read = () => environment.read();
@@ -14,6 +15,7 @@ const program = new Command('npm run cli --')
   .showHelpAfterError()
   .addCommand(migrateCommand(read))
   .addCommand(keysCommand(read))
+  .addCommand(rederiveCommand(read))
   .addCommand(openapiCommand());
 
 try {

@@ -1,0 +1,44 @@
+import { Command, InvalidArgumentError } from 'commander';
+import { SessionsStore } from '../onboarding/sessions.store.js';
+import { Rederivation } from '../onboarding/rederive.service.js';
+import { Cipher } from '../platform/crypto/cipher.js';
+import { Database } from '../platform/database/database.js';
+import type { Environment } from '../platform/env/environment.js';
+
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+
+/** `rederive`, on the database that `readEnvironment` names. */
+export function rederiveCommand(readEnvironment: () => Promise<Environment> | Environment): Command {
+  return new Command('rederive')
+    .description('replay the answers that were kept through the rules of today, and show which states would change')
+    .option('--session <id>', 'only this session', readId)
+    .option('--write', 'also write the changes, with their transitions and events')
+    .action(async ({ session, write = false }: { session?: string; write?: boolean }) => {
+      const environment = await readEnvironment();
+      const database = new Database(environment);
+      try {
+        const sessions = new SessionsStore(database, new Cipher(environment), environment);
+        await rederive(new Rederivation(database, sessions), session ?? null, write);
+      } finally {
+        await database.onApplicationShutdown();
+      }
+    });
+}
+
+async function rederive(rederivation: Rederivation, sessionId: string | null, write: boolean): Promise<void> {
+  let found = 0;
+  let written = 0;
+  for await (const changes of rederivation.plan(sessionId)) {
+    for (const { id, from, verdict } of changes) console.log(`${id}  ${from} -> ${verdict.state}  (${verdict.rule})`);
+    found += changes.length;
+    if (write) written += await rederivation.write(changes);
+  }
+  if (found === 0) console.error('every state is what the rules of today make of it');
+  else if (write) console.error(`${written} of ${found} written; the others have changed meanwhile`);
+  else console.error(`${found} would change; add --write to write them`);
+}
+
+function readId(text: string): string {
+  if (!UUID.test(text)) throw new InvalidArgumentError('It is a UUID.');
+  return text.toLowerCase();
+}
