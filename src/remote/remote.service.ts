@@ -38,11 +38,7 @@ export class Remote implements OnModuleDestroy, OnApplicationShutdown {
     hideSecrets([environment.SCS_API_KEY, environment.SCS_CLIENT_ID, environment.SCS_CLIENT_SECRET]);
     this.timeoutMs = environment.SCS_TIMEOUT_MS;
     this.ceiling = environment.SCS_MAX_CONCURRENCY;
-    this.adapter = createUndiciAdapter({
-      baseUrl: environment.SCS_BASE_URL,
-      timeoutMs: this.timeoutMs,
-      connections: this.ceiling,
-    });
+    this.adapter = createUndiciAdapter({ baseUrl: environment.SCS_BASE_URL, timeoutMs: this.timeoutMs });
     this.http = createAxios(this.adapter);
     const rate = new RateCeiling(() => environment.SCS_MAX_REQUESTS_PER_SECOND);
     this.limiter = new Limiter(this.ceiling, rate, monotonicMs, this.timeoutMs * WAIT_SHARE);

@@ -1,6 +1,6 @@
 import type { AxiosAdapter, AxiosResponse, InternalAxiosRequestConfig } from 'axios';
 import { AxiosHeaders } from 'axios';
-import { buildConnector, type Dispatcher, Pool } from 'undici';
+import { buildConnector, Client, type Dispatcher } from 'undici';
 
 /** 10,000 inverters of one session are 0.5 MB; more than this is no answer of the documented interface. */
 const MAX_BODY_BYTES = 1024 * 1024;
@@ -35,8 +35,6 @@ export interface ExchangeBody {
 export interface AdapterOptions {
   readonly baseUrl: string;
   readonly timeoutMs: number;
-  /** Connections kept for reads, and as many again for POSTs. */
-  readonly connections: number;
   /** Further TLS settings, such as a private authority. */
   readonly tls?: { readonly ca?: string };
 }
@@ -57,39 +55,76 @@ export function createUndiciAdapter(options: AdapterOptions): UndiciAdapter {
   const base = new URL(options.baseUrl);
   const prefix = base.pathname.replace(/\/+$/, '');
   const connect = promptConnector(options);
-  const poolFor = (keepAliveMs: number) =>
-    new Pool(base.origin, {
-      connections: options.connections,
-      pipelining: 1,
-      keepAliveTimeout: keepAliveMs,
-      // A longer life that the server offers in its Keep-Alive header is not taken.
-      keepAliveMaxTimeout: keepAliveMs,
-      // Both restart with every byte; the deadline of the exchange does not.
-      headersTimeout: 0,
-      bodyTimeout: 0,
-      connect,
-    });
-  const reads = poolFor(READ_KEEP_ALIVE_MS);
-  const posts = poolFor(POST_KEEP_ALIVE_MS);
+  const reads = new Connections(base.origin, connect, READ_KEEP_ALIVE_MS);
+  const posts = new Connections(base.origin, connect, POST_KEEP_ALIVE_MS);
 
   return {
     adapter: (config) =>
       new Promise<AxiosResponse>((resolve, reject) => {
         const method = config.method === 'post' ? 'POST' : 'GET';
-        const exchange = new Exchange(config, resolve, reject);
+        const connections = method === 'POST' ? posts : reads;
+        const client = connections.take();
+        const exchange = new Exchange(config, resolve, reject, (reusable) =>
+          connections.giveBack(client, reusable),
+        );
         const body = typeof config.data === 'string' ? config.data : undefined;
-        const request = {
-          method,
-          path: prefix + config.url,
-          headers: headersOf(config, body),
-          body,
-        } as const;
-        (method === 'POST' ? posts : reads).dispatch(request, exchange);
+        client.dispatch(
+          { method, path: prefix + config.url, headers: headersOf(config, body), body },
+          exchange,
+        );
       }),
     close: async () => {
-      await Promise.all([reads.destroy(), posts.destroy()]);
+      await Promise.all([reads.close(), posts.close()]);
     },
   };
+}
+
+/**
+ * As many connections as there are exchanges at once. undici's own Pool would do, but an exchange that is given up makes it
+ * connect again at once, to find out only then that nothing is left to send; here the connection goes and that is all.
+ */
+class Connections {
+  private readonly all = new Set<Client>();
+  private readonly free: Client[] = [];
+
+  constructor(
+    private readonly origin: string,
+    private readonly connect: buildConnector.connector,
+    private readonly keepAliveMs: number,
+  ) {}
+
+  /** The one used last, so that those not needed any more become idle and close. */
+  take(): Client {
+    return this.free.pop() ?? this.create();
+  }
+
+  giveBack(client: Client, reusable: boolean): void {
+    if (reusable) {
+      this.free.push(client);
+      return;
+    }
+    this.all.delete(client);
+    void client.destroy();
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([...this.all].map((client) => client.destroy()));
+  }
+
+  private create(): Client {
+    const client = new Client(this.origin, {
+      pipelining: 1,
+      keepAliveTimeout: this.keepAliveMs,
+      // A longer life that the server offers in its Keep-Alive header is not taken.
+      keepAliveMaxTimeout: this.keepAliveMs,
+      // Both restart with every byte; the deadline of the exchange does not.
+      headersTimeout: 0,
+      bodyTimeout: 0,
+      connect: this.connect,
+    });
+    this.all.add(client);
+    return client;
+  }
 }
 
 /** axios names a form as the type of every POST, also of one without a body. */
@@ -135,6 +170,7 @@ class Exchange implements Dispatcher.DispatchHandler {
     private readonly config: InternalAxiosRequestConfig,
     private readonly resolve: (response: AxiosResponse) => void,
     private readonly reject: (error: ExchangeError) => void,
+    private readonly release: (reusable: boolean) => void,
   ) {
     this.timer = setTimeout(
       () => this.fail('deadline', `no answer within ${config.timeout} ms`),
@@ -179,7 +215,7 @@ class Exchange implements Dispatcher.DispatchHandler {
   onComplete(): void {
     // Decoded whole: a character may be split between two chunks.
     const whole = this.chunks.length === 1 ? this.chunks[0]! : Buffer.concat(this.chunks, this.size);
-    this.answer({ text: whole.toString() });
+    this.answer({ text: whole.toString() }, true);
   }
 
   onError(error: Error): void {
@@ -187,15 +223,16 @@ class Exchange implements Dispatcher.DispatchHandler {
     this.fail('connection', this.status === 0 ? describe(error) : `answer cut off: ${describe(error)}`);
   }
 
-  private answer(data: ExchangeBody): void {
+  private answer(data: ExchangeBody, reusable: boolean): void {
     if (!this.settle()) return;
+    this.release(reusable);
     const { status, headers, config } = this;
     this.resolve({ status, statusText: '', headers: new AxiosHeaders(headers), config, data });
   }
 
   /** The status is known and the rest is not wanted: the connection goes, since its remaining bytes would have to be read. */
   private answerWithout(fault: string): void {
-    this.answer({ text: '', fault });
+    this.answer({ text: '', fault }, false);
     this.abort?.(new Error(fault));
   }
 
@@ -204,6 +241,7 @@ class Exchange implements Dispatcher.DispatchHandler {
     if (!this.settle()) return;
     this.reject(new ExchangeError(fault, abort !== undefined, reason));
     abort?.(new Error(reason));
+    this.release(false);
   }
 
   private settle(): boolean {
