@@ -23,7 +23,11 @@ export const deliverWith = async (
     case 'hold':
       await new Promise<void>((letGo) => {
         fault.held.add(letGo);
-        reply.raw.once('close', () => fault.held.delete(letGo));
+        // A client that hangs up is no longer waiting.
+        reply.raw.once('close', () => {
+          fault.held.delete(letGo);
+          letGo();
+        });
       });
       return deliver(reply, answer);
     case 'answer':

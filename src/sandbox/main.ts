@@ -64,5 +64,7 @@ if (process.send) {
   say(
     `  SCS_API_KEY=${credentials.apiKey} SCS_CLIENT_ID=${credentials.clientId} SCS_CLIENT_SECRET=${credentials.clientSecret}`,
   );
-  say(`  users and sessions, with buttons to play: ${url}/   control API: ${url}/sandbox`);
+  say(
+    `  users and sessions, with buttons to play: ${url}/   control API (docs/sandbox.md): ${url}/sandbox/…`,
+  );
 }

@@ -124,11 +124,8 @@ describe('the control API of the sandbox', () => {
       '%j on a registration leaves %i effects',
       async (fault, effects) => {
         await sandbox.control.addFault({ ...fault, operation: 'register_user' });
-        const outcome = await client.register('A-2', ['541448860000000013']).then(
-          ({ status, contentType }) => (contentType.startsWith('text/html') ? 'html' : status),
-          () => 'failed',
-        );
-        expect(outcome).not.toBe(fault.kind === 'html' ? 200 : undefined);
+        // Whether an answer comes at all depends on the fault: the ledger is what counts.
+        await client.register('A-2', ['541448860000000013']).catch(() => undefined);
         const { users } = await sandbox.control.ledger();
         expect(users.filter(({ tenantReference }) => tenantReference === 'A-2')).toHaveLength(effects);
       },

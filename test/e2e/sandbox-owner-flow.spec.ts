@@ -4,7 +4,7 @@ import { authorisedClientOf, startRemoteSession, type StartedSession } from '../
 import { startSandbox, type TestSandbox } from '../setup/sandbox.js';
 import { waitFor } from '../setup/wait-for.js';
 
-const ALLOWED = [
+const ALLOWED: [string, string][] = [
   ['allow', 'monitoring'],
   ['allow', 'curtailment'],
 ];
@@ -28,7 +28,10 @@ describe('the web flow of the owner', () => {
     return { status: response.status, text: await response.text() };
   };
   /** As a browser does it: posts the form and follows to the page that comes next. */
-  const submit = async (step: string, fields: string[][] = []): Promise<{ status: number; text: string }> => {
+  const submit = async (
+    step: string,
+    fields: [string, string][] = [],
+  ): Promise<{ status: number; text: string }> => {
     const response = await fetch(`${session.startUrl}/${step}`, {
       method: 'POST',
       body: new URLSearchParams(fields),
