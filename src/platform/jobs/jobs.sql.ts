@@ -13,8 +13,7 @@ export async function keepJobs(sql: Sql, worker: string): Promise<void> {
   await sql.query(KEEP, [worker]);
 }
 
-// A job whose last attempt was taken back has nobody left to run it; one without an error is what a worker left that died
-// between giving up the key of a finished job and deleting its row.
+// A job without key, error and attempts left is finished: its worker died between giving up the key and deleting the row.
 const RELEASE_LAPSED: Statement = {
   name: 'jobs.release-lapsed',
   text: `
@@ -37,16 +36,13 @@ export async function releaseLapsedJobs(sql: Sql, leaseMs: number): Promise<numb
 }
 
 const GIVE_BACK = `
-  UPDATE graphile_worker._private_jobs SET locked_at = NULL, locked_by = NULL, attempts = greatest(attempts - 1, 0)
-  WHERE locked_by = $1`;
+  UPDATE graphile_worker._private_jobs
+  SET locked_at = NULL, locked_by = NULL, attempts = greatest(attempts - 1, 0), run_at = least(run_at, clock_timestamp())
+  WHERE locked_by = $1 OR (locked_by IS NULL AND id = ANY ($2::bigint[]))`;
 
-/** What a worker was doing when it stopped can be taken up by another at once, and was no attempt. */
-export async function giveBackJobs(sql: Sql, worker: string): Promise<void> {
-  await sql.query(GIVE_BACK, [worker]);
-}
-
-export async function giveBackJob(sql: Sql, worker: string, id: string): Promise<void> {
-  await sql.query(`${GIVE_BACK} AND id = $2`, [worker, id]);
+/** What a worker that has stopped still holds, and the jobs it broke off, are due at once and were no attempt. */
+export async function giveBackJobs(sql: Sql, worker: string, brokenOff: readonly string[]): Promise<void> {
+  await sql.query(GIVE_BACK, [worker, brokenOff]);
 }
 
 const IS_HELD: Statement = {
@@ -67,7 +63,7 @@ export async function holdJob(tx: Sql, worker: string, id: string): Promise<bool
 
 const GIVE_UP_KEY: Statement = {
   name: 'jobs.give-up-key',
-  text: 'UPDATE graphile_worker._private_jobs SET key = NULL, attempts = max_attempts WHERE id = $1',
+  text: 'UPDATE graphile_worker._private_jobs SET key = NULL, attempts = max_attempts, last_error = NULL WHERE id = $1',
 };
 
 /** From here on, a job added with the key is a new one. */

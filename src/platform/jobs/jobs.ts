@@ -7,7 +7,7 @@ import { Database } from '../database/database.js';
 import { Environment } from '../env/environment.js';
 import { errorText } from './error-text.js';
 import { giveBackJobs, keepJobs, releaseLapsedJobs } from './jobs.sql.js';
-import { RunningJob } from './running-job.js';
+import { JobBrokenOffError, RunningJob } from './running-job.js';
 
 /** Throwing makes the job run again after a growing wait. */
 export type Task = (payload: unknown, job: RunningJob) => Promise<void>;
@@ -39,7 +39,8 @@ export class Jobs implements OnApplicationBootstrap, OnModuleDestroy, BeforeAppl
   private readonly tasks = new Map<string, Task>();
   private readonly pool: pg.Pool;
   private worker: graphile.WorkerPool | undefined;
-  private beats: Promise<void> | undefined;
+  private readonly brokenOff: string[] = [];
+  private running: Promise<unknown> = Promise.resolve();
   private stopped: Promise<void> | undefined;
   private readonly stopping = new AbortController();
 
@@ -68,12 +69,24 @@ export class Jobs implements OnApplicationBootstrap, OnModuleDestroy, BeforeAppl
 
   onApplicationBootstrap(): void {
     if (this.environment.ROLE === 'api' || this.tasks.size === 0) return;
-    this.start();
-    this.beats = this.beat();
+    this.running = Promise.all([this.work(), this.beat()]);
   }
 
-  private start(): void {
-    const worker = graphile.runTaskList(
+  // graphile-worker stops when it could not finish a job, be it for one lost connection. Nothing it ran is running then.
+  private async work(): Promise<void> {
+    while (!this.stopping.signal.aborted) {
+      const worker = this.start();
+      this.worker = worker;
+      await worker.promise.catch((error: unknown) =>
+        this.logger.error(`the worker stopped: ${errorText(error)}`),
+      );
+      await sleep(RESTART_MS, undefined, { signal: this.stopping.signal }).catch(() => {});
+      await this.giveBack(worker);
+    }
+  }
+
+  private start(): graphile.WorkerPool {
+    return graphile.runTaskList(
       {
         concurrency: CONCURRENCY,
         pollInterval: POLL_INTERVAL_MS,
@@ -82,7 +95,7 @@ export class Jobs implements OnApplicationBootstrap, OnModuleDestroy, BeforeAppl
         preset: {
           worker: {
             // Without a delay for batches, 0.17.3 finishes a job by a promise that nobody awaits: a connection lost at
-            // that moment is an unhandled rejection, which ends the process. With one, it tries again.
+            // that moment is an unhandled rejection, which ends the process. With one, it stops the worker in good order.
             completeJobBatchDelay: 0,
             failJobBatchDelay: 0,
             // No local queue: jobs waiting in one look like running ones and would have to be given back.
@@ -92,13 +105,6 @@ export class Jobs implements OnApplicationBootstrap, OnModuleDestroy, BeforeAppl
       Object.fromEntries([...this.tasks].map(([name, run]) => [name, this.runner(run)])),
       this.pool,
     );
-    this.worker = worker;
-    // graphile-worker gives up when it cannot finish jobs for minutes; the database being away is no reason to stay down.
-    void worker.promise
-      .catch((error: unknown) => this.logger.error(`the worker stopped: ${errorText(error)}`))
-      .then(() => sleep(RESTART_MS, undefined, { signal: this.stopping.signal }))
-      .then(() => this.start())
-      .catch(() => {});
   }
 
   private runner(run: Task): graphile.Task {
@@ -112,6 +118,7 @@ export class Jobs implements OnApplicationBootstrap, OnModuleDestroy, BeforeAppl
       try {
         await run(payload, running);
       } catch (error) {
+        if (error instanceof JobBrokenOffError) this.brokenOff.push(job.id);
         // graphile-worker stores and logs the message and the stack, and either may hold what must not stand there.
         const failure = new Error(errorText(error));
         delete failure.stack;
@@ -149,12 +156,19 @@ export class Jobs implements OnApplicationBootstrap, OnModuleDestroy, BeforeAppl
     const { worker } = this;
     if (worker !== undefined) {
       const ended = Promise.resolve(worker.gracefulShutdown('the process stops')).catch(() => {});
-      await Promise.race([Promise.all([ended, this.beats]), sleep(STOP_MS, undefined, { ref: false })]);
-      await giveBackJobs(this.database, worker.id).catch((error: unknown) =>
-        this.logger.warn(`running jobs could not be given back: ${errorText(error)}`),
-      );
+      await withinStopTime(Promise.all([ended, this.running]));
+      // Whatever has not ended in time is taken up by another, while it may still be running here.
+      await this.giveBack(worker);
     }
-    await Promise.race([this.pool.end(), sleep(STOP_MS, undefined, { ref: false })]);
+    await withinStopTime(this.pool.end());
+  }
+
+  private async giveBack(worker: graphile.WorkerPool): Promise<void> {
+    await giveBackJobs(this.database, worker.id, this.brokenOff.splice(0)).catch((error: unknown) =>
+      this.logger.warn(
+        `jobs could not be given back, others take them in ${LEASE_MS} ms: ${errorText(error)}`,
+      ),
+    );
   }
 
   // Its `info` is a line per job. The level is a const enum, whose values are these words.
@@ -170,3 +184,6 @@ export class Jobs implements OnApplicationBootstrap, OnModuleDestroy, BeforeAppl
     }
   }
 }
+
+const withinStopTime = (work: Promise<unknown>): Promise<unknown> =>
+  Promise.race([work, sleep(STOP_MS, undefined, { ref: false })]);

@@ -1,9 +1,14 @@
 import type { Database, Transaction } from '../database/database.js';
 import * as sql from './jobs.sql.js';
 
-/** The job was given to another worker because this one was silent for too long, or back because the process stops. */
-export class JobNotHeldError extends Error {
-  override readonly name = 'JobNotHeldError';
+/** The job was given to another worker, because this one was silent for too long. */
+export class JobLostError extends Error {
+  override readonly name = 'JobLostError';
+}
+
+/** The process stops, and the rest of the job is for another. */
+export class JobBrokenOffError extends Error {
+  override readonly name = 'JobBrokenOffError';
 }
 
 /** A job while it runs, for a task that works off a list and must neither do so twice at once nor overlook an addition. */
@@ -17,12 +22,9 @@ export class RunningJob {
 
   /** To be called between two steps: throws when the rest is for somebody else to do. */
   async goOn(): Promise<void> {
-    if (this.isStopping()) {
-      await sql.giveBackJob(this.database, this.worker, this.id);
-      throw new JobNotHeldError('the process stops');
-    }
+    if (this.isStopping()) throw new JobBrokenOffError('the process stops');
     if (!(await sql.isHeld(this.database, this.worker, this.id)))
-      throw new JobNotHeldError('another worker has the job');
+      throw new JobLostError('another worker has the job');
   }
 
   /**
@@ -32,7 +34,7 @@ export class RunningJob {
   async finishWhen(isDone: (tx: Transaction) => Promise<boolean>): Promise<boolean> {
     return this.database.transaction(async (tx) => {
       if (!(await sql.holdJob(tx, this.worker, this.id)))
-        throw new JobNotHeldError('another worker has the job');
+        throw new JobLostError('another worker has the job');
       // A statement of its own, hence with a snapshot from after the lock.
       if (!(await isDone(tx))) return false;
       await sql.giveUpKey(tx, this.id);
