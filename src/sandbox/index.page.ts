@@ -1,4 +1,4 @@
-import { html, page, type Html } from './html.js';
+import { markup, page, type Html } from './markup.js';
 import type { Session } from './session.js';
 import type { User } from './state.js';
 
@@ -8,7 +8,7 @@ const SHOWN = 100;
 export const indexPage = (users: readonly User[], sessions: readonly Session[]): Html =>
   page(
     'Sandbox',
-    html`<main class="wide">
+    markup`<main class="wide">
       <h1>Sandbox of the Solar Curtailment Service</h1>
       <p class="note">
         What the remote service would know. <a href="/">Look again</a> ·
@@ -16,20 +16,20 @@ export const indexPage = (users: readonly User[], sessions: readonly Session[]):
         <a href="/sandbox/scenarios">scenarios</a>
       </p>
       <h2>Sessions (${sessions.length})</h2>
-      ${sessions.length === 0 ? html`<p>None yet.</p>` : table(['Session', 'State', 'Inverters', 'Updated', 'Do'], newest(sessions).map(sessionRow))}
+      ${sessions.length === 0 ? markup`<p>None yet.</p>` : table(['Session', 'State', 'Inverters', 'Updated', 'Do'], newest(sessions).map(sessionRow))}
       <h2>Users (${users.length})</h2>
-      ${users.length === 0 ? html`<p>None yet.</p>` : table(['User', 'Reference', 'Grid locations'], newest(users).map(userRow))}
+      ${users.length === 0 ? markup`<p>None yet.</p>` : table(['User', 'Reference', 'Grid locations'], newest(users).map(userRow))}
     </main>`,
   );
 
 const newest = <T>(items: readonly T[]): readonly T[] => items.slice(-SHOWN).reverse();
 
 const table = (headings: readonly string[], rows: readonly Html[]): Html =>
-  html`<div class="scroll">
+  markup`<div class="scroll">
     <table>
       <thead>
         <tr>
-          ${headings.map((heading) => html`<th scope="col">${heading}</th>`)}
+          ${headings.map((heading) => markup`<th scope="col">${heading}</th>`)}
         </tr>
       </thead>
       <tbody>
@@ -39,35 +39,33 @@ const table = (headings: readonly string[], rows: readonly Html[]): Html =>
   </div>`;
 
 const userRow = (user: User): Html =>
-  html`<tr>
+  markup`<tr>
     <td><code>${user.id}</code></td>
     <td>${user.tenantReference}</td>
-    <td>${user.gridLocations.map(({ id, ean }) => html`<div>${ean} <code>${id}</code></div>`)}</td>
-  </tr> `;
+    <td>${user.gridLocations.map(({ id, ean }) => markup`<div>${ean} <code>${id}</code></div>`)}</td>
+  </tr>`;
 
 const sessionRow = (session: Session): Html =>
-  html`<tr>
+  markup`<tr>
     <td>
-      <code>${session.sessionId}</code><br /><a href="/pv-onboarding/${session.linkToken}"
-        >web flow of the owner</a
-      >
+      <code>${session.sessionId}</code><br>
+      <a href="/pv-onboarding/${session.linkToken}">web flow of the owner</a>
     </td>
     <td>
-      finished ${String(session.finished)}, active ${String(session.active)}, expired
-      ${String(session.expired)}<br />
+      finished ${String(session.finished)}, active ${String(session.active)}, expired ${String(session.expired)}<br>
       ${progress(session)}
     </td>
-    <td>${session.inverters.map((id) => html`<div><code>${id}</code></div>`)}</td>
+    <td>${session.inverters.map((id) => markup`<div><code>${id}</code></div>`)}</td>
     <td>${new Date(session.updatedAt).toISOString().slice(0, 19)}Z</td>
     <td>
       ${BUTTONS.map(
         ([action, label]) =>
-          html`<form method="post" action="/play/${session.sessionId}/${action}">
+          markup`<form method="post" action="/play/${session.sessionId}/${action}">
             <button class="small">${label}</button>
           </form>`,
       )}
     </td>
-  </tr> `;
+  </tr>`;
 
 const progress = ({ completedAt, brand, scenario, planned, override }: Session): string =>
   [

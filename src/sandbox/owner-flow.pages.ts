@@ -1,4 +1,4 @@
-import { html, page, type Html } from './html.js';
+import { markup, page, type Html } from './markup.js';
 import type { Brand } from './settings.js';
 
 /** The installations that every account at every brand shows. */
@@ -7,7 +7,7 @@ export const INSTALLATIONS = ['House roof', 'Garage', 'Garden shed'] as const;
 const step = (number: number, title: string, form: Html): Html =>
   page(
     title,
-    html`<main>
+    markup`<main>
       <p class="steps">Step ${number} of 3</p>
       <h1>${title}</h1>
       <div class="card">${form}</div>
@@ -15,17 +15,26 @@ const step = (number: number, title: string, form: Html): Html =>
   );
 
 const problem = (message: string | null): Html =>
-  message === null ? html`` : html`<p class="wrong" role="alert">${message}</p>`;
+  message === null ? markup`` : markup`<p class="wrong" role="alert">${message}</p>`;
+
+const choice = (
+  type: 'radio' | 'checkbox',
+  name: string,
+  value: string,
+  label: string,
+  attribute: 'required' | 'checked' | '',
+): Html =>
+  markup`<label class="choice"><input type="${type}" name="${name}" value="${value}" ${attribute}> ${label}</label>`;
 
 export const brandPage = (link: string, brands: readonly Brand[], message: string | null): Html =>
   step(
     1,
     'Which brand is your inverter?',
-    html`${problem(message)}
+    markup`${problem(message)}
       <form method="post" action="/pv-onboarding/${link}/brand">
         <fieldset>
           <legend>Inverter brand</legend>
-          ${brands.map(({ id, name }) => html`<label class="choice"><input type="radio" name="brand" value="${id}" required /> ${name}</label>`)}
+          ${brands.map(({ id, name }) => choice('radio', 'brand', id, name, 'required'))}
         </fieldset>
         <p class="note">Inverters of another brand need a link of their own.</p>
         <button>Continue</button>
@@ -36,14 +45,12 @@ export const signInPage = (link: string, brand: Brand, message: string | null): 
   step(
     2,
     `Sign in at ${brand.name}`,
-    html`${problem(message)}
+    markup`${problem(message)}
       <form method="post" action="/pv-onboarding/${link}/sign-in">
-        <label class="field"
-          >Email address <input type="email" name="email" autocomplete="username" required
-        /></label>
-        <label class="field"
-          >Password <input type="password" name="password" autocomplete="current-password" required
-        /></label>
+        <label class="field">Email address
+          <input type="email" name="email" autocomplete="username" required></label>
+        <label class="field">Password
+          <input type="password" name="password" autocomplete="current-password" required></label>
         <p class="note">This is a sandbox: anything will do, and nothing is kept.</p>
         <button>Sign in</button>
       </form>
@@ -56,33 +63,18 @@ export const authorisePage = (link: string, brand: Brand, message: string | null
   step(
     3,
     'Allow monitoring and curtailment',
-    html`${problem(message)}
+    markup`${problem(message)}
       <form method="post" action="/pv-onboarding/${link}/authorise">
         <fieldset>
           <legend>Your installations at ${brand.name}</legend>
-          ${INSTALLATIONS.map(
-            (name, position) =>
-              html`<label class="choice"
-                ><input
-                  type="checkbox"
-                  name="installation"
-                  value="${position}"
-                  ${position === 0 ? html` checked` : ''}
-                />
-                ${name}</label
-              >`,
+          ${INSTALLATIONS.map((name, position) =>
+            choice('checkbox', 'installation', String(position), name, position === 0 ? 'checked' : ''),
           )}
         </fieldset>
         <fieldset>
           <legend>What you allow</legend>
-          <label class="choice"
-            ><input type="checkbox" name="allow" value="monitoring" required /> Reading how much these
-            inverters produce</label
-          >
-          <label class="choice"
-            ><input type="checkbox" name="allow" value="curtailment" required /> Reducing their production
-            when that is needed</label
-          >
+          ${choice('checkbox', 'allow', 'monitoring', 'Reading how much these inverters produce', 'required')}
+          ${choice('checkbox', 'allow', 'curtailment', 'Reducing their production when that is needed', 'required')}
         </fieldset>
         <button>Allow</button>
       </form>`,
@@ -91,13 +83,10 @@ export const authorisePage = (link: string, brand: Brand, message: string | null
 export const donePage = (brand: Brand | null): Html =>
   page(
     'Thank you',
-    html`<main>
+    markup`<main>
       <h1>Thank you, that is all</h1>
       <div class="card">
-        <p>
-          You have allowed monitoring and
-          curtailment${brand === null ? '' : ` of your ${brand.name} installation`}.
-        </p>
+        <p>You have allowed monitoring and curtailment${brand === null ? '' : ` of your ${brand.name} installation`}.</p>
         <p>It can take a while until the installation is connected. You can close this page.</p>
       </div>
     </main>`,
@@ -106,7 +95,7 @@ export const donePage = (brand: Brand | null): Html =>
 export const closedPage = (): Html =>
   page(
     'This link is not valid',
-    html`<main>
+    markup`<main>
       <h1>This link is not valid</h1>
       <div class="card">
         <p>It is unknown here, or its time is over. Ask your energy supplier for a new link.</p>

@@ -1,5 +1,5 @@
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify';
-import type { Html } from './html.js';
+import type { Html } from './markup.js';
 import {
   authorisePage,
   brandPage,

@@ -4,7 +4,7 @@ export class Html {
 }
 
 /** Builds a page; whatever is put in that is not Html itself is escaped. */
-export const html = (
+export const markup = (
   strings: TemplateStringsArray,
   ...values: readonly (string | number | Html | readonly Html[])[]
 ): Html =>
@@ -17,12 +17,12 @@ const render = (value: string | number | Html | readonly Html[]): string => {
 };
 
 export const page = (title: string, content: Html): Html =>
-  html`<!doctype html>
+  markup`<!doctype html>
     <html lang="en">
       <head>
-        <meta charset="utf-8" />
-        <meta name="viewport" content="width=device-width, initial-scale=1" />
-        <meta name="referrer" content="same-origin" />
+        <meta charset="utf-8">
+        <meta name="viewport" content="width=device-width, initial-scale=1">
+        <meta name="referrer" content="same-origin">
         <title>${title}</title>
         <style>
           ${STYLE}
