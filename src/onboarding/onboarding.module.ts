@@ -1,5 +1,6 @@
 import { Module } from '@nestjs/common';
 import { AuthModule } from '../auth/auth.module.js';
+import { RemoteModule } from '../remote/remote.module.js';
 import { UsersModule } from '../users/users.module.js';
 import { InvertersController } from './inverters.controller.js';
 import { InvertersStore } from './inverters.store.js';
@@ -18,7 +19,7 @@ import { StartsStore } from './starts.store.js';
 import { StateWatch } from './state-watch.service.js';
 
 @Module({
-  imports: [AuthModule, UsersModule],
+  imports: [AuthModule, RemoteModule, UsersModule],
   controllers: [SessionsController, InvertersController],
   providers: [
     SessionsService,

@@ -1,12 +1,14 @@
+import { setMaxListeners } from 'node:events';
 import { Injectable, Logger } from '@nestjs/common';
 import type { BeforeApplicationShutdown, OnApplicationBootstrap } from '@nestjs/common';
 import { SchedulerRegistry } from '@nestjs/schedule';
 import { Environment } from '../platform/env/environment.js';
+import { Remote } from '../remote/remote.service.js';
 import { PollWrites } from './poll-writes.js';
 import { PollsStore } from './polls.store.js';
 import type { ClaimedPoll, PollBatch } from './polls.store.js';
 import { planRead } from './read-plan.js';
-import type { SessionRead } from './read-plan.js';
+import type { ReadStep, SessionRead } from './read-plan.js';
 import { scheduleSettings } from './schedule.js';
 import { SessionReader } from './session-reader.service.js';
 
@@ -15,8 +17,9 @@ interface Task {
   readonly poll: ClaimedPoll;
 }
 
-/** Reads of a stopping process get this long; then they count as not sent. */
-const DRAIN_MS = 3_000;
+/** Reads of a stopping process get this long, and then what they brought to be written. */
+const DRAIN_MS = 2_000;
+const WRITE_MS = 1_000;
 /** While the remote service turns everything away, one session at a time asks whether it still does. */
 const PROBE_PAUSE_MS = 1_000;
 /** A batch should live about this long: the longer, the more sessions wait for another worker after a crash. */
@@ -34,6 +37,7 @@ export class Poller implements OnApplicationBootstrap, BeforeApplicationShutdown
   private readonly logger = new Logger(Poller.name);
   private readonly settings;
   private readonly queue: Task[] = [];
+  private readonly giveUp = new AbortController();
   private inFlight = 0;
   private claiming = false;
   private stopping = false;
@@ -49,10 +53,13 @@ export class Poller implements OnApplicationBootstrap, BeforeApplicationShutdown
     private readonly polls: PollsStore,
     private readonly reader: SessionReader,
     private readonly writes: PollWrites,
+    private readonly remote: Remote,
     private readonly environment: Environment,
     private readonly timers: SchedulerRegistry,
   ) {
     this.settings = scheduleSettings(environment);
+    // Every read in flight listens.
+    setMaxListeners(0, this.giveUp.signal);
   }
 
   onApplicationBootstrap(): void {
@@ -75,8 +82,14 @@ export class Poller implements OnApplicationBootstrap, BeforeApplicationShutdown
     this.stopping = true;
     this.giveBack(null, 0);
     const deadline = Date.now() + DRAIN_MS;
+    await this.idle(deadline);
+    this.giveUp.abort();
+    await this.idle(deadline + WRITE_MS);
+    await this.writes.drained(deadline + WRITE_MS);
+  }
+
+  private async idle(deadline: number): Promise<void> {
     while ((this.inFlight > 0 || this.claiming) && Date.now() < deadline) await pause(10);
-    await this.writes.drained(deadline + DRAIN_MS);
   }
 
   private async tick(): Promise<void> {
@@ -122,8 +135,9 @@ export class Poller implements OnApplicationBootstrap, BeforeApplicationShutdown
     this.fill();
   }
 
+  /** No more than the remote service takes: in its line a read would wait on a claim that others could use. */
   private fill(): void {
-    while (this.inFlight < this.environment.SCS_MAX_CONCURRENCY && this.queue.length > 0) {
+    while (this.inFlight < this.remote.liveLimit && this.queue.length > 0) {
       void this.run(this.queue.shift()!);
     }
   }
@@ -132,7 +146,7 @@ export class Poller implements OnApplicationBootstrap, BeforeApplicationShutdown
     if (!this.writes.isLive(task.batchId)) return;
     this.inFlight++;
     try {
-      this.finish(task, await this.reader.read(task.poll));
+      this.finish(task, await this.reader.read(task.poll, 'background', this.giveUp.signal));
     } catch (error) {
       // A bug in reading one session must not stop the others, nor be forgotten.
       this.logger.error(
@@ -154,6 +168,11 @@ export class Poller implements OnApplicationBootstrap, BeforeApplicationShutdown
   }
 
   private finish({ batchId, poll }: Task, read: SessionRead): void {
+    if (this.stopping && (read.kind === 'not_sent' || read.kind === 'failed')) {
+      // We gave it up ourselves, which says nothing of the session or the remote service.
+      this.writes.finish(batchId, poll, backAgain(poll, null, 0));
+      return;
+    }
     if (read.kind === 'not_sent') {
       const pauseMs = read.retryAfterMs ?? PROBE_PAUSE_MS;
       this.pausedUntil = Math.max(this.pausedUntil, Date.now() + pauseMs);
@@ -168,8 +187,7 @@ export class Poller implements OnApplicationBootstrap, BeforeApplicationShutdown
   /** Sessions that were claimed and not read are due again after `retryMs`. */
   private giveBack(error: string | null, retryMs: number): void {
     for (const { batchId, poll } of this.queue.splice(0)) {
-      const { failures, notFound } = poll;
-      this.writes.finish(batchId, poll, { kind: 'postpone', failures, notFound, error, retryMs });
+      this.writes.finish(batchId, poll, backAgain(poll, error, retryMs));
     }
   }
 
@@ -189,5 +207,13 @@ export class Poller implements OnApplicationBootstrap, BeforeApplicationShutdown
     this.rateSince = Date.now();
   }
 }
+
+const backAgain = ({ failures, notFound }: ClaimedPoll, error: string | null, retryMs: number): ReadStep => ({
+  kind: 'postpone',
+  failures,
+  notFound,
+  error,
+  retryMs,
+});
 
 const pause = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));

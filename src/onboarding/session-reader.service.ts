@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { AuthorisedRemote } from '../auth/authorised-remote.service.js';
 import { Environment } from '../platform/env/environment.js';
-import type { RemoteAnswer } from '../remote/outcome.js';
+import type { Priority, RemoteAnswer, RemoteRequest } from '../remote/outcome.js';
 import { outcomeOf } from '../remote/read-answer.js';
 import type { SessionRead } from './read-plan.js';
 import { planShapes } from './session-path.js';
@@ -28,18 +28,19 @@ export class SessionReader {
     private readonly environment: Environment,
   ) {}
 
-  async read(session: ReadableSession): Promise<SessionRead> {
+  /** `foreground` when somebody waits for it; `signal` gives it up. */
+  async read(session: ReadableSession, priority: Priority, signal?: AbortSignal): Promise<SessionRead> {
     let read: SessionRead = { kind: 'failed', error: 'no path shape' };
     for (const shape of planShapes(this.environment.SCS_SESSION_PATH, this.worked)) {
-      read = await this.readAt(shape, session);
+      read = await this.readAt({ ...readSessionRequest(shape, session), priority, signal }, session);
       if (read.kind === 'unchanged' || read.kind === 'observed') this.worked = shape;
       if (read.kind !== 'not_found') return read;
     }
     return read;
   }
 
-  private async readAt(shape: PathShape, session: ReadableSession): Promise<SessionRead> {
-    const sent = await this.remote.send(readSessionRequest(shape, session), 'user', session.userId);
+  private async readAt(request: RemoteRequest, session: ReadableSession): Promise<SessionRead> {
+    const sent = await this.remote.send(request, 'user', session.userId);
     // Nearly every answer is the one before: comparing its hash spares the parse, the checks and the write.
     if (sent.kind === 'answered' && sent.answer.status === 200 && isSame(sent.answer, session.answerHash)) {
       return { kind: 'unchanged' };

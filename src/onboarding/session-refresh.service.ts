@@ -70,7 +70,13 @@ export class SessionRefreshService {
     const poll = batch.polls[0]!;
     const { sessionId } = poll;
     try {
-      const step = planRead(poll, await this.reader.read(poll), poll.now, this.settings, Math.random());
+      const step = planRead(
+        poll,
+        await this.reader.read(poll, 'foreground'),
+        poll.now,
+        this.settings,
+        Math.random(),
+      );
       switch (step.kind) {
         case 'nothing':
           return;

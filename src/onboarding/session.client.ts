@@ -52,7 +52,7 @@ export function readStartSessionResponse(answer: RemoteAnswer): StartedSession {
 export function readSessionRequest(
   shape: PathShape,
   session: { readonly sessionId: string; readonly userId: string },
-): RemoteRequest {
+): RemoteRequest & { readonly operation: 'read_session' } {
   const path =
     shape === 'onboarding'
       ? `/api/v1/ssa/onboarding/pv/${session.sessionId}`

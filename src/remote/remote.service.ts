@@ -76,6 +76,11 @@ export class Remote implements OnModuleDestroy, OnApplicationShutdown {
     return sent;
   }
 
+  /** How many calls the service takes at once, as far as is learned; more of them would only wait for their turn. */
+  get liveLimit(): number {
+    return this.limiter.limit;
+  }
+
   status(): RemoteStatus {
     return {
       limit: { current: this.limiter.limit, ceiling: this.ceiling },
