@@ -40,6 +40,8 @@ export class Poller implements OnApplicationBootstrap, BeforeApplicationShutdown
   private readonly giveUp = new AbortController();
   private inFlight = 0;
   private claiming = false;
+  /** The last claim was full, so the next need not wait for the tick. */
+  private moreIsDue = false;
   private stopping = false;
   /** The remote service turned a read away: pause, then ask with a single one. */
   private pausedUntil = 0;
@@ -103,9 +105,13 @@ export class Poller implements OnApplicationBootstrap, BeforeApplicationShutdown
       }
       await this.claimMore();
     } catch (error) {
-      // The database is away; every tick tries again.
-      this.logger.warn(`polling is held up: ${error instanceof Error ? error.message : String(error)}`);
+      this.warn(error);
     }
+  }
+
+  /** The database is away; every tick tries again. */
+  private warn(error: unknown): void {
+    this.logger.warn(`polling is held up: ${error instanceof Error ? error.message : String(error)}`);
   }
 
   private async claimMore(): Promise<void> {
@@ -115,7 +121,9 @@ export class Poller implements OnApplicationBootstrap, BeforeApplicationShutdown
     if (this.probing && this.inFlight > 0) return;
     this.claiming = true;
     try {
-      const batch = await this.polls.claimDue(this.probing ? 1 : this.batchSize());
+      const size = this.probing ? 1 : this.batchSize();
+      const batch = await this.polls.claimDue(size);
+      this.moreIsDue = batch?.polls.length === size;
       if (batch !== null) this.take(batch);
     } finally {
       this.claiming = false;
@@ -159,12 +167,7 @@ export class Poller implements OnApplicationBootstrap, BeforeApplicationShutdown
       this.completed++;
     }
     this.fill();
-    if (this.queue.length < this.environment.SCS_MAX_CONCURRENCY) void this.tickSoon();
-  }
-
-  /** A full pool does not wait for the next tick. */
-  private async tickSoon(): Promise<void> {
-    await this.claimMore().catch((error: unknown) => this.logger.warn(`claim failed: ${String(error)}`));
+    if (this.moreIsDue) void this.claimMore().catch((error: unknown) => this.warn(error));
   }
 
   private finish({ batchId, poll }: Task, read: SessionRead): void {
@@ -195,7 +198,7 @@ export class Poller implements OnApplicationBootstrap, BeforeApplicationShutdown
     try {
       await this.writes.extendLeases();
     } catch (error) {
-      this.logger.warn(`leases were not extended: ${error instanceof Error ? error.message : String(error)}`);
+      this.warn(error);
     }
   }
 
