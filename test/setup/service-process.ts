@@ -1,3 +1,4 @@
+import { tmpdir } from 'node:os';
 import { startTestProcess, type TestProcess } from './test-process.js';
 import { testEnvironment } from './test-environment.js';
 
@@ -6,5 +7,6 @@ import { testEnvironment } from './test-environment.js';
  * DATABASE_URL and the SCS_* of a sandbox; the rest is as in `startTestApp`.
  */
 export async function startServiceProcess(environment: Record<string, string>): Promise<TestProcess> {
-  return startTestProcess('src/main.ts', { ...testEnvironment(), ...environment });
+  // Not in the repository, where it would overwrite what a developer's running service says of itself.
+  return startTestProcess('src/main.ts', { ...testEnvironment(), ...environment }, tmpdir());
 }

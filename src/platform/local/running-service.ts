@@ -1,4 +1,4 @@
-import { readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { processStart } from './process-identity.js';
 
@@ -17,6 +17,8 @@ const fileIn = (folder: string): string => join(folder, 'running.json');
 export async function writeRunningService(folder: string, service: Omit<RunningService, 'pid' | 'start'>): Promise<void> {
   const { pid } = process;
   const whole: RunningService = { pid, start: await processStart(pid), ...service };
+  // With everything configured, nothing local has made the folder.
+  await mkdir(folder, { recursive: true, mode: 0o700 });
   await writeFile(fileIn(folder), `${JSON.stringify(whole, null, 2)}\n`, { mode: 0o600 });
 }
 
