@@ -7,6 +7,7 @@ import { OnboardingModule } from './onboarding/onboarding.module.js';
 import { Environment } from './platform/env/environment.js';
 import { PlatformModule } from './platform/platform.module.js';
 import { RemoteModule } from './remote/remote.module.js';
+import { StatusModule } from './status/status.module.js';
 import { UsersModule } from './users/users.module.js';
 
 /** The import list is the architecture; who may use whom stands in .dependency-cruiser.mjs. */
@@ -24,6 +25,7 @@ export class AppModule {
         EventsModule,
         UsersModule,
         OnboardingModule,
+        StatusModule,
       ],
     };
   }

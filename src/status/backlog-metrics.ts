@@ -1,0 +1,58 @@
+import { Injectable, Logger } from '@nestjs/common';
+import type { Gauge } from 'prom-client';
+import { Metrics } from '../platform/metrics/metrics.js';
+import { StatusStore, type Backlog } from './status.store.js';
+
+const KINDS = [
+  { what: 'overdue_sessions', count: 'overdue', oldest: 'oldestOverdueSeconds' },
+  { what: 'unsequenced_events', count: 'unsequenced', oldest: 'oldestUnsequencedSeconds' },
+  { what: 'handler_deliveries', count: 'undelivered', oldest: 'oldestUndeliveredSeconds' },
+  { what: 'pending_registrations', count: 'pending', oldest: 'oldestPendingSeconds' },
+  { what: 'uncertain_registrations', count: 'uncertain', oldest: 'oldestUncertainSeconds' },
+] as const satisfies readonly { what: string; count: keyof Backlog; oldest: keyof Backlog }[];
+
+type Kind = (typeof KINDS)[number];
+
+/** What waits in the whole deployment, as metrics: every replica shows the same. */
+@Injectable()
+export class BacklogMetrics {
+  private readonly logger = new Logger(BacklogMetrics.name);
+  private reading: Promise<Backlog | null> | undefined;
+
+  constructor(
+    metrics: Metrics,
+    private readonly store: StatusStore,
+  ) {
+    metrics.gauge({
+      name: 'pv_waiting',
+      help: 'What waits to be done, by kind',
+      labels: ['what'],
+      collect: (gauge) => this.fill(gauge, ({ count }) => count),
+    });
+    metrics.gauge({
+      name: 'pv_waiting_oldest_seconds',
+      help: 'Age of the oldest that waits, by kind; 0 when none does',
+      labels: ['what'],
+      collect: (gauge) => this.fill(gauge, ({ oldest }) => oldest),
+    });
+  }
+
+  private async fill(gauge: Gauge<'what'>, nameOf: (kind: Kind) => keyof Backlog): Promise<void> {
+    const backlog = await this.read();
+    // Without the database nothing is shown here: an old figure would be a wrong one, and the other metrics matter all the more.
+    gauge.reset();
+    if (backlog !== null) for (const kind of KINDS) gauge.set({ what: kind.what }, backlog[nameOf(kind)]);
+  }
+
+  /** One reading serves both gauges, which are collected at the same time. */
+  private read(): Promise<Backlog | null> {
+    this.reading ??= this.store
+      .readBacklog()
+      .catch((error: Error) => {
+        this.logger.debug(`backlog not read: ${error.message}`);
+        return null;
+      })
+      .finally(() => (this.reading = undefined));
+    return this.reading;
+  }
+}

@@ -1,0 +1,33 @@
+import { Controller, Get } from '@nestjs/common';
+import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
+import { RequireScope } from '../access/require-scope.decorator.js';
+import { AuthService } from '../auth/auth.service.js';
+import { Remote } from '../remote/remote.service.js';
+import { StatusStore } from './status.store.js';
+import { StatusView, toStatusView } from './status.view.js';
+
+@ApiTags('Operation')
+@Controller('status')
+export class StatusController {
+  constructor(
+    private readonly remote: Remote,
+    private readonly auth: AuthService,
+    private readonly store: StatusStore,
+  ) {}
+
+  // onboarding:read, not admin: an app that shows sessions to people has to know whether what it shows is fresh, and nothing here
+  // is about a person or opens anything.
+  @Get()
+  @RequireScope('onboarding:read')
+  @ApiOperation({
+    operationId: 'getStatus',
+    summary: 'How the remote service, the poller and the outbox are doing',
+    description:
+      'Backlogs and the token are of the whole deployment; `remote` is what the replica that answers has seen.',
+  })
+  @ApiOkResponse({ type: StatusView })
+  async read(): Promise<StatusView> {
+    const [token, backlog] = await Promise.all([this.auth.status(), this.store.readBacklog()]);
+    return toStatusView(this.remote.status(), token, backlog);
+  }
+}

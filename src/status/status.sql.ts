@@ -1,0 +1,45 @@
+import type { Statement } from '../platform/database/database.js';
+
+/**
+ * How far behind we are, by the database's clock. Every part is a range of an index that holds only what waits, so the cost
+ * grows with the backlog and not with the history; only `watched` counts a whole (narrow) table.
+ *
+ * Overdue is what the poller's claim would take: due, and not being read now (its batch is gone or was never there).
+ */
+export const READ_BACKLOG: Statement = {
+  name: 'status.backlog',
+  text: `
+    WITH overdue AS (
+      SELECT count(*)::int AS sessions, min(q.due_at) AS since
+      FROM session_polls q
+      WHERE q.due_at <= now() AND NOT EXISTS (SELECT 1 FROM poll_batches b WHERE b.id = q.batch_id)
+    ), reading AS (
+      SELECT coalesce(sum(size), 0)::int AS sessions, count(*)::int AS batches,
+             count(*) FILTER (WHERE lease_until < now())::int AS abandoned
+      FROM poll_batches
+    ), unsequenced AS (
+      SELECT count(*)::int AS events, min(time) AS since FROM domain_events WHERE sequence IS NULL
+    ), deliveries AS (
+      SELECT count(*)::int AS waiting, count(*) FILTER (WHERE attempts > 0)::int AS failing, min(created_at) AS since
+      FROM handler_deliveries
+    ), open AS (
+      SELECT count(*) FILTER (WHERE status = 'pending')::int AS pending,
+             min(created_at) FILTER (WHERE status = 'pending') AS "pendingSince",
+             count(*) FILTER (WHERE status = 'uncertain')::int AS uncertain,
+             min(created_at) FILTER (WHERE status = 'uncertain') AS "uncertainSince"
+      FROM registrations WHERE status IN ('pending', 'uncertain')
+    )
+    SELECT
+      (SELECT count(*)::int FROM session_polls) AS watched,
+      overdue.sessions AS overdue, ${age('overdue.since')} AS "oldestOverdueSeconds",
+      reading.sessions AS reading, reading.batches, reading.abandoned AS "abandonedBatches",
+      unsequenced.events AS unsequenced, ${age('unsequenced.since')} AS "oldestUnsequencedSeconds",
+      deliveries.waiting AS undelivered, deliveries.failing, ${age('deliveries.since')} AS "oldestUndeliveredSeconds",
+      open.pending, ${age('open."pendingSince"')} AS "oldestPendingSeconds",
+      open.uncertain, ${age('open."uncertainSince"')} AS "oldestUncertainSeconds"
+    FROM overdue, reading, unsequenced, deliveries, open`,
+};
+
+function age(since: string): string {
+  return `coalesce(greatest(0, round(extract(epoch FROM clock_timestamp() - ${since}), 3)), 0)::float8`;
+}

@@ -1,0 +1,34 @@
+import { Injectable } from '@nestjs/common';
+import { Database } from '../platform/database/database.js';
+import { READ_BACKLOG } from './status.sql.js';
+
+/** What waits, in the whole deployment; ages in seconds, 0 where nothing waits. */
+export interface Backlog {
+  readonly watched: number;
+  readonly overdue: number;
+  readonly oldestOverdueSeconds: number;
+  /** Sessions and batches that workers hold now, and batches whose worker let its lease run out. */
+  readonly reading: number;
+  readonly batches: number;
+  readonly abandonedBatches: number;
+  readonly unsequenced: number;
+  readonly oldestUnsequencedSeconds: number;
+  readonly undelivered: number;
+  /** Deliveries of `undelivered` whose handler has failed at least once. */
+  readonly failing: number;
+  readonly oldestUndeliveredSeconds: number;
+  readonly pending: number;
+  readonly oldestPendingSeconds: number;
+  readonly uncertain: number;
+  readonly oldestUncertainSeconds: number;
+}
+
+@Injectable()
+export class StatusStore {
+  constructor(private readonly database: Database) {}
+
+  async readBacklog(): Promise<Backlog> {
+    const [row] = await this.database.query<Backlog>(READ_BACKLOG);
+    return row!;
+  }
+}
