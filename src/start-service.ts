@@ -65,7 +65,7 @@ async function startLocal(
 }
 
 async function drain(app: NestFastifyApplication): Promise<void> {
-  const server = app.getHttpServer() as import('node:http').Server;
+  const server = app.getHttpServer();
   const cut = setTimeout(() => server.closeAllConnections(), DRAIN_MS);
   await app.close();
   clearTimeout(cut);

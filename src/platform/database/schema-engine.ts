@@ -34,9 +34,14 @@ function withTimersThatLetGo(bindings: EngineBindings): Record<string, unknown> 
   return { ...bindings, ...Object.fromEntries(timers.map((name) => [name, letGo])) };
 }
 
+let instance: Promise<EngineBindings> | undefined;
+
+/** Once: the bindings keep views of the memory of the first instance, so a second one would read garbage. */
+const engineBindings = (): Promise<EngineBindings> => (instance ??= instantiate());
+
 async function instantiate(): Promise<EngineBindings> {
   const folder = dirname(resolve('@prisma/schema-engine-wasm'));
-  const bindings = (await import('@prisma/schema-engine-wasm/schema_engine_bg')) as EngineBindings;
+  const bindings = await import('@prisma/schema-engine-wasm/schema_engine_bg');
   const wasm = await readFile(join(folder, 'schema_engine_bg.wasm'));
   const imports = { './schema_engine_bg.js': withTimersThatLetGo(bindings) };
   const { instance } = await WebAssembly.instantiate(wasm, imports);
@@ -61,7 +66,7 @@ function wholeScripts(pool: Pool): SqlMigrationAwareDriverAdapterFactory {
 }
 
 async function openEngine(pool: Pool): Promise<SchemaEngine> {
-  const bindings = await instantiate();
+  const bindings = await engineBindings();
   const adapter = bindMigrationAwareSqlAdapterFactory(wholeScripts(pool));
   return bindings.SchemaEngine.new({ datamodels: undefined }, () => {}, adapter);
 }

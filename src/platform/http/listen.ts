@@ -35,8 +35,7 @@ export async function listen(
 }
 
 function addressOf(app: NestFastifyApplication, host: string): string {
-  const server = app.getHttpServer() as import('node:http').Server;
-  const address = server.address();
+  const address = app.getHttpServer().address();
   const port = typeof address === 'object' && address !== null ? address.port : 0;
   const reachable =
     host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '[::1]' : host.includes(':') ? `[${host}]` : host;

@@ -1,0 +1,80 @@
+// The direction of the dependencies, checked instead of reviewed:
+//   onboarding -> users -> auth -> remote -> platform      events -> platform      access -> platform
+
+const GENERATED = '^src/platform/database/generated';
+/** Decide without looking at anything but their arguments. They may import types, and each other. */
+const PURE = [
+  '^src/onboarding/(machine|schedule|reconcile|read-plan|session-path)[.]ts$',
+  '^src/auth/expires-in[.]ts$',
+  '^src/remote/(breaker|outcome|retry-after)[.]ts$',
+  '^src/users/(ean|grid-locations|tenant-reference|metadata)[.]ts$',
+  '^src/events/catalogue[.]ts$',
+];
+
+const layer = (name, allowed) => ({
+  name: `${name}-imports`,
+  comment: `${name} may import ${allowed.join(', ') || 'nothing of ours but itself'}`,
+  severity: 'error',
+  from: { path: `^src/${name}/`, pathNot: '[.]spec[.]ts$' },
+  to: { path: '^src/', pathNot: [`^src/${name}/`, ...allowed.map((other) => `^src/${other}/`)] },
+});
+
+module.exports = {
+  forbidden: [
+    layer('platform', []),
+    layer('remote', ['platform']),
+    layer('access', ['platform']),
+    layer('events', ['platform', 'access']),
+    layer('auth', ['platform', 'remote', 'events', 'access']),
+    layer('users', ['platform', 'remote', 'events', 'access', 'auth']),
+    layer('onboarding', ['platform', 'remote', 'events', 'access', 'auth', 'users']),
+    layer('sandbox', []),
+    {
+      name: 'nobody-imports-sandbox',
+      comment: 'Shared code would make the client and its fake wrong together; they meet over HTTP alone.',
+      severity: 'error',
+      from: { pathNot: ['^src/sandbox/', '^test/'] },
+      to: { path: '^src/sandbox/' },
+    },
+    {
+      name: 'pure-files-import-types-only',
+      comment: 'A decision that reads a clock, a database or a socket cannot be replayed.',
+      severity: 'error',
+      from: { path: PURE },
+      // The codec of JSON is a function of its text.
+      to: { pathNot: [...PURE, '^src/platform/json/lossless[.]ts$'], dependencyTypesNot: ['type-only'] },
+    },
+    {
+      name: 'only-stores-know-sql',
+      comment: 'Only *.store.ts, *.sql.ts and the database itself import Prisma or pg.',
+      severity: 'error',
+      from: {
+        path: '^src/',
+        pathNot: ['[.](store|sql|spec)[.]ts$', '^src/platform/(database|jobs)/', '^src/sandbox/'],
+      },
+      to: { path: [GENERATED, '^node_modules/(pg|pg-pool|@prisma)/'], dependencyTypesNot: ['type-only'] },
+    },
+    {
+      name: 'no-cycles',
+      comment: 'Of types alone a cycle costs nothing at run time.',
+      severity: 'error',
+      from: {},
+      to: { circular: true, viaOnly: { dependencyTypesNot: ['type-only'] } },
+    },
+    {
+      name: 'no-development-packages',
+      comment: 'What the service imports is installed where only `dependencies` are.',
+      severity: 'error',
+      from: { path: '^src/', pathNot: '[.]spec[.]ts$' },
+      to: { dependencyTypes: ['npm-dev', 'npm-no-pkg', 'npm-unknown', 'unknown'] },
+    },
+    { name: 'resolvable', severity: 'error', from: { pathNot: GENERATED }, to: { couldNotResolve: true } },
+    { name: 'production-imports-no-tests', severity: 'error', from: { path: '^src/', pathNot: '[.]spec[.]ts$' }, to: { path: '^test/|[.]spec[.]ts$' } },
+  ],
+  options: {
+    doNotFollow: { path: ['node_modules', GENERATED] },
+    tsConfig: { fileName: 'tsconfig.json' },
+    tsPreCompilationDeps: true,
+    enhancedResolveOptions: { exportsFields: ['exports'], conditionNames: ['import', 'node', 'default', 'types'] },
+  },
+};
