@@ -35,8 +35,6 @@ export interface ExchangeBody {
 export interface AdapterOptions {
   readonly baseUrl: string;
   readonly timeoutMs: number;
-  /** Further TLS settings, such as a private authority. */
-  readonly tls?: { readonly ca?: string };
 }
 
 export interface UndiciAdapter {
@@ -54,7 +52,7 @@ export interface UndiciAdapter {
 export function createUndiciAdapter(options: AdapterOptions): UndiciAdapter {
   const base = new URL(options.baseUrl);
   const prefix = base.pathname.replace(/\/+$/, '');
-  const connect = promptConnector(options);
+  const connect = promptConnector(options.timeoutMs);
   const reads = new Connections(base.origin, connect, READ_KEEP_ALIVE_MS);
   const posts = new Connections(base.origin, connect, POST_KEEP_ALIVE_MS);
 
@@ -139,8 +137,8 @@ function headersOf(config: InternalAxiosRequestConfig, body: string | undefined)
 }
 
 /** undici's own connect timeout is checked twice a second only, and would leave a socket behind for as long. */
-function promptConnector(options: AdapterOptions): buildConnector.connector {
-  const connect = buildConnector({ timeout: 0, ...options.tls });
+function promptConnector(timeoutMs: number): buildConnector.connector {
+  const connect = buildConnector({ timeout: 0 });
   return (target, callback) => {
     const socket: unknown = connect(target, (...result) => {
       clearTimeout(timer);
@@ -148,7 +146,7 @@ function promptConnector(options: AdapterOptions): buildConnector.connector {
     });
     const timer = setTimeout(() => {
       if (isDestroyable(socket)) socket.destroy(new Error('no connection within the deadline'));
-    }, options.timeoutMs);
+    }, timeoutMs);
   };
 }
 
