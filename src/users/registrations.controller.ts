@@ -12,7 +12,7 @@ import { RegistrationPage, RegistrationView, toRegistrationView } from './regist
 import { RegistrationsService } from './registrations.service.js';
 import { RegistrationsStore } from './registrations.store.js';
 
-@ApiTags('registrations')
+@ApiTags('Users')
 @Controller('registrations')
 export class RegistrationsController {
   constructor(
@@ -22,7 +22,7 @@ export class RegistrationsController {
 
   @Get()
   @RequireScope('users:read')
-  @ApiOperation({ summary: 'List registrations, the newest first' })
+  @ApiOperation({ operationId: 'listRegistrations', summary: 'List registrations, the newest first' })
   @ApiOkResponse({ type: RegistrationPage })
   @ApiProblems('invalid_request')
   async list(@Query() { limit, cursor, ...filter }: ListRegistrationsQuery): Promise<RegistrationPage> {
@@ -35,7 +35,7 @@ export class RegistrationsController {
 
   @Get(':id')
   @RequireScope('users:read')
-  @ApiOperation({ summary: 'Read a registration' })
+  @ApiOperation({ operationId: 'readRegistration', summary: 'Read a registration' })
   @ApiOkResponse({ type: RegistrationView })
   @ApiProblems('invalid_request', 'not_found')
   async read(@Param('id', ParseUuid) id: string): Promise<RegistrationView> {
@@ -46,6 +46,7 @@ export class RegistrationsController {
   @HttpCode(HttpStatus.OK)
   @RequireScope('users:write')
   @ApiOperation({
+    operationId: 'retryRegistration',
     summary: 'Send a registration again',
     description:
       'For pending, uncertain and rejected ones. If an uncertain one was registered after all, this may register it twice.',
@@ -60,6 +61,7 @@ export class RegistrationsController {
   @HttpCode(HttpStatus.OK)
   @RequireScope('users:write')
   @ApiOperation({
+    operationId: 'discardRegistration',
     summary: 'Give a registration up',
     description: 'For pending, uncertain and rejected ones. The tenantReference may then be registered anew.',
   })
@@ -73,6 +75,7 @@ export class RegistrationsController {
   @HttpCode(HttpStatus.OK)
   @RequireScope('users:write')
   @ApiOperation({
+    operationId: 'resolveRegistration',
     summary: 'Enter the user that the provider confirmed',
     description: 'For every one that is not registered. The body is the user object of the remote service.',
   })

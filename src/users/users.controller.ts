@@ -18,7 +18,7 @@ import { RegistrationsService } from './registrations.service.js';
 import { toUserView, UserPage, UserView } from './user.view.js';
 import { UsersStore } from './users.store.js';
 
-@ApiTags('users')
+@ApiTags('Users')
 @Controller('users')
 export class UsersController {
   constructor(
@@ -29,6 +29,7 @@ export class UsersController {
   @Post()
   @RequireScope('users:write')
   @ApiOperation({
+    operationId: 'registerUser',
     summary: 'Register a user with the Solar Curtailment Service',
     description:
       'May be repeated: a tenantReference is registered once. 202 answers a registration that is not decided yet: it is sent ' +
@@ -69,7 +70,7 @@ export class UsersController {
 
   @Get()
   @RequireScope('users:read')
-  @ApiOperation({ summary: 'List users, the newest first' })
+  @ApiOperation({ operationId: 'listUsers', summary: 'List users, the newest first' })
   @ApiOkResponse({ type: UserPage })
   @ApiProblems('invalid_request')
   async list(@Query() { limit, cursor, ...filter }: ListUsersQuery): Promise<UserPage> {
@@ -82,7 +83,7 @@ export class UsersController {
 
   @Get(':userId')
   @RequireScope('users:read')
-  @ApiOperation({ summary: 'Read a user' })
+  @ApiOperation({ operationId: 'readUser', summary: 'Read a user' })
   @ApiOkResponse({ type: UserView })
   @ApiProblems('invalid_request', 'not_found')
   async read(@Param('userId', ParseUuid) userId: string): Promise<UserView> {
