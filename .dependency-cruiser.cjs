@@ -69,12 +69,20 @@ module.exports = {
       to: { dependencyTypes: ['npm-dev', 'npm-no-pkg', 'npm-unknown', 'unknown'] },
     },
     { name: 'resolvable', severity: 'error', from: { pathNot: GENERATED }, to: { couldNotResolve: true } },
-    { name: 'production-imports-no-tests', severity: 'error', from: { path: '^src/', pathNot: '[.]spec[.]ts$' }, to: { path: '^test/|[.]spec[.]ts$' } },
+    {
+      name: 'production-imports-no-tests',
+      severity: 'error',
+      from: { path: '^src/', pathNot: '[.]spec[.]ts$' },
+      to: { path: '^test/|[.]spec[.]ts$' },
+    },
   ],
   options: {
     doNotFollow: { path: ['node_modules', GENERATED] },
     tsConfig: { fileName: 'tsconfig.json' },
     tsPreCompilationDeps: true,
-    enhancedResolveOptions: { exportsFields: ['exports'], conditionNames: ['import', 'node', 'default', 'types'] },
+    enhancedResolveOptions: {
+      exportsFields: ['exports'],
+      conditionNames: ['import', 'node', 'default', 'types'],
+    },
   },
 };

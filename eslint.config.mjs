@@ -12,7 +12,9 @@ const ENVIRONMENT_READERS = [
 ];
 
 export default tseslint.config(
-  { ignores: ['dist/**', 'coverage/**', 'node_modules/**', 'src/platform/database/generated/**', '**/*.mjs'] },
+  {
+    ignores: ['dist/**', 'coverage/**', 'node_modules/**', 'src/platform/database/generated/**', '**/*.mjs'],
+  },
   ...tseslint.configs.recommendedTypeChecked,
   {
     languageOptions: { parserOptions: { projectService: true, tsconfigRootDir: import.meta.dirname } },
@@ -21,7 +23,10 @@ export default tseslint.config(
       '@typescript-eslint/no-floating-promises': 'error',
       '@typescript-eslint/no-misused-promises': 'error',
       '@typescript-eslint/no-explicit-any': 'error',
-      '@typescript-eslint/ban-ts-comment': ['error', { 'ts-expect-error': true, 'ts-ignore': true, 'ts-nocheck': true }],
+      '@typescript-eslint/ban-ts-comment': [
+        'error',
+        { 'ts-expect-error': true, 'ts-ignore': true, 'ts-nocheck': true },
+      ],
       '@typescript-eslint/switch-exhaustiveness-check': [
         'error',
         { allowDefaultCaseForExhaustiveSwitch: false, considerDefaultExhaustiveForUnions: true },
@@ -36,7 +41,11 @@ export default tseslint.config(
       'no-console': 'error',
       'no-restricted-properties': [
         'error',
-        { object: 'process', property: 'env', message: 'The environment is read once, at the start; inject Environment.' },
+        {
+          object: 'process',
+          property: 'env',
+          message: 'The environment is read once, at the start; inject Environment.',
+        },
       ],
       'no-restricted-syntax': [
         'error',
@@ -48,7 +57,15 @@ export default tseslint.config(
   { files: ENVIRONMENT_READERS, rules: { 'no-restricted-properties': 'off' } },
   {
     // What a person reads on a terminal; a running service logs.
-    files: ['src/main.ts', 'src/start-service.ts', 'src/cli/**', 'src/sandbox/main.ts', 'src/platform/local/**', 'bench/**', 'scripts/**'],
+    files: [
+      'src/main.ts',
+      'src/start-service.ts',
+      'src/cli/**',
+      'src/sandbox/main.ts',
+      'src/platform/local/**',
+      'bench/**',
+      'scripts/**',
+    ],
     rules: { 'no-console': 'off' },
   },
   {

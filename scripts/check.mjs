@@ -5,7 +5,16 @@ const TYPESCRIPT = ['--import', './test/setup/typescript.mjs'];
 /** Cheapest first. */
 const CHECKS = [
   ['format', ['node_modules/prettier/bin/prettier.cjs', '--check', '--log-level=warn', '.']],
-  ['dependency rules', ['node_modules/dependency-cruiser/bin/dependency-cruise.mjs', '--config', '.dependency-cruiser.cjs', 'src', 'test']],
+  [
+    'dependency rules',
+    [
+      'node_modules/dependency-cruiser/bin/dependency-cruise.mjs',
+      '--config',
+      '.dependency-cruiser.cjs',
+      'src',
+      'test',
+    ],
+  ],
   ['OpenAPI drift', ['dist/cli/main.js', 'openapi', '--check']],
   ['schema drift', [...TYPESCRIPT, 'scripts/check/schema-drift.ts']],
   ['types', ['node_modules/typescript/bin/tsc', '--noEmit', '-p', 'tsconfig.json']],

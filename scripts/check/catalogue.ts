@@ -33,7 +33,11 @@ export function differences(
 ): string[] {
   const allowed = (fact: string) => onlyInMigrations.some((pattern) => pattern.test(fact));
   return [
-    ...[...migrated].filter((fact) => !declared.has(fact) && !allowed(fact)).map((fact) => `only in prisma/migrations: ${fact}`),
-    ...[...declared].filter((fact) => !migrated.has(fact)).map((fact) => `only in prisma/schema.prisma: ${fact}`),
+    ...[...migrated]
+      .filter((fact) => !declared.has(fact) && !allowed(fact))
+      .map((fact) => `only in prisma/migrations: ${fact}`),
+    ...[...declared]
+      .filter((fact) => !migrated.has(fact))
+      .map((fact) => `only in prisma/schema.prisma: ${fact}`),
   ].sort();
 }

@@ -14,7 +14,10 @@ const folder = await mkdtemp(join(tmpdir(), 'pv-onboarding-drift-'));
 await chmod(folder, 0o755);
 const server = await startEmbeddedPostgres({ folder, temporary: true, settings: { fsync: 'off' } });
 
-async function catalogueOf(name: string, fill: (url: string, pool: pg.Pool) => Promise<unknown>): Promise<Set<string>> {
+async function catalogueOf(
+  name: string,
+  fill: (url: string, pool: pg.Pool) => Promise<unknown>,
+): Promise<Set<string>> {
   const admin = new pg.Client({ connectionString: server.url });
   await admin.connect();
   await admin.query(`CREATE DATABASE ${name}`);

@@ -11,7 +11,9 @@ const environment = new CommandEnvironment(process.env);
 const read = () => environment.read();
 
 const program = new Command('npm run cli --')
-  .description('Administers a PV Onboarding service on its database; configured like the service, by its environment.')
+  .description(
+    'Administers a PV Onboarding service on its database; configured like the service, by its environment.',
+  )
   .showHelpAfterError()
   .addCommand(migrateCommand(read))
   .addCommand(keysCommand(read))

@@ -9,7 +9,9 @@ describe('the service', () => {
   afterAll(() => service.close());
 
   it('is live and ready', async () => {
-    const answers = await Promise.all(['live', 'ready'].map((what) => fetch(`${service.url}/health/${what}`)));
+    const answers = await Promise.all(
+      ['live', 'ready'].map((what) => fetch(`${service.url}/health/${what}`)),
+    );
     expect(answers.map(({ status }) => status)).toEqual([200, 200]);
   });
 });

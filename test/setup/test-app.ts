@@ -39,7 +39,10 @@ export async function startTestApp(
     ...(sandbox?.environment ?? CREDENTIALS),
     ...asVariables(overrides),
   });
-  const root = { module: class TestRoot {}, imports: [AppModule.forRoot(environment), ...(options.modules ?? [])] };
+  const root = {
+    module: class TestRoot {},
+    imports: [AppModule.forRoot(environment), ...(options.modules ?? [])],
+  };
   const app = await createApp(root, new ServiceLogger(environment));
   options.prepare?.(app);
   await app.listen(0, environment.HOST);
@@ -57,7 +60,11 @@ export async function startTestApp(
   };
 }
 
-const CREDENTIALS = { SCS_API_KEY: 'test-api-key', SCS_CLIENT_ID: 'test-client-id', SCS_CLIENT_SECRET: 'test-client-secret' };
+const CREDENTIALS = {
+  SCS_API_KEY: 'test-api-key',
+  SCS_CLIENT_ID: 'test-client-id',
+  SCS_CLIENT_SECRET: 'test-client-secret',
+};
 
 const asVariables = (overrides: Partial<Environment>): Record<string, string> =>
   Object.fromEntries(Object.entries(overrides).map(([name, value]) => [name, String(value)]));

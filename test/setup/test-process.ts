@@ -39,8 +39,13 @@ export async function startTestProcess(
   });
   const url = await new Promise<string>((resolve, reject) => {
     child.once('error', reject);
-    child.on('message', (message: { type: string; url: string }) => message.type === 'ready' && resolve(message.url));
-    void exited.then(({ code, signal }) => reject(new Error(`${file} ended with ${signal ?? code}:\n${text}`)));
+    child.on(
+      'message',
+      (message: { type: string; url: string }) => message.type === 'ready' && resolve(message.url),
+    );
+    void exited.then(({ code, signal }) =>
+      reject(new Error(`${file} ended with ${signal ?? code}:\n${text}`)),
+    );
   });
   return {
     url,

@@ -16,7 +16,11 @@ export class MigrationError extends Error {}
  * may do so at once.
  */
 export async function migrate(databaseUrl: string): Promise<string[]> {
-  const pool = new pg.Pool({ connectionString: databaseUrl, max: 4, application_name: 'pv-onboarding migrate' });
+  const pool = new pg.Pool({
+    connectionString: databaseUrl,
+    max: 4,
+    application_name: 'pv-onboarding migrate',
+  });
   // A lost connection fails the statement that runs on it; without these handlers it would end the process.
   pool.on('error', () => {});
   pool.on('connect', (client) => client.on('error', () => {}));

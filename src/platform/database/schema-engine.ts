@@ -86,7 +86,10 @@ export async function readMigrations(folder: string): Promise<MigrationList> {
         },
       })),
   );
-  const lockfile = { path: './migration_lock.toml', content: await readFile(join(folder, 'migration_lock.toml'), 'utf8') };
+  const lockfile = {
+    path: './migration_lock.toml',
+    content: await readFile(join(folder, 'migration_lock.toml'), 'utf8'),
+  };
   return { baseDir: folder, lockfile, shadowDbInitScript: '', migrationDirectories };
 }
 

@@ -3,6 +3,7 @@ import { ArrayNotEmpty, IsIn, IsInt, IsOptional, IsUrl, Matches, Max, Min, MinLe
 
 const LARGEST_TIMER_MS = 2 ** 31 - 1;
 const HOUR_MS = 3_600_000;
+const HEADER_TEXT = /^[\x21-\x7e]+$/;
 const URL_RULES = { require_tld: false, require_protocol: true, protocols: ['http', 'https'] };
 const URL_MESSAGE = { message: '$property must be a URL that begins with http:// or https://' };
 
@@ -39,7 +40,9 @@ export class Environment {
   @IsIn(['api', 'worker', 'all'])
   ROLE: 'api' | 'worker' | 'all' = 'all';
 
-  @Matches(/^postgres(ql)?:\/\/\S+$/, { message: 'DATABASE_URL must be a URL that begins with postgresql://' })
+  @Matches(/^postgres(ql)?:\/\/\S+$/, {
+    message: 'DATABASE_URL must be a URL that begins with postgresql://',
+  })
   DATABASE_URL: string;
 
   @number()
@@ -48,10 +51,11 @@ export class Environment {
   @Max(500)
   DATABASE_POOL_SIZE: number = 10;
 
+  @Matches(/^[^\s@?#]+$/, { message: 'SCS_BASE_URL must not hold credentials, a query or a fragment' })
   @IsUrl(URL_RULES, URL_MESSAGE)
   SCS_BASE_URL: string;
 
-  @MinLength(1)
+  @Matches(HEADER_TEXT, { message: 'SCS_API_KEY holds characters that no HTTP header takes' })
   SCS_API_KEY: string;
 
   @MinLength(1)
@@ -85,14 +89,16 @@ export class Environment {
   @Max(1_000_000)
   SCS_MAX_REQUESTS_PER_SECOND: number = 0;
 
-  @MinLength(32)
+  @Matches(HEADER_TEXT, { message: 'ADMIN_API_KEY holds characters that no HTTP header takes' })
+  @MinLength(32, { message: 'ADMIN_API_KEY must be at least 32 characters long' })
   ADMIN_API_KEY: string;
 
   @list()
   @ArrayNotEmpty()
   @Matches(/^[A-Za-z0-9+/]{43}=$/, {
     each: true,
-    message: 'ENCRYPTION_KEYS must be base64 keys of 32 bytes, separated by commas (openssl rand -base64 32 makes one)',
+    message:
+      'ENCRYPTION_KEYS must be base64 keys of 32 bytes, separated by commas (openssl rand -base64 32 makes one)',
   })
   ENCRYPTION_KEYS: string[];
 

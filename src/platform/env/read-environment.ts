@@ -38,17 +38,30 @@ export function readEnvironment(source: EnvironmentSource): Environment {
   for (const error of validateSync(environment, { stopAtFirstError: true })) {
     if (problems.has(error.property)) continue;
     const message = Object.values(error.constraints ?? {})[0] ?? `${error.property} is not valid`;
-    problems.set(error.property, source[error.property] === undefined ? `${error.property} is required` : message);
+    problems.set(
+      error.property,
+      source[error.property] === undefined ? absence(error.property, environment) : message,
+    );
   }
-  for (const [name, problem] of contradictions(environment)) if (!problems.has(name)) problems.set(name, problem);
+  for (const [name, problem] of contradictions(environment))
+    if (!problems.has(name)) problems.set(name, problem);
   if (problems.size > 0) throw new ConfigurationError([...problems.values()]);
   return Object.freeze(environment);
 }
 
 /** Every name that is read; anything else in the environment is not ours. */
-export const ENVIRONMENT_NAMES: readonly string[] = [...Object.keys(new Environment()), 'PUBLIC_URL', ...LOCAL_DEFAULTS].filter(
-  (name, index, all) => all.indexOf(name) === index,
-);
+export const ENVIRONMENT_NAMES: readonly string[] = [
+  ...Object.keys(new Environment()),
+  'PUBLIC_URL',
+  ...LOCAL_DEFAULTS,
+].filter((name, index, all) => all.indexOf(name) === index);
+
+/** What an absent value should have been; its own rule says that. */
+function absence(name: string, environment: Environment): string {
+  return environment.NODE_ENV === 'production'
+    ? `${name} is required in production, where nothing embedded or generated stands in for it`
+    : `${name} is required here`;
+}
 
 function faultOfText(value: string): string | undefined {
   if (value.trim() === '') return 'is blank: give it a value or remove it';
@@ -60,14 +73,27 @@ function faultOfText(value: string): string | undefined {
 
 function contradictions(environment: Environment): [string, string][] {
   const found: [string, string][] = [];
+  if (!URL.canParse(environment.DATABASE_URL ?? '')) {
+    found.push([
+      'DATABASE_URL',
+      'DATABASE_URL cannot be parsed: special characters in it are written as %40 for @, %2F for /',
+    ]);
+  }
   const { SCS_TIMEOUT_MS, POLL_LEASE_MS, POLL_MIN_INTERVAL_MS, POLL_MAX_INTERVAL_MS } = environment;
   // A lease that ends before the call it covers would let a second worker read the same session.
-  if (POLL_LEASE_MS <= SCS_TIMEOUT_MS) found.push(['POLL_LEASE_MS', 'POLL_LEASE_MS must be greater than SCS_TIMEOUT_MS']);
+  if (POLL_LEASE_MS <= SCS_TIMEOUT_MS)
+    found.push(['POLL_LEASE_MS', 'POLL_LEASE_MS must be greater than SCS_TIMEOUT_MS']);
   if (POLL_MIN_INTERVAL_MS > POLL_MAX_INTERVAL_MS) {
-    found.push(['POLL_MIN_INTERVAL_MS', 'POLL_MIN_INTERVAL_MS must not be greater than POLL_MAX_INTERVAL_MS']);
+    found.push([
+      'POLL_MIN_INTERVAL_MS',
+      'POLL_MIN_INTERVAL_MS must not be greater than POLL_MAX_INTERVAL_MS',
+    ]);
   }
   if (environment.NODE_ENV === 'production' && sendsInClear(environment.SCS_BASE_URL)) {
-    found.push(['SCS_BASE_URL', 'SCS_BASE_URL must begin with https:// in production (credentials are sent there)']);
+    found.push([
+      'SCS_BASE_URL',
+      'SCS_BASE_URL must begin with https:// in production (credentials are sent there)',
+    ]);
   }
   return found;
 }

@@ -56,7 +56,11 @@ export async function startLocalServices(
     if (needsDatabase) {
       say('starting PostgreSQL');
       const logFile = join(folder, 'postgres.log');
-      const start = startEmbeddedPostgres({ folder: join(folder, 'postgres'), password: keys.databasePassword, logFile });
+      const start = startEmbeddedPostgres({
+        folder: join(folder, 'postgres'),
+        password: keys.databasePassword,
+        logFile,
+      });
       starts.push(
         start.then((postgres) => {
           children.unshift(['the embedded PostgreSQL', postgres]);
@@ -73,7 +77,8 @@ export async function startLocalServices(
         }),
       );
     } else if (!wanted.sandbox) {
-      for (const name of SANDBOX_VARIABLES) filled[name] ??= name === 'SCS_BASE_URL' ? 'http://127.0.0.1:9' : 'none';
+      for (const name of SANDBOX_VARIABLES)
+        filled[name] ??= name === 'SCS_BASE_URL' ? 'http://127.0.0.1:9' : 'none';
     }
     const results = await Promise.allSettled(starts);
     const failure = results.find((result) => result.status === 'rejected');

@@ -18,13 +18,17 @@ export async function accountForPostgres(): Promise<Account> {
   if (process.getuid?.() !== 0) return {};
   for (const name of ['postgres', 'nobody']) {
     try {
-      const ids = await Promise.all(['-u', '-g'].map(async (flag) => Number((await run('id', [flag, name])).stdout)));
+      const ids = await Promise.all(
+        ['-u', '-g'].map(async (flag) => Number((await run('id', [flag, name])).stdout)),
+      );
       return { uid: ids[0], gid: ids[1] };
     } catch {
       // No such account: the next name.
     }
   }
-  throw new Error('PostgreSQL does not run as root, and there is neither an account `postgres` nor `nobody`; set DATABASE_URL');
+  throw new Error(
+    'PostgreSQL does not run as root, and there is neither an account `postgres` nor `nobody`; set DATABASE_URL',
+  );
 }
 
 export interface Places {
@@ -38,7 +42,11 @@ export interface Places {
  * Where PostgreSQL can run. As root with a project below /root or another closed folder the account reaches the binaries or
  * the data not: what it does not reach goes to a folder outside, named after the place it stands for.
  */
-export async function placesForPostgres(account: Account, binaries: Binaries, wanted: string): Promise<Places> {
+export async function placesForPostgres(
+  account: Account,
+  binaries: Binaries,
+  wanted: string,
+): Promise<Places> {
   await mkdir(wanted, { recursive: true });
   if (account.uid === undefined) return { binaries: binaries.folder, base: wanted };
   const base = (await reaches(account, wanted)) ? wanted : await outside(account, wanted);
@@ -55,9 +63,12 @@ async function outside(account: Account, place: string): Promise<string> {
   const name = `pv-onboarding-${createHash('sha256').update(place).digest('hex').slice(0, 12)}`;
   // /var/tmp first: it outlives a restart of the machine.
   for (const parent of new Set(['/var/tmp', tmpdir(), '/tmp'])) {
-    if ((await reaches(account, parent)) && (await mkdirAsRoot(join(parent, name)))) return join(parent, name);
+    if ((await reaches(account, parent)) && (await mkdirAsRoot(join(parent, name))))
+      return join(parent, name);
   }
-  throw new Error(`the account PostgreSQL runs as reaches neither ${place} nor a temporary folder; set DATABASE_URL`);
+  throw new Error(
+    `the account PostgreSQL runs as reaches neither ${place} nor a temporary folder; set DATABASE_URL`,
+  );
 }
 
 /** Whether the account may enter the folder, asked by trying: mode bits do not tell of access lists and mount options. */

@@ -25,7 +25,9 @@ export async function getPostgresBinaries(): Promise<Binaries> {
   }
   const packageFolder = dirname(dirname(entry));
   await restoreSymlinks(packageFolder);
-  const { version } = JSON.parse(await readFile(join(packageFolder, 'package.json'), 'utf8')) as { version: string };
+  const { version } = JSON.parse(await readFile(join(packageFolder, 'package.json'), 'utf8')) as {
+    version: string;
+  };
   return { folder: join(packageFolder, 'native'), version };
 }
 
@@ -35,7 +37,10 @@ export async function getPostgresBinaries(): Promise<Binaries> {
  */
 async function restoreSymlinks(packageFolder: string): Promise<void> {
   const file = join(packageFolder, 'native', 'pg-symlinks.json');
-  const links = JSON.parse(await readFile(file, 'utf8').catch(() => '[]')) as { source: string; target: string }[];
+  const links = JSON.parse(await readFile(file, 'utf8').catch(() => '[]')) as {
+    source: string;
+    target: string;
+  }[];
   for (const { source, target } of links) {
     const link = join(packageFolder, target);
     const exists = await access(link).then(

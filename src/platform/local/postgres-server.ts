@@ -37,7 +37,10 @@ export async function startServer(places: Places, account: Account, request: Ser
   await createData(places, data, account, request.password);
   for (let attempt = 1; ; attempt++) {
     try {
-      return await launch(places, data, account, { ...request, port: await freePort(attempt === 1 ? request.port : 0) });
+      return await launch(places, data, account, {
+        ...request,
+        port: await freePort(attempt === 1 ? request.port : 0),
+      });
     } catch (error) {
       if (attempt === ATTEMPTS) throw error;
       await sleep(RETRY_MS);
@@ -56,10 +59,13 @@ async function createData(places: Places, data: string, account: Account, passwo
     const initdb = spawn(
       join(places.binaries, 'bin', 'initdb'),
       // C sorts by code point, on every machine the same; --no-sync because a broken-off initdb is thrown away anyway.
-      [`--pgdata=${data}`, '--username=postgres', `--pwfile=${passwordFile}`, '--auth=scram-sha-256', '--encoding=UTF8'].concat(
-        '--locale=C',
-        '--no-sync',
-      ),
+      [
+        `--pgdata=${data}`,
+        '--username=postgres',
+        `--pwfile=${passwordFile}`,
+        '--auth=scram-sha-256',
+        '--encoding=UTF8',
+      ].concat('--locale=C', '--no-sync'),
       { ...account, cwd: places.base, env: serverEnvironment(), stdio: ['ignore', 'ignore', 'pipe'] },
     );
     const complaint = await endOf(initdb);

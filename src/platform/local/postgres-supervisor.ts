@@ -21,7 +21,10 @@ async function start(request: SupervisorRequest): Promise<() => Promise<void>> {
     if (!stopping) process.exit(1);
   });
   if (process.connected) {
-    process.send?.({ type: 'ready', url: `postgresql://postgres:${request.password}@127.0.0.1:${server.port}/postgres` });
+    process.send?.({
+      type: 'ready',
+      url: `postgresql://postgres:${request.password}@127.0.0.1:${server.port}/postgres`,
+    });
   }
   return async () => {
     stopping = true;

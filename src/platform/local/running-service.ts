@@ -14,7 +14,10 @@ export interface RunningService {
 
 const fileIn = (folder: string): string => join(folder, 'running.json');
 
-export async function writeRunningService(folder: string, service: Omit<RunningService, 'pid' | 'start'>): Promise<void> {
+export async function writeRunningService(
+  folder: string,
+  service: Omit<RunningService, 'pid' | 'start'>,
+): Promise<void> {
   const { pid } = process;
   const whole: RunningService = { pid, start: await processStart(pid), ...service };
   // With everything configured, nothing local has made the folder.

@@ -34,4 +34,5 @@ export function secretFilter(environment: Secrets): (text: string) => string {
   };
 }
 
-const passwordOf = (url: string): string => (URL.canParse(url) ? decodeURIComponent(new URL(url).password) : '');
+const passwordOf = (url: string): string =>
+  URL.canParse(url) ? decodeURIComponent(new URL(url).password) : '';

@@ -11,7 +11,13 @@ const LEVELS: Record<Environment['LOG_LEVEL'], LogLevel[]> = {
 };
 
 /** Nest tells every module and route at each start, which buries what an operator looks for. */
-const STARTUP_DETAILS = new Set<unknown>(['NestFactory', 'NestApplication', 'InstanceLoader', 'RoutesResolver', 'RouterExplorer']);
+const STARTUP_DETAILS = new Set<unknown>([
+  'NestFactory',
+  'NestApplication',
+  'InstanceLoader',
+  'RoutesResolver',
+  'RouterExplorer',
+]);
 
 /** Nest's logger, with the request a line belongs to, and with every known secret taken out as the last step before writing. */
 export class ServiceLogger extends ConsoleLogger {
@@ -19,7 +25,12 @@ export class ServiceLogger extends ConsoleLogger {
 
   constructor(environment: Environment) {
     const json = environment.LOG_FORMAT === 'json';
-    super({ logLevels: LEVELS[environment.LOG_LEVEL], json, colors: !json && process.stdout.isTTY, prefix: 'pv-onboarding' });
+    super({
+      logLevels: LEVELS[environment.LOG_LEVEL],
+      json,
+      colors: !json && process.stdout.isTTY,
+      prefix: 'pv-onboarding',
+    });
     this.withoutSecrets = secretFilter(environment);
   }
 

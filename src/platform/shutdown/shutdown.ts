@@ -38,7 +38,9 @@ export class Shutdown {
       try {
         await step.stop();
       } catch (error) {
-        this.say(`${step.name} did not stop cleanly: ${error instanceof Error ? error.message : String(error)}`);
+        this.say(
+          `${step.name} did not stop cleanly: ${error instanceof Error ? error.message : String(error)}`,
+        );
         code = 1;
       }
     }
