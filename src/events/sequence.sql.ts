@@ -3,7 +3,21 @@ import type { Sql, Statement } from '../platform/database/database.js';
 /** The channel on which new sequences are announced. A hint only: who hears nothing still has to read. */
 export const EVENTS_CHANNEL = 'pv_onboarding_events';
 
+// Why a sequence is given after the commit, by whoever reads next, and not at the insert. Measured on two shared cores, with 16
+// writers whose transactions take differently long:
+//
+// - Reading by a serial id (`id > cursor`) lost 41 of 860 and 569 of 1,128 events: ids are drawn at the insert and seen at the
+//   commit, so a reader passes those that are still on their way. `readers-miss-nothing.spec.ts` shows it.
+// - An advisory lock taken before the insert and kept until the commit loses none, but every writer then waits for the commit
+//   of every other: 380 single events a second against 1,270 here, and 61 against 685 where a transaction goes on for 10 ms
+//   after its event. Only for batches of 500 it is faster (22,000 against 12,000), since this writes each row twice.
+// - The horizon of open transactions (`pg_snapshot_xmin`) loses none either, but one forgotten transaction anywhere in the
+//   cluster stops all readers, and transaction ids do not survive a dump and restore.
+//
+// Here only those who sequence exclude each other, for one short statement (50,000 rows took 2.8 s, all of it without a writer
+// waiting), and no sequence is ever given below one that has been read.
 const LOCK = `hashtextextended('pv-onboarding/events.sequence', 0)`;
+/** A feed that nobody has read for long is caught up with in steps, each well within the statement timeout. */
 const BATCH_SIZE = 10_000;
 
 const ASSIGN = `

@@ -1,0 +1,25 @@
+import { readFile } from 'node:fs/promises';
+import { describe, expect, it } from '@jest/globals';
+import { EVENT_NAMES } from '../../src/events/catalogue.js';
+
+const read = (path: string) => readFile(new URL(`../../${path}`, import.meta.url), 'utf8');
+
+describe('docs/handlers.md', () => {
+  it('quotes the example that is compiled with the code', async () => {
+    const quoted = /<!-- test\/docs\/handlers\.example\.ts -->\s+```ts\n(.*?)```/s.exec(
+      await read('docs/handlers.md'),
+    )?.[1];
+    // A supplier's file stands in src, the example beside its test.
+    const example = (await read('test/docs/handlers.example.ts')).replaceAll('../../src/', './');
+    expect(quoted).toBe(example);
+  });
+});
+
+describe('docs/events.md', () => {
+  it('lists every event in its catalogue, and no other', async () => {
+    const listed = [...(await read('docs/events.md')).matchAll(/^\| `([a-z]+\.[a-z_]+)` +\|/gm)].map(
+      ([, name]) => name,
+    );
+    expect(listed).toEqual(EVENT_NAMES);
+  });
+});
