@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import pg from 'pg';
 import { migrate } from '../../src/platform/database/migrate.js';
 import { createTestDatabase, type TestDatabase } from '../setup/test-database.js';
+import { waitFor } from '../setup/wait-for.js';
 import { connectAsReader, type Reader } from './reader.js';
 
 const INSUFFICIENT_PRIVILEGE = '42501';
@@ -137,20 +138,47 @@ describe('admin.grant_reader', () => {
     await first!.drop();
   });
 
-  it('waits for a role that another transaction is making, and takes it', async () => {
-    const role = uniqueName('role');
-    const database = await createTestDatabase();
+  /** Grants while another transaction has made the role and not committed; that one commits once it is waited for. */
+  async function grantBesideMaker(database: TestDatabase, role: string): Promise<void> {
     await withClient(database.url, async (maker) => {
-      await maker.query('BEGIN');
-      await maker.query(`CREATE ROLE ${role} NOLOGIN`);
+      await maker.query(`BEGIN; CREATE ROLE ${role} NOLOGIN`);
       const granted = withClient(database.url, (client) =>
         client.query('SELECT admin.grant_reader($1)', [role]),
       );
-      await maker.query('SELECT pg_sleep(0.2)');
+      // Whether it fails is for the caller to see, after the commit.
+      granted.catch(() => {});
+      await waitFor('the grant to wait for the maker', () =>
+        withClient(database.url, async (observer) => {
+          const { rows } = await observer.query(
+            `SELECT 1 FROM pg_stat_activity WHERE query LIKE '%grant_reader%' AND wait_event_type = 'Lock' AND datname = current_database()`,
+          );
+          return rows.length > 0;
+        }),
+      );
       await maker.query('COMMIT');
-      await expect(granted).resolves.toBeDefined();
-      await maker.query(`DROP OWNED BY ${role}; DROP ROLE ${role}`);
+      await granted;
     });
+  }
+
+  it('waits for a role that another transaction is making, and takes it', async () => {
+    const role = uniqueName('role');
+    const database = await createTestDatabase();
+    await grantBesideMaker(database, role);
+    await withClient(database.url, (client) => client.query(`DROP OWNED BY ${role}; DROP ROLE ${role}`));
+    await database.drop();
+  });
+
+  it('would fail there if it took a role that was not there to be its own to make', async () => {
+    const role = uniqueName('role');
+    const database = await createTestDatabase();
+    await withClient(database.url, async (client) => {
+      const { rows } = await client.query<{ source: string }>(
+        `SELECT pg_get_functiondef('admin.grant_reader'::regproc) AS source`,
+      );
+      await client.query(rows[0]!.source.replace('duplicate_object OR unique_violation', 'division_by_zero'));
+    });
+    await expect(grantBesideMaker(database, role)).rejects.toMatchObject({ code: '23505' });
+    await withClient(database.url, (client) => client.query(`DROP ROLE ${role}`));
     await database.drop();
   });
 

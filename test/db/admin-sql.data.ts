@@ -16,7 +16,7 @@ export const GENERATE_SESSIONS = [
           created_at, updated_at, expires_at, started_updated_at, state_changed_at, recorded_at, changed_at, last_checked_at,
           closed_at, close_reason)
    SELECT session_id, user_id, location_id, (ARRAY['Alpha', 'Beta', 'Gamma'])[1 + n % 3], '{}', 'online', 'observed',
-          'finished_with_inverters', true, false, false, at, at, at + interval '1 day', at, at, at, at + interval '1 hour', at,
+          'finished_with_inverters', true, false, false, at, at, at + interval '1 day', at, at, at, at, at,
           CASE WHEN NOT watched THEN at + interval '3 days' END, CASE WHEN NOT watched THEN 'settled' END FROM generated`,
   `INSERT INTO session_polls (session_id, user_id, due_at, claimed_at, checked_at, phase, anchor_at)
    SELECT session_id, user_id, now() + (n % 900 - 5) * interval '1 second', now(), now(), 'settling', at FROM generated WHERE watched`,

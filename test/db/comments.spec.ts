@@ -25,7 +25,8 @@ describe('comments', () => {
     await database.drop();
   });
 
-  const unexplained = async () => (await client.query<{ name: string }>(UNEXPLAINED)).rows.map((row) => row.name);
+  const unexplained = async () =>
+    (await client.query<{ name: string }>(UNEXPLAINED)).rows.map((row) => row.name);
 
   it('say what every table, view and column means', async () => {
     expect(await unexplained()).toEqual([]);
@@ -36,7 +37,11 @@ describe('comments', () => {
       ALTER TABLE users ADD COLUMN nickname text;
       CREATE TABLE campaigns (id int);
       CREATE VIEW admin.campaigns AS SELECT id FROM campaigns`);
-    expect(await unexplained()).toEqual(['admin.campaigns.id', 'public.campaigns.id', 'public.users.nickname']);
+    expect(await unexplained()).toEqual([
+      'admin.campaigns.id',
+      'public.campaigns.id',
+      'public.users.nickname',
+    ]);
     await client.query('ROLLBACK');
   });
 

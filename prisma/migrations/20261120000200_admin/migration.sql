@@ -141,7 +141,7 @@ SELECT s.id AS session_id,
            'its read is overdue by %s minutes: see admin.poll_lag', floor(extract(epoch FROM now() - p.due_at) / 60))
          WHEN s.state = 'unrecognised' THEN format(
            'the remote service answers what the interface does not describe: finished=%s, active=%s, expired=%s',
-           s.finished, s.active, coalesce(s.expired::text, 'absent'))
+           s.finished::text, s.active::text, coalesce(s.expired::text, 'absent'))
          WHEN s.state IN ('awaiting_owner', 'awaiting_installation') AND s.expires_at < now() THEN format(
            'it was to expire at %s, and the remote service has not called it expired', s.expires_at)
        END AS stuck_reason,

@@ -1,0 +1,257 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import pg from 'pg';
+import { createTestDatabase, type TestDatabase } from '../setup/test-database.js';
+import { insertCustomer, insertRow } from './valid-rows.js';
+
+type Values = Readonly<Record<string, unknown>>;
+
+const MINUTE_MS = 60_000;
+const ago = (minutes: number) => new Date(Date.now() - minutes * MINUTE_MS);
+const BEFORE = ago(20);
+const LAST = ago(6);
+const AT_CHANGE = ago(600);
+
+describe('the views of admin', () => {
+  let database: TestDatabase;
+  let client: pg.Client;
+  let place: { readonly user_id: string; readonly grid_location_id: string };
+
+  beforeAll(async () => {
+    database = await createTestDatabase();
+    client = new pg.Client({ connectionString: database.url });
+    await client.connect();
+  });
+  afterAll(async () => {
+    await client.end();
+    await database.drop();
+  });
+  beforeEach(async () => {
+    const { userId, gridLocationId } = await insertCustomer(client);
+    place = { user_id: userId, grid_location_id: gridLocationId };
+  });
+
+  async function insertSession(values: Values = {}): Promise<string> {
+    const row = { ...place, last_checked_at: AT_CHANGE, ...values };
+    return (await insertRow<{ id: string }>(client, 'onboarding_sessions', row)).id;
+  }
+
+  /** Watched, with the last good read at LAST unless a batch that is alive still reads it. */
+  async function insertWatched(poll: Values = {}, values: Values = {}): Promise<string> {
+    const session_id = await insertSession(values);
+    const times = { due_at: ago(-5), claimed_at: LAST, checked_at: BEFORE };
+    await insertRow(client, 'session_polls', { session_id, user_id: place.user_id, ...times, ...poll });
+    return session_id;
+  }
+
+  async function insertBatch(leaseUntil: Date): Promise<string> {
+    const row = await insertRow<{ id: string }>(client, 'poll_batches', { lease_until: leaseUntil });
+    return row.id;
+  }
+
+  async function readSession(id: string): Promise<Values> {
+    const { rows } = await client.query<Values>('SELECT * FROM admin.sessions WHERE session_id = $1', [id]);
+    return rows[0]!;
+  }
+
+  describe('say when a session was last read', () => {
+    it('by the last claim, once its batch is gone', async () => {
+      const session = await readSession(await insertWatched({ batch_id: 999_999 }));
+      expect(session).toMatchObject({ checked_at: LAST, being_read: false });
+    });
+
+    it('by the claim before, while its batch is alive', async () => {
+      const session = await readSession(await insertWatched({ batch_id: await insertBatch(ago(-1)) }));
+      expect(session).toMatchObject({ checked_at: BEFORE, being_read: true });
+    });
+
+    it('by the last good read, after one that failed', async () => {
+      const session = await readSession(
+        await insertWatched({ claimed_at: BEFORE, failures: 1, last_error: 'reset' }),
+      );
+      expect(session).toMatchObject({ checked_at: BEFORE, last_error: 'reset' });
+    });
+
+    it('by its last change, once it is closed', async () => {
+      const id = await insertSession({ state: 'online', closed_at: ago(1), close_reason: 'settled' });
+      expect(await readSession(id)).toMatchObject({
+        checked_at: AT_CHANGE,
+        next_check_at: null,
+        waiting_for: null,
+      });
+    });
+
+    it('and so when its inverters were last seen', async () => {
+      const session_id = await insertWatched({}, { state: 'online' });
+      const seen = { session_id, last_seen_at: AT_CHANGE };
+      await insertRow(client, 'inverters', seen);
+      await insertRow(client, 'inverters', { ...seen, missing_since: ago(3) });
+      const { rows } = await client.query(
+        'SELECT last_seen_at FROM admin.inverters WHERE session_id = $1 ORDER BY missing_since NULLS FIRST',
+        [session_id],
+      );
+      expect(rows).toEqual([{ last_seen_at: LAST }, { last_seen_at: AT_CHANGE }]);
+    });
+  });
+
+  describe('say why a session is stuck', () => {
+    const failed = { claimed_at: BEFORE, checked_at: BEFORE };
+    const cases: readonly [string, Values, Values, unknown][] = [
+      ['nothing, when all is well', {}, {}, null],
+      ['nothing of an error that a later read has overtaken', { last_error: 'breaker_open' }, {}, null],
+      [
+        'nothing of one failure a moment ago',
+        { claimed_at: ago(1), checked_at: ago(1), failures: 1, last_error: 'reset' },
+        {},
+        null,
+      ],
+      [
+        'reads that are not sent',
+        { ...failed, last_error: 'breaker_open' },
+        {},
+        /^it could not be read since .*: breaker_open$/,
+      ],
+      [
+        'reads that fail',
+        { ...failed, failures: 3, last_error: 'reset' },
+        {},
+        'the last 3 reads failed: reset',
+      ],
+      [
+        'reads that find nothing',
+        { ...failed, failures: 2, not_found: 2 },
+        {},
+        /^the last 2 reads found it on no path/,
+      ],
+      [
+        'a read that is overdue',
+        { due_at: ago(7.5) },
+        {},
+        'its read is overdue by 7 minutes: see admin.poll_lag',
+      ],
+      [
+        'flags that nobody understands',
+        { phase: 'unrecognised' },
+        { state: 'unrecognised', finished: true, active: true },
+        /finished=true, active=true, expired=absent$/,
+      ],
+      ['an expiry that nobody announced', {}, { expires_at: ago(1) }, /^it was to expire at /],
+    ];
+
+    it.each(cases)('%s', async (_what, poll, values, reason) => {
+      const { stuck_reason } = await readSession(await insertWatched(poll, values));
+      if (reason instanceof RegExp) expect(stuck_reason).toMatch(reason);
+      else expect(stuck_reason).toBe(reason);
+    });
+
+    it('a reader that died', async () => {
+      const id = await insertWatched({ batch_id: await insertBatch(ago(2)) });
+      expect((await readSession(id)).stuck_reason).toMatch(
+        /^its reader \(host:1\) died, and no other worker has taken over/,
+      );
+    });
+
+    it('that nobody watches it', async () => {
+      expect((await readSession(await insertSession())).stuck_reason).toMatch(/^nobody watches it/);
+    });
+  });
+
+  describe('survive an answer', () => {
+    const answers: readonly [string, string | null, Values][] = [
+      ['without a body', null, { finished: null, inverters: null, answer: null }],
+      ['that is no object', '[1, 2]', { finished: null, inverters: null, answer: [1, 2] }],
+      [
+        'with an escaped NUL',
+        '{"finished":true,"x":"\\u0000"}',
+        { finished: 'true', answer: { finished: true, x: '\ufffd' } },
+      ],
+      ['with half a surrogate pair', '{"finished":true,"x":"\\ud800"}', { finished: 'true' }],
+      ['with an escaped backslash before u0000', '{"finished":true,"x":"\\\\u0000"}', { finished: 'true' }],
+      ['with a number beyond any', '{"finished":1e999999,"x":1}', { finished: '1e999999' }],
+      [
+        'with flags of other types',
+        '{"finished":{"a":[]},"inverters":"two"}',
+        { finished: '{"a":[]}', inverters: null },
+      ],
+      ['with a key twice', '{"finished":true,"finished":false}', { finished: 'false' }],
+      [
+        'that kept a startUrl, wherever it stands',
+        '{"startUrl":"https://x/\\"y","a":{"startUrl" : "z"},"b":"startUrl"}',
+        { answer: { startUrl: null, a: { startUrl: null }, b: 'startUrl' } },
+      ],
+    ];
+
+    it.each(answers)('%s', async (_what, body, shown) => {
+      const session_id = await insertSession({ state: 'expired' });
+      await insertRow(client, 'session_observations', { session_id, body });
+      const where = 'WHERE session_id = $1';
+      const { rows } = await client.query(`SELECT * FROM admin.session_observations ${where}`, [session_id]);
+      expect(rows).toEqual([expect.objectContaining(shown)]);
+      const timeline = await client.query(`SELECT * FROM admin.session_timeline ${where}`, [session_id]);
+      expect(timeline.rows).toHaveLength(1);
+    });
+  });
+
+  it('tell what one transaction wrote in the order of cause and effect, whatever the clock of each row said', async () => {
+    const locked = ago(30);
+    const after = (ms: number) => new Date(locked.getTime() + ms);
+    const session_id = await insertSession({ state: 'lost', closed_at: locked, close_reason: 'lost' });
+    await insertRow(client, 'domain_events', { subject: session_id, name: 'session.lost', time: after(3) });
+    const { id } = await insertRow<{ id: string }>(client, 'session_observations', {
+      session_id,
+      http_status: 404,
+      observed_at: after(2),
+    });
+    await insertRow(client, 'session_transitions', {
+      session_id,
+      from_state: 'awaiting_owner',
+      to_state: 'lost',
+      observation_id: id,
+      at: locked,
+    });
+    const { rows } = await client.query<{ kind: string }>(
+      'SELECT kind FROM admin.session_timeline WHERE session_id = $1 ORDER BY at, step, number',
+      [session_id],
+    );
+    expect(rows.map((row) => row.kind)).toEqual(['observation', 'transition', 'closed', 'event']);
+  });
+
+  describe('say what to do about a registration', () => {
+    const sending = { lease_token: '11111111-1111-4111-8111-111111111111' };
+    const cases: readonly [string, Values, RegExp][] = [
+      [
+        'whose outcome is unknown',
+        { status: 'uncertain' },
+        /^Ask the provider .* POST \/api\/v1\/registrations\/[0-9a-f-]+\/resolve /,
+      ],
+      ['that is being sent', { ...sending, lease_until: ago(-1) }, /^Nothing: it is being sent/],
+      ['whose sender died', { ...sending, lease_until: ago(1) }, /^Its sender died/],
+      ['that nobody sends', { next_attempt_at: ago(6) }, /is one running/],
+      [
+        'that waits for its next attempt',
+        { next_attempt_at: ago(-1) },
+        /^Nothing: it is sent again by itself/,
+      ],
+    ];
+
+    it.each(cases)('%s', async (_what, values, words) => {
+      const { id } = await insertRow<{ id: string }>(client, 'registrations', values);
+      const { rows } = await client.query<{ what_to_do: string }>(
+        'SELECT what_to_do FROM admin.registrations_open WHERE registration_id = $1',
+        [id],
+      );
+      expect(rows[0]?.what_to_do).toMatch(words);
+    });
+  });
+
+  it('say of an empty service that nothing is due', async () => {
+    const empty = await createTestDatabase();
+    const other = new pg.Client({ connectionString: empty.url });
+    await other.connect();
+    const { rows } = await other.query('SELECT * FROM admin.poll_lag');
+    await other.end();
+    await empty.drop();
+    expect(rows).toEqual([
+      expect.objectContaining({ phase: 'all', watched: '0', due: '0', overdue_seconds_max: null }),
+    ]);
+  });
+});
