@@ -56,7 +56,7 @@ const sessionRow = (session: Session): Html =>
       ${progress(session)}
     </td>
     <td>${session.inverters.map((id) => markup`<div><code>${id}</code></div>`)}</td>
-    <td>${new Date(session.updatedAt).toISOString().slice(0, 19)}Z</td>
+    <td><time>${new Date(session.updatedAt).toISOString().slice(0, 19).replace('T', ' ')}Z</time></td>
     <td>
       ${BUTTONS.map(
         ([action, label]) =>

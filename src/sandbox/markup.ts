@@ -46,6 +46,7 @@ h2 { font-size: 1.15rem; margin: 2rem 0 0.5rem; }
 .steps, .note { color: var(--soft); font-size: 0.9rem; }
 .card { background: var(--paper); border: 1px solid var(--line); border-radius: 0.75rem; padding: 1.25rem; }
 fieldset { border: 0; margin: 0; padding: 0; }
+fieldset + fieldset { margin-top: 1.25rem; }
 legend { font-weight: 600; padding: 0; margin-bottom: 0.5rem; }
 .choice { display: flex; gap: 0.75rem; align-items: center; padding: 0.75rem; margin-bottom: 0.5rem; min-height: 3rem;
   border: 1px solid var(--line); border-radius: 0.5rem; cursor: pointer; }
@@ -58,6 +59,7 @@ button { font: inherit; font-weight: 600; color: var(--on-action); background: v
 .card button { width: 100%; margin-top: 0.75rem; }
 button.small { min-height: 0; padding: 0.2rem 0.6rem; font-size: 0.85rem; margin: 0.1rem; color: var(--ink);
   background: transparent; border-color: var(--soft); }
+.card button.small { min-height: 2.75rem; margin: 0.75rem 0 0; }
 :focus-visible { outline: 3px solid var(--action); outline-offset: 2px; }
 .wrong { color: var(--wrong); font-weight: 600; }
 a { color: var(--action); }
@@ -65,5 +67,6 @@ a { color: var(--action); }
 table { border-collapse: collapse; width: 100%; font-size: 0.9rem; background: var(--paper); }
 th, td { text-align: left; vertical-align: top; padding: 0.4rem 0.6rem; border-bottom: 1px solid var(--line); }
 td form { display: inline; }
+time { white-space: nowrap; }
 code { font-size: 0.85em; overflow-wrap: anywhere; }
 `);
