@@ -20,7 +20,8 @@ export function addExamples(document: OpenAPIObject, examples: RecordedExamples)
     if (operation === undefined)
       throw new Error(`docs/examples.json has a call to ${operationId}, which is no operation`);
     for (const parameter of operation.parameters ?? []) {
-      if (Object.hasOwn(parameters, parameter.name)) parameter.example = parameters[parameter.name];
+      const text = parameters[parameter.name];
+      if (text !== undefined) parameter.example = parameter.schema?.type === 'integer' ? Number(text) : text;
     }
     const body = Object.values(operation.requestBody?.content ?? {})[0];
     if (body !== undefined && request !== undefined) body.example = request;

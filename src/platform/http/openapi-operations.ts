@@ -14,7 +14,7 @@ export interface Response {
 /** What the steps that finish the document read and write of an operation. */
 export interface Operation {
   operationId: string;
-  parameters?: { name: string; example?: unknown }[];
+  parameters?: { name: string; schema?: { type?: string }; example?: unknown }[];
   requestBody?: { content: Record<string, MediaType> };
   responses: Record<string, Response>;
   security?: object[];

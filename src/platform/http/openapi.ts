@@ -2,6 +2,7 @@ import type { INestApplication } from '@nestjs/common';
 import { DocumentBuilder, SwaggerModule, type OpenAPIObject } from '@nestjs/swagger';
 import { addExamples, type RecordedExamples } from './openapi-examples.js';
 import { describeProblems } from './openapi-problems.js';
+import { shareProblems } from './openapi-shared.js';
 
 const DESCRIPTION = `The API of PV Onboarding: register users with their grid locations at the Solar Curtailment Service, start PV
 onboarding sessions, and learn by events when their installations are online.
@@ -23,5 +24,6 @@ export function createDocument(app: INestApplication, examples: RecordedExamples
   const document = SwaggerModule.createDocument(app, config);
   describeProblems(document);
   addExamples(document, examples);
+  shareProblems(document);
   return document;
 }

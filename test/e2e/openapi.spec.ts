@@ -1,0 +1,169 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import { createDocument } from '../../src/platform/http/openapi.js';
+import type { RecordedExamples } from '../../src/platform/http/openapi-examples.js';
+import { startTestApp, type TestApp } from '../setup/test-app.js';
+import { differences, recordExamples } from './examples.js';
+
+const DOCUMENT = new URL('../../openapi.json', import.meta.url);
+const EXAMPLES = new URL('../../docs/examples.json', import.meta.url);
+
+interface Response {
+  readonly content?: Readonly<Record<string, { readonly schema: object; readonly example?: unknown }>>;
+}
+
+interface Operation {
+  readonly operationId: string;
+  readonly method: string;
+  readonly path: string;
+  readonly responses: Readonly<Record<string, Response>>;
+}
+
+type Document = {
+  readonly openapi: string;
+  readonly paths: Readonly<Record<string, Readonly<Record<string, Omit<Operation, 'method' | 'path'>>>>>;
+  readonly components: {
+    readonly responses: Readonly<Record<string, Response>>;
+    readonly schemas: Readonly<Record<string, { properties?: object; additionalProperties?: unknown }>>;
+  };
+};
+
+const operationsOf = ({ paths }: Document): Operation[] =>
+  Object.entries(paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, operation]) => ({
+      ...operation,
+      path,
+      method: method.toUpperCase(),
+    })),
+  );
+
+describe('the OpenAPI document', () => {
+  let service: TestApp;
+  let document: Document;
+  let operations: Operation[];
+  let examples: RecordedExamples;
+
+  // UPDATE_EXAMPLES=1 writes what is answered now to docs/examples.json; `npm run openapi` then puts it into openapi.json.
+  beforeAll(async () => {
+    service = await startTestApp();
+    if (process.env.UPDATE_EXAMPLES !== undefined) {
+      const calls = operationsOf(createDocument(service.app, {}) as unknown as Document);
+      const recorded = await recordExamples(service, byId(calls));
+      await writeFile(EXAMPLES, `${JSON.stringify(recorded, null, 2)}\n`);
+      await service.close();
+      service = await startTestApp();
+    }
+    examples = JSON.parse(await readFile(EXAMPLES, 'utf8')) as RecordedExamples;
+    document = createDocument(service.app, examples) as unknown as Document;
+    operations = operationsOf(document);
+  });
+
+  afterAll(() => service.close());
+
+  const byId = (all: readonly Operation[]) =>
+    Object.fromEntries(all.map((operation) => [operation.operationId, operation]));
+
+  it('is what the controllers say: otherwise run `npm run openapi`', async () => {
+    const committed = JSON.parse(await readFile(DOCUMENT, 'utf8')) as unknown;
+    expect(JSON.parse(JSON.stringify(document))).toEqual(committed);
+  });
+
+  it('is served as it is committed, with a page that needs no network', async () => {
+    const [served, page] = await Promise.all([
+      fetch(`${service.url}/openapi.json`),
+      fetch(`${service.url}/docs`),
+    ]);
+    expect(await served.text()).toBe(await readFile(DOCUMENT, 'utf8'));
+    const html = await page.text();
+    const assets = [...html.matchAll(/(?:src|href)="([^"]+)"/g)].map(([, address]) => address!);
+    expect(assets).toHaveLength(4);
+    for (const asset of assets) {
+      expect(asset).toMatch(/^\/docs\//);
+      expect((await fetch(service.url + asset)).status).toBe(200);
+    }
+    expect(page.headers.get('content-security-policy')).toContain("default-src 'self'");
+    expect((await fetch(`${service.url}/docs/package.json`)).status).toBe(404);
+  });
+
+  it('is OpenAPI 3.1 in which every operation has an id, every reference a target, and every path parameter its place', () => {
+    expect(document.openapi).toBe('3.1.0');
+    const ids = operations.map(({ operationId }) => operationId);
+    expect(new Set(ids).size).toBe(ids.length);
+    expect(ids.filter((id) => !/^[a-z]+[A-Za-z]*$/.test(id))).toEqual([]);
+    const text = JSON.stringify(document);
+    const targets = [...text.matchAll(/"#\/components\/(\w+)\/([\w-]+)"/g)];
+    const missing = targets.filter(
+      ([, kind, name]) => !(name! in document.components[kind as 'schemas' | 'responses']),
+    );
+    expect(missing).toEqual([]);
+    expect(text).not.toContain('"nullable"');
+  });
+
+  it('has an example of every success of every operation', () => {
+    const missing = operations
+      .filter(({ operationId }) => operationId !== 'getMetrics')
+      .flatMap(({ operationId, responses }) =>
+        Object.keys(responses)
+          .filter((status) => status.startsWith('2') && !(status in (examples[operationId]?.responses ?? {})))
+          .map((status) => `${operationId} ${status}`),
+      );
+    expect(missing).toEqual([]);
+  });
+
+  it('has only examples that its schemas allow, without a property that they do not have', () => {
+    const schemas = Object.entries(document.components.schemas).map(([name, schema]) => [
+      name,
+      schema.properties && schema.additionalProperties === undefined
+        ? { ...schema, additionalProperties: false }
+        : schema,
+    ]);
+    const ajv = new Ajv2020({ strict: false, validateFormats: false, allErrors: true });
+    ajv.addSchema({ $id: 'document', components: { schemas: Object.fromEntries(schemas) as object } });
+    const faults = operations.flatMap(({ operationId, responses }) =>
+      Object.entries(examples[operationId]?.responses ?? {}).flatMap(([status, answer]) => {
+        const content = Object.values(responses[status]?.content ?? {})[0];
+        if (content === undefined)
+          return responses[status] === undefined ? [`${operationId} ${status} is not documented`] : [];
+        const schema = JSON.parse(JSON.stringify(content.schema).replaceAll('"#/', '"document#/')) as object;
+        const validate = ajv.compile(schema);
+        return validate(answer) ? [] : [`${operationId} ${status}: ${ajv.errorsText(validate.errors)}`];
+      }),
+    );
+    expect(faults).toEqual([]);
+  });
+
+  it('has examples that are what a running service answers', async () => {
+    const live = await recordExamples(service, byId(operations));
+    const found = Object.entries(live).flatMap(([operationId, { responses }]) =>
+      differences(examples[operationId]?.responses ?? {}, responses, operationId),
+    );
+    expect(found).toEqual([]);
+  });
+
+  it('gives away no key, and no port that was free only once', () => {
+    const text = JSON.stringify(examples);
+    expect(text).not.toContain(service.adminKey);
+    expect([...text.matchAll(/pvo_[\w-]+/g)].map(([key]) => key)).toEqual([`pvo_${'x'.repeat(43)}`]);
+    expect(
+      [...text.matchAll(/127\.0\.0\.1:(\d+)/g)].every(([, port]) => port === '4010' || port === '3000'),
+    ).toBe(true);
+  });
+});
+
+describe('differences', () => {
+  it.each<[unknown, unknown, string[]]>([
+    [{ a: 1 }, { a: 2 }, []],
+    [{ a: 1 }, { a: '1' }, ['.a is number in the example and string in the answer']],
+    [{ a: 1 }, {}, ['.a is not in the answer']],
+    [{}, { a: 1 }, ['.a is not in the example']],
+    [
+      { a: [{ b: 1 }] },
+      { a: [{ b: 1 }, { c: 1 }] },
+      ['.a[1].b is not in the answer', '.a[1].c is not in the example'],
+    ],
+    [{ a: null, b: [] }, { a: 1, b: [1] }, []],
+  ])('of %j and %j', (recorded, live, expected) => {
+    expect(differences(recorded, live)).toEqual(expected);
+  });
+});
