@@ -10,7 +10,7 @@ import { RemoteModule } from './remote/remote.module.js';
 import { StatusModule } from './status/status.module.js';
 import { UsersModule } from './users/users.module.js';
 
-/** The import list is the architecture; who may use whom stands in .dependency-cruiser.mjs. */
+/** The import list is the architecture; who may use whom stands in .dependency-cruiser.cjs. */
 @Module({})
 export class AppModule {
   static forRoot(environment: Environment): DynamicModule {

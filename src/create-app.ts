@@ -1,8 +1,10 @@
 import { NestFactory } from '@nestjs/core';
 import type { DynamicModule } from '@nestjs/common';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
+import { Environment } from './platform/env/environment.js';
 import { configureHttp } from './platform/http/configure-http.js';
 import { createHttpAdapter } from './platform/http/http-adapter.js';
+import { WorkerGuard } from './platform/http/worker.guard.js';
 import type { ServiceLogger } from './platform/logging/service-logger.js';
 
 /** The application, complete but not listening: for `main` and for tests alike. */
@@ -17,5 +19,6 @@ export async function createApp(
     abortOnError: false,
   });
   configureHttp(app);
+  if (app.get(Environment).ROLE === 'worker') app.useGlobalGuards(new WorkerGuard());
   return app;
 }

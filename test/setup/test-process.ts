@@ -26,7 +26,8 @@ export async function startTestProcess(
   env: Record<string, string | undefined>,
   cwd = ROOT,
 ): Promise<TestProcess> {
-  const child = spawn(process.execPath, ['--import', TYPESCRIPT, `${ROOT}/${file}`], {
+  const flags = file.endsWith('.ts') ? ['--import', TYPESCRIPT] : [];
+  const child = spawn(process.execPath, [...flags, `${ROOT}/${file}`], {
     cwd,
     env: { PATH: process.env.PATH, ...env },
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],

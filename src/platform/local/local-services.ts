@@ -1,6 +1,6 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { LOCAL_DEFAULTS, type EnvironmentSource } from '../env/read-environment.js';
+import { LOCAL_DEFAULTS, readEnvironment, type EnvironmentSource } from '../env/read-environment.js';
 import type { Child } from './child.js';
 import { lockFolder, type DataLock } from './data-lock.js';
 import { startEmbeddedPostgres } from './embedded-postgres.js';
@@ -18,6 +18,31 @@ export interface LocalServices {
 }
 
 const SANDBOX_VARIABLES = LOCAL_DEFAULTS.filter((name) => name.startsWith('SCS_'));
+
+/** Pass for what is not known yet, or not needed; nothing is ever reached with them. */
+const STAND_INS: Readonly<Record<(typeof LOCAL_DEFAULTS)[number], string>> = {
+  DATABASE_URL: 'postgresql://nowhere.invalid/none',
+  SCS_BASE_URL: 'https://nowhere.invalid',
+  SCS_API_KEY: 'none',
+  SCS_CLIENT_ID: 'none',
+  SCS_CLIENT_SECRET: 'none',
+  ADMIN_API_KEY: 'none'.repeat(8),
+  ENCRYPTION_KEYS: Buffer.alloc(32).toString('base64'),
+};
+
+/**
+ * A mistake in the configuration is told before anything starts. Credentials without an address are the sandbox's; an address
+ * without credentials is such a mistake.
+ */
+function refuseFaultsOf(source: EnvironmentSource, remoteIsFilled: boolean): void {
+  const filled =
+    source.NODE_ENV === 'production'
+      ? []
+      : LOCAL_DEFAULTS.filter((name) => remoteIsFilled || !name.startsWith('SCS_'));
+  const standIns = Object.fromEntries(filled.map((name) => [name, STAND_INS[name]]));
+  const given = Object.fromEntries(Object.entries(source).filter(([, value]) => value !== undefined));
+  readEnvironment({ ...standIns, ...given });
+}
 
 /**
  * Outside production, starts or generates what the environment leaves out: PostgreSQL, the sandbox in the place of the Solar
@@ -37,6 +62,8 @@ export async function startLocalServices(
     for (const [, child] of children.reverse()) await child.stop();
     await lock?.release();
   };
+  const needsSandbox = wanted.sandbox && source.SCS_BASE_URL === undefined;
+  refuseFaultsOf(source, needsSandbox || !wanted.sandbox);
   if (source.NODE_ENV === 'production' || missing.length === 0) {
     return { source, adminKeyIsGenerated: false, failed: new Promise(() => {}), stop };
   }
@@ -49,8 +76,6 @@ export async function startLocalServices(
   };
   try {
     const needsDatabase = source.DATABASE_URL === undefined;
-    // Credentials without an address are the sandbox's, too; an address without credentials is a mistake that is reported.
-    const needsSandbox = wanted.sandbox && source.SCS_BASE_URL === undefined;
     if (needsDatabase || needsSandbox) lock = await lockFolder(folder);
     const starts: Promise<void>[] = [];
     if (needsDatabase) {
