@@ -126,7 +126,7 @@ export async function recordExamples(service: TestApp, operations: Operations): 
 
   const gridLocationId = user.gridLocations[0]!.id;
   const start = {
-    parameters: { gridLocationId },
+    parameters: { id: gridLocationId },
     request: { brand: 'acme', metadata: { campaign: 'autumn' } },
   };
   const session = await ask('startSession', 201, start);
@@ -134,13 +134,13 @@ export async function recordExamples(service: TestApp, operations: Operations): 
   await ask('refreshSession', 200, { parameters: { sessionId: session.id } });
   await sandbox.control.complete(session.id, { onlineAfterMs: null });
   await sandbox.control.online(session.id, { inverters: 1 });
-  const parameters = { sessionId: session.id };
+  const parameters = { id: session.id };
   await waitFor(
     'the session to be online',
     async () => (await ask('readSession', 200, { parameters })).state === 'online',
   );
   await ask('readSession', 200, { parameters: { ...parameters, maxAge: '60' } });
-  await ask('readSessionOfUser', 200, { parameters: { userId: user.id, ...parameters } });
+  await ask('readSessionOfUser', 200, { parameters: { userId: user.id, sessionId: session.id } });
   await ask('listSessions', 200, { parameters: { state: 'online', tenantReference: 'customer-1001' } });
   const inverters = await ask('listInverters', 200, { parameters: { userId: user.id } });
   await ask('readInverter', 200, { parameters: { id: inverters.items[0]!.id } });

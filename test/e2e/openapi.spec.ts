@@ -98,6 +98,8 @@ describe('the OpenAPI document', () => {
     );
     expect(missing).toEqual([]);
     expect(text).not.toContain('"nullable"');
+    const shapes = Object.keys(document.paths).map((path) => path.replace(/\{\w+\}/g, '{}'));
+    expect(new Set(shapes).size).toBe(shapes.length);
   });
 
   it('has an example of every success of every operation', () => {

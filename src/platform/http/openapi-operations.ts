@@ -11,10 +11,18 @@ export interface Response {
   headers?: Record<string, object>;
 }
 
+export interface Parameter {
+  name: string;
+  in: 'path' | 'query' | 'header' | 'cookie';
+  description?: string;
+  schema?: { type?: string };
+  example?: unknown;
+}
+
 /** What the steps that finish the document read and write of an operation. */
 export interface Operation {
   operationId: string;
-  parameters?: { name: string; schema?: { type?: string }; example?: unknown }[];
+  parameters?: Parameter[];
   requestBody?: { content: Record<string, MediaType> };
   responses: Record<string, Response>;
   security?: object[];

@@ -35,7 +35,7 @@ function generalCodes({ parameters = [], requestBody, security }: Operation): Pr
   return [
     ...(hasInput ? (['invalid_request'] as const) : []),
     ...(requestBody ? (['invalid_json', 'body_too_large', 'unsupported_media_type'] as const) : []),
-    ...(security ? (['internal_error', 'database_unavailable'] as const) : []),
+    ...(security?.length ? (['internal_error', 'database_unavailable'] as const) : []),
   ];
 }
 

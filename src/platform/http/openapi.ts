@@ -2,6 +2,7 @@ import type { INestApplication } from '@nestjs/common';
 import { DocumentBuilder, SwaggerModule, type OpenAPIObject } from '@nestjs/swagger';
 import { addExamples, type RecordedExamples } from './openapi-examples.js';
 import { describeProblems } from './openapi-problems.js';
+import { followRules } from './openapi-rules.js';
 import { shareProblems } from './openapi-shared.js';
 
 const DESCRIPTION = `The API of PV Onboarding: register users with their grid locations at the Solar Curtailment Service, start PV
@@ -22,6 +23,7 @@ export function createDocument(app: INestApplication, examples: RecordedExamples
     .addBearerAuth({ type: 'http', scheme: 'bearer', description: 'An API key, or ADMIN_API_KEY' }, 'apiKey')
     .build();
   const document = SwaggerModule.createDocument(app, config);
+  followRules(document);
   describeProblems(document);
   addExamples(document, examples);
   shareProblems(document);
