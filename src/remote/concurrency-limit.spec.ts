@@ -24,12 +24,12 @@ describe('concurrency limit', () => {
     expect(roundTrip(roundTrip(once)).limit).toBe(CEILING);
   });
 
-  it('halves at the first refusal, gives a fifth back at later ones, and grows by one per round trip between them', () => {
+  it('halves at the first refusal, gives a tenth back at later ones, and grows by one per round trip between them', () => {
     const found = lower({ ...firstLimit(CEILING), limit: 20 }, 'refusal', 0, 1);
     expect(found.limit).toBe(10);
     const grown = roundTrip(found);
     expect(grown.limit).toBeCloseTo(11, 0);
-    expect(lower({ ...found, limit: 20 }, 'refusal', 2, 3).limit).toBe(16);
+    expect(lower({ ...found, limit: 20 }, 'refusal', 2, 3).limit).toBe(18);
   });
 
   it('halves when deadlines pass', () =>

@@ -2,7 +2,7 @@
  * How many calls may be in flight at once, learned from how they end (additive increase, multiplicative decrease). Pure.
  *
  * It starts low and doubles per round trip until the service first refuses (`seeking`), then grows by one per round trip and
- * gives a fifth back at each refusal: so it stays between 80 and 100 % of what the service takes, and meets a refusal once in
+ * gives a tenth back at each refusal: so it stays between 90 and 100 % of what the service takes, and meets a refusal once in
  * some dozens of calls. A deadline passed says more than a refusal: that service is drowning, so half is given back.
  */
 export interface ConcurrencyLimit {
@@ -12,7 +12,7 @@ export interface ConcurrencyLimit {
 }
 
 const FIRST_LIMIT = 8;
-const KEPT_AFTER_REFUSAL = 0.8;
+const KEPT_AFTER_REFUSAL = 0.9;
 const KEPT_AFTER_TIMEOUT = 0.5;
 
 export const firstLimit = (ceiling: number): ConcurrencyLimit => ({

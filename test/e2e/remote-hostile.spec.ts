@@ -1,0 +1,93 @@
+import { afterEach, describe, expect, it } from '@jest/globals';
+import { type Fields, readArray, readBoolean, readObject, readUuid } from '../../src/remote/read-field.js';
+import { outcomeOf } from '../../src/remote/read-answer.js';
+import type { Outcome, RemoteAnswer } from '../../src/remote/outcome.js';
+import type { Remote } from '../../src/remote/remote.service.js';
+import { readSession, reply, startRawServer, startRemote } from './remote-fixture.js';
+
+const closing: (() => Promise<void>)[] = [];
+
+afterEach(async () => {
+  for (const close of closing.splice(0).reverse()) await close();
+});
+
+const ID = '6f6e0a4e-7f7c-4b6f-9d0b-0e6f8f4b8f10';
+const GOOD = JSON.stringify({ sessionId: ID, finished: false, inverters: [] });
+
+/** A reader as the clients of the business modules have them. */
+function read(answer: RemoteAnswer): { id: string; finished: boolean; inverters: number } {
+  const fields: Fields = readObject(answer.body);
+  return {
+    id: readUuid(fields, 'sessionId'),
+    finished: readBoolean(fields, 'finished'),
+    inverters: readArray(fields, 'inverters').length,
+  };
+}
+
+const HOSTILE: Record<string, Buffer> = {
+  '50 MB': reply(200, Buffer.alloc(50 * 1024 * 1024, ' ')),
+  'depth 50,000': reply(200, '['.repeat(50_000) + ']'.repeat(50_000)),
+  'depth 50,000 within a field': reply(200, `{"sessionId":${'{"a":'.repeat(50_000)}1${'}'.repeat(50_000)}}`),
+  'HTML with status 200': reply(200, '<!doctype html><title>Maintenance</title>', {
+    'content-type': 'text/html',
+  }),
+  'an empty body': reply(200, ''),
+  'no body at all': Buffer.from('HTTP/1.1 204 No Content\r\n\r\n'),
+  null: reply(200, 'null'),
+  'an array': reply(200, '[]'),
+  'an empty string': reply(200, '""'),
+  'NUL bytes': reply(200, '\0\0\0\0'),
+  'bytes that are no UTF-8': reply(200, Buffer.from([0x7b, 0x22, 0xff, 0xfe, 0xc0, 0x22])),
+  'wrong types': reply(200, '{"sessionId":7,"finished":"false","inverters":{}}'),
+  'inherited names': reply(200, '{"__proto__":{"finished":true},"constructor":1}'),
+};
+
+describe('R23: a hostile answer is contained', () => {
+  async function serve(): Promise<Remote> {
+    const server = await startRawServer((socket, { path }) => {
+      const name = decodeURIComponent(path.slice(1));
+      const hostile = HOSTILE[name];
+      if (hostile) socket.write(hostile);
+      else socket.write(name === 'bom' ? reply(200, `\ufeff${GOOD}`) : reply(200, GOOD));
+    });
+    const remote = startRemote({ SCS_BASE_URL: server.url });
+    closing.push(server.close, () => remote.onApplicationShutdown());
+    return remote;
+  }
+
+  const get = async (remote: Remote, name: string): Promise<Outcome<unknown>> =>
+    outcomeOf(await remote.send({ ...readSession, path: `/${encodeURIComponent(name)}` }), read);
+
+  it.each(Object.keys(HOSTILE))('is unreadable, and the others go on: %s', async (name) => {
+    const remote = await serve();
+    const before = process.memoryUsage().rss;
+    const [hostile, ...others] = await Promise.all([
+      get(remote, name),
+      ...Array.from({ length: 10 }, () => get(remote, 'good')),
+    ]);
+    expect(hostile).toMatchObject({ kind: 'unreadable' });
+    for (const other of others)
+      expect(other).toEqual({ kind: 'done', value: { id: ID, finished: false, inverters: 0 } });
+    // The server of this test, in the same process, takes its part of it.
+    expect(process.memoryUsage().rss - before).toBeLessThan(64 * 1024 * 1024);
+  });
+
+  it('reads behind a byte order mark', async () => {
+    expect(await get(await serve(), 'bom')).toMatchObject({ kind: 'done' });
+  });
+
+  it('reads 10,000 inverters without blocking anybody for long', async () => {
+    const many = JSON.stringify({
+      sessionId: ID,
+      finished: true,
+      inverters: Array.from({ length: 10_000 }, () => ({ id: ID })),
+    });
+    const server = await startRawServer((socket) => socket.write(reply(200, many)));
+    const remote = startRemote({ SCS_BASE_URL: server.url });
+    closing.push(server.close, () => remote.onApplicationShutdown());
+    const sent = await remote.send(readSession);
+    const startedAt = performance.now();
+    expect(outcomeOf(sent, read)).toMatchObject({ kind: 'done', value: { inverters: 10_000 } });
+    expect(performance.now() - startedAt).toBeLessThan(150);
+  });
+});
