@@ -1,10 +1,14 @@
 import { fileURLToPath } from 'node:url';
+import { Logger } from '@nestjs/common';
 import { runMigrations } from 'graphile-worker';
 import pg from 'pg';
 import { applyMigrations, readMigrations } from './schema-engine.js';
 
 export const MIGRATIONS_FOLDER = fileURLToPath(new URL('../../../prisma/migrations', import.meta.url));
-/** Any number; whoever holds it migrates, whoever waits for it finds nothing left to do. */
+/**
+ * Any number; whoever holds it migrates, whoever waits for it finds nothing left to do. The engine has a lock of its own, but
+ * whoever waits for that gives up after 10 s, and it leaves out the tables of graphile-worker.
+ */
 const MIGRATION_LOCK = 7_310_000;
 const OLDEST_SERVER = 150_000;
 
@@ -23,7 +27,7 @@ export async function migrate(databaseUrl: string): Promise<string[]> {
   });
   // A lost connection fails the statement that runs on it; without these handlers it would end the process.
   pool.on('error', () => {});
-  pool.on('connect', (client) => client.on('error', () => {}));
+  pool.on('connect', (client) => client.on('error', () => {}).on('notice', passOn));
   const lock = await pool.connect();
   try {
     await refuseOldServer(lock);
@@ -39,6 +43,11 @@ export async function migrate(databaseUrl: string): Promise<string[]> {
     lock.release(true);
     await pool.end();
   }
+}
+
+/** A migration that leaves something to an administrator says so in a warning, which PostgreSQL would keep to its own log. */
+function passOn({ severity, message, hint }: { severity?: string; message?: string; hint?: string }): void {
+  if (severity === 'WARNING') new Logger('Migrations').warn([message, hint].filter(Boolean).join('. '));
 }
 
 async function applyMissing(pool: pg.Pool): Promise<string[]> {
