@@ -49,7 +49,9 @@ export async function startService(variables: EnvironmentSource, dataFolder: str
       shutdown.add({ name: 'running.json', stop: () => removeRunningService(dataFolder) });
     }
     logger.log(`listening on ${url} as ${environment.ROLE}`, 'Start');
-    if (local.adminKeyIsGenerated) console.log(tourOf(url, environment));
+    if (local.adminKeyIsGenerated) {
+      console.log(tourOf({ url, environment, withSandbox: variables.SCS_BASE_URL === undefined }));
+    }
     process.send?.({ type: 'ready', url });
   } catch (error) {
     if (shutdown.isRunning) return;

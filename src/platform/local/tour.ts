@@ -1,20 +1,45 @@
 import type { Environment } from '../env/environment.js';
 
-/** What is shown after a local start: where it is, the key, and three lines to paste. */
-export function tourOf(url: string, environment: Environment): string {
-  const api = `${url}/api/v1`;
-  const read = (what: string) => `node -pe 'JSON.parse(fs.readFileSync(0)).${what}'`;
-  const call = `curl -s -H "Authorization: Bearer $KEY"`;
-  const json = `-H 'Content-Type: application/json'`;
+interface Tour {
+  /** Address of the service, without a slash at its end. */
+  readonly url: string;
+  readonly environment: Pick<Environment, 'ADMIN_API_KEY' | 'SCS_BASE_URL'>;
+  /** Whether the remote service is the sandbox that was started along: only there may a user be made up. */
+  readonly withSandbox: boolean;
+}
+
+/**
+ * What is shown after a local start: where it is, the key, and three lines to paste into bash or zsh, which need nothing but curl
+ * and Node. The last one ends when the session is online, and when there is nothing to read.
+ */
+export function tourOf({ url, environment, withSandbox }: Tour): string {
+  const { ADMIN_API_KEY, SCS_BASE_URL } = environment;
+  const curl = `curl -s -H "Authorization: Bearer $KEY"`;
+  const body = `-H 'Content-Type: application/json' -d`;
+  const user = withSandbox
+    ? '{"tenantReference":"tour-1","gridLocations":[{"ean":"871685900000000011"}]}'
+    : '{"tenantReference":"<your reference>","gridLocations":[{"ean":"<18 digits>"}]}';
+  const print = (script: string) =>
+    `node -e 'a = JSON.parse(fs.readFileSync(0)); if (a.code) throw a.detail; ${script}'`;
+  const showState =
+    'console.log(a.state, ...a.inverters.map((i) => i.id)); process.exitCode = +(a.state === "online")';
   return `
   PV Onboarding       ${url}   (API description: ${url}/docs)
-  Administrator key   ${environment.ADMIN_API_KEY}
-  Remote service      ${environment.SCS_BASE_URL}
+  Administrator key   ${ADMIN_API_KEY}
+  Remote service      ${SCS_BASE_URL}${withSandbox ? '   (the sandbox: a page to play with)' : ''}
 
-  A tour to paste: register a user, start a session (open the startUrl that it prints and complete the web flow), read the events.
+  Register a user, start a session, watch it until it is online:
 
-  KEY=${environment.ADMIN_API_KEY}; LOCATION=$(${call} ${json} -d '{"tenantReference":"tour-1","gridLocations":[{"ean":"871685900000000014"}]}' ${api}/users | ${read('gridLocations[0].id')})
-  ${call} ${json} -d '{}' ${api}/onboarding/pv/$LOCATION | ${read('startUrl')}
-  ${call} ${api}/events
-`;
+  KEY=${ADMIN_API_KEY}; API=${url}/api/v1; LOCATION=$(${curl} ${body} '${user}' $API/users | ${print('console.log(a.gridLocations[0].id)')})
+  SESSION=$(${curl} -X POST $API/onboarding/pv/$LOCATION | ${print('console.log(a.id); console.error(a.startUrl)')})
+  while ${curl} "$API/onboarding/pv/$SESSION?maxAge=2&wait=3" | ${print(showState)}; do :; done
+
+  The second line shows the link for the owner of the installation: open it and complete the web flow.
+${withSandbox ? ownerOf(SCS_BASE_URL, body) : ''}`;
 }
+
+const ownerOf = (sandboxUrl: string, body: string): string => `\
+  Or, before the third line, let the sandbox be the owner:
+
+  curl -s -o /dev/null ${body} '{"brand":"sunward"}' ${sandboxUrl}/sandbox/sessions/$SESSION/complete
+`;
