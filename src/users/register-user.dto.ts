@@ -15,7 +15,7 @@ export class GridLocationInput {
     description:
       'The EAN of the grid connection: 18 digits, as a string or as a bare JSON number, not beginning with 0',
     oneOf: [{ type: 'string', pattern: '^[1-9][0-9]{17}$' }, { type: 'integer' }],
-    example: '541448860004178019',
+    example: '541448860004178013',
   })
   @CheckedBy(eanFault)
   ean: unknown;

@@ -64,7 +64,7 @@ export class RegistrationSender {
 
   private report(claim: Claim, verdict: Verdict, isStored: boolean): void {
     const said = `registration ${claim.id}: ${verdict.status} after call ${claim.attempts}`;
-    if (!isStored) this.logger.warn(`${said}, but it had been decided otherwise meanwhile`);
+    if (!isStored) this.logger.warn(`${said}, but the registration had moved on before`);
     else if (verdict.status === 'registered') this.logger.log(said);
     else if (verdict.status === 'pending') this.logger.log(`${said}: ${verdict.lastError}`);
     else this.logger.warn(`${said}: ${verdict.reason}`);

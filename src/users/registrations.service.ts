@@ -23,7 +23,9 @@ export type Registered =
 
 /** Beyond the deadline of one call, for the turn it waits for and for storing its outcome. */
 const WAIT_MARGIN_MS = 2_000;
-const LOOK_AGAIN_MS = 50;
+/** Doubles from the first to the second, so that many who wait long for one registration do not keep the database busy. */
+const LOOK_AGAIN_MS = 25;
+const LOOK_AGAIN_AT_MOST_MS = 400;
 /** Each round means that another request's registration ended without a user just then. */
 const ROUNDS = 5;
 
@@ -118,8 +120,10 @@ export class RegistrationsService {
   private async waitForSender(registration: RegistrationRecord): Promise<RegistrationRecord> {
     const until = performance.now() + this.environment.SCS_TIMEOUT_MS + WAIT_MARGIN_MS;
     let current = registration;
+    let pauseMs = LOOK_AGAIN_MS;
     while ((current.isBeingSent || current.isDue) && performance.now() < until) {
-      await sleep(LOOK_AGAIN_MS);
+      await sleep(pauseMs);
+      pauseMs = Math.min(2 * pauseMs, LOOK_AGAIN_AT_MOST_MS);
       current = await this.getRegistration(registration.id);
     }
     return current;

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import {
   Injectable,
   Logger,
@@ -14,6 +15,8 @@ const SWEEP_INTERVAL_MS = 1_000;
 /** A claim is sent at once, so its size is also how many calls a replica makes at a time, and leaves room for the poller's. */
 const BATCH = 8;
 const ABANDONED_BATCH = 100;
+/** A call that takes longer than this to end is left to its lease: it becomes uncertain, which it would have become anyway. */
+const STOP_MS = 3_000;
 
 /**
  * Looks after registrations that no request is waiting for, in every process with the role worker or all: sends those that are
@@ -23,7 +26,8 @@ const ABANDONED_BATCH = 100;
 @Injectable()
 export class RegistrationsSweep implements OnApplicationBootstrap, BeforeApplicationShutdown {
   private readonly logger = new Logger(RegistrationsSweep.name);
-  private running: Promise<void> | undefined;
+  private sending: Promise<void> | undefined;
+  private moving: Promise<void> | undefined;
   private isStopping = false;
 
   constructor(
@@ -37,25 +41,36 @@ export class RegistrationsSweep implements OnApplicationBootstrap, BeforeApplica
     this.tick();
   }
 
+  /** The two go on beside each other: calls that hang must not keep a dead sender from being noticed. */
   @Interval(SWEEP_INTERVAL_MS)
   tick(): void {
-    if (this.environment.ROLE === 'api' || this.isStopping || this.running !== undefined) return;
-    this.running = this.sweep()
-      .catch((error: unknown) => this.logger.warn(`registrations were not swept: ${String(error)}`))
-      .finally(() => (this.running = undefined));
+    if (this.environment.ROLE === 'api' || this.isStopping) return;
+    this.moving ??= this.reported(this.moveAbandoned()).finally(() => (this.moving = undefined));
+    this.sending ??= this.reported(this.sendAllDue()).finally(() => (this.sending = undefined));
   }
 
   async beforeApplicationShutdown(): Promise<void> {
     this.isStopping = true;
-    await this.running;
+    const ended = Promise.all([this.moving, this.sending]);
+    await Promise.race([ended, sleep(STOP_MS, undefined, { ref: false })]);
   }
 
-  private async sweep(): Promise<void> {
-    const abandoned = await this.store.moveAbandonedToUncertain(ABANDONED_BATCH);
-    if (abandoned > 0)
-      this.logger.warn(`${abandoned} registrations lost their sender during the call and are uncertain`);
-    let goesOn = true;
-    while (goesOn && !this.isStopping) goesOn = await this.sendDue();
+  private async reported(work: Promise<void>): Promise<void> {
+    try {
+      await work;
+    } catch (error) {
+      this.logger.warn(`registrations were not swept: ${String(error)}`);
+    }
+  }
+
+  private async moveAbandoned(): Promise<void> {
+    const count = await this.store.moveAbandonedToUncertain(ABANDONED_BATCH);
+    if (count > 0)
+      this.logger.warn(`${count} registrations lost their sender during the call and are uncertain`);
+  }
+
+  private async sendAllDue(): Promise<void> {
+    while (!this.isStopping && (await this.sendDue()));
   }
 
   /** False when there is no more to do now, or the remote service takes no more. */

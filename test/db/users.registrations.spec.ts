@@ -99,11 +99,15 @@ const eventsOf = async (subject: string) =>
       [subject],
     )
   ).map(({ name }) => name);
-const problemOf = (work: Promise<unknown>): Promise<ProblemCode | undefined> =>
-  work.then(
-    () => undefined,
-    (error: unknown) => (error instanceof Problem ? error.code : Promise.reject(error)),
-  );
+async function problemOf(work: Promise<unknown>): Promise<ProblemCode | undefined> {
+  try {
+    await work;
+    return undefined;
+  } catch (error) {
+    if (error instanceof Problem) return error.code;
+    throw error;
+  }
+}
 
 describe('an intent', () => {
   it('is opened by exactly one of any number of requests, and is leased and marked as sent in the same commit', async () => {

@@ -9,12 +9,27 @@ const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 const INSTANT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 // Both end with their GS1 check digit.
 const EAN = '376104250021234569';
-const OTHER_EAN = '541448860004178016';
+const OTHER_EAN = '541448860004178013';
+
+/** The fields of all answers here; which of them there are is what the tests say. */
+interface Body {
+  readonly id: string;
+  readonly key: string;
+  readonly code: string;
+  readonly detail: string;
+  readonly status: string | number;
+  readonly tenantReference: string;
+  readonly userId: string;
+  readonly nextAttemptAt: string | null;
+  readonly items: readonly Body[];
+  readonly next: string | null;
+  readonly errors: readonly { readonly field: string; readonly message: string }[];
+}
 
 interface Answer {
   readonly status: number;
   readonly headers: Headers;
-  readonly body: any;
+  readonly body: Body;
 }
 
 let service: TestApp;
@@ -300,13 +315,13 @@ describe('the lists', () => {
 
   it('filter users by reference and by EAN', async () => {
     const reference = randomUUID();
-    const { body: user } = await call('POST', '/users', ask(reference, '999999999999999993'));
+    const { body: user } = await call('POST', '/users', ask(reference, '999999999999999995'));
     expect((await call('GET', `/users?tenantReference=${reference}`)).body).toEqual({
       items: [user],
       next: null,
     });
-    expect((await call('GET', '/users?ean=999999999999999993')).body).toEqual({ items: [user], next: null });
-    expect((await call('GET', '/users?ean=999999999999999993&tenantReference=other')).body.items).toEqual([]);
+    expect((await call('GET', '/users?ean=999999999999999995')).body).toEqual({ items: [user], next: null });
+    expect((await call('GET', '/users?ean=999999999999999995&tenantReference=other')).body.items).toEqual([]);
   });
 
   it('filter registrations by status and reference', async () => {
@@ -330,12 +345,12 @@ describe('the lists', () => {
     ['/users?tenantReference=a&tenantReference=b', 'tenantReference'],
     ['/users?name=a', 'name'],
     ['/registrations?status=open', 'status'],
-    ['/registrations?ean=999999999999999993', 'ean'],
+    ['/registrations?ean=999999999999999995', 'ean'],
     ['/users/1', 'userId'],
     ['/registrations/1', 'id'],
   ])('refuse %s, naming %s', async (path, field) => {
     const { status, body } = await call('GET', path);
-    expect({ status, code: body.code, field: body.errors[0].field }).toEqual({
+    expect({ status, code: body.code, field: body.errors[0]?.field }).toEqual({
       status: 400,
       code: 'invalid_request',
       field,
@@ -368,7 +383,7 @@ describe('bad input', () => {
     ['no EAN', users('[{}]'), 'gridLocations[0].ean'],
     [
       'the fourth EAN',
-      users(`[${GOOD.slice(1, -1)},{"ean":"${OTHER_EAN}"},{"ean":"999999999999999993"},{"ean":1}]`),
+      users(`[${GOOD.slice(1, -1)},{"ean":"${OTHER_EAN}"},{"ean":"999999999999999995"},{"ean":1}]`),
       'gridLocations[3].ean',
     ],
     ['the same EAN twice', users(`[{"ean":"${EAN}"},{"ean":${EAN}}]`), 'gridLocations[1].ean'],
@@ -480,7 +495,7 @@ describe('the check digit', () => {
         strict.adminKey,
         strict.url,
       );
-      expect({ status: refused.status, field: refused.body.errors[0].field }).toEqual({
+      expect({ status: refused.status, field: refused.body.errors[0]?.field }).toEqual({
         status: 400,
         field: 'gridLocations[1].ean',
       });

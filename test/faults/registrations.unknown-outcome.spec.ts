@@ -15,7 +15,10 @@ const AT_ONCE = 20;
 const EAN = '376104250021234569';
 
 /** What each does to the one request it meets, and what we may believe afterwards. */
-const FAULTS: Record<string, { readonly fault: SandboxFault; readonly status: string; readonly effects: number }> = {
+const FAULTS: Record<
+  string,
+  { readonly fault: SandboxFault; readonly status: string; readonly effects: number }
+> = {
   'reset before the effect': { fault: { kind: 'reset' }, status: 'uncertain', effects: 0 },
   'reset after the effect': { fault: { kind: 'reset', effect: true }, status: 'uncertain', effects: 1 },
   'truncated 200': { fault: { kind: 'truncate' }, status: 'uncertain', effects: 1 },
@@ -69,7 +72,9 @@ afterEach(async () => {
 afterAll(() => sandbox.stop());
 
 /** `send` makes the calls. Each has a Remote of its own, else the breaker would keep most of the faults from happening. */
-async function start(send: (request: RemoteRequest, sendOnce: Remote['send']) => Promise<Sent>): Promise<TestApp> {
+async function start(
+  send: (request: RemoteRequest, sendOnce: Remote['send']) => Promise<Sent>,
+): Promise<TestApp> {
   service = await startTestApp(
     { ...sandbox.environment, SCS_TIMEOUT_MS: TIMEOUT_MS, LOG_LEVEL: 'error' },
     {
@@ -135,10 +140,14 @@ describe('R15: an unknown outcome is never a duplicate', () => {
     const app = await start((request, sendOnce) => sendOnce(request));
     const references = await meetFaults(app, ROUNDS);
     // Nothing is left that a worker would still send.
-    await waitFor('no registration is pending', async () => {
-      const rows = await readRegistrations(app.app.get(Database));
-      return rows.every(({ status }) => status !== 'pending');
-    }, 20_000);
+    await waitFor(
+      'no registration is pending',
+      async () => {
+        const rows = await readRegistrations(app.app.get(Database));
+        return rows.every(({ status }) => status !== 'pending');
+      },
+      20_000,
+    );
 
     const ledger = await control.ledger();
     const rows = await readRegistrations(app.app.get(Database));

@@ -30,8 +30,10 @@ export function contradictions(
     const { status, userId } = registration;
     const found = [];
     if (effects.length > 1) found.push(`${reference}: ${effects.length} effects`);
-    if (status === 'rejected' && effects.length > 0) found.push(`${reference}: rejected, but there is a user`);
-    if (status === 'pending' && effects.length > 0) found.push(`${reference}: to be sent again, but there is a user`);
+    if (status === 'rejected' && effects.length > 0)
+      found.push(`${reference}: rejected, but there is a user`);
+    if (status === 'pending' && effects.length > 0)
+      found.push(`${reference}: to be sent again, but there is a user`);
     if (status === 'registered' && effects[0]?.userId !== userId) {
       found.push(`${reference}: registered as ${userId}, but the user is ${effects[0]?.userId}`);
     }
