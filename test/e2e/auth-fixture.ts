@@ -1,3 +1,4 @@
+import { Logger } from '@nestjs/common';
 import { Cipher } from '../../src/platform/crypto/cipher.js';
 import { Database } from '../../src/platform/database/database.js';
 import type { Environment } from '../../src/platform/env/environment.js';
@@ -18,6 +19,9 @@ import {
   reply,
   startRawServer,
 } from './remote-fixture.js';
+
+// What these tests provoke is not worth a warning in their output.
+Logger.overrideLogger(false);
 
 /** What the remote service does with tokens, and what it has been asked. */
 export interface TokenService extends RawServer {
