@@ -7,7 +7,7 @@ const PURE = [
   '^src/onboarding/(machine|schedule|reconcile|read-plan|session-path)[.]ts$',
   '^src/auth/expires-in[.]ts$',
   '^src/remote/(breaker|outcome|retry-after)[.]ts$',
-  '^src/users/(ean|grid-locations|tenant-reference|metadata)[.]ts$',
+  '^src/users/(ean|grid-locations|tenant-reference|metadata|registration|remote-user)[.]ts$',
   '^src/events/catalogue[.]ts$',
 ];
 
