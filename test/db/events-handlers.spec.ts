@@ -272,7 +272,10 @@ describe('a worker', () => {
       @OnEvent('session.online')
       async store({ data }: Online) {
         seen.push(data.rule);
+        // As if the process had been stopped for a minute here.
         await database.query(`UPDATE graphile_worker._private_jobs SET locked_by = 'another'`);
+        const { now } = performance;
+        jest.spyOn(performance, 'now').mockImplementation(() => now.call(performance) + 60_000);
       }
     }
     const worker = await start(Slow);

@@ -1,3 +1,4 @@
+import { EventEmitter, once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Injectable, Logger } from '@nestjs/common';
 import type { BeforeApplicationShutdown, OnApplicationBootstrap, OnModuleDestroy } from '@nestjs/common';
@@ -39,6 +40,7 @@ export class Jobs implements OnApplicationBootstrap, OnModuleDestroy, BeforeAppl
   private readonly tasks = new Map<string, Task>();
   private readonly pool: pg.Pool;
   private worker: graphile.WorkerPool | undefined;
+  private readonly inHand = new Set<Promise<void>>();
   private readonly brokenOff: string[] = [];
   private running: Promise<unknown> = Promise.resolve();
   private stopped: Promise<void> | undefined;
@@ -72,25 +74,32 @@ export class Jobs implements OnApplicationBootstrap, OnModuleDestroy, BeforeAppl
     this.running = Promise.all([this.work(), this.beat()]);
   }
 
-  // graphile-worker stops when it could not finish a job, be it for one lost connection. Nothing it ran is running then.
   private async work(): Promise<void> {
     while (!this.stopping.signal.aborted) {
-      const worker = this.start();
+      const events: graphile.WorkerEvents = new EventEmitter();
+      const worker = this.start(events);
       this.worker = worker;
-      await worker.promise.catch((error: unknown) =>
-        this.logger.error(`the worker stopped: ${errorText(error)}`),
-      );
-      await sleep(RESTART_MS, undefined, { signal: this.stopping.signal }).catch(() => {});
+      stopUnusable(worker, events);
+      // A single connection that is lost while a job is being finished makes graphile-worker stop. The promise that should
+      // tell may then stay pending (0.17.3 counts what is left to finish below zero), so the beginning counts, and what is
+      // running here: only when nothing is may the jobs be given back.
+      await Promise.race([once(events, 'pool:gracefulShutdown'), worker.promise]).catch(() => {});
+      if (!this.stopping.signal.aborted) this.logger.warn('the worker has stopped and is started again');
+      do {
+        await Promise.allSettled(this.inHand);
+        await sleep(RESTART_MS, undefined, { signal: this.stopping.signal }).catch(() => {});
+      } while (this.inHand.size > 0);
       await this.giveBack(worker);
     }
   }
 
-  private start(): graphile.WorkerPool {
+  private start(events: graphile.WorkerEvents): graphile.WorkerPool {
     return graphile.runTaskList(
       {
         concurrency: CONCURRENCY,
         pollInterval: POLL_INTERVAL_MS,
         noHandleSignals: true,
+        events,
         logger: new graphile.Logger(() => (level, message) => this.log(level, message)),
         preset: {
           worker: {
@@ -109,20 +118,19 @@ export class Jobs implements OnApplicationBootstrap, OnModuleDestroy, BeforeAppl
 
   private runner(run: Task): graphile.Task {
     return async (payload, { job }) => {
-      const running = new RunningJob(
-        this.database,
-        job.locked_by ?? '',
-        job.id,
-        () => this.stopping.signal.aborted,
-      );
+      const isStopping = () => this.stopping.signal.aborted;
+      const work = run(payload, new RunningJob(this.database, job.locked_by ?? '', job.id, isStopping));
+      this.inHand.add(work);
       try {
-        await run(payload, running);
+        await work;
       } catch (error) {
         if (error instanceof JobBrokenOffError) this.brokenOff.push(job.id);
         // graphile-worker stores and logs the message and the stack, and either may hold what must not stand there.
         const failure = new Error(errorText(error));
         delete failure.stack;
         throw failure;
+      } finally {
+        this.inHand.delete(work);
       }
     };
   }
@@ -183,6 +191,18 @@ export class Jobs implements OnApplicationBootstrap, OnModuleDestroy, BeforeAppl
         return this.logger.debug(message);
     }
   }
+}
+
+// graphile-worker 0.17.3 looks up the ids of its tasks once, and keeps the answer even if it was an error: a worker whose
+// first look for a job failed, such as one started while the database is away, would find none for ever.
+function stopUnusable(worker: graphile.WorkerPool, events: graphile.WorkerEvents): void {
+  let isUsable = false;
+  const works = () => (isUsable = true);
+  events.once('worker:getJob:empty', works).once('job:start', works);
+  events.once('worker:getJob:error', () => {
+    if (!isUsable)
+      void Promise.resolve(worker.gracefulShutdown('no job could be looked for')).catch(() => {});
+  });
 }
 
 const withinStopTime = (work: Promise<unknown>): Promise<unknown> =>

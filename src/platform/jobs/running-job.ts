@@ -11,8 +11,13 @@ export class JobBrokenOffError extends Error {
   override readonly name = 'JobBrokenOffError';
 }
 
+/** A job is lost by a pause of many seconds, so a step that follows the last look this closely needs no look of its own. */
+const LOOK_EVERY_MS = 1_000;
+
 /** A job while it runs, for a task that works off a list and must neither do so twice at once nor overlook an addition. */
 export class RunningJob {
+  private lookedAtMs = performance.now();
+
   constructor(
     private readonly database: Database,
     private readonly worker: string,
@@ -23,8 +28,10 @@ export class RunningJob {
   /** To be called between two steps: throws when the rest is for somebody else to do. */
   async goOn(): Promise<void> {
     if (this.isStopping()) throw new JobBrokenOffError('the process stops');
+    if (performance.now() - this.lookedAtMs < LOOK_EVERY_MS) return;
     if (!(await sql.isHeld(this.database, this.worker, this.id)))
       throw new JobLostError('another worker has the job');
+    this.lookedAtMs = performance.now();
   }
 
   /**
