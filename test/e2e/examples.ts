@@ -2,8 +2,18 @@ import type { RecordedExamples } from '../../src/platform/http/openapi-examples.
 import type { TestApp } from '../setup/test-app.js';
 import { waitFor } from '../setup/wait-for.js';
 
-interface Operations {
-  readonly [operationId: string]: { readonly method: string; readonly path: string };
+/** How to make a call, by operationId. */
+export type Calls = Readonly<Record<string, { readonly method: string; readonly path: string }>>;
+
+export function callsOf({ paths }: { readonly paths: object }): Calls {
+  const calls = Object.entries(paths as Record<string, Record<string, { operationId: string }>>).flatMap(
+    ([path, methods]) =>
+      Object.entries(methods).map(([method, { operationId }]) => [
+        operationId,
+        { method: method.toUpperCase(), path },
+      ]),
+  );
+  return Object.fromEntries(calls) as Calls;
 }
 
 interface Asked {
@@ -26,7 +36,7 @@ const OTHER_EAN = '541448820044186584';
  * Makes every call there is to a running service and its sandbox, in the order of the main job, and answers what was sent and
  * answered. Whatever differs from run to run and must not be published (keys, ports) is replaced.
  */
-export async function recordExamples(service: TestApp, operations: Operations): Promise<RecordedExamples> {
+export async function recordExamples(service: TestApp, calls: Calls): Promise<RecordedExamples> {
   const sandbox = service.sandbox!;
   const recorded: Record<
     string,
@@ -38,7 +48,7 @@ export async function recordExamples(service: TestApp, operations: Operations): 
     expected: number,
     { parameters = {}, request }: Asked = {},
   ): Promise<Body> {
-    const operation = operations[operationId]!;
+    const operation = calls[operationId]!;
     const url = new URL(
       service.url + operation.path.replace(/\{(\w+)\}/g, (_, name: string) => parameters[name]!),
     );

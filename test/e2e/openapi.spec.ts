@@ -4,7 +4,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import { createDocument } from '../../src/platform/http/openapi.js';
 import type { RecordedExamples } from '../../src/platform/http/openapi-examples.js';
 import { startTestApp, type TestApp } from '../setup/test-app.js';
-import { differences, recordExamples } from './examples.js';
+import { callsOf, differences, recordExamples } from './examples.js';
 
 const DOCUMENT = new URL('../../openapi.json', import.meta.url);
 const EXAMPLES = new URL('../../docs/examples.json', import.meta.url);
@@ -15,14 +15,12 @@ interface Response {
 
 interface Operation {
   readonly operationId: string;
-  readonly method: string;
-  readonly path: string;
   readonly responses: Readonly<Record<string, Response>>;
 }
 
 type Document = {
   readonly openapi: string;
-  readonly paths: Readonly<Record<string, Readonly<Record<string, Omit<Operation, 'method' | 'path'>>>>>;
+  readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
   readonly components: {
     readonly responses: Readonly<Record<string, Response>>;
     readonly schemas: Readonly<Record<string, { properties?: object; additionalProperties?: unknown }>>;
@@ -30,13 +28,7 @@ type Document = {
 };
 
 const operationsOf = ({ paths }: Document): Operation[] =>
-  Object.entries(paths).flatMap(([path, methods]) =>
-    Object.entries(methods).map(([method, operation]) => ({
-      ...operation,
-      path,
-      method: method.toUpperCase(),
-    })),
-  );
+  Object.values(paths).flatMap((methods) => Object.values(methods));
 
 describe('the OpenAPI document', () => {
   let service: TestApp;
@@ -48,8 +40,7 @@ describe('the OpenAPI document', () => {
   beforeAll(async () => {
     service = await startTestApp();
     if (process.env.UPDATE_EXAMPLES !== undefined) {
-      const calls = operationsOf(createDocument(service.app, {}) as unknown as Document);
-      const recorded = await recordExamples(service, byId(calls));
+      const recorded = await recordExamples(service, callsOf(createDocument(service.app, {})));
       await writeFile(EXAMPLES, `${JSON.stringify(recorded, null, 2)}\n`);
       await service.close();
       service = await startTestApp();
@@ -60,9 +51,6 @@ describe('the OpenAPI document', () => {
   });
 
   afterAll(() => service.close());
-
-  const byId = (all: readonly Operation[]) =>
-    Object.fromEntries(all.map((operation) => [operation.operationId, operation]));
 
   it('is what the controllers say: otherwise run `npm run openapi`', async () => {
     const committed = JSON.parse(await readFile(DOCUMENT, 'utf8')) as unknown;
@@ -136,7 +124,7 @@ describe('the OpenAPI document', () => {
   });
 
   it('has examples that are what a running service answers', async () => {
-    const live = await recordExamples(service, byId(operations));
+    const live = await recordExamples(service, callsOf(document));
     const found = Object.entries(live).flatMap(([operationId, { responses }]) =>
       differences(examples[operationId]?.responses ?? {}, responses, operationId),
     );

@@ -1,0 +1,197 @@
+import fc from 'fast-check';
+
+interface Schema {
+  readonly $ref?: string;
+  readonly type?: string | readonly string[];
+  readonly enum?: readonly unknown[];
+  readonly properties?: Readonly<Record<string, Schema>>;
+  readonly items?: Schema;
+  readonly format?: string;
+}
+
+interface BodyContent {
+  readonly schema: Schema;
+  readonly example?: unknown;
+}
+
+interface Operation {
+  readonly operationId: string;
+  readonly parameters?: readonly {
+    readonly name: string;
+    readonly in: string;
+    readonly schema: Schema;
+    readonly example?: unknown;
+  }[];
+  readonly requestBody?: { readonly content: { readonly 'application/json': BodyContent } };
+}
+
+export interface Document {
+  readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
+  readonly components: { readonly schemas: Readonly<Record<string, Schema>> };
+}
+
+export interface Request {
+  readonly method: string;
+  readonly path: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body?: string;
+}
+
+/** Texts that have broken somebody's service before, ours included. */
+const HOSTILE_TEXTS = [
+  '',
+  ' ',
+  '\u0000',
+  '\ud800',
+  '\udc00x',
+  '\u202e',
+  '１２３',
+  "'; DROP TABLE users; --",
+  '%00',
+  '../..',
+  '__proto__',
+  'constructor',
+  'null',
+  'NaN',
+  '-1',
+  '1e400',
+  '9'.repeat(400),
+  'x'.repeat(5_000),
+  '\r\nx: y',
+  '🔌',
+  '{}',
+  '[]',
+  'true',
+  '0x10',
+  'WyJhIl0',
+  'bnVsbA',
+];
+
+const hostileText = fc.oneof(fc.constantFrom(...HOSTILE_TEXTS), fc.string({ unit: 'binary', maxLength: 50 }));
+const hostileJson = fc.oneof(
+  hostileText.map((text) => JSON.stringify(text)),
+  fc.json({ maxDepth: 3 }),
+  fc.constantFrom(
+    '541448820044186577',
+    '1e17',
+    '-0',
+    '1e400',
+    '0.1',
+    'null',
+    '[]',
+    '{}',
+    '[[]]',
+    '{"__proto__":1}',
+    '{"constructor":{"a":1}}',
+  ),
+  fc.nat({ max: 2_000 }).map((depth) => '['.repeat(depth) + ']'.repeat(depth)),
+);
+
+/** A value of this schema as JSON text, one part of which in four is anything at all instead. */
+function jsonOf(schema: Schema, document: Document): fc.Arbitrary<string> {
+  const honest = honestJson(schema, document);
+  return fc.oneof({ weight: 3, arbitrary: honest }, { weight: 1, arbitrary: hostileJson });
+}
+
+function honestJson(schema: Schema, document: Document): fc.Arbitrary<string> {
+  if (schema.$ref !== undefined)
+    return honestJson(document.components.schemas[schema.$ref.split('/').at(-1)!]!, document);
+  if (schema.enum !== undefined) return fc.constantFrom(...schema.enum).map((value) => JSON.stringify(value));
+  if (schema.items !== undefined) {
+    return fc.array(jsonOf(schema.items, document), { maxLength: 4 }).map((items) => `[${items.join(',')}]`);
+  }
+  if (schema.properties !== undefined) {
+    const properties = Object.entries(schema.properties).map(([name, property]) =>
+      fc.option(
+        jsonOf(property, document).map((value) => `${JSON.stringify(name)}:${value}`),
+        { freq: 6, nil: null },
+      ),
+    );
+    const unknown = fc.option(
+      fc.tuple(hostileText, hostileJson).map(([name, value]) => `${JSON.stringify(name)}:${value}`),
+      { freq: 1, nil: null },
+    );
+    return fc
+      .tuple(...properties, unknown)
+      .map((parts) => `{${parts.filter((part) => part !== null).join(',')}}`);
+  }
+  if (schema.format === 'uuid') return fc.uuid().map((id) => JSON.stringify(id));
+  if (schema.type === 'integer' || schema.type === 'number') return fc.integer().map(String);
+  if (schema.type === 'boolean') return fc.boolean().map(String);
+  return fc
+    .oneof(fc.string({ maxLength: 20 }), fc.stringMatching(/^[1-9][0-9]{17}$/))
+    .map((text) => JSON.stringify(text));
+}
+
+const HEADERS = fc.record({
+  contentType: fc.oneof(
+    { weight: 9, arbitrary: fc.constant('application/json') },
+    fc.constantFrom('text/plain', 'application/json; charset=latin1', 'x', ''),
+  ),
+  requestId: fc.option(fc.stringMatching(/^[ -~]{0,200}$/), { freq: 1, nil: undefined }),
+});
+
+/** The recorded example, a body made from the schema, or one of these without its last character. */
+function bodyOf({ schema, example }: BodyContent, document: Document): fc.Arbitrary<string> {
+  const recorded = fc.constant(JSON.stringify(example ?? {}));
+  const whole = fc.oneof(
+    { weight: 1, arbitrary: recorded },
+    { weight: 3, arbitrary: jsonOf(schema, document) },
+  );
+  return fc.tuple(whole, fc.nat({ max: 40 })).map(([text, cut]) => (cut === 0 ? text.slice(0, -1) : text));
+}
+
+/** `wait` would rightly take up to a minute. */
+function honestParameter(name: string, schema: Schema, document: Document): fc.Arbitrary<string> {
+  if (name === 'wait') return fc.constantFrom('0', '61');
+  return honestJson(schema, document).map((text) => text.replace(/^"|"$/g, ''));
+}
+
+/** Requests of one operation: parameters and bodies that are right, nearly right, and not right at all. */
+function requestsOf(
+  path: string,
+  method: string,
+  operation: Operation,
+  document: Document,
+): fc.Arbitrary<Request> {
+  const content = operation.requestBody?.content['application/json'];
+  const parameters = (operation.parameters ?? []).map(({ name, in: place, example, schema: of }) => {
+    const usual = example === undefined ? honestParameter(name, of, document) : fc.constant(String(example));
+    const value = fc.oneof({ weight: 2, arbitrary: usual }, { weight: 1, arbitrary: hostileText });
+    return fc.tuple(value, fc.boolean()).map(([text, isGiven]) => ({ name, place, text, isGiven }));
+  });
+  const body = content === undefined ? fc.constant(undefined) : bodyOf(content, document);
+  return fc
+    .tuple(fc.tuple(...parameters), body, HEADERS, hostileText, fc.nat({ max: 9 }))
+    .map(([given, text, headers, noise, dice]) => {
+      let target = path;
+      const query = new URLSearchParams();
+      for (const { name, place, text: value, isGiven } of given) {
+        if (place === 'path')
+          target = target.replace(`{${name}}`, encodeURIComponent(value.toWellFormed()) || '-');
+        else if (isGiven) query.append(name, value);
+      }
+      if (dice === 0) query.append(noise, noise);
+      const [again] = query.keys();
+      if (dice === 1 && again !== undefined) query.append(again, noise);
+      return {
+        method: method.toUpperCase(),
+        path: query.size === 0 ? target : `${target}?${query.toString()}`,
+        headers: {
+          ...(text !== undefined && headers.contentType !== '' && { 'content-type': headers.contentType }),
+          ...(headers.requestId !== undefined && { 'x-request-id': headers.requestId }),
+        },
+        ...(text !== undefined && { body: text }),
+      };
+    });
+}
+
+/** The same requests for the same document, seed and number: every operation, its examples as they are and with parts replaced. */
+export function hostileRequests(document: Document, numRuns: number, seed: number): Request[] {
+  const arbitraries = Object.entries(document.paths).flatMap(([path, methods]) =>
+    Object.entries(methods)
+      .filter(([, { operationId }]) => operationId !== 'getMetrics')
+      .map(([method, operation]) => requestsOf(path, method, operation, document)),
+  );
+  return fc.sample(fc.oneof(...arbitraries), { numRuns, seed });
+}
