@@ -1,4 +1,3 @@
-import { jest } from '@jest/globals';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { PollsStore } from '../../../src/onboarding/polls.store.js';
 
@@ -13,6 +12,6 @@ export function gatePolling(app: NestFastifyApplication): PollingGate {
   const polls = app.get(PollsStore);
   const claimDue = polls.claimDue.bind(polls);
   let isOpen = false;
-  jest.spyOn(polls, 'claimDue').mockImplementation(async (limit) => (isOpen ? claimDue(limit) : null));
+  polls.claimDue = async (limit) => (isOpen ? claimDue(limit) : null);
   return { open: () => void (isOpen = true), close: () => void (isOpen = false) };
 }

@@ -24,15 +24,14 @@ export interface ReplicaOptions {
 export async function startReplicas({ count, environment = {}, prepare }: ReplicaOptions): Promise<Replicas> {
   const database = await createTestDatabase();
   const sandbox = await startSandbox();
-  const apps: TestApp[] = [];
-  for (let replica = 0; replica < count; replica++) {
-    apps.push(
-      await startTestApp(
-        { DATABASE_URL: database.url, ...sandbox.environment, ...environment },
+  const apps = await Promise.all(
+    Array.from({ length: count }, (_, replica) =>
+      startTestApp(
+        { DATABASE_URL: database.url, ...sandbox.environment, LOG_LEVEL: 'error', ...environment },
         { prepare: (app) => prepare?.(app, replica) },
       ),
-    );
-  }
+    ),
+  );
   return {
     apps,
     clients: apps.map((app) => TestClient.of(app)),
@@ -47,18 +46,22 @@ export async function startReplicas({ count, environment = {}, prepare }: Replic
 }
 
 /** Fewer than a new limiter lets through at once. */
-const STARTED_AT_ONCE = 6;
+const AT_ONCE = 6;
 
-/** Registers `count` users and starts a session for each. */
-export async function startSessions(client: TestClient, count: number): Promise<SessionAnswer[]> {
-  const sessions: SessionAnswer[] = [];
-  const startOne = async (): Promise<void> => {
-    while (started < count) {
-      started++;
-      sessions.push(await client.startNew());
+/** Runs `work` so many times, a few at once. */
+export async function repeat<T>(times: number, work: () => Promise<T>): Promise<T[]> {
+  const results: T[] = [];
+  let begun = 0;
+  const workOn = async (): Promise<void> => {
+    while (begun < times) {
+      begun++;
+      results.push(await work());
     }
   };
-  let started = 0;
-  await Promise.all(Array.from({ length: STARTED_AT_ONCE }, startOne));
-  return sessions;
+  await Promise.all(Array.from({ length: AT_ONCE }, workOn));
+  return results;
 }
+
+/** Registers `count` users and starts a session for each. */
+export const startSessions = (client: TestClient, count: number): Promise<SessionAnswer[]> =>
+  repeat(count, () => client.startNew());
