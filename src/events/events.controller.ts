@@ -19,14 +19,14 @@ export class EventsController {
     operationId: 'listEvents',
     summary: 'Follow the feed of events: ask on with `next`, for ever',
   })
-  @ApiOkResponse({ description: 'The events behind `after`, in order', type: FeedView })
+  @ApiOkResponse({ description: 'The events after `after`, in order', type: FeedView })
   @ApiProblems('invalid_request')
   async list(@Query() { after, types, limit }: FeedQuery): Promise<FeedView> {
     const page = await this.events.readPage(after, types === undefined ? undefined : readTypes(types), limit);
     // Otherwise such a reader would wait in silence until as many events exist, and miss all of them: its number comes from
     // another database, or from before one was restored from a backup.
     if (BigInt(after) > BigInt(page.last)) {
-      refuse([{ field: 'after', message: `lies behind the newest event, whose sequence is ${page.last}` }]);
+      refuse([{ field: 'after', message: `lies beyond the newest event, whose sequence is ${page.last}` }]);
     }
     return { items: page.events.map(toCloudEvent), next: page.next };
   }

@@ -66,7 +66,7 @@ const UNSEQUENCED = 'SELECT count(*)::int AS count FROM domain_events WHERE sequ
 export class EventsStore {
   constructor(private readonly database: Database) {}
 
-  /** The events behind `after`, in order. Never skips one: what commits later gets a higher sequence. */
+  /** The events after `after`, in order. Never skips one: what commits later gets a higher sequence. */
   async readPage(after: string, types: readonly EventName[] | undefined, limit: number): Promise<FeedPage> {
     await sequenceEvents(this.database);
     const rows = await this.database.query<PageRow>(PAGE, [after, types ?? null, limit]);
@@ -74,7 +74,7 @@ export class EventsStore {
     const events = rows
       .filter(({ id }) => id !== null)
       .map(({ last: _last, until: _until, ...event }) => event as unknown as SequencedEvent);
-    // A full page may have stopped short of `until`; an empty one must not lead back behind `after`.
+    // A full page may have stopped short of `until`; an empty one must not lead back to before `after`.
     const reached = events.length === limit ? events.at(-1)?.sequence : until;
     return { events, last, next: reached !== undefined && BigInt(reached) > BigInt(after) ? reached : after };
   }
