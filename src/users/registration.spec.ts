@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { describe, expect, it } from '@jest/globals';
 import type { NotSentReason, Outcome } from '../remote/outcome.js';
 import {
@@ -92,5 +93,24 @@ describe('what a person decides', () => {
   ] as const)('about one that is %s may be %j', (status, allowed) => {
     expect(PERSON_DECISIONS.filter((decision) => DECIDABLE[decision].includes(status))).toEqual(allowed);
     expect(REGISTRATION_STATUSES).toContain(status);
+  });
+});
+
+describe('docs/registrations.md', () => {
+  it('draws every move there is, and no other', () => {
+    const document = readFileSync(new URL('../../docs/registrations.md', import.meta.url), 'utf8');
+    const drawn = [...document.matchAll(/^ {4}(\w+) --> (\w+):/gm)].map(([, from, to]) => `${from} -> ${to}`);
+
+    const answers = ['registered', 'rejected', 'pending'];
+    const decided = { retry: 'pending', discard: 'discarded', resolve: 'registered' };
+    const moves = new Set([
+      ...[...answers, 'uncertain'].map((to) => `pending -> ${to}`),
+      // A late answer counts where it says something for sure.
+      ...answers.map((to) => `uncertain -> ${to}`),
+      ...PERSON_DECISIONS.flatMap((decision) =>
+        DECIDABLE[decision].map((from) => `${from} -> ${decided[decision]}`),
+      ),
+    ]);
+    expect(drawn.sort()).toEqual([...moves].sort());
   });
 });
