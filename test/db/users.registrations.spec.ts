@@ -299,6 +299,16 @@ describe('a sender that dies', () => {
     expect(await read(claim.id)).toMatchObject({ status: 'discarded' });
   });
 
+  it('and comes back before a retry was sent spares the retry', async () => {
+    const claim = await claimed();
+    await letLeaseRunOut(claim.id);
+    await store.moveAbandonedToUncertain(10);
+    await decisions.retry(claim.id, 'a person');
+    expect(await store.settle(claim, UNCERTAIN)).toBe(false);
+    expect(await store.settle(claim, registered(claim))).toBe(true);
+    expect(await store.claimDue(10)).toEqual([]);
+  });
+
   it('and comes back while another call is being made changes nothing', async () => {
     const claim = await claimed();
     await letLeaseRunOut(claim.id);

@@ -115,7 +115,7 @@ describe('R19: no digit of an EAN is lost', () => {
     } finally {
       await app.close();
     }
-  }, 60_000);
+  }, 90_000);
 
   it('is red with the JSON of JavaScript', async () => {
     const app = await startTestApp(
@@ -136,7 +136,7 @@ describe('R19: no digit of an EAN is lost', () => {
     } finally {
       await app.close();
     }
-  }, 60_000);
+  }, 90_000);
 });
 
 const asJavaScript = (request: RemoteRequest): RemoteRequest =>

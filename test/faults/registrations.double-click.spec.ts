@@ -90,7 +90,7 @@ describe('R18: double clicks are one', () => {
     await control.addFault({ kind: 'reset', operation: 'register_user', effect: true, delayMs: 300 });
     const lost = await click(urls);
     expect(lost).toMatchObject({ effects: 1, statuses: { 202: CLICKS }, bodies: [{ status: 'uncertain' }] });
-  }, 60_000);
+  }, 90_000);
 
   it('is red when it is checked first and inserted then', async () => {
     database = await createTestDatabase();
@@ -109,7 +109,7 @@ describe('R18: double clicks are one', () => {
     const { effects, bodies } = await click(replicas.map(({ url }) => url));
     expect(effects).toBeGreaterThan(1);
     expect(bodies.length).toBeGreaterThan(1);
-  }, 60_000);
+  }, 90_000);
 });
 
 function checkThenInsert(store: RegistrationsStore, database: Database): void {
