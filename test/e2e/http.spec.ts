@@ -199,7 +199,7 @@ describe('R39: a bad body is a clear 4xx', () => {
       headers: JSON_TYPE,
       body: stream,
       duplex: 'half',
-    } as RequestInit);
+    });
     expectProblem(answer, 'body_too_large');
   });
 

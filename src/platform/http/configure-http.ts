@@ -33,7 +33,7 @@ const HEADERS = {
  * on an application made with `createHttpAdapter()` and `bodyParser: false`.
  */
 export function configureHttp(app: NestFastifyApplication): void {
-  const server = app.getHttpAdapter().getInstance() as unknown as FastifyInstance;
+  const server = app.getHttpAdapter().getInstance();
   parseJsonBodies(server);
   addRequestContext(server);
   measureRequests(server, app.get(Metrics));

@@ -16,5 +16,5 @@ export function shareProblems(document: OpenAPIObject): void {
       Object.assign(responses, { [status]: { $ref: `#/components/responses/${name}` } });
     }
   }
-  document.components = { ...document.components, responses: shared as never };
+  document.components = { ...document.components, responses: shared };
 }

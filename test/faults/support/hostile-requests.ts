@@ -20,7 +20,7 @@ interface Operation {
     readonly name: string;
     readonly in: string;
     readonly schema: Schema;
-    readonly example?: unknown;
+    readonly example?: string | number;
   }[];
   readonly requestBody?: { readonly content: { readonly 'application/json': BodyContent } };
 }
