@@ -62,7 +62,8 @@ export const CLAIM: Statement = {
   name: 'claim_polls',
   text: `
     UPDATE session_polls p
-       SET batch_id = $1, due_at = c.due_at, checked_at = p.claimed_at, claimed_at = clock_timestamp()
+       SET batch_id = $1, due_at = c.due_at, checked_at = p.claimed_at, claimed_at = clock_timestamp(),
+           last_error = CASE WHEN p.failures > 0 THEN p.last_error END
       FROM unnest($2::uuid[], $3::timestamptz[]) AS c(session_id, due_at)
      WHERE p.session_id = c.session_id
        AND NOT EXISTS (SELECT 1 FROM poll_batches b WHERE b.id = p.batch_id)
