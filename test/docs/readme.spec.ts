@@ -157,4 +157,4 @@ describe('what README.md says of states', () => {
   });
 });
 
-const textsOf = (value: unknown): string[] => (value === undefined ? [] : [String(value)]);
+const textsOf = (value: unknown): string[] => (value === undefined ? [] : [String(value as string | number)]);

@@ -20,7 +20,8 @@ interface Ended {
 const PATIENCE_MS = 90_000;
 const isInstalled = (program: string) =>
   (process.env.PATH ?? '').split(delimiter).some((folder) => existsSync(join(folder, program)));
-const SHELLS = ['bash', 'zsh'].filter(isInstalled);
+/** Each with what makes it read no settings of the person who runs the test. */
+const SHELLS = Object.entries({ bash: '--norc', zsh: '-f' }).filter(([shell]) => isInstalled(shell));
 
 let readme: string;
 let folder: string;
@@ -93,14 +94,14 @@ describe('the tour that a start prints', () => {
     async () => {
       expect(SHELLS).not.toEqual([]);
       const expected = essence(`${blockOf(readme, 'tour: output')}\n${blockOf(readme, 'feed: output')}`);
-      for (const shell of SHELLS) {
+      for (const [shell, clean] of SHELLS) {
         const [register, start, watch] = lines();
         const complete = find(/^ {2}(curl .*\/complete)$/m);
         // Other shells have been here before, so the feed is asked for what is new.
-        const script = `AFTER=$(curl -s -H "Authorization: Bearer $KEY" "$API/events" | node -pe 'JSON.parse(fs.readFileSync(0)).next')`;
+        const skip = `AFTER=$(curl -s -H "Authorization: Bearer $KEY" "$API/events" | node -pe 'JSON.parse(fs.readFileSync(0)).next')`;
         const follow = blockOf(readme, 'feed').replace('after=0', 'after=$AFTER');
-        const all = [register, script, start, complete, watch, follow].join('\n');
-        const { code, stdout, stderr } = await run(shell, [...(shell === 'zsh' ? ['-f'] : []), '-c', all]);
+        const all = [register, skip, start, complete, watch, follow].join('\n');
+        const { code, stdout, stderr } = await run(shell, [clean, '-c', all]);
         const output = essence(`${stderr}${stdout}`);
         expect([shell, code, ...output]).toEqual([
           shell,
