@@ -1,12 +1,10 @@
 import { Injectable, Logger } from '@nestjs/common';
 import { Environment } from '../platform/env/environment.js';
-import type { NotSent, Outcome } from '../remote/outcome.js';
-import { outcomeOf } from '../remote/read-answer.js';
+import type { NotSent } from '../remote/outcome.js';
 import { hideToken, redact } from '../remote/redaction.js';
-import { Remote } from '../remote/remote.service.js';
 import type { BearerTokens, Grant } from './bearer-tokens.js';
-import { backoffMs, coolDownMs, planToken, renewAfterMs, type TokenRow } from './token-plan.js';
-import { readTokenResponse, type TenantCredentials, type Token, tokenRequest } from './token.client.js';
+import { coolDownMs, planToken, type TokenRow } from './token-plan.js';
+import { TokenRenewal } from './token-renewal.service.js';
 import { TokenStore } from './token.store.js';
 
 /** How often a process looks whether the holder of the lease is done. */
@@ -34,7 +32,6 @@ type Step = Grant | NotSent | { readonly kind: 'again' };
 @Injectable()
 export class TenantTokens implements BearerTokens {
   private readonly logger = new Logger('Auth');
-  private readonly credentials: TenantCredentials;
   private readonly timeoutMs: number;
   private readonly trialLeaseMs: number;
   private held: HeldToken | undefined;
@@ -46,14 +43,9 @@ export class TenantTokens implements BearerTokens {
 
   constructor(
     private readonly store: TokenStore,
-    private readonly remote: Remote,
+    private readonly renewal: TokenRenewal,
     environment: Environment,
   ) {
-    this.credentials = {
-      clientId: environment.SCS_CLIENT_ID,
-      clientSecret: environment.SCS_CLIENT_SECRET,
-      scope: environment.SCS_SCOPE,
-    };
     this.timeoutMs = environment.SCS_TIMEOUT_MS;
     // A trial is a token request and a call that waits for its turn, or a call and then these; obtaining a token begins it anew.
     this.trialLeaseMs = 3 * this.timeoutMs + LEASE_MARGIN_MS;
@@ -213,47 +205,14 @@ export class TenantTokens implements BearerTokens {
 
   /** `trialLeaseMs` is null outside a trial. */
   private async obtain(row: TokenRow, lease: string, trialLeaseMs: number | null): Promise<Step> {
-    const outcome = outcomeOf(await this.remote.send(tokenRequest(this.credentials)), (answer) =>
-      readTokenResponse(answer, new Date()),
-    );
-    if (outcome.kind !== 'done') return this.failed(row, lease, outcome);
-    const { value: token } = outcome;
-    hideToken(token.value);
-    const renewInMs = renewAfterMs(token.life.lifetimeMs, Math.random());
-    const generation = await this.store.save(lease, token, renewInMs, trialLeaseMs);
-    if (generation === null) return { kind: 'again' };
+    const renewal = await this.renewal.obtain(row, lease, trialLeaseMs);
+    if (renewal.kind !== 'obtained') return renewal.kind === 'not_sent' ? renewal : { kind: 'again' };
+    const { token, generation, renewInMs } = renewal;
     const now = monotonicMs();
     const grant: Grant = { kind: 'token', token: token.value, generation, grantedAt: now };
-    this.logger.log(
-      `token of generation ${generation}: expires_in read as ${token.life.reading}, ${token.life.lifetimeMs / 1_000} s`,
-    );
     if (trialLeaseMs !== null) return { ...grant, trial: lease };
     this.held = { grant, renewAt: now + renewInMs, expiresAt: now + token.life.lifetimeMs };
     return grant;
-  }
-
-  private async failed(
-    row: TokenRow,
-    lease: string,
-    outcome: Exclude<Outcome<Token>, { kind: 'done' }>,
-  ): Promise<NotSent> {
-    if (outcome.kind === 'not_sent' && outcome.reason === 'stopping') {
-      await this.store.release(lease, 0);
-      return outcome;
-    }
-    const rejected = isAboutCredentials(outcome);
-    const asked = 'retryAfterMs' in outcome ? (outcome.retryAfterMs ?? 0) : 0;
-    const retryAfterMs = rejected
-      ? coolDownMs(row.failures + 2)
-      : Math.max(backoffMs(row.failures, Math.random()), asked);
-    const error = `no token: ${describe(outcome)}`;
-    await this.store.fail(lease, error, retryAfterMs, rejected);
-    this.logger.warn(`${error}; next attempt in ${Math.round(retryAfterMs)} ms`);
-    return {
-      kind: 'not_sent',
-      reason: rejected ? 'credentials_rejected' : 'token_unavailable',
-      retryAfterMs,
-    };
   }
 }
 
@@ -261,21 +220,3 @@ const REFUSED: NotSent = { kind: 'not_sent', reason: 'credentials_rejected' };
 
 const monotonicMs = (): number => performance.now();
 const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
-
-/** OAuth answers wrong credentials with 401 or 400 (RFC 6749, section 5.2); a 404 or 405 is about the address. */
-function isAboutCredentials(outcome: Outcome<Token>): boolean {
-  if (outcome.kind === 'not_sent') return outcome.reason === 'credentials_rejected';
-  return outcome.kind === 'rejected' && outcome.status === 400;
-}
-
-function describe(outcome: Exclude<Outcome<Token>, { kind: 'done' }>): string {
-  switch (outcome.kind) {
-    case 'rejected':
-      return `answered with status ${outcome.status}: ${outcome.detail}`;
-    case 'not_sent':
-    case 'ambiguous':
-      return outcome.reason;
-    case 'unreadable':
-      return `answered with status ${outcome.status}, but ${outcome.reason}`;
-  }
-}

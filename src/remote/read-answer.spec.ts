@@ -71,6 +71,11 @@ describe('outcomeOf', () => {
     expect(() => outcomeOf(answered(200), bug)).toThrow(TypeError);
   });
 
+  it('says so when a refusal gives no explanation', () =>
+    expect(outcome(answered(422, { body: '' }))).toMatchObject({
+      detail: 'the service gave no explanation',
+    }));
+
   it('tells of a refusal at most 300 characters, without secrets and control characters', () => {
     const body = `Bearer abcdef \u0000\u001b[2J${'x '.repeat(500)}`;
     const refused = outcome(answered(400, { body }));

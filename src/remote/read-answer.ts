@@ -4,6 +4,8 @@ import { redact } from './redaction.js';
 /** A 2xx whose body is not what the interface documents. The message names the field and the expectation, never the value. */
 export class UnreadableAnswer extends Error {}
 
+const NO_EXPLANATION = 'the service gave no explanation';
+
 /**
  * The one place where statuses become outcomes. `read` interprets the body of a 2xx (see read-field.ts) and throws
  * UnreadableAnswer when it has not the documented shape; any other error in it is a bug of ours and passes through.
@@ -21,7 +23,7 @@ export function outcomeOf<T>(sent: Sent, read: (answer: RemoteAnswer) => T): Out
   if (status === 429) return { kind: 'not_sent', reason: 'rate_limited', ...wait };
   // 408: the service gave up waiting for us, which does not say what it did with what it had.
   if (status >= 400 && status < 500 && status !== 408) {
-    return { kind: 'rejected', status, detail: answer.bodyFault ?? redact(answer.body) };
+    return { kind: 'rejected', status, detail: answer.bodyFault ?? (redact(answer.body) || NO_EXPLANATION) };
   }
   return { kind: 'ambiguous', reason: `answered with status ${status}`, ...wait };
 }

@@ -3,6 +3,7 @@ import type { AxiosInstance, AxiosResponse } from 'axios';
 import { Environment } from '../platform/env/environment.js';
 import { createAxios } from './axios.instance.js';
 import type { CallResult } from './breaker.js';
+import { type ExchangeBody, ExchangeError } from './exchange.js';
 import { type Ending, Limiter } from './limiter.js';
 import { OperationGate } from './operation-gate.js';
 import type { NotSent, OperationClass, Priority, RemoteAnswer, RemoteRequest, Sent } from './outcome.js';
@@ -10,12 +11,7 @@ import { RateCeiling } from './rate-ceiling.js';
 import { hideSecrets, redact } from './redaction.js';
 import type { RemoteStatus } from './remote-status.js';
 import { readRetryAfter } from './retry-after.js';
-import {
-  createUndiciAdapter,
-  type ExchangeBody,
-  ExchangeError,
-  type UndiciAdapter,
-} from './undici.adapter.js';
+import { createUndiciAdapter, type UndiciAdapter } from './undici.adapter.js';
 
 const READ_ATTEMPTS = 3;
 const FIRST_BACKOFF_MS = 50;

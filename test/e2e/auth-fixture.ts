@@ -8,6 +8,7 @@ import { Remote } from '../../src/remote/remote.service.js';
 import { AuthService } from '../../src/auth/auth.service.js';
 import { AuthorisedRemote } from '../../src/auth/authorised-remote.service.js';
 import { TenantTokens } from '../../src/auth/tenant-tokens.service.js';
+import { TokenRenewal } from '../../src/auth/token-renewal.service.js';
 import { TokenStore } from '../../src/auth/token.store.js';
 import { TenantTokenStrategy } from '../../src/auth/user-token.strategy.js';
 import { testEnvironment } from '../setup/test-environment.js';
@@ -100,7 +101,7 @@ export function startReplica(
   const database = new Database(environment);
   const store = storeFor(database, new Cipher(environment), environment);
   const remote = new Remote(environment);
-  const tokens = new TenantTokens(store, remote, environment);
+  const tokens = new TenantTokens(store, new TokenRenewal(store, remote, environment), environment);
   const authorised = new AuthorisedRemote(remote, tokens, new TenantTokenStrategy(tokens));
   return {
     authorised,

@@ -44,7 +44,7 @@ function replica(
   return started;
 }
 
-async function process(timeoutMs?: number): Promise<TestProcess> {
+async function process(timeoutMs: number): Promise<TestProcess> {
   const started = await startTestProcess(
     'test/e2e/auth-replica.process.ts',
     replicaEnvironment(database.url, service, timeoutMs),
@@ -65,7 +65,7 @@ describe('R12: one token for all', () => {
   it(
     'is asked for once when 3 replicas make 100 calls each with an expired token',
     async () => {
-      const replicas = await Promise.all([process(), process(), process()]);
+      const replicas = await Promise.all([process(60_000), process(60_000), process(60_000)]);
       const observer = replica();
       await observer.read();
       await expire(observer);
@@ -83,7 +83,7 @@ describe('R12: one token for all', () => {
   it(
     'is asked for once more when the replica that asks is killed',
     async () => {
-      const [killed, second, third] = await Promise.all([process(3_000), process(3_000), process(3_000)]);
+      const [killed, second, third] = await Promise.all([process(5_000), process(5_000), process(5_000)]);
       let held = true;
       service.answerToken = () => (held ? new Promise<Buffer>(() => {}) : undefined);
       const lost = calls(killed, 100).catch(() => 'killed');

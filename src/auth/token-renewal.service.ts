@@ -1,0 +1,98 @@
+import { Injectable, Logger } from '@nestjs/common';
+import { Environment } from '../platform/env/environment.js';
+import type { NotSent, Outcome } from '../remote/outcome.js';
+import { outcomeOf } from '../remote/read-answer.js';
+import { hideToken } from '../remote/redaction.js';
+import { Remote } from '../remote/remote.service.js';
+import { backoffMs, coolDownMs, renewAfterMs, type TokenRow } from './token-plan.js';
+import { readTokenResponse, type TenantCredentials, type Token, tokenRequest } from './token.client.js';
+import { TokenStore } from './token.store.js';
+
+export type Renewal =
+  | {
+      readonly kind: 'obtained';
+      readonly token: Token;
+      readonly generation: number;
+      readonly renewInMs: number;
+    }
+  /** It took longer than the lease, and another replica has acted meanwhile. */
+  | { readonly kind: 'lease_lost' }
+  | NotSent;
+
+/** Asks for a token and saves what came of it, for whoever holds the lease of the row. */
+@Injectable()
+export class TokenRenewal {
+  private readonly logger = new Logger('Auth');
+  private readonly credentials: TenantCredentials;
+
+  constructor(
+    private readonly store: TokenStore,
+    private readonly remote: Remote,
+    environment: Environment,
+  ) {
+    this.credentials = {
+      clientId: environment.SCS_CLIENT_ID,
+      clientSecret: environment.SCS_CLIENT_SECRET,
+      scope: environment.SCS_SCOPE,
+    };
+  }
+
+  /** `trialLeaseMs` is null outside a trial. */
+  async obtain(row: TokenRow, lease: string, trialLeaseMs: number | null): Promise<Renewal> {
+    const sent = await this.remote.send(tokenRequest(this.credentials));
+    const outcome = outcomeOf(sent, (answer) => readTokenResponse(answer, new Date()));
+    if (outcome.kind !== 'done') return this.failed(row, lease, outcome);
+    const { value: token } = outcome;
+    hideToken(token.value);
+    const renewInMs = renewAfterMs(token.life.lifetimeMs, Math.random());
+    const generation = await this.store.save(lease, token, renewInMs, trialLeaseMs);
+    if (generation === null) return { kind: 'lease_lost' };
+    const { reading, lifetimeMs } = token.life;
+    this.logger.log(
+      `token of generation ${generation}: expires_in read as ${reading}, ${lifetimeMs / 1_000} s`,
+    );
+    return { kind: 'obtained', token, generation, renewInMs };
+  }
+
+  private async failed(
+    row: TokenRow,
+    lease: string,
+    outcome: Exclude<Outcome<Token>, { kind: 'done' }>,
+  ): Promise<NotSent> {
+    if (outcome.kind === 'not_sent' && outcome.reason === 'stopping') {
+      await this.store.release(lease, 0);
+      return outcome;
+    }
+    const rejected = isAboutCredentials(outcome);
+    const asked = 'retryAfterMs' in outcome ? (outcome.retryAfterMs ?? 0) : 0;
+    const retryAfterMs = rejected
+      ? coolDownMs(row.failures + 2)
+      : Math.max(backoffMs(row.failures, Math.random()), asked);
+    const error = `no token: ${describe(outcome)}`;
+    await this.store.fail(lease, error, retryAfterMs, rejected);
+    this.logger.warn(`${error}; next attempt in ${Math.round(retryAfterMs)} ms`);
+    return {
+      kind: 'not_sent',
+      reason: rejected ? 'credentials_rejected' : 'token_unavailable',
+      retryAfterMs,
+    };
+  }
+}
+
+/** OAuth answers wrong credentials with 401 or 400 (RFC 6749, section 5.2); a 404 or 405 is about the address. */
+function isAboutCredentials(outcome: Outcome<Token>): boolean {
+  if (outcome.kind === 'not_sent') return outcome.reason === 'credentials_rejected';
+  return outcome.kind === 'rejected' && outcome.status === 400;
+}
+
+function describe(outcome: Exclude<Outcome<Token>, { kind: 'done' }>): string {
+  switch (outcome.kind) {
+    case 'rejected':
+      return `answered with status ${outcome.status}: ${outcome.detail}`;
+    case 'not_sent':
+    case 'ambiguous':
+      return outcome.reason;
+    case 'unreadable':
+      return `answered with status ${outcome.status}, but ${outcome.reason}`;
+  }
+}
