@@ -7,7 +7,7 @@ import { outcomeOf } from '../remote/read-answer.js';
 import type { SessionRead } from './read-plan.js';
 import { planShapes } from './session-path.js';
 import type { PathShape } from './session-path.js';
-import { readReadSessionResponse, readSessionRequest } from './session.client.js';
+import { keepableBody, readReadSessionResponse, readSessionRequest } from './session.client.js';
 
 /** A session to be read, and the answer it gave last. */
 export interface ReadableSession {
@@ -49,7 +49,7 @@ export class SessionReader {
       observation: readReadSessionResponse(answer, session.sessionId),
       answer: {
         httpStatus: answer.status,
-        body: withoutByteOrderMark(answer.body),
+        body: keepableBody(answer.body),
         hash: hash('sha1', answer.body),
       },
     }));
@@ -72,6 +72,3 @@ export class SessionReader {
 
 const isSame = (answer: RemoteAnswer, last: Buffer | null): boolean =>
   last !== null && last.equals(hash('sha1', answer.body, 'buffer'));
-
-/** PostgreSQL's json takes none. */
-const withoutByteOrderMark = (text: string): string => (text.startsWith('\ufeff') ? text.slice(1) : text);

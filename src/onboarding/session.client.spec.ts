@@ -1,6 +1,11 @@
 import { describe, expect, it } from '@jest/globals';
 import { UnreadableAnswer } from '../remote/read-answer.js';
-import { readReadSessionResponse, readSessionRequest, readStartSessionResponse } from './session.client.js';
+import {
+  keepableBody,
+  readReadSessionResponse,
+  readSessionRequest,
+  readStartSessionResponse,
+} from './session.client.js';
 
 const ID = '0d6f6c3e-8a35-4b39-9f4e-2a8f5f9f3f10';
 const STARTED = {
@@ -65,6 +70,13 @@ describe('the read answer', () => {
   it('R23: is unreadable when it is about another session', () => {
     const other = { ...READ, sessionId: '0d6f6c3e-8a35-4b39-9f4e-2a8f5f9f3f11' };
     expect(() => readReadSessionResponse(answer(other), ID)).toThrow(UnreadableAnswer);
+  });
+
+  it('is kept byte for byte, but for a byte order mark and a startUrl, wherever it stands', () => {
+    expect(keepableBody('\ufeff{ "n": 1.0 }')).toBe('{ "n": 1.0 }');
+    expect(keepableBody('{"a":1,"start\\u0055rl":"x","links":[{"startUrl":"x"}]}')).toBe(
+      '{"a":1,"links":[{}]}',
+    );
   });
 
   it.each(['', 'null', '[]', '<html></html>', '{"inverters":{}}', '['.repeat(50_000)])(

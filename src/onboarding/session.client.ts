@@ -40,7 +40,7 @@ export function startSessionRequest(gridLocationId: string): RemoteRequest {
 export function readStartSessionResponse(answer: RemoteAnswer): StartedSession {
   const fields = readObject(answer.body);
   const startUrl = readStartUrl(fields);
-  const body = JSON.stringify({ ...fields, startUrl: undefined });
+  const body = keepableBody(answer.body);
   return {
     ...readSession(fields),
     startUrl,
@@ -66,6 +66,22 @@ export function readReadSessionResponse(answer: RemoteAnswer, sessionId: string)
   if (observed.sessionId !== sessionId)
     throw new UnreadableAnswer('sessionId is not the one that was asked for');
   return observed;
+}
+
+/**
+ * The JSON text as it may be kept: as it came, but for a byte order mark, which PostgreSQL's json refuses, and any startUrl. The
+ * interface shows one in the answer to a start only; wherever one stands, it would open the web flow to whoever reads the history.
+ */
+export function keepableBody(body: string): string {
+  const fields = readObject(body);
+  let hasStartUrl = false;
+  const kept = JSON.stringify(fields, (name, value: unknown) => {
+    if (name !== 'startUrl') return value;
+    hasStartUrl = true;
+    return undefined;
+  });
+  if (hasStartUrl) return kept;
+  return body.startsWith('\ufeff') ? body.slice(1) : body;
 }
 
 /** A kept body. Throws UnreadableAnswer. */
