@@ -65,7 +65,7 @@ describe('R12: one token for all', () => {
   it(
     'is asked for once when 3 replicas make 100 calls each with an expired token',
     async () => {
-      const replicas = await Promise.all([process(60_000), process(60_000), process(60_000)]);
+      const replicas = await Promise.all([process(40_000), process(40_000), process(40_000)]);
       const observer = replica();
       await observer.read();
       await expire(observer);
