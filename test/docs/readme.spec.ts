@@ -57,8 +57,19 @@ describe('README.md', () => {
     expect(unknown).toEqual([]);
   });
 
+  it('names calls that exist', async () => {
+    const { paths } = JSON.parse(await read('openapi.json')) as { paths: Record<string, object> };
+    const shapeOf = (path: string) => path.replace(/\{[^}]+\}/g, '{}');
+    const known = Object.entries(paths).flatMap(([path, methods]) =>
+      Object.keys(methods).map((method) => `${method.toUpperCase()} ${shapeOf(path)}`),
+    );
+    const named = [...readme.matchAll(/`((?:GET|POST) \/[^`]+)`/g)].map(([, call = '']) => shapeOf(call));
+    expect(named.length).toBeGreaterThan(5);
+    expect(named.filter((call) => !known.includes(call))).toEqual([]);
+  });
+
   it('lists every variable with its default', () => {
-    const defaults = new Map<string, unknown>(Object.entries(new Environment()));
+    const defaults = new Map<string, string | number>(Object.entries(new Environment()));
     const isLocal = (name: string) => (LOCAL_DEFAULTS as readonly string[]).includes(name);
     const rows = rowsOf(readme, 'configuration');
     expect(rows.map(([name]) => wordsOf(name)[0]).sort()).toEqual([...ENVIRONMENT_NAMES].sort());
@@ -157,4 +168,4 @@ describe('what README.md says of states', () => {
   });
 });
 
-const textsOf = (value: unknown): string[] => (value === undefined ? [] : [String(value as string | number)]);
+const textsOf = (value: string | number | undefined) => (value === undefined ? [] : [String(value)]);
