@@ -5,6 +5,7 @@ import { createAxios } from '../src/remote/axios.instance.js';
 import { createUndiciAdapter } from '../src/remote/undici.adapter.js';
 import { Remote } from '../src/remote/remote.service.js';
 import { Environment } from '../src/platform/env/environment.js';
+import { machineFacts, table, versionsOf, writeResults } from './harness/report.js';
 
 const ROUNDS = 5;
 const ROUND_MS = 1_000;
@@ -21,7 +22,7 @@ const SERVER = `
   }).listen(0, '127.0.0.1', function () { console.log(this.address().port); });
 `;
 
-export interface RemoteBenchResult {
+interface RemoteBenchResult {
   /** Median calls per second, 64 at once. */
   readonly callsPerSecond: Readonly<Record<string, number>>;
   /** Median microseconds of this process' CPU time per call: steadier than calls per second on a machine that is shared. */
@@ -30,8 +31,27 @@ export interface RemoteBenchResult {
   readonly ratios: Readonly<Record<string, number>>;
 }
 
+/** Prints it and writes bench/results/remote.json. */
+export async function remoteBench(): Promise<void> {
+  const result = await run();
+  const rows = Object.entries(result.callsPerSecond).map(([name, rate]) => [
+    name,
+    String(rate),
+    String(result.cpuMicroseconds[name]),
+    `x ${result.ratios[name]}`,
+  ]);
+  console.log(`\n${table([['', 'calls/s', 'own CPU µs', 'against undici'], ...rows])}`);
+  await writeResults('remote', {
+    benchmark: 'remote',
+    rounds: ROUNDS,
+    machine: machineFacts(),
+    versions: versionsOf(['axios', 'undici']),
+    ...result,
+  });
+}
+
 /** Every way of reading a session, one after the other in each round, so that a slow moment of the machine hits all alike. */
-export async function run(): Promise<RemoteBenchResult> {
+async function run(): Promise<RemoteBenchResult> {
   const { url, stop } = await startServer();
   const bare = new Pool(url, { connections: CONCURRENCY, pipelining: 1 });
   const adapter = createUndiciAdapter({ baseUrl: url, timeoutMs: 10_000 });

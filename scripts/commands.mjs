@@ -1,4 +1,4 @@
-import { existsSync, readdirSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { prepare } from './prepare.mjs';
@@ -39,12 +39,7 @@ const COMMANDS = {
   },
   bench: async (args) => {
     await prepare('build');
-    const names = readdirSync(join(ROOT, 'bench')).filter((name) => name.endsWith('.bench.ts'));
-    const chosen = names.filter((name) => args.length === 0 || args.some((arg) => name.startsWith(arg)));
-    for (const name of chosen) {
-      const code = await runNode(['--import', './test/setup/typescript.mjs', join('bench', name)]);
-      if (code !== 0) process.exitCode = code;
-    }
+    process.exitCode = await runNode(['--import', './test/setup/typescript.mjs', 'bench/main.ts', ...args]);
   },
   check: async (args) => {
     await prepare('build');
