@@ -346,16 +346,6 @@ describe('what is thrown', () => {
     ['broken', Object.assign(new Error('broken'), { code: '08006' })],
     ['read-only after a failover', Object.assign(new Error('read-only'), { code: '25006' })],
     ['unreachable, says Prisma', Object.assign(new Error("Can't reach database server"), { code: 'P1001' })],
-    [
-      'stopping, wrapped by the adapter',
-      Object.assign(new Error('x'), { cause: { originalCode: '57P01', originalMessage: 'terminating' } }),
-    ],
-    [
-      'lost, wrapped by the adapter',
-      Object.assign(new Error('x'), {
-        cause: { kind: 'postgres', originalMessage: 'Connection terminated unexpectedly' },
-      }),
-    ],
   ])('a database that is %s is a 503 that says when to ask again', async (_, error) => {
     const answer = await fail(error);
     expectProblem(answer, 'database_unavailable');

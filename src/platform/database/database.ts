@@ -57,7 +57,7 @@ export class Database implements Sql, OnApplicationShutdown {
     this.pool.on('error', (error) => this.logger.warn(`idle database connection lost: ${error.message}`));
     // The pool's handler does not cover a client that is checked out; without one of its own, a lost connection ends the process.
     this.pool.on('connect', (client) => client.on('error', () => {}));
-    this.prisma = new PrismaClient({ adapter: new PrismaPg(this.pool) });
+    this.prisma = new PrismaClient({ adapter: new PrismaPg(this.pool), errorFormat: 'minimal' });
   }
 
   async query<Row>(statement: string | Statement, values: readonly unknown[] = []): Promise<Row[]> {

@@ -1,0 +1,127 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import pg from 'pg';
+import { Database } from '../../src/platform/database/database.js';
+import type { Environment } from '../../src/platform/env/environment.js';
+import { isDatabaseUnavailable } from '../../src/platform/problem/database-unavailable.js';
+import { createTestDatabase, type TestDatabase } from '../setup/test-database.js';
+import { waitFor } from '../setup/wait-for.js';
+
+const POOL_SIZE = 2;
+const SLEEP = 'SELECT pg_sleep(20)::text';
+const QUICK = 'SELECT 1';
+
+// What pg and Prisma throw is written down nowhere, and Prisma's has four shapes; so each is made to happen.
+describe('isDatabaseUnavailable', () => {
+  let copy: TestDatabase;
+  let admin: pg.Client;
+  const opened: Database[] = [];
+
+  beforeAll(async () => {
+    copy = await createTestDatabase();
+    admin = new pg.Client({ connectionString: copy.url });
+    await admin.connect();
+  });
+
+  afterAll(async () => {
+    await Promise.all(opened.map((database) => database.onApplicationShutdown()));
+    await admin.end();
+    await copy.drop();
+  });
+
+  function open(change: (url: URL) => void = () => {}): Database {
+    const url = new URL(copy.url);
+    change(url);
+    const database = new Database({
+      DATABASE_URL: url.href,
+      DATABASE_POOL_SIZE: POOL_SIZE,
+      ROLE: 'api',
+    } as Environment);
+    opened.push(database);
+    return database;
+  }
+
+  const ways = (database: Database, statement: string): Record<string, () => Promise<unknown>> => ({
+    'a query': () => database.query(statement),
+    'a transaction': () => database.transaction((tx) => tx.query(statement)),
+    'a raw query of Prisma': () => database.prisma.$queryRawUnsafe(statement),
+    'a transaction of Prisma': () => database.prisma.$transaction((tx) => tx.$queryRawUnsafe(statement)),
+  });
+
+  /** Tries each way, with `meanwhile` beside it, and answers those whose error was not recognised. */
+  async function unrecognised(
+    attempts: Record<string, () => Promise<unknown>>,
+    meanwhile?: () => Promise<void>,
+  ): Promise<string[]> {
+    const missed: string[] = [];
+    for (const [way, attempt] of Object.entries(attempts)) {
+      const error = attempt().then(
+        () => new Error('it succeeded'),
+        (thrown: unknown) => thrown,
+      );
+      await meanwhile?.();
+      if (!isDatabaseUnavailable(await error)) missed.push(`${way}: ${String(await error)}`);
+    }
+    return missed;
+  }
+
+  const terminateSleepers = () =>
+    waitFor('a sleeper to be ended', async () => {
+      const { rowCount } = await admin.query(
+        `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+         WHERE datname = current_database() AND query LIKE '%pg_sleep(20)%' AND pid <> pg_backend_pid()`,
+      );
+      return rowCount === 1;
+    }).then(() => {});
+
+  it('knows a connection that is ended during a statement', async () => {
+    expect(await unrecognised(ways(open(), SLEEP), terminateSleepers)).toEqual([]);
+  });
+
+  it('knows a server that is not there', async () => {
+    const nowhere = open((url) => (url.port = '1'));
+    const find = { 'a read of rows': () => nowhere.prisma.user.findMany() };
+    expect(await unrecognised({ ...ways(nowhere, QUICK), ...find })).toEqual([]);
+  });
+
+  it('knows a database that is not there', async () => {
+    const nosuch = open((url) => (url.pathname = '/pv_test_no_such_database'));
+    const find = { 'a read of rows': () => nosuch.prisma.user.findMany() };
+    expect(await unrecognised({ ...ways(nosuch, QUICK), ...find })).toEqual([]);
+  });
+
+  it('knows a statement that was waited for in vain', async () => {
+    const database = open();
+    const slow = `SELECT set_config('statement_timeout', '50', true)`;
+    const missed = await unrecognised({
+      'a transaction': () => database.transaction((tx) => tx.query(slow).then(() => tx.query(SLEEP))),
+      'a transaction of Prisma': () =>
+        database.prisma.$transaction((tx) => tx.$queryRawUnsafe(slow).then(() => tx.$queryRawUnsafe(SLEEP))),
+    });
+    expect(missed).toEqual([]);
+  });
+
+  it('knows a full pool', async () => {
+    const database = open();
+    const held = await Promise.all(Array.from({ length: POOL_SIZE }, () => database.pool.connect()));
+    const attempts = Object.values(ways(database, QUICK)).map((attempt) =>
+      attempt().catch((error: unknown) => error),
+    );
+    const errors = await Promise.all(attempts);
+    for (const client of held) client.release();
+    expect(errors.map(isDatabaseUnavailable)).toEqual([true, true, true, true]);
+  });
+
+  it('takes no fault of a statement for one', async () => {
+    for (const statement of [
+      'SELECT no_such_column',
+      'SELECT 1/0',
+      'no SQL',
+      "INSERT INTO users (id) VALUES ('x')",
+    ]) {
+      const errors = await Promise.all(
+        Object.values(ways(open(), statement)).map((attempt) => attempt().catch((error: unknown) => error)),
+      );
+      expect(errors.map(isDatabaseUnavailable)).toEqual([false, false, false, false]);
+    }
+  });
+});
