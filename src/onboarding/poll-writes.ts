@@ -3,6 +3,7 @@ import { sqlState } from '../platform/database/database.js';
 import { isDatabaseUnavailable } from '../platform/problem/database-unavailable.js';
 import { PollsStore } from './polls.store.js';
 import type { ClaimedPoll, FailedRead, PollBatch } from './polls.store.js';
+import { planSetAside } from './read-plan.js';
 import type { ReadStep } from './read-plan.js';
 import { SessionsStore } from './sessions.store.js';
 import type { BatchReading } from './sessions.store.js';
@@ -10,8 +11,6 @@ import type { BatchReading } from './sessions.store.js';
 /** In one transaction; more would hold its row locks for longer than the statements save. */
 const READINGS_PER_WRITE = 500;
 const RETRY_MS = 250;
-/** A session whose answer cannot be saved is set aside for this long, with its reason in last_error. */
-const SET_ASIDE_MS = 15 * 60_000;
 
 interface LiveBatch {
   /** Reads whose result is not written yet. */
@@ -138,14 +137,7 @@ export class PollWrites {
     );
     const live = this.live.get(batchId);
     if (live !== undefined) live.remaining++;
-    this.failures.push({
-      sessionId,
-      batchId,
-      failures: 1,
-      notFound: 0,
-      error: `the answer cannot be saved (SQLSTATE ${state})`,
-      retryMs: SET_ASIDE_MS,
-    });
+    this.failures.push({ sessionId, batchId, ...planSetAside(state) });
   }
 
   private async writeFailures(): Promise<void> {

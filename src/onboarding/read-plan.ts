@@ -40,6 +40,9 @@ export type ReadStep =
       readonly retryMs: number;
     };
 
+/** A session whose answer cannot be saved is set aside for this long, with the reason in last_error. */
+const SET_ASIDE_MS = 15 * 60_000;
+
 /**
  * Reads in a row, on every path shape, after which a session is `lost`. With the backoff between them that is about four minutes
  * at the default floor: long enough for a deployment of the remote service to pass, and the worse failure would be to go on
@@ -95,3 +98,12 @@ export function planRead(
     };
   }
 }
+
+/** What to write about a session whose answer the database refuses. */
+export const planSetAside = (sqlState: string): Extract<ReadStep, { readonly kind: 'postpone' }> => ({
+  kind: 'postpone',
+  failures: 1,
+  notFound: 0,
+  error: `the answer cannot be saved (SQLSTATE ${sqlState})`,
+  retryMs: SET_ASIDE_MS,
+});

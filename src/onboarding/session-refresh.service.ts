@@ -1,14 +1,19 @@
 import { Injectable } from '@nestjs/common';
+import { sqlState } from '../platform/database/database.js';
 import { Environment } from '../platform/env/environment.js';
+import { isDatabaseUnavailable } from '../platform/problem/database-unavailable.js';
 import { Problem } from '../platform/problem/problem.js';
 import { PollsStore } from './polls.store.js';
 import type { PollBatch } from './polls.store.js';
-import { planRead } from './read-plan.js';
+import { planRead, planSetAside } from './read-plan.js';
+import type { ReadStep } from './read-plan.js';
 import { scheduleSettings } from './schedule.js';
 import { SessionAnswersStore } from './session-answers.store.js';
 import type { SessionRow } from './session-answers.store.js';
 import { SessionReader } from './session-reader.service.js';
 import { SessionsStore } from './sessions.store.js';
+
+type Step<Kind extends ReadStep['kind']> = Extract<ReadStep, { readonly kind: Kind }>;
 
 const LOOK_AGAIN_MS = 50;
 /** Beyond the deadline of one call: for the poller's read that may be under way. */
@@ -66,35 +71,49 @@ export class SessionRefreshService {
     });
   }
 
+  /** The batch is closed once the outcome of the read is written: one that is gone says that the read was good. */
   private async readClaimed(batch: PollBatch): Promise<void> {
     const poll = batch.polls[0]!;
-    const { sessionId } = poll;
-    try {
-      const step = planRead(
-        poll,
-        await this.reader.read(poll, 'foreground'),
-        poll.now,
-        this.settings,
-        Math.random(),
-      );
-      switch (step.kind) {
-        case 'nothing':
-          return;
-        case 'apply':
-          await this.sessions.applyReadings([
-            { sessionId, batchId: batch.id, reading: step.reading, answer: step.answer },
-          ]);
-          return;
-        case 'postpone': {
-          await this.polls.recordFailures([{ sessionId, batchId: batch.id, ...step }]);
-          const retryAfterSeconds = Math.max(1, Math.ceil(step.retryMs / 1_000));
-          throw new Problem('remote_unavailable', `The session could not be read: ${step.error}`, {
-            retryAfterSeconds,
-          });
-        }
-      }
-    } finally {
-      await this.polls.closeBatches([batch.id]);
+    const step = planRead(
+      poll,
+      await this.reader.read(poll, 'foreground'),
+      poll.now,
+      this.settings,
+      Math.random(),
+    );
+    switch (step.kind) {
+      case 'nothing':
+        break;
+      case 'apply':
+        await this.apply(batch, step);
+        break;
+      case 'postpone':
+        await this.postpone(batch, step);
+        break;
     }
+    await this.polls.closeBatches([batch.id]);
+    if (step.kind !== 'postpone') return;
+    const retryAfterSeconds = Math.max(1, Math.ceil(step.retryMs / 1_000));
+    throw new Problem('remote_unavailable', `The session could not be read: ${step.error}`, {
+      retryAfterSeconds,
+    });
+  }
+
+  private async apply(batch: PollBatch, { reading, answer }: Step<'apply'>): Promise<void> {
+    const { sessionId } = batch.polls[0]!;
+    try {
+      await this.sessions.applyReadings([{ sessionId, batchId: batch.id, reading, answer }]);
+    } catch (error) {
+      // Then nothing can be written now, and the lease runs out as that of a process that died.
+      if (isDatabaseUnavailable(error)) throw error;
+      await this.postpone(batch, planSetAside(sqlState(error) ?? 'unknown'));
+      await this.polls.closeBatches([batch.id]);
+      throw error;
+    }
+  }
+
+  private async postpone(batch: PollBatch, step: Step<'postpone'>): Promise<void> {
+    const { sessionId } = batch.polls[0]!;
+    await this.polls.recordFailures([{ sessionId, batchId: batch.id, ...step }]);
   }
 }

@@ -87,6 +87,16 @@ describe('R24: one poisoned row stops nobody', () => {
     expect(await replicas.clients[0]!.session(poisoned)).toMatchObject({ state: 'awaiting_owner' });
   }, 60_000);
 
+  it('does not call it checked either when somebody asks to read it now', async () => {
+    const poisoned = await poisonOne();
+    await waitFor('it is set aside', async () => (await findSetAside()).length > 0, 30_000);
+    const [client] = replicas.clients;
+    const { checkedAt } = await client!.session(poisoned);
+    expect((await client!.call('POST', `/onboarding/pv/${poisoned}/refresh`)).status).toBe(500);
+    expect(await client!.session(poisoned)).toMatchObject({ checkedAt, state: 'awaiting_owner' });
+    expect(await findSetAside()).toHaveLength(1);
+  }, 60_000);
+
   it('turns red when those that are saved together fail together', async () => {
     const failTogether = (app: NestFastifyApplication) => {
       const sessions = app.get(SessionsStore);
