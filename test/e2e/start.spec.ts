@@ -44,7 +44,8 @@ describe('a start with nothing but defaults', () => {
   const callWithKey = async (service: TestProcess, path: string, init: RequestInit = {}) => {
     const { adminApiKey } = await readData('keys.json');
     const headers = { authorization: `Bearer ${adminApiKey}`, 'content-type': 'application/json' };
-    return (await fetch(`${service.url}/api/v1${path}`, { headers, ...init })).json();
+    const answer = await fetch(`${service.url}/api/v1${path}`, { headers, ...init });
+    return (await answer.json()) as { id: string };
   };
 
   it('is ready, tells where it is, and leaves no process behind after an interrupt', async () => {

@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process';
+import { Socket } from 'node:net';
 import { fileURLToPath } from 'node:url';
 
 /** A process of ours, started for a test; it ends with the test run, however that ends. */
@@ -48,6 +49,10 @@ export async function startTestProcess(
       reject(new Error(`${file} ended with ${signal ?? code}:\n${text}`)),
     );
   });
+  // A test that failed to stop it must not keep the run from ending; the process then sees its channel close.
+  child.unref();
+  child.channel?.unref();
+  for (const stream of [child.stdout, child.stderr]) if (stream instanceof Socket) stream.unref();
   return {
     url,
     pid: child.pid ?? 0,

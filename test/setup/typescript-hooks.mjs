@@ -1,7 +1,10 @@
-import { readFile } from 'node:fs/promises';
+import { createHash, randomUUID } from 'node:crypto';
+import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
-import { transform } from '@swc/core';
 import { swcOptions } from './swc-options.mjs';
+
+/** Tests start dozens of processes of the same hundred files, so what was transformed once is kept, by its content. */
+const CACHE = new URL('../../node_modules/.cache/typescript/', import.meta.url);
 
 export async function resolve(specifier, context, next) {
   try {
@@ -16,10 +19,23 @@ export async function resolve(specifier, context, next) {
 export async function load(url, context, next) {
   if (!url.startsWith('file:') || !url.endsWith('.ts')) return next(url, context);
   const filename = fileURLToPath(url);
-  const { code } = await transform(await readFile(filename, 'utf8'), {
-    ...swcOptions,
-    filename,
-    swcrc: false,
-  });
-  return { format: 'module', source: code, shortCircuit: true };
+  const text = await readFile(filename, 'utf8');
+  const key = createHash('sha256')
+    .update(JSON.stringify(swcOptions))
+    .update(filename)
+    .update(text)
+    .digest('hex');
+  const cached = new URL(`${key}.mjs`, CACHE);
+  const source = await readFile(cached, 'utf8').catch(() => transformTo(cached, text, filename));
+  return { format: 'module', source, shortCircuit: true };
+}
+
+async function transformTo(cached, text, filename) {
+  const { transform } = await import('@swc/core');
+  const { code } = await transform(text, { ...swcOptions, filename, swcrc: false });
+  const draft = new URL(`${randomUUID()}.tmp`, CACHE);
+  await mkdir(CACHE, { recursive: true });
+  await writeFile(draft, code);
+  await rename(draft, cached);
+  return code;
 }

@@ -1,0 +1,59 @@
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { readdir } from 'node:fs/promises';
+import pg from 'pg';
+import { migrate, MIGRATIONS_FOLDER } from '../../src/platform/database/migrate.js';
+import { createTestDatabase, type TestDatabase } from '../setup/test-database.js';
+import { waitFor } from '../setup/wait-for.js';
+
+describe('migrate', () => {
+  let database: TestDatabase;
+  let client: pg.Client;
+  let names: string[];
+
+  beforeEach(async () => {
+    database = await createTestDatabase('empty');
+    client = new pg.Client({ connectionString: database.url });
+    await client.connect();
+    names = (await readdir(MIGRATIONS_FOLDER)).filter((name) => !name.endsWith('.toml')).sort();
+  });
+  afterEach(async () => {
+    await client.end();
+    await database.drop();
+  });
+
+  it('applies every migration, ours and those of the job queue, and then nothing more', async () => {
+    expect(await migrate(database.url)).toEqual(names);
+    const { rows } = await client.query(
+      `SELECT to_regclass('users') AS ours, to_regclass('graphile_worker.jobs') AS jobs`,
+    );
+    expect(rows).toEqual([{ ours: 'users', jobs: 'graphile_worker.jobs' }]);
+    expect(await migrate(database.url)).toEqual([]);
+  });
+
+  it('applies what is missing in the order of the names', async () => {
+    await migrate(database.url);
+    const last = names.at(-1);
+    await client.query('DROP SCHEMA IF EXISTS admin CASCADE');
+    await client.query('DELETE FROM _prisma_migrations WHERE migration_name = $1', [last]);
+    expect(await migrate(database.url)).toEqual([last]);
+  });
+
+  it('refuses to go on after a migration that failed, naming it and what to do', async () => {
+    await migrate(database.url);
+    await client.query('UPDATE _prisma_migrations SET finished_at = NULL WHERE migration_name = $1', [
+      names[0],
+    ]);
+    await expect(migrate(database.url)).rejects.toThrow(
+      new RegExp(`${names[0]} failed before.*migrate resolve`),
+    );
+  });
+
+  it('leaves no connection and no lock behind', async () => {
+    await migrate(database.url);
+    await waitFor('the connections to be gone', async () => {
+      const { rows } = await client.query(`SELECT 1 FROM pg_stat_activity
+        WHERE datname = current_database() AND pid <> pg_backend_pid() AND backend_type = 'client backend'`);
+      return rows.length === 0;
+    });
+  });
+});
