@@ -103,6 +103,7 @@ export class Remote implements OnModuleDestroy, OnApplicationShutdown {
   async onApplicationShutdown(): Promise<void> {
     this.stopping = 'foreground';
     this.limiter.dismiss('foreground');
+    this.limiter.dismiss('background');
     await this.adapter.close();
   }
 

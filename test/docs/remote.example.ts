@@ -1,0 +1,81 @@
+import { Injectable } from '@nestjs/common';
+import { authorisedCall } from '../../src/auth/authorised-call.js';
+import type { BearerTokens, Grant } from '../../src/auth/bearer-tokens.js';
+import { TenantTokens } from '../../src/auth/tenant-tokens.service.js';
+import { readTokenResponse } from '../../src/auth/token.client.js';
+import { UserTokenStrategy } from '../../src/auth/user-token.strategy.js';
+import type { NotSent } from '../../src/remote/outcome.js';
+import { outcomeOf } from '../../src/remote/read-answer.js';
+import { Remote } from '../../src/remote/remote.service.js';
+
+/** Suppose that POST /api/v1/ssa/users/{userId}/token, with the tenant token, answers a user's token as section 2.2 has it. */
+@Injectable()
+export class ExchangedUserTokens extends UserTokenStrategy {
+  private readonly users = new Map<string, UserToken>();
+
+  constructor(
+    private readonly remote: Remote,
+    private readonly tenantTokens: TenantTokens,
+  ) {
+    super();
+  }
+
+  tokensFor(userId: string | undefined): BearerTokens {
+    if (userId === undefined) return this.tenantTokens;
+    let token = this.users.get(userId);
+    if (!token) this.users.set(userId, (token = new UserToken(userId, this.remote, this.tenantTokens)));
+    return token;
+  }
+}
+
+class UserToken implements BearerTokens {
+  private held: Promise<Grant | NotSent> | undefined;
+  private renewAt = 0;
+  private generation = 0;
+
+  constructor(
+    private readonly userId: string,
+    private readonly remote: Remote,
+    private readonly tenantTokens: BearerTokens,
+  ) {}
+
+  /** However many calls wait, the token is asked for once. */
+  current(): Promise<Grant | NotSent> {
+    if (performance.now() >= this.renewAt) this.held = undefined;
+    return (this.held ??= this.obtain());
+  }
+
+  async renewed(refused: Grant): Promise<Grant | NotSent> {
+    if (refused.generation === this.generation) this.held = undefined;
+    return this.current();
+  }
+
+  async refused(): Promise<NotSent> {
+    return { kind: 'not_sent', reason: 'credentials_rejected', retryAfterMs: 60_000 };
+  }
+
+  accepted(): void {}
+
+  abandoned(): void {}
+
+  private async obtain(): Promise<Grant | NotSent> {
+    // Until it is known how long the token is valid, everybody waits for this one.
+    this.renewAt = Infinity;
+    const path = `/api/v1/ssa/users/${encodeURIComponent(this.userId)}/token`;
+    const sent = await authorisedCall(this.remote, this.tenantTokens, {
+      operation: 'token',
+      method: 'POST',
+      path,
+    });
+    const outcome = outcomeOf(sent, (answer) => readTokenResponse(answer, new Date()));
+    if (outcome.kind !== 'done') {
+      this.renewAt = performance.now() + 5_000;
+      return outcome.kind === 'not_sent'
+        ? outcome
+        : { kind: 'not_sent', reason: 'token_unavailable', retryAfterMs: 5_000 };
+    }
+    const { value, life } = outcome.value;
+    this.renewAt = performance.now() + 0.8 * life.lifetimeMs;
+    return { kind: 'token', token: value, generation: ++this.generation, grantedAt: performance.now() };
+  }
+}
