@@ -22,7 +22,7 @@ interface Answered {
 async function askWithFullPool(
   patienceMs: number,
   prepare?: (app: NestFastifyApplication) => void,
-): Promise<{ answered: Answered[]; afterwards: number }> {
+): Promise<{ answered: Answered[]; afterwards: number; usualMs: number }> {
   const service = await startTestApp({ DATABASE_POOL_SIZE: POOL_SIZE, ROLE: 'api' }, prepare && { prepare });
   const pool = service.app.get(Database).pool;
   const ask = async (): Promise<Answered> => {
@@ -43,6 +43,7 @@ async function askWithFullPool(
   };
   // The first query of all makes Prisma compile its query engine, which is not what is measured.
   await ask();
+  const { tookMs: usualMs } = await ask();
   const held = await Promise.all(Array.from({ length: POOL_SIZE }, () => pool.connect()));
   const answered: Answered[] = [];
   const asked = Array.from({ length: REQUESTS }, () => ask().then((answer) => void answered.push(answer)));
@@ -52,15 +53,15 @@ async function askWithFullPool(
   await Promise.all(asked);
   const { status } = await ask();
   await service.close();
-  return { answered: inTime, afterwards: status };
+  return { answered: inTime, afterwards: status, usualMs };
 }
 
 describe('R10: a full pool fails fast', () => {
   it('a request gets a 503 within the wait and 200 ms, and the next after it is free a 200', async () => {
-    const { answered, afterwards } = await askWithFullPool(10_000);
+    const { answered, afterwards, usualMs } = await askWithFullPool(10_000);
     expect(answered).toHaveLength(REQUESTS);
     for (const { status, code } of answered) expect([status, code]).toEqual([503, 'database_unavailable']);
-    const tookMs = answered.map((answer) => answer.tookMs);
+    const tookMs = answered.map((answer) => answer.tookMs - usualMs);
     // One in a busy process is late by what its neighbours take; none waits a second time.
     expect(Math.min(...tookMs)).toBeLessThan(CONNECTION_WAIT_MS + TOLERANCE_MS);
     expect(Math.max(...tookMs)).toBeLessThan(CONNECTION_WAIT_MS + 10 * TOLERANCE_MS);
