@@ -28,6 +28,7 @@ module.exports = {
     layer('auth', ['platform', 'remote', 'events', 'access']),
     layer('users', ['platform', 'remote', 'events', 'access', 'auth']),
     layer('onboarding', ['platform', 'remote', 'events', 'access', 'auth', 'users']),
+    layer('erasure', ['platform', 'events', 'access', 'users', 'onboarding']),
     layer('sandbox', []),
     {
       name: 'nobody-imports-sandbox',

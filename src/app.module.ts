@@ -2,6 +2,7 @@ import { type DynamicModule, Module } from '@nestjs/common';
 import { ScheduleModule } from '@nestjs/schedule';
 import { AccessModule } from './access/access.module.js';
 import { AuthModule } from './auth/auth.module.js';
+import { ErasureModule } from './erasure/erasure.module.js';
 import { EventsModule } from './events/events.module.js';
 import { OnboardingModule } from './onboarding/onboarding.module.js';
 import { Environment } from './platform/env/environment.js';
@@ -25,6 +26,7 @@ export class AppModule {
         EventsModule,
         UsersModule,
         OnboardingModule,
+        ErasureModule,
         StatusModule,
       ],
     };

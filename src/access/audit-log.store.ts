@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import type { Sql } from '../platform/database/database.js';
+import type { Sql, Statement } from '../platform/database/database.js';
 import { currentRequest } from '../platform/http/request-context.js';
 
 export interface AuditEntry {
@@ -8,11 +8,17 @@ export interface AuditEntry {
   /** An object and a past participle, such as `api_key.created`. */
   readonly action: string;
   readonly target?: string;
-  /** No secret and nothing personal: erasure does not reach the audit log. */
+  /** No secret and nothing personal: erasure leaves it as it is. */
   readonly details?: Readonly<Record<string, unknown>>;
   /** Taken from the current request when it is left out. */
   readonly requestId?: string;
 }
+
+/** Callers choose a request id as they like, so it may name whom the request was about. */
+export const ERASE_REQUEST_IDS: Statement = {
+  name: 'audit.erase-request-ids',
+  text: 'UPDATE audit_log SET request_id = NULL WHERE target = ANY ($1::text[])',
+};
 
 /** Who did what. An entry commits with the change it tells, through the change's own transaction. */
 @Injectable()
@@ -28,5 +34,10 @@ export class AuditLog {
         requestId ?? currentRequest()?.requestId ?? null,
       ],
     );
+  }
+
+  /** Empties the one field of the entries about these targets that may be personal. */
+  async eraseRequestIds(tx: Sql, targets: readonly string[]): Promise<void> {
+    await tx.query(ERASE_REQUEST_IDS, [targets]);
   }
 }

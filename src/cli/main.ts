@@ -2,6 +2,7 @@ import 'reflect-metadata';
 import { Command } from 'commander';
 import { ConfigurationError } from '../platform/env/read-environment.js';
 import { CommandEnvironment } from './command-environment.js';
+import { eraseCommand } from './erase.command.js';
 import { keysCommand } from './keys.command.js';
 import { migrateCommand } from './migrate.command.js';
 import { openapiCommand } from './openapi.command.js';
@@ -17,6 +18,7 @@ const program = new Command('npm run cli --')
   .showHelpAfterError()
   .addCommand(migrateCommand(read))
   .addCommand(keysCommand(read))
+  .addCommand(eraseCommand(read))
   .addCommand(rederiveCommand(read))
   .addCommand(openapiCommand());
 

@@ -10,7 +10,9 @@ const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 /** `rederive`, on the database that `readEnvironment` names. */
 export function rederiveCommand(readEnvironment: () => Promise<Environment> | Environment): Command {
   return new Command('rederive')
-    .description('replay the answers that were kept through the rules of today, and show which states would change')
+    .description(
+      'replay the answers that were kept through the rules of today, and show which states would change',
+    )
     .option('--session <id>', 'only this session', readId)
     .option('--write', 'also write the changes, with their transitions and events')
     .action(async ({ session, write = false }: { session?: string; write?: boolean }) => {
@@ -29,7 +31,8 @@ async function rederive(rederivation: Rederivation, sessionId: string | null, wr
   let found = 0;
   let written = 0;
   for await (const changes of rederivation.plan(sessionId)) {
-    for (const { id, from, verdict } of changes) console.log(`${id}  ${from} -> ${verdict.state}  (${verdict.rule})`);
+    for (const { id, from, verdict } of changes)
+      console.log(`${id}  ${from} -> ${verdict.state}  (${verdict.rule})`);
     found += changes.length;
     if (write) written += await rederivation.write(changes);
   }

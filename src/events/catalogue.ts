@@ -1,39 +1,75 @@
 /** Every event there is, with what its `data` holds. No EAN, name, address, startUrl or secret may stand in any of them. */
 
+/**
+ * Erasing a user empties the events about it where they stand, so the fields below that name somebody have a value for that:
+ * null, an empty object, an empty list (see erase-events.sql.ts).
+ */
 interface UserFacts {
   readonly userId: string;
-  readonly tenantReference: string;
+  /** Null once the user has been erased. */
+  readonly tenantReference: string | null;
 }
 
 interface RegistrationFacts {
   readonly registrationId: string;
-  readonly tenantReference: string;
+  /** Null once erased. */
+  readonly tenantReference: string | null;
   /** What the remote service or our own check said, redacted. */
   readonly reason: string;
+}
+
+/** How many of each were emptied or deleted. */
+export interface ErasedCounts {
+  readonly gridLocations: number;
+  readonly registrations: number;
+  readonly sessions: number;
+  /** Answers of the remote service that had been kept. */
+  readonly observations: number;
+  readonly inverters: number;
+  readonly events: number;
+}
+
+interface ErasureFacts {
+  readonly erasureId: string;
+  /** Null where there were only registrations that had not become a user. */
+  readonly userId: string | null;
+  /** Deleted; by these a reader finds what it kept of events about registrations. */
+  readonly registrationIds: readonly string[];
+  /** ISO 8601, UTC. */
+  readonly erasedAt: string;
+  readonly erased: ErasedCounts;
 }
 
 export interface SessionFacts {
   readonly sessionId: string;
   readonly userId: string;
   readonly gridLocationId: string;
-  readonly tenantReference: string;
+  /** Null once the user has been erased. */
+  readonly tenantReference: string | null;
   readonly brand: string | null;
+  /** Empty once the user has been erased. */
   readonly metadata: Readonly<Record<string, unknown>>;
   readonly state: string;
   readonly previousState: string | null;
   readonly basis: 'observed' | 'inferred';
   /** The name of the rule that led here; the table of rules stands in onboarding/machine.ts. */
   readonly rule: string;
-  /** Ids of the inverters that the session lists now. */
+  /** Ids of the inverters that the session lists now; empty once the user has been erased. */
   readonly inverters: readonly string[];
   /** ISO 8601, UTC. */
   readonly observedAt: string;
+}
+
+interface InverterFacts {
+  /** Null once the user has been erased. */
+  readonly inverterId: string | null;
 }
 
 export interface EventPayloads {
   'user.registered': UserFacts & { readonly gridLocationIds: readonly string[] };
   'user.registration_rejected': RegistrationFacts;
   'user.registration_uncertain': RegistrationFacts;
+  'user.erased': ErasureFacts;
   'session.started': SessionFacts;
   'session.awaiting_installation': SessionFacts;
   'session.online': SessionFacts;
@@ -41,13 +77,13 @@ export interface EventPayloads {
   'session.lost': SessionFacts;
   'session.unrecognised': SessionFacts;
   'session.closed': SessionFacts & { readonly reason: string };
-  'inverter.online': SessionFacts & { readonly inverterId: string };
-  'inverter.missing': SessionFacts & { readonly inverterId: string };
+  'inverter.online': SessionFacts & InverterFacts;
+  'inverter.missing': SessionFacts & InverterFacts;
 }
 
 export type EventName = keyof EventPayloads;
 
-/** An event on its way into the outbox. `subject` is the id that orders it: of the session, else of the user or registration. */
+/** An event on its way into the outbox. `subject` is the id that orders it: of the session, else of the user, registration or erasure. */
 export type NewEvent = {
   [N in EventName]: { readonly name: N; readonly subject: string; readonly data: EventPayloads[N] };
 }[EventName];
@@ -57,6 +93,7 @@ export const EVENT_NAMES = Object.keys({
   'user.registered': true,
   'user.registration_rejected': true,
   'user.registration_uncertain': true,
+  'user.erased': true,
   'session.started': true,
   'session.awaiting_installation': true,
   'session.online': true,

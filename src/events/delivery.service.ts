@@ -41,9 +41,12 @@ export class DeliveryService {
         try {
           await this.hand(handler, next);
         } catch (error) {
-          await markFailed(this.database, handler.name, next.position, errorText(error));
+          const reason = errorText(error);
+          this.logger.warn(`${handler.name} failed on event ${next.event.id}: ${reason}`);
+          await markFailed(this.database, handler.name, next, reason);
           if (delivered > 0) await job.restartBackoff();
-          throw error;
+          // The queue keeps the message of what is thrown, and an erasure does not reach there.
+          throw new Error(`${handler.name} failed; its delivery says why`);
         }
         await markDelivered(this.database, handler.name, next.position);
         delivered += 1;

@@ -1,4 +1,4 @@
-import type { Sql, Statement, Transaction } from '../platform/database/database.js';
+import type { Database, Sql, Statement, Transaction } from '../platform/database/database.js';
 import type { DomainEvent } from './domain-event.js';
 
 /**
@@ -136,13 +136,35 @@ export async function markDelivered(sql: Sql, handler: string, position: string)
   await sql.query(DELIVERED, [handler, position]);
 }
 
-const FAILED: Statement = {
-  name: 'events.failed',
-  text: `UPDATE handler_deliveries SET attempts = attempts + 1, last_error = $3 WHERE handler = $1 AND position = $2`,
+const HOLD_EVENT: Statement = {
+  name: 'events.hold',
+  text: 'SELECT FROM domain_events WHERE position = $1 FOR SHARE',
 };
 
-export async function markFailed(sql: Sql, handler: string, position: string, error: string): Promise<void> {
-  await sql.query(FAILED, [handler, position, error]);
+const FAILED: Statement = {
+  name: 'events.failed',
+  text: `
+    UPDATE handler_deliveries AS delivery
+    SET attempts = attempts + 1, last_error = CASE WHEN event.data ->> 'tenantReference' IS NOT DISTINCT FROM $4 THEN $3 END
+    FROM domain_events AS event
+    WHERE delivery.handler = $1 AND delivery.position = $2 AND event.position = $2`,
+};
+
+/**
+ * `error` is kept only while the event still is the one that the handler had: it may quote it, and the user may have been erased
+ * meanwhile. The event is locked first, so that an erasure is either seen here or empties what is written here.
+ */
+export async function markFailed(
+  database: Database,
+  handler: string,
+  { position, event }: Owed,
+  error: string,
+): Promise<void> {
+  const tenantReference = 'tenantReference' in event.data ? event.data.tenantReference : null;
+  await database.transaction(async (tx) => {
+    await tx.query(HOLD_EVENT, [position]);
+    await tx.query(FAILED, [handler, position, error, tenantReference]);
+  });
 }
 
 const LISTENS = 'SELECT FROM event_handlers WHERE name = $1 AND $2 = ANY (events)';

@@ -165,6 +165,13 @@ export function startedEvent(session: SessionRecord, now: Date): NewEvent {
   };
 }
 
+/** The event that announces that a watched session is read no more, its user having been erased. */
+export function erasedEvent(session: SessionRecord, now: Date): NewEvent {
+  const facts = factsOf(session, session, session.state, [], now);
+  const data = { ...facts, tenantReference: null, metadata: {}, reason: 'erased' };
+  return { name: 'session.closed', subject: session.id, data };
+}
+
 function factsOf(
   session: SessionRecord,
   { state, basis, rule }: Verdict,

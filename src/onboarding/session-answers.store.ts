@@ -12,7 +12,7 @@ export interface SessionRow {
   readonly id: string;
   readonly userId: string;
   readonly gridLocationId: string;
-  readonly tenantReference: string;
+  readonly tenantReference: string | null;
   readonly brand: string | null;
   readonly metadata: Record<string, unknown>;
   readonly state: SessionState;

@@ -129,8 +129,8 @@ export class SessionView {
   @ApiProperty({ format: 'uuid' })
   gridLocationId: string;
 
-  @ApiProperty()
-  tenantReference: string;
+  @ApiProperty({ type: String, nullable: true, description: 'null once the user has been erased' })
+  tenantReference: string | null;
 
   @ApiProperty({ type: String, nullable: true })
   brand: string | null;

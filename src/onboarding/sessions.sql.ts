@@ -10,6 +10,11 @@ const SELECT_RECORD = `
       FROM onboarding_sessions s
       JOIN users u ON u.id = s.user_id`;
 
+export const LOCK_SESSIONS_OF_USER: Statement = {
+  name: 'lock_sessions_of_user',
+  text: `${SELECT_RECORD} LEFT JOIN session_polls p ON p.session_id = s.id WHERE s.user_id = $1 ORDER BY s.id FOR UPDATE OF s`,
+};
+
 /**
  * Locks the sessions that an answer may change, with their polls, whose batch_id is the fence. In the order of their ids, so that
  * two transactions that share sessions cannot wait for each other. `now` is the database's clock, the only one that leases, phases
@@ -20,10 +25,15 @@ export const LOCK_SESSIONS: Statement = {
   text: `${SELECT_RECORD} JOIN session_polls p ON p.session_id = s.id WHERE s.id = ANY($1::uuid[]) ORDER BY s.id FOR UPDATE OF s, p`,
 };
 
-/** Also those that are no longer watched; for a change that comes from no read and so holds no batch. */
+/**
+ * Also those that are no longer watched; for a change that comes from no read and so holds no batch. Not those of an erased user:
+ * the condition is on the locked row itself, because after a wait for its lock only that row is read anew, and what the join
+ * found of the user may be from before the erasure.
+ */
 export const LOCK_ANY_SESSIONS: Statement = {
   name: 'lock_any_sessions',
-  text: `${SELECT_RECORD} LEFT JOIN session_polls p ON p.session_id = s.id WHERE s.id = ANY($1::uuid[]) ORDER BY s.id FOR UPDATE OF s`,
+  text: `${SELECT_RECORD} LEFT JOIN session_polls p ON p.session_id = s.id
+     WHERE s.id = ANY($1::uuid[]) AND s.close_reason IS DISTINCT FROM 'erased' ORDER BY s.id FOR UPDATE OF s`,
 };
 
 export const INSERT_OBSERVATIONS: Statement = {

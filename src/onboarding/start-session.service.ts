@@ -42,6 +42,8 @@ export class StartSessionService {
           if (sessionId !== null) return { sessionId, reused: false };
           break;
         }
+        case 'gone':
+          throw new Problem('not_found', `There is no grid location ${wanted.gridLocationId}`);
         case 'in_flight':
           await new Promise((resolve) => setTimeout(resolve, LOOK_AGAIN_MS));
       }
@@ -49,7 +51,7 @@ export class StartSessionService {
     throw unavailable('another request is starting a session here and has no answer yet');
   }
 
-  /** Null when another process took the start over meanwhile. */
+  /** Null when another process took the start over meanwhile, or the user was erased. */
   private async send(start: HeldStart, wanted: WantedSession, userId: string): Promise<string | null> {
     for (let attempt = start.attempts; ; attempt++) {
       const outcome = await this.sendOnce(wanted.gridLocationId, userId);

@@ -1,5 +1,17 @@
 import type { Statement } from '../platform/database/database.js';
 
+/**
+ * Whether the location's user is there and not erased, and stays so until the end of the transaction. Taken before any other lock of
+ * a start, since an erasure holds the user before it comes to starts and sessions.
+ */
+export const HOLD_PLACE: Statement = {
+  name: 'hold_place_of_start',
+  text: `
+    SELECT u.id FROM grid_locations g JOIN users u ON u.id = g.user_id
+     WHERE g.id = $1 AND u.erased_at IS NULL
+       FOR KEY SHARE OF u`,
+};
+
 /** The partial unique index lets one start per location and brand be in flight, whoever asks and from whichever replica. */
 export const BEGIN_START: Statement = {
   name: 'begin_session_start',

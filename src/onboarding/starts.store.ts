@@ -25,7 +25,9 @@ export interface HeldStart {
 export type BegunStart =
   | { readonly kind: 'begun'; readonly start: HeldStart }
   | { readonly kind: 'open'; readonly sessionId: string }
-  | { readonly kind: 'in_flight' };
+  | { readonly kind: 'in_flight' }
+  /** There is no such location, or its user has been erased. */
+  | { readonly kind: 'gone' };
 
 /** A starter saves its answer within this long after the deadline of the call. */
 const LEASE_MARGIN_MS = 2_000;
@@ -47,6 +49,7 @@ export class StartsStore {
   async begin(wanted: WantedSession): Promise<BegunStart> {
     const place = [wanted.gridLocationId, wanted.brand];
     return this.database.transaction(async (tx) => {
+      if ((await tx.query(sql.HOLD_PLACE, [wanted.gridLocationId])).length === 0) return { kind: 'gone' };
       const values = [...place, this.leaseMs];
       const [begun] = await tx.query<HeldStart>(sql.BEGIN_START, values);
       const start = begun ?? (await tx.query<HeldStart>(sql.TAKE_OVER_START, values))[0];
@@ -64,13 +67,17 @@ export class StartsStore {
     return (await this.database.query(sql.REPEAT_START, [id, leaseToken, error, this.leaseMs])).length > 0;
   }
 
-  /** False when another process has taken the start over: it has counted the session of this answer as an orphan. */
+  /**
+   * False when another process has taken the start over, or the user has been erased: the session of this answer has then been
+   * counted as an orphan.
+   */
   async succeed(
     { id, leaseToken }: HeldStart,
     started: StartedSession,
     wanted: WantedSession,
   ): Promise<boolean> {
     return this.database.transaction(async (tx) => {
+      if ((await tx.query(sql.HOLD_PLACE, [wanted.gridLocationId])).length === 0) return false;
       if ((await tx.query(sql.HOLD_START, [id, leaseToken])).length === 0) return false;
       await this.sessions.insertStarted(tx, started, wanted, classify(started, started.updatedAt));
       await tx.query(sql.FINISH_START, [id, leaseToken, 'started', started.sessionId, 0, null]);

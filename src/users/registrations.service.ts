@@ -55,7 +55,7 @@ export class RegistrationsService {
       const claim = await this.store.openIntent(request);
       if (claim !== null) {
         await this.sender.send(claim, 'foreground');
-        return this.answer(await this.getRegistration(claim.id), 'created');
+        return this.answer(await this.lookAgain(claim.id), 'created');
       }
       const live = await this.store.findLive(tenantReference);
       if (live !== null) return this.join(live, request);
@@ -113,7 +113,7 @@ export class RegistrationsService {
     const claim = live.isDue ? await this.store.claimOne(live.id) : null;
     if (claim === null) return this.answer(await this.waitForSender(live), 'existing');
     await this.sender.send(claim, 'foreground');
-    return this.answer(await this.getRegistration(live.id), 'created');
+    return this.answer(await this.lookAgain(live.id), 'created');
   }
 
   /** No longer than a call may take; whoever is answered before that asks again. */
@@ -124,17 +124,24 @@ export class RegistrationsService {
     while ((current.isBeingSent || current.isDue) && performance.now() < until) {
       await sleep(pauseMs);
       pauseMs = Math.min(2 * pauseMs, LOOK_AGAIN_AT_MOST_MS);
-      current = await this.getRegistration(registration.id);
+      current = await this.lookAgain(registration.id);
     }
     return current;
   }
 
+  private async lookAgain(id: string): Promise<RegistrationRecord> {
+    const registration = await this.store.findRegistration(id);
+    if (registration === null) throw erasedMeanwhile(id);
+    return registration;
+  }
+
   private async answer(registration: RegistrationRecord, kind: 'created' | 'existing'): Promise<Registered> {
     switch (registration.status) {
-      case 'registered':
-        // An erased user leaves its registration behind.
-        if (registration.userId === null) throw new Problem('not_found', 'The user has been erased');
-        return { kind, user: await this.users.getUser(registration.userId) };
+      case 'registered': {
+        const user = registration.userId && (await this.users.findUser(registration.userId));
+        if (!user) throw erasedMeanwhile(registration.id);
+        return { kind, user };
+      }
       case 'rejected':
         throw new Problem('remote_rejected', `Registration ${registration.id}: ${registration.lastError}`);
       case 'pending':
@@ -148,6 +155,9 @@ export class RegistrationsService {
     }
   }
 }
+
+const erasedMeanwhile = (id: string): Problem =>
+  new Problem('registration_conflict', `Registration ${id} was erased while this request waited`);
 
 function readConfirmed(confirmed: unknown, registration: RegistrationRecord): RemoteUser {
   const read = readRemoteUser(confirmed, registration);

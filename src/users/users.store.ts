@@ -10,7 +10,13 @@ const WITH_LOCATIONS = {
   gridLocations: { select: { id: true, ean: true }, orderBy: { ean: 'asc' } },
 } as const satisfies Prisma.UserInclude;
 
-export type UserRecord = Prisma.UserGetPayload<{ include: typeof WITH_LOCATIONS }>;
+type UserRow = Prisma.UserGetPayload<{ include: typeof WITH_LOCATIONS }>;
+
+/** A user that has not been erased. */
+export interface UserRecord extends Omit<UserRow, 'tenantReference' | 'gridLocations' | 'erasedAt'> {
+  readonly tenantReference: string;
+  readonly gridLocations: { readonly id: string; readonly ean: string }[];
+}
 
 export interface GridLocationRecord {
   readonly id: string;
@@ -60,9 +66,18 @@ export class UsersStore {
     return locations.length === user.gridLocations.length;
   }
 
+  /** Null for an erased one too. */
+  async findUser(id: string): Promise<UserRecord | null> {
+    const user = await this.database.prisma.user.findUnique({
+      where: { id, erasedAt: null },
+      include: WITH_LOCATIONS,
+    });
+    return user && toRecord(user);
+  }
+
   /** Throws Problem not_found. */
   async getUser(id: string): Promise<UserRecord> {
-    const user = await this.database.prisma.user.findUnique({ where: { id }, include: WITH_LOCATIONS });
+    const user = await this.findUser(id);
     if (user === null) throw new Problem('not_found', `There is no user ${id}`);
     return user;
   }
@@ -73,8 +88,9 @@ export class UsersStore {
     position: ListPosition | undefined,
     limit: number,
   ): Promise<UserRecord[]> {
-    return this.database.prisma.user.findMany({
+    const users = await this.database.prisma.user.findMany({
       where: {
+        erasedAt: null,
         ...(filter.tenantReference !== undefined && { tenantReference: filter.tenantReference }),
         ...(filter.ean !== undefined && { gridLocations: { some: { ean: filter.ean } } }),
         ...(position !== undefined && {
@@ -87,16 +103,20 @@ export class UsersStore {
       orderBy: [{ registeredAt: 'desc' }, { id: 'desc' }],
       take: limit,
     });
+    return users.map(toRecord);
   }
 
   /** A grid location with the user it belongs to. Throws Problem not_found. */
   async getGridLocation(id: string): Promise<GridLocationRecord> {
     const location = await this.database.prisma.gridLocation.findUnique({
-      where: { id },
+      where: { id, user: { erasedAt: null } },
       select: { id: true, ean: true, userId: true, user: { select: { tenantReference: true } } },
     });
     if (location === null) throw new Problem('not_found', `There is no grid location ${id}`);
-    const { user, ...own } = location;
-    return { ...own, tenantReference: user.tenantReference };
+    const { user, userId, ean } = location;
+    return { id, userId, ean: ean!, tenantReference: user.tenantReference! };
   }
 }
+
+// Prisma cannot know that only an erased user lacks what the types of the row leave open.
+const toRecord = ({ erasedAt: _, ...user }: UserRow): UserRecord => user as UserRecord;

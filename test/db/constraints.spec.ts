@@ -68,7 +68,38 @@ const liveCases: readonly Case[] = ['pending', 'registered', 'uncertain'].map((s
   taken: () => ({ tenant_reference: 'a', status: 'discarded' }),
 }));
 
+const erased = { erased_at: later, tenant_reference: null, tenant_name: '' };
+
+const erasedCases: readonly Case[] = [
+  ['an erased user with a reference', { ...erased, tenant_reference: 'a' }],
+  ['an erased user with a name', { ...erased, last_name: 'Jansen' }],
+  ['an erased user with metadata', { ...erased, metadata: { note: 'moved' } }],
+  ['a user without a reference who is not erased', { tenant_reference: null }],
+].map(([refuses, values]) => ({
+  constraint: 'users_erased_is_empty',
+  table: 'users',
+  refuses: refuses as string,
+  refused: () => values as Values,
+  taken: () => erased,
+}));
+
 const CASES: readonly Case[] = [
+  ...erasedCases,
+  {
+    constraint: 'onboarding_sessions_erased_is_empty',
+    table: 'onboarding_sessions',
+    refuses: 'metadata of an erased session',
+    refused: (ground) => ({ ...place(ground), closed_at: later, close_reason: 'erased', metadata: { a: 1 } }),
+    taken: (ground) => ({ ...place(ground), closed_at: later, close_reason: 'erased' }),
+  },
+  {
+    constraint: 'erasures_user_id_key',
+    table: 'erasures',
+    refuses: 'two receipts of one user',
+    beside: [({ user_id }) => ({ user_id }), () => ({ user_id: null })],
+    refused: ({ user_id }) => ({ user_id }),
+    taken: () => ({ user_id: null }),
+  },
   {
     constraint: 'users_tenant_reference_key',
     table: 'users',

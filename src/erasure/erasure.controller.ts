@@ -1,0 +1,33 @@
+import { Controller, Delete, Param } from '@nestjs/common';
+import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
+import { CurrentKey } from '../access/current-key.decorator.js';
+import { RequireScope } from '../access/require-scope.decorator.js';
+import { actorOf, type Principal } from '../access/scopes.js';
+import { ApiProblems } from '../platform/http/api-problems.decorator.js';
+import { ParseUuid } from '../platform/http/uuid.pipe.js';
+import { ErasuresStore } from './erasures.store.js';
+import { ErasureReceiptView, toReceipt } from './receipt.dto.js';
+
+@ApiTags('Users')
+@Controller('users')
+export class ErasureController {
+  constructor(private readonly erasures: ErasuresStore) {}
+
+  @Delete(':userId')
+  @RequireScope('users:write')
+  @ApiOperation({
+    operationId: 'eraseUser',
+    summary: 'Erase what is personal about a user',
+    description:
+      'Here, and for good: reference, names, email, EANs, metadata, registrations, kept answers and inverter ids. Its sessions are ' +
+      'watched no more. What counts stays, without a name. The remote service is not told, since it has no such call. May be repeated.',
+  })
+  @ApiOkResponse({ type: ErasureReceiptView, description: 'The receipt, the same every time' })
+  @ApiProblems('invalid_request', 'not_found', 'registration_conflict')
+  async erase(
+    @Param('userId', ParseUuid) userId: string,
+    @CurrentKey() key: Principal,
+  ): Promise<ErasureReceiptView> {
+    return toReceipt(await this.erasures.eraseUser(userId, actorOf(key)));
+  }
+}

@@ -1,0 +1,71 @@
+import { ApiProperty } from '@nestjs/swagger';
+import type { ErasedCounts } from '../events/catalogue.js';
+import type { Erasure } from './erasures.store.js';
+
+class ErasedCountsView implements ErasedCounts {
+  @ApiProperty({ type: 'integer', description: 'They lost their EAN' })
+  gridLocations: number;
+
+  @ApiProperty({ type: 'integer', description: 'Of this tenantReference, whatever their status' })
+  registrations: number;
+
+  @ApiProperty({
+    type: 'integer',
+    description: 'They lost their metadata and startUrl; the states they entered stay',
+  })
+  sessions: number;
+
+  @ApiProperty({ type: 'integer', description: 'Answers of the remote service that had been kept' })
+  observations: number;
+
+  @ApiProperty({ type: 'integer', description: 'As listed by each session' })
+  inverters: number;
+
+  @ApiProperty({ type: 'integer', description: 'They lost tenantReference, metadata and inverter ids' })
+  events: number;
+}
+
+class RemoteErasureView {
+  @ApiProperty({ enum: [false] })
+  erased: false;
+
+  @ApiProperty({ description: 'What is left to do, for people' })
+  detail: string;
+}
+
+/** What was erased here, in numbers, and what was not. */
+export class ErasureReceiptView {
+  @ApiProperty({ format: 'uuid' })
+  id: string;
+
+  @ApiProperty({
+    type: String,
+    format: 'uuid',
+    nullable: true,
+    description: 'null where there were only registrations that had not become a user',
+  })
+  userId: string | null;
+
+  @ApiProperty({ format: 'date-time' })
+  erasedAt: string;
+
+  @ApiProperty({ type: ErasedCountsView })
+  erased: ErasedCounts;
+
+  @ApiProperty({
+    type: RemoteErasureView,
+    description: 'The Solar Curtailment Service, which has no call that erases a user',
+  })
+  remote: RemoteErasureView;
+}
+
+export const toReceipt = ({ erasedAt, ...erasure }: Erasure): ErasureReceiptView => ({
+  ...erasure,
+  erasedAt: erasedAt.toISOString(),
+  remote: { erased: false, detail: leftToDo(erasure.userId) },
+});
+
+const leftToDo = (userId: string | null): string =>
+  userId === null
+    ? 'The Solar Curtailment Service has no call to erase a user: if one of the registrations may have reached it, ask the provider to look for the reference.'
+    : `The Solar Curtailment Service has no call to erase a user: ask the provider to erase ${userId}.`;

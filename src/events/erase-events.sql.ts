@@ -1,0 +1,66 @@
+import type { Statement, Transaction } from '../platform/database/database.js';
+import type { EventName, EventPayloads } from './catalogue.js';
+
+type EventField = { [N in EventName]: keyof EventPayloads[N] }[EventName];
+
+/**
+ * What becomes of each field of an event when the user it is about is erased: `kept`, or the value that takes its place. A field
+ * that is not named here, which only an event of another release can have, becomes null.
+ */
+const WHEN_ERASED = {
+  tenantReference: null,
+  metadata: {},
+  inverters: [],
+  inverterId: null,
+  // Ids that mean something to the remote service alone, and to readers that have to forget what they kept.
+  erasureId: 'kept',
+  userId: 'kept',
+  registrationId: 'kept',
+  registrationIds: 'kept',
+  gridLocationId: 'kept',
+  gridLocationIds: 'kept',
+  sessionId: 'kept',
+  brand: 'kept',
+  state: 'kept',
+  previousState: 'kept',
+  basis: 'kept',
+  rule: 'kept',
+  reason: 'kept',
+  observedAt: 'kept',
+  erasedAt: 'kept',
+  erased: 'kept',
+} as const satisfies Record<EventField, 'kept' | null | object>;
+
+const KEPT = Object.entries(WHEN_ERASED).flatMap(([field, value]) => (value === 'kept' ? [field] : []));
+
+/** In place, so that positions, sequences and deliveries stay as they are. Locked in the order in which sequences are given. */
+export const ERASE_EVENTS: Statement = {
+  name: 'events.erase',
+  text: `
+    WITH held AS MATERIALIZED (
+      SELECT position FROM domain_events WHERE subject = ANY ($1::text[]) ORDER BY position FOR UPDATE
+    )
+    UPDATE domain_events AS event
+    SET data = (
+      SELECT coalesce(jsonb_object_agg(key, CASE WHEN key = ANY ($2::text[]) THEN value ELSE coalesce($3::jsonb -> key, 'null') END), '{}')
+      FROM jsonb_each(event.data)
+    )
+    FROM held WHERE event.position = held.position
+    RETURNING event.position`,
+};
+
+/** A handler's own words may quote the event. */
+export const ERASE_DELIVERY_ERRORS: Statement = {
+  name: 'events.erase-delivery-errors',
+  text: 'UPDATE handler_deliveries SET last_error = NULL WHERE subject = ANY ($1::text[])',
+};
+
+/**
+ * Empties every event of these subjects of what is personal; answers how many there were. What a handler has in hand at that
+ * moment it still sees; what it says of it is not kept (see `markFailed`).
+ */
+export async function eraseEvents(tx: Transaction, subjects: readonly string[]): Promise<number> {
+  const erased = await tx.query(ERASE_EVENTS, [subjects, KEPT, JSON.stringify(WHEN_ERASED)]);
+  await tx.query(ERASE_DELIVERY_ERRORS, [subjects]);
+  return erased.length;
+}
