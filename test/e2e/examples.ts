@@ -163,6 +163,7 @@ export async function recordExamples(service: TestApp, calls: Calls): Promise<Re
   await ask('listApiKeys', 200, { parameters: { limit: '1' } });
   await ask('revokeApiKey', 204, { parameters: { id: key.id } });
   await ask('getStatus', 200);
+  await ask('eraseUser', 200, { parameters: { userId: confirmed.id } });
   return recorded as RecordedExamples;
 }
 
