@@ -70,7 +70,7 @@ export async function startTokenService(expiresIn: unknown = 1_209_600): Promise
 export function replicaEnvironment(
   database: string,
   service: RawServer,
-  timeoutMs = 2_000,
+  timeoutMs = 20_000,
 ): Record<string, string> {
   return {
     ...testEnvironment(),
