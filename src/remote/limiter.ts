@@ -39,6 +39,11 @@ export class Limiter {
     return Math.floor(this.state.limit);
   }
 
+  /** One place less than there are at most, so that a foreground call always finds one. */
+  get backgroundLimit(): number {
+    return Math.min(this.limit, Math.max(1, this.ceiling - 1));
+  }
+
   queued(priority: Priority): number {
     return this.lines[priority].length;
   }
@@ -83,7 +88,7 @@ export class Limiter {
 
   private hasPlace(priority: Priority): boolean {
     if (priority === 'foreground') return this.inFlight < Math.min(this.ceiling, this.limit + 1);
-    return this.inFlight < this.limit && this.background < Math.max(1, this.ceiling - 1);
+    return this.inFlight < this.limit && this.background < this.backgroundLimit;
   }
 
   private enter(priority: Priority): void {

@@ -1,5 +1,5 @@
 import { Injectable, type OnApplicationShutdown, type OnModuleDestroy } from '@nestjs/common';
-import type { AxiosInstance, AxiosResponse } from 'axios';
+import type { Axios, AxiosResponse } from 'axios';
 import { Environment } from '../platform/env/environment.js';
 import { createAxios } from './axios.instance.js';
 import type { CallResult } from './breaker.js';
@@ -21,7 +21,7 @@ const WAIT_SHARE = 0.5;
 /** The one door to the Solar Curtailment Service: every call to it goes through `send`. */
 @Injectable()
 export class Remote implements OnModuleDestroy, OnApplicationShutdown {
-  private readonly http: AxiosInstance;
+  private readonly http: Axios;
   private readonly adapter: UndiciAdapter;
   private readonly limiter: Limiter;
   private readonly gates: Record<OperationClass, OperationGate>;
@@ -72,9 +72,9 @@ export class Remote implements OnModuleDestroy, OnApplicationShutdown {
     return sent;
   }
 
-  /** How many calls the service takes at once, as far as is learned; more of them would only wait for their turn. */
+  /** How many background calls the service takes at once, as far as is learned; more of them would only wait for their turn. */
   get liveLimit(): number {
-    return this.limiter.limit;
+    return this.limiter.backgroundLimit;
   }
 
   status(): RemoteStatus {

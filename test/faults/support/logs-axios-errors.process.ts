@@ -1,16 +1,15 @@
-import axios, { AxiosError } from 'axios';
+import { Axios, AxiosError, type AxiosRequestConfig, type AxiosResponse } from 'axios';
 
 // The whole service with one bug: what axios throws for an answer that is an error, by default, is logged as it is.
-const create = axios.create.bind(axios);
-axios.create = (defaults) => {
-  const instance = create(defaults);
-  instance.interceptors.response.use((response) => {
-    const { status, config } = response;
-    if (status >= 400)
-      console.error(new AxiosError(`status ${status}`, undefined, config, undefined, response));
-    return response;
-  });
-  return instance;
+const { request } = Axios.prototype;
+Axios.prototype.request = async function <T, R = AxiosResponse<T>>(this: Axios, sent: AxiosRequestConfig) {
+  const response = await request.call(this, sent);
+  const { status, config } = response as AxiosResponse;
+  if (status >= 400)
+    console.error(
+      new AxiosError(`status ${status}`, undefined, config, undefined, response as AxiosResponse),
+    );
+  return response as R;
 };
 
 await import('../../../src/main.js');
