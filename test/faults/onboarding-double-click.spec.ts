@@ -1,6 +1,8 @@
-import { afterEach, describe, expect, it } from '@jest/globals';
+import { afterEach, describe, expect, it, jest } from '@jest/globals';
 import { startWithoutIntent } from './support/lost-starts.js';
 import { startReplicas, type ReplicaOptions, type Replicas } from './support/replicas.js';
+
+jest.setTimeout(60_000);
 
 const CLICKS = 50;
 /** Long enough for every click to be there before the first is answered. */

@@ -3,6 +3,8 @@ import type { Observation, SessionState, Verdict } from '../../src/onboarding/ma
 import { waitFor } from '../setup/wait-for.js';
 import type { Replicas } from './support/replicas.js';
 
+jest.setTimeout(60_000);
+
 const A = '5c2b3b6e-6f0e-4c5c-9f51-0f3a53d3b001';
 const B = '5c2b3b6e-6f0e-4c5c-9f51-0f3a53d3b002';
 const ABSENT = 'absent';
@@ -124,7 +126,7 @@ async function exceptions(cases: readonly Case[]): Promise<string[]> {
 describe('R20: every combination of flags has one meaning', () => {
   it('from every previous state, and online is never left', async () => {
     expect(await exceptions(CASES)).toEqual([]);
-  }, 60_000);
+  });
 
   it('turns red when the flags are asked one after the other', async () => {
     const machine = await import('../../src/onboarding/machine.js');
@@ -141,5 +143,5 @@ describe('R20: every combination of flags has one meaning', () => {
     const found = await exceptions(CASES.slice(0, EVERY.length));
     expect(found.length).toBeGreaterThan(EVERY.length / 5);
     expect(found.some((text) => text.startsWith('online then expired'))).toBe(true);
-  }, 60_000);
+  });
 });

@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, it } from '@jest/globals';
+import { afterEach, describe, expect, it, jest } from '@jest/globals';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { CLAIM, SELECT_DUE } from '../../src/onboarding/polls.sql.js';
 import { Database } from '../../src/platform/database/database.js';
@@ -7,6 +7,8 @@ import { waitFor } from '../setup/wait-for.js';
 import { changeStatement } from './support/changed-statement.js';
 import { startReplicas, type Replicas } from './support/replicas.js';
 import { seedSessions } from './support/seeded-sessions.js';
+
+jest.setTimeout(60_000);
 
 const REPLICAS = 3;
 const SESSIONS = 300;
@@ -74,7 +76,7 @@ describe('R4: no session is read twice at once', () => {
     const ledger = await readUntil((now) => totalReads(now) >= READS, SESSIONS);
     expect(Object.keys(ledger.reads)).toHaveLength(SESSIONS);
     expect(ledger.maxConcurrentReadsOfOneSession).toBe(1);
-  }, 60_000);
+  });
 
   it('turns red when a claim does not ask whether a session is being read', async () => {
     replicas = await startReplicas({ count: 2, environment: IMPATIENT, prepare: withoutLeaseCheck });

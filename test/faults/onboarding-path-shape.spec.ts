@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, it } from '@jest/globals';
+import { afterEach, describe, expect, it, jest } from '@jest/globals';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { AuthorisedRemote } from '../../src/auth/authorised-remote.service.js';
 import { SessionReader } from '../../src/onboarding/session-reader.service.js';
@@ -7,6 +7,8 @@ import { Environment } from '../../src/platform/env/environment.js';
 import { waitFor } from '../setup/wait-for.js';
 import { startReplicas, type ReplicaOptions, type Replicas } from './support/replicas.js';
 import { seedSessions } from './support/seeded-sessions.js';
+
+jest.setTimeout(60_000);
 
 type Shape = 'onboarding' | 'user';
 
@@ -105,12 +107,12 @@ describe('R21: a path shape is learned', () => {
     await start({});
     await watchChanges();
     expect(await countStates('lost')).toBe(0);
-  }, 60_000);
+  });
 
   it('turns red when a 404 of the first shape is believed', async () => {
     await start({ prepare: believeFirst404 });
     await replicas.sandbox.control.change({ sessionPath: 'user' });
     await seedSessions(database(), replicas.sandbox.control, SESSIONS);
     await waitFor('every session is lost', async () => (await countStates('lost')) === SESSIONS, 20_000);
-  }, 60_000);
+  });
 });

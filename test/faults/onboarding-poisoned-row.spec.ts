@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, it } from '@jest/globals';
+import { afterEach, describe, expect, it, jest } from '@jest/globals';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { SessionsStore } from '../../src/onboarding/sessions.store.js';
 import { Database } from '../../src/platform/database/database.js';
@@ -6,6 +6,8 @@ import { waitFor } from '../setup/wait-for.js';
 import { gatePolling, type PollingGate } from './support/polling-gate.js';
 import { startReplicas, type Replicas } from './support/replicas.js';
 import { seedSessions } from './support/seeded-sessions.js';
+
+jest.setTimeout(60_000);
 
 const SESSIONS = 200;
 /** As many as a new limiter reads at once. */
@@ -85,7 +87,7 @@ describe('R24: one poisoned row stops nobody', () => {
     ]);
     expect(setAside!.next_check_at.getTime()).toBeGreaterThan(Date.now() + 60_000);
     expect(await replicas.clients[0]!.session(poisoned)).toMatchObject({ state: 'awaiting_owner' });
-  }, 60_000);
+  });
 
   it('does not call it checked either when somebody asks to read it now', async () => {
     const poisoned = await poisonOne();
@@ -95,17 +97,17 @@ describe('R24: one poisoned row stops nobody', () => {
     expect((await client!.call('POST', `/onboarding/pv/${poisoned}/refresh`)).status).toBe(500);
     expect(await client!.session(poisoned)).toMatchObject({ checkedAt, state: 'awaiting_owner' });
     expect(await findSetAside()).toHaveLength(1);
-  }, 60_000);
+  });
 
   it('turns red when those that are saved together fail together', async () => {
     const failTogether = (app: NestFastifyApplication) => {
       const sessions = app.get(SessionsStore);
       const applyReadings = sessions.applyReadings.bind(sessions);
-      const failed = new Map<string, unknown>();
+      const failed = new Map<string, Error>();
       sessions.applyReadings = async (readings) => {
         const error = readings.map(({ sessionId }) => failed.get(sessionId)).find(Boolean);
         if (error !== undefined) throw error;
-        return applyReadings(readings).catch((cause: unknown) => {
+        return applyReadings(readings).catch((cause: Error) => {
           for (const { sessionId } of readings) failed.set(sessionId, cause);
           throw cause;
         });
@@ -118,5 +120,5 @@ describe('R24: one poisoned row stops nobody', () => {
       30_000,
     );
     expect(await countOnline()).toBeLessThan(SESSIONS - 1);
-  }, 60_000);
+  });
 });

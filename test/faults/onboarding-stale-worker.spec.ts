@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { PollsStore } from '../../src/onboarding/polls.store.js';
 import { RECORD_FAILURES } from '../../src/onboarding/polls.sql.js';
@@ -10,6 +10,8 @@ import { changeStatement } from './support/changed-statement.js';
 import { gatePolling, type PollingGate } from './support/polling-gate.js';
 import { startReplicas, startSessions, type Replicas } from './support/replicas.js';
 import { readSessionRecords } from './support/session-records.js';
+
+jest.setTimeout(60_000);
 
 /** As many as a new limiter reads at once. */
 const SESSIONS = 8;
