@@ -37,6 +37,10 @@ const COMMANDS = {
     await prepare('build');
     process.exitCode = await (await import('./test.mjs')).test(args);
   },
+  'test:faults': async (args) => {
+    await prepare('build');
+    process.exitCode = await (await import('./test-faults.mjs')).testFaults(args);
+  },
   bench: async (args) => {
     await prepare('build');
     process.exitCode = await runNode(['--import', './test/setup/typescript.mjs', 'bench/main.ts', ...args]);

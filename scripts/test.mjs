@@ -8,29 +8,33 @@ const LONG = '\\.long\\.spec\\.ts$';
 
 /** Runs Jest and ends with the line `N passed, N failed`; returns the exit code. */
 export async function test(args) {
+  const { code, results } = await runJest([
+    `--testPathIgnorePatterns=${LONG}`,
+    '--testPathIgnorePatterns=/node_modules/',
+    ...args,
+  ]);
+  const failed = results === undefined ? 1 : results.numFailedTests + results.numRuntimeErrorTestSuites;
+  console.log(`${results?.numPassedTests ?? 0} passed, ${failed} failed`);
+  return failed > 0 ? code || 1 : code;
+}
+
+/** Jest's exit code and its results as it writes them to a file; without results when it could not begin. */
+export async function runJest(args, env = {}) {
   const folder = await mkdtemp(join(tmpdir(), 'pv-onboarding-results-'));
   const file = join(folder, 'results.json');
-  const withLong = args.includes('--long');
   const jest = [
     '--experimental-vm-modules',
     '--disable-warning=ExperimentalWarning',
     'node_modules/jest/bin/jest.js',
     '--json',
     `--outputFile=${file}`,
-    ...(withLong ? [] : [`--testPathIgnorePatterns=${LONG}`, '--testPathIgnorePatterns=/node_modules/']),
-    ...args.filter((arg) => arg !== '--long'),
+    ...args,
   ];
-  let code = await runNode(jest, { env: { ...process.env, NODE_ENV: 'test' } });
   try {
-    const results = JSON.parse(await readFile(file, 'utf8'));
-    const failed = results.numFailedTests + results.numRuntimeErrorTestSuites;
-    console.log(`${results.numPassedTests} passed, ${failed} failed`);
-    if (failed > 0) code ||= 1;
-  } catch {
-    console.log('0 passed, 1 failed');
-    code ||= 1;
+    const code = await runNode(jest, { env: { ...process.env, NODE_ENV: 'test', ...env } });
+    const results = await readFile(file, 'utf8').then(JSON.parse, () => undefined);
+    return { code: results === undefined ? code || 1 : code, results };
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
-  return code;
 }
