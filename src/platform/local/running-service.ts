@@ -12,17 +12,23 @@ export interface RunningService {
   readonly remoteUrl: string;
 }
 
+const UNWRITABLE = new Set(['EACCES', 'EPERM', 'EROFS']);
+
 const fileIn = (folder: string): string => join(folder, 'running.json');
 
+/** Where the folder cannot be written, as in a container, nobody looks for us there either. */
 export async function writeRunningService(
   folder: string,
   service: Omit<RunningService, 'pid' | 'start'>,
 ): Promise<void> {
   const { pid } = process;
   const whole: RunningService = { pid, start: await processStart(pid), ...service };
-  // With everything configured, nothing local has made the folder.
-  await mkdir(folder, { recursive: true, mode: 0o700 });
-  await writeFile(fileIn(folder), `${JSON.stringify(whole, null, 2)}\n`, { mode: 0o600 });
+  try {
+    await mkdir(folder, { recursive: true });
+    await writeFile(fileIn(folder), `${JSON.stringify(whole, null, 2)}\n`, { mode: 0o600 });
+  } catch (error) {
+    if (!UNWRITABLE.has((error as NodeJS.ErrnoException).code ?? '')) throw error;
+  }
 }
 
 /** Undefined when none runs, also when a killed one left its file. */
