@@ -154,6 +154,10 @@ export async function recordExamples(service: TestApp, calls: Calls): Promise<Re
   await ask('listSessions', 200, { parameters: { state: 'online', tenantReference: 'customer-1001' } });
   const inverters = await ask('listInverters', 200, { parameters: { userId: user.id } });
   await ask('readInverter', 200, { parameters: { id: inverters.items[0]!.id } });
+  // Of another user, so that the ids in these examples go on leading somewhere.
+  const toErase = { method: 'POST', headers: { authorization: `Bearer ${service.adminKey}` } };
+  await fetch(`${service.url}/api/v1/onboarding/pv/${confirmed.gridLocations[0]!.id}`, toErase);
+  await ask('eraseUser', 200, { parameters: { userId: confirmed.id } });
   await ask('listEvents', 200, { parameters: { types: 'session.online', limit: '1' } });
 
   await ask('createApiKey', 400, { request: { name: 'customer app', scopes: ['everything'] } });
@@ -163,7 +167,6 @@ export async function recordExamples(service: TestApp, calls: Calls): Promise<Re
   await ask('listApiKeys', 200, { parameters: { limit: '1' } });
   await ask('revokeApiKey', 204, { parameters: { id: key.id } });
   await ask('getStatus', 200);
-  await ask('eraseUser', 200, { parameters: { userId: confirmed.id } });
   return recorded as RecordedExamples;
 }
 

@@ -24,17 +24,24 @@ export async function dumpTables(databaseUrl: string): Promise<Places> {
   const client = new pg.Client({ connectionString: databaseUrl });
   await client.connect();
   try {
-    const { rows: tables } = await client.query<{ name: string }>(
-      `SELECT format('%I.%I', table_schema, table_name) AS name FROM information_schema.tables
-        WHERE table_type = 'BASE TABLE' AND table_schema NOT IN ('pg_catalog', 'information_schema')`,
-    );
-    const dump = new Map<string, string>();
-    for (const { name } of tables) {
-      const { rows } = await client.query<{ row: string }>(`SELECT t::text AS row FROM ${name} t`);
-      dump.set(`table ${name}`, rows.map(({ row }) => row).join('\n'));
-    }
-    return dump;
+    return await dumpThrough(async (statement) => (await client.query<{ text: string }>(statement)).rows);
   } finally {
     await client.end();
   }
+}
+
+/** The same as a transaction that is still open sees it. */
+export async function dumpThrough(
+  query: (statement: string) => Promise<readonly { readonly text: string }[]>,
+): Promise<Places> {
+  const tables = await query(
+    `SELECT format('%I.%I', table_schema, table_name) AS text FROM information_schema.tables
+      WHERE table_type = 'BASE TABLE' AND table_schema NOT IN ('pg_catalog', 'information_schema')`,
+  );
+  const dump = new Map<string, string>();
+  for (const { text: table } of tables) {
+    const rows = await query(`SELECT t::text AS text FROM ${table} t`);
+    dump.set(`table ${table}`, rows.map(({ text }) => text).join('\n'));
+  }
+  return dump;
 }
