@@ -35,6 +35,12 @@ export interface FailedRead {
   readonly retryMs: number;
 }
 
+/**
+ * Nobody extends the lease of a read that a caller waits for, so it covers the longest there is: a wait for a turn, and on each of
+ * the two path shapes a call, a token renewal and the call again.
+ */
+const CALLS_PER_READ = 7;
+
 /** Claims, leases and releases. What a read brought is applied by SessionsStore. */
 @Injectable()
 export class PollsStore {
@@ -50,19 +56,25 @@ export class PollsStore {
 
   /** The oldest due sessions, at most `limit`; null when none is due. */
   async claimDue(limit: number): Promise<PollBatch | null> {
-    return this.claim((tx) => tx.query<ClaimedPoll>(sql.SELECT_DUE, [limit]));
+    return this.claim((tx) => tx.query<ClaimedPoll>(sql.SELECT_DUE, [limit]), this.environment.POLL_LEASE_MS);
   }
 
   /** One session, due or not; null while it is being read, or when it is not watched. */
   async claimOne(sessionId: string): Promise<PollBatch | null> {
-    return this.claim((tx) => tx.query<ClaimedPoll>(sql.SELECT_ONE, [sessionId]));
+    const leaseMs = Math.max(
+      this.environment.POLL_LEASE_MS,
+      this.environment.SCS_TIMEOUT_MS * CALLS_PER_READ,
+    );
+    return this.claim((tx) => tx.query<ClaimedPoll>(sql.SELECT_ONE, [sessionId]), leaseMs);
   }
 
-  private async claim(select: (tx: Transaction) => Promise<ClaimedPoll[]>): Promise<PollBatch | null> {
+  private async claim(
+    select: (tx: Transaction) => Promise<ClaimedPoll[]>,
+    leaseMs: number,
+  ): Promise<PollBatch | null> {
     return this.database.transaction(async (tx) => {
       const due = await select(tx);
       if (due.length === 0) return null;
-      const leaseMs = this.environment.POLL_LEASE_MS;
       const [batch] = await tx.query<{ id: string }>(sql.OPEN_BATCH, [this.worker, due.length, leaseMs]);
       const dueAt = due.map((poll) => this.nextReadAt(poll));
       const claimed = await tx.query<{ sessionId: string }>(sql.CLAIM, [
