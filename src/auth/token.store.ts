@@ -3,11 +3,12 @@ import { Injectable } from '@nestjs/common';
 import { Cipher, DecryptionError } from '../platform/crypto/cipher.js';
 import { Database } from '../platform/database/database.js';
 import { Environment } from '../platform/env/environment.js';
+import { tokenContext } from './token-at-rest.sql.js';
 import type { TokenRow } from './token-plan.js';
 import type { Token } from './token.client.js';
 import { ACCEPT, CLAIM, CREATE, FAIL, FIND, REFUSE, RELEASE, SAVE, STATUS, SUSPECT } from './token.sql.js';
 
-const CONTEXT = 'remote_tokens/tenant/token';
+const CONTEXT = tokenContext('tenant');
 
 export interface TokenStatusRow {
   readonly present: boolean;

@@ -5,6 +5,7 @@ import { SCOPES, type Scope } from '../access/scopes.js';
 import { Database } from '../platform/database/database.js';
 import type { Environment } from '../platform/env/environment.js';
 import { Problem } from '../platform/problem/problem.js';
+import { rotateEncryptionCommand } from './rotate-encryption.command.js';
 
 /** How the audit log and `created_by` name whoever has a shell on the server. */
 const ACTOR = 'cli';
@@ -12,7 +13,7 @@ const NAME = /^\S(.{0,98}\S)?$/;
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 const PAGE = 200;
 
-/** `keys create|list|revoke`, on the database that `readEnvironment` names. */
+/** `keys create|list|revoke|rotate-encryption`, on the database that `readEnvironment` names. */
 export function keysCommand(environment: () => Promise<Environment> | Environment): Command {
   const withKeys = async (work: (keys: ApiKeysStore) => Promise<void>): Promise<void> => {
     const database = new Database(await environment());
@@ -23,7 +24,9 @@ export function keysCommand(environment: () => Promise<Environment> | Environmen
     }
   };
 
-  const keys = new Command('keys').description('create, list and revoke API keys');
+  const keys = new Command('keys').description(
+    'create, list and revoke API keys; change the key that stored secrets are encrypted with',
+  );
   keys
     .command('create')
     .description('create a key and print it: this is the only time it is shown')
@@ -55,7 +58,7 @@ export function keysCommand(environment: () => Promise<Environment> | Environmen
         }
       }),
     );
-  return keys;
+  return keys.addCommand(rotateEncryptionCommand(environment));
 }
 
 async function printAll(store: ApiKeysStore): Promise<void> {

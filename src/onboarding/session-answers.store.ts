@@ -4,8 +4,8 @@ import { Database } from '../platform/database/database.js';
 import { Problem } from '../platform/problem/problem.js';
 import { OPEN_STATES } from './machine.js';
 import type { Basis, SessionState } from './machine.js';
-import { startUrlContext } from './sessions.store.js';
 import * as sql from './sessions.sql.js';
+import { startUrlContext } from './start-urls.sql.js';
 
 /** A session as it is answered; startUrl still encrypted. */
 export interface SessionRow {

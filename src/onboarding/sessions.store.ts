@@ -13,6 +13,7 @@ import type { Decision, Reading, SessionRecord } from './reconcile.js';
 import { phaseOf, planNextReadMs, scheduleSettings } from './schedule.js';
 import type { StartedSession } from './session.client.js';
 import * as sql from './sessions.sql.js';
+import { startUrlContext } from './start-urls.sql.js';
 
 /** An answer to be applied, under the batch that its session was claimed in. */
 export interface BatchReading {
@@ -33,9 +34,6 @@ interface Move {
   readonly reading: Omit<BatchReading, 'batchId'>;
   readonly decision: Decision;
 }
-
-/** What the ciphertext of a startUrl is bound to. */
-export const startUrlContext = (sessionId: string) => `onboarding_sessions/${sessionId}/start_url`;
 
 /** Where sessions are written: the only place that changes a state, always with its transition and its events. */
 @Injectable()
