@@ -1,4 +1,5 @@
 import { rm } from 'node:fs/promises';
+import { dirname } from 'node:path';
 import { accountForPostgres, placesForPostgres } from './postgres-account.js';
 import { getPostgresBinaries } from './postgres-binaries.js';
 import { startServer, type Server, type ServerRequest } from './postgres-server.js';
@@ -30,7 +31,8 @@ async function start(request: SupervisorRequest): Promise<() => Promise<void>> {
     stopping = true;
     await server.stop();
     if (!request.temporary) return;
-    await rm(places.base, { recursive: true, force: true });
+    const isOutside = !places.base.startsWith(request.folder);
+    if (isOutside) await rm(dirname(places.base), { recursive: true, force: true });
     await rm(request.folder, { recursive: true, force: true });
   };
 }

@@ -3,7 +3,7 @@ import type { Environment } from '../env/environment.js';
 const CENSOR = '[redacted]';
 /** A secret this short would blacken ordinary words; the sandbox's and the shortest real ones are longer. */
 const SHORTEST = 8;
-const BEARER = /\b(Bearer\s+)[A-Za-z0-9\-._~+/]+=*/gi;
+const BEARER = /\b(Bearer\s+)[A-Za-z0-9\-._~+/]{8,}=*/gi;
 const URL_PASSWORD = /\b([a-z][a-z0-9+.-]*:\/\/[^\s:/@]*:)[^\s@/]+@/gi;
 
 type Secrets = Pick<

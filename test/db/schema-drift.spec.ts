@@ -1,0 +1,56 @@
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import pg from 'pg';
+import { CATALOGUE, differences, ONLY_IN_MIGRATIONS } from '../../scripts/check/catalogue.js';
+import { sqlOfSchema } from '../../src/platform/database/schema-engine.js';
+import { createTestDatabase, type TestDatabase } from '../setup/test-database.js';
+
+const SCHEMA = new URL('../../prisma/schema.prisma', import.meta.url).pathname;
+
+describe('the drift check', () => {
+  let migrated: TestDatabase;
+  let declared: TestDatabase;
+  let pools: { migrated: pg.Pool; declared: pg.Pool };
+
+  beforeEach(async () => {
+    [migrated, declared] = await Promise.all([createTestDatabase(), createTestDatabase('empty')]);
+    pools = {
+      migrated: new pg.Pool({ connectionString: migrated.url }),
+      declared: new pg.Pool({ connectionString: declared.url }),
+    };
+    await pools.declared.query(await sqlOfSchema(pools.declared, SCHEMA));
+  });
+  afterEach(async () => {
+    await Promise.all([pools.migrated.end(), pools.declared.end()]);
+    await Promise.all([migrated.drop(), declared.drop()]);
+  });
+
+  const drift = async () => {
+    const [one, other] = await Promise.all(
+      [pools.migrated, pools.declared].map(async (pool) => {
+        const { rows } = await pool.query<{ fact: string }>(CATALOGUE);
+        return new Set(rows.map(({ fact }) => fact));
+      }),
+    );
+    return differences(one ?? new Set(), other ?? new Set(), ONLY_IN_MIGRATIONS);
+  };
+
+  it('finds none between the schema and the migrations', async () => {
+    expect(await drift()).toEqual([]);
+  });
+
+  it.each([
+    ['a column', 'ALTER TABLE users ADD COLUMN extra text'],
+    [
+      'a type',
+      'DROP SCHEMA admin CASCADE; ALTER TABLE remote_tokens ALTER COLUMN last_error TYPE varchar(50)',
+    ],
+    ['a default', 'ALTER TABLE registrations ALTER COLUMN attempts SET DEFAULT 1'],
+    ['nullability', 'ALTER TABLE users ALTER COLUMN tenant_name DROP NOT NULL'],
+    ['an index', 'CREATE INDEX extra ON inverters (missing_since)'],
+    ['a dropped index', 'DROP INDEX session_polls_due_at_idx'],
+    ['a foreign key', 'ALTER TABLE inverters DROP CONSTRAINT inverters_session_id_fkey'],
+  ])('finds %s that only one of them knows', async (_, change) => {
+    await pools.migrated.query(change);
+    expect(await drift()).not.toEqual([]);
+  });
+});
