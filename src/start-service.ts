@@ -37,7 +37,7 @@ export async function startService(variables: EnvironmentSource, dataFolder: str
     const applied = await migrate(environment.DATABASE_URL);
     if (applied.length > 0) logger.log(`applied the migrations ${applied.join(', ')}`, 'Start');
 
-    const app = await createApp(AppModule.forRoot(environment), logger);
+    const app = await createApp(AppModule.forRoot(environment), environment, logger);
     shutdown.add({ name: 'the application', stop: () => drain(app) });
     const url = await listen(app, environment, variables.PORT === undefined && !isProduction);
     if (!isProduction) {

@@ -5,6 +5,7 @@ import { ApiKeysController } from './api-keys.controller.js';
 import { ApiKeysStore } from './api-keys.store.js';
 import { AuditLog } from './audit-log.store.js';
 import { Authentication } from './authentication.service.js';
+import { RequestAdmission } from './request-admission.service.js';
 import { RouteAccess } from './route-access.js';
 
 @Global()
@@ -15,6 +16,7 @@ import { RouteAccess } from './route-access.js';
     ApiKeysStore,
     AuditLog,
     Authentication,
+    RequestAdmission,
     RouteAccess,
     { provide: APP_GUARD, useClass: ApiKeyGuard },
   ],

@@ -4,7 +4,7 @@ import type { Principal } from './scopes.js';
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Set by the guard on every route that is not public. */
+    /** Set before the guards run, on every route that is not public. */
     principal?: Principal;
   }
 }

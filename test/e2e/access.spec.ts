@@ -16,7 +16,7 @@ let service: TestApp;
 let database: pg.Client;
 
 beforeAll(async () => {
-  service = await startTestApp();
+  service = await startTestApp({ TRUSTED_PROXIES: ['127.0.0.1'] });
   database = new pg.Client({ connectionString: service.environment.DATABASE_URL });
   await database.connect();
 });
@@ -40,6 +40,9 @@ interface Call {
   readonly headers?: Record<string, string>;
 }
 
+let calls = 0;
+
+/** Each call comes from an address of its own: too many that are refused from one are not answered any more. */
 async function call(
   path: string,
   { method = 'GET', key = service.adminKey, body, at = service.url, headers }: Call = {},
@@ -48,6 +51,7 @@ async function call(
     method,
     headers: {
       authorization: `Bearer ${key}`,
+      'x-forwarded-for': `2001:db8:${(++calls).toString(16)}::1`,
       ...(body !== undefined && { 'content-type': 'application/json' }),
       ...headers,
     },

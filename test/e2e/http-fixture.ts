@@ -16,6 +16,7 @@ import {
 import { configureHttp } from '../../src/platform/http/configure-http.js';
 import { createHttpAdapter } from '../../src/platform/http/http-adapter.js';
 import { decodeCursor, PageQuery, toPage } from '../../src/platform/http/page.js';
+import { HTTP_LIMITS, type HttpLimits } from '../../src/platform/http/http-limits.js';
 import { currentRequest } from '../../src/platform/http/request-context.js';
 import { ParseUuid } from '../../src/platform/http/uuid.pipe.js';
 import { AsParsed } from '../../src/platform/http/validation.js';
@@ -96,6 +97,11 @@ class ThingsController {
     return { ...currentRequest() };
   }
 
+  @Get('never')
+  never(): Promise<never> {
+    return new Promise(() => {});
+  }
+
   @Get(':thingId')
   read(@Param('thingId', ParseUuid) thingId: string): object {
     return { thingId };
@@ -106,8 +112,10 @@ class ThingsController {
 class FixtureModule {}
 
 /** The HTTP edge as the service has it, in front of routes that do nothing. */
-export async function startHttpFixture(): Promise<{ app: NestFastifyApplication; url: string }> {
-  const app = await NestFactory.create<NestFastifyApplication>(FixtureModule, createHttpAdapter(), {
+export async function startHttpFixture(
+  limits: HttpLimits = HTTP_LIMITS,
+): Promise<{ app: NestFastifyApplication; url: string }> {
+  const app = await NestFactory.create<NestFastifyApplication>(FixtureModule, createHttpAdapter([], limits), {
     bodyParser: false,
     logger: false,
   });

@@ -43,7 +43,7 @@ export async function startTestApp(
     module: class TestRoot {},
     imports: [AppModule.forRoot(environment), ...(options.modules ?? [])],
   };
-  const app = await createApp(root, new ServiceLogger(environment));
+  const app = await createApp(root, environment, new ServiceLogger(environment));
   options.prepare?.(app);
   await app.listen(0, environment.HOST);
   return {

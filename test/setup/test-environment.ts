@@ -10,6 +10,8 @@ export function testEnvironment(): Record<string, string> {
     POLL_TICK_MS: '50',
     POLL_MIN_INTERVAL_MS: '50',
     POLL_MAX_INTERVAL_MS: '1000',
+    // Tests make requests faster than any app; what refuses them is tested on its own.
+    API_MAX_REQUESTS_PER_SECOND: '0',
     LOG_FORMAT: 'json',
     LOG_LEVEL: 'warn',
   };

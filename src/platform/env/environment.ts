@@ -1,5 +1,17 @@
+import { isIP } from 'node:net';
 import { Transform } from 'class-transformer';
-import { ArrayNotEmpty, IsIn, IsInt, IsOptional, IsUrl, Matches, Max, Min, MinLength } from 'class-validator';
+import {
+  ArrayNotEmpty,
+  IsIn,
+  IsInt,
+  IsOptional,
+  IsUrl,
+  Matches,
+  Max,
+  Min,
+  MinLength,
+  ValidateBy,
+} from 'class-validator';
 
 const LARGEST_TIMER_MS = 2 ** 31 - 1;
 const HOUR_MS = 3_600_000;
@@ -14,6 +26,26 @@ const number = () =>
   );
 const list = () =>
   Transform(({ value }: { value: unknown }) => (typeof value === 'string' ? value.split(',') : value));
+
+const IsNetwork = () =>
+  ValidateBy(
+    {
+      name: 'isNetwork',
+      validator: {
+        validate: (value) => typeof value === 'string' && isNetwork(value),
+        defaultMessage: () =>
+          '$property must be addresses or networks, separated by commas, such as 10.0.0.0/8,192.0.2.7',
+      },
+    },
+    { each: true },
+  );
+
+function isNetwork(text: string): boolean {
+  const [, address = '', prefix = '1'] = /^([\da-f.:]+)(?:\/(\d{1,3}))?$/i.exec(text) ?? [];
+  const version = isIP(address);
+  // 0 would be everybody.
+  return version !== 0 && Number(prefix) >= 1 && Number(prefix) <= (version === 4 ? 32 : 128);
+}
 
 /**
  * The whole configuration, named as the variables are. A default that is embedded or generated (database, sandbox, keys) is
@@ -36,6 +68,19 @@ export class Environment {
   @IsOptional()
   @IsUrl(URL_RULES, URL_MESSAGE)
   PUBLIC_URL?: string;
+
+  /** Of each API key, in each process; 0 means no ceiling. */
+  @number()
+  @IsInt()
+  @Min(0)
+  @Max(1_000_000)
+  API_MAX_REQUESTS_PER_SECOND: number = 300;
+
+  /** Whose X-Forwarded-For is believed; addresses or networks such as 10.0.0.0/8. */
+  @IsOptional()
+  @list()
+  @IsNetwork()
+  TRUSTED_PROXIES?: string[];
 
   @IsIn(['api', 'worker', 'all'])
   ROLE: 'api' | 'worker' | 'all' = 'all';

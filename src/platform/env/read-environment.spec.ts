@@ -37,6 +37,7 @@ describe('readEnvironment', () => {
       NODE_ENV: 'development',
       HOST: '127.0.0.1',
       PORT: 3000,
+      API_MAX_REQUESTS_PER_SECOND: 300,
       ROLE: 'all',
       DATABASE_POOL_SIZE: 10,
       SCS_SCOPE: 'pvcurtailment',
@@ -72,6 +73,10 @@ describe('readEnvironment', () => {
     ['SCS_CLIENT_SECRET', 'secret\n', 'SCS_CLIENT_SECRET holds a line break'],
     ['SCS_API_KEY', 'two\r\nlines', 'SCS_API_KEY holds a line break'],
     ['SCS_API_KEY', 'schlüssel', 'SCS_API_KEY holds characters that no HTTP header takes'],
+    ['TRUSTED_PROXIES', 'proxy.example', 'TRUSTED_PROXIES must be addresses or networks'],
+    ['TRUSTED_PROXIES', '10.0.0.0/8,', 'TRUSTED_PROXIES must be addresses or networks'],
+    ['TRUSTED_PROXIES', '10.0.0.0/33', 'TRUSTED_PROXIES must be addresses or networks'],
+    ['TRUSTED_PROXIES', '0.0.0.0/0', 'TRUSTED_PROXIES must be addresses or networks'],
     ['ROLE', 'both', 'ROLE must be one of the following values: api, worker, all'],
     ['DATABASE_URL', 'mysql://localhost/pv', 'DATABASE_URL must be a URL that begins with postgresql://'],
     ['DATABASE_URL', 'postgresql://', 'DATABASE_URL must be a URL that begins with postgresql://'],
@@ -122,6 +127,13 @@ describe('readEnvironment', () => {
       KEY,
       KEY,
     ]);
+  });
+
+  it('takes addresses and networks of proxies', () => {
+    const proxies = ['127.0.0.1', '10.0.0.0/8', '::1', 'fd00::/8'];
+    expect(readEnvironment({ ...COMPLETE, TRUSTED_PROXIES: proxies.join(',') }).TRUSTED_PROXIES).toEqual(
+      proxies,
+    );
   });
 
   it('demands in production, by name and together with other problems, what is embedded or generated elsewhere', () => {

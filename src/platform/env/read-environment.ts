@@ -53,6 +53,7 @@ export function readEnvironment(source: EnvironmentSource): Environment {
 export const ENVIRONMENT_NAMES: readonly string[] = [
   ...Object.keys(new Environment()),
   'PUBLIC_URL',
+  'TRUSTED_PROXIES',
   ...LOCAL_DEFAULTS,
 ].filter((name, index, all) => all.indexOf(name) === index);
 

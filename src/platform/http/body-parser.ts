@@ -2,9 +2,6 @@ import type { FastifyInstance } from 'fastify';
 import { JsonError, parseLossless } from '../json/lossless.js';
 import { Problem } from '../problem/problem.js';
 
-/** A registration with 1,000 grid locations has 30 kB. */
-export const BODY_LIMIT_BYTES = 256 * 1024;
-
 /**
  * Bodies are JSON in UTF-8 and nothing else; everything else is 415, and what claims to be JSON and is not is 400. An empty body
  * is no body, since some of our POSTs need none and clients send the content type anyway.

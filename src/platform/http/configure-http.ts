@@ -1,8 +1,9 @@
-import type { INestApplication } from '@nestjs/common';
+import { NotFoundException, type INestApplication } from '@nestjs/common';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { FastifyInstance } from 'fastify';
 import { Metrics } from '../metrics/metrics.js';
 import { ProblemFilter } from '../problem/problem.filter.js';
+import { ANSWER_HEADERS } from './answer-headers.js';
 import { parseJsonBodies } from './body-parser.js';
 import { KnownRoutes } from './known-routes.js';
 import { RefuseUnreadQuery } from './unread-query.interceptor.js';
@@ -20,14 +21,6 @@ const UNPREFIXED = [
   'docs/:asset',
 ];
 
-/** Answers are about people and may hold a startUrl or a key: nobody on the way keeps them, nothing renders them. */
-const HEADERS = {
-  'cache-control': 'no-store',
-  'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
-  'referrer-policy': 'no-referrer',
-  'x-content-type-options': 'nosniff',
-};
-
 /**
  * Everything between the socket and the controllers, for the service and for the tests alike. Call it before `init` or `listen`,
  * on an application made with `createHttpAdapter()` and `bodyParser: false`.
@@ -37,6 +30,7 @@ export function configureHttp(app: NestFastifyApplication): void {
   parseJsonBodies(server);
   addRequestContext(server);
   measureRequests(server, app.get(Metrics));
+  refuseUnrouted(server);
   const routes = new KnownRoutes(server);
   setPrefix(app);
   app.useGlobalFilters(new ProblemFilter(routes));
@@ -51,9 +45,17 @@ export function setPrefix(app: INestApplication): void {
 
 function addRequestContext(server: FastifyInstance): void {
   server.addHook('onRequest', (request, reply, done) => {
-    reply.headers({ ...HEADERS, 'x-request-id': request.id });
+    reply.headers({ ...ANSWER_HEADERS, 'x-request-id': request.id });
     const traceId = traceIdOf(request);
     runInContext({ requestId: request.id, ...(traceId && { traceId }) }, done);
+  });
+}
+
+/** Nest would answer the same, but only after the body of the request had been read and parsed. */
+function refuseUnrouted(server: FastifyInstance): void {
+  server.addHook('onRequest', (request, _reply, done) => {
+    if (request.is404) done(new NotFoundException());
+    else done();
   });
 }
 

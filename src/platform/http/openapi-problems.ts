@@ -40,7 +40,7 @@ function generalCodes({ parameters = [], requestBody, security }: Operation): Pr
 }
 
 function responseOf(codes: readonly ProblemCode[]): Response {
-  const mayPass = codes.some((code) => PROBLEMS[code].status === 503);
+  const mayPass = codes.some((code) => [429, 503].includes(PROBLEMS[code].status));
   return {
     description: codes.map((code) => `\`${code}\`: ${PROBLEMS[code].meaning}`).join('\n\n'),
     content: {

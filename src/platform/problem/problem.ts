@@ -49,7 +49,8 @@ export const PROBLEMS = {
   request_timeout: {
     status: 408,
     title: 'The request took too long to arrive',
-    meaning: 'The request was not complete within 30 seconds. Nothing was done; send it again.',
+    meaning:
+      'Its headers were not complete within 10 seconds, or all of it within 30. Nothing was done; send it again.',
   },
   tenant_reference_conflict: {
     status: 409,
@@ -82,6 +83,12 @@ export const PROBLEMS = {
     title: 'The Solar Curtailment Service rejected the request',
     meaning:
       'The remote service refused it and did nothing; `detail` says with which status. Sending the same again will not help.',
+  },
+  too_many_requests: {
+    status: 429,
+    title: 'Too many requests',
+    meaning:
+      'The key makes more than `API_MAX_REQUESTS_PER_SECOND`, or this address too many without a valid key. Nothing was done; ask again after `Retry-After` seconds.',
   },
   headers_too_large: {
     status: 431,

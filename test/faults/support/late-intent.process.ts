@@ -11,7 +11,7 @@ import { registerUserRequest } from '../../../src/users/users.client.js';
 
 // The service with one bug: what is wanted is written down when the answer is there, not before the call.
 const environment = readEnvironment(process.env);
-const app = await createApp(AppModule.forRoot(environment), new ServiceLogger(environment));
+const app = await createApp(AppModule.forRoot(environment), environment, new ServiceLogger(environment));
 const store = app.get(RegistrationsStore);
 const remote = app.get(AuthorisedRemote);
 const openIntent = store.openIntent.bind(store);

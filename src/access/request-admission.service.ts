@@ -1,0 +1,91 @@
+import { Injectable, type OnModuleInit } from '@nestjs/common';
+import { HttpAdapterHost } from '@nestjs/core';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { Environment } from '../platform/env/environment.js';
+import { Problem } from '../platform/problem/problem.js';
+import { Authentication } from './authentication.service.js';
+import { clientNetwork } from './client-network.js';
+import { RateLimit } from './rate-limit.js';
+import type { Principal, Scope } from './scopes.js';
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** From `@RequireScope()`; a route without it is public. */
+    requiredScope?: Scope;
+  }
+}
+
+/**
+ * Requests with a key that is not valid, from one address. No key of 256 bits is ever guessed; what this protects is the database,
+ * which such requests would otherwise ask as often as they come. Twenty are more than a person needs who has mistyped a key.
+ */
+const FAILURES_A_MINUTE = 20;
+const MINUTE_MS = 60_000;
+/** An app that was busy elsewhere may catch up: a key may have this many seconds' worth of requests at once. */
+const BURST_SECONDS = 10;
+/** The key of the environment has no id. */
+const ADMINISTRATOR = 'environment';
+
+/**
+ * Stands before every route that needs a key, before the body of the request is read: whose key it is, and whether this one more
+ * request is within the limits. What the key may do is the guard's question.
+ */
+@Injectable()
+export class RequestAdmission implements OnModuleInit {
+  private readonly failures = new RateLimit(FAILURES_A_MINUTE, MINUTE_MS);
+  private readonly requests: RateLimit | undefined;
+
+  constructor(
+    private readonly host: HttpAdapterHost,
+    private readonly authentication: Authentication,
+    private readonly environment: Environment,
+  ) {
+    const perSecond = environment.API_MAX_REQUESTS_PER_SECOND;
+    if (perSecond > 0) this.requests = new RateLimit(BURST_SECONDS * perSecond, BURST_SECONDS * 1_000);
+  }
+
+  onModuleInit(): void {
+    // A process that only polls has no server.
+    const server = this.host.httpAdapter?.getInstance<FastifyInstance>();
+    server?.addHook('onRequest', async (request) => {
+      if (request.routeOptions.config.requiredScope !== undefined) await this.admit(request);
+    });
+  }
+
+  private async admit(request: FastifyRequest): Promise<void> {
+    const key = /^Bearer +(\S+) *$/i.exec(request.headers.authorization ?? '')?.[1];
+    const network = clientNetwork(request.ip, request.socket.remoteAddress ?? '');
+    const principal = await this.identify(key ?? '', network);
+    const waitMs = this.requests?.take(principal.id ?? ADMINISTRATOR, performance.now()) ?? 0;
+    if (waitMs > 0) {
+      const { API_MAX_REQUESTS_PER_SECOND: perSecond } = this.environment;
+      throw tooMany(`A key may make ${perSecond} requests a second`, waitMs);
+    }
+    request.principal = principal;
+  }
+
+  /**
+   * A key that was valid here before is never refused for what others do from the same address. Any other is counted before it is
+   * looked up, and not only when it has failed, since a thousand at once would all be looked up before the first has failed.
+   */
+  private async identify(key: string, network: string): Promise<Principal> {
+    const isCounted = !this.authentication.knows(key);
+    const waitMs = isCounted ? this.failures.take(network, performance.now()) : 0;
+    if (waitMs > 0) throw tooMany('From this address came too many requests without a valid key', waitMs);
+    let isRefused = false;
+    try {
+      const principal = await this.authentication.authenticate(key);
+      isRefused = principal === null;
+      // One answer for every reason: which of them it was would help nobody but an attacker.
+      if (principal === null)
+        throw new Problem('unauthenticated', 'Send a valid API key as Authorization: Bearer <key>');
+      return principal;
+    } finally {
+      if (isCounted && !isRefused) this.failures.giveBack(network);
+      if (!isCounted && isRefused) this.failures.take(network, performance.now());
+    }
+  }
+}
+
+const tooMany = (detail: string, waitMs: number): Problem =>
+  new Problem('too_many_requests', detail, { retryAfterSeconds: waitMs / 1_000 });
