@@ -1,11 +1,19 @@
 import { Injectable, Logger } from '@nestjs/common';
 import { Environment } from '../platform/env/environment.js';
+import { ContractDrift } from '../remote/contract-drift.service.js';
 import type { NotSent, Outcome } from '../remote/outcome.js';
 import { outcomeOf } from '../remote/read-answer.js';
 import { hideToken } from '../remote/redaction.js';
 import { Remote } from '../remote/remote.service.js';
 import { backoffMs, coolDownMs, renewAfterMs, type TokenRow } from './token-plan.js';
-import { readTokenResponse, type TenantCredentials, type Token, tokenRequest } from './token.client.js';
+import {
+  findTokenDrift,
+  readTokenResponse,
+  type TenantCredentials,
+  type Token,
+  TOKEN_ANSWER,
+  tokenRequest,
+} from './token.client.js';
 import { TokenStore } from './token.store.js';
 
 export type Renewal =
@@ -28,6 +36,7 @@ export class TokenRenewal {
   constructor(
     private readonly store: TokenStore,
     private readonly remote: Remote,
+    private readonly drift: ContractDrift,
     environment: Environment,
   ) {
     this.credentials = {
@@ -40,10 +49,12 @@ export class TokenRenewal {
   /** `trialLeaseMs` is null outside a trial. */
   async obtain(row: TokenRow, lease: string, trialLeaseMs: number | null): Promise<Renewal> {
     const sent = await this.remote.send(tokenRequest(this.credentials));
+    this.drift.examine('token', sent, TOKEN_ANSWER);
     const outcome = outcomeOf(sent, (answer) => readTokenResponse(answer, new Date()));
     if (outcome.kind !== 'done') return this.failed(row, lease, outcome);
     const { value: token } = outcome;
     hideToken(token.value);
+    this.drift.report('token', findTokenDrift(token));
     const renewInMs = renewAfterMs(token.life.lifetimeMs, Math.random());
     const generation = await this.store.save(lease, token, renewInMs, trialLeaseMs);
     if (generation === null) return { kind: 'lease_lost' };

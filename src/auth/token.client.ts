@@ -1,3 +1,4 @@
+import type { DocumentedFields, Drift } from '../remote/drift.js';
 import type { RemoteAnswer, RemoteRequest } from '../remote/outcome.js';
 import { UnreadableAnswer } from '../remote/read-answer.js';
 import { readObject } from '../remote/read-field.js';
@@ -17,6 +18,14 @@ export interface Token {
   readonly expiresInRaw: string | null;
   readonly life: TokenLife;
 }
+
+/** Interface section 2.2. What `expires_in` is, the interface leaves open: see findTokenDrift. */
+export const TOKEN_ANSWER: DocumentedFields = {
+  access_token: 'string',
+  expires_in: 'anything',
+  token_type: 'string',
+};
+const SAMPLE_TOKEN_TYPE = 'pvcurtailment';
 
 /** Characters that can stand in a header, and a length that the header of a usual server holds. */
 const HEADER_SAFE = /^[\x21-\x7e]{1,8000}$/;
@@ -47,4 +56,21 @@ export function readTokenResponse(answer: RemoteAnswer, receivedAt: Date): Token
     expiresInRaw: rawExpiresIn(fields.expires_in),
     life: readExpiresIn(fields.expires_in, receivedAt),
   };
+}
+
+/** Whether the token comes in another form than the interface shows (a timestamp) or describes (seconds). */
+export function findTokenDrift({ tokenType, life }: Token): Drift[] {
+  const drifts: Drift[] = [];
+  if (life.reading !== 'timestamp' && life.reading !== 'seconds')
+    drifts.push({
+      kind: 'token_form',
+      field: 'expires_in',
+      expected: 'timestamp or seconds',
+      found: life.reading,
+    });
+  if (tokenType !== null && tokenType !== SAMPLE_TOKEN_TYPE) {
+    const found = /^bearer$/i.test(tokenType) ? 'Bearer' : 'another word';
+    drifts.push({ kind: 'token_form', field: 'token_type', expected: SAMPLE_TOKEN_TYPE, found });
+  }
+  return drifts;
 }

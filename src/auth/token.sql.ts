@@ -64,7 +64,8 @@ export const FAIL: Statement = {
       END,
       token_ciphertext = CASE WHEN credentials_fingerprint = $5 THEN token_ciphertext END,
       credentials_fingerprint = $5, lease_token = NULL, lease_until = NULL
-    WHERE name = 'tenant' AND lease_token = $1`,
+    WHERE name = 'tenant' AND lease_token = $1
+    RETURNING rejected_at IS NOT NULL AND failures > 0 AS "rejected"`,
 };
 
 // The condition on the generation makes 200 late refusals of one token a single event.
@@ -81,7 +82,8 @@ export const ACCEPT: Statement = {
   text: `
     UPDATE remote_tokens SET rejected_at = NULL, failures = 0, last_error = NULL, next_attempt_at = NULL,
       lease_token = NULL, lease_until = NULL
-    WHERE name = 'tenant' AND lease_token = $1`,
+    WHERE name = 'tenant' AND lease_token = $1
+    RETURNING 1`,
 };
 
 export const REFUSE: Statement = {
@@ -89,7 +91,8 @@ export const REFUSE: Statement = {
   text: `
     UPDATE remote_tokens SET failures = failures + 1, last_error = 'the service refused a fresh token',
       next_attempt_at = ${msFromNow('$2::float8')}, lease_token = NULL, lease_until = NULL
-    WHERE name = 'tenant' AND lease_token = $1`,
+    WHERE name = 'tenant' AND lease_token = $1
+    RETURNING last_error AS "lastError"`,
 };
 
 export const RELEASE: Statement = {

@@ -3,6 +3,7 @@ import { Injectable } from '@nestjs/common';
 import { Cipher, DecryptionError } from '../platform/crypto/cipher.js';
 import { Database } from '../platform/database/database.js';
 import { Environment } from '../platform/env/environment.js';
+import { acceptCredentials, rejectCredentials } from '../remote/operations.store.js';
 import { tokenContext } from './token-at-rest.sql.js';
 import type { TokenRow } from './token-plan.js';
 import type { Token } from './token.client.js';
@@ -26,7 +27,10 @@ export interface TokenStatusRow {
   readonly leased: boolean;
 }
 
-/** The tenant's token, one encrypted row that all replicas share; every time in it is the database's. */
+/**
+ * The tenant's token, one encrypted row that all replicas share; every time in it is the database's. What it makes of the
+ * credentials is announced in the same transaction: see rejectCredentials.
+ */
 @Injectable()
 export class TokenStore {
   /** Tells tokens of other credentials apart without saying anything of ours. */
@@ -76,22 +80,29 @@ export class TokenStore {
     renewAfterMs: number,
     trialLeaseMs: number | null,
   ): Promise<number | null> {
-    const [saved] = await this.database.query<{ generation: number }>(SAVE, [
-      lease,
-      this.cipher.encrypt(token.value, CONTEXT),
-      token.tokenType,
-      token.expiresInRaw,
-      renewAfterMs,
-      token.life.lifetimeMs,
-      this.fingerprint,
-      trialLeaseMs,
-    ]);
-    return saved?.generation ?? null;
+    return this.database.transaction(async (tx) => {
+      const [saved] = await tx.query<{ generation: number }>(SAVE, [
+        lease,
+        this.cipher.encrypt(token.value, CONTEXT),
+        token.tokenType,
+        token.expiresInRaw,
+        renewAfterMs,
+        token.life.lifetimeMs,
+        this.fingerprint,
+        trialLeaseMs,
+      ]);
+      if (saved !== undefined && trialLeaseMs === null) await acceptCredentials(tx);
+      return saved?.generation ?? null;
+    });
   }
 
   /** No token could be obtained. `rejected`: because of the credentials; it counts only once no valid token is left. */
   async fail(lease: string, error: string, waitMs: number, rejected: boolean): Promise<void> {
-    await this.database.query(FAIL, [lease, error, waitMs, rejected, this.fingerprint]);
+    await this.database.transaction(async (tx) => {
+      const values = [lease, error, waitMs, rejected, this.fingerprint];
+      const [failed] = await tx.query<{ rejected: boolean }>(FAIL, values);
+      if (failed?.rejected === true) await rejectCredentials(tx, error);
+    });
   }
 
   /** The service refused the token of this generation; does nothing when there is a newer one, or it is known already. */
@@ -100,11 +111,17 @@ export class TokenStore {
   }
 
   async accept(lease: string): Promise<void> {
-    await this.database.query(ACCEPT, [lease]);
+    await this.database.transaction(async (tx) => {
+      const accepted = await tx.query(ACCEPT, [lease]);
+      if (accepted.length > 0) await acceptCredentials(tx);
+    });
   }
 
   async refuse(lease: string, coolDownMs: number): Promise<void> {
-    await this.database.query(REFUSE, [lease, coolDownMs]);
+    await this.database.transaction(async (tx) => {
+      const [refused] = await tx.query<{ lastError: string }>(REFUSE, [lease, coolDownMs]);
+      if (refused !== undefined) await rejectCredentials(tx, refused.lastError);
+    });
   }
 
   /** The trial found nothing out; the next may begin after `waitMs`. */

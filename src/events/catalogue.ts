@@ -65,6 +65,35 @@ interface InverterFacts {
   readonly inverterId: string | null;
 }
 
+/** A class of operations of the remote service; the subject of every event about it. */
+interface RemoteFacts {
+  readonly operation: 'token' | 'register_user' | 'start_session' | 'read_session';
+}
+
+interface RemoteTrouble extends RemoteFacts {
+  /** Redacted. */
+  readonly reason: string;
+  /** ISO 8601, UTC. */
+  readonly since: string;
+}
+
+interface RemoteRecovery extends RemoteFacts {
+  /** What it has recovered from, and since when that had been so. */
+  readonly from: 'degraded' | 'credentials_rejected';
+  readonly since: string;
+  readonly recoveredAt: string;
+}
+
+/** Names and types, never a value: see remote/drift.ts. */
+interface ContractDriftFacts extends RemoteFacts {
+  readonly kind: 'new_field' | 'missing_field' | 'other_type' | 'undescribed_flags' | 'token_form';
+  /** The path of the field, such as `inverters[].id`; for `undescribed_flags` the flags. */
+  readonly field: string;
+  readonly expected: string | null;
+  readonly found: string | null;
+  readonly observedAt: string;
+}
+
 export interface EventPayloads {
   'user.registered': UserFacts & { readonly gridLocationIds: readonly string[] };
   'user.registration_rejected': RegistrationFacts;
@@ -79,11 +108,18 @@ export interface EventPayloads {
   'session.closed': SessionFacts & { readonly reason: string };
   'inverter.online': SessionFacts & InverterFacts;
   'inverter.missing': SessionFacts & InverterFacts;
+  'remote.degraded': RemoteTrouble;
+  'remote.recovered': RemoteRecovery;
+  'remote.credentials_rejected': RemoteTrouble;
+  'remote.contract_drift': ContractDriftFacts;
 }
 
 export type EventName = keyof EventPayloads;
 
-/** An event on its way into the outbox. `subject` is the id that orders it: of the session, else of the user, registration or erasure. */
+/**
+ * An event on its way into the outbox. `subject` is what orders it: the id of the session, else of the user, registration or
+ * erasure; of an event about the remote service, the class of operations.
+ */
 export type NewEvent = {
   [N in EventName]: { readonly name: N; readonly subject: string; readonly data: EventPayloads[N] };
 }[EventName];
@@ -103,6 +139,10 @@ export const EVENT_NAMES = Object.keys({
   'session.closed': true,
   'inverter.online': true,
   'inverter.missing': true,
+  'remote.degraded': true,
+  'remote.recovered': true,
+  'remote.credentials_rejected': true,
+  'remote.contract_drift': true,
 } satisfies Record<EventName, true>) as readonly EventName[];
 
 export const isEventName = (text: string): text is EventName =>

@@ -29,6 +29,15 @@ const WHEN_ERASED = {
   observedAt: 'kept',
   erasedAt: 'kept',
   erased: 'kept',
+  // Of events about the remote service, which are about nobody.
+  operation: 'kept',
+  since: 'kept',
+  from: 'kept',
+  recoveredAt: 'kept',
+  kind: 'kept',
+  field: 'kept',
+  expected: 'kept',
+  found: 'kept',
 } as const satisfies Record<EventField, 'kept' | null | object>;
 
 const KEPT = Object.entries(WHEN_ERASED).flatMap(([field, value]) => (value === 'kept' ? [field] : []));

@@ -51,7 +51,9 @@ export class CloudEventView {
   @ApiProperty({ enum: EVENT_NAMES.map(toEventType) })
   type: string;
 
-  @ApiProperty({ description: 'The id of the session, else of the user or registration' })
+  @ApiProperty({
+    description: 'The id of the session, else of the user or registration; or the class of remote operations',
+  })
   subject: string;
 
   @ApiProperty({ format: 'date-time' })

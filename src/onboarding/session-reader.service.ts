@@ -2,12 +2,19 @@ import { hash } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { AuthorisedRemote } from '../auth/authorised-remote.service.js';
 import { Environment } from '../platform/env/environment.js';
+import { ContractDrift } from '../remote/contract-drift.service.js';
 import type { Priority, RemoteAnswer, RemoteRequest } from '../remote/outcome.js';
 import { outcomeOf } from '../remote/read-answer.js';
 import type { SessionRead } from './read-plan.js';
 import { planShapes } from './session-path.js';
 import type { PathShape } from './session-path.js';
-import { keepableBody, readReadSessionResponse, readSessionRequest } from './session.client.js';
+import {
+  findFlagDrift,
+  keepableBody,
+  READ_ANSWER,
+  readReadSessionResponse,
+  readSessionRequest,
+} from './session.client.js';
 
 /** A session to be read, and the answer it gave last. */
 export interface ReadableSession {
@@ -26,6 +33,7 @@ export class SessionReader {
   constructor(
     private readonly remote: AuthorisedRemote,
     private readonly environment: Environment,
+    private readonly drift: ContractDrift,
   ) {}
 
   /** `foreground` when somebody waits for it; `signal` gives it up. */
@@ -45,6 +53,7 @@ export class SessionReader {
     if (sent.kind === 'answered' && sent.answer.status === 200 && isSame(sent.answer, session.answerHash)) {
       return { kind: 'unchanged' };
     }
+    this.drift.examine('read_session', sent, READ_ANSWER);
     const outcome = outcomeOf(sent, (answer) => ({
       observation: readReadSessionResponse(answer, session.sessionId),
       answer: {
@@ -55,6 +64,7 @@ export class SessionReader {
     }));
     switch (outcome.kind) {
       case 'done':
+        this.drift.report('read_session', findFlagDrift(outcome.value.observation));
         return { kind: 'observed', ...outcome.value };
       case 'rejected':
         return NOT_FOUND.includes(outcome.status)

@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto';
+import type { DocumentedFields, Drift } from '../remote/drift.js';
 import type { RemoteAnswer, RemoteRequest } from '../remote/outcome.js';
 import { UnreadableAnswer } from '../remote/read-answer.js';
 import {
@@ -11,6 +12,7 @@ import {
   readUuid,
 } from '../remote/read-field.js';
 import type { Fields } from '../remote/read-field.js';
+import { classify } from './machine.js';
 import type { Observation } from './machine.js';
 import type { KeptAnswer } from './read-plan.js';
 import type { PathShape } from './session-path.js';
@@ -28,6 +30,25 @@ export interface StartedSession extends ObservedSession {
   /** The answer without its startUrl. */
   readonly answer: KeptAnswer;
 }
+
+const SESSION_ANSWER: DocumentedFields = {
+  sessionId: 'UUID',
+  finished: 'boolean',
+  active: 'boolean',
+  createdAt: 'timestamp',
+  updatedAt: 'timestamp',
+  expiresAt: 'timestamp',
+};
+
+/** Interface sections 2.5 and 4.3: neither `expired` nor `inverters` is here. */
+export const START_ANSWER: DocumentedFields = { ...SESSION_ANSWER, startUrl: 'URL' };
+
+/** Interface sections 2.5, 2.6 and 4.4: no field of an inverter but its id is shown. */
+export const READ_ANSWER: DocumentedFields = {
+  ...SESSION_ANSWER,
+  expired: 'boolean',
+  inverters: [{ id: 'UUID' }],
+};
 
 const START_URL_MAX_LENGTH = 4_096;
 
@@ -66,6 +87,15 @@ export function readReadSessionResponse(answer: RemoteAnswer, sessionId: string)
   if (observed.sessionId !== sessionId)
     throw new UnreadableAnswer('sessionId is not the one that was asked for');
   return observed;
+}
+
+/** A combination of flags that the interface does not describe (section 3). */
+export function findFlagDrift(seen: Observation): Drift[] {
+  // The start matters to rules about what is described, and not to whether anything is.
+  if (classify(seen, seen.updatedAt).state !== 'unrecognised') return [];
+  const { finished, active, expired, inverters } = seen;
+  const field = `finished=${finished} active=${active} expired=${expired ?? 'absent'} inverters=${inverters.length > 0 ? 'some' : 'none'}`;
+  return [{ kind: 'undescribed_flags', field, expected: null, found: null }];
 }
 
 /**

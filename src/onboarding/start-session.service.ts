@@ -2,10 +2,11 @@ import { Injectable } from '@nestjs/common';
 import { AuthorisedRemote } from '../auth/authorised-remote.service.js';
 import { Environment } from '../platform/env/environment.js';
 import { Problem } from '../platform/problem/problem.js';
+import { ContractDrift } from '../remote/contract-drift.service.js';
 import type { Outcome } from '../remote/outcome.js';
 import { outcomeOf } from '../remote/read-answer.js';
 import { UsersStore } from '../users/users.store.js';
-import { readStartSessionResponse, startSessionRequest } from './session.client.js';
+import { readStartSessionResponse, START_ANSWER, startSessionRequest } from './session.client.js';
 import type { StartedSession } from './session.client.js';
 import { StartsStore } from './starts.store.js';
 import type { HeldStart, WantedSession } from './starts.store.js';
@@ -26,6 +27,7 @@ export class StartSessionService {
     private readonly starts: StartsStore,
     private readonly remote: AuthorisedRemote,
     private readonly environment: Environment,
+    private readonly drift: ContractDrift,
   ) {}
 
   /** Throws Problem not_found, remote_rejected, remote_unavailable. */
@@ -77,10 +79,9 @@ export class StartSessionService {
   }
 
   private async sendOnce(gridLocationId: string, userId: string): Promise<Outcome<StartedSession>> {
-    return outcomeOf(
-      await this.remote.send(startSessionRequest(gridLocationId), 'user', userId),
-      readStartSessionResponse,
-    );
+    const sent = await this.remote.send(startSessionRequest(gridLocationId), 'user', userId);
+    this.drift.examine('start_session', sent, START_ANSWER);
+    return outcomeOf(sent, readStartSessionResponse);
   }
 }
 

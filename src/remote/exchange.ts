@@ -67,7 +67,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
     // 1xx precedes the answer.
     if (status < 200) return true;
     this.status = status;
-    this.headers = pickHeaders(rawHeaders);
+    this.headers = pickHeaders(rawHeaders, MAY_ASK_TO_WAIT.has(status));
     const encoding = this.headers['content-encoding'];
     if (encoding !== undefined && encoding.toLowerCase() !== 'identity') {
       this.answerWithout('the answer is compressed, which we did not accept');
@@ -123,14 +123,17 @@ export class Exchange implements Dispatcher.DispatchHandler {
   }
 }
 
-const PICKED = new Set(['content-type', 'content-length', 'content-encoding', 'retry-after']);
+const PICKED = new Set(['content-type', 'content-length', 'content-encoding', 'retry-after', 'date']);
+/** With these, Retry-After counts, and with it the clock that it was written by. */
+const MAY_ASK_TO_WAIT = new Set([429, 503]);
 
 /** Names and values alternate. Most headers of an answer mean nothing to us, so they are not even turned into text. */
-function pickHeaders(raw: readonly Buffer[]): Record<string, string> {
+function pickHeaders(raw: readonly Buffer[], withDate: boolean): Record<string, string> {
   const picked: Record<string, string> = {};
   for (let i = 0; i + 1 < raw.length; i += 2) {
     const { length } = raw[i]!;
-    if (length !== 11 && length !== 12 && length !== 14 && length !== 16) continue;
+    if (length !== 11 && length !== 12 && length !== 14 && length !== 16 && !(withDate && length === 4))
+      continue;
     const name = raw[i]!.toString('latin1').toLowerCase();
     if (PICKED.has(name)) picked[name] = raw[i + 1]!.toString('latin1');
   }

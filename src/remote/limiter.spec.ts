@@ -5,7 +5,7 @@ import { RateCeiling } from './rate-ceiling.js';
 
 const WAIT_MS = 1_000;
 
-function limiter({ ceiling = 4, perSecond = 0 } = {}): Limiter {
+function limiter({ ceiling = 4, perSecond = Infinity } = {}): Limiter {
   return new Limiter(ceiling, new RateCeiling(() => perSecond), () => performance.now(), WAIT_MS);
 }
 

@@ -32,13 +32,26 @@ export class OperationGate {
     return admission;
   }
 
-  /** `fault` is redacted text. */
-  record(result: CallResult, probe: boolean, fault?: string, quietMs?: number): void {
+  /** `fault` is redacted text. Answers what it changed for the breaker; opening it once more, after a probe, is a change too. */
+  record(
+    result: CallResult,
+    probe: boolean,
+    fault?: string,
+    quietMs?: number,
+  ): 'opened' | 'closed' | undefined {
     const now = this.clock();
+    const { phase } = this.breaker;
     this.breaker = record(this.breaker, result, probe, now, Math.random());
-    if (quietMs !== undefined) this.breaker = quiet(this.breaker, now + quietMs);
+    if (quietMs !== undefined) this.holdBack(quietMs);
     if (result === 'succeeded') this.lastSuccessAtMs = Date.now();
     if (fault !== undefined) this.lastError = { at: new Date(), text: fault };
+    if (this.breaker.phase === phase || result === 'unknown') return undefined;
+    return this.breaker.phase === 'closed' ? 'closed' : 'opened';
+  }
+
+  /** No call for so long; a shorter wait does not undo a longer one. */
+  holdBack(ms: number): void {
+    this.breaker = quiet(this.breaker, this.clock() + ms);
   }
 
   status(): OperationStatus {

@@ -18,6 +18,15 @@ const FIRST_BACKOFF_MS = 50;
 /** Part of SCS_TIMEOUT_MS that a call may wait for its turn; its own deadline begins when it has it. */
 const WAIT_SHARE = 0.5;
 
+/** Is told what this process finds out and others should know. Called within calls, so it returns at once and never throws. */
+export interface RemoteListener {
+  /** The service asked to be left alone by this operation (Retry-After). */
+  askedToWait(operation: OperationClass, waitMs: number, reason: string): void;
+  /** Calls of this operation are held back, for the first time or once more after a probe. `reason` is redacted. */
+  breakerOpened(operation: OperationClass, reason: string): void;
+  breakerClosed(operation: OperationClass): void;
+}
+
 /** The one door to the Solar Curtailment Service: every call to it goes through `send`. */
 @Injectable()
 export class Remote implements OnModuleDestroy, OnApplicationShutdown {
@@ -29,6 +38,8 @@ export class Remote implements OnModuleDestroy, OnApplicationShutdown {
   private readonly timeoutMs: number;
   private readonly ceiling: number;
   private stopping: Priority | 'none' = 'none';
+  private listener: RemoteListener | undefined;
+  private share: () => number;
 
   constructor(environment: Environment) {
     hideSecrets([environment.SCS_API_KEY, environment.SCS_CLIENT_ID, environment.SCS_CLIENT_SECRET]);
@@ -36,7 +47,10 @@ export class Remote implements OnModuleDestroy, OnApplicationShutdown {
     this.ceiling = environment.SCS_MAX_CONCURRENCY;
     this.adapter = createUndiciAdapter({ baseUrl: environment.SCS_BASE_URL, timeoutMs: this.timeoutMs });
     this.http = createAxios(this.adapter);
-    const rate = new RateCeiling(() => environment.SCS_MAX_REQUESTS_PER_SECOND);
+    // Alone, until it is told what its share is.
+    const perSecond = environment.SCS_MAX_REQUESTS_PER_SECOND || Infinity;
+    this.share = () => perSecond;
+    const rate = new RateCeiling(() => this.share());
     this.limiter = new Limiter(this.ceiling, rate, monotonicMs, this.timeoutMs * WAIT_SHARE);
     const gate = () => new OperationGate(monotonicMs, this.timeoutMs);
     this.gates = { token: gate(), register_user: gate(), start_session: gate(), read_session: gate() };
@@ -70,6 +84,17 @@ export class Remote implements OnModuleDestroy, OnApplicationShutdown {
       sent = again;
     }
     return sent;
+  }
+
+  /** What other processes know and this one does not (see Deployment). `share`: requests per second; Infinity for no ceiling. */
+  join(listener: RemoteListener, share: () => number): void {
+    this.listener = listener;
+    this.share = share;
+  }
+
+  /** No call of this operation for so long; a shorter wait does not undo a longer one. */
+  holdBack(operation: OperationClass, ms: number): void {
+    this.gates[operation].holdBack(ms);
   }
 
   /** How many background calls the service takes at once, as far as is learned; more of them would only wait for their turn. */
@@ -127,11 +152,24 @@ export class Remote implements OnModuleDestroy, OnApplicationShutdown {
       deadline.at ??= sentAt + this.timeoutMs;
       const exchanged = await this.exchange(request, deadline.at - sentAt);
       ending = exchanged.ending;
-      gate.record(exchanged.result, admission.probe, exchanged.fault, exchanged.quietMs);
+      const { result, fault, quietMs } = exchanged;
+      const change = gate.record(result, admission.probe, fault, quietMs);
+      if (change !== undefined || quietMs !== undefined) this.tell(request.operation, change, fault, quietMs);
       return exchanged.sent;
     } finally {
       if (limited) this.limiter.end(priority, ending, sentAt);
     }
+  }
+
+  private tell(
+    operation: OperationClass,
+    change: 'opened' | 'closed' | undefined,
+    fault: string = 'failures',
+    quietMs: number = 0,
+  ): void {
+    if (quietMs > 0) this.listener?.askedToWait(operation, quietMs, fault);
+    if (change === 'opened') this.listener?.breakerOpened(operation, fault);
+    if (change === 'closed') this.listener?.breakerClosed(operation);
   }
 
   private async exchange(request: RemoteRequest, timeoutMs: number): Promise<Exchanged> {
@@ -175,7 +213,8 @@ const monotonicMs = (): number => performance.now();
 
 function judgeAnswer(response: AxiosResponse<ExchangeBody>): Exchanged {
   const { status, headers, data } = response;
-  const retryAfterMs = readRetryAfter(headers['retry-after'] as string | undefined, new Date());
+  const asked = headers['retry-after'] as string | undefined;
+  const retryAfterMs = asked === undefined ? undefined : readRetryAfter(asked, answeredAt(headers.date));
   const answer: RemoteAnswer = {
     status,
     contentType: String(headers['content-type'] ?? ''),
@@ -213,6 +252,12 @@ function judgeFailure(error: unknown): Exchanged {
     case 'cancelled':
       return { sent, result: 'unknown', ending: 'other' };
   }
+}
+
+/** A date in Retry-After is by the clock of the service, which says what it is in Date: ours may be minutes off. */
+function answeredAt(date: unknown): Date {
+  const at = new Date(typeof date === 'string' ? date : NaN);
+  return Number.isNaN(at.getTime()) ? new Date() : at;
 }
 
 /** 429 and 503 are answered by the limiter with fewer calls, not by more of them. */

@@ -2,11 +2,12 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Injectable, Logger } from '@nestjs/common';
 import { AuthorisedRemote } from '../auth/authorised-remote.service.js';
 import { isDatabaseUnavailable } from '../platform/problem/database-unavailable.js';
+import { ContractDrift } from '../remote/contract-drift.service.js';
 import type { Priority } from '../remote/outcome.js';
 import { outcomeOf } from '../remote/read-answer.js';
 import { planVerdict, type RegistrationStatus, type Verdict } from './registration.js';
 import { LEASE_RENEWAL_MS, RegistrationsStore, type Claim } from './registrations.store.js';
-import { readRegisterUserResponse, registerUserRequest } from './users.client.js';
+import { readRegisterUserResponse, registerUserRequest, USER_ANSWER } from './users.client.js';
 
 /** An answer is worth more than the request that waits for it: for this long, it is kept until the database takes it. */
 const STORE_FOR_MS = 30_000;
@@ -20,6 +21,7 @@ export class RegistrationSender {
   constructor(
     private readonly store: RegistrationsStore,
     private readonly remote: AuthorisedRemote,
+    private readonly drift: ContractDrift,
   ) {}
 
   /**
@@ -30,6 +32,7 @@ export class RegistrationSender {
     const renewal = setInterval(() => void this.renew(claim), LEASE_RENEWAL_MS);
     try {
       const sent = await this.remote.send({ ...registerUserRequest(claim), priority }, 'tenant');
+      this.drift.examine('register_user', sent, USER_ANSWER);
       const outcome = outcomeOf(sent, (answer) => readRegisterUserResponse(answer, claim));
       const verdict = planVerdict(outcome, claim.attempts, Math.random());
       const isStored = await this.settle(claim, verdict);

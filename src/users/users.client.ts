@@ -1,8 +1,22 @@
 import { parseLossless } from '../platform/json/lossless.js';
+import type { DocumentedFields } from '../remote/drift.js';
 import type { RemoteAnswer, RemoteRequest } from '../remote/outcome.js';
 import { UnreadableAnswer } from '../remote/read-answer.js';
 import { readObject } from '../remote/read-field.js';
 import { readRemoteUser, type AskedUser, type RemoteUser } from './remote-user.js';
+
+/** Interface sections 2.3 and 2.4. */
+export const USER_ANSWER: DocumentedFields = {
+  id: 'UUID',
+  firstName: 'string',
+  lastName: 'string',
+  email: 'string',
+  tenantName: 'string',
+  tenantReference: 'string',
+  createdAt: 'timestamp',
+  updatedAt: 'timestamp',
+  gridLocations: [{ id: 'UUID', ean: 'number' }],
+};
 
 /**
  * Registers a user (interface section 4.2). The body is built as text: an EAN is a bare number of 18 digits there, which no

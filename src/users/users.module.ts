@@ -1,6 +1,7 @@
 import { Module } from '@nestjs/common';
 import { AccessModule } from '../access/access.module.js';
 import { AuthModule } from '../auth/auth.module.js';
+import { RemoteModule } from '../remote/remote.module.js';
 import { RegistrationDecisionsStore } from './registration-decisions.store.js';
 import { RegistrationSender } from './registration-sender.service.js';
 import { RegistrationsController } from './registrations.controller.js';
@@ -11,7 +12,7 @@ import { UsersController } from './users.controller.js';
 import { UsersStore } from './users.store.js';
 
 @Module({
-  imports: [AccessModule, AuthModule],
+  imports: [AccessModule, AuthModule, RemoteModule],
   controllers: [UsersController, RegistrationsController],
   providers: [
     RegistrationDecisionsStore,

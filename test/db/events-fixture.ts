@@ -40,7 +40,10 @@ export async function startWorker(
 
 /** An event of a session; `marker` comes back as `data.rule`. */
 export function sessionEvent(
-  name: Exclude<NewEvent['name'], `user.${string}` | `inverter.${string}` | 'session.closed'>,
+  name: Exclude<
+    NewEvent['name'],
+    `user.${string}` | `inverter.${string}` | `remote.${string}` | 'session.closed'
+  >,
   sessionId: string,
   marker = 'test',
 ): NewEvent {

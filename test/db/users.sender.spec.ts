@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import type { AuthorisedRemote } from '../../src/auth/authorised-remote.service.js';
 import { Database, type Transaction } from '../../src/platform/database/database.js';
 import { readEnvironment } from '../../src/platform/env/read-environment.js';
+import type { ContractDrift } from '../../src/remote/contract-drift.service.js';
 import type { RemoteRequest, Sent } from '../../src/remote/outcome.js';
 import { RegistrationSender } from '../../src/users/registration-sender.service.js';
 import { LEASE_MS, RegistrationsStore, type Claim } from '../../src/users/registrations.store.js';
@@ -44,7 +45,8 @@ async function claimed(): Promise<Claim> {
 
 const sentWith = (sent: (request: RemoteRequest) => Sent | Promise<Sent>): RegistrationSender => {
   const remote: Pick<AuthorisedRemote, 'send'> = { send: async (request) => sent(request) };
-  return new RegistrationSender(store, remote as AuthorisedRemote);
+  const drift: Pick<ContractDrift, 'examine'> = { examine: () => {} };
+  return new RegistrationSender(store, remote as AuthorisedRemote, drift as ContractDrift);
 };
 
 const confirmation = (claim: Claim): Sent => ({

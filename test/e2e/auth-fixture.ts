@@ -4,6 +4,8 @@ import { Database } from '../../src/platform/database/database.js';
 import type { Environment } from '../../src/platform/env/environment.js';
 import { readEnvironment } from '../../src/platform/env/read-environment.js';
 import type { Sent } from '../../src/remote/outcome.js';
+import { ContractDrift } from '../../src/remote/contract-drift.service.js';
+import { DriftStore } from '../../src/remote/drift.store.js';
 import { Remote } from '../../src/remote/remote.service.js';
 import { AuthService } from '../../src/auth/auth.service.js';
 import { AuthorisedRemote } from '../../src/auth/authorised-remote.service.js';
@@ -101,7 +103,8 @@ export function startReplica(
   const database = new Database(environment);
   const store = storeFor(database, new Cipher(environment), environment);
   const remote = new Remote(environment);
-  const tokens = new TenantTokens(store, new TokenRenewal(store, remote, environment), environment);
+  const drift = new ContractDrift(new DriftStore(database));
+  const tokens = new TenantTokens(store, new TokenRenewal(store, remote, drift, environment), environment);
   const authorised = new AuthorisedRemote(remote, tokens, new TenantTokenStrategy(tokens));
   return {
     authorised,

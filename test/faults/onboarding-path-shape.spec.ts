@@ -4,6 +4,7 @@ import { AuthorisedRemote } from '../../src/auth/authorised-remote.service.js';
 import { SessionReader } from '../../src/onboarding/session-reader.service.js';
 import { Database } from '../../src/platform/database/database.js';
 import { Environment } from '../../src/platform/env/environment.js';
+import { ContractDrift } from '../../src/remote/contract-drift.service.js';
 import { waitFor } from '../setup/wait-for.js';
 import { startReplicas, type ReplicaOptions, type Replicas } from './support/replicas.js';
 import { seedSessions } from './support/seeded-sessions.js';
@@ -68,7 +69,7 @@ async function watchChanges(): Promise<void> {
 const believeFirst404 = (app: NestFastifyApplication): void => {
   const reader = app.get(SessionReader);
   const environment = { ...app.get(Environment), SCS_SESSION_PATH: 'onboarding' } as const;
-  const single = new SessionReader(app.get(AuthorisedRemote), environment);
+  const single = new SessionReader(app.get(AuthorisedRemote), environment, app.get(ContractDrift));
   reader.read = single.read.bind(single);
 };
 

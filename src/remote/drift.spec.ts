@@ -1,0 +1,85 @@
+import { describe, expect, it } from '@jest/globals';
+import { type DocumentedFields, findDrift } from './drift.js';
+
+const DOCUMENTED: DocumentedFields = {
+  id: 'UUID',
+  at: 'timestamp',
+  name: 'string',
+  count: 'number',
+  active: 'boolean',
+  link: 'URL',
+  life: 'anything',
+  parts: [{ id: 'UUID' }],
+};
+const ID = '6f6e0a4e-7f7c-4b6f-9d0b-0e6f8f4b8f10';
+const AS_DOCUMENTED = {
+  id: ID,
+  at: '2026-11-20T10:00:00+00:00',
+  name: '',
+  count: 871234567890123456n.toString().length,
+  active: false,
+  link: 'https://example.test/x',
+  life: null,
+  parts: [{ id: ID }],
+};
+
+const found = (changed: Readonly<Record<string, unknown>>) =>
+  findDrift({ ...AS_DOCUMENTED, ...changed }, DOCUMENTED).map(
+    ({ kind, field, expected, found }) => `${kind} ${field}: ${expected} -> ${found}`,
+  );
+
+describe('drift', () => {
+  it('is none in an answer as documented', () => expect(found({})).toEqual([]));
+
+  it.each<[string, Readonly<Record<string, unknown>>, string[]]>([
+    ['a new field', { phase: 'x' }, ['new_field phase: null -> string']],
+    ['a new object, not looked into', { owner: { email: 'a@b' } }, ['new_field owner: null -> object']],
+    ['another type', { count: '1' }, ['other_type count: number -> string']],
+    ['a null', { active: null }, ['other_type active: boolean -> null']],
+    ['a string of another form', { id: '12' }, ['other_type id: UUID -> another string']],
+    ['a time without a zone', { at: '2026-11-20T10:00:00' }, ['other_type at: timestamp -> another string']],
+    ['a list that is none', { parts: {} }, ['other_type parts: array -> object']],
+    [
+      'elements of a list, once for all of them',
+      { parts: [{ id: ID, serial: 1 }, { id: ID, serial: 2 }, { id: 7 }, 'x', { name: '' }] },
+      [
+        'new_field parts[].serial: null -> number',
+        'other_type parts[].id: UUID -> number',
+        'other_type parts[]: object -> string',
+        'missing_field parts[].id: UUID -> null',
+        'new_field parts[].name: null -> string',
+      ],
+    ],
+  ])('is %s', (_what, changed, drifts) => expect(found(changed)).toEqual(drifts));
+
+  it('is a documented field that is missing', () => {
+    const { active: _, ...rest } = AS_DOCUMENTED;
+    expect(findDrift(rest, DOCUMENTED)).toEqual([
+      { kind: 'missing_field', field: 'active', expected: 'boolean', found: null },
+    ]);
+  });
+
+  it.each([[null], [[]], ['text'], [7]])('is a body that is no object: %j', (body) =>
+    expect(findDrift(body, DOCUMENTED)).toMatchObject([{ kind: 'other_type', field: 'body' }]),
+  );
+
+  it('holds no value, and no name that may be one', () => {
+    const personal = {
+      'jan.jansen@example.test': 1,
+      '871687400000001042': 1,
+      Jan_1042_Jansen: 1,
+      [ID]: 1,
+      'Jan Jansen': 1,
+      secret: 'canary-value',
+      name: { firstName: 'canary-name' },
+    };
+    const text = JSON.stringify(found(personal));
+    expect(text).not.toMatch(/ansen|canary|8716|6f6e0a4e/);
+    expect(text).toContain('new_field *: null -> number');
+  });
+
+  it('is bounded, whatever the service invents', () => {
+    const many = Object.fromEntries(Array.from({ length: 900 }, (_, i) => [`field${i}`, i]));
+    expect(found(many)).toHaveLength(20);
+  });
+});
