@@ -23,11 +23,15 @@ export class StatusController {
     operationId: 'getStatus',
     summary: 'How the remote service, the poller and the outbox are doing',
     description:
-      'Backlogs and the token are of the whole deployment; `remote` is what the replica that answers has seen.',
+      'Backlogs, the token and `remote.deployment` are of the whole deployment; the rest of `remote` is what the replica that answers has seen.',
   })
   @ApiOkResponse({ type: StatusView })
   async read(): Promise<StatusView> {
-    const [token, backlog] = await Promise.all([this.auth.status(), this.store.readBacklog()]);
-    return toStatusView(this.remote.status(), token, backlog);
+    const [token, backlog, shared] = await Promise.all([
+      this.auth.status(),
+      this.store.readBacklog(),
+      this.store.readSharedRemote(),
+    ]);
+    return toStatusView(this.remote.status(), shared, token, backlog);
   }
 }

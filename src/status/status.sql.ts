@@ -40,6 +40,16 @@ export const READ_BACKLOG: Statement = {
     FROM overdue, reading, unsequenced, deliveries, open`,
 };
 
+/** What all replicas together know of the remote service. */
+export const READ_SHARED_REMOTE: Statement = {
+  name: 'status.remote',
+  text: `
+    SELECT coalesce((SELECT jsonb_agg(jsonb_build_object('operation', operation, 'health', health, 'since', since, 'reason', reason)
+                                      ORDER BY since)
+                       FROM remote_operations WHERE health <> 'healthy'), '[]') AS degraded,
+           (SELECT count(*)::int FROM remote_drift) AS "contractDrift"`,
+};
+
 function age(since: string): string {
   return `coalesce(greatest(0, round(extract(epoch FROM clock_timestamp() - ${since}), 3)), 0)::float8`;
 }

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Database } from '../platform/database/database.js';
-import { READ_BACKLOG } from './status.sql.js';
+import { READ_BACKLOG, READ_SHARED_REMOTE } from './status.sql.js';
 
 /** What waits, in the whole deployment; ages in seconds, 0 where nothing waits. */
 export interface Backlog {
@@ -23,12 +23,29 @@ export interface Backlog {
   readonly oldestUncertainSeconds: number;
 }
 
+/** What all replicas together know of the remote service; times as ISO 8601. */
+export interface SharedRemote {
+  readonly degraded: readonly {
+    readonly operation: string;
+    readonly health: 'degraded' | 'credentials_rejected';
+    readonly since: string;
+    readonly reason: string;
+  }[];
+  /** In how many ways its answers differ from the interface. */
+  readonly contractDrift: number;
+}
+
 @Injectable()
 export class StatusStore {
   constructor(private readonly database: Database) {}
 
   async readBacklog(): Promise<Backlog> {
     const [row] = await this.database.query<Backlog>(READ_BACKLOG);
+    return row!;
+  }
+
+  async readSharedRemote(): Promise<SharedRemote> {
+    const [row] = await this.database.query<SharedRemote>(READ_SHARED_REMOTE);
     return row!;
   }
 }

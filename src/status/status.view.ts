@@ -1,8 +1,8 @@
 import { ApiProperty } from '@nestjs/swagger';
 import type { TokenStatus } from '../auth/auth.service.js';
-import type { OperationClass } from '../remote/outcome.js';
+import { OPERATION_CLASSES, type OperationClass } from '../remote/outcome.js';
 import type { OperationStatus, RemoteStatus } from '../remote/remote-status.js';
-import type { Backlog } from './status.store.js';
+import type { Backlog, SharedRemote } from './status.store.js';
 
 const WORST_LAST = ['unknown', 'healthy', 'degraded', 'unavailable'] as const;
 
@@ -63,6 +63,31 @@ export class OperationsView implements Record<OperationClass, OperationView> {
   read_session: OperationView;
 }
 
+export class DegradedOperationView {
+  @ApiProperty({ enum: OPERATION_CLASSES })
+  operation: string;
+
+  @ApiProperty({ enum: ['degraded', 'credentials_rejected'] })
+  health: 'degraded' | 'credentials_rejected';
+
+  @ApiProperty({ type: String, format: 'date-time' })
+  since: string;
+
+  @ApiProperty({ type: String })
+  reason: string;
+}
+
+export class DeploymentView implements SharedRemote {
+  @ApiProperty({ type: [DegradedOperationView], description: 'Announced as events when it began' })
+  degraded: readonly DegradedOperationView[];
+
+  @ApiProperty({
+    ...count,
+    description: 'In how many ways its answers differ from the interface description (admin.contract_drift)',
+  })
+  contractDrift: number;
+}
+
 export class RemoteView implements RemoteStatus {
   @ApiProperty({ enum: WORST_LAST, description: 'The worst of the operations' })
   health: OperationStatus['health'];
@@ -78,6 +103,9 @@ export class RemoteView implements RemoteStatus {
 
   @ApiProperty({ type: OperationsView, description: 'Each has a breaker of its own' })
   operations: OperationsView;
+
+  @ApiProperty({ type: DeploymentView, description: 'What all replicas together know' })
+  deployment: DeploymentView;
 }
 
 export class TokenView implements TokenStatus {
@@ -186,13 +214,18 @@ export class StatusView {
   registrations: OpenRegistrationsView;
 }
 
-export function toStatusView(remote: RemoteStatus, token: TokenStatus, backlog: Backlog): StatusView {
+export function toStatusView(
+  remote: RemoteStatus,
+  deployment: SharedRemote,
+  token: TokenStatus,
+  backlog: Backlog,
+): StatusView {
   const ranks = Object.values(remote.operations).map(({ health }) => WORST_LAST.indexOf(health));
   const { watched, overdue, oldestOverdueSeconds, reading, batches, abandonedBatches } = backlog;
   const { unsequenced, oldestUnsequencedSeconds, undelivered, failing, oldestUndeliveredSeconds } = backlog;
   const { pending, oldestPendingSeconds, uncertain, oldestUncertainSeconds } = backlog;
   return {
-    remote: { health: WORST_LAST[Math.max(...ranks)] ?? 'unknown', ...remote },
+    remote: { health: WORST_LAST[Math.max(...ranks)] ?? 'unknown', ...remote, deployment },
     token,
     poller: { watched, overdue, oldestOverdueSeconds, reading, batches, abandonedBatches },
     outbox: { unsequenced, oldestUnsequencedSeconds, undelivered, failing, oldestUndeliveredSeconds },

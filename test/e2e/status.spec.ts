@@ -7,6 +7,7 @@ interface Status {
   readonly remote: {
     readonly health: string;
     readonly operations: Readonly<Record<string, { readonly health: string }>>;
+    readonly deployment: { readonly degraded: readonly unknown[]; readonly contractDrift: number };
   };
   readonly token: { readonly state: string };
   readonly poller: Readonly<Record<string, number>>;
@@ -50,6 +51,7 @@ describe('GET /status', () => {
       'start_session',
       'read_session',
     ]);
+    expect(status.remote.deployment).toEqual({ degraded: [], contractDrift: 0 });
     for (const part of [status.poller, status.outbox, status.registrations]) {
       expect(Object.values(part).every((figure) => figure === 0)).toBe(true);
     }
@@ -92,6 +94,24 @@ describe('GET /status', () => {
     expect(text).toContain('pv_waiting{what="overdue_sessions"} 2');
     expect(text).toContain('pv_waiting{what="pending_registrations"} 1');
     expect(text).toMatch(/pv_waiting_oldest_seconds\{what="overdue_sessions"\} 2\d\d/);
+  });
+
+  it('shows what any replica found wrong with the remote service', async () => {
+    await database.query(`
+      UPDATE remote_operations SET health = 'degraded', since = '2026-11-20T10:00:00Z', reason = 'status 500' WHERE operation = 'start_session';
+      INSERT INTO remote_drift (operation, kind, field, found) VALUES ('read_session', 'new_field', 'phase', 'string')`);
+    const { remote } = await read();
+    expect(remote.deployment).toEqual({
+      degraded: [
+        {
+          operation: 'start_session',
+          health: 'degraded',
+          since: expect.stringMatching(/^2026-11-20T10:00:00/),
+          reason: 'status 500',
+        },
+      ],
+      contractDrift: 1,
+    });
   });
 
   it('metrics are answered without the database, and without what they do not know', async () => {
