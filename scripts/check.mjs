@@ -4,6 +4,7 @@ const TYPESCRIPT = ['--import', './test/setup/typescript.mjs'];
 
 /** Cheapest first. */
 const CHECKS = [
+  ['lock file', ['scripts/check/lock-file.mjs']],
   ['format', ['node_modules/prettier/bin/prettier.cjs', '--check', '--log-level=warn', '.']],
   [
     'dependency rules',
