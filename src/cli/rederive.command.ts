@@ -1,10 +1,12 @@
 import { Command, InvalidArgumentError } from 'commander';
+import { AuditLog } from '../access/audit-log.store.js';
 import { SessionsStore } from '../onboarding/sessions.store.js';
 import { Rederivation } from '../onboarding/rederive.service.js';
 import { Cipher } from '../platform/crypto/cipher.js';
 import { Database } from '../platform/database/database.js';
 import type { Environment } from '../platform/env/environment.js';
 
+const ACTOR = 'cli';
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 /** `rederive`, on the database that `readEnvironment` names. */
@@ -19,7 +21,7 @@ export function rederiveCommand(readEnvironment: () => Promise<Environment> | En
       const environment = await readEnvironment();
       const database = new Database(environment);
       try {
-        const sessions = new SessionsStore(database, new Cipher(environment), environment);
+        const sessions = new SessionsStore(database, new Cipher(environment), new AuditLog(), environment);
         await rederive(new Rederivation(database, sessions), session ?? null, write);
       } finally {
         await database.onApplicationShutdown();
@@ -34,7 +36,7 @@ async function rederive(rederivation: Rederivation, sessionId: string | null, wr
     for (const { id, from, verdict } of changes)
       console.log(`${id}  ${from} -> ${verdict.state}  (${verdict.rule})`);
     found += changes.length;
-    if (write) written += await rederivation.write(changes);
+    if (write) written += await rederivation.write(changes, ACTOR);
   }
   if (found === 0) console.error('every state is what the rules of today make of it');
   else if (write) console.error(`${written} of ${found} written; the others have changed meanwhile`);

@@ -41,9 +41,9 @@ export class Rederivation {
     }
   }
 
-  /** Writes changes, with their transitions and events; answers how many still applied. */
-  async write(changes: readonly RederivedChange[]): Promise<number> {
-    return changes.length === 0 ? 0 : this.sessions.applyRederived(changes);
+  /** Writes changes, with their transitions and events and an entry in the audit log for each; answers how many still applied. */
+  async write(changes: readonly RederivedChange[], actor: string): Promise<number> {
+    return changes.length === 0 ? 0 : this.sessions.applyRederived(changes, actor);
   }
 }
 

@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { AuditLog } from '../access/audit-log.store.js';
 import { appendEvents } from '../events/outbox.js';
 import { Cipher } from '../platform/crypto/cipher.js';
 import { Database } from '../platform/database/database.js';
@@ -43,6 +44,7 @@ export class SessionsStore {
   constructor(
     private readonly database: Database,
     private readonly cipher: Cipher,
+    private readonly auditLog: AuditLog,
     environment: Environment,
   ) {
     this.settings = scheduleSettings(environment);
@@ -73,10 +75,11 @@ export class SessionsStore {
 
   /**
    * Applies what today's rules make of the answers kept. A session whose state is no longer the one that was replayed is left
-   * alone; answers how many were changed.
+   * alone; answers how many were changed. `actor` is who said so, for the audit log.
    */
   async applyRederived(
     changes: readonly { readonly id: string; readonly from: SessionState; readonly verdict: Verdict }[],
+    actor: string,
   ): Promise<number> {
     const byId = new Map(changes.map((change) => [change.id, change]));
     return this.database.transaction(async (tx) => {
@@ -89,6 +92,12 @@ export class SessionsStore {
           return { session, reading: { sessionId: session.id, reading, answer: null }, decision };
         });
       await this.write(tx, moves);
+      const entries = moves.map(({ session }) => {
+        const { from, verdict } = byId.get(session.id)!;
+        const details = { from, to: verdict.state, rule: verdict.rule };
+        return { actor, action: 'session.rederived', target: session.id, details };
+      });
+      await this.auditLog.record(tx, ...entries);
       return moves.length;
     });
   }

@@ -268,6 +268,39 @@ describe('reading a session', () => {
     expect((await reader.start(randomUUID())).status).toBe(403);
   });
 
+  it('lets nobody on the way keep an answer that may hold a startUrl', async () => {
+    const { id, userId, gridLocationId, startUrl } = await client.startNew();
+    const calls: [string, string][] = [
+      ['POST', `/onboarding/pv/${gridLocationId}`],
+      ['GET', `/onboarding/pv/${id}`],
+      ['GET', `/users/${userId}/pv/onboarding-sessions/${id}`],
+      ['GET', `/onboarding/pv?gridLocationId=${gridLocationId}`],
+      ['POST', `/onboarding/pv/${id}/refresh`],
+    ];
+    for (const [method, path] of calls) {
+      const { headers, body } = await client.call(method, path);
+      expect([path, JSON.stringify(body).includes(startUrl!)]).toEqual([path, true]);
+      expect([path, headers.get('cache-control')]).toEqual([path, 'no-store']);
+    }
+  });
+
+  it('shows no startUrl, and keeps none, once the flow is over', async () => {
+    const { id } = await client.startNew();
+    const isKept = async () => {
+      const [row] = await service.app
+        .get(Database)
+        .query<{ kept: boolean }>(
+          'SELECT start_url_ciphertext IS NOT NULL AS kept FROM onboarding_sessions WHERE id = $1',
+          [id],
+        );
+      return row!.kept;
+    };
+    expect(await isKept()).toBe(true);
+    await sandbox.complete(id, { onlineAfterMs: 0 });
+    expect((await inState(id, 'online')).startUrl).toBeNull();
+    expect(await isKept()).toBe(false);
+  });
+
   it('waits for a change of state, and no longer than asked', async () => {
     const { id } = await client.startNew();
     const waiting = client.session(id, '?wait=20');
@@ -341,9 +374,18 @@ describe('rederiving', () => {
       { id, from: 'unrecognised', verdict: { state: 'expired', basis: 'observed', rule: 'expired_flag' } },
     ]);
     expect((await client.session(id)).state).toBe('unrecognised');
-    expect(await rederivation.write(changes)).toBe(1);
+    expect(await rederivation.write(changes, 'cli')).toBe(1);
+    expect(
+      await database.query('SELECT actor, action, details FROM audit_log WHERE target = $1', [id]),
+    ).toEqual([
+      {
+        actor: 'cli',
+        action: 'session.rederived',
+        details: { from: 'unrecognised', to: 'expired', rule: 'expired_flag' },
+      },
+    ]);
     expect((await client.session(id)).state).toBe('expired');
-    expect(await rederivation.write(changes)).toBe(0);
+    expect(await rederivation.write(changes, 'cli')).toBe(0);
     expect(await client.eventsOf(id)).toEqual(['session.started', 'session.expired', 'session.expired']);
   });
 });
