@@ -386,13 +386,22 @@ describe('headers', () => {
     }
   });
 
-  it('forbids keeping, sniffing, framing', async () => {
-    for (const { headers } of [await get(''), await ask('/nothing'), await post('', '{')]) {
-      expect(Object.fromEntries(headers)).toMatchObject({
+  it('forbids keeping, sniffing, framing, telling on, and does not say what runs here', async () => {
+    for (const { headers } of [
+      await get(''),
+      await ask('/nothing'),
+      await post('', '{'),
+      await get('/%zz'),
+    ]) {
+      const found = Object.fromEntries(headers);
+      expect(found).toMatchObject({
         'cache-control': 'no-store',
         'x-content-type-options': 'nosniff',
         'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
+        'referrer-policy': 'no-referrer',
       });
+      expect(found).not.toHaveProperty('server');
+      expect(found).not.toHaveProperty('x-powered-by');
     }
   });
 });

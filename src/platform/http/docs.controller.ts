@@ -19,7 +19,7 @@ const ASSETS = new Map([
 
 /** swagger-ui styles its elements inline; its icons are data URLs. Everything else comes from here, so no network is needed. */
 const POLICY =
-  "default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; frame-ancestors 'none'";
+  "default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
 const PAGE = `<!doctype html>
 <html lang="en">
