@@ -11,6 +11,11 @@ import type { BatchReading } from './sessions.store.js';
 /** In one transaction; more would hold its row locks for longer than the statements save. */
 const READINGS_PER_WRITE = 500;
 const RETRY_MS = 250;
+/**
+ * How long results gather before they are written. Each write is eleven round trips however much it holds, and at 10,000 reads
+ * a second without a wait it held five changes. Beside the seconds between two reads of a session nobody notices the wait.
+ */
+const GATHER_MS = 50;
 
 interface LiveBatch {
   /** Reads whose result is not written yet. */
@@ -18,8 +23,8 @@ interface LiveBatch {
 }
 
 /**
- * Writes what the poller read. Results gather while a write is under way and go together into the next, so the sets grow
- * with the load. An answer that changed nothing is only counted. A batch is closed after its last result is written, and not before:
+ * Writes what the poller read. Results gather for a moment, and while a write is under way, and go together into the next, so the
+ * sets grow with the load. An answer that changed nothing is only counted. A batch is closed after its last result is written, and not before:
  * it is the fence of them all.
  */
 @Injectable()
@@ -89,6 +94,7 @@ export class PollWrites {
   private async write(): Promise<void> {
     this.writing = true;
     while (this.hasWork()) {
+      await pause(GATHER_MS);
       try {
         await this.writeReadings();
         await this.writeFailures();
@@ -107,8 +113,9 @@ export class PollWrites {
   }
 
   private async writeReadings(): Promise<void> {
-    while (this.readings.length > 0) {
-      const readings = this.readings.slice(0, READINGS_PER_WRITE);
+    // Those that come meanwhile gather for the next write.
+    for (let left = this.readings.length; left > 0; left -= READINGS_PER_WRITE) {
+      const readings = this.readings.slice(0, Math.min(left, READINGS_PER_WRITE));
       await this.apply(readings);
       this.readings.splice(0, readings.length);
       for (const { batchId } of readings) this.count(batchId);

@@ -7,15 +7,24 @@ import * as sql from './polls.sql.js';
 import { planNextReadMs, scheduleSettings } from './schedule.js';
 import type { WatchedSession } from './schedule.js';
 
-/** A session that this process may read now, and nobody else. */
-export interface ClaimedPoll extends WatchedSession {
+/** A session to be claimed. */
+interface DuePoll extends WatchedSession {
   readonly sessionId: string;
   readonly userId: string;
   readonly notFound: number;
   /** SHA-1 of the last answer that was kept, or null before the first. */
   readonly answerHash: Buffer | null;
   readonly expiresAt: Date;
+}
+
+/** A session that this process may read now, and nobody else. */
+export interface ClaimedPoll extends DuePoll {
   /** The database's clock at the claim. */
+  readonly now: Date;
+}
+
+interface OpenedBatch {
+  readonly id: string;
   readonly now: Date;
 }
 
@@ -56,7 +65,7 @@ export class PollsStore {
 
   /** The oldest due sessions, at most `limit`; null when none is due. */
   async claimDue(limit: number): Promise<PollBatch | null> {
-    return this.claim((tx) => tx.query<ClaimedPoll>(sql.SELECT_DUE, [limit]), this.environment.POLL_LEASE_MS);
+    return this.claim((tx) => tx.query<DuePoll>(sql.SELECT_DUE, [limit]), this.environment.POLL_LEASE_MS);
   }
 
   /** One session, due or not; null while it is being read, or when it is not watched. */
@@ -65,35 +74,31 @@ export class PollsStore {
       this.environment.POLL_LEASE_MS,
       this.environment.SCS_TIMEOUT_MS * CALLS_PER_READ,
     );
-    return this.claim((tx) => tx.query<ClaimedPoll>(sql.SELECT_ONE, [sessionId]), leaseMs);
+    return this.claim((tx) => tx.query<DuePoll>(sql.SELECT_ONE, [sessionId]), leaseMs);
   }
 
   private async claim(
-    select: (tx: Transaction) => Promise<ClaimedPoll[]>,
+    select: (tx: Transaction) => Promise<DuePoll[]>,
     leaseMs: number,
   ): Promise<PollBatch | null> {
     return this.database.transaction(async (tx) => {
       const due = await select(tx);
       if (due.length === 0) return null;
-      const [batch] = await tx.query<{ id: string }>(sql.OPEN_BATCH, [this.worker, due.length, leaseMs]);
-      const dueAt = due.map((poll) => this.nextReadAt(poll));
+      const [batch] = await tx.query<OpenedBatch>(sql.OPEN_BATCH, [this.worker, due.length, leaseMs]);
+      const { id, now } = batch!;
       const claimed = await tx.query<{ sessionId: string }>(sql.CLAIM, [
-        batch!.id,
+        id,
         due.map((poll) => poll.sessionId),
-        dueAt,
+        due.map((poll) => planNextReadMs({ ...poll, failures: 0 }, now, this.settings, Math.random())),
       ]);
       if (claimed.length === 0) {
-        await tx.query(sql.CLOSE_BATCHES, [[batch!.id]]);
+        await tx.query(sql.CLOSE_BATCHES, [[id]]);
         return null;
       }
       const ours = new Set(claimed.map((row) => row.sessionId));
-      return { id: batch!.id, polls: due.filter((poll) => ours.has(poll.sessionId)) };
+      const polls = due.filter((poll) => ours.has(poll.sessionId)).map((poll) => ({ ...poll, now }));
+      return { id, polls };
     });
-  }
-
-  private nextReadAt(poll: ClaimedPoll): Date {
-    const nextMs = planNextReadMs({ ...poll, failures: 0 }, poll.now, this.settings, Math.random());
-    return new Date(poll.now.getTime() + nextMs);
   }
 
   /** The ids of the batches whose lease could be extended; the others are lost. */
