@@ -1,6 +1,6 @@
 import { Injectable, Logger } from '@nestjs/common';
 import { Database } from '../platform/database/database.js';
-import { errorText } from '../platform/jobs/error-text.js';
+import { errorText } from '../platform/redaction/error-text.js';
 import type { RunningJob } from '../platform/jobs/running-job.js';
 import type { EventHandler } from './handler-discovery.js';
 import {

@@ -3,7 +3,7 @@ import { Injectable, Logger } from '@nestjs/common';
 import type { OnApplicationBootstrap, OnModuleDestroy, OnModuleInit } from '@nestjs/common';
 import { DiscoveryService, MetadataScanner } from '@nestjs/core';
 import { Database } from '../platform/database/database.js';
-import { errorText } from '../platform/jobs/error-text.js';
+import { errorText } from '../platform/redaction/error-text.js';
 import { Jobs } from '../platform/jobs/jobs.js';
 import { DeliveryService } from './delivery.service.js';
 import { discoverHandlers } from './handler-discovery.js';

@@ -1,5 +1,5 @@
+import { redact } from '../platform/redaction/redaction.js';
 import type { Outcome, RemoteAnswer, Sent } from './outcome.js';
-import { redact } from './redaction.js';
 
 /** A 2xx whose body is not what the interface documents. The message names the field and the expectation, never the value. */
 export class UnreadableAnswer extends Error {}

@@ -1,6 +1,8 @@
 import { Injectable, type OnApplicationShutdown, type OnModuleDestroy } from '@nestjs/common';
 import type { Axios, AxiosResponse } from 'axios';
 import { Environment } from '../platform/env/environment.js';
+import { redact } from '../platform/redaction/redaction.js';
+import { hideSecrets } from '../platform/redaction/secrets.js';
 import { createAxios } from './axios.instance.js';
 import type { CallResult } from './breaker.js';
 import { type ExchangeBody, ExchangeError } from './exchange.js';
@@ -8,7 +10,6 @@ import { type Ending, Limiter } from './limiter.js';
 import { OperationGate } from './operation-gate.js';
 import type { NotSent, OperationClass, Priority, RemoteAnswer, RemoteRequest, Sent } from './outcome.js';
 import { RateCeiling } from './rate-ceiling.js';
-import { hideSecrets, redact } from './redaction.js';
 import type { RemoteStatus } from './remote-status.js';
 import { readRetryAfter } from './retry-after.js';
 import { createUndiciAdapter, type UndiciAdapter } from './undici.adapter.js';

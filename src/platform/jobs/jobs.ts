@@ -6,7 +6,7 @@ import * as graphile from 'graphile-worker';
 import pg from 'pg';
 import { Database } from '../database/database.js';
 import { Environment } from '../env/environment.js';
-import { errorText } from './error-text.js';
+import { errorText } from '../redaction/error-text.js';
 import { giveBackJobs, keepJobs, releaseLapsedJobs } from './jobs.sql.js';
 import { JobBrokenOffError, RunningJob } from './running-job.js';
 

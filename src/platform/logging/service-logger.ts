@@ -1,7 +1,7 @@
 import { ConsoleLogger, type LogLevel } from '@nestjs/common';
 import type { Environment } from '../env/environment.js';
 import { currentRequest } from '../http/request-context.js';
-import { secretFilter } from './secret-filter.js';
+import { hideConfiguredSecrets, withoutSecrets } from '../redaction/secrets.js';
 
 const LEVELS: Record<Environment['LOG_LEVEL'], LogLevel[]> = {
   error: ['fatal', 'error'],
@@ -21,8 +21,6 @@ const STARTUP_DETAILS = new Set<unknown>([
 
 /** Nest's logger, with the request a line belongs to, and with every known secret taken out as the last step before writing. */
 export class ServiceLogger extends ConsoleLogger {
-  private readonly withoutSecrets: (text: string) => string;
-
   constructor(environment: Environment) {
     const json = environment.LOG_FORMAT === 'json';
     super({
@@ -31,7 +29,7 @@ export class ServiceLogger extends ConsoleLogger {
       colors: !json && process.stdout.isTTY,
       prefix: 'pv-onboarding',
     });
-    this.withoutSecrets = secretFilter(environment);
+    hideConfiguredSecrets(environment);
   }
 
   override log(message: unknown, ...rest: unknown[]): void {
@@ -46,14 +44,14 @@ export class ServiceLogger extends ConsoleLogger {
   protected override stringifyJsonLogObject(
     ...parts: Parameters<ConsoleLogger['stringifyJsonLogObject']>
   ): ReturnType<ConsoleLogger['stringifyJsonLogObject']> {
-    return this.withoutSecrets(super.stringifyJsonLogObject(...parts));
+    return withoutSecrets(super.stringifyJsonLogObject(...parts));
   }
 
   protected override formatMessage(...parts: Parameters<ConsoleLogger['formatMessage']>): string {
-    return this.withoutSecrets(super.formatMessage(...parts));
+    return withoutSecrets(super.formatMessage(...parts));
   }
 
   protected override printStackTrace(stack: string): void {
-    if (stack) super.printStackTrace(this.withoutSecrets(stack));
+    if (stack) super.printStackTrace(withoutSecrets(stack));
   }
 }

@@ -1,17 +1,21 @@
 import { describe, expect, it } from '@jest/globals';
-import { secretFilter } from './secret-filter.js';
+import { hideConfiguredSecrets, hideToken, withoutSecrets } from './secrets.js';
 
-const filter = secretFilter({
+hideConfiguredSecrets({
   DATABASE_URL: 'postgresql://pv:p%40ssword-of-db@localhost/pv',
   SCS_API_KEY: 'remote "api" key',
+  SCS_CLIENT_ID: 'remote-client',
   SCS_CLIENT_SECRET: 'remote-client-secret',
   ADMIN_API_KEY: 'administrator-key-0123456789-0123456789',
   ENCRYPTION_KEYS: ['first-encryption-key', 'second-encryption-key'],
 });
 
-describe('secretFilter', () => {
+hideToken('token-in-use');
+
+describe('withoutSecrets', () => {
   it.each([
     ['a value', 'failed with remote-client-secret', 'failed with [redacted]'],
+    ['a token in use', 'token-in-use is refused', '[redacted] is refused'],
     ['every key of the ring', 'first-encryption-key,second-encryption-key', '[redacted],[redacted]'],
     ['a value inside JSON', JSON.stringify({ key: 'remote "api" key' }), '{"key":"[redacted]"}'],
     ['a value inside a query', `?key=${encodeURIComponent('remote "api" key')}`, '?key=[redacted]'],
@@ -19,11 +23,11 @@ describe('secretFilter', () => {
     ['any bearer token', 'authorization: Bearer eyJ.abc-1~2+3/4==', 'authorization: Bearer [redacted]'],
     ['the password of any URL', 'at https://user:other@host/path', 'at https://user:[redacted]@host/path'],
   ])('takes %s out', (_, text, expected) => {
-    expect(filter(text)).toBe(expected);
+    expect(withoutSecrets(text)).toBe(expected);
   });
 
   it('leaves everything else as it is', () => {
     const text = 'GET http://127.0.0.1:3000/api/v1/users?limit=2 took 12 ms, bearer of news at 10:30@noon';
-    expect(filter(text)).toBe(text);
+    expect(withoutSecrets(text)).toBe(text);
   });
 });

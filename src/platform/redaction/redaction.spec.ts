@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { hideSecrets, hideToken, redact } from './redaction.js';
+import { redact } from './redaction.js';
+import { hideSecrets, hideToken } from './secrets.js';
 
 const KEY = 'Key/with+signs="and" spaces';
 hideSecrets([KEY, 'client-secret-canary', 'x']);
@@ -34,6 +35,8 @@ describe('redact', () => {
       'open https://onboarding.example/pv-onboarding/Ab3 now',
       'open https://onboarding.example/[redacted] now',
     ],
+    ['at postgres://user:pass@word@db.example:5432/pv', 'at postgres://db.example:5432/[redacted]'],
+    ['at nats://token@broker.example', 'at nats://broker.example/[redacted]'],
     ['{"startUrl":"https://onboarding.example/t"}', '{"startUrl":"[redacted]"}'],
     ['at https:\\/\\/onboarding.example\\/t/Ab3', 'at https:\\/\\/onboarding.example/[redacted]'],
     ['path /pv-onboarding/4f0b5f3e-6c3b-4e59-8ad5-3d1d6f0f8a11', 'path /pv-onboarding/[redacted]'],
@@ -65,7 +68,7 @@ describe('redact', () => {
 
   it('stays quick on a text made to be slow', () => {
     const startedAt = performance.now();
-    for (const unit of ['a', 'a.', 'a@', '/', '1', '"startUrl" ', 'https://', '-a'])
+    for (const unit of ['a', 'a.', 'a@', '/', '1', '"startUrl" ', 'https://', 'a:', 'x://@', '-a'])
       redact(unit.repeat(500_000 / unit.length));
     expect(performance.now() - startedAt).toBeLessThan(2_000);
   });
