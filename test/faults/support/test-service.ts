@@ -17,7 +17,7 @@ export interface ServiceChanges {
 export async function runService({ modules = [], prepare }: ServiceChanges): Promise<string> {
   const environment = readEnvironment(process.env);
   const root = { module: class TestRoot {}, imports: [AppModule.forRoot(environment), ...modules] };
-  const app = await createApp(root, new ServiceLogger(environment));
+  const app = await createApp(root, environment, new ServiceLogger(environment));
   prepare?.(app);
   await app.listen(environment.PORT, environment.HOST);
   return app.getUrl();
