@@ -6,6 +6,7 @@ import { Authentication } from '../../src/access/authentication.service.js';
 import { SCOPES, type Scope } from '../../src/access/scopes.js';
 import { keysCommand } from '../../src/cli/keys.command.js';
 import { Public } from '../../src/platform/http/public.decorator.js';
+import { caught, promise } from '../faults/support/promise.js';
 import { startTestApp, type TestApp, type TestAppOptions } from '../setup/test-app.js';
 import { waitFor } from '../setup/wait-for.js';
 
@@ -324,7 +325,12 @@ describe('R35: keys are safe', () => {
   it('a revoked key is refused by every replica within 5 seconds', async () => {
     const other = await startReplica();
     try {
-      expect(await msUntilRefused([service, other])).toBeLessThan(REVOKED_WITHIN_MS);
+      const tookMs = await msUntilRefused([service, other]);
+      promise('R35', {
+        figure: `taken for ${Math.round(tookMs)} ms after it was revoked, by 2 replicas`,
+        bound: `${REVOKED_WITHIN_MS} ms`,
+      });
+      expect(tookMs).toBeLessThan(REVOKED_WITHIN_MS);
     } finally {
       await other.close();
     }
@@ -340,6 +346,7 @@ describe('R35: keys are safe', () => {
     });
     try {
       expect(await msUntilRefused([service, forgetful])).toBeGreaterThan(REVOKED_WITHIN_MS);
+      caught('R35', 'cache without end');
     } finally {
       await forgetful.close();
     }
@@ -374,9 +381,11 @@ describe('R35: keys are safe', () => {
     await call('/api/v1/api-keys', { key });
     const text = await dump();
     expect(text).toContain(id);
-    for (const secret of [key, key.slice(4), service.adminKey]) {
-      for (const spelling of spellings(secret)) expect(text).not.toContain(spelling);
-    }
+    const found = [key, key.slice(4), service.adminKey]
+      .flatMap(spellings)
+      .filter((spelling) => text.includes(spelling));
+    promise('R35', { figure: `${found.length} keys in the clear in the database`, bound: '0' });
+    expect(found).toEqual([]);
   });
 
   it('and the same search finds one that was written down', async () => {
@@ -384,5 +393,6 @@ describe('R35: keys are safe', () => {
     await rows('UPDATE api_keys SET name = $1 WHERE name = $2', [key, 'an app']);
     const text = await dump();
     expect(spellings(key).some((spelling) => text.includes(spelling))).toBe(true);
+    caught('R35', 'key written down in the clear');
   });
 });

@@ -5,6 +5,7 @@ import { readEnvironment } from '../../src/platform/env/read-environment.js';
 import type { TokenRow } from '../../src/auth/token-plan.js';
 import type { Token } from '../../src/auth/token.client.js';
 import { TokenStore } from '../../src/auth/token.store.js';
+import { caught, promise } from '../faults/support/promise.js';
 import { createTestDatabase, type TestDatabase } from '../setup/test-database.js';
 import { startTestProcess, type TestProcess } from '../setup/test-process.js';
 import { waitFor } from '../setup/wait-for.js';
@@ -74,7 +75,9 @@ describe('R12: one token for all', () => {
       const tallies = await Promise.all(replicas.map((target) => calls(target, 100)));
 
       expect(tallies).toEqual([{ '200': 100 }, { '200': 100 }, { '200': 100 }]);
-      expect(service.tokenRequests.length - before).toBe(1);
+      const requests = service.tokenRequests.length - before;
+      promise('R12', { figure: `${requests} token request for 3 replicas × 100 calls`, bound: '1' });
+      expect(requests).toBe(1);
       expect(new Set(service.calls.slice(1).map(({ headers }) => headers.authorization)).size).toBe(1);
     },
     STARTING_PROCESSES_MS,
@@ -93,6 +96,10 @@ describe('R12: one token for all', () => {
       held = false;
 
       expect(await Promise.all(waiting)).toEqual([{ '200': 100 }, { '200': 100 }]);
+      promise('R12', {
+        figure: `${service.tokenRequests.length} token requests when the refresher is killed`,
+        bound: '2',
+      });
       expect(service.tokenRequests).toHaveLength(2);
       expect(await lost).toBe('killed');
     },
@@ -128,6 +135,7 @@ describe('R12: one token for all', () => {
     const all = await Promise.all(replicas.flatMap((one) => Array.from({ length: 100 }, () => one.read())));
     expect(tally(all)).toEqual({ '200': 300 });
     expect(service.tokenRequests.length).toBe(3);
+    caught('R12', 'promise in the process only');
   });
 });
 

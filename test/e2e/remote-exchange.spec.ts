@@ -8,6 +8,7 @@ import type { Environment } from '../../src/platform/env/environment.js';
 import { outcomeOf } from '../../src/remote/read-answer.js';
 import { readObject } from '../../src/remote/read-field.js';
 import type { Remote } from '../../src/remote/remote.service.js';
+import { caught, promise } from '../faults/support/promise.js';
 import { waitFor } from '../setup/wait-for.js';
 import {
   CREDENTIALS,
@@ -179,6 +180,7 @@ describe('R28: a redirect gets no credentials', () => {
       expect(outcomeOf(await remote.send(request), () => 'read')).toMatchObject({ kind: 'ambiguous' });
     }
     expect(server.requests).toHaveLength(2);
+    promise('R28', { figure: `${other.requests.length} requests elsewhere after a ${status}`, bound: '0' });
     expect(other.requests).toHaveLength(0);
   });
 
@@ -190,6 +192,7 @@ describe('R28: a redirect gets no credentials', () => {
     closing.push(server.close);
     await axios.get(server.url, { headers: { ApiKey: CREDENTIALS.SCS_API_KEY } });
     expect(other.requests[0]!.headers.apikey).toBe(CREDENTIALS.SCS_API_KEY);
+    caught('R28', 'default redirects');
   });
 });
 
@@ -219,7 +222,7 @@ describe('R22: every remote call ends', () => {
 
   it.each(Object.entries(ENDLESS))(
     'ends within its deadline and frees the connection: %s',
-    async (_, answer) => {
+    async (name, answer) => {
       const { server, remote } = await serve(answer, T);
       const tookMs = await elapsed(async () =>
         expect(await Promise.all([remote.send(readSession), remote.send(registerUser)])).toEqual([
@@ -227,6 +230,7 @@ describe('R22: every remote call ends', () => {
           { kind: 'ambiguous', reason: expect.stringContaining('no answer within') },
         ]),
       );
+      promise('R22', { figure: `${Math.round(tookMs)} ms with ${name}`, bound: '1200 ms' });
       expect(tookMs).toBeGreaterThan(950);
       expect(tookMs).toBeLessThan(1_200);
       await waitFor('the connections to be closed', () => server.open() === 0, 200);
@@ -273,6 +277,7 @@ describe('R22: every remote call ends', () => {
     );
     const late = new Promise((resolve) => setTimeout(resolve, 1_200, 'still going'));
     expect(await Promise.race([idle, late])).toBe('still going');
+    caught('R22', 'idle timeout');
   });
 });
 

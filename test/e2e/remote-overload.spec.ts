@@ -1,6 +1,7 @@
 import type { Socket } from 'node:net';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import type { Remote } from '../../src/remote/remote.service.js';
+import { caught, promise } from '../faults/support/promise.js';
 import { waitFor } from '../setup/wait-for.js';
 import {
   type RawRequest,
@@ -98,6 +99,10 @@ describe('R25: overload is answered with less', () => {
     const remote = startRemote({ SCS_BASE_URL: server.url, SCS_MAX_CONCURRENCY: 100 });
     closing.push(() => remote.onApplicationShutdown());
     const figures = await measure(server, () => isRead(remote), { warmUp: 200, due: 600 });
+    promise('R25', {
+      figure: `goodput ${Math.round(figures.goodput * 100)} %, ${figures.attemptsPerSuccess.toFixed(2)} attempts per success`,
+      bound: 'at least 80 %, at most 1.1',
+    });
     expect(figures.attemptsPerSuccess).toBeLessThanOrEqual(1.1);
     expect(figures.goodput).toBeGreaterThanOrEqual(0.8);
   });
@@ -109,6 +114,7 @@ describe('R25: overload is answered with less', () => {
     const gate = fixed(100);
     const figures = await measure(server, () => gate(read), { warmUp: 0, due: 100 });
     expect(figures.attemptsPerSuccess).toBeGreaterThan(1.1);
+    caught('R25', 'fixed concurrency');
   });
 });
 

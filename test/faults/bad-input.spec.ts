@@ -6,8 +6,9 @@ import { RequestValidation } from '../../src/platform/http/validation.js';
 import { callsOf, recordExamples } from '../e2e/examples.js';
 import { startTestApp, type TestApp, type TestAppOptions } from '../setup/test-app.js';
 import { hostileRequests, type Document, type Request } from './support/hostile-requests.js';
+import { caught, isLong, promise } from './support/promise.js';
 
-const REQUESTS = 5_000;
+const REQUESTS = isLong ? 5_000 : 500;
 const AT_ONCE = 16;
 const SEED = 20_261_120;
 
@@ -62,8 +63,9 @@ async function attackService(enough: number, options?: TestAppOptions): Promise<
 }
 
 describe('R39: bad input is a 4xx', () => {
-  it('5,000 requests made from our own document get no 5xx, and some succeed', async () => {
+  it('requests made from our own document get no 5xx, and some succeed', async () => {
     const { faults, statuses } = await attackService(20);
+    promise('R39', { figure: `${faults.length} faults of ours in ${REQUESTS} requests`, bound: '0' });
     expect(faults).toEqual([]);
     expect([...statuses]).toEqual(expect.arrayContaining([200, 201, 204, 400, 404, 409, 415]));
   }, 120_000);
@@ -76,6 +78,7 @@ describe('R39: bad input is a 4xx', () => {
     try {
       const { faults } = await attackService(1, { prepare: useDefaultParser });
       expect(faults.length).toBeGreaterThan(0);
+      caught('R39', 'defaults of Nest and Fastify');
     } finally {
       transform.mockRestore();
     }

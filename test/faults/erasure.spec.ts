@@ -26,6 +26,7 @@ import {
   type CanaryPerson,
 } from './support/canary-person.js';
 import { changeStatement } from './support/changed-statement.js';
+import { caught, promise } from './support/promise.js';
 import { dumpThrough, findSecrets } from './support/secret-search.js';
 import { readSessionRecords } from './support/session-records.js';
 
@@ -130,6 +131,7 @@ describe('R38: erasure is complete', () => {
     DELETE_INVERTERS,
   ])('turns red without $name', async (statement) => {
     expect((await rehearse(statement)).length).toBeGreaterThan(0);
+    caught('R38', `without ${statement.name}`);
   });
 
   it('leaves nothing of the person in any table, and everything of others', async () => {
@@ -151,7 +153,12 @@ describe('R38: erasure is complete', () => {
         remote: { erased: false, detail: expect.stringContaining(person.userId) },
       },
     ]);
-    expect(await placesOf(person, service)).toEqual([]);
+    const places = await placesOf(person, service);
+    promise('R38', {
+      figure: `the person is found in ${places.length} tables, in ${PLACES_OF_A_PERSON.length} before`,
+      bound: '0',
+    });
+    expect(places).toEqual([]);
     const { metadata, tenantReference } = await client.session(bystander.id);
     expect([metadata, tenantReference]).toEqual([{ kept: true }, bystander.tenantReference]);
   });

@@ -5,6 +5,7 @@ import { Database } from '../../src/platform/database/database.js';
 import type { SandboxLedger } from '../setup/sandbox-control.js';
 import { waitFor } from '../setup/wait-for.js';
 import { changeStatement } from './support/changed-statement.js';
+import { caught, promise } from './support/promise.js';
 import { startReplicas, type Replicas } from './support/replicas.js';
 import { seedSessions } from './support/seeded-sessions.js';
 
@@ -74,6 +75,10 @@ describe('R4: no session is read twice at once', () => {
   it('by the pollers of three replicas and by those who ask each of them to read now', async () => {
     replicas = await startReplicas({ count: REPLICAS, environment: IMPATIENT });
     const ledger = await readUntil((now) => totalReads(now) >= READS, SESSIONS);
+    promise('R4', {
+      figure: `${ledger.maxConcurrentReadsOfOneSession} at once in ${totalReads(ledger)} reads of ${SESSIONS} sessions by ${REPLICAS} replicas`,
+      bound: '1',
+    });
     expect(Object.keys(ledger.reads)).toHaveLength(SESSIONS);
     expect(ledger.maxConcurrentReadsOfOneSession).toBe(1);
   });
@@ -82,5 +87,6 @@ describe('R4: no session is read twice at once', () => {
     replicas = await startReplicas({ count: 2, environment: IMPATIENT, prepare: withoutLeaseCheck });
     const ledger = await readUntil((now) => now.maxConcurrentReadsOfOneSession > 1, 10);
     expect(ledger.maxConcurrentReadsOfOneSession).toBeGreaterThan(1);
+    caught('R4', 'claim without a look at who is reading');
   });
 });

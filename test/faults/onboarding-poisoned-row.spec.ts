@@ -4,6 +4,7 @@ import { SessionsStore } from '../../src/onboarding/sessions.store.js';
 import { Database } from '../../src/platform/database/database.js';
 import { waitFor } from '../setup/wait-for.js';
 import { gatePolling, type PollingGate } from './support/polling-gate.js';
+import { caught, promise } from './support/promise.js';
 import { startReplicas, type Replicas } from './support/replicas.js';
 import { seedSessions } from './support/seeded-sessions.js';
 
@@ -80,6 +81,10 @@ describe('R24: one poisoned row stops nobody', () => {
       const rows = await findSetAside();
       return rows.length > 0 && rows;
     });
+    promise('R24', {
+      figure: `${await countOnline()} of ${SESSIONS} converge, ${more.length + 1} set aside and shown`,
+      bound: `${SESSIONS - 1}, 1`,
+    });
     expect([setAside!.id, setAside!.last_error, more]).toEqual([
       poisoned,
       'the answer cannot be saved (SQLSTATE P0001)',
@@ -120,5 +125,6 @@ describe('R24: one poisoned row stops nobody', () => {
       30_000,
     );
     expect(await countOnline()).toBeLessThan(SESSIONS - 1);
+    caught('R24', 'one batch, one error');
   });
 });

@@ -6,10 +6,11 @@ import { applyMigrations, readMigrations } from '../../src/platform/database/sch
 import { startSandbox } from '../setup/sandbox.js';
 import { startServiceProcess } from '../setup/service-process.js';
 import { createTestDatabase, type TestDatabase } from '../setup/test-database.js';
+import { caught, promise } from './support/promise.js';
 
 const REPLICAS = 3;
 
-describe('R40 replicas may start together', () => {
+describe('R40: replicas may start together', () => {
   let database: TestDatabase;
 
   beforeEach(async () => {
@@ -25,7 +26,12 @@ describe('R40 replicas may start together', () => {
       const replicas = await Promise.all(starts);
       const answers = await Promise.all(replicas.map(({ url }) => fetch(`${url}/health/ready`)));
       expect(answers.map(({ status }) => status)).toEqual([200, 200, 200]);
-      expect(replicas.filter((replica) => replica.logs().includes('applied the migrations'))).toHaveLength(1);
+      const migrated = replicas.filter((replica) => replica.logs().includes('applied the migrations'));
+      promise('R40', {
+        figure: `${migrated.length} of ${REPLICAS} replicas migrated, all serve`,
+        bound: '1',
+      });
+      expect(migrated).toHaveLength(1);
     } finally {
       const started = await Promise.allSettled(starts);
       await Promise.all(started.map((start) => start.status === 'fulfilled' && start.value.stop('SIGKILL')));
@@ -39,6 +45,7 @@ describe('R40 replicas may start together', () => {
 
   it('goes red without a lock', async () => {
     expect(await faultsOf(migrateWithoutLock)).not.toEqual([]);
+    caught('R40', 'no lock');
   });
 
   /** What went wrong when several migrated at once. */
