@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { exclusively } from './exclusively.mjs';
 import { progress } from './progress.mjs';
 import { ROOT } from './root.mjs';
-import { runNode } from './run-node.mjs';
+import { INTERRUPTED, runNode } from './run-node.mjs';
 import { spawn } from 'node:child_process';
 
 const PACKAGE_LOCK = join(ROOT, 'package-lock.json');
@@ -52,6 +52,7 @@ async function install() {
   const output = [];
   const code = await runNpm(args, output);
   done();
+  if (code === INTERRUPTED) process.exit(INTERRUPTED);
   if (code !== 0) {
     throw forPeople(`${Buffer.concat(output)}\nThe packages could not be installed (npm ${args.join(' ')}).`);
   }
@@ -93,6 +94,7 @@ async function build() {
       output,
       env: { ...process.env, CHECKPOINT_DISABLE: '1', PRISMA_HIDE_UPDATE_MESSAGE: '1' },
     });
+    if (code === INTERRUPTED) process.exit(INTERRUPTED);
     if (code !== 0) {
       done();
       throw forPeople(`${Buffer.concat(output)}\nThe build failed (${step.join(' ')}).`);

@@ -1,6 +1,9 @@
 import { spawn } from 'node:child_process';
 import { ROOT } from './root.mjs';
 
+/** The exit code that shells give to what an interrupt ended. */
+export const INTERRUPTED = 130;
+
 /** Runs Node in the project and returns the exit code; `options.output` collects what it writes instead of showing it. */
 export async function runNode(args, { env = process.env, output } = {}) {
   const stdio = output === undefined ? 'inherit' : ['ignore', 'pipe', 'pipe'];
@@ -8,17 +11,19 @@ export async function runNode(args, { env = process.env, output } = {}) {
   child.stdout?.on('data', (chunk) => output.push(chunk));
   child.stderr?.on('data', (chunk) => output.push(chunk));
   // Ctrl-C reaches the child by itself: we only wait, so that its end is told before ours.
-  const ignore = () => {};
-  process.on('SIGINT', ignore);
+  let isInterrupted = false;
+  const note = () => (isInterrupted = true);
+  process.on('SIGINT', note);
   const pass = () => child.kill('SIGTERM');
   process.on('SIGTERM', pass);
   try {
-    return await new Promise((resolve, reject) => {
+    const code = await new Promise((resolve, reject) => {
       child.once('error', reject);
       child.once('close', (code) => resolve(code ?? 1));
     });
+    return isInterrupted ? INTERRUPTED : code;
   } finally {
-    process.off('SIGINT', ignore);
+    process.off('SIGINT', note);
     process.off('SIGTERM', pass);
   }
 }
