@@ -1,9 +1,10 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
+import axios from 'axios';
 import { type Fields, readArray, readBoolean, readObject, readUuid } from '../../src/remote/read-field.js';
 import { outcomeOf } from '../../src/remote/read-answer.js';
 import type { Outcome, RemoteAnswer } from '../../src/remote/outcome.js';
 import type { Remote } from '../../src/remote/remote.service.js';
-import { promise } from '../faults/support/promise.js';
+import { caught, promise } from '../faults/support/promise.js';
 import { readSession, reply, startRawServer, startRemote } from './remote-fixture.js';
 
 const closing: (() => Promise<void>)[] = [];
@@ -73,6 +74,14 @@ describe('R23: a hostile answer is contained', () => {
     promise('R23', { figure: `${Math.round(grownMb)} MB more, 0 crashes after ${name}`, bound: '64 MB, 0' });
     // The server of this test, in the same process, takes its part of it.
     expect(grownMb).toBeLessThan(64);
+  });
+
+  it('would be red with the defaults of axios', async () => {
+    const server = await startRawServer((socket) => socket.write(HOSTILE['50 MB']!));
+    closing.push(server.close);
+    const { data } = await axios.get<string>(server.url);
+    expect(data).toHaveLength(50 * 1024 * 1024);
+    caught('R23', 'defaults of axios, which take 50 MB');
   });
 
   it('reads behind a byte order mark', async () => {

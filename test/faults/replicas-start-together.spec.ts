@@ -34,7 +34,9 @@ describe('R40: replicas may start together', () => {
       expect(migrated).toHaveLength(1);
     } finally {
       const started = await Promise.allSettled(starts);
-      await Promise.all(started.map((start) => start.status === 'fulfilled' && start.value.stop('SIGKILL')));
+      await Promise.all(
+        started.map(async (start) => start.status === 'fulfilled' && start.value.stop('SIGKILL')),
+      );
       await sandbox.stop();
     }
   }, 60_000);
