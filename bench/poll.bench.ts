@@ -1,9 +1,9 @@
-import { BenchServer, type BenchDatabase } from './harness/database.js';
-import type { ContenderCommand, ContenderRequest, Reply } from './harness/contender.js';
-import { FakeRemote } from './harness/fake-remote.js';
-import { BenchProcess } from './harness/process.js';
+import type { StatementCost } from './harness/database.js';
+import { LineUp, run } from './harness/line-up.js';
+import type { BenchProcess } from './harness/process.js';
 import { machineFacts, table, versionsOf, writeResults } from './harness/report.js';
-import { interleave, ratio, type Sample, summarise, type Summary, type Contender } from './harness/rounds.js';
+import { type Contender, interleave, ratio, type Sample, summarise, type Summary } from './harness/rounds.js';
+import { CHANGE_EVERY } from './harness/sessions.js';
 
 export interface PollBenchOptions {
   readonly sessions: number;
@@ -13,131 +13,123 @@ export interface PollBenchOptions {
   readonly profile?: string;
 }
 
-const OURS = 'our poller';
+interface Cell {
+  readonly latencyMs: number;
+  readonly contenders: readonly Summary[];
+  /** How many times as fast our poller was. */
+  readonly ratios: Readonly<Record<string, number>>;
+  /** Where the time of our statements went. */
+  readonly statements: readonly StatementCost[];
+}
+
 const UNDICI = 'undici alone';
+const OURS = 'our poller';
 const LOOP = 'loop of 20';
 const SEQUENTIAL = 'one by one';
+/** The same thing twice: how far its ratio is from 1 tells what the others are worth. */
 const CONTROL = 'our poller again';
 
 const IN_FLIGHT = 64;
 /** The slow ones read only so many of the sessions that are due: enough for a second or more. */
-const READS = { [LOOP]: 3_000, [SEQUENTIAL]: 500 };
+const LOOP_READS = 3_000;
+const SEQUENTIAL_READS = 500;
 
-/** Our poller beside what bounds it and what most people write, in one run. */
+const script = (file: string) => new URL(file, import.meta.url);
+
+/** Our poller beside what bounds it and beside what most people write, in one run. Writes bench/results/poll.json. */
 export async function pollBench(options: PollBenchOptions): Promise<void> {
-  const { sessions, rounds } = options;
-  // A minute ago, in whole seconds as the interface writes them.
-  const startedAtMs = Math.floor(Date.now() / 1_000) * 1_000 - 60_000;
-  const server = await BenchServer.start();
-  const remote = await FakeRemote.start({
-    startedAtMs,
-    sessions,
-    contenders: [UNDICI, OURS, LOOP, SEQUENTIAL],
-  });
-  const ours = await server.createDatabase('ours', sessions, startedAtMs);
-  const theirs = await server.createDatabase('theirs', sessions, startedAtMs);
-  const start = async (
-    name: string,
-    script: string,
-    concurrency: number,
-    database: BenchDatabase,
-    flags?: string[],
-  ) => {
-    const child = BenchProcess.start(new URL(script, import.meta.url), flags);
-    const request: ContenderRequest = { remoteUrl: remote.url(name), databaseUrl: database.url, concurrency };
-    await child.ask<Reply>(request, ({ kind }) => kind === 'ready');
-    return child;
-  };
-  const flags = options.profile === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${options.profile}`];
-  const undici = await start(UNDICI, './baselines/undici.process.ts', IN_FLIGHT, theirs);
-  const poller = await start(OURS, './poller.process.ts', IN_FLIGHT, ours, flags);
-  const loop = await start(LOOP, './baselines/prisma-loop.process.ts', 20, theirs);
-  const sequential = await start(SEQUENTIAL, './baselines/prisma-loop.process.ts', 1, theirs);
-
-  const measure = async (
-    reads: number,
-    child: BenchProcess,
-    work: () => Promise<unknown>,
-  ): Promise<Sample> => {
-    const costs = async () => ({
-      own: (await child.ask<Reply>({ kind: 'cpu' } satisfies ContenderCommand, ({ kind }) => kind === 'cpu'))
-        .cpuMicroseconds!,
-      server: await server.cpuMicroseconds(),
-      wal: await ours.walBytes(),
+  const { sessions, rounds, latenciesMs } = options;
+  await LineUp.with(sessions, [UNDICI, OURS, LOOP, SEQUENTIAL], async (lineUp) => {
+    const { contenders, statements } = await prepare(lineUp, options);
+    const cells: Cell[] = [];
+    for (const latencyMs of latenciesMs) {
+      lineUp.remote.setLatency(latencyMs);
+      await statements.reset();
+      const cell = {
+        ...compare(latencyMs, await interleave(contenders, rounds)),
+        statements: await statements.read(),
+      };
+      print(cell);
+      cells.push(cell);
+    }
+    await writeResults('poll', {
+      benchmark: 'poll',
+      sessions,
+      changedPerPass: sessions / CHANGE_EVERY,
+      rounds,
+      machine: machineFacts(),
+      versions: {
+        postgresql: lineUp.server.version,
+        ...versionsOf(['@nestjs/core', '@prisma/client', 'axios', 'pg', 'undici']),
+      },
+      cells,
     });
-    const before = await costs();
-    const startedAt = performance.now();
-    await work();
-    const elapsedMs = performance.now() - startedAt;
-    const after = await costs();
-    return {
-      reads,
-      elapsedMs,
-      cpuMicroseconds: after.own - before.own,
-      serverCpuMicroseconds:
-        after.server === null || before.server === null ? null : after.server - before.server,
-      walBytes: after.wal - before.wal,
-    };
-  };
-  const run = (child: BenchProcess, reads: number) => () =>
-    child.ask<Reply>({ kind: 'run', reads } satisfies ContenderCommand, ({ kind }) => kind === 'done');
+  });
+}
+
+async function prepare(lineUp: LineUp, { sessions, profile }: PollBenchOptions) {
+  const ours = await lineUp.database('ours');
+  const theirs = await lineUp.database('theirs');
+  const loopOf = (name: string, concurrency: number) =>
+    lineUp.contender({
+      name,
+      script: script('./baselines/prisma-loop.process.ts'),
+      database: theirs,
+      concurrency,
+    });
+  const undici = await lineUp.contender({
+    name: UNDICI,
+    script: script('./baselines/undici.process.ts'),
+    database: theirs,
+    concurrency: IN_FLIGHT,
+  });
+  const poller = await lineUp.contender({
+    name: OURS,
+    script: script('./poller.process.ts'),
+    database: ours,
+    concurrency: IN_FLIGHT,
+    flags: profile === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${profile}`],
+  });
+  const loop = await loopOf(LOOP, 20);
+  const sequential = await loopOf(SEQUENTIAL, 1);
+
   const pollerRound = async (): Promise<Sample> => {
-    const all = remote.counted(OURS, sessions);
+    const all = lineUp.remote.counted(OURS, sessions);
     await ours.makeAllDue();
-    return measure(sessions, poller, async () => {
+    return lineUp.measure(sessions, poller, async () => {
       await all;
       await ours.untilNoneIsClaimed();
     });
   };
   const loopRound = async (child: BenchProcess, reads: number): Promise<Sample> => {
     await theirs.makeAllDue();
-    return measure(reads, child, run(child, reads));
+    return lineUp.measure(reads, child, () => run(child, reads));
   };
   const contenders: Contender[] = [
-    { name: UNDICI, round: () => measure(sessions, undici, run(undici, sessions)) },
+    { name: UNDICI, round: () => lineUp.measure(sessions, undici, () => run(undici, sessions)) },
     { name: OURS, round: pollerRound },
-    { name: LOOP, round: () => loopRound(loop, READS[LOOP]) },
-    { name: SEQUENTIAL, round: () => loopRound(sequential, READS[SEQUENTIAL]) },
+    { name: LOOP, round: () => loopRound(loop, Math.min(LOOP_READS, sessions)) },
+    { name: SEQUENTIAL, round: () => loopRound(sequential, Math.min(SEQUENTIAL_READS, sessions)) },
     { name: CONTROL, round: pollerRound },
   ];
-
-  const cells = [];
-  for (const latencyMs of options.latenciesMs) {
-    remote.setLatency(latencyMs);
-    await ours.resetStatements();
-    const samples = await interleave(contenders, rounds);
-    const summaries = [...samples].map(([name, list]) => summarise(name, list));
-    const ofOurs = samples.get(OURS)!;
-    const ratios = Object.fromEntries(
-      [...samples].filter(([name]) => name !== OURS).map(([name, list]) => [name, ratio(ofOurs, list)]),
-    );
-    cells.push({ latencyMs, contenders: summaries, ratios, statements: await ours.statements() });
-    print(latencyMs, summaries, ratios);
-  }
-  for (const child of [undici, poller, loop, sequential]) await child.stop();
-  await Promise.all([ours.close(), theirs.close(), remote.stop()]);
-  await server.stop();
-
-  await writeResults('poll', {
-    benchmark: 'poll',
-    sessions,
-    changedPerPass: sessions / 50,
-    rounds,
-    machine: machineFacts(),
-    versions: {
-      postgresql: server.version,
-      ...versionsOf(['@nestjs/core', '@prisma/client', 'axios', 'pg', 'undici']),
-    },
-    cells,
-  });
+  return {
+    contenders,
+    statements: { reset: () => ours.resetStatements(), read: () => ours.statements() },
+  };
 }
 
-function print(
-  latencyMs: number,
-  summaries: readonly Summary[],
-  ratios: Readonly<Record<string, number>>,
-): void {
-  const rows = summaries.map(({ name, perSecond, cpuMicroseconds, serverCpuMicroseconds, walBytes }) => [
+function compare(latencyMs: number, samples: ReadonlyMap<string, readonly Sample[]>) {
+  const ours = samples.get(OURS)!;
+  const others = [...samples].filter(([name]) => name !== OURS);
+  return {
+    latencyMs,
+    contenders: [...samples].map(([name, list]) => summarise(name, list)),
+    ratios: Object.fromEntries(others.map(([name, list]) => [name, ratio(ours, list)])),
+  };
+}
+
+function print({ latencyMs, contenders, ratios }: Cell): void {
+  const rows = contenders.map(({ name, perSecond, cpuMicroseconds, serverCpuMicroseconds, walBytes }) => [
     name,
     String(perSecond.median),
     `${perSecond.least}-${perSecond.most}`,

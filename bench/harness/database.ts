@@ -14,9 +14,10 @@ const SETTINGS = { shared_preload_libraries: 'pg_stat_statements', max_connectio
 export class BenchServer {
   private constructor(
     private readonly url: string,
+    private readonly client: pg.Client,
     private readonly postmaster: number,
     readonly version: string,
-    readonly stop: () => Promise<void>,
+    private readonly end: () => Promise<void>,
   ) {}
 
   static async start(): Promise<BenchServer> {
@@ -29,8 +30,22 @@ export class BenchServer {
         `SELECT pg_read_file('postmaster.pid') AS file, current_setting('server_version') AS version`,
       )
     ).rows;
-    await client.end();
-    return new BenchServer(server.url, Number(row!.file.split('\n')[0]), row!.version, () => server.stop());
+    return new BenchServer(server.url, client, Number(row!.file.split('\n')[0]), row!.version, () =>
+      server.stop(),
+    );
+  }
+
+  async stop(): Promise<void> {
+    await this.client.end();
+    await this.end();
+  }
+
+  /** Written since the server was made, of all its databases. */
+  async walBytes(): Promise<number> {
+    const { rows } = await this.client.query<{ bytes: string }>(
+      `SELECT pg_current_wal_insert_lsn() - '0/0'::pg_lsn AS bytes`,
+    );
+    return Number(rows[0]!.bytes);
   }
 
   cpuMicroseconds(): Promise<number | null> {
@@ -39,9 +54,7 @@ export class BenchServer {
 
   /** A database with the real schema and so many sessions, each waiting for its owner since `startedAtMs`. */
   async createDatabase(name: string, sessions: number, startedAtMs: number): Promise<BenchDatabase> {
-    const administrator = await connect(this.url);
-    await administrator.query(`CREATE DATABASE ${name}`);
-    await administrator.end();
+    await this.client.query(`CREATE DATABASE ${name}`);
     const url = new URL(this.url);
     url.pathname = name;
     await migrate(url.href);
@@ -69,11 +82,6 @@ export class BenchDatabase {
     );
   }
 
-  /** For a contender that leaves most of them unread. */
-  async makeNoneDue(): Promise<void> {
-    await this.client.query(`UPDATE session_polls SET due_at = clock_timestamp() + interval '1 day'`);
-  }
-
   /** What the reads brought is written, too, when no claim is open any more. */
   async untilNoneIsClaimed(): Promise<void> {
     for (;;) {
@@ -81,13 +89,6 @@ export class BenchDatabase {
       if (rowCount === 0) return;
       await new Promise((resolve) => setTimeout(resolve, 2));
     }
-  }
-
-  async walBytes(): Promise<number> {
-    const { rows } = await this.client.query<{ bytes: string }>(
-      `SELECT pg_current_wal_insert_lsn() - '0/0'::pg_lsn AS bytes`,
-    );
-    return Number(rows[0]!.bytes);
   }
 
   async resetStatements(): Promise<void> {
@@ -105,7 +106,7 @@ export class BenchDatabase {
     return rows;
   }
 
-  async close(): Promise<void> {
+  async stop(): Promise<void> {
     await this.client.end();
   }
 }
