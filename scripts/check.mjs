@@ -2,8 +2,12 @@ import { runNode } from './run-node.mjs';
 
 const TYPESCRIPT = ['--import', './test/setup/typescript.mjs'];
 
+/** The exit code of a check that could not be done here and now, which is told and fails nothing. */
+export const NOT_POSSIBLE = 75;
+
 /** Cheapest first. */
 const CHECKS = [
+  ['packages', ['scripts/check/packages.mjs']],
   ['lock file', ['scripts/check/lock-file.mjs']],
   ['format', ['node_modules/prettier/bin/prettier.cjs', '--check', '--log-level=warn', '.']],
   [
@@ -16,6 +20,7 @@ const CHECKS = [
       'test',
     ],
   ],
+  ['known vulnerabilities', ['scripts/check/audit.mjs']],
   ['OpenAPI drift', ['dist/cli/main.js', 'openapi', '--check']],
   ['schema drift', [...TYPESCRIPT, 'scripts/check/schema-drift.ts']],
   ['types', ['node_modules/typescript/bin/tsc', '--noEmit', '-p', 'tsconfig.json']],
@@ -29,13 +34,12 @@ export async function check(args) {
   for (const [name, command] of chosen) {
     const startedAt = Date.now();
     const output = [];
-    const failed = (await runNode(command, { output })) !== 0;
+    const exit = await runNode(command, { output });
+    const result = exit === 0 ? 'ok    ' : exit === NOT_POSSIBLE ? 'UNSEEN' : 'failed';
     const seconds = ((Date.now() - startedAt) / 1_000).toFixed(1);
-    console.log(`${failed ? 'failed' : 'ok    '}  ${name.padEnd(16)}  ${seconds} s`);
-    if (failed) {
-      console.log(Buffer.concat(output).toString());
-      code = 1;
-    }
+    console.log(`${result}  ${name.padEnd(21)}  ${seconds} s`);
+    if (exit !== 0) console.log(Buffer.concat(output).toString());
+    if (result === 'failed') code = 1;
   }
   return code;
 }
