@@ -98,7 +98,7 @@ export class Faults {
       if (
         fault.contains !== null &&
         !path.includes(fault.contains) &&
-        !String(body ?? '').includes(fault.contains)
+        !(typeof body === 'string' && body.includes(fault.contains))
       )
         continue;
       if (fault.skip > 0) {
