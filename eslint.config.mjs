@@ -13,7 +13,13 @@ const ENVIRONMENT_READERS = [
 
 export default tseslint.config(
   {
-    ignores: ['dist/**', 'coverage/**', 'node_modules/**', 'src/platform/database/generated/**', '**/*.mjs'],
+    ignores: [
+      'dist/**',
+      'coverage/**',
+      'node_modules/**',
+      'src/platform/database/generated/**',
+      '**/*.{mjs,cjs}',
+    ],
   },
   ...tseslint.configs.recommendedTypeChecked,
   {
