@@ -1,0 +1,34 @@
+import { Database } from '../../../src/platform/database/database.js';
+import { Deployment } from '../../../src/remote/deployment.service.js';
+import { OperationsStore } from '../../../src/remote/operations.store.js';
+import { Remote } from '../../../src/remote/remote.service.js';
+import { ReplicasStore } from '../../../src/remote/replicas.store.js';
+import type { Environment } from '../../../src/platform/env/environment.js';
+import { remoteEnvironment } from '../../e2e/remote-fixture.js';
+
+export interface RemoteReplica {
+  readonly remote: Remote;
+  readonly database: Database;
+  close(): Promise<void>;
+}
+
+/** As much of a replica as calls the remote service, with connections and memory of its own. */
+export async function startRemoteReplica(
+  overrides: Partial<Environment>,
+  operationsOf = (database: Database): OperationsStore => new OperationsStore(database),
+): Promise<RemoteReplica> {
+  const environment = remoteEnvironment(overrides);
+  const database = new Database(environment);
+  const remote = new Remote(environment);
+  const deployment = new Deployment(remote, operationsOf(database), new ReplicasStore(database), environment);
+  await deployment.onModuleInit();
+  return {
+    remote,
+    database,
+    close: async () => {
+      await remote.onApplicationShutdown();
+      await deployment.onApplicationShutdown();
+      await database.onApplicationShutdown();
+    },
+  };
+}
