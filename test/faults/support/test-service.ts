@@ -13,11 +13,15 @@ export interface ServiceChanges {
   readonly prepare?: (app: NestFastifyApplication) => void;
 }
 
+/** This process ends with the test run that started it, however that ends. */
+export const endWithParent = (): void => void process.once('disconnect', () => process.exit());
+
 /** The service in this process, from its environment, with what a test changes about it. Answers its URL. */
 export async function runService({ modules = [], prepare }: ServiceChanges): Promise<string> {
+  endWithParent();
   const environment = readEnvironment(process.env);
   const root = { module: class TestRoot {}, imports: [AppModule.forRoot(environment), ...modules] };
-  const app = await createApp(root, environment, new ServiceLogger(environment));
+  const app = await createApp(root, new ServiceLogger(environment));
   prepare?.(app);
   await app.listen(environment.PORT, environment.HOST);
   return app.getUrl();

@@ -1,0 +1,40 @@
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { READ_STEPS } from './support/crash-points.js';
+import { AT_ONCE, CrashingReplicas, withLateEvents } from './support/crashes.js';
+import { caught } from './support/promise.js';
+import { NOTHING_FOUND } from './support/session-oracle.js';
+
+jest.setTimeout(120_000);
+
+let crashing: CrashingReplicas;
+beforeEach(async () => {
+  crashing = await CrashingReplicas.start();
+});
+afterEach(() => crashing.close());
+
+// The steps around a POST, and each step many times over, are in crash-steps.long.spec.ts.
+describe('R2: a crash at any step of a read is safe', () => {
+  it('when replicas are killed at all of them', async () => {
+    const ids = await crashing.seed(READ_STEPS.length * AT_ONCE);
+    await Promise.all(
+      READ_STEPS.map((step, index) =>
+        crashing.crashReading({ step, role: 'api' }, ids.slice(index * AT_ONCE, (index + 1) * AT_ONCE)),
+      ),
+    );
+    expect(await crashing.converge(ids)).toEqual(NOTHING_FOUND);
+    for (const id of ids) await crashing.replicas.sandbox.control.online(id, { inverters: 1 });
+    expect(await crashing.converge(ids)).toEqual(NOTHING_FOUND);
+    expect(await crashing.countEvents()).toEqual({
+      'session.awaiting_installation': ids.length,
+      'session.online': ids.length,
+      'inverter.online': ids.length,
+    });
+  });
+
+  it('turns red when an event is written after the commit of its fact', async () => {
+    const ids = await crashing.seed(AT_ONCE);
+    await crashing.crashReading(withLateEvents({ step: 'after commit', role: 'api' }), ids);
+    expect((await crashing.converge(ids)).lost).toHaveLength(ids.length);
+    caught('R2', 'an event written after the commit of its fact');
+  });
+});

@@ -1,0 +1,95 @@
+import type { NestFastifyApplication } from '@nestjs/platform-fastify';
+import { AuthorisedRemote } from '../../../src/auth/authorised-remote.service.js';
+import { PollsStore } from '../../../src/onboarding/polls.store.js';
+import { SessionReader } from '../../../src/onboarding/session-reader.service.js';
+import { MOVE_SESSIONS } from '../../../src/onboarding/sessions.sql.js';
+import { Database, type Statement } from '../../../src/platform/database/database.js';
+
+/** Where a process is killed while it reads a session, in the order in which it comes there. */
+export const READ_STEPS = [
+  'claimed',
+  'answer received',
+  'before state',
+  'before commit',
+  'after commit',
+] as const;
+/** Where a process is killed around a POST, whose intent is committed before and whose answer is saved after. */
+export const POST_STEPS = ['before POST', 'after POST before save'] as const;
+
+export type CrashStep = (typeof READ_STEPS)[number] | (typeof POST_STEPS)[number];
+
+/** Kills this process as soon as `count` calls or sessions stand at the step; none of them goes on from there. */
+export function crashAt(app: NestFastifyApplication, crashStep: CrashStep, count: number): void {
+  let standing = 0;
+  const reach = async (step: CrashStep, more = 1): Promise<void> => {
+    if (step !== crashStep) return;
+    standing += more;
+    if (standing >= count) process.kill(process.pid, 'SIGKILL');
+    await new Promise<never>(() => {});
+  };
+  watchClaims(app.get(PollsStore), reach);
+  watchReads(app.get(SessionReader), reach);
+  watchMoves(app.get(Database), reach);
+  watchPosts(app.get(AuthorisedRemote), reach);
+}
+
+type Reach = (step: CrashStep, more?: number) => Promise<void>;
+
+function watchClaims(polls: PollsStore, reach: Reach): void {
+  const claimDue = polls.claimDue.bind(polls);
+  const claimOne = polls.claimOne.bind(polls);
+  polls.claimDue = async (limit) => {
+    const batch = await claimDue(limit);
+    if (batch !== null) await reach('claimed', batch.polls.length);
+    return batch;
+  };
+  polls.claimOne = async (sessionId) => {
+    const batch = await claimOne(sessionId);
+    if (batch !== null) await reach('claimed');
+    return batch;
+  };
+}
+
+function watchReads(reader: SessionReader, reach: Reach): void {
+  const read = reader.read.bind(reader);
+  reader.read = async (session, priority, signal) => {
+    const answer = await read(session, priority, signal);
+    await reach('answer received');
+    return answer;
+  };
+}
+
+/** Steps of a transaction that moves sessions. */
+function watchMoves(database: Database, reach: Reach): void {
+  const transaction = database.transaction.bind(database);
+  database.transaction = (work) =>
+    transaction(async (tx) => {
+      let moved = 0;
+      // The first effect, so that nothing has happened since the commit.
+      tx.afterCommit(() => (moved > 0 ? reach('after commit', moved) : undefined));
+      const result = await work({
+        ...tx,
+        query: async <Row>(statement: string | Statement, values: readonly unknown[] = []) => {
+          if (statement === MOVE_SESSIONS) {
+            moved = (JSON.parse(String(values[0])) as unknown[]).length;
+            await reach('before state', moved);
+          }
+          return tx.query<Row>(statement, values);
+        },
+      });
+      if (moved > 0) await reach('before commit', moved);
+      return result;
+    });
+}
+
+/** Requests for a token are sent elsewhere. */
+function watchPosts(remote: AuthorisedRemote, reach: Reach): void {
+  const send = remote.send.bind(remote);
+  remote.send = async (request, audience, userId) => {
+    if (request.method !== 'POST') return send(request, audience, userId);
+    await reach('before POST');
+    const sent = await send(request, audience, userId);
+    await reach('after POST before save');
+    return sent;
+  };
+}

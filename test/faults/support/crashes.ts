@@ -1,0 +1,166 @@
+import { Database } from '../../../src/platform/database/database.js';
+import { TestClient } from '../../setup/client.js';
+import { ADMIN_KEY, testEnvironment } from '../../setup/test-environment.js';
+import { startTestProcess, type TestProcess } from '../../setup/test-process.js';
+import { waitFor } from '../../setup/wait-for.js';
+import type { CrashStep } from './crash-points.js';
+import { gatePolling, type PollingGate } from './polling-gate.js';
+import { startReplicas, type Replicas } from './replicas.js';
+import { seedSessions } from './seeded-sessions.js';
+import { findContradictions, findUntrue, type Findings } from './session-oracle.js';
+
+/** As many as a new limiter lets through at once. */
+export const AT_ONCE = 8;
+
+const SETTINGS = {
+  // So long that a session is due when the test says so, and not before.
+  POLL_MIN_INTERVAL_MS: 60_000,
+  POLL_MAX_INTERVAL_MS: 600_000,
+  // Patience for a busy machine: no answer is late here, and leases run out when the test says so.
+  SCS_TIMEOUT_MS: 30_000,
+  POLL_LEASE_MS: 60_000,
+};
+
+const CRASHING = 'test/faults/support/crash-steps.process.ts';
+const LATE_EVENTS = 'test/faults/support/late-events.process.ts';
+
+export interface Crash {
+  readonly step: CrashStep;
+  /** `api` stands at the step with a call per session, `worker` with what its poller has in hand. */
+  readonly role: 'api' | 'worker';
+  readonly file?: typeof CRASHING | typeof LATE_EVENTS;
+}
+
+export const withLateEvents = (crash: Crash): Crash => ({ ...crash, file: LATE_EVENTS });
+
+/** One replica that survives, and others that are killed at a step of their work. */
+export class CrashingReplicas {
+  private constructor(
+    readonly replicas: Replicas,
+    private readonly gate: PollingGate,
+  ) {}
+
+  static async start(): Promise<CrashingReplicas> {
+    let gate: PollingGate | undefined;
+    const replicas = await startReplicas({
+      count: 1,
+      environment: SETTINGS,
+      prepare: (app) => (gate = gatePolling(app)),
+    });
+    return new CrashingReplicas(replicas, gate!);
+  }
+
+  get survivor(): TestClient {
+    return this.replicas.clients[0]!;
+  }
+
+  get database(): Database {
+    return this.replicas.apps[0]!.app.get(Database);
+  }
+
+  /** Sessions that are read when the test says so. */
+  async seed(count: number): Promise<string[]> {
+    const ids = await seedSessions(this.database, this.replicas.sandbox.control, count);
+    await this.database.query("UPDATE session_polls SET due_at = clock_timestamp() + interval '1 hour'");
+    return ids;
+  }
+
+  /** Owners finish their web flows; the replica that is to learn of it is killed at the step. */
+  async crashReading(crash: Crash, ids: readonly string[]): Promise<void> {
+    const { control } = this.replicas.sandbox;
+    for (const id of ids) await control.complete(id);
+    // The first answers of a batch are written alone, so a poller has one session in the transaction.
+    const count = crash.role === 'api' || isBeforeWriting(crash.step) ? ids.length : 1;
+    const victim = await this.startVictim(crash, count);
+    const calls =
+      crash.role === 'api' ? ids.map((id) => loseAnswer(victim, `/onboarding/pv/${id}/refresh`)) : [];
+    if (crash.role === 'worker') await this.makeDue(ids);
+    await this.expectKilled(victim, calls);
+  }
+
+  /** Sends a POST to each path; the replica is killed when all of them stand at the step. */
+  async crashPosting(
+    step: CrashStep,
+    posts: readonly (readonly [path: string, body?: object])[],
+  ): Promise<void> {
+    const victim = await this.startVictim({ step, role: 'api' }, posts.length);
+    await this.expectKilled(
+      victim,
+      posts.map(([path, body]) => loseAnswer(victim, path, body)),
+    );
+  }
+
+  /** Waits until the survivor has recorded what the remote service says, and judges the records. */
+  async converge(ids: readonly string[]): Promise<Findings> {
+    const { control } = this.replicas.sandbox;
+    await this.letLeasesRunOut();
+    this.gate.open();
+    await this.makeDue(ids);
+    await waitFor(
+      'the records say what the remote service says',
+      async () => (await findUntrue(this.database, control)).length === 0,
+      30_000,
+    ).catch(() => {});
+    this.gate.close();
+    return findContradictions(this.database, control);
+  }
+
+  /** By the clock that they go by; those who held them are dead. */
+  async letLeasesRunOut(): Promise<void> {
+    await this.database.query('UPDATE poll_batches SET lease_until = clock_timestamp()');
+    await this.database.query(
+      "UPDATE session_starts SET lease_until = clock_timestamp() WHERE status = 'sending'",
+    );
+  }
+
+  /** How many events there are of each name. */
+  async countEvents(): Promise<Record<string, number>> {
+    const rows = await this.database.query<{ name: string; count: number }>(
+      'SELECT name, count(*)::int AS count FROM domain_events GROUP BY name',
+    );
+    return Object.fromEntries(rows.map(({ name, count }) => [name, count]));
+  }
+
+  close(): Promise<void> {
+    return this.replicas.close();
+  }
+
+  private startVictim({ step, role, file = CRASHING }: Crash, count: number): Promise<TestProcess> {
+    return startTestProcess(file, {
+      ...testEnvironment(),
+      ...this.replicas.sandbox.environment,
+      DATABASE_URL: this.replicas.databaseUrl,
+      DATABASE_POOL_SIZE: '20',
+      ROLE: role,
+      ...Object.fromEntries(Object.entries(SETTINGS).map(([name, ms]) => [name, String(ms)])),
+      CRASH_STEP: step,
+      CRASH_COUNT: String(count),
+    });
+  }
+
+  private makeDue(ids: readonly string[]): Promise<unknown> {
+    return this.database.query(
+      'UPDATE session_polls SET due_at = clock_timestamp() WHERE session_id = ANY($1::uuid[])',
+      [ids],
+    );
+  }
+
+  private async expectKilled(victim: TestProcess, calls: readonly Promise<void>[]): Promise<void> {
+    const killed = victim.exited.then(({ signal }) => {
+      if (signal !== 'SIGKILL') throw new Error(`the replica was not killed at its step:\n${victim.logs()}`);
+    });
+    try {
+      await Promise.all([killed, ...calls]);
+    } finally {
+      await victim.stop('SIGKILL');
+    }
+  }
+}
+
+const isBeforeWriting = (step: CrashStep): boolean => step === 'claimed' || step === 'answer received';
+
+/** A call that is never answered, since whoever has it dies. */
+async function loseAnswer(victim: TestProcess, path: string, body?: object): Promise<void> {
+  const answer = await new TestClient(victim.url, ADMIN_KEY).call('POST', path, body).catch(() => null);
+  if (answer !== null) throw new Error(`${path} was answered with ${answer.status}`);
+}
