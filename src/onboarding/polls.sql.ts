@@ -147,10 +147,3 @@ export const WATCH_SESSION: Statement = {
     INSERT INTO session_polls (session_id, user_id, due_at, claimed_at, checked_at, phase, anchor_at)
     VALUES ($1, $2, clock_timestamp() + $4 * interval '1 millisecond', clock_timestamp(), clock_timestamp(), $3, clock_timestamp())`,
 };
-
-export const IS_BEING_READ: Statement = {
-  name: 'is_being_read',
-  text: `
-    SELECT 1 FROM session_polls p JOIN poll_batches b ON b.id = p.batch_id
-     WHERE p.session_id = $1 AND b.lease_until >= clock_timestamp()`,
-};

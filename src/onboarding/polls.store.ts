@@ -135,8 +135,4 @@ export class PollsStore {
     }));
     await this.database.query(sql.RECORD_FAILURES, [JSON.stringify(rows)]);
   }
-
-  async isBeingRead(sessionId: string): Promise<boolean> {
-    return (await this.database.query(sql.IS_BEING_READ, [sessionId])).length > 0;
-  }
 }
