@@ -23,12 +23,12 @@ export interface Backlog {
   readonly oldestUncertainSeconds: number;
 }
 
-/** What all replicas together know of the remote service; times as ISO 8601. */
+/** What all replicas together know of the remote service. */
 export interface SharedRemote {
   readonly degraded: readonly {
     readonly operation: string;
     readonly health: 'degraded' | 'credentials_rejected';
-    readonly since: string;
+    readonly since: Date;
     readonly reason: string;
   }[];
   /** In how many ways its answers differ from the interface. */
@@ -46,6 +46,7 @@ export class StatusStore {
 
   async readSharedRemote(): Promise<SharedRemote> {
     const [row] = await this.database.query<SharedRemote>(READ_SHARED_REMOTE);
-    return row!;
+    // JSON holds times as text, and not as the rest of the answer writes them.
+    return { ...row!, degraded: row!.degraded.map((each) => ({ ...each, since: new Date(each.since) })) };
   }
 }

@@ -71,7 +71,7 @@ export class DegradedOperationView {
   health: 'degraded' | 'credentials_rejected';
 
   @ApiProperty({ type: String, format: 'date-time' })
-  since: string;
+  since: Date;
 
   @ApiProperty({ type: String })
   reason: string;

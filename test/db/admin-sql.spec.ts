@@ -215,6 +215,29 @@ const ANSWERS: Readonly<Record<string, Check>> = {
       ]),
     );
   },
+  'How do all replicas together find the remote service?': (rows) => {
+    expect(rows).toEqual(
+      containing([
+        {
+          operation: 'start_session',
+          health: 'degraded',
+          reason: 'status 503',
+          quiet_until: expect.any(Date),
+        },
+        { operation: 'read_session', health: 'healthy', reason: null, quiet_until: null },
+        { operation: 'register_user', health: 'healthy' },
+        { operation: 'token', health: 'healthy' },
+      ]),
+    );
+  },
+  'Where do its answers differ from the interface description?': (rows) => {
+    expect(rows).toEqual(
+      containing([
+        { kind: 'other_type', field: 'expired', expected: 'boolean', found: 'string' },
+        { kind: 'new_field', field: 'inverters[].serialNumber', expected: null, found: 'string' },
+      ]),
+    );
+  },
   'Which events were there in the last hour?': (rows) => {
     expect(rows).toEqual(
       containing([

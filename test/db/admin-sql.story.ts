@@ -312,10 +312,27 @@ async function insertAccess(client: pg.ClientBase) {
   });
 }
 
+async function insertRemoteState(client: pg.ClientBase) {
+  const quiet = (operation: string, until: Date) =>
+    client.query('UPDATE remote_operations SET quiet_until = $2 WHERE operation = $1', [operation, until]);
+  await quiet('start_session', ago(-10));
+  await quiet('read_session', ago(10));
+  await client.query(
+    `UPDATE remote_operations SET health = 'degraded', reason = 'status 503', since = $1
+    WHERE operation = 'start_session'`,
+    [ago(3)],
+  );
+  const serialNumber = { field: 'inverters[].serialNumber', found: 'string', first_seen_at: ago(5) };
+  await insertRow(client, 'remote_drift', serialNumber);
+  const expired = { field: 'expired', expected: 'boolean', found: 'string', first_seen_at: ago(500) };
+  await insertRow(client, 'remote_drift', { kind: 'other_type', ...expired });
+}
+
 /** A day in the life of the service, with one of everything that docs/sql.md asks for. */
 export async function insertStory(client: pg.ClientBase): Promise<void> {
   await insertSessions(client);
   await insertRegistrations(client);
   await insertEvents(client);
   await insertAccess(client);
+  await insertRemoteState(client);
 }

@@ -84,6 +84,48 @@ const erasedCases: readonly Case[] = [
 }));
 
 const CASES: readonly Case[] = [
+  {
+    constraint: 'remote_operations_operation_is_known',
+    table: 'remote_operations',
+    refuses: 'an unknown operation',
+    refused: () => ({ operation: 'curtail' }),
+    taken: () => ({ operation: 'start_session' }),
+  },
+  {
+    constraint: 'remote_operations_health_is_known',
+    table: 'remote_operations',
+    refuses: 'credentials rejected by one operation alone',
+    refused: () => ({ health: 'credentials_rejected', reason: 'refused' }),
+    taken: () => ({ operation: 'token', health: 'credentials_rejected', reason: 'refused' }),
+  },
+  {
+    constraint: 'remote_operations_trouble_has_reason',
+    table: 'remote_operations',
+    refuses: 'trouble without a reason',
+    refused: () => ({ health: 'degraded' }),
+    taken: () => ({ health: 'degraded', reason: 'status 500', trouble_until: later }),
+  },
+  {
+    constraint: 'remote_operations_trouble_has_reason',
+    table: 'remote_operations',
+    refuses: 'trouble that goes on while healthy',
+    refused: () => ({ trouble_until: later }),
+    taken: () => ({ quiet_until: later }),
+  },
+  {
+    constraint: 'remote_drift_kind_is_known',
+    table: 'remote_drift',
+    refuses: 'an unknown kind',
+    refused: () => ({ kind: 'other' }),
+    taken: () => ({ kind: 'token_form' }),
+  },
+  {
+    constraint: 'remote_drift_operation_is_known',
+    table: 'remote_drift',
+    refuses: 'an unknown operation',
+    refused: () => ({ operation: 'curtail' }),
+    taken: () => ({ operation: 'token' }),
+  },
   ...erasedCases,
   {
     constraint: 'onboarding_sessions_erased_is_empty',
@@ -373,6 +415,8 @@ describe('constraints', () => {
 
   beforeEach(async () => {
     await client.query('BEGIN');
+    // Its rows come with the migration, one for each operation.
+    await client.query('DELETE FROM remote_operations');
     const { userId, gridLocationId } = await insertCustomer(client);
     // Of a brand that no case uses.
     const { id } = await insertRow<{ id: string }>(client, 'onboarding_sessions', {

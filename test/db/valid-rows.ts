@@ -69,6 +69,8 @@ const VALID = {
     created_by: 'cli',
   }),
   remote_tokens: () => ({ name: randomUUID() }),
+  remote_operations: () => ({ operation: 'read_session' }),
+  remote_drift: () => ({ operation: 'read_session', kind: 'new_field', field: 'phase', found: 'string' }),
   audit_log: () => ({ actor: 'cli', action: 'api_key.created', details: {} }),
 } satisfies Record<string, () => Values>;
 

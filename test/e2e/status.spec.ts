@@ -106,7 +106,7 @@ describe('GET /status', () => {
         {
           operation: 'start_session',
           health: 'degraded',
-          since: expect.stringMatching(/^2026-11-20T10:00:00/),
+          since: '2026-11-20T10:00:00.000Z',
           reason: 'status 500',
         },
       ],
