@@ -12,7 +12,7 @@ export function printTable(rows) {
     const padded = figures.map(([figure, bound]) =>
       padTo(Math.max(figure.length, bound.length), figure, bound),
     );
-    const hasTests = row.result === 'passed' || row.result === 'failed';
+    const hasTests = ['passed', 'failed', 'not proven'].includes(row.result);
     printRow([
       [row.id],
       wrap(row.promise, WIDTHS[1]),

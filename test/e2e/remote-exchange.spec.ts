@@ -2,7 +2,7 @@ import { gzipSync } from 'node:zlib';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 import type { AddressInfo, Socket } from 'node:net';
-import { afterEach, describe, expect, it } from '@jest/globals';
+import { afterAll, afterEach, describe, expect, it } from '@jest/globals';
 import axios from 'axios';
 import type { Environment } from '../../src/platform/env/environment.js';
 import { outcomeOf } from '../../src/remote/read-answer.js';
@@ -180,7 +180,7 @@ describe('R28: a redirect gets no credentials', () => {
       expect(outcomeOf(await remote.send(request), () => 'read')).toMatchObject({ kind: 'ambiguous' });
     }
     expect(server.requests).toHaveLength(2);
-    promise('R28', { figure: `${other.requests.length} requests elsewhere after a ${status}`, bound: '0' });
+    promise('R28', { figure: `${other.requests.length} requests elsewhere after each status`, bound: '0' });
     expect(other.requests).toHaveLength(0);
   });
 
@@ -219,10 +219,18 @@ function drip(socket: Socket, text: string): void {
 
 describe('R22: every remote call ends', () => {
   const T = { SCS_TIMEOUT_MS: 1_000 };
+  let longestMs = 0;
+
+  afterAll(() =>
+    promise('R22', {
+      figure: `${Math.round(longestMs)} ms at most with ${Object.keys(ENDLESS).length} answers that never end`,
+      bound: '1200 ms',
+    }),
+  );
 
   it.each(Object.entries(ENDLESS))(
     'ends within its deadline and frees the connection: %s',
-    async (name, answer) => {
+    async (_, answer) => {
       const { server, remote } = await serve(answer, T);
       const tookMs = await elapsed(async () =>
         expect(await Promise.all([remote.send(readSession), remote.send(registerUser)])).toEqual([
@@ -230,7 +238,7 @@ describe('R22: every remote call ends', () => {
           { kind: 'ambiguous', reason: expect.stringContaining('no answer within') },
         ]),
       );
-      promise('R22', { figure: `${Math.round(tookMs)} ms with ${name}`, bound: '1200 ms' });
+      longestMs = Math.max(longestMs, tookMs);
       expect(tookMs).toBeGreaterThan(950);
       expect(tookMs).toBeLessThan(1_200);
       await waitFor('the connections to be closed', () => server.open() === 0, 200);

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { READ_STEPS } from './support/crash-points.js';
 import { AT_ONCE, CrashingReplicas, withLateEvents } from './support/crashes.js';
-import { caught } from './support/promise.js';
+import { caught, promise } from './support/promise.js';
 import { NOTHING_FOUND } from './support/session-oracle.js';
 
 jest.setTimeout(120_000);
@@ -23,7 +23,13 @@ describe('R2: a crash at any step of a read is safe', () => {
     );
     expect(await crashing.converge(ids)).toEqual(NOTHING_FOUND);
     for (const id of ids) await crashing.replicas.sandbox.control.online(id, { inverters: 1 });
-    expect(await crashing.converge(ids)).toEqual(NOTHING_FOUND);
+    const findings = await crashing.converge(ids);
+    const { lost, doubled } = findings;
+    promise('R2', {
+      figure: `${ids.length} reads killed at ${READ_STEPS.length} steps: ${lost.length} lost, ${doubled.length} doubled`,
+      bound: '0 lost, 0 doubled',
+    });
+    expect(findings).toEqual(NOTHING_FOUND);
     expect(await crashing.countEvents()).toEqual({
       'session.awaiting_installation': ids.length,
       'session.online': ids.length,

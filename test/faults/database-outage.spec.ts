@@ -25,7 +25,7 @@ const STOPPED_MS = 2_000;
 const BACK_WITHIN_MS = 2_000;
 /** They come online one after the other, before, during and after the outage. */
 const SESSIONS = isLong ? 100 : 50;
-const CALLERS = 4;
+const CALLERS = 8;
 const CALL_PAUSE_MS = 200;
 const PROBE_PAUSE_MS = 25;
 const CONVERGED_WITHIN_MS = 60_000;

@@ -9,7 +9,7 @@ import { waitFor } from '../setup/wait-for.js';
 import { changeStatement } from './support/changed-statement.js';
 import { INTERVAL_MS, measureRush, seedOverdue, type Rush } from './support/overdue-sessions.js';
 import { gatePolling, type PollingGate } from './support/polling-gate.js';
-import { caught } from './support/promise.js';
+import { caught, promise } from './support/promise.js';
 import { startReplicas, type Replicas } from './support/replicas.js';
 
 jest.setTimeout(60_000);
@@ -65,6 +65,12 @@ async function rush(
 describe('R27: no stampede', () => {
   it('when replicas begin together: the longest due first, no more at once than they may, spread afterwards', async () => {
     const { maxInFlight, rankCorrelation, largestTenth } = await rush();
+    promise('R27', {
+      figure:
+        `${SESSIONS} overdue, ${REPLICAS} replicas: at most ${maxInFlight} in flight, rank correlation ` +
+        `${rankCorrelation.toFixed(3)}, ${(100 * largestTenth).toFixed(0)} % due again in the same tenth`,
+      bound: `${REPLICAS * LIMIT} in flight, correlation 0.95, 20 %`,
+    });
     expect(maxInFlight).toBeLessThanOrEqual(REPLICAS * LIMIT);
     expect(rankCorrelation).toBeGreaterThan(0.95);
     expect(largestTenth).toBeLessThan(0.2);

@@ -126,7 +126,7 @@ describe('R6: readers miss nothing', () => {
     for (const reads of await Promise.all(readers)) {
       const compared = compare(ledger, reads);
       promise('R6', {
-        figure: `${compared.missing} of ${count} missing, ${compared.subjectsOutOfOrder} of ${SUBJECTS} subjects out of order, in the feed`,
+        figure: `${compared.missing} of ${count} missing in the feed, ${compared.subjectsOutOfOrder} of ${SUBJECTS} subjects out of order`,
         bound: '0, 0',
       });
       expect(compared).toEqual({

@@ -21,7 +21,7 @@ export async function runService({ modules = [], prepare }: ServiceChanges): Pro
   endWithParent();
   const environment = readEnvironment(process.env);
   const root = { module: class TestRoot {}, imports: [AppModule.forRoot(environment), ...modules] };
-  const app = await createApp(root, new ServiceLogger(environment));
+  const app = await createApp(root, environment, new ServiceLogger(environment));
   prepare?.(app);
   await app.listen(environment.PORT, environment.HOST);
   return app.getUrl();
