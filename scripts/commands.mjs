@@ -10,6 +10,7 @@ const COMMANDS = {
   start: async () => {
     await prepare('build');
     loadEnvFile();
+    endWithShell();
     await importBuilt('main.js');
   },
   dev: async () => {
@@ -20,6 +21,7 @@ const COMMANDS = {
   sandbox: async () => {
     await prepare('build');
     loadEnvFile();
+    endWithShell();
     await importBuilt('sandbox/main.js');
   },
   cli: async (args) => {
@@ -69,6 +71,18 @@ export async function runCommand(name, args) {
 /** Only what a person starts by hand reads `.env`; what is set already wins. `node dist/main.js` reads nothing. */
 function loadEnvFile() {
   if (existsSync('.env')) process.loadEnvFile('.env');
+}
+
+/** npm passes a SIGTERM to the shell between it and us, which ends by it and does not pass it on. */
+function endWithShell() {
+  if (process.env.npm_lifecycle_event === undefined) return;
+  const shell = process.ppid;
+  const look = setInterval(() => {
+    if (process.ppid === shell) return;
+    clearInterval(look);
+    process.kill(process.pid, 'SIGTERM');
+  }, 500);
+  look.unref();
 }
 
 const importBuilt = (file) => import(pathToFileURL(join(ROOT, 'dist', file)).href);
