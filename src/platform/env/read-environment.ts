@@ -35,9 +35,11 @@ export function readEnvironment(source: EnvironmentSource): Environment {
     else problems.set(name, `${name} ${fault}`);
   }
   const environment = plainToInstance(Environment, given, { exposeDefaultValues: true });
-  for (const error of validateSync(environment, { stopAtFirstError: true })) {
+  for (const error of validateSync(environment)) {
     if (problems.has(error.property)) continue;
-    const message = Object.values(error.constraints ?? {})[0] ?? `${error.property} is not valid`;
+    // What is no number is also beyond every bound; that it is none says more.
+    const { isInt, ...others } = error.constraints ?? {};
+    const message = isInt ?? Object.values(others)[0] ?? `${error.property} is not valid`;
     problems.set(
       error.property,
       source[error.property] === undefined ? absence(error.property, environment) : message,
