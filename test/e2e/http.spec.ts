@@ -300,6 +300,7 @@ describe('R39: a bad query or path is a clear 4xx', () => {
 
   it('what no route takes is a 404; what it takes with another method a 405 that names them', async () => {
     expectProblem(await ask('/nothing'), 'not_found');
+    expectProblem(await ask('/problems/not_found/'), 'not_found');
     expectProblem(await ask('/api/v1/things/optional/more'), 'not_found');
     const answer = await ask('/api/v1/things', { method: 'DELETE' });
     expectProblem(answer, 'method_not_allowed');

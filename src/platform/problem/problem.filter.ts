@@ -37,7 +37,8 @@ export class ProblemFilter implements ExceptionFilter {
   private unrouted(error: unknown, request: FastifyRequest): Problem | undefined {
     if (!(error instanceof NotFoundException)) return undefined;
     const allow = this.routes.methodsAt(request.url.replace(/\?.*$/, ''));
-    return allow.length > 0
+    // With a slash at its end a path is known here, but not to the router.
+    return allow.length > 0 && !allow.includes(request.method)
       ? new Problem('method_not_allowed', `This resource takes ${allow.join(', ')}`, { allow })
       : new Problem('not_found', 'There is nothing at this path');
   }
