@@ -24,7 +24,9 @@ afterAll(() => service.close());
 const drifts = async (): Promise<string[]> =>
   (await client.events())
     .filter(({ type }) => type === 'pv.remote.contract_drift.v1')
-    .map(({ subject, data }) => `${subject} ${data.kind} ${data.field}: ${data.expected} -> ${data.found}`);
+    .map(({ subject, data: { kind, field, expected, found } }) =>
+      [subject, kind, `${String(field)}:`, String(expected), '->', String(found)].join(' '),
+    );
 
 const driftCount = async (): Promise<number> =>
   (await client.call<{ remote: { deployment: { contractDrift: number } } }>('GET', '/status')).body.remote

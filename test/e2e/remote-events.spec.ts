@@ -9,7 +9,7 @@ import { startRawServer, type RawServer, readSession, registerUser, reply } from
 interface Told {
   readonly name: string;
   readonly subject: string;
-  readonly data: Readonly<Record<string, unknown>>;
+  readonly data: Readonly<Record<string, string | null>>;
 }
 
 let database: TestDatabase;
@@ -208,8 +208,8 @@ describe('rejected credentials', () => {
     service.accepted.add('token-canary');
     await start().read();
     await waitFor('the drift', async () => (await told()).length >= 3);
-    const drifts = (await told()).map(
-      ({ data }) => `${data.kind} ${data.field}: ${data.expected} -> ${data.found}`,
+    const drifts = (await told()).map(({ data: { kind, field, expected, found } }) =>
+      [kind, `${String(field)}:`, String(expected), '->', String(found)].join(' '),
     );
     expect(drifts).toEqual([
       'new_field refresh_token: null -> string',

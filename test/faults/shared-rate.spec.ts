@@ -104,7 +104,7 @@ describe('SCS_MAX_REQUESTS_PER_SECOND', () => {
     await settled(2);
     // The second no longer reaches the database: for the others it is dead, and it must not call as if it were not.
     replicas[1]!.database.query = () => Promise.reject(new Error('the database is away'));
-    await waitFor('it to be forgotten', async () => (await counted(first!)).includes(1), 10_000);
+    await waitFor('it to be forgotten', async () => (await counted(first)).includes(1), 10_000);
     const share = await measure(2_000);
     expect(share).toBeLessThanOrEqual(1.1);
     expect(share).toBeGreaterThanOrEqual(0.8);

@@ -1,3 +1,4 @@
+import { Logger } from '@nestjs/common';
 import { Database } from '../../../src/platform/database/database.js';
 import { Deployment } from '../../../src/remote/deployment.service.js';
 import { OperationsStore } from '../../../src/remote/operations.store.js';
@@ -5,6 +6,9 @@ import { Remote } from '../../../src/remote/remote.service.js';
 import { ReplicasStore } from '../../../src/remote/replicas.store.js';
 import type { Environment } from '../../../src/platform/env/environment.js';
 import { remoteEnvironment } from '../../e2e/remote-fixture.js';
+
+// What these tests provoke is not worth a warning in their output.
+Logger.overrideLogger(false);
 
 export interface RemoteReplica {
   readonly remote: Remote;
