@@ -26,12 +26,14 @@ export interface InverterPosition {
 }
 
 // One that is not missing was seen at the last good read of its session, which is written nowhere else (see polls.sql.ts).
+// A read counts from its claim, hence `greatest`: the read that saw it first was claimed a moment before.
 const SELECT = `
   SELECT i.id, i.session_id AS "sessionId", s.user_id AS "userId", s.grid_location_id AS "gridLocationId", s.brand,
          i.first_seen_at AS "firstSeenAt", i.missing_since AS "missingSince",
-         CASE WHEN i.missing_since IS NOT NULL THEN i.last_seen_at
-              WHEN p.session_id IS NULL THEN s.last_checked_at
-              WHEN b.id IS NULL THEN p.claimed_at ELSE p.checked_at END AS "lastSeenAt"
+         greatest(i.first_seen_at,
+                  CASE WHEN i.missing_since IS NOT NULL THEN i.last_seen_at
+                       WHEN p.session_id IS NULL THEN s.last_checked_at
+                       WHEN b.id IS NULL THEN p.claimed_at ELSE p.checked_at END) AS "lastSeenAt"
     FROM inverters i
     JOIN onboarding_sessions s ON s.id = i.session_id
     LEFT JOIN session_polls p ON p.session_id = s.id

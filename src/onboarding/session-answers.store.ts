@@ -121,12 +121,17 @@ export class SessionAnswersStore {
 }
 
 function toSession(row: RawSession): SessionRow {
-  const inverters = row.inverters.map(({ id, firstSeenAt, lastSeenAt, missingSince }) => ({
-    id,
-    firstSeenAt: new Date(firstSeenAt),
-    // An inverter that is not missing was seen at every good read since, which is written nowhere.
-    lastSeenAt: missingSince === null ? row.checkedAt : new Date(lastSeenAt),
-    missingSince: missingSince === null ? null : new Date(missingSince),
-  }));
+  const inverters = row.inverters.map(({ id, firstSeenAt, lastSeenAt, missingSince }) => {
+    const first = new Date(firstSeenAt);
+    // An inverter that is not missing was seen at every good read since, which is written nowhere. A read counts from its
+    // claim, a moment before its inverters are first seen.
+    const last = missingSince === null ? row.checkedAt : new Date(lastSeenAt);
+    return {
+      id,
+      firstSeenAt: first,
+      lastSeenAt: last < first ? first : last,
+      missingSince: missingSince === null ? null : new Date(missingSince),
+    };
+  });
   return { ...row, inverters };
 }

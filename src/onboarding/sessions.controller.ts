@@ -34,7 +34,7 @@ export class SessionsController {
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<SessionView> {
     const { session, reused } = await this.sessions.start(gridLocationId, body, key);
-    void reply.status(reused ? 200 : 201);
+    void reply.status(reused ? 200 : 201).header('location', `/api/v1/onboarding/pv/${session.id}`);
     return session;
   }
 

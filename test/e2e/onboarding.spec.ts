@@ -32,8 +32,12 @@ const startsOf = async (gridLocationId: string) =>
 describe('starting a session', () => {
   it('answers the session with its startUrl, under the remote id', async () => {
     const gridLocationId = await client.locate('customer 1');
-    const { status, body } = await client.start(gridLocationId, { brand: 'acme', metadata: { campaign: 7 } });
+    const { status, headers, body } = await client.start(gridLocationId, {
+      brand: 'acme',
+      metadata: { campaign: 7 },
+    });
     expect(status).toBe(201);
+    expect(headers.get('location')).toBe(`/api/v1/onboarding/pv/${body.id}`);
     expect(body).toMatchObject({
       gridLocationId,
       tenantReference: 'customer 1',
@@ -161,6 +165,16 @@ describe('a session that is watched', () => {
       'inverter.online',
       'inverter.online',
     ]);
+  });
+
+  it('has not seen an inverter last before it saw it first', async () => {
+    const { id } = await client.startNew();
+    await sandbox.online(id, { inverters: 1 });
+    const refreshed = await client.call<SessionAnswer>('POST', `/onboarding/pv/${id}/refresh`);
+    const [seen] = refreshed.body.inverters;
+    expect(Date.parse(seen!.lastSeenAt)).toBeGreaterThanOrEqual(Date.parse(seen!.firstSeenAt));
+    const { body } = await client.call<typeof seen>('GET', `/inverters/${seen!.id}`);
+    expect(Date.parse(body!.lastSeenAt)).toBeGreaterThanOrEqual(Date.parse(body!.firstSeenAt));
   });
 
   it('sees further inverters, and that one is missing', async () => {
