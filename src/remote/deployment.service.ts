@@ -16,6 +16,7 @@ const READ_EVERY_MS = 250;
 const BEAT_EVERY_MS = 500;
 /** A replica that dies leaves its share unused for so long. One that cannot reach the database stops using it after the same time. */
 const LIFE_MS = 5_000;
+const STOP_WITHIN_MS = 1_000;
 /** Waits are written by every call that is refused; those that add less than this to what is known add nothing. */
 const WAIT_STEP_MS = 50;
 /** A breaker that stays open is probed every 36 s at most, and each probe that fails reports the trouble again. */
@@ -65,14 +66,16 @@ export class Deployment implements RemoteListener, OnModuleInit, OnApplicationSh
     this.timer = setInterval(() => void this.look(), READ_EVERY_MS);
   }
 
-  /** Calls have ended by now, so the others may have this share. */
+  /** Calls have ended by now, so the others may have this share. A database that does not answer must not hold up the stop. */
   async onApplicationShutdown(): Promise<void> {
     this.stopped = true;
     clearInterval(this.timer);
-    await this.stopListening?.();
-    await this.looking;
-    await Promise.all(this.writing);
-    if (this.ceiling > 0) await this.replicas.leave().catch((error: unknown) => this.warn('leave', error));
+    const ended = Promise.all([this.stopListening?.(), this.looking, ...this.writing]);
+    const leaves = this.ceiling > 0 && !this.blind;
+    const left = ended.then(() => (leaves ? this.replicas.leave() : undefined)).catch(() => {});
+    let timer: NodeJS.Timeout | undefined;
+    await Promise.race([left, new Promise((resolve) => (timer = setTimeout(resolve, STOP_WITHIN_MS)))]);
+    clearTimeout(timer);
   }
 
   askedToWait(operation: OperationClass, waitMs: number, reason: string): void {
