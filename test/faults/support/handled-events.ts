@@ -11,12 +11,17 @@ export const CREATE_HANDLED_EVENTS = `
 class HandledEvents {
   constructor(private readonly database: Database) {}
 
-  @OnEvent(['session.awaiting_installation', 'session.online', 'inverter.online'], { handler: 'handled-events' })
+  @OnEvent(['session.awaiting_installation', 'session.online', 'inverter.online'], {
+    handler: 'handled-events',
+  })
   async record({
     id,
     subject,
   }: DomainEvent<'session.awaiting_installation' | 'session.online' | 'inverter.online'>): Promise<void> {
-    await this.database.query('INSERT INTO handled_events (event_id, subject) VALUES ($1, $2)', [id, subject]);
+    await this.database.query('INSERT INTO handled_events (event_id, subject) VALUES ($1, $2)', [
+      id,
+      subject,
+    ]);
   }
 }
 

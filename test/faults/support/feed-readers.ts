@@ -1,0 +1,58 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Database } from '../../../src/platform/database/database.js';
+import { TestClient, type EventAnswer } from '../../setup/client.js';
+import { ADMIN_KEY } from '../../setup/test-environment.js';
+
+const PAUSE_MS = 5;
+
+/** Reads the feed from whichever replica answers, on from where it is, until `isOver` and nothing more comes; ids in the order read. */
+export async function readFeedAlong(urls: () => readonly string[], isOver: () => boolean): Promise<string[]> {
+  const ids: string[] = [];
+  for (let after = '0'; ;) {
+    const wasOver = isOver();
+    const page = await readPage(urls(), after);
+    if (page !== null) {
+      ids.push(...page.items.map(({ id }) => id));
+      if (wasOver && page.next === after) return ids;
+      after = page.next;
+    }
+    await sleep(PAUSE_MS);
+  }
+}
+
+interface Page {
+  readonly items: readonly EventAnswer[];
+  readonly next: string;
+}
+
+/** Null when the replica that was asked is gone. */
+async function readPage(urls: readonly string[], after: string): Promise<Page | null> {
+  const url = urls[Math.floor(Math.random() * urls.length)];
+  if (url === undefined) return null;
+  const client = new TestClient(url, ADMIN_KEY);
+  const answer = await client.call<Page>('GET', `/events?after=${after}&limit=200`).catch(() => null);
+  return answer?.status === 200 ? answer.body : null;
+}
+
+/** The bug: a reader that goes by the id drawn at the insert, and so passes what is committed later. */
+export async function readByPositionAlong(database: Database, isOver: () => boolean): Promise<string[]> {
+  const ids: string[] = [];
+  for (let position = '0'; ;) {
+    const wasOver = isOver();
+    const rows = await database.query<{ id: string; position: string }>(
+      'SELECT id, position FROM domain_events WHERE position > $1 ORDER BY position',
+      [position],
+    );
+    ids.push(...rows.map(({ id }) => id));
+    if (wasOver && rows.length === 0) return ids;
+    position = rows.at(-1)?.position ?? position;
+    await sleep(PAUSE_MS);
+  }
+}
+
+/** Commits take differently long, as they do on a disk that is busy; otherwise hardly any two of them overlap. */
+export const COMMIT_SLOWLY = `
+  CREATE FUNCTION commit_slowly() RETURNS trigger LANGUAGE plpgsql AS $$
+    BEGIN PERFORM pg_sleep(random() * 0.02); RETURN NULL; END $$;
+  CREATE CONSTRAINT TRIGGER commit_slowly AFTER INSERT ON domain_events DEFERRABLE INITIALLY DEFERRED
+    FOR EACH ROW WHEN (new.position % 10 = 0) EXECUTE FUNCTION commit_slowly()`;
