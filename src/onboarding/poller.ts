@@ -22,8 +22,12 @@ const DRAIN_MS = 2_000;
 const WRITE_MS = 1_000;
 /** While the remote service turns everything away, one session at a time asks whether it still does. */
 const PROBE_PAUSE_MS = 1_000;
-/** A batch should live about this long: the longer, the more sessions wait for another worker after a crash. */
-const BATCH_TARGET_MS = 1_000;
+/**
+ * A batch should last about this long, and another is claimed while a whole one is left to read: a claim takes 10 ms, ten times
+ * that on a busy database, and with no more left than is in flight, reading stood still for 29 to 48 % of the time there. The longer,
+ * the more sessions wait for another worker after a crash.
+ */
+const BATCH_TARGET_MS = 500;
 /** Leases are extended three times before they run out. */
 const EXTENSIONS_PER_LEASE = 3;
 const RELEASE_EVERY_MS = 1_000;
@@ -115,13 +119,13 @@ export class Poller implements OnApplicationBootstrap, BeforeApplicationShutdown
   }
 
   private async claimMore(): Promise<void> {
-    const lowWater = this.probing ? 1 : this.environment.SCS_MAX_CONCURRENCY;
+    const size = this.probing ? 1 : this.batchSize();
+    const lowWater = this.probing ? 1 : size;
     if (this.stopping || this.claiming || this.queue.length >= lowWater || Date.now() < this.pausedUntil)
       return;
     if (this.probing && this.inFlight > 0) return;
     this.claiming = true;
     try {
-      const size = this.probing ? 1 : this.batchSize();
       const batch = await this.polls.claimDue(size);
       this.moreIsDue = batch?.polls.length === size;
       if (batch !== null) this.take(batch);
