@@ -157,7 +157,7 @@ describe('the tenant token', () => {
     await replica().read();
     expect(service.tokenRequests).toHaveLength(1);
     const [row] = await replica().database.query<{ text: string }>(
-      `SELECT convert_from(token_ciphertext, 'LATIN1') || row_to_json(t)::text AS text FROM remote_tokens t`,
+      `SELECT encode(token_ciphertext, 'escape') || row_to_json(t)::text AS text FROM remote_tokens t`,
     );
     expect(row!.text).not.toMatch(/canary/);
   });

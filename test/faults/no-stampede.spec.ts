@@ -89,7 +89,7 @@ describe('R27: no stampede', () => {
       polls.claimDue = () => claimDue(SESSIONS);
     }, allAtOnce);
     expect(maxInFlight).toBeGreaterThan(REPLICAS * LIMIT);
-    expect(rankCorrelation).toBeLessThan(0.5);
+    expect(rankCorrelation).toBeLessThan(0.9);
     expect(largestTenth).toBeGreaterThan(0.9);
     caught('R27', 'all read at the start of each replica');
   });
