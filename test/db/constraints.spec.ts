@@ -6,11 +6,14 @@ import { insertCustomer, insertRow, type Table } from './valid-rows.js';
 
 type Values = Readonly<Record<string, unknown>>;
 
-/** What every case may refer to: a user with a location, a session there, and an event. */
+/** What every case may refer to: a user with a location, a session there, and an event on its way to an endpoint. */
 interface Ground {
   readonly user_id: string;
   readonly grid_location_id: string;
   readonly session_id: string;
+  readonly delivery: { readonly endpoint_id: string; readonly position: string };
+  /** Of another event. */
+  readonly another_position: string;
 }
 
 interface Case {
@@ -388,6 +391,63 @@ const CASES: readonly Case[] = [
     refused: () => ({ ...token, [column]: null }),
     taken: () => token,
   })),
+  {
+    constraint: 'webhook_endpoints_types_are_names',
+    table: 'webhook_endpoints',
+    refuses: 'null among the types',
+    refused: () => ({ types: ['session.online', null] }),
+    taken: () => ({ types: ['session.online'] }),
+  },
+  {
+    constraint: 'webhook_endpoints_previous_secret_ends',
+    table: 'webhook_endpoints',
+    refuses: 'a previous secret without an end',
+    refused: () => ({ previous_secret_ciphertext: Buffer.alloc(64) }),
+    taken: () => ({ previous_secret_ciphertext: Buffer.alloc(64), previous_secret_until: 'tomorrow' }),
+  },
+  ...[
+    ['no reason for being disabled', { disabled_at: 'now' }],
+    ['a reason for being disabled while it is enabled', { disabled_reason: 'gone' }],
+    ['an unknown reason for being disabled', { disabled_at: 'now', disabled_reason: 'tired' }],
+  ].map(([refuses, values]): Case => ({
+    constraint: 'webhook_endpoints_disabled_has_reason',
+    table: 'webhook_endpoints',
+    refuses: refuses as string,
+    refused: () => values as Record<string, unknown>,
+    taken: () => ({ disabled_at: 'now', disabled_reason: 'gone' }),
+  })),
+  {
+    constraint: 'webhook_endpoints_failing_since_first_failure',
+    table: 'webhook_endpoints',
+    refuses: 'failures without a first one',
+    refused: () => ({ failures: 1 }),
+    taken: () => ({ failures: 1, failing_since: 'now' }),
+  },
+  {
+    constraint: 'webhook_deliveries_status_is_known',
+    table: 'webhook_deliveries',
+    refuses: 'an unknown status',
+    refused: ({ delivery }) => ({ ...delivery, status: 'sent', next_attempt_at: null }),
+    taken: ({ delivery }) => ({ ...delivery, status: 'delivered', next_attempt_at: null }),
+  },
+  ...[
+    ['a pending delivery without a next attempt', { next_attempt_at: null }],
+    ['a next attempt of one that is delivered', { status: 'delivered' }],
+  ].map(([refuses, values]): Case => ({
+    constraint: 'webhook_deliveries_only_pending_has_next_attempt',
+    table: 'webhook_deliveries',
+    refuses: refuses as string,
+    refused: ({ delivery }) => ({ ...delivery, ...(values as object) }),
+    taken: ({ delivery }) => delivery,
+  })),
+  {
+    constraint: 'webhook_deliveries_endpoint_id_position_key',
+    table: 'webhook_deliveries',
+    refuses: 'the same event to the same endpoint twice',
+    beside: [({ delivery }) => delivery],
+    refused: ({ delivery }) => delivery,
+    taken: ({ delivery, another_position }) => ({ ...delivery, position: another_position }),
+  },
 ];
 
 const CHECKS_AND_UNIQUE_INDEXES = `
@@ -424,7 +484,16 @@ describe('constraints', () => {
       grid_location_id: gridLocationId,
       brand: 'ground',
     });
-    ground = { user_id: userId, grid_location_id: gridLocationId, session_id: id };
+    const endpoint = await insertRow<{ id: string }>(client, 'webhook_endpoints');
+    const event = await insertRow<{ position: string }>(client, 'domain_events');
+    const another = await insertRow<{ position: string }>(client, 'domain_events');
+    ground = {
+      user_id: userId,
+      grid_location_id: gridLocationId,
+      session_id: id,
+      delivery: { endpoint_id: endpoint.id, position: event.position },
+      another_position: another.position,
+    };
   });
   afterEach(() => client.query('ROLLBACK'));
 

@@ -62,6 +62,14 @@ const VALID = {
   domain_events: () => ({ id: randomUUID(), name: 'session.online', subject: randomUUID(), data: {} }),
   event_handlers: () => ({ name: randomUUID(), events: ['session.online'] }),
   handler_deliveries: () => ({ subject: randomUUID() }),
+  webhook_endpoints: () => ({
+    url: 'https://supplier.example/hooks',
+    types: [],
+    secret_ciphertext: Buffer.alloc(64),
+    read_to: 0,
+    created_by: 'cli',
+  }),
+  webhook_deliveries: () => ({ subject: randomUUID() }),
   api_keys: () => ({
     name: 'app',
     scopes: ['users:read'],
