@@ -392,6 +392,27 @@ const CASES: readonly Case[] = [
     taken: () => token,
   })),
   {
+    constraint: 'broker_positions_read_to_is_a_place',
+    table: 'broker_positions',
+    refuses: 'a place before the first event',
+    refused: () => ({ read_to: -1 }),
+    taken: () => ({ read_to: 0 }),
+  },
+  ...['lease_token', 'lease_until'].map((column): Case => ({
+    constraint: 'broker_positions_lease_ends',
+    table: 'broker_positions',
+    refuses: `a lease without ${column}`,
+    refused: () => ({ ...lease, [column]: null }),
+    taken: () => lease,
+  })),
+  ...['failing_since', 'last_error'].map((column): Case => ({
+    constraint: 'broker_positions_failing_has_reason',
+    table: 'broker_positions',
+    refuses: `failing without ${column}`,
+    refused: () => ({ failing_since: later, last_error: 'cannot be reached', [column]: null }),
+    taken: () => ({ failing_since: later, last_error: 'cannot be reached' }),
+  })),
+  {
     constraint: 'webhook_endpoints_types_are_names',
     table: 'webhook_endpoints',
     refuses: 'null among the types',

@@ -70,6 +70,7 @@ const VALID = {
     created_by: 'cli',
   }),
   webhook_deliveries: () => ({ subject: randomUUID() }),
+  broker_positions: () => ({ name: randomUUID() }),
   api_keys: () => ({
     name: 'app',
     scopes: ['users:read'],
