@@ -1,6 +1,7 @@
 import { Module } from '@nestjs/common';
 import { DiscoveryModule } from '@nestjs/core';
 import { DeliveryService } from './delivery.service.js';
+import { EventSignal } from './event-signal.service.js';
 import { EventHandlers } from './event-handlers.service.js';
 import { EventsController } from './events.controller.js';
 import { EventsStore } from './events.store.js';
@@ -9,7 +10,7 @@ import { EventsStore } from './events.store.js';
 @Module({
   imports: [DiscoveryModule],
   controllers: [EventsController],
-  providers: [EventsStore, EventHandlers, DeliveryService],
-  exports: [EventsStore],
+  providers: [EventsStore, EventSignal, EventHandlers, DeliveryService],
+  exports: [EventsStore, EventSignal],
 })
 export class EventsModule {}
