@@ -10,7 +10,6 @@ const COMMANDS = {
   start: async () => {
     await prepare('build');
     loadEnvFile();
-    endWithShell();
     await importBuilt('main.js');
   },
   dev: async () => {
@@ -21,7 +20,6 @@ const COMMANDS = {
   sandbox: async () => {
     await prepare('build');
     loadEnvFile();
-    endWithShell();
     await importBuilt('sandbox/main.js');
   },
   cli: async (args) => {
@@ -60,6 +58,7 @@ export async function runCommand(name, args) {
     console.error(`usage: node scripts/run.mjs <${Object.keys(COMMANDS).join('|')}>`);
     process.exit(1);
   }
+  endWithNpm();
   try {
     await command(args);
   } catch (error) {
@@ -73,12 +72,12 @@ function loadEnvFile() {
   if (existsSync('.env')) process.loadEnvFile('.env');
 }
 
-/** npm passes a SIGTERM to the shell between it and us, which ends by it and does not pass it on. */
-function endWithShell() {
+/** A killed npm passes nothing on. Its other signals reach us, because `exec` in package.json leaves no shell in between. */
+function endWithNpm() {
   if (process.env.npm_lifecycle_event === undefined) return;
-  const shell = process.ppid;
+  const npm = process.ppid;
   const look = setInterval(() => {
-    if (process.ppid === shell) return;
+    if (process.ppid === npm) return;
     clearInterval(look);
     process.kill(process.pid, 'SIGTERM');
   }, 500);

@@ -10,12 +10,16 @@ export async function runNode(args, { env = process.env, output } = {}) {
   const child = spawn(process.execPath, args, { cwd: ROOT, env, stdio });
   child.stdout?.on('data', (chunk) => output.push(chunk));
   child.stderr?.on('data', (chunk) => output.push(chunk));
-  // Ctrl-C reaches the child by itself: we only wait, so that its end is told before ours.
+  // We wait for the child, so that its end is told before ours. A Ctrl-C reaches it twice, from the terminal and from us; an
+  // interrupt that npm passes on only from us.
   let isInterrupted = false;
-  const note = () => (isInterrupted = true);
-  process.on('SIGINT', note);
-  const pass = () => child.kill('SIGTERM');
-  process.on('SIGTERM', pass);
+  const interrupt = () => {
+    isInterrupted = true;
+    child.kill('SIGINT');
+  };
+  process.on('SIGINT', interrupt);
+  const terminate = () => child.kill('SIGTERM');
+  process.on('SIGTERM', terminate);
   try {
     const code = await new Promise((resolve, reject) => {
       child.once('error', reject);
@@ -23,7 +27,7 @@ export async function runNode(args, { env = process.env, output } = {}) {
     });
     return isInterrupted ? INTERRUPTED : code;
   } finally {
-    process.off('SIGINT', note);
-    process.off('SIGTERM', pass);
+    process.off('SIGINT', interrupt);
+    process.off('SIGTERM', terminate);
   }
 }
