@@ -7,7 +7,9 @@ const GENERATED = '^src/platform/database/generated';
 const PURE = [
   '^src/onboarding/(machine|schedule|reconcile|read-plan|session-path)[.]ts$',
   '^src/auth/expires-in[.]ts$',
-  '^src/remote/(breaker|outcome|retry-after)[.]ts$',
+  '^src/remote/(breaker|outcome)[.]ts$',
+  '^src/platform/http/retry-after[.]ts$',
+  '^src/events/webhooks/(send-outcome|delivery-plan)[.]ts$',
   '^src/users/(ean|grid-locations|tenant-reference|metadata|registration|remote-user)[.]ts$',
   '^src/events/catalogue[.]ts$',
 ];

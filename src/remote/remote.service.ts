@@ -11,7 +11,7 @@ import { OperationGate } from './operation-gate.js';
 import type { NotSent, OperationClass, Priority, RemoteAnswer, RemoteRequest, Sent } from './outcome.js';
 import { RateCeiling } from './rate-ceiling.js';
 import type { RemoteStatus } from './remote-status.js';
-import { readRetryAfter } from './retry-after.js';
+import { readRetryAfter } from '../platform/http/retry-after.js';
 import { createUndiciAdapter, type UndiciAdapter } from './undici.adapter.js';
 
 const READ_ATTEMPTS = 3;

@@ -1,7 +1,9 @@
 import { isIP } from 'node:net';
 import { Transform } from 'class-transformer';
 import {
+  ArrayMaxSize,
   ArrayNotEmpty,
+  IsBoolean,
   IsIn,
   IsInt,
   IsOptional,
@@ -26,6 +28,17 @@ const number = () =>
   );
 const list = () =>
   Transform(({ value }: { value: unknown }) => (typeof value === 'string' ? value.split(',') : value));
+
+const numbers = () =>
+  Transform(({ value }: { value: unknown }) =>
+    typeof value === 'string'
+      ? value.split(',').map((each) => (/^\d+$/.test(each) ? Number(each) : each))
+      : value,
+  );
+const boolean = () =>
+  Transform(({ value }: { value: unknown }) =>
+    value === 'true' || value === 'false' ? value === 'true' : value,
+  );
 
 const IsNetwork = () =>
   ValidateBy(
@@ -189,6 +202,35 @@ export class Environment {
 
   @IsIn(['off', 'warn', 'enforce'])
   EAN_CHECK_DIGIT: 'off' | 'warn' | 'enforce' = 'warn';
+
+  /** May hold a user and a password, or a token in the place of the user. */
+  @IsOptional()
+  @Matches(/^(nats|tls):\/\/[^\s,/?#]+\/?(,(nats|tls):\/\/[^\s,/?#]+\/?)*$/, {
+    message:
+      'EVENT_BROKER_URL must be an address such as nats://user:password@host:4222, or several separated by commas',
+  })
+  EVENT_BROKER_URL?: string;
+
+  /**
+   * How long to wait after each failed attempt to deliver an event to a webhook endpoint; once they are used up it is given up. The
+   * schedule of Standard Webhooks, about 3 days; the first attempt is made at once.
+   */
+  @numbers()
+  @ArrayMaxSize(100)
+  @IsInt({ each: true, message: 'WEBHOOK_RETRY_SCHEDULE_MS must be whole numbers, separated by commas' })
+  @Min(0, { each: true })
+  @Max(7 * 24 * HOUR_MS, { each: true })
+  WEBHOOK_RETRY_SCHEDULE_MS: number[] = [
+    5_000,
+    300_000,
+    ...[0.5, 2, 5, 10, 14, 20, 24].map((hours) => hours * HOUR_MS),
+  ];
+
+  /** Whether webhooks may be sent to loopback, private and other special addresses; without a value not in production. */
+  @boolean()
+  @IsOptional()
+  @IsBoolean({ message: 'WEBHOOK_ALLOW_PRIVATE_ADDRESSES must be true or false' })
+  WEBHOOK_ALLOW_PRIVATE_ADDRESSES: boolean;
 
   @IsIn(['error', 'warn', 'info', 'debug'])
   LOG_LEVEL: 'error' | 'warn' | 'info' | 'debug' = 'info';

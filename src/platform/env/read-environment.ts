@@ -48,6 +48,7 @@ export function readEnvironment(source: EnvironmentSource): Environment {
   for (const [name, problem] of contradictions(environment))
     if (!problems.has(name)) problems.set(name, problem);
   if (problems.size > 0) throw new ConfigurationError([...problems.values()]);
+  environment.WEBHOOK_ALLOW_PRIVATE_ADDRESSES ??= environment.NODE_ENV !== 'production';
   return Object.freeze(environment);
 }
 
@@ -55,15 +56,19 @@ export function readEnvironment(source: EnvironmentSource): Environment {
 export const ENVIRONMENT_NAMES: readonly string[] = [
   ...Object.keys(new Environment()),
   'PUBLIC_URL',
+  'WEBHOOK_ALLOW_PRIVATE_ADDRESSES',
   'TRUSTED_PROXIES',
+  'EVENT_BROKER_URL',
   ...LOCAL_DEFAULTS,
 ].filter((name, index, all) => all.indexOf(name) === index);
 
-/** What an absent value should have been; its own rule says that. */
-function absence(name: string, environment: Environment): string {
-  return environment.NODE_ENV === 'production'
-    ? `${name} is required in production, where nothing embedded or generated stands in for it`
-    : `${name} is required here`;
+function absence(name: string, { NODE_ENV, SCS_BASE_URL }: Environment): string {
+  if (NODE_ENV === 'production')
+    return `${name} is required in production, where nothing embedded or generated stands in for it`;
+  // Without an address the credentials are the sandbox's.
+  return SCS_BASE_URL !== undefined && name.startsWith('SCS_')
+    ? `${name} is required with SCS_BASE_URL`
+    : `${name} is required`;
 }
 
 function faultOfText(value: string): string | undefined {
@@ -80,6 +85,12 @@ function contradictions(environment: Environment): [string, string][] {
     found.push([
       'DATABASE_URL',
       'DATABASE_URL cannot be parsed: special characters in it are written as %40 for @, %2F for /',
+    ]);
+  }
+  if (!(environment.EVENT_BROKER_URL?.split(',') ?? []).every(hasReadableCredentials)) {
+    found.push([
+      'EVENT_BROKER_URL',
+      'EVENT_BROKER_URL cannot be parsed: special characters in it are written as %40 for @, %2F for /',
     ]);
   }
   const { SCS_TIMEOUT_MS, POLL_LEASE_MS, POLL_MIN_INTERVAL_MS, POLL_MAX_INTERVAL_MS } = environment;
@@ -99,6 +110,16 @@ function contradictions(environment: Environment): [string, string][] {
     ]);
   }
   return found;
+}
+
+/** A % that begins no escape cannot be decoded. */
+function hasReadableCredentials(url: string): boolean {
+  try {
+    const { username, password } = new URL(url);
+    return decodeURIComponent(`${username}:${password}`) !== '';
+  } catch {
+    return false;
+  }
 }
 
 /** The loopback never leaves the machine. */

@@ -1,0 +1,31 @@
+import { createHmac } from 'node:crypto';
+
+export interface Message {
+  /** Of the event: the same at every attempt, so that a receiver knows a repetition. */
+  readonly id: string;
+  /** These bytes are signed and sent. */
+  readonly body: string;
+  /** Of the attempt: receivers refuse what is older than a few minutes. */
+  readonly timestamp: Date;
+}
+
+const SECRET_PREFIX = 'whsec_';
+
+/**
+ * The headers of Standard Webhooks 1.0 (section "Signature scheme"), with a signature for each secret: while one is being rotated,
+ * the receiver may know either.
+ */
+export function signedHeaders(message: Message, secrets: readonly string[]): Record<string, string> {
+  const seconds = Math.floor(message.timestamp.getTime() / 1_000);
+  const content = `${message.id}.${seconds}.${message.body}`;
+  return {
+    'webhook-id': message.id,
+    'webhook-timestamp': String(seconds),
+    'webhook-signature': secrets.map((secret) => sign(content, secret)).join(' '),
+  };
+}
+
+function sign(content: string, secret: string): string {
+  const key = Buffer.from(secret.replace(SECRET_PREFIX, ''), 'base64');
+  return `v1,${createHmac('sha256', key).update(content).digest('base64')}`;
+}
