@@ -1,5 +1,7 @@
 import { Module } from '@nestjs/common';
 import { DiscoveryModule } from '@nestjs/core';
+import { Broker } from './broker/broker.service.js';
+import { Publishers } from './broker/publishers.js';
 import { DeliveryService } from './delivery.service.js';
 import { EventSignal } from './event-signal.service.js';
 import { EventHandlers } from './event-handlers.service.js';
@@ -10,7 +12,7 @@ import { EventsStore } from './events.store.js';
 @Module({
   imports: [DiscoveryModule],
   controllers: [EventsController],
-  providers: [EventsStore, EventSignal, EventHandlers, DeliveryService],
+  providers: [EventsStore, EventSignal, EventHandlers, DeliveryService, Broker, Publishers],
   exports: [EventsStore, EventSignal],
 })
 export class EventsModule {}

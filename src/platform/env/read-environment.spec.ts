@@ -108,6 +108,11 @@ describe('readEnvironment', () => {
   });
 
   it('reports every problem at once', () => {
+    ['EVENT_BROKER_URL', 'broker.example', 'EVENT_BROKER_URL must be an address such as nats://'],
+    ['EVENT_BROKER_URL', 'kafka://broker.example', 'EVENT_BROKER_URL must be an address such as nats://'],
+    ['EVENT_BROKER_URL', 'nats://a.example,', 'EVENT_BROKER_URL must be an address such as nats://'],
+    ['EVENT_BROKER_URL', 'nats://user:100%@a.example', 'EVENT_BROKER_URL cannot be parsed'],
+    ['EVENT_BROKER_URL', 'nats://a.example:port', 'EVENT_BROKER_URL cannot be parsed'],
     const problems = problemsOf({ PORT: 'x', ROLE: 'y', POLL_LEASE_MS: '500', LOG_LEVEL: '' });
     expect(problems.map((problem) => problem.split(' ')[0]).sort()).toEqual([
       'LOG_LEVEL',
@@ -145,6 +150,14 @@ describe('readEnvironment', () => {
     );
     expect(problems.filter((problem) => problem.includes('in production'))).toHaveLength(
       LOCAL_DEFAULTS.length,
+  it.each([
+    'nats://127.0.0.1:4222',
+    'nats://user:pass%2Fword@a.example',
+    'tls://token@a.example/,tls://b.example:4443',
+  ])('takes %s as the address of a broker', (url) => {
+    expect(readEnvironment({ ...COMPLETE, EVENT_BROKER_URL: url }).EVENT_BROKER_URL).toBe(url);
+  });
+
     );
   });
 

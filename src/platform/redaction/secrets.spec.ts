@@ -8,6 +8,7 @@ hideConfiguredSecrets({
   SCS_CLIENT_SECRET: 'remote-client-secret',
   ADMIN_API_KEY: 'administrator-key-0123456789-0123456789',
   ENCRYPTION_KEYS: ['first-encryption-key', 'second-encryption-key'],
+  EVENT_BROKER_URL: 'nats://pv:p%40ssword-of-broker@a.example,nats://token-of-broker@b.example',
 });
 
 hideToken('token-in-use');
@@ -20,6 +21,8 @@ describe('withoutSecrets', () => {
     ['a value inside JSON', JSON.stringify({ key: 'remote "api" key' }), '{"key":"[redacted]"}'],
     ['a value inside a query', `?key=${encodeURIComponent('remote "api" key')}`, '?key=[redacted]'],
     ['the password of the database', 'password p@ssword-of-db refused', 'password [redacted] refused'],
+    ['the password of the broker', 'password p@ssword-of-broker refused', 'password [redacted] refused'],
+    ['the token of the broker', 'nats://token-of-broker@b.example', 'nats://[redacted]@b.example'],
     ['any bearer token', 'authorization: Bearer eyJ.abc-1~2+3/4==', 'authorization: Bearer [redacted]'],
     ['the password of any URL', 'at https://user:other@host/path', 'at https://user:[redacted]@host/path'],
   ])('takes %s out', (_, text, expected) => {

@@ -18,7 +18,13 @@ const tokens: string[] = [];
 
 type Secrets = Pick<
   Environment,
-  'ADMIN_API_KEY' | 'ENCRYPTION_KEYS' | 'SCS_API_KEY' | 'SCS_CLIENT_ID' | 'SCS_CLIENT_SECRET' | 'DATABASE_URL'
+  | 'ADMIN_API_KEY'
+  | 'ENCRYPTION_KEYS'
+  | 'SCS_API_KEY'
+  | 'SCS_CLIENT_ID'
+  | 'SCS_CLIENT_SECRET'
+  | 'DATABASE_URL'
+  | 'EVENT_BROKER_URL'
 >;
 
 /** Names the secrets of the configuration, to be taken out wherever they appear, in every form that they may take. */
@@ -30,6 +36,7 @@ export function hideConfiguredSecrets(environment: Secrets): void {
     environment.SCS_CLIENT_SECRET,
     passwordOf(environment.DATABASE_URL),
     ...environment.ENCRYPTION_KEYS,
+    ...(environment.EVENT_BROKER_URL?.split(',') ?? []).map(brokerSecretOf),
   ]);
 }
 
@@ -59,6 +66,10 @@ export function withoutSecrets(text: string): string {
 
 const passwordOf = (url: string): string =>
   URL.canParse(url) ? decodeURIComponent(new URL(url).password) : '';
+
+/** A name without a password is a token. */
+const brokerSecretOf = (url: string): string =>
+  passwordOf(url) || (URL.canParse(url) ? decodeURIComponent(new URL(url).username) : '');
 
 /** As it is, in a URL, in a form, inside a JSON string, and in base64. */
 const formsOf = (value: string): string[] => [

@@ -1,0 +1,187 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Injectable, Logger } from '@nestjs/common';
+import type { BeforeApplicationShutdown, OnApplicationBootstrap, OnModuleDestroy } from '@nestjs/common';
+import { Database } from '../../platform/database/database.js';
+import { Environment } from '../../platform/env/environment.js';
+import { errorText } from '../../platform/redaction/error-text.js';
+import { toCloudEvent } from '../cloud-event.js';
+import { EventSignal } from '../event-signal.service.js';
+import * as sql from './broker.sql.js';
+import { BrokerError, type EventPublisher, type Held } from './event-publisher.js';
+import { Publishers } from './publishers.js';
+
+/** A process that dies is replaced after this, at the latest; one that is merely busy says in time that it is alive. */
+const LEASE_MS = 5_000;
+const KEEP_MS = 1_500;
+/** How often a process that does not publish looks whether nobody does. */
+const LOOK_MS = 1_000;
+const PAGE = 1_000;
+/** Between two attempts of an outage: at first, and at most. A broker that is back is noticed within the latter. */
+const FIRST_WAIT_MS = 500;
+const LONGEST_WAIT_MS = 5_000;
+const STOP_MS = 3_000;
+
+/**
+ * Gives every event to the message broker at EVENT_BROKER_URL, in the order of `sequence`, from the oldest there is. It reads the
+ * outbox with a place of its own, so a broker that is away delays nobody, and is caught up with afterwards.
+ *
+ * Of all processes with ROLE worker or all, one at a time publishes. The place moves after the broker has confirmed, so what a
+ * crash repeats are at most the events of one page, which the next process recognises by asking the broker what it has.
+ */
+@Injectable()
+export class Broker implements OnApplicationBootstrap, OnModuleDestroy, BeforeApplicationShutdown {
+  private readonly logger = new Logger(Broker.name);
+  private readonly stopping = new AbortController();
+  private readonly url: string | undefined;
+  private running: Promise<void> = Promise.resolve();
+  /** Attempts in a row that the broker failed, since it took events last. */
+  private failures = 0;
+  private isWithoutDatabase = false;
+
+  constructor(
+    environment: Environment,
+    private readonly database: Database,
+    private readonly signal: EventSignal,
+    private readonly publishers: Publishers,
+  ) {
+    if (environment.ROLE !== 'api') this.url = environment.EVENT_BROKER_URL;
+  }
+
+  onApplicationBootstrap(): void {
+    if (this.url !== undefined) this.running = this.run(this.url);
+  }
+
+  onModuleDestroy(): void {
+    this.stopping.abort();
+  }
+
+  // The database is closed after this hook.
+  async beforeApplicationShutdown(): Promise<void> {
+    await Promise.race([this.running, sleep(STOP_MS, undefined, { ref: false })]);
+  }
+
+  private async run(url: string): Promise<void> {
+    while (!this.stopping.signal.aborted) {
+      let waitMs = LOOK_MS;
+      try {
+        const lease = await sql.claimPlace(this.database, this.publishers.kindOf(url), LEASE_MS);
+        if (lease !== null) waitMs = await this.publishUnder(lease, url);
+        this.isWithoutDatabase = false;
+      } catch (error) {
+        // Told once, not every second.
+        if (!this.isWithoutDatabase) this.logger.warn(`events were not published: ${errorText(error)}`);
+        this.isWithoutDatabase = true;
+      }
+      await sleep(waitMs, undefined, { signal: this.stopping.signal }).catch(() => {});
+    }
+  }
+
+  /** Publishes until the lease is lost, the broker fails or the process stops; answers how long to wait then. */
+  private async publishUnder(lease: sql.Lease, url: string): Promise<number> {
+    const over = new AbortController();
+    const kept = this.keep(lease, over);
+    const stop = AbortSignal.any([over.signal, this.stopping.signal]);
+    try {
+      const publisher = await openUnless(stop, () => this.publishers.open(url));
+      if (publisher === null) return 0;
+      // What is under way is broken off: whoever takes over asks the broker what has arrived.
+      const close = (): void => void publisher.close();
+      stop.addEventListener('abort', close);
+      try {
+        await this.follow(publisher, lease, stop);
+      } finally {
+        stop.removeEventListener('abort', close);
+        await publisher.close();
+      }
+      return 0;
+    } catch (error) {
+      if (stop.aborted) return 0;
+      if (error instanceof BrokerError) return await this.tellFailure(lease, error.message);
+      throw error;
+    } finally {
+      over.abort();
+      await kept;
+      await sql.giveBackPlace(this.database, lease);
+    }
+  }
+
+  private async follow(publisher: EventPublisher, lease: sql.Lease, stop: AbortSignal): Promise<void> {
+    let readTo = await this.startAt(publisher.held, lease.readTo);
+    let isKnownToWork = false;
+    while (!stop.aborted) {
+      const said = this.signal.count;
+      const events = await sql.readEventsAfter(this.database, readTo, PAGE);
+      const { acked, failure } = await publisher.publish(events.map(toCloudEvent));
+      const last = events[acked - 1];
+      if (last !== undefined) {
+        if (!(await sql.movePlace(this.database, lease, last.sequence))) return;
+        readTo = last.sequence;
+      }
+      if (!isKnownToWork && (acked > 0 || failure === null)) {
+        isKnownToWork = true;
+        await this.tellSuccess(lease);
+      }
+      // A connection that has served and is lost tells nothing of the broker; whether it can be opened again does.
+      if (failure !== null && isKnownToWork) return;
+      if (failure !== null) throw failure;
+      if (events.length === 0) await this.signal.wait(stop, LOOK_MS, said);
+    }
+  }
+
+  /** The sequence after which to go on, from what the broker says and what was written down of it. */
+  private async startAt(held: Held, readTo: string): Promise<string> {
+    switch (held.kind) {
+      case 'unknown':
+        return readTo;
+      case 'nothing':
+        if (readTo !== '0')
+          this.logger.warn(
+            'the broker holds none of the events that it had confirmed; all are published again',
+          );
+        return '0';
+      case 'up_to': {
+        // It has stored more than was written down: whoever published died or was cut off in between.
+        const sequence = await sql.findSequence(this.database, held.id);
+        return sequence !== null && BigInt(sequence) > BigInt(readTo) ? sequence : readTo;
+      }
+    }
+  }
+
+  private async keep(lease: sql.Lease, over: AbortController): Promise<void> {
+    for (;;) {
+      await sleep(KEEP_MS, undefined, { signal: over.signal }).catch(() => {});
+      if (over.signal.aborted) return;
+      // While the database does not answer, nobody else can take over either.
+      const isOurs = await sql.keepPlace(this.database, lease, LEASE_MS).catch(() => true);
+      if (!isOurs) over.abort();
+    }
+  }
+
+  private async tellFailure(lease: sql.Lease, reason: string): Promise<number> {
+    this.failures += 1;
+    const isNew = await sql.markFailing(this.database, lease, reason);
+    if (isNew || this.failures === 1) {
+      this.logger.warn(`the broker takes no events: ${reason}. They are kept, and published when it does`);
+    }
+    const waitMs = Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** (this.failures - 1));
+    return waitMs * (0.5 + Math.random() / 2);
+  }
+
+  private async tellSuccess(lease: sql.Lease): Promise<void> {
+    this.failures = 0;
+    const seconds = await sql.markWorking(this.database, lease);
+    if (seconds !== null) this.logger.log(`the broker takes events again, after ${seconds} s`);
+  }
+}
+
+/** Null when `stop` came first; what is opened after that is closed again. */
+async function openUnless(
+  stop: AbortSignal,
+  open: () => Promise<EventPublisher>,
+): Promise<EventPublisher | null> {
+  const opening = open();
+  const stopped = new Promise<null>((resolve) => stop.addEventListener('abort', () => resolve(null)));
+  const publisher = await Promise.race([opening, stop.aborted ? null : stopped]);
+  if (publisher === null) void opening.then((late) => late.close()).catch(() => {});
+  return publisher;
+}
