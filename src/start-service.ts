@@ -11,7 +11,7 @@ import {
 import { listen } from './platform/http/listen.js';
 import { startLocalServices, type LocalServices } from './platform/local/local-services.js';
 import { removeRunningService, writeRunningService } from './platform/local/running-service.js';
-import { tourOf } from './platform/local/tour.js';
+import { addressesOf, tourOf } from './platform/local/tour.js';
 import { ServiceLogger } from './platform/logging/service-logger.js';
 import { Shutdown } from './platform/shutdown/shutdown.js';
 import { stopOnSignals } from './platform/shutdown/signals.js';
@@ -35,11 +35,12 @@ export async function startService(variables: EnvironmentSource, dataFolder: str
     stopOnErrors(logger);
 
     const applied = await migrate(environment.DATABASE_URL);
-    if (applied.length > 0) logger.log(`applied the migrations ${applied.join(', ')}`, 'Start');
+    const say = (line: string): void => logger.log(line, 'Start');
+    if (applied.length > 0) say(`applied the migrations ${applied.join(', ')}`);
 
     const app = await createApp(AppModule.forRoot(environment), environment, logger);
     shutdown.add({ name: 'the application', stop: () => drain(app) });
-    const url = await listen(app, environment, variables.PORT === undefined && !isProduction);
+    const url = await listen(app, environment, variables.PORT === undefined && !isProduction, say);
     if (!isProduction) {
       await writeRunningService(dataFolder, {
         url,
@@ -48,9 +49,10 @@ export async function startService(variables: EnvironmentSource, dataFolder: str
       });
       shutdown.add({ name: 'running.json', stop: () => removeRunningService(dataFolder) });
     }
-    logger.log(`listening on ${url} as ${environment.ROLE}`, 'Start');
-    if (local.adminKeyIsGenerated) {
-      console.log(tourOf({ url, environment, withSandbox: variables.SCS_BASE_URL === undefined }));
+    say(`listening on ${url} as ${environment.ROLE}`);
+    if (!isProduction) {
+      const tour = { url, environment, withSandbox: variables.SCS_BASE_URL === undefined };
+      console.log(local.adminKeyIsGenerated ? tourOf(tour) : addressesOf(tour));
     }
     process.send?.({ type: 'ready', url });
   } catch (error) {

@@ -66,6 +66,14 @@ describe('a start with nothing but defaults', () => {
     await expect(readData('running.json')).rejects.toThrow('ENOENT');
   });
 
+  it('tells where it is whatever it logs, and no key that somebody else chose', async () => {
+    const key = 'an-administrator-key-of-its-own-0123456789';
+    const service = await start({ PORT: '0', LOG_LEVEL: 'warn', ADMIN_API_KEY: key });
+    await waitFor('the address', () => service.logs().includes(`PV Onboarding       ${service.url} `));
+    expect(service.logs()).not.toContain(key);
+    expect(service.logs()).not.toContain('KEY=');
+  });
+
   it('keeps its data and keys from one start to the next', async () => {
     const first = await start({ PORT: '0' });
     const key = await callWithKey(first, '/api-keys', {
@@ -121,7 +129,10 @@ describe('a start with nothing but defaults', () => {
     await waitFor('port 3000 to be taken', () => isTaken(3000));
     try {
       const service = await start();
-      expect(Number(new URL(service.url).port)).toBeGreaterThan(3000);
+      const port = Number(new URL(service.url).port);
+      expect(port).toBeGreaterThan(3000);
+      expect(service.logs()).toContain(`port 3000 is taken, using ${port}`);
+      expect(service.logs()).not.toMatch(/"level":"(error|fatal)"/);
       await service.stop();
       await expect(start({ PORT: '3000' })).rejects.toThrow('PORT 3000 is taken');
     } finally {

@@ -6,18 +6,23 @@ const NEXT_PORTS = 20;
 
 /**
  * Listens and returns the address that reaches us from this machine. A default port that is taken gives way to the next free
- * one; a port that somebody asked for does not.
+ * one, which is said; a port that somebody asked for does not.
  */
 export async function listen(
   app: NestFastifyApplication,
   environment: Environment,
   mayTakeAnother: boolean,
+  say: (line: string) => void,
 ): Promise<string> {
   const { HOST, PORT } = environment;
+  await app.init();
+  // Nest's own `listen` logs a taken port as an error before it throws.
+  const server = app.getHttpAdapter().getInstance();
   const more = mayTakeAnother ? Array.from({ length: NEXT_PORTS }, (_, index) => PORT + 1 + index) : [];
   for (const port of [PORT, ...more]) {
     try {
-      await app.listen(port, HOST);
+      await server.listen({ port, host: HOST });
+      if (port !== PORT) say(`port ${PORT} is taken, using ${port}`);
       return addressOf(app, HOST);
     } catch (error) {
       const { code } = error as NodeJS.ErrnoException;

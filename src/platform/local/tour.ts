@@ -8,11 +8,18 @@ interface Tour {
   readonly withSandbox: boolean;
 }
 
+/** What is shown after a local start with a key that the reader knows. */
+export const addressesOf = (tour: Tour): string => `
+  ${serviceLine(tour)}
+  ${remoteLine(tour)}
+`;
+
 /**
  * What is shown after a local start: where it is, the key, and three lines to paste into bash or zsh, which need nothing but curl
  * and Node. The last one ends when the session is online, and when there is nothing to read.
  */
-export function tourOf({ url, environment, withSandbox }: Tour): string {
+export function tourOf(tour: Tour): string {
+  const { url, environment, withSandbox } = tour;
   const { ADMIN_API_KEY, SCS_BASE_URL } = environment;
   const curl = `curl -s -H "Authorization: Bearer $KEY"`;
   const body = `-H 'Content-Type: application/json' -d`;
@@ -24,9 +31,9 @@ export function tourOf({ url, environment, withSandbox }: Tour): string {
   const showState =
     'console.log(a.state, ...a.inverters.map((i) => i.id)); process.exitCode = +(a.state === "online")';
   return `
-  PV Onboarding       ${url}   (API description: ${url}/docs)
+  ${serviceLine(tour)}
   Administrator key   ${ADMIN_API_KEY}
-  Remote service      ${SCS_BASE_URL}${withSandbox ? '   (the sandbox: a page to play with)' : ''}
+  ${remoteLine(tour)}
 
   Register a user, start a session, watch it until it is online:
 
@@ -43,3 +50,8 @@ const ownerOf = (sandboxUrl: string, body: string): string => `\
 
   curl -s -o /dev/null ${body} '{"brand":"sunward"}' ${sandboxUrl}/sandbox/sessions/$SESSION/complete
 `;
+
+const serviceLine = ({ url }: Tour): string => `PV Onboarding       ${url}   (API description: ${url}/docs)`;
+
+const remoteLine = ({ environment, withSandbox }: Tour): string =>
+  `Remote service      ${environment.SCS_BASE_URL}${withSandbox ? '   (the sandbox: a page to play with)' : ''}`;
