@@ -1,9 +1,10 @@
-import { access, mkdtemp, rm } from 'node:fs/promises';
+import { access, mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import pg from 'pg';
 import type { Child } from '../../src/platform/local/child.js';
+import { startEmbeddedPostgres } from '../../src/platform/local/embedded-postgres.js';
 import { processCommand } from '../../src/platform/local/process-identity.js';
 import { startTestProcess } from '../setup/test-process.js';
 import { waitFor } from '../setup/wait-for.js';
@@ -36,6 +37,18 @@ describe('the embedded PostgreSQL', () => {
     await waitFor('the supervisor to be gone', async () => (await processCommand(pid)) === undefined);
     await expect(access(folder)).rejects.toThrow('ENOENT');
     await expect(settingsOf(holder.url)).rejects.toThrow('ECONNREFUSED');
+  });
+
+  it('names its log when it does not start', async () => {
+    const logFile = join(folder, 'postgres.log');
+    const attempt = startEmbeddedPostgres({
+      folder: join(folder, 'postgres'),
+      logFile,
+      settings: { no_such_setting: '1' },
+      execArgv: ['--import', new URL('../setup/typescript.mjs', import.meta.url).href],
+    });
+    await expect(attempt).rejects.toThrow(`it started; its log is ${logFile}`);
+    expect(await readFile(logFile, 'utf8')).toContain('no_such_setting');
   });
 });
 

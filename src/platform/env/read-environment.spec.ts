@@ -30,6 +30,14 @@ function problemsOf(source: Record<string, string | undefined>): readonly string
 }
 
 describe('readEnvironment', () => {
+  it('says which variables an address of the remote service needs beside it', () => {
+    expect(problemsOf({ SCS_API_KEY: undefined, SCS_CLIENT_ID: undefined })).toEqual([
+      'SCS_API_KEY is required with SCS_BASE_URL',
+      'SCS_CLIENT_ID is required with SCS_BASE_URL',
+    ]);
+    expect(problemsOf({ DATABASE_URL: undefined })).toEqual(['DATABASE_URL is required']);
+  });
+
   it('reads the defaults of the contract', () => {
     const environment = readEnvironment({ ...COMPLETE, LOG_FORMAT: 'json' });
     expect({ ...environment }).toEqual({

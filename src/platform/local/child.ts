@@ -58,7 +58,8 @@ export async function startChild(options: ChildOptions): Promise<Child> {
 
   try {
     const url = await new Promise<string>((resolve, reject) => {
-      const fail = (why: string) => reject(new Error(`${options.name} did not start: ${why}`));
+      const log = options.logFile === undefined ? '' : `; its log is ${options.logFile}`;
+      const fail = (why: string) => reject(new Error(`${options.name} did not start: ${why}${log}`));
       const deadline = setTimeout(() => fail('it took too long'), options.readyWithinMs ?? READY_WITHIN_MS);
       child.once('error', (error) => fail(error.message));
       child.once('exit', (code, signal) => fail(`it ended with ${signal ?? `code ${code}`}`));

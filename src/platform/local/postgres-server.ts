@@ -101,10 +101,10 @@ async function launch(
   });
   const startedAt = Date.now();
   while (!(await isReady(data, postgres.pid))) {
-    if (ended) throw new Error('PostgreSQL ended while it started; its log tells why');
+    if (ended) throw new Error('PostgreSQL ended while it started');
     if (Date.now() - startedAt > START_WITHIN_MS) {
       postgres.kill('SIGKILL');
-      throw new Error('PostgreSQL did not become ready; its log tells why');
+      throw new Error('PostgreSQL did not become ready');
     }
     await sleep(20);
   }
