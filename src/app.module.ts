@@ -4,6 +4,8 @@ import { AccessModule } from './access/access.module.js';
 import { AuthModule } from './auth/auth.module.js';
 import { ErasureModule } from './erasure/erasure.module.js';
 import { EventsModule } from './events/events.module.js';
+import { WebhooksModule } from './events/webhooks/webhooks.module.js';
+import { EventStreamModule } from './events/stream/stream.module.js';
 import { OnboardingModule } from './onboarding/onboarding.module.js';
 import { Environment } from './platform/env/environment.js';
 import { PlatformModule } from './platform/platform.module.js';
@@ -24,6 +26,8 @@ export class AppModule {
         RemoteModule,
         AuthModule,
         EventsModule,
+        WebhooksModule,
+        EventStreamModule,
         UsersModule,
         OnboardingModule,
         ErasureModule,

@@ -68,6 +68,12 @@ export const PROBLEMS = {
     title: 'The session is no longer watched',
     meaning: '`closedAt` says since when. Start a new session for the grid location if one is needed.',
   },
+  webhook_endpoint_limit: {
+    status: 409,
+    title: 'There are too many webhook endpoints',
+    meaning:
+      'A deployment has at most 100. Delete those that are not needed; one endpoint takes events of every type.',
+  },
   body_too_large: {
     status: 413,
     title: 'The body is too large',
@@ -99,6 +105,12 @@ export const PROBLEMS = {
     status: 500,
     title: 'Something went wrong here',
     meaning: 'A fault of this service. It is logged under `requestId`; tell the operator that id.',
+  },
+  replica_busy: {
+    status: 503,
+    title: 'This replica holds as many requests open as it may',
+    meaning:
+      'Streams of events and reads with `wait` may take half of its connections. Ask again after `Retry-After` seconds, or another replica.',
   },
   remote_unavailable: {
     status: 503,

@@ -1,0 +1,57 @@
+import { randomUUID } from 'node:crypto';
+import { Injectable } from '@nestjs/common';
+import { AuditLog } from '../../access/audit-log.store.js';
+import { Database } from '../../platform/database/database.js';
+import { SOURCE } from '../cloud-event.js';
+import { WebhookEndpointsStore } from './webhook-endpoints.store.js';
+import { WebhookSender } from './webhook-sender.service.js';
+import type { WebhookTestView } from './webhook-test.dto.js';
+
+/** In no feed and no catalogue: it tells of nothing that has happened. */
+const TEST_TYPE = 'pv.webhook_endpoint.test.v1';
+
+/** Sends an event that means nothing, so that a receiver can be tried before it matters. */
+@Injectable()
+export class WebhookTest {
+  constructor(
+    private readonly endpoints: WebhookEndpointsStore,
+    private readonly sender: WebhookSender,
+    private readonly database: Database,
+    private readonly audit: AuditLog,
+  ) {}
+
+  /** Throws Problem not_found; whatever the receiver does is an answer. */
+  async send(endpointId: string, actor: string): Promise<WebhookTestView> {
+    const destination = await this.endpoints.getDestination(endpointId);
+    const timestamp = new Date();
+    const eventId = randomUUID();
+    const startedAt = performance.now();
+    const outcome = await this.sender.send(destination, {
+      id: eventId,
+      body: JSON.stringify(testEvent(eventId, endpointId, timestamp)),
+      timestamp,
+    });
+    const durationMs = Math.round(performance.now() - startedAt);
+    const { status, answer } = outcome;
+    await this.audit.record(this.database, {
+      actor,
+      action: 'webhook_endpoint.tested',
+      target: endpointId,
+      details: { status },
+    });
+    const error = outcome.kind === 'delivered' ? null : outcome.error;
+    return { delivered: outcome.kind === 'delivered', eventId, status, error, answer, durationMs };
+  }
+}
+
+/** Like any other but for its `sequence`, since it stands in no feed. */
+const testEvent = (id: string, endpointId: string, time: Date) => ({
+  specversion: '1.0',
+  id,
+  source: SOURCE,
+  type: TEST_TYPE,
+  subject: endpointId,
+  time: time.toISOString(),
+  datacontenttype: 'application/json',
+  data: { endpointId },
+});
