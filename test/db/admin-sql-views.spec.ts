@@ -82,14 +82,17 @@ describe('the views of admin', () => {
 
     it('and so when its inverters were last seen', async () => {
       const session_id = await insertWatched({}, { state: 'online' });
-      const seen = { session_id, last_seen_at: AT_CHANGE };
+      const seen = { session_id, first_seen_at: AT_CHANGE, last_seen_at: AT_CHANGE };
       await insertRow(client, 'inverters', seen);
       await insertRow(client, 'inverters', { ...seen, missing_since: ago(3) });
+      // Seen first by the read that is being written: its claim was earlier.
+      const JUST_NOW = ago(0);
+      await insertRow(client, 'inverters', { session_id, first_seen_at: JUST_NOW, last_seen_at: JUST_NOW });
       const { rows } = await client.query(
-        'SELECT last_seen_at FROM admin.inverters WHERE session_id = $1 ORDER BY missing_since NULLS FIRST',
+        'SELECT last_seen_at FROM admin.inverters WHERE session_id = $1 ORDER BY first_seen_at, missing_since NULLS FIRST',
         [session_id],
       );
-      expect(rows).toEqual([{ last_seen_at: LAST }, { last_seen_at: AT_CHANGE }]);
+      expect(rows).toEqual([LAST, AT_CHANGE, JUST_NOW].map((last_seen_at) => ({ last_seen_at })));
     });
   });
 

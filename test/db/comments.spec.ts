@@ -7,7 +7,7 @@ const UNEXPLAINED = `
     FROM pg_class c
     JOIN pg_namespace n ON n.oid = c.relnamespace
     LEFT JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
-   WHERE n.nspname IN ('public', 'admin') AND c.relkind IN ('r', 'p', 'v', 'm') AND c.relname <> '_prisma_migrations'
+   WHERE n.nspname IN ('public', 'admin') AND c.relkind IN ('r', 'p', 'v', 'm')
      AND (obj_description(c.oid, 'pg_class') IS NULL OR col_description(c.oid, a.attnum) IS NULL)
    ORDER BY name`;
 

@@ -50,6 +50,20 @@ describe('migrate', () => {
     );
   });
 
+  it('refuses a server that is too old, and changes nothing there', async () => {
+    await client.query(`
+      CREATE SCHEMA older;
+      CREATE FUNCTION older.current_setting(name text) RETURNS text LANGUAGE sql
+        RETURN CASE name WHEN 'server_version_num' THEN '140011' ELSE '14.11' END;`);
+    const { rows } = await client.query<{ name: string }>('SELECT quote_ident(current_database()) AS name');
+    await client.query(`ALTER DATABASE ${rows[0]?.name} SET search_path = older, pg_catalog, public`);
+    await expect(migrate(database.url)).rejects.toThrow(
+      'DATABASE_URL is a PostgreSQL 14.11; 15 or newer is needed',
+    );
+    const { rows: made } = await client.query(`SELECT 1 FROM pg_tables WHERE schemaname = 'public'`);
+    expect(made).toEqual([]);
+  });
+
   it('leaves no connection and no lock behind', async () => {
     await migrate(database.url);
     await waitFor('the connections to be gone', async () => {
