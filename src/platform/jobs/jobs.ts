@@ -20,8 +20,9 @@ const CONNECTIONS = 4;
 const POLL_INTERVAL_MS = 2_000;
 /**
  * graphile-worker gives the jobs of a dead worker to others after 4 hours, which is fixed in its SQL. So live workers say so
- * every few seconds, and jobs of those that do not are released. Too short a lease would take jobs from a process that is
- * merely busy; too long a one delays what a killed process had in hand.
+ * every few seconds, and jobs of those that do not are released. 30 s, because saying so may take 20 s to fail (5 s for a
+ * connection, 15 s for the statement), and the next time must still come before the end: with less, every short outage of the
+ * database would have jobs run twice at once. The price is that what a killed process had in hand waits that long.
  */
 const LEASE_MS = 30_000;
 const BEAT_MS = 5_000;
