@@ -76,9 +76,9 @@ export class PollWrites {
     }
   }
 
-  /** Resolves when everything is written, or at the deadline. */
+  /** Resolves when everything is written, or at the deadline, an instant of `performance.now()`. */
   async drained(deadline: number): Promise<void> {
-    while ((this.writing || this.hasWork()) && Date.now() < deadline) await pause(10);
+    while ((this.writing || this.hasWork()) && performance.now() < deadline) await pause(10);
   }
 
   private hasWork(): boolean {

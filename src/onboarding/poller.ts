@@ -47,13 +47,14 @@ export class Poller implements OnApplicationBootstrap, BeforeApplicationShutdown
   /** The last claim was full, so the next need not wait for the tick. */
   private moreIsDue = false;
   private stopping = false;
+  // Instants are of performance.now(): a clock that is set must neither end a pause nor prolong it.
   /** The remote service turned a read away: pause, then ask with a single one. */
-  private pausedUntil = 0;
+  private pausedUntil = -Infinity;
   private probing = false;
   private completed = 0;
   private perSecond = 0;
-  private rateSince = Date.now();
-  private releasedAt = 0;
+  private rateSince = performance.now();
+  private releasedAt = -Infinity;
 
   constructor(
     private readonly polls: PollsStore,
@@ -87,7 +88,7 @@ export class Poller implements OnApplicationBootstrap, BeforeApplicationShutdown
     if (this.environment.ROLE === 'api') return;
     this.stopping = true;
     this.giveBack(null, 0);
-    const deadline = Date.now() + DRAIN_MS;
+    const deadline = performance.now() + DRAIN_MS;
     await this.idle(deadline);
     this.giveUp.abort();
     await this.idle(deadline + WRITE_MS);
@@ -95,14 +96,14 @@ export class Poller implements OnApplicationBootstrap, BeforeApplicationShutdown
   }
 
   private async idle(deadline: number): Promise<void> {
-    while ((this.inFlight > 0 || this.claiming) && Date.now() < deadline) await pause(10);
+    while ((this.inFlight > 0 || this.claiming) && performance.now() < deadline) await pause(10);
   }
 
   private async tick(): Promise<void> {
     this.measureRate();
     try {
-      if (Date.now() - this.releasedAt >= RELEASE_EVERY_MS) {
-        this.releasedAt = Date.now();
+      if (performance.now() - this.releasedAt >= RELEASE_EVERY_MS) {
+        this.releasedAt = performance.now();
         const released = await this.polls.releaseExpiredBatches();
         if (released > 0)
           this.logger.warn(`released ${released} batches of workers that did not extend their lease`);
@@ -121,7 +122,7 @@ export class Poller implements OnApplicationBootstrap, BeforeApplicationShutdown
   private async claimMore(): Promise<void> {
     const size = this.probing ? 1 : this.batchSize();
     const lowWater = this.probing ? 1 : size;
-    if (this.stopping || this.claiming || this.queue.length >= lowWater || Date.now() < this.pausedUntil)
+    if (this.stopping || this.claiming || this.queue.length >= lowWater || performance.now() < this.pausedUntil)
       return;
     if (this.probing && this.inFlight > 0) return;
     this.claiming = true;
@@ -182,7 +183,7 @@ export class Poller implements OnApplicationBootstrap, BeforeApplicationShutdown
     }
     if (read.kind === 'not_sent') {
       const pauseMs = read.retryAfterMs ?? PROBE_PAUSE_MS;
-      this.pausedUntil = Math.max(this.pausedUntil, Date.now() + pauseMs);
+      this.pausedUntil = Math.max(this.pausedUntil, performance.now() + pauseMs);
       this.probing = true;
       this.giveBack(read.reason, pauseMs);
     } else if (this.probing) {
@@ -207,11 +208,11 @@ export class Poller implements OnApplicationBootstrap, BeforeApplicationShutdown
   }
 
   private measureRate(): void {
-    const elapsedMs = Date.now() - this.rateSince;
+    const elapsedMs = performance.now() - this.rateSince;
     if (elapsedMs < 1_000) return;
     this.perSecond = (this.completed * 1_000) / elapsedMs;
     this.completed = 0;
-    this.rateSince = Date.now();
+    this.rateSince = performance.now();
   }
 }
 

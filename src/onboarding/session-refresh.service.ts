@@ -58,14 +58,14 @@ export class SessionRefreshService {
 
   /** Reads, unless the read of another that was under way turns out to be young enough. */
   private async readSince(id: string, oldest: number): Promise<void> {
-    const deadline = Date.now() + this.environment.SCS_TIMEOUT_MS + WAIT_MARGIN_MS;
+    const deadline = performance.now() + this.environment.SCS_TIMEOUT_MS + WAIT_MARGIN_MS;
     do {
       const batch = await this.polls.claimOne(id);
       if (batch !== null) return this.readClaimed(batch);
       await new Promise((resolve) => setTimeout(resolve, LOOK_AGAIN_MS));
       const { closedAt, checkedAt } = await this.answers.getSession(id);
       if (closedAt !== null || checkedAt.getTime() >= oldest) return;
-    } while (Date.now() < deadline);
+    } while (performance.now() < deadline);
     throw new Problem('remote_unavailable', 'Another read of this session has not ended yet', {
       retryAfterSeconds: 1,
     });

@@ -33,7 +33,7 @@ export class StartSessionService {
   /** Throws Problem not_found, remote_rejected, remote_unavailable. */
   async start(wanted: WantedSession): Promise<{ readonly sessionId: string; readonly reused: boolean }> {
     const { userId } = await this.users.getGridLocation(wanted.gridLocationId);
-    const deadline = Date.now() + this.environment.SCS_TIMEOUT_MS * MAX_ATTEMPTS;
+    const deadline = performance.now() + this.environment.SCS_TIMEOUT_MS * MAX_ATTEMPTS;
     do {
       const begun = await this.starts.begin(wanted);
       switch (begun.kind) {
@@ -49,7 +49,7 @@ export class StartSessionService {
         case 'in_flight':
           await new Promise((resolve) => setTimeout(resolve, LOOK_AGAIN_MS));
       }
-    } while (Date.now() < deadline);
+    } while (performance.now() < deadline);
     throw unavailable('another request is starting a session here and has no answer yet');
   }
 

@@ -55,9 +55,9 @@ async function isAlive({ pid, start }: Process): Promise<boolean> {
 }
 
 async function waitForEnd(processes: readonly Process[]): Promise<void> {
-  const deadline = Date.now() + CHILDREN_GO_MS;
+  const deadline = performance.now() + CHILDREN_GO_MS;
   for (const one of processes) {
-    while ((await isAlive(one)) && Date.now() < deadline) await sleep(50);
+    while ((await isAlive(one)) && performance.now() < deadline) await sleep(50);
   }
 }
 

@@ -99,10 +99,10 @@ async function launch(
     postgres.once('exit', end);
     postgres.once('error', end);
   });
-  const startedAt = Date.now();
+  const startedAt = performance.now();
   while (!(await isReady(data, postgres.pid))) {
     if (ended) throw new Error('PostgreSQL ended while it started');
-    if (Date.now() - startedAt > START_WITHIN_MS) {
+    if (performance.now() - startedAt > START_WITHIN_MS) {
       postgres.kill('SIGKILL');
       throw new Error('PostgreSQL did not become ready');
     }
