@@ -39,6 +39,7 @@ async function rederive(rederivation: Rederivation, sessionId: string | null, wr
     if (write) written += await rederivation.write(changes, ACTOR);
   }
   if (found === 0) console.error('every state is what the rules of today make of it');
+  else if (write && written === found) console.error(`${written} written`);
   else if (write) console.error(`${written} of ${found} written; the others have changed meanwhile`);
   else console.error(`${found} would change; add --write to write them`);
 }
