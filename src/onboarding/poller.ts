@@ -122,7 +122,12 @@ export class Poller implements OnApplicationBootstrap, BeforeApplicationShutdown
   private async claimMore(): Promise<void> {
     const size = this.probing ? 1 : this.batchSize();
     const lowWater = this.probing ? 1 : size;
-    if (this.stopping || this.claiming || this.queue.length >= lowWater || performance.now() < this.pausedUntil)
+    if (
+      this.stopping ||
+      this.claiming ||
+      this.queue.length >= lowWater ||
+      performance.now() < this.pausedUntil
+    )
       return;
     if (this.probing && this.inFlight > 0) return;
     this.claiming = true;
