@@ -4,7 +4,7 @@ import { Database } from '../../src/platform/database/database.js';
 import type { SandboxControl } from '../setup/sandbox-control.js';
 import { waitFor } from '../setup/wait-for.js';
 import { DyingReplicas } from './support/dying-replicas.js';
-import { COMMIT_SLOWLY, readByPositionAlong, readFeedAlong } from './support/feed-readers.js';
+import { COMMIT_SLOWLY, PositionReader, readFeedAlong } from './support/feed-readers.js';
 import { CREATE_HANDLED_EVENTS } from './support/handled-events.js';
 import { caught, promise } from './support/promise.js';
 import { startReplicas, type Replicas } from './support/replicas.js';
@@ -97,9 +97,11 @@ describe('R1: any replica may die at any time', () => {
       () => replicas.urls,
       () => isOver,
     );
-    const mutant = readByPositionAlong(database, () => isOver);
+    const positionReader = new PositionReader(database);
+    const mutant = positionReader.readAlong(() => isOver);
     await Promise.all([
       playOwners(control, ids),
+      positionReader.bePassed(),
       killAgainAndAgain(),
       sleep(3 * KILL_EVERY_MS).then(() => replicas.freezeOne(LEASE_MS + 1_500)),
     ]);

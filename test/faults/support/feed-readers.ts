@@ -1,7 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { appendEvents } from '../../../src/events/outbox.js';
 import type { Database } from '../../../src/platform/database/database.js';
 import { TestClient, type EventAnswer } from '../../setup/client.js';
 import { ADMIN_KEY } from '../../setup/test-environment.js';
+import { waitFor } from '../../setup/wait-for.js';
 
 const PAUSE_MS = 5;
 
@@ -35,18 +37,44 @@ async function readPage(urls: readonly string[], after: string): Promise<Page | 
 }
 
 /** The bug: a reader that goes by the id drawn at the insert, and so passes what is committed later. */
-export async function readByPositionAlong(database: Database, isOver: () => boolean): Promise<string[]> {
-  const ids: string[] = [];
-  for (let position = '0'; ;) {
-    const wasOver = isOver();
-    const rows = await database.query<{ id: string; position: string }>(
-      'SELECT id, position FROM domain_events WHERE position > $1 ORDER BY position',
-      [position],
-    );
-    ids.push(...rows.map(({ id }) => id));
-    if (wasOver && rows.length === 0) return ids;
-    position = rows.at(-1)?.position ?? position;
-    await sleep(PAUSE_MS);
+export class PositionReader {
+  private position = '0';
+
+  constructor(private readonly database: Database) {}
+
+  async readAlong(isOver: () => boolean): Promise<string[]> {
+    const ids: string[] = [];
+    for (;;) {
+      const wasOver = isOver();
+      const rows = await this.database.query<{ id: string; position: string }>(
+        'SELECT id, position FROM domain_events WHERE position > $1 ORDER BY position',
+        [this.position],
+      );
+      ids.push(...rows.map(({ id }) => id));
+      if (wasOver && rows.length === 0) return ids;
+      this.position = rows.at(-1)?.position ?? this.position;
+      await sleep(PAUSE_MS);
+    }
+  }
+
+  /**
+   * Appends an event that commits only when this reader has read a later one, while others write along. Without it, whether two
+   * commits ever overlap so is a matter of luck.
+   */
+  async bePassed(): Promise<void> {
+    await this.database.transaction(async (tx) => {
+      const since = new Date().toISOString();
+      const data = { operation: 'read_session', reason: 'late', since } as const;
+      await appendEvents(tx, [{ name: 'remote.degraded', subject: 'read_session', data }]);
+      const [own] = await tx.query<{ position: string }>(
+        'SELECT max(position) AS position FROM domain_events WHERE xmin = pg_current_xact_id()::xid',
+      );
+      await waitFor(
+        'the reader by position has read a later event',
+        () => BigInt(this.position) > BigInt(own!.position),
+        15_000,
+      );
+    });
   }
 }
 
