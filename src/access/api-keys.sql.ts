@@ -10,6 +10,12 @@ export const FIND_BY_HASH: Statement = {
     FROM api_keys WHERE key_hash = $1 AND revoked_at IS NULL`,
 };
 
+/** Of these keys, those that may no longer be used. */
+export const FIND_REVOKED: Statement = {
+  name: 'api-keys-find-revoked',
+  text: 'SELECT id FROM api_keys WHERE id = ANY ($1::uuid[]) AND revoked_at IS NOT NULL',
+};
+
 // The condition is asked again: of many requests that saw a stale use at once, one writes.
 export const NOTE_USE: Statement = {
   name: 'api-keys-note-use',

@@ -3,7 +3,7 @@ import { Database } from '../platform/database/database.js';
 import { decodeCursor, toPage, type Page, type PageQuery } from '../platform/http/page.js';
 import { Problem } from '../platform/problem/problem.js';
 import { hashOf, newApiKey } from './api-key.js';
-import { FIND_BY_HASH, INSERT_KEY, NOTE_USE, REVOKE_KEY } from './api-keys.sql.js';
+import { FIND_BY_HASH, FIND_REVOKED, INSERT_KEY, NOTE_USE, REVOKE_KEY } from './api-keys.sql.js';
 import { AuditLog } from './audit-log.store.js';
 import type { Principal, Scope } from './scopes.js';
 
@@ -49,6 +49,11 @@ export class ApiKeysStore {
       keyHash,
     ]);
     return row ?? null;
+  }
+
+  async findRevoked(ids: readonly string[]): Promise<string[]> {
+    const rows = await this.database.query<{ id: string }>(FIND_REVOKED, [ids]);
+    return rows.map(({ id }) => id);
   }
 
   async noteUse(id: string): Promise<void> {

@@ -43,6 +43,11 @@ export class Authentication {
     return timingSafeEqual(hash, this.adminHash) || this.cache.has(hash.toString('base64'));
   }
 
+  /** Of the keys with these ids, those that were revoked: to be asked every few seconds by what goes on after a request began. */
+  findRevoked(ids: readonly string[]): Promise<string[]> {
+    return this.keys.findRevoked(ids);
+  }
+
   private lookUp(hash: Buffer, now: number): Promise<Principal | null> {
     const id = hash.toString('base64');
     const known = this.cache.get(id);

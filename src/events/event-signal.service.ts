@@ -1,6 +1,7 @@
 import { Injectable, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
 import { listenTo } from '../platform/database/listen.js';
 import { Environment } from '../platform/env/environment.js';
+import { Hints } from './hints.js';
 import { EVENTS_CHANNEL } from './sequence.sql.js';
 
 /**
@@ -15,9 +16,8 @@ const TICK_MS = 1_000;
  */
 @Injectable()
 export class EventSignal implements OnModuleInit, OnApplicationShutdown {
-  private readonly listeners = new Set<() => void>();
+  private readonly hints = new Hints();
   private readonly databaseUrl: string;
-  private said = 0;
   private timer: NodeJS.Timeout | undefined;
   private stopListening: (() => Promise<void>) | undefined;
 
@@ -26,46 +26,29 @@ export class EventSignal implements OnModuleInit, OnApplicationShutdown {
   }
 
   onModuleInit(): void {
-    this.stopListening = listenTo(this.databaseUrl, EVENTS_CHANNEL, () => this.say());
-    this.timer = setInterval(() => this.say(), TICK_MS);
+    this.stopListening = listenTo(this.databaseUrl, EVENTS_CHANNEL, () => this.hints.give());
+    this.timer = setInterval(() => this.hints.give(), TICK_MS);
   }
 
   // Readers that stop in an earlier hook may still be waiting for it.
   async onApplicationShutdown(): Promise<void> {
     clearInterval(this.timer);
-    this.say();
+    this.hints.give();
     await this.stopListening?.();
   }
 
-  /** How often it has been said so far. Take it before reading, and give it to `wait`: nothing said meanwhile is overheard. */
+  /** How often it was said so far. Take it before reading, and give it to `wait`: nothing said meanwhile is overheard. */
   get count(): number {
-    return this.said;
+    return this.hints.count;
   }
 
-  /** `listener` is called at once for every hint, must not throw, and has to cope with many in a row. Answers how to end it. */
+  /** `listener` is called at once each time, must not throw, and has to cope with many in a row. Answers how to end it. */
   onEvents(listener: () => void): () => void {
-    this.listeners.add(listener);
-    return () => void this.listeners.delete(listener);
+    return this.hints.onHint(listener);
   }
 
-  /** Resolves once something was said after `since`, or after `atMostMs`, or when `signal` aborts. Never rejects. */
-  async wait(signal: AbortSignal, atMostMs: number, since: number = this.said): Promise<void> {
-    if (signal.aborted || this.said !== since) return;
-    await new Promise<void>((resolve) => {
-      const settle = (): void => {
-        clearTimeout(timeout);
-        forget();
-        signal.removeEventListener('abort', settle);
-        resolve();
-      };
-      const timeout = setTimeout(settle, atMostMs);
-      const forget = this.onEvents(settle);
-      signal.addEventListener('abort', settle);
-    });
-  }
-
-  private say(): void {
-    this.said += 1;
-    for (const listener of [...this.listeners]) listener();
+  /** Resolves once it was said after `since`, or after `atMostMs`, or when `signal` aborts. Never rejects. */
+  wait(signal: AbortSignal, atMostMs: number, since?: number): Promise<void> {
+    return this.hints.wait(signal, atMostMs, since);
   }
 }

@@ -1,8 +1,18 @@
+import { applyDecorators } from '@nestjs/common';
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
-import { IsOptional, IsString, Matches } from 'class-validator';
+import { Transform } from 'class-transformer';
+import { IsOptional, IsString, IsUUID, Matches } from 'class-validator';
 import { IntegerParameter } from '../platform/http/validation.js';
 import { EVENT_NAMES } from './catalogue.js';
 import { SOURCE, toEventType } from './cloud-event.js';
+
+/** A session's id in the lower case in which subjects are kept. */
+export const SessionIdParameter = (): PropertyDecorator =>
+  applyDecorators(
+    Transform(({ value }: { value: unknown }) => (typeof value === 'string' ? value.toLowerCase() : value)),
+    IsOptional(),
+    IsUUID('loose'),
+  );
 
 export class FeedQuery {
   @ApiPropertyOptional({
@@ -26,6 +36,13 @@ export class FeedQuery {
   @IsOptional()
   @IsString()
   types?: string;
+
+  @ApiPropertyOptional({
+    description: 'Only what is about this session. `next` passes the others by',
+    format: 'uuid',
+  })
+  @SessionIdParameter()
+  sessionId?: string;
 
   @ApiPropertyOptional({
     description: 'How many items at most',

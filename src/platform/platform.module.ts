@@ -3,6 +3,7 @@ import { Cipher } from './crypto/cipher.js';
 import { Database } from './database/database.js';
 import { Environment } from './env/environment.js';
 import { DocsController } from './http/docs.controller.js';
+import { HeldRequests } from './http/held-requests.js';
 import { HealthController } from './health/health.controller.js';
 import { Health } from './health/health.service.js';
 import { Jobs } from './jobs/jobs.js';
@@ -18,8 +19,16 @@ export class PlatformModule {
     return {
       module: PlatformModule,
       controllers: [HealthController, MetricsController, ProblemsController, DocsController],
-      providers: [{ provide: Environment, useValue: environment }, Database, Cipher, Jobs, Metrics, Health],
-      exports: [Environment, Database, Cipher, Jobs, Metrics],
+      providers: [
+        { provide: Environment, useValue: environment },
+        Database,
+        Cipher,
+        Jobs,
+        Metrics,
+        HeldRequests,
+        Health,
+      ],
+      exports: [Environment, Database, Cipher, Jobs, Metrics, HeldRequests],
     };
   }
 }

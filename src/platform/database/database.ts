@@ -25,6 +25,8 @@ export interface Transaction extends Sql {
 const CONNECTION_WAIT_MS = 5_000;
 /** No statement of ours is slow by nature; one that is has met a lock or a lost connection. */
 const STATEMENT_TIMEOUT_MS = 15_000;
+/** A server that is gone without a word holds to no timeout; only we can end what it was asked. */
+const ANSWER_TIMEOUT_MS = STATEMENT_TIMEOUT_MS + 1_000;
 const LOCK_TIMEOUT_MS = 5_000;
 /** A transaction never spans a network call, so an idle one is a bug or a dead process. */
 const IDLE_IN_TRANSACTION_TIMEOUT_MS = 10_000;
@@ -49,6 +51,7 @@ export class Database implements Sql, OnApplicationShutdown {
       max: environment.DATABASE_POOL_SIZE,
       connectionTimeoutMillis: CONNECTION_WAIT_MS,
       statement_timeout: STATEMENT_TIMEOUT_MS,
+      query_timeout: ANSWER_TIMEOUT_MS,
       lock_timeout: LOCK_TIMEOUT_MS,
       idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_TIMEOUT_MS,
       keepAlive: true,

@@ -31,6 +31,11 @@ export function runInContext(context: RequestContext, work: () => void): void {
   storage.run(context, work);
 }
 
+/** For what goes on after the request that happened to begin it, and is not done for it alone. */
+export function runOutsideRequest(work: () => void): void {
+  storage.exit(work);
+}
+
 /** Undefined outside a request, such as in the poller or a job. */
 export function currentRequest(): RequestContext | undefined {
   return storage.getStore();

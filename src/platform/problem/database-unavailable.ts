@@ -46,7 +46,7 @@ const ADAPTER_KINDS = [
 
 // What pg, pg-pool and Prisma give no code of its own.
 const MESSAGES =
-  /^(timeout exceeded when trying to connect|Connection terminated|Client has encountered a connection error|Cannot use a pool after calling end|Client was closed)|Unable to start a transaction in the given time/;
+  /^(timeout exceeded when trying to connect|Query read timeout|Connection terminated|Client has encountered a connection error|Cannot use a pool after calling end|Client was closed)|Unable to start a transaction in the given time/;
 
 /**
  * Whether an error says that the database cannot be reached or cannot take more. Nothing but the database is ever reached through

@@ -1,0 +1,29 @@
+import { ApiPropertyOptional } from '@nestjs/swagger';
+import { IsOptional, IsString, Matches } from 'class-validator';
+import { SessionIdParameter } from '../events.dto.js';
+import { SEQUENCE } from '../feed-parameters.js';
+
+export class StreamQuery {
+  @ApiPropertyOptional({
+    description:
+      'The `sequence` of an event, or a `next` of the feed: begin after it. `0` is the beginning. Without it and without `Last-Event-ID`, begin with what happens from now on',
+    pattern: SEQUENCE.source,
+    type: String,
+  })
+  @IsOptional()
+  @Matches(SEQUENCE, { message: 'after must be the `sequence` of an event: a number of at most 18 digits' })
+  after?: string;
+
+  @ApiPropertyOptional({
+    description: 'Only these, separated by commas: `session.online` or `pv.session.online.v1`',
+    example: 'session.online,inverter.online',
+    type: String,
+  })
+  @IsOptional()
+  @IsString()
+  types?: string;
+
+  @ApiPropertyOptional({ description: 'Only what is about this session', format: 'uuid' })
+  @SessionIdParameter()
+  sessionId?: string;
+}

@@ -1,0 +1,95 @@
+import { request, type IncomingHttpHeaders, type IncomingMessage } from 'node:http';
+import type { EventAnswer } from './client.js';
+
+/** An event as it stood in the stream. */
+export interface StreamedEvent {
+  /** Its `id`, which is its sequence. */
+  readonly id: string;
+  readonly type: string;
+  readonly event: EventAnswer;
+  readonly receivedAt: number;
+}
+
+export interface StreamAnswer {
+  readonly status: number;
+  readonly headers: IncomingHttpHeaders;
+  /** Of an answer that is no stream, its body; of a stream, what has come so far. */
+  text(): string;
+  readonly events: readonly StreamedEvent[];
+  /** The `id` that came last, also in a block without an event: what a browser would send as Last-Event-ID. */
+  lastEventId(): string | undefined;
+  /** Settles when the other side, or `leave`, has ended it: whether in good order. */
+  readonly ended: Promise<'complete' | 'cut'>;
+  leave(): void;
+  /** Takes nothing more from the connection, and leaves it open. */
+  stopReading(): void;
+}
+
+export interface StreamOptions {
+  readonly key: string;
+  readonly query?: string;
+  readonly lastEventId?: string;
+  readonly method?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Is called with each event as it comes. */
+  readonly onEvent?: (event: StreamedEvent) => void;
+}
+
+/** A reader of the stream of events, made of what the HTML standard says (section 9.2) and not of what the service writes. */
+export async function openStream(url: string, options: StreamOptions): Promise<StreamAnswer> {
+  const { key, query = '', lastEventId, method = 'GET', headers, onEvent } = options;
+  const asked = request(`${url}/api/v1/events/stream${query}`, {
+    method,
+    agent: false,
+    headers: {
+      authorization: `Bearer ${key}`,
+      ...(lastEventId !== undefined && { 'last-event-id': lastEventId }),
+      ...headers,
+    },
+  });
+  const answer = await new Promise<IncomingMessage>((resolve, reject) => {
+    asked.once('response', resolve).once('error', reject).end();
+  });
+  asked.on('error', () => {});
+  answer.on('error', () => {});
+  const events: StreamedEvent[] = [];
+  let whole = '';
+  let rest = '';
+  let last: string | undefined;
+  const take = (block: string): void => {
+    const fields = new Map<string, string>();
+    for (const line of block.split('\n')) {
+      const [, name, value] = /^(\w+): ?(.*)$/.exec(line) ?? [];
+      if (name !== undefined && value !== undefined) fields.set(name, value);
+    }
+    last = fields.get('id') ?? last;
+    const data = fields.get('data');
+    if (data === undefined) return;
+    const event = {
+      id: last ?? '',
+      type: fields.get('event') ?? 'message',
+      event: JSON.parse(data) as EventAnswer,
+      receivedAt: performance.now(),
+    };
+    events.push(event);
+    onEvent?.(event);
+  };
+  answer.setEncoding('utf8').on('data', (text: string) => {
+    if (whole.length < 100_000) whole += text;
+    const blocks = (rest + text).split('\n\n');
+    rest = blocks.pop() ?? '';
+    blocks.forEach(take);
+  });
+  return {
+    status: answer.statusCode ?? 0,
+    headers: answer.headers,
+    text: () => whole,
+    events,
+    lastEventId: () => last,
+    ended: new Promise((resolve) => {
+      answer.once('close', () => resolve(answer.complete ? 'complete' : 'cut'));
+    }),
+    leave: () => asked.destroy(),
+    stopReading: () => answer.pause(),
+  };
+}
