@@ -4,7 +4,7 @@ const MAX_LENGTH = 2_000;
 export interface UrlRules {
   /** Whether plain http will do. */
   readonly allowsHttp: boolean;
-  /** What kind of host must not be connected to; null when it may be. */
+  /** Why a host must not be connected to, such as `is a loopback address`; null when it may be. */
   readonly refusalOfHost: (host: string) => string | null;
 }
 
@@ -24,7 +24,7 @@ export function webhookUrlFault(value: string, { allowsHttp, refusalOfHost }: Ur
     return 'must not hold a user or password; send an Authorization header instead';
   if (value.includes('#')) return 'must not hold a fragment: it would not be sent';
   const refused = refusalOfHost(url.hostname);
-  return refused === null ? undefined : `must not lead to ${refused}`;
+  return refused === null ? undefined : `must lead to a public address: its host ${refused}`;
 }
 
 /** What may be shown of an address that may hold a secret in its path or query. */
