@@ -62,6 +62,7 @@ export class PositionReader {
    * commits ever overlap so is a matter of luck.
    */
   async bePassed(): Promise<void> {
+    await waitFor('others write events', () => this.position !== '0', 60_000);
     await this.database.transaction(async (tx) => {
       const since = new Date().toISOString();
       const data = { operation: 'read_session', reason: 'late', since } as const;
