@@ -9,7 +9,7 @@ const PURE = [
   '^src/auth/expires-in[.]ts$',
   '^src/remote/(breaker|outcome)[.]ts$',
   '^src/platform/http/retry-after[.]ts$',
-  '^src/events/webhooks/(send-outcome|delivery-plan)[.]ts$',
+  '^src/events/webhooks/(send-outcome|delivery-plan|endpoint-health)[.]ts$',
   '^src/users/(ean|grid-locations|tenant-reference|metadata|registration|remote-user)[.]ts$',
   '^src/events/catalogue[.]ts$',
 ];

@@ -94,6 +94,14 @@ interface ContractDriftFacts extends RemoteFacts {
   readonly observedAt: string;
 }
 
+interface DisabledEndpointFacts {
+  readonly endpointId: string;
+  /** It answered 410, or nothing but failures for days. */
+  readonly reason: 'gone' | 'failing';
+  /** Since when it had been failing; ISO 8601, UTC. */
+  readonly since: string;
+}
+
 export interface EventPayloads {
   'user.registered': UserFacts & { readonly gridLocationIds: readonly string[] };
   'user.registration_rejected': RegistrationFacts;
@@ -112,13 +120,14 @@ export interface EventPayloads {
   'remote.recovered': RemoteRecovery;
   'remote.credentials_rejected': RemoteTrouble;
   'remote.contract_drift': ContractDriftFacts;
+  'webhook_endpoint.disabled': DisabledEndpointFacts;
 }
 
 export type EventName = keyof EventPayloads;
 
 /**
  * An event on its way into the outbox. `subject` is what orders it: the id of the session, else of the user, registration or
- * erasure; of an event about the remote service, the class of operations.
+ * erasure; of an event about the remote service, the class of operations; of one about a webhook endpoint, its id.
  */
 export type NewEvent = {
   [N in EventName]: { readonly name: N; readonly subject: string; readonly data: EventPayloads[N] };
@@ -143,6 +152,7 @@ export const EVENT_NAMES = Object.keys({
   'remote.recovered': true,
   'remote.credentials_rejected': true,
   'remote.contract_drift': true,
+  'webhook_endpoint.disabled': true,
 } satisfies Record<EventName, true>) as readonly EventName[];
 
 export const isEventName = (text: string): text is EventName =>

@@ -38,6 +38,8 @@ const WHEN_ERASED = {
   field: 'kept',
   expected: 'kept',
   found: 'kept',
+  // Of events about webhook endpoints.
+  endpointId: 'kept',
 } as const satisfies Record<EventField, 'kept' | null | object>;
 
 const KEPT = Object.entries(WHEN_ERASED).flatMap(([field, value]) => (value === 'kept' ? [field] : []));

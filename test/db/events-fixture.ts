@@ -42,7 +42,11 @@ export async function startWorker(
 export function sessionEvent(
   name: Exclude<
     NewEvent['name'],
-    `user.${string}` | `inverter.${string}` | `remote.${string}` | 'session.closed'
+    | `user.${string}`
+    | `inverter.${string}`
+    | `remote.${string}`
+    | `webhook_endpoint.${string}`
+    | 'session.closed'
   >,
   sessionId: string,
   marker = 'test',

@@ -17,7 +17,7 @@ const ADD: Statement = {
   text: `
     SELECT job.key, endpoint.due_at AS "dueAt", job.locked_at IS NULL AND job.run_at > endpoint.due_at AS "isLater"
     FROM (
-      SELECT id, greatest(clock_timestamp(), quiet_until) AS due_at
+      SELECT id, greatest(clock_timestamp(), quiet_until, $2::timestamptz) AS due_at
       FROM webhook_endpoints WHERE id = ANY ($1::uuid[]) AND disabled_at IS NULL
       ORDER BY 'webhook:' || id
     ) AS endpoint
@@ -38,10 +38,14 @@ interface AddedJob {
 }
 
 /**
- * Has what these endpoints are owed worked off, from the end of their quiet on; in the transaction that wrote deliveries or made some
+ * Has what these endpoints are owed worked off, from the end of their quiet on and not before that time; in the transaction that wrote deliveries or made some
  * due. A job that waits for a later attempt is brought forward. Does nothing for endpoints that are disabled.
  */
-export async function addWebhookJobs(tx: Transaction, endpointIds: readonly string[]): Promise<void> {
-  const jobs = await tx.query<AddedJob>(ADD, [endpointIds]);
+export async function addWebhookJobs(
+  tx: Transaction,
+  endpointIds: readonly string[],
+  notBefore: Date | null = null,
+): Promise<void> {
+  const jobs = await tx.query<AddedJob>(ADD, [endpointIds, notBefore]);
   for (const { key, dueAt, isLater } of jobs) if (isLater) await hastenJob(tx, key, dueAt);
 }

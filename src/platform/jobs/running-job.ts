@@ -36,15 +36,20 @@ export class RunningJob {
 
   /**
    * Ends the job if there is nothing left to do; answers whether it did. For a job whose key was added with `unsafe_dedupe`:
-   * whoever adds work and meets the key before this has added it before `isDone` looks; whoever comes later finds no key.
+   * whoever adds work and meets the key before this has added it before `isDone` looks; whoever comes later finds no key, or the
+   * job that `andThen` adds with it, for what is due later.
    */
-  async finishWhen(isDone: (tx: Transaction) => Promise<boolean>): Promise<boolean> {
+  async finishWhen(
+    isDone: (tx: Transaction) => Promise<boolean>,
+    andThen?: (tx: Transaction) => Promise<void>,
+  ): Promise<boolean> {
     return this.database.transaction(async (tx) => {
       if (!(await sql.holdJob(tx, this.worker, this.id)))
         throw new JobLostError('another worker has the job');
       // A statement of its own, hence with a snapshot from after the lock.
       if (!(await isDone(tx))) return false;
       await sql.giveUpKey(tx, this.id);
+      await andThen?.(tx);
       return true;
     });
   }
