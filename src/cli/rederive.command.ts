@@ -2,7 +2,6 @@ import { Command, InvalidArgumentError } from 'commander';
 import { AuditLog } from '../access/audit-log.store.js';
 import { SessionsStore } from '../onboarding/sessions.store.js';
 import { Rederivation } from '../onboarding/rederive.service.js';
-import { Cipher } from '../platform/crypto/cipher.js';
 import { Database } from '../platform/database/database.js';
 import type { Environment } from '../platform/env/environment.js';
 
@@ -21,7 +20,7 @@ export function rederiveCommand(readEnvironment: () => Promise<Environment> | En
       const environment = await readEnvironment();
       const database = new Database(environment);
       try {
-        const sessions = new SessionsStore(database, new Cipher(environment), new AuditLog(), environment);
+        const sessions = new SessionsStore(database, new AuditLog(), environment);
         await rederive(new Rederivation(database, sessions), session ?? null, write);
       } finally {
         await database.onApplicationShutdown();

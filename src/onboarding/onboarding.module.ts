@@ -1,5 +1,6 @@
 import { Module } from '@nestjs/common';
 import { AuthModule } from '../auth/auth.module.js';
+import { EventsModule } from '../events/events.module.js';
 import { RemoteModule } from '../remote/remote.module.js';
 import { UsersModule } from '../users/users.module.js';
 import { InvertersController } from './inverters.controller.js';
@@ -14,17 +15,19 @@ import { SessionRefreshService } from './session-refresh.service.js';
 import { SessionsController } from './sessions.controller.js';
 import { SessionsService } from './sessions.service.js';
 import { SessionsStore } from './sessions.store.js';
+import { StartedSessionsStore } from './started-sessions.store.js';
 import { StartSessionService } from './start-session.service.js';
 import { StartsStore } from './starts.store.js';
 import { StateWatch } from './state-watch.service.js';
 
 @Module({
-  imports: [AuthModule, RemoteModule, UsersModule],
+  imports: [AuthModule, RemoteModule, EventsModule, UsersModule],
   controllers: [SessionsController, InvertersController],
   providers: [
     SessionsService,
     StartSessionService,
     StartsStore,
+    StartedSessionsStore,
     SessionsStore,
     SessionAnswersStore,
     SessionRefreshService,

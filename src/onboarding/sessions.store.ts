@@ -1,49 +1,30 @@
 import { Injectable } from '@nestjs/common';
 import { AuditLog } from '../access/audit-log.store.js';
 import { appendEvents } from '../events/outbox.js';
-import { Cipher } from '../platform/crypto/cipher.js';
 import { Database } from '../platform/database/database.js';
 import type { Transaction } from '../platform/database/database.js';
 import { Environment } from '../platform/env/environment.js';
-import { OPEN_STATES } from './machine.js';
-import type { FlaggedState, SessionState, Verdict } from './machine.js';
+import type { SessionState, Verdict } from './machine.js';
 import * as polls from './polls.sql.js';
-import type { KeptAnswer } from './read-plan.js';
-import { reconcile, startedEvent } from './reconcile.js';
-import type { Decision, Reading, SessionRecord } from './reconcile.js';
-import { phaseOf, planNextReadMs, scheduleSettings } from './schedule.js';
-import type { StartedSession } from './session.client.js';
+import { reconcile } from './reconcile.js';
+import type { Decision, Reading } from './reconcile.js';
+import { planNextReadMs, scheduleSettings } from './schedule.js';
+import { moveRow, observationRow, transitionRow } from './session.rows.js';
+import type { AppliedReading, LockedSession, Move } from './session.rows.js';
 import * as sql from './sessions.sql.js';
-import { startUrlContext } from './start-urls.sql.js';
 
 /** An answer to be applied, under the batch that its session was claimed in. */
-export interface BatchReading {
-  readonly sessionId: string;
+export interface BatchReading extends AppliedReading {
   readonly batchId: string;
-  readonly reading: Reading;
-  /** Kept when it differs from the answer before; null when there is nothing new to keep. */
-  readonly answer: KeptAnswer | null;
 }
 
-interface LockedSession extends SessionRecord {
-  readonly batchId: string | null;
-  readonly now: Date;
-}
-
-interface Move {
-  readonly session: LockedSession;
-  readonly reading: Omit<BatchReading, 'batchId'>;
-  readonly decision: Decision;
-}
-
-/** Where sessions are written: the only place that changes a state, always with its transition and its events. */
+/** The only place that changes a state, always with its transition and its events. */
 @Injectable()
 export class SessionsStore {
   private readonly settings;
 
   constructor(
     private readonly database: Database,
-    private readonly cipher: Cipher,
     private readonly auditLog: AuditLog,
     environment: Environment,
   ) {
@@ -147,101 +128,6 @@ export class SessionsStore {
     }
     if (closed.length > 0) await tx.query(polls.STOP_POLLS, [closed.map(({ session }) => session.id)]);
   }
-
-  /**
-   * Records a session that the remote service started, watches it, and makes it the current one of its location and brand. A session
-   * that is known already (the remote service answered a second start with the first session) is left as it is.
-   */
-  async insertStarted(
-    tx: Transaction,
-    started: StartedSession,
-    wanted: { gridLocationId: string; brand: string | null; metadata: Record<string, unknown> },
-    verdict: Verdict<FlaggedState>,
-  ): Promise<void> {
-    await tx.query(sql.SUPERSEDE_SESSIONS, [wanted.gridLocationId, wanted.brand, started.sessionId]);
-    const [inserted] = await tx.query<{ now: Date; userId: string; tenantReference: string }>(
-      sql.INSERT_SESSION,
-      [
-        started.sessionId,
-        wanted.gridLocationId,
-        wanted.brand,
-        JSON.stringify(wanted.metadata),
-        verdict.state,
-        verdict.basis,
-        verdict.rule,
-        started.finished,
-        started.active,
-        started.expired,
-        OPEN_STATES.includes(verdict.state)
-          ? this.cipher.encrypt(started.startUrl, startUrlContext(started.sessionId))
-          : null,
-        started.createdAt,
-        started.updatedAt,
-        started.expiresAt,
-      ],
-    );
-    if (inserted === undefined) return;
-    const phase = phaseOf(verdict.state);
-    await tx.query(polls.WATCH_SESSION, [
-      started.sessionId,
-      inserted.userId,
-      phase,
-      this.settings.minIntervalMs,
-    ]);
-    const observation = observationRow(started.sessionId, 'start', started.answer);
-    const [kept] = await tx.query<{ id: string }>(sql.INSERT_OBSERVATIONS, [JSON.stringify([observation])]);
-    const transition = {
-      session_id: started.sessionId,
-      from_state: null,
-      to_state: verdict.state,
-      basis: verdict.basis,
-    };
-    await tx.query(sql.INSERT_TRANSITIONS, [
-      JSON.stringify([{ ...transition, rule: verdict.rule, observation_id: kept!.id, at: inserted.now }]),
-    ]);
-    const record: SessionRecord = {
-      id: started.sessionId,
-      userId: inserted.userId,
-      ...wanted,
-      tenantReference: inserted.tenantReference,
-      ...verdict,
-      startedUpdatedAt: started.updatedAt,
-      expiresAt: started.expiresAt,
-      closedAt: null,
-      phase,
-      anchorAt: inserted.now,
-      inverters: [],
-    };
-    await appendEvents(tx, [startedEvent(record, inserted.now)]);
-  }
-}
-
-const observationRow = (sessionId: string, source: 'start' | 'read', answer: KeptAnswer) => ({
-  session_id: sessionId,
-  source,
-  http_status: answer.httpStatus,
-  body: answer.body,
-  hash: answer.hash,
-});
-
-function moveRow({ session, reading: { reading }, decision }: Move) {
-  const { state, basis, rule } = decision.transition ?? session;
-  const observed = reading.kind === 'observed' ? reading.observation : null;
-  return {
-    session_id: session.id,
-    from_state: session.state,
-    to_state: state,
-    basis,
-    rule,
-    observed: observed !== null,
-    finished: observed?.finished ?? null,
-    active: observed?.active ?? null,
-    expired: observed?.expired ?? null,
-    updated_at: observed?.updatedAt ?? null,
-    expires_at: observed?.expiresAt ?? null,
-    close_reason: decision.close,
-    at: session.now,
-  };
 }
 
 async function insertTransitions(
@@ -249,20 +135,8 @@ async function insertTransitions(
   moves: readonly Move[],
   observationIds: ReadonlyMap<string, string>,
 ): Promise<void> {
-  const rows = moves.flatMap(({ session, decision: { transition } }) =>
-    transition === null
-      ? []
-      : [
-          {
-            session_id: session.id,
-            from_state: session.state,
-            to_state: transition.state,
-            basis: transition.basis,
-            rule: transition.rule,
-            observation_id: observationIds.get(session.id) ?? null,
-            at: session.now,
-          },
-        ],
+  const rows = moves.flatMap(({ session: { id, state, now }, decision: { transition } }) =>
+    transition === null ? [] : [transitionRow(id, state, transition, observationIds.get(id) ?? null, now)],
   );
   if (rows.length > 0) await tx.query(sql.INSERT_TRANSITIONS, [JSON.stringify(rows)]);
 }

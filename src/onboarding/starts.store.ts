@@ -3,8 +3,8 @@ import { Database } from '../platform/database/database.js';
 import { Environment } from '../platform/env/environment.js';
 import { classify } from './machine.js';
 import type { StartedSession } from './session.client.js';
-import { SessionsStore } from './sessions.store.js';
 import { FIND_OPEN_SESSION } from './sessions.sql.js';
+import { StartedSessionsStore } from './started-sessions.store.js';
 import * as sql from './starts.sql.js';
 
 export interface WantedSession {
@@ -39,7 +39,7 @@ export class StartsStore {
 
   constructor(
     private readonly database: Database,
-    private readonly sessions: SessionsStore,
+    private readonly sessions: StartedSessionsStore,
     environment: Environment,
   ) {
     this.leaseMs = environment.SCS_TIMEOUT_MS + LEASE_MARGIN_MS;
@@ -79,7 +79,7 @@ export class StartsStore {
     return this.database.transaction(async (tx) => {
       if ((await tx.query(sql.HOLD_PLACE, [wanted.gridLocationId])).length === 0) return false;
       if ((await tx.query(sql.HOLD_START, [id, leaseToken])).length === 0) return false;
-      await this.sessions.insertStarted(tx, started, wanted, classify(started, started.updatedAt));
+      await this.sessions.insert(tx, started, wanted, classify(started, started.updatedAt));
       await tx.query(sql.FINISH_START, [id, leaseToken, 'started', started.sessionId, 0, null]);
       return true;
     });
