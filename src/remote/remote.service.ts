@@ -1,17 +1,15 @@
 import { Injectable, type OnApplicationShutdown, type OnModuleDestroy } from '@nestjs/common';
-import type { Axios, AxiosResponse } from 'axios';
+import type { Axios } from 'axios';
 import { Environment } from '../platform/env/environment.js';
-import { redact } from '../platform/redaction/redaction.js';
 import { hideSecrets } from '../platform/redaction/secrets.js';
 import { createAxios } from './axios.instance.js';
-import type { CallResult } from './breaker.js';
-import { type ExchangeBody, ExchangeError } from './exchange.js';
+import type { ExchangeBody } from './exchange.js';
+import { type Exchanged, judgeAnswer, judgeFailure } from './judge-exchange.js';
 import { type Ending, Limiter } from './limiter.js';
 import { OperationGate } from './operation-gate.js';
-import type { NotSent, OperationClass, Priority, RemoteAnswer, RemoteRequest, Sent } from './outcome.js';
+import type { NotSent, OperationClass, Priority, RemoteRequest, Sent } from './outcome.js';
 import { RateCeiling } from './rate-ceiling.js';
 import type { RemoteStatus } from './remote-status.js';
-import { readRetryAfter } from '../platform/http/retry-after.js';
 import { createUndiciAdapter, type UndiciAdapter } from './undici.adapter.js';
 
 const READ_ATTEMPTS = 3;
@@ -199,67 +197,9 @@ interface Deadline {
   at: number | undefined;
 }
 
-/** What one exchange means to the caller, to the breaker, and to the limiter. */
-interface Exchanged {
-  readonly sent: Sent;
-  readonly result: CallResult;
-  readonly ending: Ending;
-  readonly fault?: string;
-  readonly quietMs?: number;
-}
-
 const STOPPING: NotSent = { kind: 'not_sent', reason: 'stopping' };
 
 const monotonicMs = (): number => performance.now();
-
-function judgeAnswer(response: AxiosResponse<ExchangeBody>): Exchanged {
-  const { status, headers, data } = response;
-  const asked = headers['retry-after'] as string | undefined;
-  const retryAfterMs = asked === undefined ? undefined : readRetryAfter(asked, answeredAt(headers.date));
-  const answer: RemoteAnswer = {
-    status,
-    contentType: String(headers['content-type'] ?? ''),
-    ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
-    body: data.text,
-    ...(data.fault === undefined ? {} : { bodyFault: data.fault }),
-  };
-  const sent: Sent = { kind: 'answered', answer };
-  if (status === 429 || status === 503) {
-    return {
-      sent,
-      result: 'overloaded',
-      ending: 'refused',
-      fault: `status ${status}`,
-      quietMs: retryAfterMs,
-    };
-  }
-  if (status >= 500 || status === 408)
-    return { sent, result: 'failed', ending: 'other', fault: `status ${status}` };
-  return { sent, result: 'succeeded', ending: 'succeeded' };
-}
-
-function judgeFailure(error: unknown): Exchanged {
-  // Anything else comes from axios itself, after the adapter was called or not, and its object holds the credentials.
-  const known = error instanceof ExchangeError ? error : new ExchangeError('cancelled', true, 'cancelled');
-  const reason = redact(known.message);
-  const sent: Sent = known.maybeSent
-    ? { kind: 'ambiguous', reason }
-    : { kind: 'not_sent', reason: known.fault === 'cancelled' ? 'stopping' : 'unreachable' };
-  switch (known.fault) {
-    case 'deadline':
-      return { sent, result: 'failed', ending: 'timed_out', fault: reason };
-    case 'connection':
-      return { sent, result: 'failed', ending: 'other', fault: reason };
-    case 'cancelled':
-      return { sent, result: 'unknown', ending: 'other' };
-  }
-}
-
-/** A date in Retry-After is by the clock of the service, which says what it is in Date: ours may be minutes off. */
-function answeredAt(date: unknown): Date {
-  const at = new Date(typeof date === 'string' ? date : NaN);
-  return Number.isNaN(at.getTime()) ? new Date() : at;
-}
 
 /** 429 and 503 are answered by the limiter with fewer calls, not by more of them. */
 function isWorthRepeating(sent: Sent): boolean {
