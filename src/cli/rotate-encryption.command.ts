@@ -1,6 +1,11 @@
 import { Command } from 'commander';
 import { AuditLog } from '../access/audit-log.store.js';
 import { TOKENS } from '../auth/token-at-rest.sql.js';
+import {
+  PREVIOUS_WEBHOOK_SECRETS,
+  WEBHOOK_HEADERS,
+  WEBHOOK_SECRETS,
+} from '../events/webhooks/webhook-secrets.sql.js';
 import { START_URLS } from '../onboarding/start-urls.sql.js';
 import { Cipher } from '../platform/crypto/cipher.js';
 import {
@@ -13,7 +18,13 @@ import type { Environment } from '../platform/env/environment.js';
 
 const ACTOR = 'cli';
 /** Everything that is stored encrypted. */
-const ENCRYPTED: readonly EncryptedColumn[] = [START_URLS, TOKENS];
+const ENCRYPTED: readonly EncryptedColumn[] = [
+  START_URLS,
+  TOKENS,
+  WEBHOOK_SECRETS,
+  PREVIOUS_WEBHOOK_SECRETS,
+  WEBHOOK_HEADERS,
+];
 
 /** `keys rotate-encryption`, on the database that `environment` names. */
 export function rotateEncryptionCommand(environment: () => Promise<Environment> | Environment): Command {

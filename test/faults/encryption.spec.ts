@@ -1,7 +1,13 @@
 import { createCipheriv, createDecipheriv } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { Webhook } from 'standardwebhooks';
 import { tokenContext, TOKENS } from '../../src/auth/token-at-rest.sql.js';
 import { rotateEncryptionCommand } from '../../src/cli/rotate-encryption.command.js';
+import {
+  PREVIOUS_WEBHOOK_SECRETS,
+  WEBHOOK_HEADERS,
+  WEBHOOK_SECRETS,
+} from '../../src/events/webhooks/webhook-secrets.sql.js';
 import { START_URLS, startUrlContext } from '../../src/onboarding/start-urls.sql.js';
 import { Cipher, HEADER_BYTES } from '../../src/platform/crypto/cipher.js';
 import { reEncrypt, type EncryptedColumn } from '../../src/platform/crypto/re-encryption.store.js';
@@ -9,6 +15,7 @@ import { Database } from '../../src/platform/database/database.js';
 import { Environment } from '../../src/platform/env/environment.js';
 import { TestClient } from '../setup/client.js';
 import { startTestApp, type TestApp } from '../setup/test-app.js';
+import { startWebhookReceiver, type Received } from '../setup/webhook-receiver.js';
 import { caught, promise } from './support/promise.js';
 import { seedSessions } from './support/seeded-sessions.js';
 
@@ -135,6 +142,44 @@ describe('R37: keys are changed while the service goes on', () => {
     expect(newCipher.decrypt(token!.ciphertext, tokenContext('tenant'))).not.toBe('');
   }, 60_000);
 
+  it('the secrets and headers of webhook endpoints with them, which go on being sent and signing', async () => {
+    const columns = [WEBHOOK_SECRETS, PREVIOUS_WEBHOOK_SECRETS, WEBHOOK_HEADERS];
+    const receiver = await startWebhookReceiver();
+    try {
+      const { id, secret: first } = (
+        await client.call<{ id: string; secret: string }>('POST', '/webhook-endpoints', {
+          url: receiver.url,
+          headers: { Authorization: 'Bearer of-the-receiver' },
+        })
+      ).body;
+      const { secret: second } = (
+        await client.call<{ secret: string }>('POST', `/webhook-endpoints/${id}/rotate-secret`)
+      ).body;
+      for (const { name, context } of columns) {
+        const column = name.split('.')[1];
+        const select = `SELECT ${column} AS ciphertext FROM webhook_endpoints WHERE id = $1`;
+        const [row] = await database.query<{ ciphertext: Buffer }>(select, [id]);
+        const old = oldCipher.encrypt(bothCipher.decrypt(row!.ciphertext, context(id)), context(id));
+        await database.query(`UPDATE webhook_endpoints SET ${column} = $2 WHERE id = $1`, [id, old]);
+      }
+      for (const column of columns) {
+        const result = await reEncrypt(database, bothCipher, column);
+        expect([column.name, result]).toEqual([column.name, { reEncrypted: 1, unreadable: 0, left: 0 }]);
+      }
+      await client.call('POST', `/webhook-endpoints/${id}/test`);
+      const [{ headers, body }] = receiver.received as [Received];
+      expect(headers.authorization).toBe('Bearer of-the-receiver');
+      for (const secret of [first, second])
+        expect(new Webhook(secret).verify(body, headers as Record<string, string>)).toBeDefined();
+      // The one column in the place of the other does not open.
+      await database.query('UPDATE webhook_endpoints SET secret_ciphertext = previous_secret_ciphertext');
+      expect((await client.call('POST', `/webhook-endpoints/${id}/test`)).status).toBe(500);
+      await database.query('DELETE FROM webhook_endpoints');
+    } finally {
+      await receiver.close();
+    }
+  });
+
   it('by a command that is safe to repeat, and stands in the audit log', async () => {
     const lines: string[] = [];
     const log = jest.spyOn(console, 'log').mockImplementation((line: string) => void lines.push(line));
@@ -146,7 +191,17 @@ describe('R37: keys are changed while the service goes on', () => {
     expect(lines).toEqual([
       'onboarding_sessions.start_url_ciphertext: 0 re-encrypted, 0 under another key',
       'remote_tokens.token_ciphertext: 0 re-encrypted, 0 under another key',
+      'webhook_endpoints.secret_ciphertext: 0 re-encrypted, 0 under another key',
+      'webhook_endpoints.previous_secret_ciphertext: 0 re-encrypted, 0 under another key',
+      'webhook_endpoints.headers_ciphertext: 0 re-encrypted, 0 under another key',
     ]);
+    const ciphertexts = await database.query<{ name: string }>(
+      `SELECT table_name || '.' || column_name AS name FROM information_schema.columns
+        WHERE table_schema = 'public' AND column_name LIKE '%ciphertext%'`,
+    );
+    expect(lines.map((line) => line.replace(/:.*/, '')).sort()).toEqual(
+      ciphertexts.map(({ name }) => name).sort(),
+    );
     const audit = await database.query(
       `SELECT actor, details -> 'remote_tokens.token_ciphertext' AS token FROM audit_log WHERE action = 'encryption.rotated'`,
     );

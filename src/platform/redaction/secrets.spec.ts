@@ -24,6 +24,7 @@ describe('withoutSecrets', () => {
     ['the password of the broker', 'password p@ssword-of-broker refused', 'password [redacted] refused'],
     ['the token of the broker', 'nats://token-of-broker@b.example', 'nats://[redacted]@b.example'],
     ['any bearer token', 'authorization: Bearer eyJ.abc-1~2+3/4==', 'authorization: Bearer [redacted]'],
+    ['any secret of a webhook', 'secret whsec_aGVsbG8/d29ybGQ+aGVsbG8= of', 'secret [redacted] of'],
     ['the password of any URL', 'at https://user:other@host/path', 'at https://user:[redacted]@host/path'],
   ])('takes %s out', (_, text, expected) => {
     expect(withoutSecrets(text)).toBe(expected);

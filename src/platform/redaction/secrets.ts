@@ -7,6 +7,8 @@ const SHORTEST_SECRET = 6;
 /** Tokens come and go; old ones have expired by the time they are forgotten. */
 const REMEMBERED_TOKENS = 16;
 const BEARER = /\b(Bearer\s+)[A-Za-z0-9\-._~+/]{8,}=*/gi;
+/** The form of Standard Webhooks. There may be many, so they are known by it and not by their value. */
+const WEBHOOK_SECRET = /\bwhsec_[A-Za-z0-9+/_-]{8,}=*/g;
 const URL_PASSWORD = /\b([a-z][a-z0-9+.-]{0,20}:\/\/[^\s:/@]*:)[^\s@/]+@/gi;
 
 /**
@@ -61,7 +63,10 @@ export function hideToken(value: string): void {
 export function withoutSecrets(text: string): string {
   let clean = text;
   for (const secret of [...secrets, ...tokens]) clean = clean.replaceAll(secret, HIDDEN);
-  return clean.replace(BEARER, `$1${HIDDEN}`).replace(URL_PASSWORD, `$1${HIDDEN}@`);
+  return clean
+    .replace(BEARER, `$1${HIDDEN}`)
+    .replace(WEBHOOK_SECRET, HIDDEN)
+    .replace(URL_PASSWORD, `$1${HIDDEN}@`);
 }
 
 const passwordOf = (url: string): string =>
