@@ -1,52 +1,54 @@
 import { parseArgs } from 'node:util';
+import { type BenchOptions, defaults } from './options.js';
 import { pollBench } from './poll.bench.js';
-import { remoteBench } from './remote.bench.js';
 
-const USAGE = `npm run bench -- [poll] [remote] [options]     without a name: all
+const BENCHES: Readonly<Record<string, (options: BenchOptions) => Promise<void>>> = {
+  poll: pollBench,
+};
 
-poll     our poller beside undici alone and beside the loop that most people write
-remote   ways of making one call to the remote service
+const USAGE = `npm run bench -- [NAMES] [options]     without a name: all
 
-  --rounds N       rounds that count, after one to warm up (7)
-  --sessions N     sessions of poll (20000)
-  --latency A,B    latencies of the remote service in poll, in ms (0,20)
-  --profile DIR    write a .cpuprofile of our poller to DIR
+poll           the poller beside undici alone, Prisma loops and job engines
+
+  --quick        small and short: shows that everything runs, and says little
+  --rounds N     rounds that count, after one to warm up (7)
+  --minutes N    length of soak (5)
+  --profile DIR  write a .cpuprofile of our service to DIR
   --help
 
-Each prints ratios measured side by side in the same run, and writes bench/results/NAME.json.`;
+Everything is a ratio of things measured in turn in one run. Each prints its targets and writes bench/results/NAME.json.`;
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: {
-    rounds: { type: 'string', default: '7' },
-    sessions: { type: 'string', default: '20000' },
-    latency: { type: 'string', default: '0,20' },
+    quick: { type: 'boolean', default: false },
+    rounds: { type: 'string' },
+    minutes: { type: 'string' },
     profile: { type: 'string' },
     help: { type: 'boolean', default: false },
   },
 });
-const BENCHES: Readonly<Record<string, () => Promise<void>>> = {
-  poll: () =>
-    pollBench({
-      sessions: count('sessions', values.sessions),
-      rounds: count('rounds', values.rounds),
-      latenciesMs: values.latency.split(',').map((text) => count('latency', text, 0)),
-      profile: values.profile,
-    }),
-  remote: remoteBench,
-};
 
 const unknown = positionals.filter((name) => !(name in BENCHES));
 if (values.help || unknown.length > 0) {
   console.log(unknown.length > 0 ? `There is no benchmark ${unknown.join(', ')}.\n\n${USAGE}` : USAGE);
   process.exitCode = unknown.length > 0 ? 1 : 0;
 } else {
-  for (const name of positionals.length > 0 ? positionals : Object.keys(BENCHES)) await BENCHES[name]!();
+  const { rounds, minutes } = defaults(values.quick);
+  const options: BenchOptions = {
+    quick: values.quick,
+    rounds: number('rounds', values.rounds, rounds),
+    minutes: number('minutes', values.minutes, minutes),
+    profile: values.profile,
+  };
+  for (const name of positionals.length > 0 ? positionals : Object.keys(BENCHES))
+    await BENCHES[name]!(options);
 }
 
-function count(name: string, text: string, least = 1): number {
-  const number = Number(text);
-  if (/^\d+$/.test(text) && number >= least) return number;
-  console.error(`--${name} must be a whole number of ${least} or more, not ${text}`);
+function number(name: string, text: string | undefined, otherwise: number): number {
+  if (text === undefined) return otherwise;
+  const given = Number(text);
+  if (/^\d+(\.\d+)?$/.test(text) && given > 0) return given;
+  console.error(`--${name} must be a number above 0, not ${text}`);
   return process.exit(1);
 }

@@ -1,153 +1,183 @@
-import type { StatementCost } from './harness/database.js';
-import { LineUp, run } from './harness/line-up.js';
-import type { BenchProcess } from './harness/process.js';
-import { machineFacts, table, versionsOf, writeResults } from './harness/report.js';
-import { type Contender, interleave, ratio, type Sample, summarise, type Summary } from './harness/rounds.js';
-import { CHANGE_EVERY } from './harness/sessions.js';
-
-export interface PollBenchOptions {
-  readonly sessions: number;
-  readonly rounds: number;
-  readonly latenciesMs: readonly number[];
-  /** Writes a .cpuprofile of our poller into this folder. */
-  readonly profile?: string;
-}
-
-interface Cell {
-  readonly latencyMs: number;
-  readonly contenders: readonly Summary[];
-  /** How many times as fast our poller was. */
-  readonly ratios: Readonly<Record<string, number>>;
-  /** Where the time of our statements went. */
-  readonly statements: readonly StatementCost[];
-}
+import { JOBS } from './baselines/engine-read.js';
+import type { BenchDatabase, StatementCost } from './harness/database.js';
+import { LineUp } from './harness/line-up.js';
+import type { Participant } from './harness/participant.js';
+import { report } from './harness/report.js';
+import { atLeast, atMost, type ResultTable, type Target } from './harness/result.js';
+import {
+  type Contender,
+  control,
+  interleave,
+  rateOf,
+  ratio,
+  type Sample,
+  summarise,
+} from './harness/rounds.js';
+import { type BenchOptions, profileFlags } from './options.js';
 
 const UNDICI = 'undici alone';
 const OURS = 'our poller';
-const LOOP = 'loop of 20';
-const SEQUENTIAL = 'one by one';
+const LOOP = 'Prisma, 20 at a time';
+const SEQUENTIAL = 'Prisma, one by one';
+const GRAPHILE = 'graphile-worker job per poll';
+const TUNED = 'the same with its local queue';
+const PG_BOSS = 'pg-boss job per poll';
 /** The same thing twice: how far its ratio is from 1 tells what the others are worth. */
 const CONTROL = 'our poller again';
 
+const LATENCIES_MS = [0, 20];
 const IN_FLIGHT = 64;
 /** The slow ones read only so many of the sessions that are due: enough for a second or more. */
 const LOOP_READS = 3_000;
 const SEQUENTIAL_READS = 500;
 
+type Samples = ReadonlyMap<string, readonly Sample[]>;
+
 const script = (file: string) => new URL(file, import.meta.url);
 
-/** Our poller beside what bounds it and beside what most people write, in one run. Writes bench/results/poll.json. */
-export async function pollBench(options: PollBenchOptions): Promise<void> {
-  const { sessions, rounds, latenciesMs } = options;
-  await LineUp.with(sessions, [UNDICI, OURS, LOOP, SEQUENTIAL], async (lineUp) => {
-    const { contenders, statements } = await prepare(lineUp, options);
-    const cells: Cell[] = [];
-    for (const latencyMs of latenciesMs) {
+/** Our poller beside what bounds it and beside what people write instead, in one run. */
+export async function pollBench(options: BenchOptions): Promise<void> {
+  const sessions = options.quick ? 6_000 : 20_000;
+  const remotes = [UNDICI, OURS, LOOP, SEQUENTIAL, GRAPHILE, TUNED, PG_BOSS];
+  await LineUp.with({ sessions, remotes }, async (lineUp) => {
+    const { contenders, ours } = await prepare(lineUp, sessions, options);
+    const cells: { latencyMs: number; samples: Samples; statements: StatementCost[] }[] = [];
+    for (const latencyMs of LATENCIES_MS) {
       lineUp.remote.setLatency(latencyMs);
-      await statements.reset();
-      const cell = {
-        ...compare(latencyMs, await interleave(contenders, rounds)),
-        statements: await statements.read(),
-      };
-      print(cell);
-      cells.push(cell);
+      await ours.resetStatements();
+      const samples = await interleave(contenders, options.rounds);
+      cells.push({ latencyMs, samples, statements: await ours.statements() });
     }
-    await writeResults('poll', {
+    const [fast, slow] = cells.map(({ samples }) => samples);
+    await report({
       benchmark: 'poll',
-      sessions,
-      changedPerPass: sessions / CHANGE_EVERY,
-      rounds,
-      machine: machineFacts(),
-      versions: {
-        postgresql: lineUp.server.version,
-        ...versionsOf(['@nestjs/core', '@prisma/client', 'axios', 'pg', 'undici']),
-      },
-      cells,
+      title: 'Poller',
+      extent: `${sessions} sessions due at once, one in 50 of them changed, ${IN_FLIGHT} reads in flight, ${options.rounds} rounds`,
+      isQuick: options.quick,
+      control: controlOf(cells.map(({ samples }) => samples)),
+      targets: targetsOf(fast!, slow!),
+      tables: cells.map(({ latencyMs, samples }) => tableOf(latencyMs, samples)),
+      packages: ['axios', 'undici', 'pg', '@prisma/client', 'graphile-worker', 'pg-boss', '@nestjs/core'],
+      postgresql: lineUp.server.version,
+      details: { statements: cells.map(({ latencyMs, statements }) => ({ latencyMs, statements })) },
     });
   });
 }
 
-async function prepare(lineUp: LineUp, { sessions, profile }: PollBenchOptions) {
+async function prepare(lineUp: LineUp, sessions: number, options: BenchOptions) {
   const ours = await lineUp.database('ours');
   const theirs = await lineUp.database('theirs');
-  const loopOf = (name: string, concurrency: number) =>
+  const engines = await lineUp.database('engines', JOBS);
+  const baseline = (
+    name: string,
+    file: string,
+    concurrency = IN_FLIGHT,
+    database = theirs,
+    environment = {},
+  ) =>
     lineUp.contender({
       name,
-      script: script('./baselines/prisma-loop.process.ts'),
-      database: theirs,
+      script: script(`./baselines/${file}.process.ts`),
+      database,
       concurrency,
+      environment,
     });
-  const undici = await lineUp.contender({
-    name: UNDICI,
-    script: script('./baselines/undici.process.ts'),
-    database: theirs,
-    concurrency: IN_FLIGHT,
-  });
+
+  const undici = await baseline(UNDICI, 'undici');
   const poller = await lineUp.contender({
     name: OURS,
-    script: script('./poller.process.ts'),
+    script: script('./service.process.ts'),
     database: ours,
     concurrency: IN_FLIGHT,
-    flags: profile === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${profile}`],
+    flags: profileFlags(options),
   });
-  const loop = await loopOf(LOOP, 20);
-  const sequential = await loopOf(SEQUENTIAL, 1);
+  const loop = await baseline(LOOP, 'prisma-loop', 20);
+  const sequential = await baseline(SEQUENTIAL, 'prisma-loop', 1);
+  const tunedDatabase = await lineUp.database('tuned', JOBS);
+  const graphile = await baseline(GRAPHILE, 'graphile-worker', IN_FLIGHT, engines);
+  const tuned = await baseline(TUNED, 'graphile-worker', IN_FLIGHT, tunedDatabase, { TUNED: '1' });
+  const pgBoss = await baseline(PG_BOSS, 'pg-boss', IN_FLIGHT, engines);
 
   const pollerRound = async (): Promise<Sample> => {
     const all = lineUp.remote.counted(OURS, sessions);
-    await ours.makeAllDue();
+    await ours.makeDue();
     return lineUp.measure(sessions, poller, async () => {
       await all;
       await ours.untilNoneIsClaimed();
     });
   };
-  const loopRound = async (child: BenchProcess, reads: number): Promise<Sample> => {
-    await theirs.makeAllDue();
-    return lineUp.measure(reads, child, () => run(child, reads));
+  const loopRound = async (child: Participant, reads: number): Promise<Sample> => {
+    await theirs.makeDue();
+    return lineUp.measure(reads, child, () => child.run(reads));
+  };
+  const engineRound = async (
+    child: Participant,
+    database: BenchDatabase,
+    makeDue: string,
+  ): Promise<Sample> => {
+    const done = child.run(JOBS);
+    await database.query(makeDue);
+    return lineUp.measure(JOBS, child, () => done);
   };
   const contenders: Contender[] = [
-    { name: UNDICI, round: () => lineUp.measure(sessions, undici, () => run(undici, sessions)) },
+    { name: UNDICI, round: () => lineUp.measure(sessions, undici, () => undici.run(sessions)) },
     { name: OURS, round: pollerRound },
     { name: LOOP, round: () => loopRound(loop, Math.min(LOOP_READS, sessions)) },
     { name: SEQUENTIAL, round: () => loopRound(sequential, Math.min(SEQUENTIAL_READS, sessions)) },
+    { name: GRAPHILE, round: () => engineRound(graphile, engines, GRAPHILE_DUE) },
+    { name: TUNED, round: () => engineRound(tuned, tunedDatabase, GRAPHILE_DUE) },
+    { name: PG_BOSS, round: () => engineRound(pgBoss, engines, PG_BOSS_DUE) },
     { name: CONTROL, round: pollerRound },
   ];
-  return {
-    contenders,
-    statements: { reset: () => ours.resetStatements(), read: () => ours.statements() },
-  };
+  return { contenders, ours };
 }
 
-function compare(latencyMs: number, samples: ReadonlyMap<string, readonly Sample[]>) {
-  const ours = samples.get(OURS)!;
-  const others = [...samples].filter(([name]) => name !== OURS);
-  return {
-    latencyMs,
-    contenders: [...samples].map(([name, list]) => summarise(name, list)),
-    ratios: Object.fromEntries(others.map(([name, list]) => [name, ratio(ours, list)])),
-  };
+const GRAPHILE_DUE = 'UPDATE graphile_worker._private_jobs SET run_at = now()';
+const PG_BOSS_DUE = `UPDATE pgboss.job SET start_after = now() WHERE name = 'poll' AND state = 'created'`;
+
+/** The worse of the two. */
+function controlOf(cells: readonly Samples[]) {
+  const distance = ({ ratio: value }: ReturnType<typeof control>) => Math.abs(Math.log(value));
+  return cells
+    .map((samples) => control(samples.get(OURS)!.map(rateOf), samples.get(CONTROL)!.map(rateOf)))
+    .reduce((worst, next) => (distance(next) > distance(worst) ? next : worst));
 }
 
-function print({ latencyMs, contenders, ratios }: Cell): void {
-  const rows = contenders.map(({ name, perSecond, cpuMicroseconds, serverCpuMicroseconds, walBytes }) => [
-    name,
-    String(perSecond.median),
-    `${perSecond.least}-${perSecond.most}`,
-    String(cpuMicroseconds),
-    serverCpuMicroseconds === null ? 'unknown' : String(serverCpuMicroseconds),
-    String(walBytes),
-    name === OURS ? '' : `x ${ratios[name]}`,
-  ]);
-  const head = [
-    '',
-    'reads/s',
-    'least-most',
-    'own CPU µs',
-    'PostgreSQL CPU µs',
-    'WAL bytes',
-    'ours against it',
+function targetsOf(fast: Samples, slow: Samples): Target[] {
+  const against = (samples: Samples, other: string) => ratio(samples.get(OURS)!, samples.get(other)!);
+  const serverCpu = summarise(fast.get(OURS)!).serverCpuMicroseconds;
+  return [
+    atLeast('of undici alone, zero latency', 0.4, against(fast, UNDICI)),
+    atLeast('of undici alone, 20 ms', 0.85, against(slow, UNDICI)),
+    atLeast('times the Prisma loop of 20, 20 ms', 12, against(slow, LOOP)),
+    atLeast('times the Prisma loop one by one, 20 ms', 200, against(slow, SEQUENTIAL)),
+    atLeast('times a graphile-worker job per poll, zero latency', 6, against(fast, GRAPHILE)),
+    atLeast('times a pg-boss job per poll, zero latency', 6, against(fast, PG_BOSS)),
+    ...(serverCpu === null ? [] : [atMost('PostgreSQL CPU per poll, zero latency', 10, serverCpu, 'µs')]),
   ];
-  console.log(
-    `\nThe remote service answers after ${latencyMs} ms; CPU and WAL per read\n${table([head, ...rows])}`,
-  );
+}
+
+function tableOf(latencyMs: number, samples: Samples): ResultTable {
+  const ours = samples.get(OURS)!;
+  return {
+    title:
+      latencyMs === 0
+        ? 'The remote service answers at once'
+        : `The remote service answers after ${latencyMs} ms`,
+    columns: [
+      'contender',
+      'reads/s',
+      'least-most',
+      'own CPU µs per read',
+      'PostgreSQL CPU µs per read',
+      'WAL bytes per read',
+      'ours against it',
+    ],
+    bar: 1,
+    rows: [...samples].map(([name, list]) => {
+      const { perSecond, spread, cpuMicroseconds, serverCpuMicroseconds, walBytes } = summarise(list);
+      const against = name === OURS ? null : ratio(ours, list);
+      return [name, perSecond, spread, cpuMicroseconds, serverCpuMicroseconds, walBytes, against];
+    }),
+  };
 }

@@ -61,12 +61,14 @@ takePart(async ({ remoteUrl, databaseUrl, concurrency }) => {
     });
   };
 
-  return async (reads) => {
-    for (let read = 0; read < reads;) {
-      const due = await findDue(Math.min(PAGE, reads - read));
-      for (let i = 0; i < due.length; i += concurrency)
-        await Promise.all(due.slice(i, i + concurrency).map(readOne));
-      read += due.length;
-    }
+  return {
+    run: async (reads: number) => {
+      for (let read = 0; read < reads;) {
+        const due = await findDue(Math.min(PAGE, reads - read));
+        for (let i = 0; i < due.length; i += concurrency)
+          await Promise.all(due.slice(i, i + concurrency).map(readOne));
+        read += due.length;
+      }
+    },
   };
 });

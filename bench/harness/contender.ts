@@ -1,35 +1,53 @@
-/** What a process that takes part answers when it is asked for its CPU time. */
-export interface Reply {
-  readonly kind: 'ready' | 'done' | 'cpu';
-  readonly cpuMicroseconds?: number;
-}
-
-/** What it is started with; by message, because `DATABASE_URL` holds a password. */
+/** What a process that takes part is started with; by message, because `databaseUrl` holds a password. */
 export interface ContenderRequest {
   readonly remoteUrl: string;
   readonly databaseUrl: string;
-  /** Reads at once. */
+  /** Calls at once. */
   readonly concurrency: number;
+  /** Of the service: what differs from the configuration that all benchmarks share. */
+  readonly environment?: Readonly<Record<string, string>>;
 }
 
-export type ContenderCommand = { readonly kind: 'run'; readonly reads: number } | { readonly kind: 'cpu' };
+export type ContenderCommand =
+  { readonly kind: 'run'; readonly count: number; readonly options?: unknown } | { readonly kind: 'costs' };
 
-/** The child's side. `start` prepares and answers what one round does. */
-export function takePart(
-  start: (request: ContenderRequest) => Promise<(reads: number) => Promise<void>>,
-): void {
+/** Since the process was started. */
+export interface ProcessCosts {
+  readonly cpuMicroseconds: number;
+  readonly residentBytes: number;
+}
+
+export type Reply =
+  /** `url` where it serves HTTP. */
+  | { readonly kind: 'ready'; readonly url?: string }
+  | { readonly kind: 'done'; readonly result: unknown }
+  | ({ readonly kind: 'costs' } & ProcessCosts);
+
+/** A contender that has been prepared; one that finds its work by itself has no `run`. */
+export interface Prepared {
+  readonly url?: string;
+  run?(count: number, options: never): Promise<unknown>;
+}
+
+/** The child's side. A failure ends the process, which whoever waits for it is told. */
+export function takePart(prepare: (request: ContenderRequest) => Promise<Prepared>): void {
   const reply = (message: Reply) => process.send?.(message);
   process.once('message', (request: ContenderRequest) => {
-    void start(request).then((run) => {
+    void prepare(request).then((prepared) => {
       process.on('message', (command: ContenderCommand) => {
-        if (command.kind === 'run') void run(command.reads).then(() => reply({ kind: 'done' }));
-        else {
-          const { user, system } = process.cpuUsage();
-          reply({ kind: 'cpu', cpuMicroseconds: user + system });
-        }
+        if (command.kind === 'costs') reply({ kind: 'costs', ...costs() });
+        else
+          void prepared
+            .run?.(command.count, command.options as never)
+            .then((result) => reply({ kind: 'done', result }));
       });
-      reply({ kind: 'ready' });
+      reply({ kind: 'ready', url: prepared.url });
     });
   });
   process.once('disconnect', () => process.exit(0));
+}
+
+function costs(): ProcessCosts {
+  const { user, system } = process.cpuUsage();
+  return { cpuMicroseconds: user + system, residentBytes: process.memoryUsage.rss() };
 }

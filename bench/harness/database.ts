@@ -1,14 +1,22 @@
 import { chmod, mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { migrate } from '../../src/platform/database/migrate.js';
 import { startEmbeddedPostgres } from '../../src/platform/local/embedded-postgres.js';
-import { gridLocationId, instant, sessionId, userId } from './sessions.js';
+import { seedSessions } from './seed.js';
 import { serverCpuMicroseconds } from './server-cpu.js';
 
-/** PostgreSQL as it comes: what is committed is on the disk. Only the counting of statements is added. */
-const SETTINGS = { shared_preload_libraries: 'pg_stat_statements', max_connections: '200' };
+/**
+ * PostgreSQL as it comes: what is committed is on the disk. Added are the counting of statements, and room for as much WAL as the
+ * longest benchmark writes, so that a checkpoint does not fall into the rounds of one contender and not of the other.
+ */
+const SETTINGS = {
+  shared_preload_libraries: 'pg_stat_statements',
+  max_connections: '300',
+  max_wal_size: '8GB',
+};
 
 /** A PostgreSQL of the benchmark's own, gone when it ends. */
 export class BenchServer {
@@ -60,7 +68,7 @@ export class BenchServer {
     await migrate(url.href);
     const client = await connect(url.href);
     await client.query('CREATE EXTENSION pg_stat_statements');
-    await seed(client, sessions, startedAtMs);
+    await seedSessions(client, sessions, startedAtMs);
     return new BenchDatabase(url.href, client);
   }
 }
@@ -71,39 +79,64 @@ export class BenchDatabase {
     private readonly client: pg.Client,
   ) {}
 
+  async query<Row extends pg.QueryResultRow>(text: string, values: unknown[] = []): Promise<Row[]> {
+    return (await this.client.query<Row>(text, values)).rows;
+  }
+
   /**
-   * Makes every session due, in an order that is not the one they lie in. All at once, when it commits: the clock of a round
-   * starts there. Vacuum comes before, so that a round does not pay for the one before it.
+   * Makes sessions due, all or so many of them wherever they lie, in an order that is not the one they lie in. At once, when it
+   * commits: the clock of a round starts there. Vacuum comes before, so that a round does not pay for the one before it.
    */
-  async makeAllDue(): Promise<void> {
-    await this.client.query('VACUUM session_polls, onboarding_sessions');
-    await this.client.query(
-      `UPDATE session_polls SET due_at = clock_timestamp() - random() * interval '1 minute'`,
+  async makeDue(sessions?: number): Promise<void> {
+    await this.query('VACUUM session_polls, onboarding_sessions');
+    const some =
+      'WHERE session_id IN (SELECT session_id FROM session_polls ORDER BY session_id LIMIT $1)';
+    await this.query(
+      `UPDATE session_polls SET due_at = clock_timestamp() - random() * interval '1 minute' ${sessions === undefined ? '' : some}`,
+      sessions === undefined ? [] : [sessions],
     );
   }
 
   /** What the reads brought is written, too, when no claim is open any more. */
   async untilNoneIsClaimed(): Promise<void> {
-    for (;;) {
-      const { rowCount } = await this.client.query('SELECT 1 FROM poll_batches LIMIT 1');
-      if (rowCount === 0) return;
-      await new Promise((resolve) => setTimeout(resolve, 2));
-    }
+    while ((await this.query('SELECT 1 FROM poll_batches LIMIT 1')).length > 0) await sleep(2);
   }
 
   async resetStatements(): Promise<void> {
-    await this.client.query('SELECT pg_stat_statements_reset()');
+    await this.query(
+      'SELECT pg_stat_statements_reset(0, (SELECT oid FROM pg_database WHERE datname = current_database()))',
+    );
   }
 
   /** Where the time of the statements went since the reset, the most expensive first. */
   async statements(): Promise<StatementCost[]> {
-    const { rows } = await this.client.query<StatementCost>(
+    return this.query<StatementCost>(
       `SELECT regexp_replace(left(query, 200), '\\s+', ' ', 'g') AS text, calls::int, rows::int,
-              total_exec_time AS "totalMs", wal_bytes::float8 AS "walBytes"
+              round(total_exec_time::numeric, 1)::float8 AS "totalMs", wal_bytes::float8 AS "walBytes"
          FROM pg_stat_statements WHERE dbid = (SELECT oid FROM pg_database WHERE datname = current_database())
         ORDER BY total_exec_time DESC LIMIT 12`,
     );
-    return rows;
+  }
+
+  /** Statements since the reset, and commits since ever; the benchmark's own questions are among both. */
+  async counts(): Promise<{ readonly statements: number; readonly commits: number }> {
+    await this.query('SELECT pg_stat_force_next_flush()');
+    const [row] = await this.query<{ statements: number; commits: number }>(
+      `SELECT (SELECT sum(calls)::int FROM pg_stat_statements s WHERE s.dbid = d.oid) AS statements,
+              pg_stat_get_db_xact_commit(d.oid)::int AS commits
+         FROM pg_database d WHERE datname = current_database()`,
+    );
+    return row!;
+  }
+
+  /** Rows updated since the database was made, and how many of them without a new entry in any index (HOT). */
+  async updates(table: string): Promise<{ readonly all: number; readonly hot: number }> {
+    await this.query('SELECT pg_stat_force_next_flush()');
+    const [row] = await this.query<{ all: number; hot: number }>(
+      `SELECT n_tup_upd::int AS all, n_tup_hot_upd::int AS hot FROM pg_stat_user_tables WHERE relname = $1`,
+      [table],
+    );
+    return row!;
   }
 
   async stop(): Promise<void> {
@@ -124,36 +157,4 @@ async function connect(url: string): Promise<pg.Client> {
   client.on('error', () => {});
   await client.connect();
   return client;
-}
-
-async function seed(client: pg.Client, sessions: number, startedAtMs: number): Promise<void> {
-  const all = Array.from({ length: sessions }, (_, index) => index);
-  const ids = [all.map(userId), all.map(gridLocationId), all.map(sessionId)];
-  const started = instant(startedAtMs);
-  await client.query(
-    `INSERT INTO users (id, tenant_reference, tenant_name, first_name, last_name, email, metadata, created_at, updated_at)
-     SELECT id, 'customer ' || nth, 'tenant', '', '', '', '{}', $2, $2 FROM unnest($1::uuid[]) WITH ORDINALITY AS u(id, nth)`,
-    [ids[0], started],
-  );
-  await client.query(
-    `INSERT INTO grid_locations (id, user_id, ean)
-     SELECT id, user_id, lpad((541000000000000000 + nth)::text, 18, '0')
-       FROM unnest($1::uuid[], $2::uuid[]) WITH ORDINALITY AS g(id, user_id, nth)`,
-    [ids[1], ids[0]],
-  );
-  await client.query(
-    `INSERT INTO onboarding_sessions (id, user_id, grid_location_id, metadata, state, basis, rule, finished, active, expired,
-       created_at, updated_at, started_updated_at, expires_at, state_changed_at, last_checked_at)
-     SELECT id, user_id, location, '{}', 'awaiting_owner', 'observed', 'as_started', false, true, false,
-            $4, $4, $4, $4::timestamptz + interval '1 day', $4, $4
-       FROM unnest($1::uuid[], $2::uuid[], $3::uuid[]) AS s(id, user_id, location)`,
-    [ids[2], ids[0], ids[1], started],
-  );
-  await client.query(
-    `INSERT INTO session_polls (session_id, user_id, due_at, claimed_at, checked_at, phase, anchor_at)
-     SELECT id, user_id, clock_timestamp() + interval '1 day', $3, $3, 'awaiting_owner', $3
-       FROM unnest($1::uuid[], $2::uuid[]) AS p(id, user_id)`,
-    [ids[2], ids[0], started],
-  );
-  await client.query('VACUUM ANALYZE');
 }

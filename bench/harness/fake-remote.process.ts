@@ -1,50 +1,54 @@
 import { createServer, type AddressInfo, type Socket } from 'node:net';
-import { changesAt, instant, inverterId } from './sessions.js';
+import { fakeAnswers, type Answer } from './fake-answers.js';
+import { FlowGauge } from './flow-gauge.js';
 
-// Answers sessions as cheaply as Node can: bare sockets, no HTTP parser, since whatever this process takes of the machine is
-// taken from those who are measured. It understands what they send and nothing else.
+// Answers as cheaply as Node can: bare sockets, no HTTP parser, since whatever this process takes of the machine is taken from those
+// who are measured. It understands what they send and nothing else.
 
 export interface FakeRemoteRequest {
   readonly startedAtMs: number;
   readonly sessions: number;
   readonly contenders: readonly string[];
+  /** False: no session ever changes. */
+  readonly changes: boolean;
 }
 
 export type FakeRemoteCommand =
+  | { readonly kind: 'latency'; readonly latencyMs: number }
+  /** Says so when that many sessions have been read from now on. */
   | { readonly kind: 'count'; readonly contender: string; readonly reads: number }
-  | { readonly kind: 'latency'; readonly latencyMs: number };
+  /** Refuses more requests a second with 429; 0 takes all. */
+  | { readonly kind: 'limit'; readonly contender: string; readonly perSecond: number }
+  /** Answers what came since the last time it was asked. */
+  | { readonly kind: 'flow'; readonly contender: string };
+
+export interface Flow {
+  readonly requests: number;
+  readonly refused: number;
+  /** Most requests in any second. */
+  readonly peakPerSecond: number;
+}
 
 const HEAD_END = '\r\n\r\n';
-const TOKEN = answer(
-  JSON.stringify({ access_token: 'benchmark', expires_in: 1_209_600, token_type: 'pvcurtailment' }),
-);
-
 let latencyMs = 0;
 const ports: Record<string, number> = {};
-const counters = new Map<string, (reads: number) => void>();
+
+interface Port {
+  readonly gauge: FlowGauge;
+  reads: number;
+}
+const open = new Map<string, Port>();
 
 /** One port per contender, so that each has its own count of how often a session was read. */
-function serve(contender: string, { startedAtMs, sessions }: FakeRemoteRequest): Promise<void> {
-  const reads = new Uint16Array(sessions);
-  const started = instant(startedAtMs);
-  const expires = instant(startedAtMs + 86_400_000);
-  let left = Infinity;
-  counters.set(contender, (count) => (left = count));
+function serve(contender: string, request: FakeRemoteRequest): Promise<void> {
+  const answer = fakeAnswers(request);
+  const port: Port = { gauge: new FlowGauge(), reads: Infinity };
+  open.set(contender, port);
 
-  const session = (id: string): string => {
-    const index = Number(id.slice(24));
-    const changes = changesAt(index, ++reads[index]!);
-    const online = changes > 0;
-    const updated = online ? instant(startedAtMs + changes * 60_000) : started;
-    if (--left === 0) process.send?.({ kind: 'counted', contender });
-    const body =
-      `{"sessionId":"${id}","finished":${online},"active":${!online},"expired":false,"createdAt":"${started}",` +
-      `"updatedAt":"${updated}","expiresAt":"${expires}","inverters":[${online ? `{"id":"${inverterId(index)}"}` : ''}]}`;
-    return answer(body);
-  };
-
-  const respond = (socket: Socket, head: string): void => {
-    const text = head.startsWith('POST') ? TOKEN : session(idOf(head));
+  const respond = (socket: Socket, head: string, body: string): void => {
+    const isTaken = port.gauge.take(performance.now());
+    const { text, isRead } = isTaken ? answer(head, body) : REFUSED;
+    if (isRead && --port.reads === 0) process.send?.({ kind: 'counted', contender });
     if (latencyMs === 0) socket.write(text, 'latin1');
     else setTimeout(() => socket.write(text, 'latin1'), latencyMs);
   };
@@ -57,10 +61,12 @@ function serve(contender: string, { startedAtMs, sessions }: FakeRemoteRequest):
       received += chunk;
       for (let end = received.indexOf(HEAD_END); end >= 0; end = received.indexOf(HEAD_END)) {
         const head = received.slice(0, end);
-        const whole = end + HEAD_END.length + bodyLength(head);
+        const bodyAt = end + HEAD_END.length;
+        const whole = bodyAt + bodyLength(head);
         if (received.length < whole) return;
+        const body = received.slice(bodyAt, whole);
         received = received.slice(whole);
-        respond(socket, head);
+        respond(socket, head, body);
       }
     });
   });
@@ -72,33 +78,40 @@ function serve(contender: string, { startedAtMs, sessions }: FakeRemoteRequest):
   );
 }
 
-function answer(body: string): string {
-  return `HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: ${body.length}${HEAD_END}${body}`;
-}
-
-/** The last segment of the path of the request line. */
-function idOf(head: string): string {
-  const end = head.indexOf(' HTTP/');
-  return head.slice(end - 36, end);
-}
+const REFUSED: Answer = {
+  text: `HTTP/1.1 429 Too Many Requests\r\nretry-after: 1\r\ncontent-length: 0${HEAD_END}`,
+  isRead: false,
+};
 
 function bodyLength(head: string): number {
   if (head.startsWith('GET')) return 0;
   return Number(/content-length: *(\d+)/i.exec(head)?.[1] ?? 0);
 }
 
+function obey(command: FakeRemoteCommand): void {
+  switch (command.kind) {
+    case 'latency':
+      latencyMs = command.latencyMs;
+      return;
+    case 'count':
+      open.get(command.contender)!.reads = command.reads;
+      return;
+    case 'limit':
+      open.get(command.contender)!.gauge.limit(command.perSecond);
+      return;
+    case 'flow':
+      process.send?.({
+        kind: 'flow',
+        contender: command.contender,
+        flow: open.get(command.contender)!.gauge.read(),
+      });
+  }
+}
+
 process.once('message', (request: FakeRemoteRequest) => {
   void Promise.all(request.contenders.map((contender) => serve(contender, request))).then(() =>
     process.send?.({ kind: 'ready', ports }),
   );
-  process.on('message', (command: FakeRemoteCommand) => {
-    switch (command.kind) {
-      case 'latency':
-        latencyMs = command.latencyMs;
-        return;
-      case 'count':
-        counters.get(command.contender)?.(command.reads);
-    }
-  });
+  process.on('message', obey);
 });
 process.once('disconnect', () => process.exit(0));

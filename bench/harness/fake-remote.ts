@@ -1,8 +1,8 @@
-import type { FakeRemoteCommand, FakeRemoteRequest } from './fake-remote.process.js';
+import type { FakeRemoteCommand, FakeRemoteRequest, Flow } from './fake-remote.process.js';
 import { BenchProcess } from './process.js';
 
 type Ready = { readonly kind: 'ready'; readonly ports: Readonly<Record<string, number>> };
-type Counted = { readonly kind: 'counted'; readonly contender: string };
+type Said = { readonly kind: 'counted' | 'flow'; readonly contender: string; readonly flow?: Flow };
 
 /** The remote service of all contenders: one process, a port for each of them. */
 export class FakeRemote {
@@ -25,15 +25,26 @@ export class FakeRemote {
     this.process.send({ kind: 'latency', latencyMs } satisfies FakeRemoteCommand);
   }
 
+  /** More requests a second are refused with 429; 0 for no limit. */
+  setLimit(contender: string, perSecond: number): void {
+    this.process.send({ kind: 'limit', contender, perSecond } satisfies FakeRemoteCommand);
+  }
+
   /** Resolves when this contender has read so many sessions from now on. */
   async counted(contender: string, reads: number): Promise<void> {
-    await this.process.ask<Counted>(
-      { kind: 'count', contender, reads } satisfies FakeRemoteCommand,
-      (message) => message.kind === 'counted' && message.contender === contender,
-    );
+    await this.ask({ kind: 'count', contender, reads }, 'counted', contender);
+  }
+
+  /** What this contender sent since the last time it was asked. */
+  async flow(contender: string): Promise<Flow> {
+    return (await this.ask({ kind: 'flow', contender }, 'flow', contender)).flow!;
   }
 
   stop(): Promise<void> {
     return this.process.stop();
+  }
+
+  private ask(command: FakeRemoteCommand, kind: Said['kind'], contender: string): Promise<Said> {
+    return this.process.ask<Said>(command, (said) => said.kind === kind && said.contender === contender);
   }
 }

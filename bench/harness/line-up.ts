@@ -1,17 +1,28 @@
-import type { ContenderCommand, ContenderRequest, Reply } from './contender.js';
+import type { ProcessCosts } from './contender.js';
 import { type BenchDatabase, BenchServer } from './database.js';
 import { FakeRemote } from './fake-remote.js';
-import { BenchProcess } from './process.js';
+import { Participant } from './participant.js';
 import type { Sample } from './rounds.js';
 
 export interface ContenderOptions {
+  /** Names its port of the remote service; several may share one. */
   readonly name: string;
   readonly script: URL;
   readonly database: BenchDatabase;
-  /** Reads at once. */
+  /** Calls at once. */
   readonly concurrency: number;
+  readonly environment?: Readonly<Record<string, string>>;
   /** Of Node. */
   readonly flags?: readonly string[];
+}
+
+export interface LineUpOptions {
+  /** That the remote service knows of, and that a database has unless it says otherwise. */
+  readonly sessions: number;
+  /** Ports of the remote service. */
+  readonly remotes: readonly string[];
+  /** Whether one in fifty sessions changes each time that all are read. */
+  readonly changes?: boolean;
 }
 
 /** Everything a comparison needs, each in a process of its own: PostgreSQL, the fake remote service, and the contenders. */
@@ -27,14 +38,13 @@ export class LineUp {
 
   /** `work` may fail or be done: nothing is left running. */
   static async with(
-    sessions: number,
-    contenders: readonly string[],
+    { sessions, remotes, changes = true }: LineUpOptions,
     work: (lineUp: LineUp) => Promise<void>,
   ): Promise<void> {
     // A minute ago, in whole seconds as the interface writes them.
     const startedAtMs = Math.floor(Date.now() / 1_000) * 1_000 - 60_000;
     const server = await BenchServer.start();
-    const remote = await FakeRemote.start({ startedAtMs, sessions, contenders });
+    const remote = await FakeRemote.start({ startedAtMs, sessions, contenders: remotes, changes });
     const lineUp = new LineUp(server, remote, sessions, startedAtMs);
     try {
       await work(lineUp);
@@ -45,33 +55,41 @@ export class LineUp {
     }
   }
 
-  async database(name: string): Promise<BenchDatabase> {
-    const database = await this.server.createDatabase(name, this.sessions, this.startedAtMs);
+  async database(name: string, sessions = this.sessions): Promise<BenchDatabase> {
+    const database = await this.server.createDatabase(name, sessions, this.startedAtMs);
     this.started.push(database);
     return database;
   }
 
-  async contender({ name, script, database, concurrency, flags }: ContenderOptions): Promise<BenchProcess> {
-    const child = BenchProcess.start(script, flags);
-    this.started.push(child);
-    const request: ContenderRequest = {
-      remoteUrl: this.remote.url(name),
-      databaseUrl: database.url,
-      concurrency,
-    };
-    await child.ask<Reply>(request, ({ kind }) => kind === 'ready');
-    return child;
+  async contender(options: ContenderOptions): Promise<Participant> {
+    const { name, script, database, concurrency, environment, flags } = options;
+    const remoteUrl = this.remote.url(name);
+    const request = { remoteUrl, databaseUrl: database.url, concurrency, environment };
+    const participant = await Participant.start(script, request, flags);
+    this.started.push(participant);
+    return participant;
   }
 
-  /** Takes the time of `work`, and what it costs the contender and PostgreSQL. */
-  async measure(reads: number, child: BenchProcess, work: () => Promise<unknown>): Promise<Sample> {
-    const before = await this.costs(child);
+  /** Ends it before the others, where a benchmark goes through several. */
+  async dismiss(part: { stop(): Promise<void> }): Promise<void> {
+    this.started.splice(this.started.indexOf(part), 1);
+    await part.stop();
+  }
+
+  /** Takes the time of `work`, which does something so many times, and what it costs the contenders and PostgreSQL. */
+  async measure(
+    count: number,
+    contenders: Participant | readonly Participant[],
+    work: () => Promise<unknown>,
+  ): Promise<Sample> {
+    const all = contenders instanceof Participant ? [contenders] : contenders;
+    const before = await this.costs(all);
     const startedAt = performance.now();
     await work();
     const elapsedMs = performance.now() - startedAt;
-    const after = await this.costs(child);
+    const after = await this.costs(all);
     return {
-      reads,
+      count,
       elapsedMs,
       cpuMicroseconds: after.own - before.own,
       serverCpuMicroseconds:
@@ -80,18 +98,12 @@ export class LineUp {
     };
   }
 
-  private async costs(child: BenchProcess) {
-    const command: ContenderCommand = { kind: 'cpu' };
-    const { cpuMicroseconds } = await child.ask<Reply>(command, ({ kind }) => kind === 'cpu');
+  private async costs(contenders: readonly Participant[]) {
+    const costs = await Promise.all(contenders.map((one): Promise<ProcessCosts> => one.costs()));
     return {
-      own: cpuMicroseconds ?? 0,
+      own: costs.reduce((sum, { cpuMicroseconds }) => sum + cpuMicroseconds, 0),
       server: await this.server.cpuMicroseconds(),
       wal: await this.server.walBytes(),
     };
   }
-}
-
-/** Lets a contender that waits to be told read so many sessions. */
-export async function run(child: BenchProcess, reads: number): Promise<void> {
-  await child.ask<Reply>({ kind: 'run', reads } satisfies ContenderCommand, ({ kind }) => kind === 'done');
 }

@@ -2,41 +2,74 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { availableParallelism, cpus, totalmem } from 'node:os';
 import { fileURLToPath } from 'node:url';
+import { type BenchResult, type ResultTable, verdictOf } from './result.js';
 
 const RESULTS = fileURLToPath(new URL('../results/', import.meta.url));
 
 /** What the figures depend on besides the code. */
-export function machineFacts() {
+function machineFacts(): Record<string, string | number> {
   return {
-    node: process.versions.node,
     platform: `${process.platform} ${process.arch}`,
     cores: availableParallelism(),
     processor: cpus()[0]?.model ?? 'unknown',
     memoryGiB: Math.round(totalmem() / 2 ** 30),
+    measuredOn: new Date().toISOString().slice(0, 10),
   };
 }
 
-export function versionsOf(packages: readonly string[]): Record<string, string> {
-  const { dependencies } = createRequire(import.meta.url)('../../package.json') as {
-    dependencies: Record<string, string>;
+/** As package.json pins them. */
+function versionsOf(packages: readonly string[]): Record<string, string> {
+  const { dependencies, devDependencies } = createRequire(import.meta.url)('../../package.json') as Record<
+    string,
+    Record<string, string>
+  >;
+  const pinned = { ...dependencies, ...devDependencies };
+  return Object.fromEntries(packages.map((name) => [name, pinned[name] ?? 'unknown']));
+}
+
+export type Findings = Omit<BenchResult, 'machine' | 'versions'> & {
+  /** What the figures depend on. */
+  readonly packages: readonly string[];
+  readonly postgresql?: string;
+};
+
+/** Prints what was found and writes it to bench/results/NAME.json. */
+export async function report({ packages, postgresql, ...found }: Findings): Promise<void> {
+  const result: BenchResult = {
+    ...found,
+    machine: machineFacts(),
+    versions: {
+      node: process.versions.node,
+      ...(postgresql === undefined ? {} : { postgresql }),
+      ...versionsOf(packages),
+    },
   };
-  return Object.fromEntries(packages.map((name) => [name, dependencies[name] ?? 'unknown']));
+  console.log(textOf(result));
+  if (!result.control.isValid) process.exitCode = 1;
+  await mkdir(RESULTS, { recursive: true });
+  await writeFile(`${RESULTS}${result.benchmark}.json`, `${JSON.stringify(result, null, 2)}\n`);
+}
+
+function textOf({ title, extent, tables, targets, control, isQuick }: BenchResult): string {
+  const { ratio, least, most, isValid } = control;
+  const verdict = isValid
+    ? `control ${ratio}, within ${least} to ${most}`
+    : `VOID: the control is ${ratio}, not within ${least} to ${most}; the machine was not quiet`;
+  return [
+    `\n${title}\n${extent}${isQuick ? '; a quick look, not a result' : ''}`,
+    ...tables.map(textOfTable),
+    `${verdict}\n${targets.map(verdictOf).join('\n')}`,
+  ].join('\n\n');
 }
 
 /** Columns of text, the first to the left and the others to the right. */
-export function table(rows: readonly (readonly string[])[]): string {
-  const widths = rows[0]!.map((_, column) => Math.max(...rows.map((row) => row[column]!.length)));
-  return rows
-    .map((row) =>
-      row
-        .map((cell, column) => (column === 0 ? cell.padEnd(widths[0]!) : cell.padStart(widths[column]!)))
-        .join('  '),
-    )
-    .join('\n');
-}
-
-/** To bench/results/NAME.json. */
-export async function writeResults(name: string, results: object): Promise<void> {
-  await mkdir(RESULTS, { recursive: true });
-  await writeFile(`${RESULTS}${name}.json`, `${JSON.stringify(results, null, 2)}\n`);
+function textOfTable({ title, columns, rows }: ResultTable): string {
+  const all = [columns, ...rows].map((row) => row.map((cell) => (cell === null ? '-' : String(cell))));
+  const widths = columns.map((_, column) => Math.max(...all.map((row) => row[column]!.length)));
+  const lines = all.map((row) =>
+    row
+      .map((cell, column) => (column === 0 ? cell.padEnd(widths[0]!) : cell.padStart(widths[column]!)))
+      .join('  '),
+  );
+  return [title, ...lines].join('\n');
 }

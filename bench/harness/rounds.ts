@@ -1,6 +1,11 @@
+import type { Control } from './result.js';
+import { showProgress } from './progress.js';
+import { median, quantile, rounded } from './statistics.js';
+
 /** One contender in one round. */
 export interface Sample {
-  readonly reads: number;
+  /** Of whatever is counted: reads, requests, registrations. */
+  readonly count: number;
   readonly elapsedMs: number;
   /** Of the contender's process. */
   readonly cpuMicroseconds: number;
@@ -9,76 +14,64 @@ export interface Sample {
   readonly walBytes: number;
 }
 
-export interface Summary {
+export interface Contender<S = Sample> {
   readonly name: string;
-  /** Median, least and most reads per second. */
-  readonly perSecond: Spread;
-  /** Medians per read. */
-  readonly cpuMicroseconds: number;
-  readonly serverCpuMicroseconds: number | null;
-  readonly walBytes: number;
-}
-
-export interface Spread {
-  readonly median: number;
-  readonly least: number;
-  readonly most: number;
-}
-
-export interface Contender {
-  readonly name: string;
-  round(): Promise<Sample>;
+  round(): Promise<S>;
 }
 
 /**
  * Every contender once per round, one after the other, so that a slow minute of the machine hits all alike. The first round warms
  * up and is not counted.
  */
-export async function interleave(
-  contenders: readonly Contender[],
+export async function interleave<S>(
+  contenders: readonly Contender<S>[],
   rounds: number,
-): Promise<Map<string, Sample[]>> {
-  const samples = new Map(contenders.map(({ name }) => [name, [] as Sample[]]));
+): Promise<Map<string, S[]>> {
+  const samples = new Map(contenders.map(({ name }) => [name, [] as S[]]));
   for (let round = 0; round <= rounds; round++) {
     for (const contender of contenders) {
+      showProgress(`round ${round} of ${rounds}: ${contender.name}`);
       const sample = await contender.round();
       if (round > 0) samples.get(contender.name)!.push(sample);
     }
-    process.stderr.write(round === 0 ? 'warmed up' : ` ${round}/${rounds}`);
   }
-  process.stderr.write('\n');
+  showProgress('');
   return samples;
 }
 
-export function summarise(name: string, samples: readonly Sample[]): Summary {
-  const perRead = (of: (sample: Sample) => number) =>
-    median(samples.map((sample) => of(sample) / sample.reads));
-  const rates = samples.map(({ reads, elapsedMs }) => (reads * 1_000) / elapsedMs);
+/** Median, least and most per second; medians of the costs of one. */
+export function summarise(samples: readonly Sample[]) {
+  const perOne = (of: (sample: Sample) => number) => median(samples.map((one) => of(one) / one.count));
+  const rates = samples.map(rateOf);
+  const isServerKnown = samples.every((sample) => sample.serverCpuMicroseconds !== null);
   return {
-    name,
-    perSecond: {
-      median: Math.round(median(rates)),
-      least: Math.round(Math.min(...rates)),
-      most: Math.round(Math.max(...rates)),
-    },
-    cpuMicroseconds: round1(perRead((sample) => sample.cpuMicroseconds)),
-    serverCpuMicroseconds: samples.some((sample) => sample.serverCpuMicroseconds === null)
-      ? null
-      : round1(perRead((sample) => sample.serverCpuMicroseconds!)),
-    walBytes: Math.round(perRead((sample) => sample.walBytes)),
+    perSecond: Math.round(median(rates)),
+    spread: `${Math.round(quantile(rates, 0))}-${Math.round(quantile(rates, 1))}`,
+    cpuMicroseconds: rounded(perOne((sample) => sample.cpuMicroseconds)),
+    serverCpuMicroseconds: isServerKnown ? rounded(perOne((sample) => sample.serverCpuMicroseconds!)) : null,
+    walBytes: Math.round(perOne((sample) => sample.walBytes)),
   };
 }
 
+export const rateOf = ({ count, elapsedMs }: Sample): number => (count * 1_000) / elapsedMs;
+
 /** Of the same round each, so that what slowed a whole round down cancels out. */
-export function ratio(samples: readonly Sample[], to: readonly Sample[]): number {
-  const rate = ({ reads, elapsedMs }: Sample) => reads / elapsedMs;
-  return Number(median(samples.map((sample, round) => rate(sample) / rate(to[round]!))).toFixed(2));
-}
+export const ratio = (samples: readonly Sample[], to: readonly Sample[]): number =>
+  ratioOf(samples.map(rateOf), to.map(rateOf));
 
-const round1 = (value: number): number => Number(value.toFixed(1));
+export const ratioOf = (values: readonly number[], to: readonly number[]): number =>
+  rounded(median(values.map((value, round) => value / to[round]!)));
 
-function median(values: readonly number[]): number {
-  const sorted = values.toSorted((a, b) => a - b);
-  const middle = sorted.length >> 1;
-  return sorted.length % 2 === 1 ? sorted[middle]! : (sorted[middle - 1]! + sorted[middle]!) / 2;
+/** The same thing twice, measured like everything else: how far that is from 1 is how far nothing here can be trusted. */
+const CONTROL_LEAST = 0.93;
+const CONTROL_MOST = 1.07;
+
+export function control(values: readonly number[], again: readonly number[]): Control {
+  const measured = ratioOf(again, values);
+  return {
+    ratio: measured,
+    least: CONTROL_LEAST,
+    most: CONTROL_MOST,
+    isValid: measured >= CONTROL_LEAST && measured <= CONTROL_MOST,
+  };
 }

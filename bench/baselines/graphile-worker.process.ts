@@ -1,0 +1,36 @@
+import { Logger, makeWorkerUtils, run } from 'graphile-worker';
+import pg from 'pg';
+import { takePart } from '../harness/contender.js';
+import { Countdown, engineReader, firstJobs, NEXT_READ_MS, type PollJob } from './engine-read.js';
+
+// One graphile-worker job per poll, which adds the next one itself. `TUNED=1` adds what its documentation offers for throughput: a
+// local queue, and completing jobs in batches.
+takePart(async ({ remoteUrl, databaseUrl, concurrency, environment }) => {
+  const isTuned = environment?.TUNED === '1';
+  const pool = new pg.Pool({ connectionString: databaseUrl, max: 20 });
+  const read = engineReader(remoteUrl, pool, concurrency);
+  const countdown = new Countdown();
+  const nextReadAt = () => new Date(Date.now() + NEXT_READ_MS);
+
+  const utils = await makeWorkerUtils({ pgPool: pool });
+  await utils.migrate();
+  await utils.addJobs(firstJobs().map((payload) => ({ identifier: 'poll', payload, runAt: nextReadAt() })));
+  await run({
+    pgPool: pool,
+    concurrency,
+    // As often as our poller looks here.
+    pollInterval: 50,
+    noHandleSignals: true,
+    logger: new Logger(() => () => {}),
+    preset: {
+      worker: isTuned ? { localQueue: { size: 500 }, completeJobBatchDelay: 0, failJobBatchDelay: 0 } : {},
+    },
+    taskList: {
+      poll: async (payload, { addJob }) => {
+        await addJob('poll', await read(payload as PollJob), { runAt: nextReadAt() });
+        countdown.step();
+      },
+    },
+  });
+  return { run: (count: number) => countdown.of(count) };
+});

@@ -1,0 +1,187 @@
+import { Environment } from '../src/platform/env/environment.js';
+import { Database } from '../src/platform/database/database.js';
+import { PollsStore } from '../src/onboarding/polls.store.js';
+import type { BenchDatabase } from './harness/database.js';
+import { LineUp } from './harness/line-up.js';
+import type { Participant } from './harness/participant.js';
+import { report } from './harness/report.js';
+import { atLeast, atMost } from './harness/result.js';
+import { control, interleave, rateOf, ratio, type Sample, summarise } from './harness/rounds.js';
+import { median, quantile, rounded } from './harness/statistics.js';
+import { type BenchOptions, profileFlags } from './options.js';
+
+const IN_FLIGHT = 64;
+/** 1 % of the smallest: a claim as large as every size has due. */
+const CLAIM = 100;
+const MEGABYTE = 2 ** 20;
+
+interface Size {
+  readonly name: string;
+  readonly sessions: number;
+  readonly database: BenchDatabase;
+  readonly worker: Participant;
+  readonly polls: PollsStore;
+  readonly end: () => Promise<void>;
+}
+
+/**
+ * The same work beside few and many open sessions. The number of sessions that are due is the same for all, 1 % of the most: a tenth
+ * of a second of work, which 1 % of the fewest would be, has no rate. Claims are measured with 1 % of each due.
+ */
+export async function flatBench(options: BenchOptions): Promise<void> {
+  const sizes = options.quick ? [2_000, 10_000, 50_000] : [10_000, 100_000, 1_000_000];
+  const due = options.quick ? 2_000 : 10_000;
+  const most = sizes.at(-1)!;
+  const names = sizes.map((sessions) => `${sessions} sessions`);
+  await LineUp.with({ sessions: most, remotes: names, changes: false }, async (lineUp) => {
+    const all: Size[] = [];
+    for (const [index, sessions] of sizes.entries())
+      all.push(await prepare(lineUp, names[index]!, sessions, options));
+    const first = all[0]!;
+    const last = all.at(-1)!;
+    const again = `${first.name} again`;
+    const polled = new Map<string, number>(all.map(({ name }) => [name, 0]));
+    const pollRound = async (size: Size): Promise<Sample> => {
+      const read = lineUp.remote.counted(size.name, due);
+      await size.database.makeDue(due);
+      const sample = await lineUp.measure(due, size.worker, async () => {
+        await read;
+        await size.database.untilNoneIsClaimed();
+      });
+      polled.set(size.name, polled.get(size.name)! + due);
+      return sample;
+    };
+    // The first answer of a session is a change.
+    for (const size of all) await pollRound(size);
+    for (const { name } of all) polled.set(name, 0);
+    const before = await Promise.all(all.map(({ database }) => database.updates('session_polls')));
+    const samples = await interleave(
+      [
+        ...all.map((size) => ({ name: size.name, round: () => pollRound(size) })),
+        { name: again, round: () => pollRound(first) },
+      ],
+      options.rounds,
+    );
+    const after = await Promise.all(all.map(({ database }) => database.updates('session_polls')));
+    const resident = await Promise.all(all.map(async ({ worker }) => (await worker.costs()).residentBytes));
+    for (const { worker } of all) await lineUp.dismiss(worker);
+    const claims = await measureClaims(all, options);
+    await Promise.all(all.map(({ end }) => end()));
+
+    const rate = (size: Size) => samples.get(size.name)!;
+    const claimOf = (size: Size) => median(claims.get(size.name)!);
+    const rates = all.map((size) => ratio(rate(size), rate(first)));
+    await report({
+      benchmark: 'flat',
+      title: 'Flat as it grows',
+      extent: `${due} sessions due, none changed, ${IN_FLIGHT} reads in flight, ${options.rounds} rounds; claims of ${CLAIM} with 1 % due`,
+      isQuick: options.quick,
+      control: control(rate(first).map(rateOf), samples.get(again)!.map(rateOf)),
+      targets: [
+        atLeast('slowest of the sizes, of the rate of the smallest', 0.85, Math.min(...rates)),
+        atMost(
+          'claim at the largest, times the claim at the smallest',
+          2,
+          rounded(claimOf(last) / claimOf(first)),
+        ),
+        atMost(
+          'more memory resident at the largest than at the smallest',
+          64,
+          Math.round((resident.at(-1)! - resident[0]!) / MEGABYTE),
+          'MB',
+        ),
+        atMost(
+          'rows written per unchanged poll, at the largest',
+          1,
+          rounded(rowsPerPoll(after.at(-1)!, before.at(-1)!, polled.get(last.name)!), 2),
+        ),
+      ],
+      tables: [
+        {
+          title: 'Unchanged polls',
+          columns: [
+            'open sessions',
+            'reads/s',
+            'least-most',
+            'PostgreSQL CPU µs per poll',
+            'WAL bytes per poll',
+            'HOT share of updates',
+            `claim of ${CLAIM}: ms, median`,
+            'ms, 99 %',
+            'memory MB',
+          ],
+          bar: 1,
+          rows: all.map((size, index) => {
+            const { perSecond, spread, serverCpuMicroseconds, walBytes } = summarise(rate(size));
+            const [was, is] = [before[index]!, after[index]!];
+            const hot = rounded((is.hot - was.hot) / Math.max(1, is.all - was.all), 2);
+            const times = claims.get(size.name)!;
+            return [
+              size.sessions,
+              perSecond,
+              spread,
+              serverCpuMicroseconds,
+              walBytes,
+              hot,
+              rounded(median(times)),
+              rounded(quantile(times, 0.99)),
+              Math.round(resident[index]! / MEGABYTE),
+            ];
+          }),
+        },
+      ],
+      packages: ['axios', 'undici', 'pg'],
+      postgresql: lineUp.server.version,
+    });
+  });
+}
+
+async function prepare(lineUp: LineUp, name: string, sessions: number, options: BenchOptions): Promise<Size> {
+  const database = await lineUp.database(`sessions_${sessions}`, sessions);
+  const worker = await lineUp.contender({
+    name,
+    script: new URL('./service.process.ts', import.meta.url),
+    database,
+    concurrency: IN_FLIGHT,
+    flags: profileFlags(options),
+  });
+  const environment = Object.assign(new Environment(), { DATABASE_URL: database.url });
+  const own = new Database(environment);
+  return {
+    name,
+    sessions,
+    database,
+    worker,
+    polls: new PollsStore(own, environment),
+    end: () => own.onApplicationShutdown(),
+  };
+}
+
+/** Each makes 1 % due and claims it, 100 at a time, as the poller does; milliseconds per claim. */
+async function measureClaims(sizes: readonly Size[], options: BenchOptions): Promise<Map<string, number[]>> {
+  const times = new Map(sizes.map(({ name }) => [name, [] as number[]]));
+  await interleave(
+    sizes.map((size) => ({
+      name: `claims beside ${size.name}`,
+      round: async () => {
+        await size.database.makeDue(Math.max(CLAIM, size.sessions / 100));
+        for (;;) {
+          const startedAt = performance.now();
+          const batch = await size.polls.claimDue(CLAIM);
+          if (batch === null) return;
+          times.get(size.name)!.push(performance.now() - startedAt);
+          await size.polls.closeBatches([batch.id]);
+        }
+      },
+    })),
+    options.rounds,
+  );
+  return times;
+}
+
+/** Making them due wrote each once as well. */
+const rowsPerPoll = (
+  after: { readonly all: number },
+  before: { readonly all: number },
+  polled: number,
+): number => (after.all - before.all - polled) / polled;
