@@ -66,6 +66,14 @@ export const ERASE_DELIVERY_ERRORS: Statement = {
   text: 'UPDATE handler_deliveries SET last_error = NULL WHERE subject = ANY ($1::text[])',
 };
 
+/** A receiver may quote what it was sent; a failure to reach it may quote the receiver. */
+export const ERASE_WEBHOOK_ANSWERS: Statement = {
+  name: 'events.erase-webhook-answers',
+  text: `
+    UPDATE webhook_deliveries SET last_answer = NULL, last_error = NULL
+    WHERE subject = ANY ($1::text[]) AND (last_answer IS NOT NULL OR last_error IS NOT NULL)`,
+};
+
 /**
  * Empties every event of these subjects of what is personal; answers how many there were. What a handler has in hand at that
  * moment it still sees; what it says of it is not kept (see `markFailed`).
@@ -73,5 +81,6 @@ export const ERASE_DELIVERY_ERRORS: Statement = {
 export async function eraseEvents(tx: Transaction, subjects: readonly string[]): Promise<number> {
   const erased = await tx.query(ERASE_EVENTS, [subjects, KEPT, JSON.stringify(WHEN_ERASED)]);
   await tx.query(ERASE_DELIVERY_ERRORS, [subjects]);
+  await tx.query(ERASE_WEBHOOK_ANSWERS, [subjects]);
   return erased.length;
 }

@@ -2,7 +2,11 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Injectable, Module } from '@nestjs/common';
 import { AuditLog, ERASE_REQUEST_IDS } from '../../src/access/audit-log.store.js';
 import { ErasuresStore } from '../../src/erasure/erasures.store.js';
-import { ERASE_DELIVERY_ERRORS, ERASE_EVENTS } from '../../src/events/erase-events.sql.js';
+import {
+  ERASE_DELIVERY_ERRORS,
+  ERASE_EVENTS,
+  ERASE_WEBHOOK_ANSWERS,
+} from '../../src/events/erase-events.sql.js';
 import type { DomainEvent } from '../../src/events/domain-event.js';
 import { OnEvent } from '../../src/events/on-event.js';
 import {
@@ -18,6 +22,7 @@ import { DELETE_REGISTRATIONS, ERASE_GRID_LOCATIONS, ERASE_USER } from '../../sr
 import { TestClient, type SessionAnswer, type UserAnswer } from '../setup/client.js';
 import { startTestApp, type TestApp } from '../setup/test-app.js';
 import { waitFor } from '../setup/wait-for.js';
+import { startWebhookReceiver, type WebhookReceiver } from '../setup/webhook-receiver.js';
 import {
   countPolls,
   leadThroughEverything,
@@ -73,20 +78,29 @@ const nothingIsRead = () =>
 describe('R38: erasure is complete', () => {
   let bystander: SessionAnswer;
   let person: CanaryPerson;
+  let receiver: WebhookReceiver;
 
   beforeAll(async () => {
     await start();
+    receiver = await startWebhookReceiver();
+    // As indiscreet as a receiver can be: it answers with what it was sent.
+    receiver.answer = ({ body }) => ({ status: 500, body });
+    await client.call('POST', '/webhook-endpoints', { url: receiver.url });
     bystander = await client.startNew({ metadata: { kept: true } });
     person = await leadThroughEverything(service, client);
     await waitFor(
       'a handler has failed',
       async () => (await database.query('SELECT FROM handler_deliveries WHERE attempts > 0')).length > 0,
     );
-    await waitFor('a read has failed', async () =>
-      (await placesOf(person, service)).includes('session_polls'),
-    );
+    await waitFor('a read has failed and a receiver has quoted an event', async () => {
+      const places = await placesOf(person, service);
+      return places.includes('session_polls') && places.includes('webhook_deliveries');
+    });
   }, 60_000);
-  afterAll(() => service.close());
+  afterAll(async () => {
+    await service.close();
+    await receiver.close();
+  });
 
   /** Erases the person without one of the statements, looks at every table, and takes all of it back. */
   async function rehearse(leftOut?: Statement): Promise<string[]> {
@@ -120,6 +134,7 @@ describe('R38: erasure is complete', () => {
   it.each([
     ERASE_EVENTS,
     ERASE_DELIVERY_ERRORS,
+    ERASE_WEBHOOK_ANSWERS,
     ERASE_REQUEST_IDS,
     DELETE_REGISTRATIONS,
     ERASE_USER,

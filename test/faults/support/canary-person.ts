@@ -30,6 +30,7 @@ export const PLACES_OF_A_PERSON = [
   'session_polls',
   'session_starts',
   'users',
+  'webhook_deliveries',
 ];
 
 const EAN_LENGTH = 18;
