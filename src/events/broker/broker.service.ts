@@ -128,23 +128,28 @@ export class Broker implements OnApplicationBootstrap, OnModuleDestroy, BeforeAp
     }
   }
 
-  /** The sequence after which to go on, from what the broker says and what was written down of it. */
+  /**
+   * The sequence after which to go on. What the broker holds counts, where it can say: more than was written down when whoever
+   * published died before writing, less when it has lost what it had confirmed.
+   */
   private async startAt(held: Held, readTo: string): Promise<string> {
     switch (held.kind) {
       case 'unknown':
         return readTo;
       case 'nothing':
-        if (readTo !== '0')
-          this.logger.warn(
-            'the broker holds none of the events that it had confirmed; all are published again',
-          );
-        return '0';
-      case 'up_to': {
-        // It has stored more than was written down: whoever published died or was cut off in between.
-        const sequence = await sql.findSequence(this.database, held.id);
-        return sequence !== null && BigInt(sequence) > BigInt(readTo) ? sequence : readTo;
-      }
+        return this.startOver('0', readTo);
+      case 'up_to':
+        return this.startOver((await sql.findSequence(this.database, held.id)) ?? readTo, readTo);
     }
+  }
+
+  private startOver(heldTo: string, readTo: string): string {
+    if (BigInt(heldTo) < BigInt(readTo)) {
+      this.logger.warn(
+        `the broker has lost events that it had confirmed; those after ${heldTo} are published again`,
+      );
+    }
+    return heldTo;
   }
 
   private async keep(lease: sql.Lease, over: AbortController): Promise<void> {

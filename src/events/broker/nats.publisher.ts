@@ -172,7 +172,8 @@ function reasonOf(error: unknown): string {
   return `it cannot be reached${code === undefined ? '' : ` (${code})`}`;
 }
 
-const codeOf = (error: unknown): string | undefined => {
-  if (!(error instanceof Error)) return undefined;
-  return 'code' in error && typeof error.code === 'string' ? error.code : codeOf(error.cause);
-};
+function codeOf(error: unknown): string | undefined {
+  if (typeof error !== 'object' || error === null) return undefined;
+  if ('code' in error && typeof error.code === 'string') return error.code;
+  return 'cause' in error ? codeOf(error.cause) : undefined;
+}
