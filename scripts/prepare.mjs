@@ -77,7 +77,9 @@ async function runNpm(args, output) {
   });
 }
 
-const isBuilt = async () => (await readFile(STAMP, 'utf8').catch(() => '')) === (await digestOfSources());
+/** Whether `dist` is what these sources make. */
+export const isBuilt = async () =>
+  (await readFile(STAMP, 'utf8').catch(() => '')) === (await digestOfSources());
 
 async function build() {
   // Taken before, so that a file that changes during the build makes the next start build again.

@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import type { Remote } from '../../src/remote/remote.service.js';
-import { caught, promise } from '../faults/support/promise.js';
+import { caught, isLong, promise } from '../faults/support/promise.js';
 import { waitFor } from '../setup/wait-for.js';
 import {
   type RawRequest,
@@ -21,6 +21,7 @@ afterEach(async () => {
 
 const CAP = 20;
 const LATENCY_MS = 150;
+const DUE = isLong ? 1_000 : 400;
 
 interface CappedServer extends RawServer {
   readonly served: () => number;
@@ -98,7 +99,7 @@ describe('R25: overload is answered with less', () => {
     const server = await startCapped();
     const remote = startRemote({ SCS_BASE_URL: server.url, SCS_MAX_CONCURRENCY: 100 });
     closing.push(() => remote.onApplicationShutdown());
-    const figures = await measure(server, () => isRead(remote), { warmUp: 200, due: 600 });
+    const figures = await measure(server, () => isRead(remote), { warmUp: 200, due: DUE });
     promise('R25', {
       figure: `goodput ${Math.round(figures.goodput * 100)} %, ${figures.attemptsPerSuccess.toFixed(2)} attempts per success`,
       bound: 'at least 80 %, at most 1.1',

@@ -2,30 +2,33 @@ import { chmod, mkdtemp, readFile, rm, stat } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { processCommand } from '../../src/platform/local/process-identity.js';
 import { startTestProcess, type TestProcess } from '../setup/test-process.js';
 import { waitFor } from '../setup/wait-for.js';
 
-// What `npm start` runs once it has installed and built, in a folder of its own, with nothing configured.
+jest.setTimeout(60_000);
+
+/**
+ * What `npm start` runs once it has installed and built, in a folder of its own, with nothing configured. All starts but those that
+ * fail before they make anything share the folder, so that each finds the data as the one before left them.
+ */
 describe('a start with nothing but defaults', () => {
   let folder: string;
   const started: TestProcess[] = [];
-  const start = async (env: Record<string, string> = {}): Promise<TestProcess> => {
-    const service = await startTestProcess('dist/main.js', { SANDBOX_PORT: '0', ...env }, folder);
+  const start = async (env: Record<string, string> = {}, where = folder): Promise<TestProcess> => {
+    const service = await startTestProcess('dist/main.js', { SANDBOX_PORT: '0', ...env }, where);
     started.push(service);
     return service;
   };
   const readData = async (file: string) => JSON.parse(await readFile(join(folder, '.data', file), 'utf8'));
 
-  beforeEach(async () => {
+  beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), 'pv onboarding start '));
     await chmod(folder, 0o755);
   });
-  afterEach(async () => {
-    await Promise.all(started.splice(0).map((service) => service.stop('SIGKILL')));
-    await rm(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 200 });
-  });
+  afterEach(() => Promise.all(started.splice(0).map((service) => service.stop('SIGKILL'))));
+  afterAll(() => rm(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 200 }));
 
   /** The sandbox, the supervisor and PostgreSQL itself. */
   async function childrenPids(): Promise<number[]> {
@@ -141,14 +144,14 @@ describe('a start with nothing but defaults', () => {
   });
 
   it('says everything that is wrong with the configuration, without starting anything', async () => {
-    const attempt = start({ PORT: 'x', LOG_LEVEL: '', NODE_ENV: 'production' });
+    const empty = await mkdtemp(join(folder, 'empty-'));
+    const attempt = start({ PORT: 'x', LOG_LEVEL: '', NODE_ENV: 'production' }, empty);
     await expect(attempt).rejects.toThrow(/ended with 1/);
     await expect(attempt).rejects.toThrow(/PORT must/);
     await expect(attempt).rejects.toThrow(/LOG_LEVEL is blank/);
     await expect(attempt).rejects.toThrow(/DATABASE_URL is required in production/);
-    await expect(stat(join(folder, '.data'))).rejects.toThrow('ENOENT');
-    await expect(start({ PORT: 'x' })).rejects.toThrow(/PORT must/);
-    await expect(stat(join(folder, '.data'))).rejects.toThrow('ENOENT');
+    await expect(start({ PORT: 'x' }, empty)).rejects.toThrow(/PORT must/);
+    await expect(stat(join(empty, '.data'))).rejects.toThrow('ENOENT');
   });
 });
 

@@ -4,13 +4,13 @@ import { SessionsStore } from '../../src/onboarding/sessions.store.js';
 import { Database } from '../../src/platform/database/database.js';
 import { waitFor } from '../setup/wait-for.js';
 import { gatePolling, type PollingGate } from './support/polling-gate.js';
-import { caught, promise } from './support/promise.js';
+import { caught, isLong, promise } from './support/promise.js';
 import { startReplicas, type Replicas } from './support/replicas.js';
 import { seedSessions } from './support/seeded-sessions.js';
 
 jest.setTimeout(60_000);
 
-const SESSIONS = 200;
+const SESSIONS = isLong ? 500 : 100;
 /** As many as a new limiter reads at once. */
 const TOGETHER = 8;
 

@@ -16,7 +16,7 @@ import { startSessions } from './support/replicas.js';
 
 jest.setTimeout(120_000);
 
-const HANG_MS = isLong ? 20_000 : 3_000;
+const HANG_MS = isLong ? 20_000 : 2_000;
 const SAMPLE_EVERY_MS = 100;
 const OLDEST_MS = 1_000;
 /** No deadline of ours ends a call before the hanging does. */

@@ -1,20 +1,27 @@
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import pg from 'pg';
+import { Database } from '../../src/platform/database/database.js';
+import type { Environment } from '../../src/platform/env/environment.js';
 import { startSandbox, type TestSandbox } from '../setup/sandbox.js';
 import { startServiceProcess } from '../setup/service-process.js';
 import { createTestDatabase, type TestDatabase } from '../setup/test-database.js';
 import { ADMIN_KEY, testEnvironment } from '../setup/test-environment.js';
 import { startTestProcess, type TestProcess } from '../setup/test-process.js';
 import { waitFor } from '../setup/wait-for.js';
+import { endWithin, type Ending } from './support/own-time.js';
 import { caught, promise } from './support/promise.js';
+import { seedSessions } from './support/seeded-sessions.js';
+
+jest.setTimeout(120_000);
 
 /** Added to each answer of the remote service; a first registration needs two, a token and the user. */
 const SLOW_MS = 700;
 const STOP_WITHIN_MS = 5_000;
+const SESSIONS = 20;
 
 describe('R34: stopping is clean', () => {
   let database: TestDatabase;
+  let admin: pg.Client;
   let sandbox: TestSandbox;
   let service: TestProcess;
   const stops: (() => Promise<unknown>)[] = [];
@@ -22,11 +29,12 @@ describe('R34: stopping is clean', () => {
   beforeEach(async () => {
     database = await createTestDatabase();
     stops.unshift(database.drop);
+    admin = new pg.Client({ connectionString: database.url });
+    await admin.connect();
+    stops.unshift(() => admin.end());
     sandbox = await startSandbox();
     stops.unshift(sandbox.stop);
-    service = await startServiceProcess(environment());
-    stops.unshift(() => service.stop('SIGKILL'));
-  }, 60_000);
+  });
   afterEach(async () => {
     for (const stop of stops.splice(0)) await stop();
   });
@@ -35,93 +43,100 @@ describe('R34: stopping is clean', () => {
     ...testEnvironment(),
     ...sandbox.environment,
     DATABASE_URL: database.url,
+    LOG_LEVEL: 'info',
   });
-  const call = (path: string, body?: object) =>
-    fetch(`${service.url}/api/v1${path}`, {
-      headers: { authorization: `Bearer ${ADMIN_KEY}`, 'content-type': 'application/json' },
-      ...(body && { method: 'POST', body: JSON.stringify(body) }),
-    });
+  async function start(begin: Promise<TestProcess> = startServiceProcess(environment())): Promise<void> {
+    service = await begin;
+    stops.unshift(() => service.stop('SIGKILL'));
+  }
   const register = (reference: string) =>
-    call('/users', { tenantReference: reference, gridLocations: [{ ean: '871685900000000014' }] });
+    fetch(`${service.url}/api/v1/users`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${ADMIN_KEY}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ tenantReference: reference, gridLocations: [{ ean: '871685900000000014' }] }),
+    });
+  const count = async (statement: string): Promise<number> =>
+    Number((await admin.query<{ count: string }>(`SELECT count(*) ${statement}`)).rows[0]!.count);
+  const isRegistering = () => waitFor('the request to be under way', async () => (await count(SENT)) > 0);
 
-  it.each(['SIGTERM', 'SIGINT'] as const)(
-    'answers the request in flight after a %s, then ends',
-    async (signal) => {
-      await sandbox.control.change({ latencyMs: SLOW_MS });
-      const answer = register('in-flight');
-      await waitFor('the request to be under way', () => isRegistering(database.url));
+  async function seed(): Promise<void> {
+    const direct = new Database({
+      DATABASE_URL: database.url,
+      DATABASE_POOL_SIZE: 2,
+      ROLE: 'all',
+    } as Environment);
+    try {
+      await seedSessions(direct, sandbox.control, SESSIONS);
+    } finally {
+      await direct.onApplicationShutdown();
+    }
+  }
 
-      const askedAt = Date.now();
-      const ended = await service.stop(signal);
-      const tookMs = Date.now() - askedAt;
-      promise('R34', {
-        figure: `exit ${ended.code} ${tookMs} ms after ${signal} during a request`,
-        bound: `0, ${STOP_WITHIN_MS} ms`,
-      });
-      expect(ended).toEqual({ code: 0, signal: null });
-      expect(tookMs).toBeLessThan(STOP_WITHIN_MS);
-      expect((await answer).status).toBe(201);
-    },
-  );
-
-  it('takes no new connection once it is asked to stop', async () => {
-    await sandbox.control.change({ latencyMs: SLOW_MS });
-    const answer = register('last');
-    await waitFor('the request to be under way', () => isRegistering(database.url));
-    service.kill('SIGTERM');
-    await waitFor('new connections to be refused', async () => {
-      const attempt = fetch(`${service.url}/health/live`, { headers: { connection: 'close' } });
-      return attempt.then(
+  /** Who is asked to stop takes no new connection. */
+  const refusesConnections = () =>
+    waitFor('new connections to be refused', () =>
+      fetch(`${service.url}/health/live`, { headers: { connection: 'close' } }).then(
         () => false,
         () => true,
-      );
+      ),
+    );
+
+  it('after a SIGTERM amid a request and reads: the request is answered, every lease given back', async () => {
+    await start();
+    await sandbox.control.change({ latencyMs: SLOW_MS });
+    await seed();
+    await waitFor('sessions to be read', async () => (await sandbox.control.ledger()).inFlight > 1);
+    const answer = register('in-flight');
+    await isRegistering();
+    expect(await count(LEASES)).toBeGreaterThan(0);
+
+    service.kill('SIGTERM');
+    const [{ ended, tookMs }] = await Promise.all([endWithin(service, STOP_WITHIN_MS), refusesConnections()]);
+    const leases = await count(LEASES);
+    const held = await count(HELD_JOBS);
+    promise('R34', {
+      figure: `exit ${ended?.code} ${Math.round(tookMs)} ms after a SIGTERM during a request and reads, ${leases + held} leases left`,
+      bound: `0, ${STOP_WITHIN_MS} ms, 0`,
     });
+    expect(ended).toEqual({ code: 0, signal: null });
     expect((await answer).status).toBe(201);
-    expect((await service.exited).code).toBe(0);
+    expect([leases, held, await count(HELD_STARTS)]).toEqual([0, 0, 0]);
+    expect(await count(`FROM session_polls WHERE failures > 0`)).toBe(0);
   });
 
-  it('ends in time however long a request takes', async () => {
-    expect(await endsInTime()).toEqual({ code: 0, signal: null });
+  it('in time however long a request takes, and at once after a second signal', async () => {
+    await start();
+    expect((await endDuringRequest()).ended).toEqual({ code: 0, signal: null });
+    await start();
+    await sandbox.control.change({ latencyMs: 60_000 });
+    const answer = register('forced').catch((error: unknown) => error);
+    await isRegistering();
+    service.kill('SIGINT');
+    await refusesConnections();
+    service.kill('SIGINT');
+    expect((await endWithin(service, 1_000)).ended?.code).toBe(130);
+    await answer;
   });
 
-  it('goes red with the defaults of Nest', async () => {
-    await service.stop('SIGKILL');
-    service = await startTestProcess('test/faults/support/nest-defaults.process.ts', environment());
-    expect(await endsInTime()).toBe('still running');
+  it('turns red with the defaults of Nest', async () => {
+    await start(startTestProcess('test/faults/support/nest-defaults.process.ts', environment()));
+    expect((await endDuringRequest()).ended).toBeNull();
     caught('R34', 'defaults of Nest');
   });
 
-  async function endsInTime(): Promise<unknown> {
+  async function endDuringRequest(): Promise<Ending> {
     await sandbox.control.change({ latencyMs: 60_000 });
     const answer = register('endless').catch((error: unknown) => error);
-    await waitFor('the request to be under way', () => isRegistering(database.url));
-    const ended = await Promise.race([service.stop('SIGTERM'), sleep(STOP_WITHIN_MS, 'still running')]);
+    await isRegistering();
+    service.kill('SIGTERM');
+    const ending = await endWithin(service, STOP_WITHIN_MS);
     await service.stop('SIGKILL');
     await answer;
-    return ended;
+    return ending;
   }
-
-  it('ends at once after a second signal', async () => {
-    await sandbox.control.change({ latencyMs: 60_000 });
-    const answer = register('forced').catch((error: unknown) => error);
-    await waitFor('the request to be under way', () => isRegistering(database.url));
-    service.kill('SIGINT');
-    const first = Date.now();
-    await waitFor('the first to be taken', () => Date.now() - first > 600);
-    const askedAt = Date.now();
-    expect((await service.stop('SIGINT')).code).toBe(130);
-    expect(Date.now() - askedAt).toBeLessThan(1_000);
-    await answer;
-  });
 });
 
-async function isRegistering(url: string): Promise<boolean> {
-  const client = new pg.Client({ connectionString: url });
-  await client.connect();
-  try {
-    const { rows } = await client.query('SELECT 1 FROM registrations WHERE sent_at IS NOT NULL');
-    return rows.length > 0;
-  } finally {
-    await client.end();
-  }
-}
+const SENT = 'FROM registrations WHERE sent_at IS NOT NULL';
+const LEASES = 'FROM poll_batches';
+const HELD_JOBS = 'FROM graphile_worker._private_jobs WHERE locked_by IS NOT NULL';
+const HELD_STARTS = `FROM session_starts WHERE status = 'sending'`;
