@@ -12,6 +12,13 @@ const ACTIONS: Readonly<Record<string, string>> = {
   discardRegistration: 'registration.discarded',
   resolveRegistration: 'registration.resolved',
   eraseUser: 'user.erased',
+  createWebhookEndpoint: 'webhook_endpoint.created',
+  changeWebhookEndpoint: 'webhook_endpoint.changed',
+  deleteWebhookEndpoint: 'webhook_endpoint.deleted',
+  rotateWebhookSecret: 'webhook_endpoint.secret_rotated',
+  testWebhookEndpoint: 'webhook_endpoint.tested',
+  redeliverToWebhookEndpoint: 'webhook_endpoint.redelivered',
+  redeliverWebhookDelivery: 'webhook_delivery.redelivered',
 };
 
 interface Operation {
@@ -23,12 +30,14 @@ interface Document {
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
 }
 
-/** What changes something and is for an administrator, decides about a registration, or cannot be undone. */
+/** What changes something and is for an administrator, decides about a registration or about webhooks, or cannot be undone. */
 const administrativeOperationsOf = ({ paths }: Document): string[] =>
   Object.entries(paths).flatMap(([path, operations]) =>
     Object.entries(operations)
       .filter(([method, operation]) => {
-        const isFor = operation['x-required-scope'] === 'admin' || path.startsWith('/api/v1/registrations/');
+        const scope = operation['x-required-scope'];
+        const isFor =
+          scope === 'admin' || scope === 'webhooks:manage' || path.startsWith('/api/v1/registrations/');
         return method !== 'get' && (isFor || method === 'delete');
       })
       .map(([, { operationId }]) => operationId),
@@ -48,11 +57,10 @@ describe('the audit log', () => {
     expect(administrativeOperationsOf(document).sort()).toEqual(Object.keys(ACTIONS).sort());
     // Each call is made with the request id example-<operationId>.
     await recordExamples(service, callsOf(document));
-    const entries = await service.app
-      .get(Database)
-      .query<{ action: string }>(
-        `SELECT action, actor, request_id AS "requestId", target IS NOT NULL AS "hasTarget" FROM audit_log`,
-      );
+    const entries = await service.app.get(Database).query<{ action: string }>(
+      // Two endpoints are made.
+      `SELECT DISTINCT action, actor, request_id AS "requestId", target IS NOT NULL AS "hasTarget" FROM audit_log`,
+    );
     const expected = Object.entries(ACTIONS).map(([operationId, action]) => ({
       action,
       actor: 'environment',

@@ -1,6 +1,7 @@
 import type { RecordedExamples } from '../../src/platform/http/openapi-examples.js';
 import type { TestApp } from '../setup/test-app.js';
 import { waitFor } from '../setup/wait-for.js';
+import { startWebhookReceiver } from '../setup/webhook-receiver.js';
 
 /** How to make a call, by operationId. */
 export type Calls = Readonly<Record<string, { readonly method: string; readonly path: string }>>;
@@ -38,6 +39,7 @@ const OTHER_EAN = '541448820044186584';
  */
 export async function recordExamples(service: TestApp, calls: Calls): Promise<RecordedExamples> {
   const sandbox = service.sandbox!;
+  const receiver = await startWebhookReceiver();
   const recorded: Record<
     string,
     { parameters?: object; request?: unknown; responses: Record<string, unknown> }
@@ -73,7 +75,7 @@ export async function recordExamples(service: TestApp, calls: Calls): Promise<Re
     recorded[operationId] = {
       ...recorded[operationId],
       ...(Object.keys(parameters).length > 0 && { parameters }),
-      ...(request !== undefined && { request }),
+      ...(request !== undefined && { request: JSON.parse(publishable(JSON.stringify(request))) as unknown }),
       responses: { ...recorded[operationId]?.responses, [expected]: published },
     };
     return answer;
@@ -83,6 +85,9 @@ export async function recordExamples(service: TestApp, calls: Calls): Promise<Re
     text
       .replaceAll(sandbox.url, 'http://127.0.0.1:4010')
       .replaceAll(service.url, 'http://127.0.0.1:3000')
+      // On this machine too: who makes requests of these examples must not send anything to others.
+      .replaceAll(receiver.url, 'http://127.0.0.1:4020')
+      .replace(/whsec_[\w+/]{43}=/g, `whsec_${'x'.repeat(43)}=`)
       .replace(/pvo_[\w-]{43}/g, `pvo_${'x'.repeat(43)}`);
 
   /** A registration whose answer was lost after the sandbox had registered the user. */
@@ -90,6 +95,27 @@ export async function recordExamples(service: TestApp, calls: Calls): Promise<Re
     await sandbox.control.addFault({ kind: 'reset', operation: 'register_user', effect: true, times: 1 });
     const request = { tenantReference, gridLocations: [{ ean: OTHER_EAN }] };
     return ask('registerUser', 202, { request });
+  }
+
+  /** With an endpoint that is to get one event, of a session that is online. */
+  async function manageWebhooks(endpointId: string, otherId: string): Promise<void> {
+    const parameters = { id: endpointId };
+    const delivery = await waitFor('a delivery', async () => {
+      const { items } = await ask('listWebhookDeliveries', 200, { parameters: { status: 'delivered' } });
+      return items[0];
+    });
+    await ask('readWebhookDelivery', 200, { parameters: { id: delivery.id } });
+    await ask('testWebhookEndpoint', 200, { parameters });
+    await ask('rotateWebhookSecret', 200, { parameters, request: { overlapSeconds: 3_600 } });
+    await ask('changeWebhookEndpoint', 200, {
+      parameters,
+      request: { types: [], description: 'all events' },
+    });
+    await ask('redeliverWebhookDelivery', 202, { parameters: { id: delivery.id } });
+    await ask('redeliverToWebhookEndpoint', 202, { parameters, request: { after: '0', onlyFailed: true } });
+    await ask('readWebhookEndpoint', 200, { parameters });
+    await ask('listWebhookEndpoints', 200, { parameters: { limit: '1' } });
+    await ask('deleteWebhookEndpoint', 204, { parameters: { id: otherId } });
   }
 
   await ask('getLiveness', 200);
@@ -121,6 +147,17 @@ export async function recordExamples(service: TestApp, calls: Calls): Promise<Re
   await ask('discardRegistration', 200, { parameters: { id: forDiscard.id } });
   await ask('retryRegistration', 200, { parameters: { id: forRetry.id } });
   await ask('retryRegistration', 409, { parameters: { id: forResolve.id } });
+
+  // Another one, so that the ids in these examples go on leading somewhere.
+  const toDelete = await ask('createWebhookEndpoint', 201, { request: { url: `${receiver.url}/webhooks` } });
+  const endpoint = await ask('createWebhookEndpoint', 201, {
+    request: {
+      url: `${receiver.url}/webhooks`,
+      types: ['pv.session.online.v1'],
+      description: 'customer app',
+      headers: { 'X-Tenant': 'example' },
+    },
+  });
 
   const request = {
     tenantReference: 'customer-1001',
@@ -158,6 +195,7 @@ export async function recordExamples(service: TestApp, calls: Calls): Promise<Re
   const toErase = { method: 'POST', headers: { authorization: `Bearer ${service.adminKey}` } };
   await fetch(`${service.url}/api/v1/onboarding/pv/${confirmed.gridLocations[0]!.id}`, toErase);
   await ask('eraseUser', 200, { parameters: { userId: confirmed.id } });
+  await manageWebhooks(endpoint.id, toDelete.id);
   await ask('listEvents', 200, { parameters: { types: 'session.online', limit: '1' } });
 
   await ask('createApiKey', 400, { request: { name: 'customer app', scopes: ['everything'] } });
@@ -167,6 +205,7 @@ export async function recordExamples(service: TestApp, calls: Calls): Promise<Re
   await ask('listApiKeys', 200, { parameters: { limit: '1' } });
   await ask('revokeApiKey', 204, { parameters: { id: key.id } });
   await ask('getStatus', 200);
+  await receiver.close();
   return recorded as RecordedExamples;
 }
 

@@ -374,7 +374,7 @@ describe('webhook endpoints', () => {
     expect((await client.call('GET', `/webhook-endpoints/${id}`)).status).toBe(404);
     expect(await statesOf(id)).toEqual({});
     expect((await statesOf(kept.id)).delivered).toBeGreaterThan(11_999);
-    expect(await auditOf(id)).toEqual(['endpoint.created', 'endpoint.disabled', 'endpoint.deleted']);
+    expect(await auditOf(id)).toEqual(['endpoint.created', 'endpoint.deleted']);
     await database.query('TRUNCATE domain_events CASCADE');
   });
 

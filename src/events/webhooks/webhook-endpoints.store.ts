@@ -197,16 +197,19 @@ export class WebhookEndpointsStore {
     });
   }
 
-  /** With its deliveries. It is disabled first, so one whose deletion broke off sends nothing, and can be deleted again. */
+  /**
+   * With its deliveries. It is disabled first, so one whose deletion broke off sends nothing, and can be deleted again; the audit log
+   * says so from then on.
+   */
   async delete(id: string, actor: string): Promise<void> {
-    await this.disable(id, actor);
-    await this.inSteps(id, sql.DELETE_SOME_DELIVERIES);
     await this.database.transaction(async (tx) => {
       const { url } = await hold(tx, id);
-      await tx.query(sql.DELETE_ENDPOINT, [id]);
+      await tx.query(sql.DISABLE_ENDPOINT, [id]);
       const details = { origin: originOf(url) };
       await this.audit.record(tx, { actor, action: 'webhook_endpoint.deleted', target: id, details });
     });
+    await this.inSteps(id, sql.DELETE_SOME_DELIVERIES);
+    await this.database.query(sql.DELETE_ENDPOINT, [id]);
   }
 
   private async enableHeld(
