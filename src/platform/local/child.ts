@@ -41,7 +41,8 @@ export async function startChild(options: ChildOptions): Promise<Child> {
   const flags = options.execArgv ?? process.execArgv.filter((flag) => !flag.startsWith('--inspect'));
   const child = spawn(process.execPath, [...flags, fileURLToPath(options.script)], {
     detached: true,
-    env: options.env ?? process.env,
+    // Set by `node --watch`, it would have the child tell us of every file it loads, as if that were its report.
+    env: { ...(options.env ?? process.env), WATCH_REPORT_DEPENDENCIES: undefined },
     stdio: ['ignore', output, output, 'ipc'],
   });
   let stopping = false;
