@@ -5,6 +5,7 @@ import { createApp } from '../../src/create-app.js';
 import type { Environment } from '../../src/platform/env/environment.js';
 import { readEnvironment } from '../../src/platform/env/read-environment.js';
 import { ServiceLogger } from '../../src/platform/logging/service-logger.js';
+import { quieten, wantedLogLevel } from './quiet-logs.js';
 import { startSandbox, type TestSandbox } from './sandbox.js';
 import { createTestDatabase } from './test-database.js';
 import { testEnvironment } from './test-environment.js';
@@ -38,12 +39,13 @@ export async function startTestApp(
     ...(database && { DATABASE_URL: database.url }),
     ...(sandbox?.environment ?? CREDENTIALS),
     ...asVariables(overrides),
+    ...wantedLogLevel,
   });
   const root = {
     module: class TestRoot {},
     imports: [AppModule.forRoot(environment), ...(options.modules ?? [])],
   };
-  const app = await createApp(root, environment, new ServiceLogger(environment));
+  const app = await createApp(root, environment, quieten(new ServiceLogger(environment)));
   options.prepare?.(app);
   await app.listen(0, environment.HOST);
   return {

@@ -1,3 +1,4 @@
+import './quiet-logs.js';
 import { randomBytes } from 'node:crypto';
 import pg from 'pg';
 import { databaseUrl } from './template-database.js';
