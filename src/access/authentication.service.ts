@@ -1,6 +1,7 @@
 import { timingSafeEqual } from 'node:crypto';
 import { Injectable, Logger } from '@nestjs/common';
 import { Environment } from '../platform/env/environment.js';
+import { Problem } from '../platform/problem/problem.js';
 import { hashOf, isApiKey } from './api-key.js';
 import { ApiKeysStore } from './api-keys.store.js';
 import type { Principal } from './scopes.js';
@@ -41,6 +42,13 @@ export class Authentication {
   knows(key: string): boolean {
     const hash = hashOf(key);
     return timingSafeEqual(hash, this.adminHash) || this.cache.has(hash.toString('base64'));
+  }
+
+  /** For what is answered long after the request came. Throws Problem unauthenticated. */
+  async requireUnrevoked({ id }: Principal): Promise<void> {
+    if (id === null) return;
+    const revoked = await this.keys.findRevoked([id]);
+    if (revoked.length > 0) throw new Problem('unauthenticated', 'The API key was revoked meanwhile');
   }
 
   /** Of the keys with these ids, those that were revoked: to be asked every few seconds by what goes on after a request began. */

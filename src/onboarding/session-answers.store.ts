@@ -107,9 +107,11 @@ export class SessionAnswersStore {
     return rows.map(toSession);
   }
 
-  /** The states of those of the sessions that exist. */
-  async findStates(ids: readonly string[]): Promise<Map<string, SessionState>> {
-    const rows = await this.database.query<{ id: string; state: SessionState }>(sql.FIND_STATES, [ids]);
+  /** The states of those of the sessions that are still watched: the others do not change any more. */
+  async findWatchedStates(ids: readonly string[]): Promise<Map<string, SessionState>> {
+    const rows = await this.database.query<{ id: string; state: SessionState }>(sql.FIND_WATCHED_STATES, [
+      ids,
+    ]);
     return new Map(rows.map(({ id, state }) => [id, state]));
   }
 

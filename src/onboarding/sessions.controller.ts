@@ -1,6 +1,6 @@
-import { Body, Controller, Get, HttpCode, Param, Post, Query, Res } from '@nestjs/common';
+import { Body, Controller, Get, HttpCode, Param, Post, Query, Req, Res } from '@nestjs/common';
 import { ApiCreatedResponse, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
-import type { FastifyReply } from 'fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import { CurrentKey } from '../access/current-key.decorator.js';
 import { RequireScope } from '../access/require-scope.decorator.js';
 import type { Principal } from '../access/scopes.js';
@@ -50,13 +50,14 @@ export class SessionsController {
   @RequireScope('onboarding:read')
   @ApiOperation({ operationId: 'readSession', summary: 'Read a session' })
   @ApiOkResponse({ type: SessionView })
-  @ApiProblems('invalid_request', 'not_found', 'remote_unavailable')
+  @ApiProblems('invalid_request', 'not_found', 'remote_unavailable', 'replica_busy')
   read(
     @Param('sessionId', ParseUuid) sessionId: string,
     @Query() query: SessionQuery,
     @CurrentKey() key: Principal,
+    @Req() request: FastifyRequest,
   ): Promise<SessionView> {
-    return this.sessions.read(sessionId, query, key);
+    return this.sessions.read(sessionId, query, key, request);
   }
 
   @Get('users/:userId/pv/onboarding-sessions/:sessionId')
@@ -66,14 +67,15 @@ export class SessionsController {
     summary: 'Read a session, in the other path shape of the remote service',
   })
   @ApiOkResponse({ type: SessionView })
-  @ApiProblems('invalid_request', 'not_found', 'remote_unavailable')
+  @ApiProblems('invalid_request', 'not_found', 'remote_unavailable', 'replica_busy')
   readOfUser(
     @Param('userId', ParseUuid) userId: string,
     @Param('sessionId', ParseUuid) sessionId: string,
     @Query() query: SessionQuery,
     @CurrentKey() key: Principal,
+    @Req() request: FastifyRequest,
   ): Promise<SessionView> {
-    return this.sessions.readOfUser(userId, sessionId, query, key);
+    return this.sessions.readOfUser(userId, sessionId, query, key, request);
   }
 
   @Post('onboarding/pv/:sessionId/refresh')

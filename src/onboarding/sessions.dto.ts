@@ -59,6 +59,15 @@ export class SessionQuery {
   })
   @IntegerParameter({ min: 0, max: 60 })
   wait?: number;
+
+  @ApiPropertyOptional({
+    enum: SESSION_STATES,
+    description:
+      'With `wait`: the state that you know. When it is another already, that is answered at once; otherwise a change between two requests would be waited for in vain',
+  })
+  @IsOptional()
+  @IsIn(SESSION_STATES)
+  from?: SessionState;
 }
 
 export class SessionsQuery extends PageQuery {

@@ -1,7 +1,10 @@
 import { Injectable } from '@nestjs/common';
+import { Authentication } from '../access/authentication.service.js';
 import { hasScope } from '../access/scopes.js';
 import type { Principal } from '../access/scopes.js';
 import { decodeCursor, toPage } from '../platform/http/page.js';
+import { HeldRequests } from '../platform/http/held-requests.js';
+import type { HoldableRequest } from '../platform/http/held-requests.js';
 import type { Page } from '../platform/http/page.js';
 import { Problem } from '../platform/problem/problem.js';
 import { SessionAnswersStore } from './session-answers.store.js';
@@ -19,6 +22,8 @@ export class SessionsService {
     private readonly answers: SessionAnswersStore,
     private readonly refreshes: SessionRefreshService,
     private readonly watch: StateWatch,
+    private readonly held: HeldRequests,
+    private readonly authentication: Authentication,
   ) {}
 
   async start(gridLocationId: string, wanted: NewSession, key: Principal) {
@@ -35,28 +40,49 @@ export class SessionsService {
     return { ...page, items: page.items.map((row) => this.view(row, key)) };
   }
 
-  async read(id: string, query: SessionQuery, key: Principal): Promise<SessionView> {
-    return this.view(await this.find(id, query), key);
+  /** `request` is the one that waits if the query says so. */
+  async read(
+    id: string,
+    query: SessionQuery,
+    key: Principal,
+    request: HoldableRequest,
+  ): Promise<SessionView> {
+    const session = await this.find(id, query);
+    return this.view(await this.waitForChange(session, query, key, request), key);
   }
 
-  async readOfUser(userId: string, id: string, query: SessionQuery, key: Principal): Promise<SessionView> {
+  async readOfUser(
+    userId: string,
+    id: string,
+    query: SessionQuery,
+    key: Principal,
+    request: HoldableRequest,
+  ): Promise<SessionView> {
     const session = await this.answers.getSession(id);
     if (session.userId !== userId) throw new Problem('not_found', `User ${userId} has no session ${id}`);
-    return this.read(id, query, key);
+    return this.read(id, query, key, request);
   }
 
   async refresh(id: string, key: Principal): Promise<SessionView> {
     return this.view(await this.refreshes.refresh(id), key);
   }
 
-  private async find(id: string, { maxAge, wait }: SessionQuery): Promise<SessionRow> {
-    const session =
-      maxAge === undefined
-        ? await this.answers.getSession(id)
-        : await this.refreshes.getFresh(id, maxAge * 1_000);
-    if (wait === undefined || wait === 0 || session.closedAt !== null) return session;
-    await this.watch.leaves(id, session.state, wait * 1_000);
-    return this.answers.getSession(id);
+  private async find(id: string, { maxAge }: SessionQuery): Promise<SessionRow> {
+    if (maxAge === undefined) return this.answers.getSession(id);
+    return this.refreshes.getFresh(id, maxAge * 1_000);
+  }
+
+  /** What `maxAge` asks for has been read by now; a change that it brought is no reason to wait for another. */
+  private async waitForChange(
+    session: SessionRow,
+    { wait = 0, from = session.state }: SessionQuery,
+    key: Principal,
+    request: HoldableRequest,
+  ): Promise<SessionRow> {
+    if (wait === 0 || session.closedAt !== null || session.state !== from) return session;
+    await this.held.hold('wait', request, (gone) => this.watch.leaves(session.id, from, wait * 1_000, gone));
+    await this.authentication.requireUnrevoked(key);
+    return this.answers.getSession(session.id);
   }
 
   private view(session: SessionRow, key: Principal): SessionView {

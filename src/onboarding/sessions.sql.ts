@@ -153,9 +153,9 @@ export function listSessions(conditions: readonly string[], limit: number): stri
   return `${SELECT_SESSION} ${where} ORDER BY s.changed_at, s.id LIMIT ${limit}`;
 }
 
-export const FIND_STATES: Statement = {
-  name: 'find_states',
-  text: `SELECT id, state FROM onboarding_sessions WHERE id = ANY($1::uuid[])`,
+export const FIND_WATCHED_STATES: Statement = {
+  name: 'find_watched_states',
+  text: `SELECT id, state FROM onboarding_sessions WHERE id = ANY($1::uuid[]) AND closed_at IS NULL`,
 };
 
 /** Sessions with every answer that was kept of them, in the order in which they came. */

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import type { OnModuleDestroy } from '@nestjs/common';
+import type { OnModuleDestroy, OnModuleInit } from '@nestjs/common';
+import { EventSignal } from '../events/event-signal.service.js';
 import type { SessionState } from './machine.js';
 import { SessionAnswersStore } from './session-answers.store.js';
 
@@ -9,58 +10,77 @@ interface Waiter {
   readonly resolve: () => void;
 }
 
-const LOOK_EVERY_MS = 200;
-
 /**
- * Callers who wait for a session to leave a state, all of them served by one query every 200 ms. NOTIFY would be sooner by a
- * hundred milliseconds and needs this query too, since a lost connection loses what it would have told.
+ * Callers who wait for a session to leave a state. A state changes with its event, so they are all served by one query each time
+ * there may be an event, which is once a second at the least.
  */
 @Injectable()
-export class StateWatch implements OnModuleDestroy {
+export class StateWatch implements OnModuleInit, OnModuleDestroy {
   private readonly waiters = new Set<Waiter>();
-  private looking: NodeJS.Timeout | undefined;
+  private forgetEvents: (() => void) | undefined;
+  private isLooking = false;
+  private lookAgain = false;
+  private isStopping = false;
 
-  constructor(private readonly answers: SessionAnswersStore) {}
+  constructor(
+    private readonly answers: SessionAnswersStore,
+    private readonly signal: EventSignal,
+  ) {}
 
-  /** Resolves when the session is in another state than `from`, or after `waitMs`, or when the process stops. */
-  async leaves(sessionId: string, from: SessionState, waitMs: number): Promise<void> {
-    await new Promise<void>((resolve) => {
-      const waiter: Waiter = {
-        sessionId,
-        from,
-        resolve: () => {
-          clearTimeout(timeout);
-          this.waiters.delete(waiter);
-          resolve();
-        },
-      };
-      const timeout = setTimeout(waiter.resolve, waitMs);
-      this.waiters.add(waiter);
-      this.lookSoon();
-    });
+  onModuleInit(): void {
+    this.forgetEvents = this.signal.onEvents(() => void this.look());
   }
 
   // A waiting request would otherwise hold up the shutdown for as long as it waits.
   onModuleDestroy(): void {
+    this.isStopping = true;
+    this.forgetEvents?.();
     for (const waiter of [...this.waiters]) waiter.resolve();
   }
 
-  private lookSoon(): void {
-    this.looking ??= setTimeout(() => void this.look(), LOOK_EVERY_MS);
+  /**
+   * Resolves when the session is in another state than `from` or no longer watched, or after `waitMs`, or when `gone` aborts, or when
+   * the process stops.
+   */
+  async leaves(sessionId: string, from: SessionState, waitMs: number, gone: AbortSignal): Promise<void> {
+    if (gone.aborted || this.isStopping) return;
+    await new Promise<void>((resolve) => {
+      const settle = (): void => {
+        clearTimeout(timeout);
+        gone.removeEventListener('abort', settle);
+        this.waiters.delete(waiter);
+        resolve();
+      };
+      const waiter: Waiter = { sessionId, from, resolve: settle };
+      const timeout = setTimeout(settle, waitMs);
+      gone.addEventListener('abort', settle);
+      this.waiters.add(waiter);
+      // It may have changed between the reading that answered `from` and now.
+      void this.look();
+    });
   }
 
+  /** One look at a time; whoever asks during one gets another afterwards, since it may have read before what is to be seen. */
   private async look(): Promise<void> {
-    try {
-      const states = await this.answers.findStates([
-        ...new Set([...this.waiters].map(({ sessionId }) => sessionId)),
-      ]);
-      for (const waiter of [...this.waiters]) {
-        if (states.get(waiter.sessionId) !== waiter.from) waiter.resolve();
+    this.lookAgain = true;
+    if (this.isLooking) return;
+    this.isLooking = true;
+    while (this.lookAgain && this.waiters.size > 0) {
+      this.lookAgain = false;
+      try {
+        await this.lookOnce([...this.waiters]);
+      } catch {
+        // The database is away: the waiters go on waiting, and are answered what their own read then brings.
       }
-    } catch {
-      // The database is away: the waiters go on waiting, and are answered what their own read then brings.
     }
-    this.looking = undefined;
-    if (this.waiters.size > 0) this.lookSoon();
+    this.isLooking = false;
+  }
+
+  private async lookOnce(waiters: readonly Waiter[]): Promise<void> {
+    const ids = new Set(waiters.map(({ sessionId }) => sessionId));
+    const states = await this.answers.findWatchedStates([...ids]);
+    for (const { sessionId, from, resolve } of waiters) {
+      if (states.get(sessionId) !== from) resolve();
+    }
   }
 }

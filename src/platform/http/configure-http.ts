@@ -12,11 +12,13 @@ import { RequestValidation } from './validation.js';
 
 /** Paths outside the versioned API, without a key. */
 const UNPREFIXED = [
+  '/',
   'health/live',
   'health/ready',
   'metrics',
   'problems/:code',
   'openapi.json',
+  'asyncapi.json',
   'docs',
   'docs/:asset',
 ];
@@ -30,6 +32,7 @@ export function configureHttp(app: NestFastifyApplication): void {
   parseJsonBodies(server);
   addRequestContext(server);
   measureRequests(server, app.get(Metrics));
+  endConnectionsAtStop(server);
   refuseUnrouted(server);
   const routes = new KnownRoutes(server);
   setPrefix(app);
@@ -56,6 +59,14 @@ function refuseUnrouted(server: FastifyInstance): void {
   server.addHook('onRequest', (request, _reply, done) => {
     if (request.is404) done(new NotFoundException());
     else done();
+  });
+}
+
+/** A connection that stays open for a next request after the last one was answered would hold up the stop. */
+function endConnectionsAtStop(server: FastifyInstance): void {
+  server.addHook('onSend', (_request, reply, _payload, done) => {
+    if (!server.server.listening) void reply.header('connection', 'close');
+    done();
   });
 }
 
