@@ -12,6 +12,10 @@ const USAGE = `usage: npm run test:faults [-- [--short] [--json] [R3 R17 ...]]
 
 /** A title that begins with the id of a promise. */
 const TITLE = /['"`](R\d+)[: ]/g;
+/** Left out by --short. */
+const LONG = '.long.spec.ts';
+/** A promise that no test is about is as good as broken. */
+const FAILED = ['failed', 'not proven', 'no test'];
 /** A worker that has grown beyond this is replaced before its next file, so that none measures the leavings of the others. */
 const WORKER_MEMORY = '700MB';
 
@@ -27,7 +31,9 @@ export async function testFaults(args) {
   const file = join(folder, 'figures');
   try {
     const isShort = flags.includes('--short');
-    const files = (await filesOf(ids)).filter((name) => !isShort || !name.endsWith('.long.spec.ts'));
+    const found = await filesOf(ids);
+    const files = found.filter(({ name }) => !isShort || !name.endsWith(LONG)).map(({ name }) => name);
+    const leftOut = found.filter(({ name }) => !files.includes(name)).flatMap((file) => file.ids);
     // One file at a time: most of them measure times, and start processes enough to keep a second core busy.
     const args = ['--maxWorkers=1', `--workerIdleMemoryLimit=${WORKER_MEMORY}`, '--runTestsByPath', ...files];
     const { code, results } = await runJest(args, {
@@ -35,14 +41,13 @@ export async function testFaults(args) {
       PROMISES_AT_LENGTH: String(!isShort),
     });
     const notes = (await readFile(file, 'utf8').catch(() => '')).split('\n').filter(Boolean).map(JSON.parse);
-    const rows = rowsOf(results?.testResults ?? [], notes, ids);
+    const rows = rowsOf(results?.testResults ?? [], notes, { ids, leftOut });
     const others = failuresOutside(results?.testResults ?? []);
     if (flags.includes('--json')) console.log(JSON.stringify(rows, null, 2));
     else printTable(rows);
     for (const failure of others) console.log(`failed, of no promise: ${failure}`);
     const passed = rows.filter(({ result }) => result === 'passed').length;
-    const failed =
-      rows.filter(({ result }) => ['failed', 'not proven'].includes(result)).length + others.length;
+    const failed = rows.filter(({ result }) => FAILED.includes(result)).length + others.length;
     console.log(`${passed} passed, ${failed} failed`);
     return failed > 0 ? code || 1 : code;
   } finally {
@@ -50,7 +55,7 @@ export async function testFaults(args) {
   }
 }
 
-/** All in test/faults, and those elsewhere that prove a promise; of the promises that were asked for, if any were. */
+/** All in test/faults, and those elsewhere that prove a promise, with its id; of the promises that were asked for, if any were. */
 async function filesOf(ids) {
   const found = [];
   for (const folder of ['src', 'test']) {
@@ -59,13 +64,14 @@ async function filesOf(ids) {
       const file = join(folder, name);
       const titles = [...(await readFile(file, 'utf8')).matchAll(TITLE)].map(([, id]) => id);
       const isWanted = ids.length === 0 ? titles.length > 0 : titles.some((id) => ids.includes(id));
-      if (isWanted || (ids.length === 0 && file.startsWith(join('test', 'faults')))) found.push(file);
+      if (isWanted || (ids.length === 0 && file.startsWith(join('test', 'faults'))))
+        found.push({ name: file, ids: titles });
     }
   }
-  return found.sort();
+  return found.sort((one, other) => (one.name < other.name ? -1 : 1));
 }
 
-function rowsOf(suites, notes, ids) {
+function rowsOf(suites, notes, { ids, leftOut }) {
   const tests = suites.flatMap(({ assertionResults }) => assertionResults);
   return PROMISES.filter(({ id }) => ids.length === 0 || ids.includes(id)).map(({ id, promise, comes }) => {
     const own = tests.filter(({ fullName }) => idsOf(fullName).includes(id));
@@ -74,7 +80,12 @@ function rowsOf(suites, notes, ids) {
     return {
       id,
       promise,
-      result: own.length === 0 ? (comes ?? 'no test') : resultOf(own, figures, bugs),
+      result:
+        own.length > 0
+          ? resultOf(own, figures, bugs)
+          : leftOut.includes(id)
+            ? 'at full length'
+            : (comes ?? 'no test'),
       figures: distinct(figures, ({ figure, bound }) => ({ figure, bound })),
       seededBugsCaught: distinct(bugs, ({ seededBug }) => seededBug),
     };
