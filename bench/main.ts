@@ -1,14 +1,35 @@
 import { parseArgs } from 'node:util';
 import { type BenchOptions, defaults } from './options.js';
+import { apiBench } from './api.bench.js';
+import { eventsBench } from './events.bench.js';
+import { flatBench } from './flat.bench.js';
 import { pollBench } from './poll.bench.js';
+import { registrationsBench } from './registrations.bench.js';
+import { remoteBench } from './remote.bench.js';
+import { replicasBench } from './replicas.bench.js';
+import { startBench } from './start.bench.js';
 
 const BENCHES: Readonly<Record<string, (options: BenchOptions) => Promise<void>>> = {
   poll: pollBench,
+  flat: flatBench,
+  api: apiBench,
+  start: startBench,
+  events: eventsBench,
+  registrations: registrationsBench,
+  replicas: replicasBench,
+  remote: remoteBench,
 };
 
 const USAGE = `npm run bench -- [NAMES] [options]     without a name: all
 
 poll           the poller beside undici alone, Prisma loops and job engines
+flat           10,000, 100,000 and 1 million open sessions
+api            reading and starting sessions, beside bare Fastify + pg and Nest + Express + Prisma
+start          how soon the service is ready, and its memory when idle
+events         from a commit to a handler, the stream, a webhook; beside LISTEN/NOTIFY and graphile-worker
+registrations  many users at once, beside a bare undici loop
+replicas       one, two and four processes, and their common ceiling
+remote         one call to the remote service, in several ways
 
   --quick        small and short: shows that everything runs, and says little
   --rounds N     rounds that count, after one to warm up (7)

@@ -89,8 +89,7 @@ export class BenchDatabase {
    */
   async makeDue(sessions?: number): Promise<void> {
     await this.query('VACUUM session_polls, onboarding_sessions');
-    const some =
-      'WHERE session_id IN (SELECT session_id FROM session_polls ORDER BY session_id LIMIT $1)';
+    const some = 'WHERE session_id IN (SELECT session_id FROM session_polls ORDER BY session_id LIMIT $1)';
     await this.query(
       `UPDATE session_polls SET due_at = clock_timestamp() - random() * interval '1 minute' ${sessions === undefined ? '' : some}`,
       sessions === undefined ? [] : [sessions],

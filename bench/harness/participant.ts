@@ -7,6 +7,7 @@ export class Participant {
     private readonly child: BenchProcess,
     /** Where it serves HTTP; empty where it does not. */
     readonly url: string,
+    readonly databaseUrl: string,
   ) {}
 
   static async start(
@@ -16,7 +17,7 @@ export class Participant {
   ): Promise<Participant> {
     const child = BenchProcess.start(script, flags);
     const ready = await child.ask<Reply>(request, ({ kind }) => kind === 'ready');
-    return new Participant(child, ready.kind === 'ready' ? (ready.url ?? '') : '');
+    return new Participant(child, ready.kind === 'ready' ? (ready.url ?? '') : '', request.databaseUrl);
   }
 
   /** Lets it do its work so many times, and answers what it says of it. */

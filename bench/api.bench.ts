@@ -1,0 +1,239 @@
+import { Pool } from 'undici';
+import { newKey } from './harness/key.js';
+import { LineUp } from './harness/line-up.js';
+import { load, type Load, startLoad } from './harness/load.js';
+import type { Participant } from './harness/participant.js';
+import { report } from './harness/report.js';
+import { atLeast, atMost } from './harness/result.js';
+import { control, interleave, rateOf, ratio, ratioOf, type Sample, summarise } from './harness/rounds.js';
+import { gridLocationId, sessionId } from './harness/sessions.js';
+import { median, quantile, rounded } from './harness/statistics.js';
+import { type BenchOptions, profileFlags } from './options.js';
+
+const OURS = 'our service, with its key checked';
+const BARE = 'bare Fastify + pg, the same statement';
+const ROW = 'bare Fastify + pg, one row of one table';
+const NEST = 'Nest + Express + Prisma';
+const CONTROL = 'our service again';
+const IN_FLIGHT = 64;
+/** What a remote service takes for itself, while a start is measured. */
+const REMOTE_MS = 20;
+const STARTS_AT_ONCE = 4;
+const PAGE = 50;
+
+interface Timed {
+  /** Milliseconds, of each request. */
+  readonly latenciesMs: readonly number[];
+}
+
+/** What a tenant's app waits for. */
+export async function apiBench(options: BenchOptions): Promise<void> {
+  const sessions = options.quick ? 20_000 : 1_000_000;
+  await LineUp.with({ sessions, remotes: [OURS, BARE] }, async (lineUp) => {
+    const database = await lineUp.database('api');
+    const script = (file: string) => new URL(file, import.meta.url);
+    const start = (name: string, file: string, environment = {}, flags: readonly string[] = []) =>
+      lineUp.contender({
+        name,
+        script: script(file),
+        database,
+        concurrency: IN_FLIGHT,
+        environment,
+        flags,
+      });
+    const ours = await start(OURS, './service.process.ts', { ROLE: 'api' }, profileFlags(options));
+    const bare = await start(BARE, './baselines/fastify-pg.process.ts');
+    const nest = await start(BARE, './baselines/nest-express-prisma.process.ts');
+    const headers = await newKey(ours.url, ['onboarding:read', 'onboarding:write']);
+
+    const reads = await compareReads(lineUp, { ours, bare, nest }, headers, sessions, options);
+    const single = await compareSingles(ours.url, headers, sessions, options);
+    lineUp.remote.setLatency(REMOTE_MS);
+    const starts = await compareStarts(ours.url, lineUp.remote.url(BARE), headers, options);
+
+    const rates = reads.get(OURS)!;
+    const added = starts.ours - starts.remote;
+    await report({
+      benchmark: 'api',
+      title: 'API',
+      extent: `${sessions} sessions, ${IN_FLIGHT} requests in flight for rates, one for latencies, ${options.rounds} rounds`,
+      isQuick: options.quick,
+      control: control(rates.map(rateOf), reads.get(CONTROL)!.map(rateOf)),
+      targets: [
+        atLeast('GET one session, of bare Fastify + pg', 0.8, ratio(rates, reads.get(BARE)!)),
+        atLeast('GET one session, times Nest + Express + Prisma', 4, ratio(rates, reads.get(NEST)!)),
+        atMost("POST start, added to the remote's own time at the median", 5, rounded(added), 'ms'),
+        atMost(`a page of ${PAGE}, times one row`, 3, single.ratio),
+      ],
+      tables: [
+        {
+          title: 'GET one session',
+          columns: [
+            'server',
+            'requests/s',
+            'least-most',
+            'own CPU µs per request',
+            'PostgreSQL CPU µs per request',
+            'ours against it',
+          ],
+          bar: 1,
+          rows: [...reads].map(([name, list]) => {
+            const { perSecond, spread, cpuMicroseconds, serverCpuMicroseconds } = summarise(list);
+            const against = name === OURS ? null : ratio(rates, list);
+            return [name, perSecond, spread, cpuMicroseconds, serverCpuMicroseconds, against];
+          }),
+        },
+        {
+          title: 'One request at a time',
+          columns: ['request', 'median ms', '99 % ms'],
+          bar: 1,
+          rows: [
+            ['GET one session', ...pairOf(single.one)],
+            [`GET the first ${PAGE} of all`, ...pairOf(single.first)],
+            [`GET ${PAGE} from the middle`, ...pairOf(single.middle)],
+            [`the remote service itself, ${REMOTE_MS} ms by its clock`, rounded(starts.remote), null],
+            ['POST start of a session, which calls it', rounded(starts.ours), null],
+          ],
+        },
+      ],
+      packages: ['@nestjs/core', 'fastify', 'pg', '@nestjs/platform-express', '@prisma/client'],
+      postgresql: lineUp.server.version,
+    });
+  });
+}
+
+interface Servers {
+  readonly ours: Participant;
+  readonly bare: Participant;
+  readonly nest: Participant;
+}
+
+async function compareReads(
+  lineUp: LineUp,
+  { ours, bare, nest }: Servers,
+  headers: Record<string, string>,
+  sessions: number,
+  options: BenchOptions,
+) {
+  const requests = options.quick ? 3_000 : 20_000;
+  const ids = Array.from({ length: requests }, (_, nth) => sessionId((nth * 7_919) % sessions));
+  const generators: Participant[] = [];
+  const contender = async (name: string, server: Participant, prefix: string, count = requests) => {
+    const generator = await startLoad(server.url, IN_FLIGHT);
+    generators.push(generator);
+    const what: Load = { method: 'GET', paths: ids.map((id) => prefix + id), headers };
+    return {
+      name,
+      round: (): Promise<Sample> => lineUp.measure(count, server, () => load(generator, count, what)),
+    };
+  };
+  const contenders = [
+    await contender(OURS, ours, '/api/v1/onboarding/pv/'),
+    await contender(BARE, bare, '/full/'),
+    await contender(ROW, bare, '/row/'),
+    await contender(NEST, nest, '/sessions/', Math.round(requests / 4)),
+    await contender(CONTROL, ours, '/api/v1/onboarding/pv/'),
+  ];
+  const samples = await interleave(contenders, options.rounds);
+  for (const generator of generators) await generator.stop();
+  return samples;
+}
+
+/** One at a time, so that what is measured is how long one takes and not how many fit. */
+async function compareSingles(
+  url: string,
+  headers: Record<string, string>,
+  sessions: number,
+  options: BenchOptions,
+) {
+  const count = options.quick ? 50 : 300;
+  const generator = await startLoad(url, 1);
+  const list = `/api/v1/onboarding/pv?limit=${PAGE}`;
+  const middle = `${list}&cursor=${await cursorAfter(url, headers, options.quick ? 20 : 100)}`;
+  const one = Array.from(
+    { length: count },
+    (_, nth) => `/api/v1/onboarding/pv/${sessionId((nth * 7_919) % sessions)}`,
+  );
+  const contender = (name: string, paths: readonly string[]) => ({
+    name,
+    round: (): Promise<Timed> => load(generator, count, { method: 'GET', paths, headers }),
+  });
+  const samples = await interleave(
+    [contender('one', one), contender('first', [list]), contender('middle', [middle])],
+    options.rounds,
+  );
+  await generator.stop();
+  const medians = (name: string) => samples.get(name)!.map(({ latenciesMs }) => median(latenciesMs));
+  const pages = ['first', 'middle'].map((name) => ratioOf(medians(name), medians('one')));
+  return {
+    ratio: Math.max(...pages),
+    one: samples.get('one')!,
+    first: samples.get('first')!,
+    middle: samples.get('middle')!,
+  };
+}
+
+/** Of a page that lies some way into the list. */
+async function cursorAfter(url: string, headers: Record<string, string>, pages: number): Promise<string> {
+  const pool = new Pool(url);
+  let cursor = '';
+  for (let page = 0; page < pages; page++) {
+    const path = `/api/v1/onboarding/pv?limit=200${cursor === '' ? '' : `&cursor=${cursor}`}`;
+    const { body } = await pool.request({ method: 'GET', path, headers });
+    const { next } = (await body.json()) as { next: string | null };
+    if (next === null) break;
+    cursor = encodeURIComponent(next);
+  }
+  await pool.close();
+  return cursor;
+}
+
+/** Each start is of another location, and no session is reused. Medians of the rounds' medians, in milliseconds. */
+async function compareStarts(
+  url: string,
+  remoteUrl: string,
+  headers: Record<string, string>,
+  options: BenchOptions,
+) {
+  const count = options.quick ? 100 : 400;
+  const ours = await startLoad(url, STARTS_AT_ONCE);
+  const remote = await startLoad(remoteUrl, STARTS_AT_ONCE);
+  let next = 0;
+  const locations = () => Array.from({ length: count }, () => gridLocationId(next++));
+  const samples = await interleave<Timed>(
+    [
+      {
+        name: 'the remote service',
+        round: () =>
+          load(remote, count, {
+            method: 'POST',
+            paths: locations().map((id) => `/api/v1/ssa/onboarding/pv/${id}`),
+          }),
+      },
+      {
+        name: 'our start',
+        round: () =>
+          load(
+            ours,
+            count,
+            {
+              method: 'POST',
+              paths: locations().map((id) => `/api/v1/onboarding/pv/${id}`),
+              bodies: ['{"reuse":false}'],
+              headers: { ...headers, 'content-type': 'application/json' },
+            },
+            [201],
+          ),
+      },
+    ],
+    options.rounds,
+  );
+  await Promise.all([ours.stop(), remote.stop()]);
+  const middle = (name: string) => median(samples.get(name)!.map(({ latenciesMs }) => median(latenciesMs)));
+  return { ours: middle('our start'), remote: middle('the remote service') };
+}
+
+const pairOf = (samples: readonly Timed[]): [number, number] => {
+  const all = samples.flatMap(({ latenciesMs }) => latenciesMs);
+  return [rounded(median(all)), rounded(quantile(all, 0.99))];
+};
