@@ -9,9 +9,14 @@ interface Queue<T> {
   isSending: boolean;
 }
 
-/** The next deliveries of several subjects: one of each is sent at a time, and those of a subject in order. */
+/**
+ * The next deliveries of several subjects: one of each is sent at a time, and those of a subject in order. A subject stays in hand until
+ * what became of its deliveries has been written, since until then they would be found again.
+ */
 export class SubjectsInHand<T extends Ordered> {
   private readonly queues = new Map<string, Queue<T>>();
+  /** Subjects put down of which something is still to be written, with the last of them. */
+  private readonly unwritten = new Map<string, T>();
   private sending = 0;
 
   /** Deliveries of subjects that are not in hand, those of one subject in order. */
@@ -44,7 +49,8 @@ export class SubjectsInHand<T extends Ordered> {
   }
 
   /** `isDone`: the next of its subject may go. Otherwise the subject is put down, and the rest of it waits in the database. */
-  settle({ subject }: T, isDone: boolean): void {
+  settle(delivery: T, isDone: boolean): void {
+    const { subject } = delivery;
     const queue = this.queues.get(subject);
     if (queue === undefined) return;
     queue.waiting.shift();
@@ -53,6 +59,12 @@ export class SubjectsInHand<T extends Ordered> {
     this.queues.delete(subject);
     // Behind the others, so that a subject with many events keeps nobody waiting.
     if (isDone && queue.waiting.length > 0) this.queues.set(subject, queue);
+    else this.unwritten.set(subject, delivery);
+  }
+
+  /** What became of it has been written. */
+  forget(delivery: T): void {
+    if (this.unwritten.get(delivery.subject) === delivery) this.unwritten.delete(delivery.subject);
   }
 
   /** Puts down all that is not being sent. */
@@ -65,10 +77,10 @@ export class SubjectsInHand<T extends Ordered> {
 
   /** Each subject with the last position of it that is in hand. */
   reach(): { readonly subjects: string[]; readonly positions: string[] } {
-    const entries = [...this.queues];
-    return {
-      subjects: entries.map(([subject]) => subject),
-      positions: entries.map(([, { waiting }]) => waiting.at(-1)?.position ?? '0'),
-    };
+    const last = [
+      ...[...this.queues.values()].flatMap(({ waiting }) => waiting.at(-1) ?? []),
+      ...this.unwritten.values(),
+    ];
+    return { subjects: last.map(({ subject }) => subject), positions: last.map(({ position }) => position) };
   }
 }

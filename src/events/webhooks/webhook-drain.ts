@@ -93,11 +93,12 @@ export class WebhookDrain {
   }
 
   private async write(): Promise<void> {
-    const written = this.attempts;
+    const written = [...this.attempts];
     if (written.length === 0) return;
     const after = await this.parts.store.record(this.endpointId, this.health, written);
     // Those that have ended meanwhile stand behind them.
     this.attempts = this.attempts.slice(written.length);
+    for (const { delivery } of written) this.hand.forget(delivery);
     if (after === null) this.isOver = true;
     else this.learn(after);
     if (this.quietMs() > 0) this.hand.putDown();
