@@ -2,6 +2,7 @@ import 'reflect-metadata';
 import { Command } from 'commander';
 import { ConfigurationError } from '../platform/env/read-environment.js';
 import { CommandEnvironment } from './command-environment.js';
+import { asyncapiCommand } from './asyncapi.command.js';
 import { eraseCommand } from './erase.command.js';
 import { keysCommand } from './keys.command.js';
 import { migrateCommand } from './migrate.command.js';
@@ -20,7 +21,8 @@ const program = new Command('npm run cli --')
   .addCommand(keysCommand(read))
   .addCommand(eraseCommand(read))
   .addCommand(rederiveCommand(read))
-  .addCommand(openapiCommand());
+  .addCommand(openapiCommand())
+  .addCommand(asyncapiCommand());
 
 try {
   await program.parseAsync();

@@ -9,6 +9,8 @@ import { Public } from './public.decorator.js';
 /** The document as it is committed: what it says is reviewed, and a check holds it to the code. */
 const DOCUMENT = new URL('../../../openapi.json', import.meta.url);
 
+/** The events, likewise. */
+const EVENTS = new URL('../../../asyncapi.json', import.meta.url);
 const resolve = createRequire(import.meta.url).resolve;
 
 const ASSETS = new Map([
@@ -48,8 +50,8 @@ const START = `SwaggerUIBundle({
 `;
 
 /**
- * /openapi.json, and at /docs a page of it for people. Not SwaggerModule.setup, which needs @fastify/static, which Jest cannot
- * load on Node 20 (it requires an ES module).
+ * /openapi.json and /asyncapi.json, and at /docs a page of the former for people. Not SwaggerModule.setup, which needs
+ * @fastify/static, which Jest cannot load on Node 20 (it requires an ES module).
  */
 @ApiExcludeController()
 @Controller()
@@ -73,6 +75,13 @@ export class DocsController {
   @Public()
   @Header('content-type', 'text/javascript; charset=utf-8')
   start(): string {
+  @Get('asyncapi.json')
+  @Public()
+  @Header('content-type', 'application/json; charset=utf-8')
+  events(): Promise<Buffer> {
+    return readFile(EVENTS);
+  }
+
     return START;
   }
 

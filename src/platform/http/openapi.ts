@@ -10,7 +10,9 @@ onboarding sessions, and learn by events when their installations are online.
 
 Every request to \`/api/v1\` carries \`Authorization: Bearer <api key>\`; \`x-required-scope\` names the scope that the key needs.
 Errors are \`application/problem+json\` (RFC 9457): decide by \`code\`. Lists are paged: ask on with \`next\` as \`cursor\`. A request
-may carry an \`X-Request-Id\`; every answer does. The examples are answers of a running service.`;
+may carry an \`X-Request-Id\`; every answer does. The examples are answers of a running service.
+
+What is sent to you, and the schema of every event, stands in [asyncapi.json](/asyncapi.json).`;
 
 /** The document as the controllers and the recorded examples have it now. */
 export function createDocument(app: INestApplication, examples: RecordedExamples): OpenAPIObject {

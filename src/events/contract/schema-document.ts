@@ -1,0 +1,69 @@
+import { EVENT_NAMES, type EventName } from '../catalogue.js';
+import { SOURCE, toEventType } from '../cloud-event.js';
+import { EVENT_SCHEMAS } from './event-schemas.js';
+
+/** A JSON Schema, as plain data. */
+export type JsonSchema = Readonly<Record<string, unknown>>;
+
+/**
+ * The schema of the whole CloudEvent. Open to fields that it does not name, since a new one may be added under the same type;
+ * closed, it says whether one was forgotten.
+ */
+export function schemaOfEvent(name: EventName, fields: 'open' | 'closed' = 'open'): JsonSchema {
+  const { when, data } = EVENT_SCHEMAS[name];
+  const properties = {
+    specversion: { const: '1.0' },
+    id: { type: 'string', format: 'uuid', description: 'The same at every delivery' },
+    source: { const: SOURCE },
+    type: { const: toEventType(name) },
+    subject: {
+      type: 'string',
+      description: `The ${EVENT_SCHEMAS[name].subject}; events of one subject are in order`,
+    },
+    time: { type: 'string', format: 'date-time', description: 'When the fact was recorded' },
+    datacontenttype: { const: 'application/json' },
+    sequence: {
+      type: 'string',
+      pattern: '^[1-9][0-9]*$',
+      description: 'Place in the feed: a decimal number',
+    },
+    data,
+  };
+  return completed(
+    { title: toEventType(name), description: `When ${when}`, type: 'object', properties },
+    fields,
+  ) as JsonSchema;
+}
+
+/** The schemas of all events in one document, each under its type. */
+export function schemaDocument(): JsonSchema {
+  const types = EVENT_NAMES.map(toEventType);
+  return {
+    $schema: 'https://json-schema.org/draft/2020-12/schema',
+    title: 'Events of PV Onboarding',
+    description:
+      'CloudEvents 1.0 in the structured JSON form. Take it by `type`; one that is not listed is to be ignored',
+    oneOf: types.map((type) => ({ $ref: `#/$defs/${type}` })),
+    $defs: Object.fromEntries(EVENT_NAMES.map((name) => [toEventType(name), schemaOfEvent(name)])),
+  };
+}
+
+/** Every field is required wherever an object names its fields. */
+function completed(schema: unknown, fields: 'open' | 'closed'): unknown {
+  if (Array.isArray(schema)) return schema;
+  if (typeof schema !== 'object' || schema === null) return schema;
+  const entries = Object.entries(schema).map(([key, value]): [string, unknown] => [
+    key,
+    key === 'properties'
+      ? Object.fromEntries(
+          Object.entries(value as object).map(([name, each]) => [name, completed(each, fields)]),
+        )
+      : completed(value, fields),
+  ]);
+  if (!('properties' in schema)) return Object.fromEntries(entries);
+  return {
+    ...Object.fromEntries(entries),
+    required: Object.keys(schema.properties as object),
+    ...(fields === 'closed' && { additionalProperties: false }),
+  };
+}

@@ -1,0 +1,31 @@
+import { EVENT_NAMES } from '../catalogue.js';
+import { toEventType } from '../cloud-event.js';
+import { schemaOfEvent, type JsonSchema } from './schema-document.js';
+
+const SECTION = /(<!-- schemas -->\n).*?(<!-- \/schemas -->)/s;
+
+/** The page with the schema of the data of every event between its two marks. */
+export function withSchemas(page: string): string {
+  if (!SECTION.test(page))
+    throw new Error('docs/events.md has no place <!-- schemas --> … <!-- /schemas -->');
+  const sections = EVENT_NAMES.map((name) => {
+    const { data } = schemaOfEvent(name).properties as { data: JsonSchema };
+    return `<details><summary><code>${toEventType(name)}</code></summary>\n\n\`\`\`json\n${linePerField(data)}\n\`\`\`\n\n</details>\n`;
+  });
+  return page.replace(
+    SECTION,
+    (_all, begin: string, end: string) =>
+      `${begin}<!-- prettier-ignore-start -->\n\n${sections.join('\n')}\n<!-- prettier-ignore-end -->\n${end}`,
+  );
+}
+
+/** JSON with a line for each field, so that the page stays one that can be read. */
+function linePerField({ properties, ...rest }: JsonSchema): string {
+  const fields = Object.entries(properties as object).map(
+    ([name, schema]) => `    ${JSON.stringify(name)}: ${JSON.stringify(schema)}`,
+  );
+  const others = Object.entries(rest).map(
+    ([key, value]) => `  ${JSON.stringify(key)}: ${JSON.stringify(value)}`,
+  );
+  return `{\n${[...others, `  "properties": {\n${fields.join(',\n')}\n  }`].join(',\n')}\n}`;
+}

@@ -1,0 +1,75 @@
+import { readFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { beforeAll, describe, expect, it } from '@jest/globals';
+import { Ajv } from 'ajv';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import { EVENT_NAMES } from '../../src/events/catalogue.js';
+import { toEventType } from '../../src/events/cloud-event.js';
+import { asyncapiDocument } from '../../src/events/contract/asyncapi.js';
+import { schemaDocument } from '../../src/events/contract/schema-document.js';
+import { withSchemas } from '../../src/events/contract/schema-page.js';
+
+const read = (path: string) => readFile(new URL(`../../${path}`, import.meta.url), 'utf8');
+const readJson = async (path: string) => JSON.parse(await read(path)) as Record<string, unknown>;
+const require = createRequire(import.meta.url);
+
+const types = EVENT_NAMES.map(toEventType);
+
+describe('asyncapi.json', () => {
+  let document: Record<string, unknown>;
+  beforeAll(async () => {
+    document = await readJson('asyncapi.json');
+  });
+
+  it('is what the catalogue says: otherwise run `npm run asyncapi`', () => {
+    expect(document).toEqual(JSON.parse(JSON.stringify(asyncapiDocument())));
+  });
+
+  it('is AsyncAPI 3', () => {
+    // It brings its meta schema with it.
+    const schema = require('@asyncapi/specs/schemas/3.0.0.json') as object;
+    const ajv = new Ajv({ strict: false, validateFormats: false, meta: false, validateSchema: false });
+    const validate = ajv.compile(schema);
+    expect([validate(document), ajv.errorsText(validate.errors)]).toEqual([true, 'No errors']);
+  });
+
+  it('refers only to what it has', () => {
+    const references = [...JSON.stringify(document).matchAll(/"\$ref":"#\/([^"]+)"/g)].map(
+      ([, path]) => path!,
+    );
+    expect(references.length).toBeGreaterThan(types.length * 6);
+    const find = (path: string) =>
+      path
+        .split('/')
+        .reduce<unknown>((at, key) => (at as Record<string, unknown> | undefined)?.[key], document);
+    expect(references.filter((path) => find(path) === undefined)).toEqual([]);
+  });
+
+  it('has every event in every channel', () => {
+    const channels = Object.values(document.channels as Record<string, { messages: object }>);
+    expect(channels.map(({ messages }) => Object.keys(messages))).toEqual([types, types, types]);
+  });
+});
+
+describe('docs/events.schema.json', () => {
+  it('is what the catalogue says: otherwise run `npm run asyncapi`', async () => {
+    expect(await readJson('docs/events.schema.json')).toEqual(JSON.parse(JSON.stringify(schemaDocument())));
+  });
+
+  it('is a schema that takes the event of docs/events.md, and no event without its data', async () => {
+    const ajv = new Ajv2020({ strict: false, validateFormats: false });
+    const validate = ajv.compile(await readJson('docs/events.schema.json'));
+    const [feed = ''] = /\{\n {2}"items".*?\n\}/s.exec(await read('docs/events.md')) ?? [];
+    const [event] = (JSON.parse(feed) as { items: { type: string; data: { sessionId?: string } }[] }).items;
+    expect(validate(event)).toBe(true);
+    expect(validate({ ...event, data: {} })).toBe(false);
+    expect(validate({ ...event, type: 'pv.unknown.v1' })).toBe(false);
+  });
+});
+
+describe('docs/events.md', () => {
+  it('shows the schemas as the catalogue has them: otherwise run `npm run asyncapi`', async () => {
+    const page = await read('docs/events.md');
+    expect(page).toBe(withSchemas(page));
+  });
+});
