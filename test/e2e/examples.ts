@@ -66,12 +66,13 @@ export async function recordExamples(service: TestApp, calls: Calls): Promise<Re
       },
       ...(request !== undefined && { body: JSON.stringify(request) }),
     });
-    const text = await response.text();
+    const isStream = response.headers.get('content-type')?.startsWith('text/event-stream') === true;
+    const text = isStream ? await firstEventOf(response) : await response.text();
     if (response.status !== expected)
       throw new Error(`${operationId} answered ${response.status}, not ${expected}: ${text}`);
     const isJson = response.headers.get('content-type')?.includes('json') === true;
     const answer = (isJson ? JSON.parse(text) : null) as Body;
-    const published: unknown = isJson ? JSON.parse(publishable(text)) : null;
+    const published: unknown = isJson ? JSON.parse(publishable(text)) : isStream ? text : null;
     recorded[operationId] = {
       ...recorded[operationId],
       ...(Object.keys(parameters).length > 0 && { parameters }),
@@ -197,6 +198,7 @@ export async function recordExamples(service: TestApp, calls: Calls): Promise<Re
   await ask('eraseUser', 200, { parameters: { userId: confirmed.id } });
   await manageWebhooks(endpoint.id, toDelete.id);
   await ask('listEvents', 200, { parameters: { types: 'session.online', limit: '1' } });
+  await ask('streamEvents', 200, { parameters: { types: 'session.online', after: '0' } });
 
   await ask('createApiKey', 400, { request: { name: 'customer app', scopes: ['everything'] } });
   const key = await ask('createApiKey', 201, {
@@ -207,6 +209,18 @@ export async function recordExamples(service: TestApp, calls: Calls): Promise<Re
   await ask('getStatus', 200);
   await receiver.close();
   return recorded as RecordedExamples;
+}
+
+/** Of a stream, what comes up to the end of its first event. */
+async function firstEventOf(response: Response): Promise<string> {
+  let text = '';
+  for await (const bytes of response.body!) {
+    text += Buffer.from(bytes as Uint8Array).toString();
+    const end = text.indexOf('\n\n', Math.max(0, text.indexOf('\ndata: ')));
+    // To leave the loop is to close the connection.
+    if (text.includes('\ndata: ') && end !== -1) return text.slice(0, end + 2);
+  }
+  return text;
 }
 
 /**
