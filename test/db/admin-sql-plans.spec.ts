@@ -11,8 +11,8 @@ interface Plan {
 
 /** Enough for the planner to prefer an index wherever there is one to prefer. */
 const SESSIONS = 5_000;
-/** Those that hold no more rows than there are workers. */
-const SMALL = ['poll_batches', 'api_keys'];
+/** Those that hold no more rows than there are workers or apps. */
+const SMALL = ['poll_batches', 'api_keys', 'webhook_endpoints'];
 
 const QUERIES: Readonly<Record<string, string>> = {
   'what happened to a session': 'session_timeline WHERE session_id = $session ORDER BY at, step, number',
@@ -36,6 +36,10 @@ const QUERIES: Readonly<Record<string, string>> = {
   'the uncertain registrations': `registrations_open WHERE status = 'uncertain'`,
   'what came online in ten minutes': `session_transitions
     WHERE to_state = 'online' AND at >= now() - interval '20 minutes' AND at < now() - interval '10 minutes'`,
+  'the webhook endpoints': 'webhook_endpoints',
+  'the webhooks about a session': 'webhook_deliveries WHERE subject = $session::text',
+  'the webhooks of an endpoint that failed': `webhook_deliveries
+    WHERE endpoint_id = (SELECT id FROM webhook_endpoints LIMIT 1) AND status = 'failed' ORDER BY created_at DESC LIMIT 50`,
   'what has no sequence yet': 'events WHERE sequence IS NULL',
 };
 

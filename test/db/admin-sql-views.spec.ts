@@ -246,6 +246,45 @@ describe('the views of admin', () => {
     });
   });
 
+  describe('say why a webhook endpoint gets nothing', () => {
+    const cases: readonly [string, Values, Values | null, RegExp | null][] = [
+      ['nothing, when all has arrived', {}, { status: 'delivered', next_attempt_at: null }, null],
+      ['nothing, when something is on its way', {}, {}, null],
+      [
+        'that somebody disabled it',
+        { disabled_at: 'now', disabled_reason: 'requested' },
+        {},
+        /by a person or app/,
+      ],
+      ['that it is gone', { disabled_at: 'now', disabled_reason: 'gone' }, {}, /since it answered 410/],
+      [
+        'that it failed for days',
+        { disabled_at: 'now', disabled_reason: 'failing' },
+        {},
+        /after nothing but failures/,
+      ],
+      ['that it is failing', { failures: 3, failing_since: ago(9) }, {}, /^the last 3 attempts failed/],
+      ['that it asked for patience', { quiet_until: ago(-5) }, {}, /^it asked to be left alone until/],
+      ['that nobody sends', {}, { next_attempt_at: ago(6) }, /is one running/],
+      ['that nothing happened', {}, null, /^nothing that it asks for has happened/],
+    ];
+
+    it.each(cases)('%s', async (_what, values, delivery, words) => {
+      const { position } = await insertRow<{ position: string }>(client, 'domain_events');
+      await client.query('UPDATE domain_events SET sequence = position WHERE sequence IS NULL');
+      const endpoint = { read_to: position, ...values };
+      const { id } = await insertRow<{ id: string }>(client, 'webhook_endpoints', endpoint);
+      if (delivery !== null)
+        await insertRow(client, 'webhook_deliveries', { endpoint_id: id, position, ...delivery });
+      const { rows } = await client.query<{ silent_because: string | null }>(
+        'SELECT silent_because FROM admin.webhook_endpoints WHERE endpoint_id = $1',
+        [id],
+      );
+      if (words === null) expect(rows[0]?.silent_because).toBeNull();
+      else expect(rows[0]?.silent_because).toMatch(words);
+    });
+  });
+
   it('say of an empty service that nothing is due', async () => {
     const empty = await createTestDatabase();
     const other = new pg.Client({ connectionString: empty.url });

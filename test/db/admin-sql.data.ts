@@ -32,5 +32,11 @@ export const GENERATE_SESSIONS = [
   `INSERT INTO domain_events (id, sequence, name, subject, data, time)
    SELECT gen_random_uuid(), row_number() OVER (ORDER BY at), name, session_id, jsonb_build_object('sessionId', session_id), at
      FROM generated, unnest(ARRAY['session.started', 'session.online', 'inverter.online']) AS name ORDER BY at`,
+  `INSERT INTO webhook_endpoints (url, types, secret_ciphertext, read_to, created_by)
+   SELECT 'https://app.example', '{}', '\\x00', max(sequence), 'cli' FROM domain_events`,
+  `INSERT INTO webhook_deliveries (endpoint_id, position, subject, status, attempts, next_attempt_at)
+   SELECT e.id, d.position, d.subject, s.status, 1, CASE WHEN s.status = 'pending' THEN now() END
+     FROM webhook_endpoints e CROSS JOIN domain_events d
+    CROSS JOIN LATERAL (SELECT CASE WHEN d.position % 100 = 0 THEN 'failed' WHEN d.position % 100 = 1 THEN 'pending' ELSE 'delivered' END AS status) AS s`,
   'ANALYZE',
 ] as const;

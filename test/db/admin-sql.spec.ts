@@ -260,6 +260,28 @@ const ANSWERS: Readonly<Record<string, Check>> = {
       ]),
     );
   },
+  'Why does this webhook endpoint get nothing?': (rows) => {
+    expect(rows).toEqual([
+      expect.objectContaining({
+        endpoint_id: expect.any(String),
+        origin: 'https://app.example',
+        silent_because: expect.stringMatching(
+          /^the last 12 attempts failed, the first of them at .*: see last_error$/,
+        ),
+        last_error: 'answered with 401',
+        pending: '2',
+        failed: '0',
+      }),
+    ]);
+  },
+  'Which webhooks have not arrived?': (rows) => {
+    expect(rows).toEqual(
+      containing([
+        { endpoint: 'customer app', name: 'session.online', attempts: 3, last_error: 'answered with 401' },
+        { endpoint: 'customer app', name: 'inverter.online', attempts: 0, last_error: null },
+      ]),
+    );
+  },
   'Who did what?': (rows) => {
     expect(rows).toEqual(
       containing([

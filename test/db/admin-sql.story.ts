@@ -17,7 +17,7 @@ export const MISSING_INVERTER = '19e47000-0000-4000-8000-000000000002';
 export const KEY = 'a0000000-0000-4000-8000-000000000001';
 
 /** What must be in no answer to an administrator. */
-export const SECRETS = ['canary-start-url', 'canary-name', 'canary-metadata'];
+export const SECRETS = ['canary-start-url', 'canary-name', 'canary-metadata', 'canary-path', 'canary-answer'];
 
 const MINUTE_MS = 60_000;
 const ago = (minutes: number) => new Date(Date.now() - minutes * MINUTE_MS);
@@ -283,6 +283,29 @@ async function insertEvents(client: pg.ClientBase) {
     last_error: 'no mail server',
   });
   await insertRow(client, 'handler_deliveries', { ...owed, position: positions[1] });
+  await insertWebhooks(client, positions);
+}
+
+async function insertWebhooks(client: pg.ClientBase, positions: readonly string[]) {
+  const { id: endpoint_id } = await insertRow<{ id: string }>(client, 'webhook_endpoints', {
+    description: 'customer app',
+    url: 'https://app.example/canary-path?token=canary-path',
+    headers_ciphertext: Buffer.from('canary-headers'),
+    failures: 12,
+    failing_since: ago(50),
+  });
+  const delivery = { endpoint_id, subject: NO_BRAND };
+  const failing = { attempts: 3, last_attempt_at: ago(2), last_status: 401, next_attempt_at: ago(-30) };
+  const quoted = { last_error: 'answered with 401', last_answer: 'canary-answer' };
+  await insertRow(client, 'webhook_deliveries', {
+    ...delivery,
+    position: positions[0],
+    ...failing,
+    ...quoted,
+  });
+  await insertRow(client, 'webhook_deliveries', { ...delivery, position: positions[1] });
+  const done = { status: 'delivered', attempts: 1, last_status: 204, next_attempt_at: null };
+  await insertRow(client, 'webhook_deliveries', { ...delivery, position: positions[2], ...done });
 }
 
 async function insertAccess(client: pg.ClientBase) {
