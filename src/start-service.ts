@@ -32,7 +32,7 @@ export async function startService(variables: EnvironmentSource, dataFolder: str
     const environment = readEnvironment(local.source);
     const logger = new ServiceLogger(environment);
     Logger.overrideLogger(logger);
-    stopOnErrors(logger);
+    stopOnErrors(logger, shutdown);
 
     const applied = await migrate(environment.DATABASE_URL);
     const say = (line: string): void => logger.log(line, 'Start');
@@ -85,15 +85,18 @@ async function drain(app: NestFastifyApplication): Promise<void> {
   clearTimeout(cut);
 }
 
-function stopOnErrors(logger: ServiceLogger): void {
-  // What threw has left its work half done, so nothing here can be relied on any more, not even an orderly stop. Transactions
-  // roll back, leases lapse, and our children see us go.
+/** The first is an orderly stop: what others have under way is not at fault, and a registration that is cut off needs a person. */
+function stopOnErrors(logger: ServiceLogger, shutdown: Shutdown): void {
+  let isFirst = true;
   const end = (kind: string) => (error: unknown) => {
     logger.fatal(
       `${kind}: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`,
       'Process',
     );
-    process.exit(1);
+    // Then not even stopping can be relied on. Transactions roll back, leases lapse, and our children see us go.
+    if (!isFirst) process.exit(1);
+    isFirst = false;
+    void shutdown.run(1);
   };
   process.on('uncaughtException', end('uncaught exception'));
   process.on('unhandledRejection', end('unhandled rejection'));

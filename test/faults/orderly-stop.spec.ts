@@ -114,7 +114,9 @@ describe('R34: stopping is clean', () => {
     const answer = register('forced').catch((error: unknown) => error);
     await isRegistering();
     service.kill('SIGINT');
+    const firstAt = performance.now();
     await refusesConnections();
+    await waitFor('a further one to be no echo of the first', () => performance.now() - firstAt > 600);
     service.kill('SIGINT');
     expect((await endWithin(service, AT_ONCE_MS)).ended?.code).toBe(130);
     await answer;

@@ -6,10 +6,11 @@ export interface ShutdownStep {
 /** Orchestrators kill after a while (Docker after 10 s); we want to be gone, in order, well before. */
 const DEADLINE_MS = 4_800;
 
-/** Stops what was started, last first, once, and ends the process. */
+/** Stops what was started, last first, once, and ends the process; whoever has a fault to tell meanwhile settles the exit code. */
 export class Shutdown {
   private readonly steps: ShutdownStep[] = [];
   private running = false;
+  private exitCode = 0;
 
   constructor(
     private readonly say: (line: string) => void,
@@ -25,6 +26,7 @@ export class Shutdown {
   }
 
   async run(exitCode: number): Promise<void> {
+    this.exitCode ||= exitCode;
     if (this.running) return;
     this.running = true;
     let current = '';
@@ -32,7 +34,6 @@ export class Shutdown {
       this.say(`stopping took too long at: ${current}`);
       this.exit(1);
     }, DEADLINE_MS);
-    let code = exitCode;
     for (const step of this.steps.reverse()) {
       current = step.name;
       try {
@@ -41,10 +42,10 @@ export class Shutdown {
         this.say(
           `${step.name} did not stop cleanly: ${error instanceof Error ? error.message : String(error)}`,
         );
-        code = 1;
+        this.exitCode ||= 1;
       }
     }
     clearTimeout(deadline);
-    this.exit(code);
+    this.exit(this.exitCode);
   }
 }
