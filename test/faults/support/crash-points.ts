@@ -1,5 +1,6 @@
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { AuthorisedRemote } from '../../../src/auth/authorised-remote.service.js';
+import { WebhookSender } from '../../../src/events/webhooks/webhook-sender.service.js';
 import { PollsStore } from '../../../src/onboarding/polls.store.js';
 import { SessionReader } from '../../../src/onboarding/session-reader.service.js';
 import { MOVE_SESSIONS } from '../../../src/onboarding/sessions.sql.js';
@@ -16,7 +17,10 @@ export const READ_STEPS = [
 /** Where a process is killed around a POST, whose intent is committed before and whose answer is saved after. */
 export const POST_STEPS = ['before POST', 'after POST before save'] as const;
 
-export type CrashStep = (typeof READ_STEPS)[number] | (typeof POST_STEPS)[number];
+/** Where a process is killed once a receiver has taken a webhook, before that is written down. */
+export const WEBHOOK_STEP = 'after webhook 2xx';
+
+export type CrashStep = (typeof READ_STEPS)[number] | (typeof POST_STEPS)[number] | typeof WEBHOOK_STEP;
 
 /** Kills this process as soon as `count` calls or sessions stand at the step; none of them goes on from there. */
 export function crashAt(app: NestFastifyApplication, crashStep: CrashStep, count: number): void {
@@ -31,6 +35,7 @@ export function crashAt(app: NestFastifyApplication, crashStep: CrashStep, count
   watchReads(app.get(SessionReader), reach);
   watchMoves(app.get(Database), reach);
   watchPosts(app.get(AuthorisedRemote), reach);
+  watchWebhooks(app.get(WebhookSender), reach);
 }
 
 type Reach = (step: CrashStep, more?: number) => Promise<void>;
@@ -91,5 +96,14 @@ function watchPosts(remote: AuthorisedRemote, reach: Reach): void {
     const sent = await send(request, audience, userId);
     await reach('after POST before save');
     return sent;
+  };
+}
+
+function watchWebhooks(sender: WebhookSender, reach: Reach): void {
+  const sendOver = sender.sendOver.bind(sender);
+  sender.sendOver = async (...message) => {
+    const outcome = await sendOver(...message);
+    if (outcome.kind === 'delivered') await reach(WEBHOOK_STEP);
+    return outcome;
   };
 }
