@@ -19,6 +19,7 @@ RUN npm ci --omit=dev --omit=optional --ignore-scripts && npm cache clean --forc
 COPY --from=build /app/dist ./dist
 # Applied at the start, by whichever replica comes first.
 COPY prisma/migrations ./prisma/migrations
+COPY openapi.json asyncapi.json ./
 USER node
 EXPOSE 3000
 HEALTHCHECK --interval=10s --timeout=3s --start-period=30s --retries=3 \

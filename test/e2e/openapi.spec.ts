@@ -72,6 +72,7 @@ describe('the OpenAPI document', () => {
     }
     expect(page.headers.get('content-security-policy')).toContain("default-src 'self'");
     expect((await fetch(`${service.url}/docs/package.json`)).status).toBe(404);
+    expect((await fetch(`${service.url}/`)).url).toBe(`${service.url}/docs`);
   });
 
   it('is OpenAPI 3.1 in which every operation has an id, every reference a target, and every path parameter its place', () => {

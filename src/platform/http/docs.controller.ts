@@ -1,8 +1,9 @@
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
-import { Controller, Get, Header, Param, Res } from '@nestjs/common';
+import { Controller, Get, Header, Param, Redirect, Res } from '@nestjs/common';
 import { ApiExcludeController } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
+import { Environment } from '../env/environment.js';
 import { Problem } from '../problem/problem.js';
 import { Public } from './public.decorator.js';
 
@@ -56,6 +57,17 @@ const START = `SwaggerUIBundle({
 @ApiExcludeController()
 @Controller()
 export class DocsController {
+  constructor(private readonly environment: Environment) {}
+
+  /** For whoever opens the address that the start prints. In production nobody is sent anywhere. */
+  @Get()
+  @Public()
+  @Redirect('/docs', 302)
+  root(): void {
+    if (this.environment.NODE_ENV === 'production')
+      throw new Problem('not_found', 'There is nothing at this path');
+  }
+
   @Get('openapi.json')
   @Public()
   @Header('content-type', 'application/json; charset=utf-8')
