@@ -31,6 +31,12 @@ function drawFate({ fail = 0, hang = 0, reset = 0 }: SinkRules): Fate {
   return drawn < fail + hang + reset ? 'reset' : 'taken';
 }
 
+function countTaken(): Record<string, number> {
+  const ids: Record<string, Set<string>> = {};
+  for (const { path, id, fate } of received) if (fate === 'taken') (ids[path] ??= new Set()).add(id);
+  return Object.fromEntries(Object.entries(ids).map(([path, { size }]) => [path, size]));
+}
+
 async function take(path: string, request: IncomingMessage, response: ServerResponse): Promise<void> {
   const at = Date.now();
   const bytes = await readBytes(request);
@@ -61,7 +67,8 @@ const server = createServer((request, response) => {
       rules = JSON.parse((await readBytes(request)).toString()) as typeof rules;
       received = [];
       response.end();
-    } else if (path === '/control') response.end(JSON.stringify(received));
+    } else if (path === '/control/taken') response.end(JSON.stringify(countTaken()));
+    else if (path === '/control') response.end(JSON.stringify(received));
     else await take(path, request, response);
   })().catch(() => request.socket.destroy());
 });

@@ -40,6 +40,8 @@ export interface WebhookSink {
   /** By path; forgets what was received. */
   behave(rules: Readonly<Record<string, SinkRules>>): Promise<void>;
   received(): Promise<Received[]>;
+  /** How many different events were taken at the path. */
+  taken(path: string): Promise<number>;
   stop(): Promise<unknown>;
 }
 
@@ -51,6 +53,8 @@ export async function startWebhookSink(): Promise<WebhookSink> {
     url: sink.url,
     behave: async (rules) => void (await control({ method: 'PUT', body: JSON.stringify(rules) })),
     received: async () => (await (await control()).json()) as Received[],
+    taken: async (path) =>
+      ((await (await fetch(`${sink.url}/control/taken`)).json()) as Record<string, number>)[path] ?? 0,
     stop: () => sink.stop('SIGKILL'),
   };
 }

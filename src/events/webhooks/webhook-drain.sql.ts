@@ -5,8 +5,8 @@ import type { Health } from './endpoint-health.js';
 
 /** Events of one subject that are taken in hand together; a session has seldom more in its whole life. */
 const AT_ONCE_OF_SUBJECT = 8;
-/** Rows that one look goes over at most: far more than it takes, and read in a millisecond or two. */
-const LOOK_AT = 1_000;
+/** Rows that one look goes over at most: more than can be in hand at once, and read in a millisecond or two. */
+const LOOK_AT = 500;
 /**
  * How long what waits for an earlier event of its subject is kept out of the way. It is due as soon as that one is settled; this is for
  * when a process that has lost its job writes so afterwards.
@@ -45,28 +45,30 @@ export const LOOK: Statement = {
       SELECT id, subject, position, next_attempt_at FROM webhook_deliveries
       WHERE endpoint_id = $1 AND status = 'pending' AND next_attempt_at <= now()
       ORDER BY next_attempt_at LIMIT ${LOOK_AT}
-    ), subjects AS MATERIALIZED (
-      SELECT DISTINCT subject FROM due WHERE subject NOT IN (SELECT subject FROM in_hand)
+    ), others AS MATERIALIZED (
+      SELECT subject, min(position) AS position FROM due
+      WHERE subject NOT IN (SELECT subject FROM in_hand) GROUP BY subject
     ), heads AS MATERIALIZED (
-      SELECT head.subject, head.position, head.next_attempt_at
-      FROM subjects CROSS JOIN LATERAL (
-        SELECT subject, position, next_attempt_at FROM webhook_deliveries
-        WHERE endpoint_id = $1 AND status = 'pending' AND subject = subjects.subject
+      SELECT head.subject, head.next_attempt_at
+      FROM (SELECT subject FROM others ORDER BY position LIMIT $4) AS oldest CROSS JOIN LATERAL (
+        SELECT subject, next_attempt_at FROM webhook_deliveries
+        WHERE endpoint_id = $1 AND status = 'pending' AND subject = oldest.subject
         ORDER BY position LIMIT 1
       ) AS head
     ), blocked AS MATERIALIZED (
-      SELECT due.id, due.next_attempt_at, coalesce(heads.next_attempt_at, now() + ${ASIDE}) AS until
-      FROM due LEFT JOIN heads ON heads.subject = due.subject LEFT JOIN in_hand ON in_hand.subject = due.subject
-      WHERE heads.next_attempt_at > now() OR in_hand.position < due.position
+      SELECT due.id, due.next_attempt_at, heads.next_attempt_at AS until
+      FROM due JOIN heads ON heads.subject = due.subject WHERE heads.next_attempt_at > now()
+      UNION ALL
+      SELECT due.id, due.next_attempt_at, now() + ${ASIDE}
+      FROM due JOIN in_hand ON in_hand.subject = due.subject WHERE in_hand.position < due.position
     ), aside AS (
       UPDATE webhook_deliveries AS delivery SET next_attempt_at = blocked.until
       FROM blocked WHERE delivery.id = blocked.id AND delivery.next_attempt_at = blocked.next_attempt_at
       RETURNING delivery.id
     ), taken AS MATERIALIZED (
-      SELECT subject FROM heads WHERE next_attempt_at <= now() ORDER BY position LIMIT $4
+      SELECT subject FROM heads WHERE next_attempt_at <= now()
     )
-    SELECT (SELECT count(*)::int FROM aside) + (SELECT count(*)::int FROM heads WHERE next_attempt_at <= now())
-        - (SELECT count(*)::int FROM taken) AS "moreToSee",
+    SELECT (SELECT count(*)::int FROM aside) + (SELECT count(*)::int FROM others) - (SELECT count(*)::int FROM heads) AS "moreToSee",
       next.id AS "deliveryId", next.position, next.attempts, next.next_attempt_at <= now() AS "isDue",
       event.id, event.name, event.subject, event.sequence, event.time, event.data
     FROM (SELECT) AS always LEFT JOIN (
