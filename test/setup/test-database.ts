@@ -1,10 +1,12 @@
 import './quiet-logs.js';
 import { randomBytes } from 'node:crypto';
 import pg from 'pg';
+import { findFaultyEvents } from './check-events.js';
 import { databaseUrl } from './template-database.js';
 
 export interface TestDatabase {
   readonly url: string;
+  /** Rejects when one of its events is not what the catalogue says, whatever the test was about. */
   drop(): Promise<void>;
 }
 
@@ -13,11 +15,33 @@ export async function createTestDatabase(content: 'migrated' | 'empty' = 'migrat
   const server = process.env.PV_TEST_SERVER_URL ?? '';
   const template = content === 'migrated' ? process.env.PV_TEST_TEMPLATE : 'template0';
   const name = `pv_test_${randomBytes(6).toString('hex')}`;
+  const url = databaseUrl(server, name);
   await administer(server, `CREATE DATABASE ${name} TEMPLATE ${template}`);
   return {
-    url: databaseUrl(server, name),
-    drop: () => administer(server, `DROP DATABASE IF EXISTS ${name} WITH (FORCE)`),
+    url,
+    drop: async () => {
+      const faulty = await readFaultyEvents(url);
+      await administer(server, `DROP DATABASE IF EXISTS ${name} WITH (FORCE)`);
+      if (faulty.length > 0) throw new Error(`events that break their contract:\n${faulty.join('\n')}`);
+    },
   };
+}
+
+/** A database that is dropped twice, or that the test has made unreachable, has none to show. */
+async function readFaultyEvents(url: string): Promise<string[]> {
+  const client = new pg.Client({ connectionString: url });
+  // Told by what follows as well.
+  client.on('error', () => {});
+  try {
+    await client.connect();
+  } catch {
+    return [];
+  }
+  try {
+    return await findFaultyEvents(client);
+  } finally {
+    await client.end();
+  }
 }
 
 async function administer(server: string, statement: string): Promise<void> {

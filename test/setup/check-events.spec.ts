@@ -1,0 +1,50 @@
+import { randomUUID } from 'node:crypto';
+import { describe, expect, it } from '@jest/globals';
+import pg from 'pg';
+import type { SequencedEvent } from '../../src/events/events.store.js';
+import { sessionEvent } from '../db/events-fixture.js';
+import { faultsOf } from './check-events.js';
+import { createTestDatabase } from './test-database.js';
+
+const event = (change: object = {}, data: object = {}): SequencedEvent => {
+  const { name, subject, data: facts } = sessionEvent('session.online', randomUUID());
+  return {
+    id: randomUUID(),
+    name,
+    subject,
+    sequence: '1',
+    time: new Date(),
+    data: { ...facts, ...data },
+    ...change,
+  } as SequencedEvent;
+};
+
+describe('faultsOf', () => {
+  it('finds none in an event of the catalogue', () => {
+    expect(faultsOf(event())).toEqual([]);
+  });
+
+  it.each<[string, object, object, string]>([
+    ['a field too many', {}, { ean: '541448820044186577' }, 'must NOT have additional properties'],
+    ['a field of another type', {}, { metadata: 'autumn' }, '/data/metadata must be object'],
+    ['a value that is not listed', {}, { state: 'lively' }, '/data/state must be equal to one of'],
+    ['an unknown event', { name: 'session.sold' }, {}, 'session.sold is no event of the catalogue'],
+    ['a field too few', { data: { sessionId: 's' } }, {}, "must have required property 'userId'"],
+  ])('finds %s', (_what, change, data, expected) => {
+    expect(faultsOf(event(change, data)).join('\n')).toContain(expected);
+  });
+});
+
+describe('a test database', () => {
+  it('is not dropped in silence with an event that breaks its contract', async () => {
+    const database = await createTestDatabase();
+    const client = new pg.Client({ connectionString: database.url });
+    await client.connect();
+    await client.query(
+      `INSERT INTO domain_events (id, name, subject, data) VALUES (gen_random_uuid(), 'user.registered', 'u', '{"ean": "1"}')`,
+    );
+    await client.end();
+    await expect(database.drop()).rejects.toThrow('user.registered: /data must have required property');
+    await expect(database.drop()).resolves.toBeUndefined();
+  });
+});
