@@ -7,6 +7,7 @@ import { pollBench } from './poll.bench.js';
 import { registrationsBench } from './registrations.bench.js';
 import { remoteBench } from './remote.bench.js';
 import { replicasBench } from './replicas.bench.js';
+import { soakBench } from './soak.bench.js';
 import { startBench } from './start.bench.js';
 
 const BENCHES: Readonly<Record<string, (options: BenchOptions) => Promise<void>>> = {
@@ -17,6 +18,7 @@ const BENCHES: Readonly<Record<string, (options: BenchOptions) => Promise<void>>
   events: eventsBench,
   registrations: registrationsBench,
   replicas: replicasBench,
+  soak: soakBench,
   remote: remoteBench,
 };
 
@@ -29,6 +31,8 @@ start          how soon the service is ready, and its memory when idle
 events         from a commit to a handler, the stream, a webhook; beside LISTEN/NOTIFY and graphile-worker
 registrations  many users at once, beside a bare undici loop
 replicas       one, two and four processes, and their common ceiling
+soak           everything at once for --minutes: memory, tables, lag
+draw           docs/performance.md and its drawings from bench/results (not part of all)
 remote         one call to the remote service, in several ways
 
   --quick        small and short: shows that everything runs, and says little
@@ -50,10 +54,13 @@ const { values, positionals } = parseArgs({
   },
 });
 
-const unknown = positionals.filter((name) => !(name in BENCHES));
+const isDrawing = positionals[0] === 'draw';
+const unknown = positionals.filter((name) => !(name in BENCHES) && name !== 'draw');
 if (values.help || unknown.length > 0) {
   console.log(unknown.length > 0 ? `There is no benchmark ${unknown.join(', ')}.\n\n${USAGE}` : USAGE);
   process.exitCode = unknown.length > 0 ? 1 : 0;
+} else if (isDrawing) {
+  await import('./draw.js');
 } else {
   const { rounds, minutes } = defaults(values.quick);
   const options: BenchOptions = {

@@ -5,6 +5,7 @@ import { atLeast } from './harness/result.js';
 import { control, interleave, rateOf, ratio, type Sample, summarise } from './harness/rounds.js';
 import { ADMIN_KEY } from './harness/service-variables.js';
 import { median, rounded } from './harness/statistics.js';
+import { userBodies } from './harness/user-bodies.js';
 import { type BenchOptions, profileFlags } from './options.js';
 
 const OURS = 'POST /users';
@@ -44,7 +45,7 @@ export async function registrationsBench(options: BenchOptions): Promise<void> {
       bare: await startLoad(lineUp.remote.url(BARE), AT_ONCE),
     };
     let next = 0;
-    const bodies = (count: number) => bodiesFrom(count, (next += count));
+    const bodies = (count: number) => userBodies(count, (next += count));
     const through = (count: number): Load => ({
       method: 'POST',
       paths: ['/api/v1/users'],
@@ -154,12 +155,5 @@ export async function registrationsBench(options: BenchOptions): Promise<void> {
       postgresql: lineUp.server.version,
       details: { statements: await database.statements() },
     });
-  });
-}
-
-function bodiesFrom(count: number, from: number): string[] {
-  return Array.from({ length: count }, (_, nth) => {
-    const index = from + nth;
-    return `{"tenantReference":"customer-${index}","gridLocations":[{"ean":${541_000_000}${String(index).padStart(9, '0')}}]}`;
   });
 }

@@ -23,6 +23,7 @@ const CHECKS = [
   ['known vulnerabilities', ['scripts/check/audit.mjs']],
   ['OpenAPI drift', ['dist/cli/main.js', 'openapi', '--check']],
   ['AsyncAPI drift', ['dist/cli/main.js', 'asyncapi', '--check']],
+  ['performance figures', [...TYPESCRIPT, 'bench/draw.ts', '--check']],
   ['schema drift', [...TYPESCRIPT, 'scripts/check/schema-drift.ts']],
   ['types', ['node_modules/typescript/bin/tsc', '--noEmit', '-p', 'tsconfig.json']],
   ['lint', ['node_modules/eslint/bin/eslint.js', '.']],

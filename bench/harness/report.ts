@@ -33,7 +33,7 @@ export type Findings = Omit<BenchResult, 'machine' | 'versions'> & {
   readonly postgresql?: string;
 };
 
-/** Prints what was found and writes it to bench/results/NAME.json. */
+/** Prints what was found and writes it to bench/results/NAME.json; a quick look beside the results, not over them. */
 export async function report({ packages, postgresql, ...found }: Findings): Promise<void> {
   const result: BenchResult = {
     ...found,
@@ -46,8 +46,9 @@ export async function report({ packages, postgresql, ...found }: Findings): Prom
   };
   console.log(textOf(result));
   if (!result.control.isValid) process.exitCode = 1;
-  await mkdir(RESULTS, { recursive: true });
-  await writeFile(`${RESULTS}${result.benchmark}.json`, `${JSON.stringify(result, null, 2)}\n`);
+  const folder = result.isQuick ? `${RESULTS}quick/` : RESULTS;
+  await mkdir(folder, { recursive: true });
+  await writeFile(`${folder}${result.benchmark}.json`, `${JSON.stringify(result, null, 2)}\n`);
 }
 
 function textOf({ title, extent, tables, targets, control, isQuick }: BenchResult): string {
