@@ -92,8 +92,8 @@ beforeAll(async () => {
   await new Promise<void>((resolve) => canary.listen(0, resolve));
   ({ port } = canary.address() as AddressInfo);
 });
-afterAll(() => canary.close());
-beforeEach(() => (reached = 0));
+afterAll(() => void canary.close());
+beforeEach(() => void (reached = 0));
 
 function guarded(resolve?: Resolve): WebhookSender {
   const sender = new WebhookSender(

@@ -13,7 +13,12 @@ import { JobBrokenOffError, RunningJob } from './running-job.js';
 /** Throwing makes the job run again after a growing wait. */
 export type Task = (payload: unknown, job: RunningJob) => Promise<void>;
 
-const CONCURRENCY = 10;
+/**
+ * A webhook endpoint that hangs has one of these for 15 s, and again for each probe afterwards, which is seldom; a handler that hangs
+ * for 60 s. With 50, dozens of them may begin to hang at once before others have to wait. Each that is free asks for a job every
+ * POLL_INTERVAL_MS: together 25 small queries a second and 1 % of a core on an idle machine, twice that with 100.
+ */
+const CONCURRENCY = 50;
 /** One connection listens; the others take and finish jobs, which needs a moment each. */
 const CONNECTIONS = 4;
 /** How long a job may wait when the notification about it was lost. */
