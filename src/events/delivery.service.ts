@@ -1,6 +1,8 @@
 import { Injectable, Logger } from '@nestjs/common';
+import type { Counter } from 'prom-client';
 import { Database } from '../platform/database/database.js';
 import { errorText } from '../platform/redaction/error-text.js';
+import { Metrics } from '../platform/metrics/metrics.js';
 import type { RunningJob } from '../platform/jobs/running-job.js';
 import type { EventHandler } from './handler-discovery.js';
 import {
@@ -23,7 +25,18 @@ const HANDLER_DEADLINE_MS = 60_000;
 export class DeliveryService {
   private readonly logger = new Logger(DeliveryService.name);
 
-  constructor(private readonly database: Database) {}
+  private readonly deliveries: Counter<'outcome'>;
+
+  constructor(
+    private readonly database: Database,
+    metrics: Metrics,
+  ) {
+    this.deliveries = metrics.counter({
+      name: 'pv_handler_deliveries_total',
+      help: 'Events given to handlers in this process, by outcome: delivered, failed and to be repeated',
+      labels: ['outcome'],
+    });
+  }
 
   /**
    * In order, one after the other. A delivery is struck off after the handler resolved, so a crash in between repeats it. The
@@ -43,12 +56,14 @@ export class DeliveryService {
         } catch (error) {
           const reason = errorText(error);
           this.logger.warn(`${handler.name} failed on event ${next.event.id}: ${reason}`);
+          this.deliveries.inc({ outcome: 'failed' });
           await markFailed(this.database, handler.name, next, reason);
           if (delivered > 0) await job.restartBackoff();
           // The queue keeps the message of what is thrown, and an erasure does not reach there.
           throw new Error(`${handler.name} failed; its delivery says why`);
         }
         await markDelivered(this.database, handler.name, next.position);
+        this.deliveries.inc({ outcome: 'delivered' });
         delivered += 1;
       }
     }

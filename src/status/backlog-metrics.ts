@@ -3,13 +3,18 @@ import type { Gauge } from 'prom-client';
 import { Metrics } from '../platform/metrics/metrics.js';
 import { StatusStore, type Backlog } from './status.store.js';
 
+/** Whatever of a backlog is a number. */
+type Figure = { [K in keyof Backlog]: Backlog[K] extends number ? K : never }[keyof Backlog];
+
 const KINDS = [
   { what: 'overdue_sessions', count: 'overdue', oldest: 'oldestOverdueSeconds' },
   { what: 'unsequenced_events', count: 'unsequenced', oldest: 'oldestUnsequencedSeconds' },
   { what: 'handler_deliveries', count: 'undelivered', oldest: 'oldestUndeliveredSeconds' },
+  { what: 'webhook_deliveries', count: 'webhooksUndelivered', oldest: 'oldestWebhookSeconds' },
+  { what: 'broker_events', count: 'unpublished', oldest: 'oldestUnpublishedSeconds' },
   { what: 'pending_registrations', count: 'pending', oldest: 'oldestPendingSeconds' },
   { what: 'uncertain_registrations', count: 'uncertain', oldest: 'oldestUncertainSeconds' },
-] as const satisfies readonly { what: string; count: keyof Backlog; oldest: keyof Backlog }[];
+] as const satisfies readonly { what: string; count: Figure; oldest: Figure }[];
 
 type Kind = (typeof KINDS)[number];
 
@@ -37,7 +42,7 @@ export class BacklogMetrics {
     });
   }
 
-  private async fill(gauge: Gauge<'what'>, nameOf: (kind: Kind) => keyof Backlog): Promise<void> {
+  private async fill(gauge: Gauge<'what'>, nameOf: (kind: Kind) => Figure): Promise<void> {
     const backlog = await this.read();
     // Without the database nothing is shown here: an old figure would be a wrong one, and the other metrics matter all the more.
     gauge.reset();

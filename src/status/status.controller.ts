@@ -2,6 +2,7 @@ import { Controller, Get } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import { RequireScope } from '../access/require-scope.decorator.js';
 import { AuthService } from '../auth/auth.service.js';
+import { OpenStreams } from '../events/stream/open-streams.service.js';
 import { Remote } from '../remote/remote.service.js';
 import { StatusStore } from './status.store.js';
 import { StatusView, toStatusView } from './status.view.js';
@@ -13,6 +14,7 @@ export class StatusController {
     private readonly remote: Remote,
     private readonly auth: AuthService,
     private readonly store: StatusStore,
+    private readonly streams: OpenStreams,
   ) {}
 
   // onboarding:read, not admin: an app that shows sessions to people has to know whether what it shows is fresh, and nothing here
@@ -23,7 +25,7 @@ export class StatusController {
     operationId: 'getStatus',
     summary: 'How the remote service, the poller and the outbox are doing',
     description:
-      'Backlogs, the token and `remote.deployment` are of the whole deployment; the rest of `remote` is what the replica that answers has seen.',
+      'Backlogs, the token and `remote.deployment` are of the whole deployment; the rest of `remote`, and the open streams, are of the replica that answers.',
   })
   @ApiOkResponse({ type: StatusView })
   async read(): Promise<StatusView> {
@@ -32,6 +34,6 @@ export class StatusController {
       this.store.readBacklog(),
       this.store.readSharedRemote(),
     ]);
-    return toStatusView(this.remote.status(), shared, token, backlog);
+    return toStatusView(this.remote.status(), shared, token, backlog, this.streams.count);
   }
 }

@@ -22,6 +22,25 @@ export const READ_BACKLOG: Statement = {
     ), deliveries AS (
       SELECT count(*)::int AS waiting, count(*) FILTER (WHERE attempts > 0)::int AS failing, min(created_at) AS since
       FROM handler_deliveries
+    ), newest AS (
+      SELECT coalesce(max(sequence), 0) AS sequence FROM domain_events
+    ), endpoints AS (
+      SELECT count(id) FILTER (WHERE disabled_at IS NULL)::int AS enabled,
+             count(*) FILTER (WHERE disabled_at IS NULL AND failures > 0)::int AS failing,
+             count(*) FILTER (WHERE disabled_reason <> 'requested')::int AS disabled,
+             greatest(0, newest.sequence - min(read_to) FILTER (WHERE disabled_at IS NULL))::int AS unread
+      FROM newest LEFT JOIN webhook_endpoints ON true GROUP BY newest.sequence
+    ), webhooks AS (
+      SELECT count(*)::int AS waiting, count(*) FILTER (WHERE delivery.attempts > 0)::int AS failing, min(delivery.created_at) AS since
+      FROM webhook_deliveries AS delivery JOIN webhook_endpoints AS endpoint ON endpoint.id = delivery.endpoint_id
+      WHERE delivery.status = 'pending' AND endpoint.disabled_at IS NULL
+    ), broker AS (
+      SELECT max(newest.sequence - place.read_to)::int AS behind,
+             jsonb_agg(jsonb_build_object(
+               'kind', place.name, 'isPublishing', coalesce(place.lease_until > clock_timestamp(), false),
+               'publishedAt', place.published_at, 'failingSince', place.failing_since, 'lastError', place.last_error)) -> 0 AS place,
+             (SELECT time FROM domain_events WHERE sequence > min(place.read_to) ORDER BY sequence LIMIT 1) AS since
+      FROM newest CROSS JOIN broker_positions AS place
     ), open AS (
       SELECT count(*) FILTER (WHERE status = 'pending')::int AS pending,
              min(created_at) FILTER (WHERE status = 'pending') AS "pendingSince",
@@ -35,9 +54,13 @@ export const READ_BACKLOG: Statement = {
       reading.sessions AS reading, reading.batches, reading.abandoned AS "abandonedBatches",
       unsequenced.events AS unsequenced, ${age('unsequenced.since')} AS "oldestUnsequencedSeconds",
       deliveries.waiting AS undelivered, deliveries.failing, ${age('deliveries.since')} AS "oldestUndeliveredSeconds",
+      endpoints.enabled AS endpoints, endpoints.failing AS "failingEndpoints", endpoints.disabled AS "disabledEndpoints",
+      coalesce(endpoints.unread, 0) AS "unreadByEndpoints",
+      webhooks.waiting AS "webhooksUndelivered", webhooks.failing AS "webhooksFailing", ${age('webhooks.since')} AS "oldestWebhookSeconds",
+      broker.place AS broker, coalesce(broker.behind, 0) AS unpublished, ${age('broker.since')} AS "oldestUnpublishedSeconds",
       open.pending, ${age('open."pendingSince"')} AS "oldestPendingSeconds",
       open.uncertain, ${age('open."uncertainSince"')} AS "oldestUncertainSeconds"
-    FROM overdue, reading, unsequenced, deliveries, open`,
+    FROM overdue, reading, unsequenced, deliveries, endpoints, webhooks, broker, open`,
 };
 
 /** What all replicas together know of the remote service. */

@@ -17,10 +17,31 @@ export interface Backlog {
   /** Deliveries of `undelivered` whose handler has failed at least once. */
   readonly failing: number;
   readonly oldestUndeliveredSeconds: number;
+  readonly endpoints: number;
+  readonly failingEndpoints: number;
+  readonly disabledEndpoints: number;
+  /** Of the enabled webhook endpoint that is furthest behind. */
+  readonly unreadByEndpoints: number;
+  readonly webhooksUndelivered: number;
+  readonly webhooksFailing: number;
+  readonly oldestWebhookSeconds: number;
+  /** Null where no process has ever had a broker. */
+  readonly broker: BrokerPlace | null;
+  readonly unpublished: number;
+  readonly oldestUnpublishedSeconds: number;
   readonly pending: number;
   readonly oldestPendingSeconds: number;
   readonly uncertain: number;
   readonly oldestUncertainSeconds: number;
+}
+
+export interface BrokerPlace {
+  readonly kind: string;
+  readonly isPublishing: boolean;
+  /** ISO 8601, as JSON has it. */
+  readonly publishedAt: string | null;
+  readonly failingSince: string | null;
+  readonly lastError: string | null;
 }
 
 /** What all replicas together know of the remote service. */

@@ -2,6 +2,7 @@ import { ApiProperty } from '@nestjs/swagger';
 import type { TokenStatus } from '../auth/auth.service.js';
 import { OPERATION_CLASSES, type OperationClass } from '../remote/outcome.js';
 import type { OperationStatus, RemoteStatus } from '../remote/remote-status.js';
+import { ReadersView, toReadersView } from './readers.view.js';
 import type { Backlog, SharedRemote } from './status.store.js';
 
 const WORST_LAST = ['unknown', 'healthy', 'degraded', 'unavailable'] as const;
@@ -173,14 +174,12 @@ export class OutboxView {
   @ApiProperty(seconds)
   oldestUnsequencedSeconds: number;
 
-  @ApiProperty({ ...count, description: 'Events that handlers in the process have not finished yet' })
-  undelivered: number;
-
-  @ApiProperty({ ...count, description: 'Of these, how many have failed at least once' })
-  failing: number;
-
-  @ApiProperty(seconds)
-  oldestUndeliveredSeconds: number;
+  @ApiProperty({
+    type: ReadersView,
+    description:
+      'Each has a place of its own, so none waits for another. The feed keeps none, its readers do',
+  })
+  readers: ReadersView;
 }
 
 export class OpenRegistrationsView {
@@ -219,16 +218,17 @@ export function toStatusView(
   deployment: SharedRemote,
   token: TokenStatus,
   backlog: Backlog,
+  openStreams: number,
 ): StatusView {
   const ranks = Object.values(remote.operations).map(({ health }) => WORST_LAST.indexOf(health));
   const { watched, overdue, oldestOverdueSeconds, reading, batches, abandonedBatches } = backlog;
-  const { unsequenced, oldestUnsequencedSeconds, undelivered, failing, oldestUndeliveredSeconds } = backlog;
+  const { unsequenced, oldestUnsequencedSeconds } = backlog;
   const { pending, oldestPendingSeconds, uncertain, oldestUncertainSeconds } = backlog;
   return {
     remote: { health: WORST_LAST[Math.max(...ranks)] ?? 'unknown', ...remote, deployment },
     token,
     poller: { watched, overdue, oldestOverdueSeconds, reading, batches, abandonedBatches },
-    outbox: { unsequenced, oldestUnsequencedSeconds, undelivered, failing, oldestUndeliveredSeconds },
+    outbox: { unsequenced, oldestUnsequencedSeconds, readers: toReadersView(backlog, openStreams) },
     registrations: { pending, oldestPendingSeconds, uncertain, oldestUncertainSeconds },
   };
 }

@@ -6,6 +6,7 @@ import { EventsModule } from '../../src/events/events.module.js';
 import { Database } from '../../src/platform/database/database.js';
 import { Environment } from '../../src/platform/env/environment.js';
 import { readEnvironment } from '../../src/platform/env/read-environment.js';
+import { Metrics } from '../../src/platform/metrics/metrics.js';
 import { Jobs } from '../../src/platform/jobs/jobs.js';
 import { testEnvironment } from '../setup/test-environment.js';
 
@@ -31,8 +32,8 @@ export async function startWorker(
   const platform = {
     module: class Platform {},
     global: true,
-    providers: [{ provide: Environment, useValue: environment }, Database, Jobs],
-    exports: [Environment, Database, Jobs],
+    providers: [{ provide: Environment, useValue: environment }, Database, Jobs, Metrics],
+    exports: [Environment, Database, Jobs, Metrics],
   };
   const root = { module: class Worker {}, imports: [platform, EventsModule], providers: [...handlers] };
   return NestFactory.createApplicationContext(root, { logger: ['error', 'fatal'] });

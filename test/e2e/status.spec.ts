@@ -11,7 +11,16 @@ interface Status {
   };
   readonly token: { readonly state: string };
   readonly poller: Readonly<Record<string, number>>;
-  readonly outbox: Readonly<Record<string, number>>;
+  readonly outbox: {
+    readonly unsequenced: number;
+    readonly oldestUnsequencedSeconds: number;
+    readonly readers: {
+      readonly handlers: Readonly<Record<string, number>>;
+      readonly webhooks: Readonly<Record<string, number>>;
+      readonly streams: Readonly<Record<string, number>>;
+      readonly broker: Readonly<Record<string, unknown>> | null;
+    };
+  };
   readonly registrations: Readonly<Record<string, number>>;
 }
 
@@ -52,7 +61,10 @@ describe('GET /status', () => {
       'read_session',
     ]);
     expect(status.remote.deployment).toEqual({ degraded: [], contractDrift: 0 });
-    for (const part of [status.poller, status.outbox, status.registrations]) {
+    const { readers, ...outbox } = status.outbox;
+    expect(readers.broker).toBeNull();
+    const parts = [readers.handlers, readers.webhooks, readers.streams];
+    for (const part of [status.poller, outbox, status.registrations, ...parts]) {
       expect(Object.values(part).every((figure) => figure === 0)).toBe(true);
     }
   });
@@ -85,8 +97,8 @@ describe('GET /status', () => {
     expect(poller).toMatchObject({ watched: 4, overdue: 2, reading: 1, batches: 1, abandonedBatches: 0 });
     expect(poller['oldestOverdueSeconds']).toBeGreaterThanOrEqual(200);
     expect(poller['oldestOverdueSeconds']).toBeLessThan(260);
-    expect(outbox).toMatchObject({ unsequenced: 1, undelivered: 0 });
-    expect(outbox['oldestUnsequencedSeconds']).toBeGreaterThanOrEqual(30);
+    expect(outbox).toMatchObject({ unsequenced: 1, readers: { handlers: { undelivered: 0 } } });
+    expect(outbox.oldestUnsequencedSeconds).toBeGreaterThanOrEqual(30);
     expect(registrations).toMatchObject({ pending: 1, uncertain: 0 });
     expect(registrations['oldestPendingSeconds']).toBeGreaterThanOrEqual(50);
 
@@ -94,6 +106,45 @@ describe('GET /status', () => {
     expect(text).toContain('pv_waiting{what="overdue_sessions"} 2');
     expect(text).toContain('pv_waiting{what="pending_registrations"} 1');
     expect(text).toMatch(/pv_waiting_oldest_seconds\{what="overdue_sessions"\} 2\d\d/);
+  });
+
+  it('shows how far behind each reader is, and why', async () => {
+    await database.query(`
+      INSERT INTO domain_events (id, sequence, name, subject, data, time)
+      SELECT gen_random_uuid(), n, 'user.registered', 's', '{}', now() - (60 - n * 10) * interval '1 second' FROM generate_series(1, 5) AS n;
+      INSERT INTO webhook_endpoints (url, types, secret_ciphertext, read_to, created_by, failures, failing_since, disabled_at, disabled_reason)
+      VALUES ('https://a.example', '{}', '', 2, 'cli', 3, now(), NULL, NULL), ('https://b.example', '{}', '', 0, 'cli', 0, NULL, now(), 'gone'),
+        ('https://c.example', '{}', '', 0, 'cli', 0, NULL, now(), 'requested');
+      INSERT INTO webhook_deliveries (endpoint_id, position, subject, attempts, created_at)
+      SELECT endpoint.id, event.position, 's', event.sequence - 1, now() - interval '20 seconds'
+      FROM webhook_endpoints AS endpoint CROSS JOIN domain_events AS event WHERE event.sequence <= 2;
+      INSERT INTO broker_positions (name, read_to, failing_since, last_error, published_at)
+      VALUES ('nats', 1, '2026-11-20T10:00:00Z', 'it cannot be reached (ECONNREFUSED)', '2026-11-20T09:59:00Z')`);
+    const { readers } = (await read()).outbox;
+    expect(readers.webhooks).toMatchObject({
+      endpoints: 1,
+      failingEndpoints: 1,
+      disabledEndpoints: 1,
+      unread: 3,
+      undelivered: 2,
+      failing: 1,
+    });
+    expect(readers.webhooks['oldestUndeliveredSeconds']).toBeGreaterThanOrEqual(20);
+    expect(readers.broker).toEqual({
+      kind: 'nats',
+      isPublishing: false,
+      unpublished: 4,
+      oldestUnpublishedSeconds: expect.any(Number),
+      publishedAt: '2026-11-20T09:59:00.000Z',
+      failingSince: '2026-11-20T10:00:00.000Z',
+      lastError: 'it cannot be reached (ECONNREFUSED)',
+    });
+    expect(readers.broker?.['oldestUnpublishedSeconds']).toBeGreaterThanOrEqual(40);
+
+    const text = await metrics();
+    expect(text).toContain('pv_waiting{what="webhook_deliveries"} 2');
+    expect(text).toContain('pv_waiting{what="broker_events"} 4');
+    expect(text).toContain('pv_event_streams 0');
   });
 
   it('shows what any replica found wrong with the remote service', async () => {

@@ -1,8 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Injectable, Logger } from '@nestjs/common';
 import type { BeforeApplicationShutdown, OnApplicationBootstrap, OnModuleDestroy } from '@nestjs/common';
+import type { Counter } from 'prom-client';
 import { Database } from '../../platform/database/database.js';
 import { Environment } from '../../platform/env/environment.js';
+import { Metrics } from '../../platform/metrics/metrics.js';
 import { errorText } from '../../platform/redaction/error-text.js';
 import { toCloudEvent } from '../cloud-event.js';
 import { EventSignal } from '../event-signal.service.js';
@@ -33,6 +35,7 @@ export class Broker implements OnApplicationBootstrap, OnModuleDestroy, BeforeAp
   private readonly logger = new Logger(Broker.name);
   private readonly stopping = new AbortController();
   private readonly url: string | undefined;
+  private readonly published: Counter;
   private running: Promise<void> = Promise.resolve();
   /** Attempts in a row that the broker failed, since it took events last. */
   private failures = 0;
@@ -43,7 +46,12 @@ export class Broker implements OnApplicationBootstrap, OnModuleDestroy, BeforeAp
     private readonly database: Database,
     private readonly signal: EventSignal,
     private readonly publishers: Publishers,
+    metrics: Metrics,
   ) {
+    this.published = metrics.counter({
+      name: 'pv_broker_events_total',
+      help: 'Events that the message broker has confirmed to this process',
+    });
     if (environment.ROLE !== 'api') this.url = environment.EVENT_BROKER_URL;
   }
 
@@ -114,6 +122,7 @@ export class Broker implements OnApplicationBootstrap, OnModuleDestroy, BeforeAp
       const { acked, failure } = await publisher.publish(events.map(toCloudEvent));
       const last = events[acked - 1];
       if (last !== undefined) {
+        this.published.inc(acked);
         if (!(await sql.movePlace(this.database, lease, last.sequence))) return;
         readTo = last.sequence;
       }

@@ -35,6 +35,11 @@ export class OpenStreams implements OnApplicationBootstrap, OnModuleDestroy, Bef
       help: 'Streams of events that have ended: left by the reader, cut because it did not read, revoked with its key, stopped with us',
       labels: ['reason'],
     });
+    metrics.gauge({
+      name: 'pv_event_streams',
+      help: 'Streams of events that are open at this replica',
+      collect: (gauge) => gauge.set(this.count),
+    });
   }
 
   onApplicationBootstrap(): void {
@@ -49,6 +54,11 @@ export class OpenStreams implements OnApplicationBootstrap, OnModuleDestroy, Bef
 
   async beforeApplicationShutdown(): Promise<void> {
     await Promise.race([Promise.all(this.runs), sleep(STOP_WITHIN_MS, undefined, { ref: false })]);
+  }
+
+  /** How many are open. */
+  get count(): number {
+    return this.keys.size;
   }
 
   /** Until the stream ends. */

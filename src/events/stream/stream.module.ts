@@ -9,5 +9,6 @@ import { StreamController } from './stream.controller.js';
   imports: [EventsModule],
   controllers: [StreamController],
   providers: [EventTail, OpenStreams],
+  exports: [OpenStreams],
 })
 export class EventStreamModule {}
