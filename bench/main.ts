@@ -43,16 +43,7 @@ remote         one call to the remote service, in several ways
 
 Everything is a ratio of things measured in turn in one run. Each prints its targets and writes bench/results/NAME.json.`;
 
-const { values, positionals } = parseArgs({
-  allowPositionals: true,
-  options: {
-    quick: { type: 'boolean', default: false },
-    rounds: { type: 'string' },
-    minutes: { type: 'string' },
-    profile: { type: 'string' },
-    help: { type: 'boolean', default: false },
-  },
-});
+const { values, positionals } = readArguments();
 
 const isDrawing = positionals[0] === 'draw';
 const unknown = positionals.filter((name) => !(name in BENCHES) && name !== 'draw');
@@ -79,4 +70,22 @@ function number(name: string, text: string | undefined, otherwise: number): numb
   if (/^\d+(\.\d+)?$/.test(text) && given > 0) return given;
   console.error(`--${name} must be a number above 0, not ${text}`);
   return process.exit(1);
+}
+
+function readArguments() {
+  try {
+    return parseArgs({
+      allowPositionals: true,
+      options: {
+        quick: { type: 'boolean', default: false },
+        rounds: { type: 'string' },
+        minutes: { type: 'string' },
+        profile: { type: 'string' },
+        help: { type: 'boolean', default: false },
+      },
+    });
+  } catch (error) {
+    console.error(`${error instanceof Error ? error.message : String(error)}\n\n${USAGE}`);
+    return process.exit(1);
+  }
 }
