@@ -5,14 +5,17 @@ import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import pg from 'pg';
 import type { DomainEvent } from '../../src/events/domain-event.js';
 import { OnEvent } from '../../src/events/on-event.js';
+import { WebhookSender } from '../../src/events/webhooks/webhook-sender.service.js';
 import { Database } from '../../src/platform/database/database.js';
 import { RegistrationSender } from '../../src/users/registration-sender.service.js';
 import { TestClient } from '../setup/client.js';
 import type { SandboxOperation } from '../setup/sandbox-control.js';
 import { startTestApp, type TestApp } from '../setup/test-app.js';
 import { waitFor } from '../setup/wait-for.js';
+import { startWebhookSink } from '../setup/webhook-sink.js';
 import { caught, isLong, promise } from './support/promise.js';
 import { startSessions } from './support/replicas.js';
+import { announce, makeEndpoint } from './support/webhooks.js';
 
 jest.setTimeout(120_000);
 
@@ -107,6 +110,19 @@ async function sampleWhileCallsHang(): Promise<Sampled> {
   return sampled;
 }
 
+async function sampleWhileWebhooksHang(): Promise<Sampled> {
+  const sink = await startWebhookSink();
+  try {
+    await sink.behave({ '/hook': { hang: 1 } });
+    await makeEndpoint(client, `${sink.url}/hook`);
+    await announce(service.app.get(Database), 3, 1);
+    await waitFor('the receiver hangs', async () => (await sink.received()).length >= 3);
+    return await sample();
+  } finally {
+    await sink.stop();
+  }
+}
+
 async function sampleWhileTokenHangs(): Promise<Sampled> {
   const { control } = service.sandbox!;
   await client.locate();
@@ -124,6 +140,7 @@ describe('R7: no transaction is open across a network call', () => {
   it.each([
     ['every call and a handler hang', sampleWhileCallsHang],
     ['the renewal of the token hangs', sampleWhileTokenHangs],
+    ['a receiver of webhooks hangs', sampleWhileWebhooksHang],
   ])('while %s', async (what, sampleWhile) => {
     await start();
     const { samples, old } = await sampleWhile();
@@ -147,5 +164,19 @@ describe('R7: no transaction is open across a network call', () => {
     });
     expect((await sampleWhileCallsHang()).old).not.toEqual([]);
     caught('R7', 'HTTP inside a transaction');
+  });
+
+  it('turns red when a webhook is sent inside a transaction', async () => {
+    await start((app) => {
+      const sender = app.get(WebhookSender);
+      const sendOver = sender.sendOver.bind(sender);
+      sender.sendOver = (...message) =>
+        app.get(Database).transaction(async (tx) => {
+          await tx.query('SELECT 1 FROM webhook_endpoints LIMIT 1');
+          return sendOver(...message);
+        });
+    });
+    expect((await sampleWhileWebhooksHang()).old).not.toEqual([]);
+    caught('R7', 'a webhook inside a transaction');
   });
 });

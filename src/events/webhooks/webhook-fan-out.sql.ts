@@ -4,7 +4,7 @@ import { addWebhookJobs } from './webhook-job.sql.js';
 /** Events that an endpoint is moved over at once: some tens of milliseconds, during which nobody can change the endpoint. */
 const AT_ONCE = 1_000;
 
-const BEHIND: Statement = {
+export const BEHIND: Statement = {
   name: 'webhooks.behind',
   text: `
     SELECT (EXISTS (SELECT FROM webhook_endpoints WHERE disabled_at IS NULL)
@@ -30,7 +30,7 @@ export async function readBehind(sql: Sql): Promise<Behind> {
 // Skipped when somebody else holds the endpoint: another replica, which does the same, or whoever changes it. What is read of the
 // events is read after the row was locked or as of before, and never further than to what had its sequence then; either way nothing
 // is passed over, since sequences become visible in their order.
-const FAN_OUT: Statement = {
+export const FAN_OUT: Statement = {
   name: 'webhooks.fan-out',
   text: `
     WITH endpoint AS MATERIALIZED (
