@@ -21,6 +21,8 @@ interface OpenApi {
 interface Schema {
   readonly $ref?: string;
   readonly allOf?: readonly Schema[];
+  /** An object or null. */
+  readonly anyOf?: readonly Schema[];
   readonly properties?: Readonly<Record<string, Schema>>;
 }
 
@@ -57,8 +59,8 @@ describe('docs/operations.md', () => {
   });
 
   it('names fields of the status that exist', () => {
-    const resolve = ({ $ref, allOf, ...schema }: Schema): Schema => {
-      const name = ($ref ?? allOf?.[0]?.$ref)?.split('/').at(-1);
+    const resolve = ({ $ref, allOf, anyOf, ...schema }: Schema): Schema => {
+      const name = ($ref ?? allOf?.[0]?.$ref ?? anyOf?.[0]?.$ref)?.split('/').at(-1);
       return name === undefined ? schema : resolve(openapi.components.schemas[name]!);
     };
     const find = (names: readonly string[]) =>
