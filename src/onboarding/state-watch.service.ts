@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { OnModuleDestroy, OnModuleInit } from '@nestjs/common';
 import { EventSignal } from '../events/event-signal.service.js';
+import { Metrics } from '../platform/metrics/metrics.js';
 import type { SessionState } from './machine.js';
 import { SessionAnswersStore } from './session-answers.store.js';
 
@@ -25,7 +26,14 @@ export class StateWatch implements OnModuleInit, OnModuleDestroy {
   constructor(
     private readonly answers: SessionAnswersStore,
     private readonly signal: EventSignal,
-  ) {}
+    metrics: Metrics,
+  ) {
+    metrics.gauge({
+      name: 'pv_waiting_reads',
+      help: 'Requests that wait for a session to change',
+      collect: (gauge) => gauge.set(this.waiters.size),
+    });
+  }
 
   onModuleInit(): void {
     this.forgetEvents = this.signal.onEvents(() => void this.look());

@@ -238,7 +238,7 @@ describe('GET /api/v1/events/stream', () => {
   it('counts the open streams, and none of their time as that of a slow request', async () => {
     const stream = await follow();
     const metrics = async () => (await fetch(`${test.url}/metrics`)).text();
-    expect(await metrics()).toContain('pv_held_requests{kind="stream"} 1');
+    expect(await metrics()).toContain('pv_event_streams 1');
     const [, before] =
       /pv_http_request_seconds_sum\{[^}]*route="\/api\/v1\/events\/stream",status="200"\} (\S+)/.exec(
         await metrics(),

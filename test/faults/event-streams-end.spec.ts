@@ -45,7 +45,7 @@ describe('R34: stopping is clean', () => {
     const waiting = client.call('GET', `/onboarding/pv/${id}?wait=60`);
     await waitFor('all to be held', async () => {
       const metrics = await (await fetch(`${service.url}/metrics`)).text();
-      return metrics.includes(`kind="stream"} ${STREAMS}`) && metrics.includes('kind="wait"} 1');
+      return metrics.includes(`pv_event_streams ${STREAMS}\n`) && metrics.includes('pv_waiting_reads 1\n');
     });
 
     const askedAt = performance.now();

@@ -1,6 +1,5 @@
 import type { Socket } from 'node:net';
 import { Injectable } from '@nestjs/common';
-import { Metrics } from '../metrics/metrics.js';
 import { Problem } from '../problem/problem.js';
 import { HTTP_LIMITS } from './http-limits.js';
 
@@ -12,8 +11,7 @@ declare module 'fastify' {
 }
 
 /** A stream of events, or a `?wait=` for a change. */
-const KINDS = ['stream', 'wait'] as const;
-type Kind = (typeof KINDS)[number];
+type Kind = 'stream' | 'wait';
 
 export interface HoldableRequest {
   readonly raw: { readonly socket: Socket };
@@ -28,15 +26,6 @@ export class HeldRequests {
   /** Requests that are answered at once always find the other half of the connections. */
   readonly ceiling: number = HTTP_LIMITS.connections / 2;
   private readonly held: Record<Kind, number> = { stream: 0, wait: 0 };
-
-  constructor(metrics: Metrics) {
-    metrics.gauge({
-      name: 'pv_held_requests',
-      help: 'Requests that are held open, by kind: streams of events, and reads that wait for a change',
-      labels: ['kind'],
-      collect: (gauge) => KINDS.forEach((kind) => gauge.set({ kind }, this.held[kind])),
-    });
-  }
 
   count(kind: Kind): number {
     return this.held[kind];
