@@ -2,15 +2,18 @@ import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals
 import pg from 'pg';
 import { Database } from '../../src/platform/database/database.js';
 import type { Environment } from '../../src/platform/env/environment.js';
+import { TestClient } from '../setup/client.js';
 import { startSandbox, type TestSandbox } from '../setup/sandbox.js';
 import { startServiceProcess } from '../setup/service-process.js';
 import { createTestDatabase, type TestDatabase } from '../setup/test-database.js';
 import { ADMIN_KEY, testEnvironment } from '../setup/test-environment.js';
 import { startTestProcess, type TestProcess } from '../setup/test-process.js';
 import { waitFor } from '../setup/wait-for.js';
+import { startWebhookSink } from '../setup/webhook-sink.js';
 import { endWithin, type Ending } from './support/own-time.js';
 import { caught, promise } from './support/promise.js';
 import { seedSessions } from './support/seeded-sessions.js';
+import { announce, makeEndpoint } from './support/webhooks.js';
 
 jest.setTimeout(120_000);
 
@@ -61,14 +64,16 @@ describe('R34: stopping is clean', () => {
     Number((await admin.query<{ count: string }>(`SELECT count(*) ${statement}`)).rows[0]!.count);
   const isRegistering = () => waitFor('the request to be under way', async () => (await count(SENT)) > 0);
 
-  async function seed(): Promise<void> {
+  const seed = () => withDatabase((direct) => seedSessions(direct, sandbox.control, SESSIONS));
+
+  async function withDatabase(work: (direct: Database) => Promise<unknown>): Promise<void> {
     const direct = new Database({
       DATABASE_URL: database.url,
       DATABASE_POOL_SIZE: 2,
       ROLE: 'all',
     } as Environment);
     try {
-      await seedSessions(direct, sandbox.control, SESSIONS);
+      await work(direct);
     } finally {
       await direct.onApplicationShutdown();
     }
@@ -104,6 +109,28 @@ describe('R34: stopping is clean', () => {
     expect((await answer).status).toBe(201);
     expect([leases, held, await count(HELD_STARTS)]).toEqual([0, 0, 0]);
     expect(await count(`FROM session_polls WHERE failures > 0`)).toBe(0);
+  });
+
+  it('in time amid deliveries to a receiver that does not answer, which are due at once for another', async () => {
+    const sink = await startWebhookSink();
+    stops.unshift(sink.stop);
+    await sink.behave({ '/hook': { hang: 1 } });
+    await start();
+    await makeEndpoint(new TestClient(service.url, ADMIN_KEY), `${sink.url}/hook`);
+    await withDatabase((direct) => announce(direct, SESSIONS, 1));
+    await waitFor('deliveries to be under way', async () => (await sink.received()).length > 4);
+
+    service.kill('SIGTERM');
+    const { ended, tookMs } = await endWithin(service, STOP_WITHIN_MS);
+    const held = await count(HELD_JOBS);
+    promise('R34', {
+      figure: `exit ${ended?.code} ${Math.round(tookMs)} ms after a SIGTERM during deliveries, ${held} jobs held`,
+      bound: `0, ${STOP_WITHIN_MS} ms, 0`,
+    });
+    expect(ended).toEqual({ code: 0, signal: null });
+    const due = 'FROM webhook_deliveries WHERE attempts = 0 AND next_attempt_at <= clock_timestamp()';
+    const dueJobs = `FROM graphile_worker.jobs WHERE task_identifier = 'webhook' AND run_at <= clock_timestamp()`;
+    expect([held, await count(due), await count(dueJobs)]).toEqual([0, SESSIONS, 1]);
   });
 
   it('in time however long a request takes, and at once after a second signal', async () => {
