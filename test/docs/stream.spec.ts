@@ -1,0 +1,98 @@
+import { spawn } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { appendEvents } from '../../src/events/outbox.js';
+import { OpenStreams } from '../../src/events/stream/open-streams.service.js';
+import { Database } from '../../src/platform/database/database.js';
+import { HTTP_LIMITS } from '../../src/platform/http/http-limits.js';
+import { sessionEvent } from '../db/events-fixture.js';
+import { startTestApp, type TestApp } from '../setup/test-app.js';
+import { waitFor } from '../setup/wait-for.js';
+
+const EXAMPLE = fileURLToPath(new URL('./stream.example.mjs', import.meta.url));
+
+describe('docs/stream.md', () => {
+  let text: string;
+  let service: TestApp;
+  let folder: string;
+
+  beforeAll(async () => {
+    text = await readFile(new URL('../../docs/stream.md', import.meta.url), 'utf8');
+    service = await startTestApp({ ROLE: 'api', SCS_BASE_URL: 'http://127.0.0.1:9' });
+    folder = await mkdtemp(join(tmpdir(), 'pv-stream-'));
+  });
+  afterAll(async () => {
+    await service.close();
+    await rm(folder, { recursive: true });
+  });
+
+  const append = async (): Promise<string> => {
+    const subject = randomUUID();
+    const event = sessionEvent('session.online', subject);
+    await service.app.get(Database).transaction((tx) => appendEvents(tx, [event]));
+    return subject;
+  };
+
+  /** The example as a process of its own, until it is stopped. */
+  function run(key = service.adminKey) {
+    const child = spawn(process.execPath, [EXAMPLE], {
+      env: { API: `${service.url}/api/v1`, KEY: key, PLACE: join(folder, 'place') },
+    });
+    let output = '';
+    child.stdout.on('data', (bytes: Buffer) => (output += bytes.toString()));
+    child.stderr.on('data', (bytes: Buffer) => (output += bytes.toString()));
+    const exited = new Promise<number | null>((resolve) => void child.once('close', resolve));
+    return {
+      output: () => output,
+      exited,
+      stop: async () => {
+        child.kill('SIGKILL');
+        await exited;
+      },
+    };
+  }
+
+  const hasStreams = (count: number) =>
+    waitFor(`${count} open streams`, () => service.app.get(OpenStreams).count === count);
+
+  it('quotes the example that is run here', async () => {
+    const quoted = /<!-- test\/docs\/stream\.example\.mjs -->\s+```js\n(.*?)```/s.exec(text)?.[1];
+    expect(quoted).toBe(await readFile(EXAMPLE, 'utf8'));
+  });
+
+  it('names the ceiling that there is', () => {
+    expect(text).toContain((HTTP_LIMITS.connections / 2).toLocaleString('en-US'));
+  });
+
+  it('has an example that gets every event, also those that happen while it is away or cut off', async () => {
+    const subjects: string[] = [];
+    const first = run();
+    await hasStreams(1);
+    await waitFor('its place to be kept', () => readFile(join(folder, 'place'), 'utf8').catch(() => false));
+    subjects.push(await append());
+    await waitFor('an event', () => first.output().includes(subjects[0]!));
+    await first.stop();
+    await hasStreams(0);
+    subjects.push(await append());
+
+    const second = run();
+    await waitFor('what was missed', () => second.output().includes(subjects[1]!));
+    service.app.getHttpServer().closeAllConnections();
+    await hasStreams(0);
+    subjects.push(await append());
+    await waitFor('what was missed', () => second.output().includes(subjects[2]!));
+    await second.stop();
+    expect(second.output()).not.toContain(subjects[0]);
+    expect(second.output().match(/pv\.session\.online\.v1/g)).toHaveLength(2);
+  });
+
+  it('has an example that does not go on with a key that is refused', async () => {
+    const refused = run('none');
+    expect(await refused.exited).toBe(1);
+    expect(refused.output()).toContain('unauthenticated');
+  });
+});
