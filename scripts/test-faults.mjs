@@ -73,7 +73,7 @@ async function filesOf(ids) {
 
 function rowsOf(suites, notes, { ids, leftOut }) {
   const tests = suites.flatMap(({ assertionResults }) => assertionResults);
-  return PROMISES.filter(({ id }) => ids.length === 0 || ids.includes(id)).map(({ id, promise, comes }) => {
+  return PROMISES.filter(({ id }) => ids.length === 0 || ids.includes(id)).map(({ id, promise }) => {
     const own = tests.filter(({ fullName }) => idsOf(fullName).includes(id));
     const figures = notes.filter((note) => note.id === id && note.figure !== undefined);
     const bugs = notes.filter((note) => note.id === id && note.seededBug !== undefined);
@@ -81,11 +81,7 @@ function rowsOf(suites, notes, { ids, leftOut }) {
       id,
       promise,
       result:
-        own.length > 0
-          ? resultOf(own, figures, bugs)
-          : leftOut.includes(id)
-            ? 'at full length'
-            : (comes ?? 'no test'),
+        own.length > 0 ? resultOf(own, figures, bugs) : leftOut.includes(id) ? 'at full length' : 'no test',
       figures: distinct(figures, ({ figure, bound }) => ({ figure, bound })),
       seededBugsCaught: distinct(bugs, ({ seededBug }) => seededBug),
     };
