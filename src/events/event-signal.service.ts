@@ -1,4 +1,4 @@
-import { Injectable, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
+import { Injectable, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
 import { listenTo } from '../platform/database/listen.js';
 import { Environment } from '../platform/env/environment.js';
 import { Hints } from './hints.js';
@@ -15,7 +15,7 @@ const TICK_MS = 1_000;
  * second whatever happens, so that no reader depends on a notification. What is new, each reader finds out by reading.
  */
 @Injectable()
-export class EventSignal implements OnModuleInit, OnApplicationShutdown {
+export class EventSignal implements OnApplicationBootstrap, OnApplicationShutdown {
   private readonly hints = new Hints();
   private readonly databaseUrl: string;
   private timer: NodeJS.Timeout | undefined;
@@ -25,7 +25,8 @@ export class EventSignal implements OnModuleInit, OnApplicationShutdown {
     this.databaseUrl = environment.DATABASE_URL;
   }
 
-  onModuleInit(): void {
+  // Not before every module has been made: of a start that is refused, nothing is ended.
+  onApplicationBootstrap(): void {
     this.stopListening = listenTo(this.databaseUrl, EVENTS_CHANNEL, () => this.hints.give());
     this.timer = setInterval(() => this.hints.give(), TICK_MS);
   }

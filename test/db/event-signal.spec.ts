@@ -23,7 +23,7 @@ beforeEach(async () => {
   database = new Database(environmentFor(testDatabase.url));
   proxy = await startTcpProxy(testDatabase.url);
   signal = new EventSignal(environmentFor(proxy.url));
-  signal.onModuleInit();
+  signal.onApplicationBootstrap();
   await waitUntilListening();
 });
 afterEach(async () => {
