@@ -233,12 +233,15 @@ export async function writeHealth(
   await tx.query(WRITE_HEALTH, [endpointId, failures, failingSince, quietUntil, disabledReason]);
 }
 
-/** What was tried while nothing worked is worth another try at once. */
+/**
+ * What was tried while nothing worked is worth another try at once. An attempt begins before its failure is known, by its deadline
+ * at most.
+ */
 const MAKE_TRIED_DUE: Statement = {
   name: 'webhooks.make-tried-due',
   text: `
     UPDATE webhook_deliveries SET next_attempt_at = clock_timestamp()
-    WHERE endpoint_id = $1 AND status = 'pending' AND next_attempt_at > clock_timestamp() AND last_attempt_at >= $2`,
+    WHERE endpoint_id = $1 AND status = 'pending' AND next_attempt_at > clock_timestamp() AND last_attempt_at >= $2::timestamptz - interval '1 minute'`,
 };
 
 export async function makeTriedDue(tx: Transaction, endpointId: string, since: Date): Promise<void> {
