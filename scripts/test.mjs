@@ -6,11 +6,18 @@ import { runNode } from './run-node.mjs';
 /** Minutes of killing and waiting; `npm run test:faults` runs these, too. */
 const LONG = '\\.long\\.spec\\.ts$';
 
+/**
+ * Each file leaves some of its modules behind in the memory of its worker. One that has grown beyond this is replaced before its next
+ * file; with gigabytes, its end takes longer than Jest waits for it.
+ */
+const WORKER_MEMORY = '1GB';
+
 /** Runs Jest and ends with the line `N passed, N failed`; returns the exit code. */
 export async function test(args) {
   const { code, results } = await runJest([
     // First, because Jest takes what follows an option of several values for one more value.
     ...args,
+    `--workerIdleMemoryLimit=${WORKER_MEMORY}`,
     `--testPathIgnorePatterns=${LONG}`,
     '--testPathIgnorePatterns=/node_modules/',
   ]);
