@@ -1,4 +1,4 @@
-import { createHash, randomBytes } from 'node:crypto';
+import { hash, randomBytes } from 'node:crypto';
 
 /** 256 random bits: neither guessed nor worth hashing slowly. The prefix lets secret scanners know a leaked key for ours. */
 const PREFIX = 'pvo_';
@@ -16,5 +16,5 @@ export function isApiKey(text: string): boolean {
 
 /** SHA-256: all that is kept of a key. */
 export function hashOf(key: string): Buffer {
-  return createHash('sha256').update(key).digest();
+  return hash('sha256', key, 'buffer');
 }

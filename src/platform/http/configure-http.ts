@@ -6,7 +6,7 @@ import { ProblemFilter } from '../problem/problem.filter.js';
 import { ANSWER_HEADERS } from './answer-headers.js';
 import { parseJsonBodies } from './body-parser.js';
 import { KnownRoutes } from './known-routes.js';
-import { RefuseUnreadQuery } from './unread-query.interceptor.js';
+import { RefuseUnreadQuery } from './unread-query.guard.js';
 import { runInContext, traceIdOf } from './request-context.js';
 import { RequestValidation } from './validation.js';
 
@@ -38,7 +38,7 @@ export function configureHttp(app: NestFastifyApplication): void {
   setPrefix(app);
   app.useGlobalFilters(new ProblemFilter(routes));
   app.useGlobalPipes(new RequestValidation());
-  app.useGlobalInterceptors(new RefuseUnreadQuery());
+  app.useGlobalGuards(new RefuseUnreadQuery());
 }
 
 /** Apart, because the document is made from an application that needs nothing else. */

@@ -20,6 +20,9 @@ const MAX_ERRORS = 100;
  * declare is refused, so that a misspelt filter or field is never silently without effect.
  */
 export class RequestValidation implements PipeTransform {
+  /** Classes that nothing at all is right for: what their decorators say of it is always the same. */
+  private readonly fineWhenEmpty = new WeakSet<object>();
+
   async transform(value: unknown, { type, metatype, data }: ArgumentMetadata): Promise<unknown> {
     if (type === 'custom') return value;
     refuse(textErrors(value, data));
@@ -29,6 +32,9 @@ export class RequestValidation implements PipeTransform {
       throw new Problem('invalid_request', `The ${type} must be a JSON object`);
     }
     const instance = plainToInstance(metatype, value ?? {}, { exposeUnsetFields: false }) as object;
+    // Most requests have no query, and class-validator took a tenth of their CPU to find nothing wrong with that.
+    const isEmpty = Object.keys(value ?? {}).length === 0;
+    if (isEmpty && this.fineWhenEmpty.has(metatype)) return instance;
     const errors = await validate(instance, {
       whitelist: true,
       forbidNonWhitelisted: true,
@@ -36,6 +42,7 @@ export class RequestValidation implements PipeTransform {
       validationError: { target: false },
     });
     refuse(errors.flatMap((error) => flatten(error, '')));
+    if (isEmpty) this.fineWhenEmpty.add(metatype);
     return instance;
   }
 }
