@@ -58,7 +58,10 @@ async function call(
     },
     ...(body !== undefined && { body: JSON.stringify(body) }),
   });
-  const text = await response.text();
+  // A stream has no end: that it has begun is its answer.
+  const isStream = response.headers.get('content-type')?.startsWith('text/event-stream') === true;
+  if (isStream) await response.body?.cancel();
+  const text = isStream ? '' : await response.text();
   return {
     status: response.status,
     headers: response.headers,
