@@ -60,6 +60,10 @@ describe('readEnvironment', () => {
       POLL_BATCH_SIZE: 500,
       POLL_LEASE_MS: 60_000,
       SETTLE_HOURS: 72,
+      WEBHOOK_RETRY_SCHEDULE_MS: [
+        5_000, 300_000, 1_800_000, 7_200_000, 18_000_000, 36_000_000, 50_400_000, 72_000_000, 86_400_000,
+      ],
+      WEBHOOK_ALLOW_PRIVATE_ADDRESSES: true,
       LATE_ONLINE_DAYS: 7,
       EAN_CHECK_DIGIT: 'warn',
       LOG_LEVEL: 'info',
@@ -108,6 +112,15 @@ describe('readEnvironment', () => {
     ['POLL_LEASE_MS', '9999', 'POLL_LEASE_MS must be greater than SCS_TIMEOUT_MS'],
     ['POLL_MIN_INTERVAL_MS', '900001', 'POLL_MIN_INTERVAL_MS must not be greater than POLL_MAX_INTERVAL_MS'],
     ['POLL_MAX_INTERVAL_MS', '2147483648', 'POLL_MAX_INTERVAL_MS must not be greater than 2147483647'],
+    ['EVENT_BROKER_URL', 'broker.example', 'EVENT_BROKER_URL must be an address such as nats://'],
+    ['EVENT_BROKER_URL', 'kafka://broker.example', 'EVENT_BROKER_URL must be an address such as nats://'],
+    ['EVENT_BROKER_URL', 'nats://a.example,', 'EVENT_BROKER_URL must be an address such as nats://'],
+    ['EVENT_BROKER_URL', 'nats://user:100%@a.example', 'EVENT_BROKER_URL cannot be parsed'],
+    ['EVENT_BROKER_URL', 'nats://a.example:port', 'EVENT_BROKER_URL cannot be parsed'],
+    ['WEBHOOK_RETRY_SCHEDULE_MS', '5000,soon', 'WEBHOOK_RETRY_SCHEDULE_MS must be whole numbers'],
+    ['WEBHOOK_RETRY_SCHEDULE_MS', '5000,', 'WEBHOOK_RETRY_SCHEDULE_MS must be whole numbers'],
+    ['WEBHOOK_RETRY_SCHEDULE_MS', '604800001', 'WEBHOOK_RETRY_SCHEDULE_MS must not be greater'],
+    ['WEBHOOK_ALLOW_PRIVATE_ADDRESSES', 'yes', 'WEBHOOK_ALLOW_PRIVATE_ADDRESSES must be true or false'],
     ['LOG_FORMAT', 'xml', 'LOG_FORMAT must be one of the following values: pretty, json'],
   ])('refuses %s=%j by name, and says what is expected', (name, value, expected) => {
     const problems = problemsOf({ [name]: value });
@@ -115,12 +128,20 @@ describe('readEnvironment', () => {
     expect(problems[0]).toContain(expected);
   });
 
+  it.each([
+    ['production', undefined, false],
+    ['production', 'true', true],
+    ['development', undefined, true],
+    ['development', 'false', false],
+  ])(
+    'in %s, with WEBHOOK_ALLOW_PRIVATE_ADDRESSES %j, private addresses are allowed: %j',
+    (mode, value, allowed) => {
+      const source = { ...COMPLETE, NODE_ENV: mode, WEBHOOK_ALLOW_PRIVATE_ADDRESSES: value };
+      expect(readEnvironment(source).WEBHOOK_ALLOW_PRIVATE_ADDRESSES).toBe(allowed);
+    },
+  );
+
   it('reports every problem at once', () => {
-    ['EVENT_BROKER_URL', 'broker.example', 'EVENT_BROKER_URL must be an address such as nats://'],
-    ['EVENT_BROKER_URL', 'kafka://broker.example', 'EVENT_BROKER_URL must be an address such as nats://'],
-    ['EVENT_BROKER_URL', 'nats://a.example,', 'EVENT_BROKER_URL must be an address such as nats://'],
-    ['EVENT_BROKER_URL', 'nats://user:100%@a.example', 'EVENT_BROKER_URL cannot be parsed'],
-    ['EVENT_BROKER_URL', 'nats://a.example:port', 'EVENT_BROKER_URL cannot be parsed'],
     const problems = problemsOf({ PORT: 'x', ROLE: 'y', POLL_LEASE_MS: '500', LOG_LEVEL: '' });
     expect(problems.map((problem) => problem.split(' ')[0]).sort()).toEqual([
       'LOG_LEVEL',
@@ -150,14 +171,6 @@ describe('readEnvironment', () => {
     );
   });
 
-  it('demands in production, by name and together with other problems, what is embedded or generated elsewhere', () => {
-    const nothing = Object.fromEntries(LOCAL_DEFAULTS.map((name) => [name, undefined]));
-    const problems = problemsOf({ ...nothing, NODE_ENV: 'production', PORT: 'x' });
-    expect(problems.map((problem) => problem.split(' ')[0]).sort()).toEqual(
-      [...LOCAL_DEFAULTS, 'PORT'].sort(),
-    );
-    expect(problems.filter((problem) => problem.includes('in production'))).toHaveLength(
-      LOCAL_DEFAULTS.length,
   it.each([
     'nats://127.0.0.1:4222',
     'nats://user:pass%2Fword@a.example',
@@ -166,6 +179,14 @@ describe('readEnvironment', () => {
     expect(readEnvironment({ ...COMPLETE, EVENT_BROKER_URL: url }).EVENT_BROKER_URL).toBe(url);
   });
 
+  it('demands in production, by name and together with other problems, what is embedded or generated elsewhere', () => {
+    const nothing = Object.fromEntries(LOCAL_DEFAULTS.map((name) => [name, undefined]));
+    const problems = problemsOf({ ...nothing, NODE_ENV: 'production', PORT: 'x' });
+    expect(problems.map((problem) => problem.split(' ')[0]).sort()).toEqual(
+      [...LOCAL_DEFAULTS, 'PORT'].sort(),
+    );
+    expect(problems.filter((problem) => problem.includes('in production'))).toHaveLength(
+      LOCAL_DEFAULTS.length,
     );
   });
 
