@@ -9,9 +9,9 @@ import { Public } from './public.decorator.js';
 
 /** The document as it is committed: what it says is reviewed, and a check holds it to the code. */
 const DOCUMENT = new URL('../../../openapi.json', import.meta.url);
-
 /** The events, likewise. */
 const EVENTS = new URL('../../../asyncapi.json', import.meta.url);
+
 const resolve = createRequire(import.meta.url).resolve;
 
 const ASSETS = new Map([
@@ -75,6 +75,13 @@ export class DocsController {
     return readFile(DOCUMENT);
   }
 
+  @Get('asyncapi.json')
+  @Public()
+  @Header('content-type', 'application/json; charset=utf-8')
+  events(): Promise<Buffer> {
+    return readFile(EVENTS);
+  }
+
   @Get('docs')
   @Public()
   @Header('content-type', 'text/html; charset=utf-8')
@@ -87,13 +94,6 @@ export class DocsController {
   @Public()
   @Header('content-type', 'text/javascript; charset=utf-8')
   start(): string {
-  @Get('asyncapi.json')
-  @Public()
-  @Header('content-type', 'application/json; charset=utf-8')
-  events(): Promise<Buffer> {
-    return readFile(EVENTS);
-  }
-
     return START;
   }
 
