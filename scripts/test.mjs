@@ -1,10 +1,6 @@
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { runNode } from './run-node.mjs';
-
-/** Minutes of killing and waiting; `npm run test:faults` runs these, too. */
-const LONG = '\\.long\\.spec\\.ts$';
+import { LONG, runJest } from './jest.mjs';
+import { rowsOf } from './promise-rows.mjs';
+import { printTable } from './promise-table.mjs';
 
 /**
  * Each file leaves some of its modules behind in the memory of its worker. One that has grown beyond this is replaced before its next
@@ -12,37 +8,21 @@ const LONG = '\\.long\\.spec\\.ts$';
  */
 const WORKER_MEMORY = '1GB';
 
-/** Runs Jest and ends with the line `N passed, N failed`; returns the exit code. */
+/**
+ * Runs Jest and ends with the line `N passed, N failed`; returns the exit code. PROMISES_TABLE=true prints what was measured of the
+ * promises, too.
+ */
 export async function test(args) {
-  const { code, results } = await runJest([
+  const { code, results, notes } = await runJest([
     // First, because Jest takes what follows an option of several values for one more value.
     ...args,
     `--workerIdleMemoryLimit=${WORKER_MEMORY}`,
-    `--testPathIgnorePatterns=${LONG}`,
+    `--testPathIgnorePatterns=${LONG.replaceAll('.', '\\.')}$`,
     '--testPathIgnorePatterns=/node_modules/',
   ]);
+  if (process.env.PROMISES_TABLE === 'true')
+    printTable(rowsOf(results?.testResults ?? [], notes).filter(({ result }) => result !== 'no test'));
   const failed = results === undefined ? 1 : results.numFailedTests + results.numRuntimeErrorTestSuites;
   console.log(`${results?.numPassedTests ?? 0} passed, ${failed} failed`);
   return failed > 0 ? code || 1 : code;
-}
-
-/** Jest's exit code and its results as it writes them to a file; without results when it could not begin. */
-export async function runJest(args, env = {}) {
-  const folder = await mkdtemp(join(tmpdir(), 'pv-onboarding-results-'));
-  const file = join(folder, 'results.json');
-  const jest = [
-    '--experimental-vm-modules',
-    '--disable-warning=ExperimentalWarning',
-    'node_modules/jest/bin/jest.js',
-    '--json',
-    `--outputFile=${file}`,
-    ...args,
-  ];
-  try {
-    const code = await runNode(jest, { env: { ...process.env, NODE_ENV: 'test', ...env } });
-    const results = await readFile(file, 'utf8').then(JSON.parse, () => undefined);
-    return { code: results === undefined ? code || 1 : code, results };
-  } finally {
-    await rm(folder, { recursive: true, force: true });
-  }
 }
