@@ -58,6 +58,15 @@ async function measure(prepare?: (app: NestFastifyApplication) => void) {
   const [first] = await append();
   await waitFor('the stream to work', () => receivedAt.has(first));
 
+  // One for the events, one for what replicas tell each other; the first event may have come without a notification.
+  await waitFor('both connections to listen', async () => {
+    const rows = await writer.query(
+      `SELECT FROM pg_stat_activity WHERE datname = current_database() AND application_name = $1 AND state = 'idle'
+       AND (query LIKE 'LISTEN %' OR query = 'SELECT 1')`,
+      [LISTENING],
+    );
+    return rows.length === 2;
+  });
   const listening = proxy.fallSilent(LISTENING);
   const silentAt = performance.now();
   const noticed = waitFor('new connections', () => proxy.begun(LISTENING) >= 2 * listening, LATENCY_MS).then(
@@ -111,7 +120,7 @@ function trustNotifications(signal: EventSignal): void {
   const client = new pg.Client({ connectionString: proxy.url, application_name: LISTENING });
   client.on('error', () => {});
   client.on('notification', () => hints.give());
-  signal.onModuleInit = () => void client.connect().then(() => client.query(`LISTEN ${EVENTS_CHANNEL}`));
+  signal.onApplicationBootstrap = () => void client.connect().then(() => client.query(`LISTEN ${EVENTS_CHANNEL}`));
   signal.onApplicationShutdown = () => client.end();
   const wait = signal.wait.bind(signal);
   signal.wait = (aborted, _atMostMs, since) => wait(aborted, 2 ** 30, since);
