@@ -52,7 +52,26 @@ export async function sequenceEvents(sql: Sql): Promise<void> {
   }
 }
 
-/** The same for a writer, which waits for nobody: if another is at it, the events are left to the next reader. */
+/** By database: whether to look once more when what is under way in this process has ended. */
+const underWay = new WeakMap<Sql, { again: boolean }>();
+
+/**
+ * The same for a writer, which waits for nobody: if another process is at it, the events are left to the next reader; if this one is,
+ * they come with its next round. Without that, 64 writers at once each sent a statement that found the lock taken.
+ */
 export async function sequenceSoon(sql: Sql): Promise<void> {
-  await sql.query(TRY_AND_ASSIGN);
+  const running = underWay.get(sql);
+  if (running !== undefined) {
+    running.again = true;
+    return;
+  }
+  const mine = { again: false };
+  underWay.set(sql, mine);
+  try {
+    await sql.query(TRY_AND_ASSIGN);
+  } finally {
+    underWay.delete(sql);
+    // Nobody waits for the next round, or the first of many writers would wait for them all; what it fails at, a reader does.
+    if (mine.again) void sequenceSoon(sql).catch(() => {});
+  }
 }
