@@ -66,13 +66,22 @@ async function measure(ms: number): Promise<number> {
 const counted = async ({ database: held }: RemoteReplica): Promise<number[]> =>
   (await held.query<{ counted: number }>('SELECT counted FROM remote_replicas')).map((row) => row.counted);
 
-/** Everybody has counted everybody, and has had the time to act on it. */
+const beats = async ({ database: held }: RemoteReplica): Promise<number[]> =>
+  (await held.query<{ at: Date }>('SELECT expires_at AS at FROM remote_replicas')).map(({ at }) =>
+    at.getTime(),
+  );
+
+/** Everybody has counted everybody, and has been told so since. */
 async function settled(count: number): Promise<void> {
+  const first = replicas[0]!;
   await waitFor(
     'all to have counted all',
-    async () => JSON.stringify(await counted(replicas[0]!)) === JSON.stringify(Array(count).fill(count)),
+    async () => JSON.stringify(await counted(first)) === JSON.stringify(Array(count).fill(count)),
   );
-  await sleep(1_000);
+  const latest = Math.max(...(await beats(first)));
+  await waitFor('all to have looked again', async () => Math.min(...(await beats(first))) > latest);
+  // A quarter of a second's worth may have been let go by then at the share before.
+  await sleep(250);
 }
 
 describe('SCS_MAX_REQUESTS_PER_SECOND', () => {
