@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import type { Remote } from '../../src/remote/remote.service.js';
-import { caught, isLong, promise } from '../faults/support/promise.js';
+import { caught, promise } from '../faults/support/promise.js';
 import { waitFor } from '../setup/wait-for.js';
 import {
   type RawRequest,
@@ -21,7 +21,7 @@ afterEach(async () => {
 
 const CAP = 20;
 const LATENCY_MS = 150;
-const DUE = isLong ? 1_000 : 400;
+const DUE = 1_000;
 
 interface CappedServer extends RawServer {
   readonly served: () => number;
