@@ -3,10 +3,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Injectable, Logger } from '@nestjs/common';
 import type { BeforeApplicationShutdown, OnApplicationBootstrap, OnModuleDestroy } from '@nestjs/common';
 import * as graphile from 'graphile-worker';
-import pg from 'pg';
+import type pg from 'pg';
 import { Database } from '../database/database.js';
 import { Environment } from '../env/environment.js';
 import { errorText } from '../redaction/error-text.js';
+import { JobsPool } from './jobs-pool.js';
 import { giveBackJobs, keepJobs, releaseLapsedJobs } from './jobs.sql.js';
 import { JobBrokenOffError, RunningJob } from './running-job.js';
 
@@ -57,7 +58,7 @@ export class Jobs implements OnApplicationBootstrap, OnModuleDestroy, BeforeAppl
     private readonly database: Database,
   ) {
     // Of its own, so that a burst of requests cannot keep jobs from being finished, nor the other way round.
-    this.pool = new pg.Pool({
+    this.pool = new JobsPool({
       connectionString: environment.DATABASE_URL,
       max: CONNECTIONS,
       connectionTimeoutMillis: 5_000,
