@@ -5,8 +5,8 @@ import { isDatabaseUnavailable } from '../platform/problem/database-unavailable.
 import { ContractDrift } from '../remote/contract-drift.service.js';
 import type { Priority } from '../remote/outcome.js';
 import { outcomeOf } from '../remote/read-answer.js';
-import { planVerdict, type RegistrationStatus, type Verdict } from './registration.js';
-import { LEASE_RENEWAL_MS, RegistrationsStore, type Claim } from './registrations.store.js';
+import { planVerdict, type Verdict } from './registration.js';
+import { LEASE_RENEWAL_MS, RegistrationsStore, type Claim, type Settled } from './registrations.store.js';
 import { readRegisterUserResponse, registerUserRequest, USER_ANSWER } from './users.client.js';
 
 /** An answer is worth more than the request that waits for it: for this long, it is kept until the database takes it. */
@@ -25,19 +25,19 @@ export class RegistrationSender {
   ) {}
 
   /**
-   * Answers the status that the outcome called for, also where the registration has moved on without it. `foreground` is for a
-   * claim that a request waits for.
+   * Answers what has become of the registration; null where it has moved on without this call. `foreground` is for a claim that
+   * a request waits for.
    */
-  async send(claim: Claim, priority: Priority): Promise<RegistrationStatus> {
+  async send(claim: Claim, priority: Priority): Promise<Settled | null> {
     const renewal = setInterval(() => void this.renew(claim), LEASE_RENEWAL_MS);
     try {
       const sent = await this.remote.send({ ...registerUserRequest(claim), priority }, 'tenant');
       this.drift.examine('register_user', sent, USER_ANSWER);
       const outcome = outcomeOf(sent, (answer) => readRegisterUserResponse(answer, claim));
       const verdict = planVerdict(outcome, claim.attempts, Math.random());
-      const isStored = await this.settle(claim, verdict);
-      this.report(claim, verdict, isStored);
-      return verdict.status;
+      const settled = await this.settle(claim, verdict);
+      this.report(claim, verdict, settled !== null);
+      return settled;
     } finally {
       clearInterval(renewal);
     }
@@ -53,7 +53,7 @@ export class RegistrationSender {
   }
 
   // A connection lost during COMMIT leaves open whether the outcome is stored; storing it twice changes nothing.
-  private async settle(claim: Claim, verdict: Verdict): Promise<boolean> {
+  private async settle(claim: Claim, verdict: Verdict): Promise<Settled | null> {
     const until = performance.now() + STORE_FOR_MS;
     for (;;) {
       try {

@@ -10,6 +10,7 @@ import { RegistrationDecisionsStore } from './registration-decisions.store.js';
 import { RegistrationSender } from './registration-sender.service.js';
 import {
   RegistrationsStore,
+  type Claim,
   type RegistrationRecord,
   type RegistrationRequest,
 } from './registrations.store.js';
@@ -53,10 +54,7 @@ export class RegistrationsService {
     const request = { tenantReference, eans: this.readEans(gridLocations), metadata };
     for (let round = 1; round <= ROUNDS; round++) {
       const claim = await this.store.openIntent(request);
-      if (claim !== null) {
-        await this.sender.send(claim, 'foreground');
-        return this.answer(await this.lookAgain(claim.id), 'created');
-      }
+      if (claim !== null) return this.send(claim);
       const live = await this.store.findLive(tenantReference);
       if (live !== null) return this.join(live, request);
     }
@@ -112,8 +110,14 @@ export class RegistrationsService {
     }
     const claim = live.isDue ? await this.store.claimOne(live.id) : null;
     if (claim === null) return this.answer(await this.waitForSender(live), 'existing');
-    await this.sender.send(claim, 'foreground');
-    return this.answer(await this.lookAgain(live.id), 'created');
+    return this.send(claim);
+  }
+
+  /** A user that was just stored is the answer; only what else may have come of the call has to be looked up. */
+  private async send(claim: Claim): Promise<Registered> {
+    const settled = await this.sender.send(claim, 'foreground');
+    if (settled?.status === 'registered') return { kind: 'created', user: settled.user };
+    return this.answer(await this.lookAgain(claim.id), 'created');
   }
 
   /** No longer than a call may take; whoever is answered before that asks again. */

@@ -7,7 +7,7 @@ import type { Metadata } from './metadata.js';
 import type { RegistrationStatus, Verdict } from './registration.js';
 import * as sql from './registrations.sql.js';
 import type { AskedUser, RemoteUser } from './remote-user.js';
-import { UsersStore, type ListPosition } from './users.store.js';
+import { UsersStore, type ListPosition, type UserRecord } from './users.store.js';
 
 export interface RegistrationRequest extends AskedUser {
   readonly metadata: Metadata;
@@ -34,6 +34,11 @@ export interface RegistrationRecord extends RegistrationRequest {
   readonly isBeingSent: boolean;
   readonly isDue: boolean;
 }
+
+/** What an outcome has made of its registration; not always what it called for. */
+export type Settled =
+  | { readonly status: 'registered'; readonly user: UserRecord }
+  | { readonly status: 'rejected' | 'uncertain' | 'pending' };
 
 export type ListedRegistration = Omit<RegistrationRecord, 'isBeingSent' | 'isDue'>;
 
@@ -90,10 +95,10 @@ export class RegistrationsStore {
   }
 
   /**
-   * Stores the outcome of the claimed call, with its event. False when the registration has moved on without it; then nothing
+   * Stores the outcome of the claimed call, with its event. Null when the registration has moved on without it; then nothing
    * was changed. May be repeated when it is not known whether it was done.
    */
-  async settle(claim: Claim, verdict: Verdict): Promise<boolean> {
+  async settle(claim: Claim, verdict: Verdict): Promise<Settled | null> {
     try {
       return await this.database.transaction((tx) => this.apply(tx, claim, verdict));
     } catch (error) {
@@ -102,26 +107,25 @@ export class RegistrationsStore {
     }
   }
 
-  private async apply(tx: Transaction, claim: Claim, verdict: Verdict): Promise<boolean> {
+  private async apply(tx: Transaction, claim: Claim, verdict: Verdict): Promise<Settled | null> {
     if (verdict.status === 'uncertain') {
       const moved = await tx.query(sql.MOVE_TO_UNCERTAIN, [claim.id, claim.leaseToken, verdict.lastError]);
-      if (moved.length === 0) return false;
+      if (moved.length === 0) return null;
       await appendEvents(tx, [failure('user.registration_uncertain', claim, verdict.reason)]);
-      return true;
+      return { status: 'uncertain' };
     }
     const locked = await tx.query(sql.LOCK_FOR_OUTCOME, [claim.id, claim.attempts, claim.leaseToken]);
-    if (locked.length === 0) return false;
+    if (locked.length === 0) return null;
     switch (verdict.status) {
       case 'registered':
-        await this.confirm(tx, claim, verdict.user);
-        return true;
+        return { status: 'registered', user: await this.confirm(tx, claim, verdict.user) };
       case 'rejected':
         await tx.query(sql.MOVE_TO_REJECTED, [claim.id, verdict.lastError]);
         await appendEvents(tx, [failure('user.registration_rejected', claim, verdict.reason)]);
-        return true;
+        return { status: 'rejected' };
       case 'pending':
         await tx.query(sql.MOVE_TO_PENDING, [claim.id, verdict.lastError, verdict.nextAttemptInMs]);
-        return true;
+        return { status: 'pending' };
     }
   }
 
@@ -133,13 +137,14 @@ export class RegistrationsStore {
     tx: Transaction,
     registration: { id: string; metadata: Metadata },
     user: RemoteUser,
-  ): Promise<void> {
-    if (!(await this.users.insertUser(tx, user, registration.metadata)))
-      throw new IdentityTaken(IDENTITY_TAKEN);
+  ): Promise<UserRecord> {
+    const stored = await this.users.insertUser(tx, user, registration.metadata);
+    if (stored === null) throw new IdentityTaken(IDENTITY_TAKEN);
     await tx.query(sql.MOVE_TO_REGISTERED, [registration.id, user.id]);
     const gridLocationIds = user.gridLocations.map(({ id }) => id);
     const data = { userId: user.id, tenantReference: user.tenantReference, gridLocationIds };
     await appendEvents(tx, [{ name: 'user.registered', subject: user.id, data }]);
+    return stored;
   }
 
   /** Makes registrations whose sender died during its call `uncertain`, and answers how many. */

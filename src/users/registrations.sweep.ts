@@ -83,7 +83,7 @@ export class RegistrationsSweep implements OnApplicationBootstrap, BeforeApplica
     }
     return (
       claims.length === BATCH &&
-      results.every((result) => result.status === 'fulfilled' && result.value !== 'pending')
+      results.every((result) => result.status === 'fulfilled' && result.value?.status !== 'pending')
     );
   }
 }

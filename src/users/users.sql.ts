@@ -10,7 +10,7 @@ export const INSERT_USER: Statement = {
     INSERT INTO users (id, tenant_reference, tenant_name, first_name, last_name, email, metadata, created_at, updated_at)
     VALUES ($1, $2, $3, $4, $5, $6, $7::jsonb, coalesce($8, clock_timestamp()), coalesce($9, $8, clock_timestamp()))
     ON CONFLICT DO NOTHING
-    RETURNING id`,
+    RETURNING metadata, created_at AS "createdAt", updated_at AS "updatedAt", registered_at AS "registeredAt"`,
 };
 
 /** Answers a row for each location that was inserted; fewer than given means that an id belongs to another user. */

@@ -36,17 +36,20 @@ export interface ListPosition {
   readonly id: string;
 }
 
+/** What the database makes of a user that is inserted: metadata as jsonb keeps them, times to the millisecond. */
+type StoredUser = Pick<UserRecord, 'metadata' | 'createdAt' | 'updatedAt' | 'registeredAt'>;
+
 /** The mirror of the users that the Solar Curtailment Service, or a person on its behalf, confirmed. */
 @Injectable()
 export class UsersStore {
   constructor(private readonly database: Database) {}
 
   /**
-   * Keeps a confirmed user. False when an id or the reference belongs to another user here: the transaction must then be given
-   * up, since a part may have been inserted.
+   * Keeps a confirmed user, and answers it as findUser would. Null when an id or the reference belongs to another user here: the
+   * transaction must then be given up, since a part may have been inserted.
    */
-  async insertUser(tx: Transaction, user: RemoteUser, metadata: Metadata): Promise<boolean> {
-    const inserted = await tx.query(INSERT_USER, [
+  async insertUser(tx: Transaction, user: RemoteUser, metadata: Metadata): Promise<UserRecord | null> {
+    const [stored] = await tx.query<StoredUser>(INSERT_USER, [
       user.id,
       user.tenantReference,
       user.tenantName,
@@ -57,13 +60,13 @@ export class UsersStore {
       user.createdAt,
       user.updatedAt,
     ]);
-    if (inserted.length === 0) return false;
+    if (stored === undefined) return null;
     const locations = await tx.query(INSERT_GRID_LOCATIONS, [
       user.id,
       user.gridLocations.map(({ id }) => id),
       user.gridLocations.map(({ ean }) => ean),
     ]);
-    return locations.length === user.gridLocations.length;
+    return locations.length === user.gridLocations.length ? toStoredRecord(user, stored) : null;
   }
 
   /** Null for an erased one too. */
@@ -117,6 +120,20 @@ export class UsersStore {
     return { id, userId, ean: ean!, tenantReference: user.tenantReference! };
   }
 }
+
+// The fields stand in the order in which Prisma reads them, so that the first answer and its repetition are the same to the byte.
+const toStoredRecord = (user: RemoteUser, stored: StoredUser): UserRecord => ({
+  id: user.id,
+  tenantReference: user.tenantReference,
+  tenantName: user.tenantName,
+  firstName: user.firstName,
+  lastName: user.lastName,
+  email: user.email,
+  ...stored,
+  gridLocations: user.gridLocations
+    .map(({ id, ean }) => ({ id, ean }))
+    .sort((one, other) => (one.ean < other.ean ? -1 : 1)),
+});
 
 // Prisma cannot know that only an erased user lacks what the types of the row leave open.
 const toRecord = ({ erasedAt: _, ...user }: UserRow): UserRecord => user as UserRecord;

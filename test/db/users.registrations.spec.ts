@@ -18,6 +18,7 @@ import {
   type RegistrationRecord,
 } from '../../src/users/registrations.store.js';
 import type { AskedUser, RemoteUser } from '../../src/users/remote-user.js';
+import { toUserView } from '../../src/users/user.view.js';
 import { UsersStore } from '../../src/users/users.store.js';
 import { createTestDatabase, type TestDatabase } from '../setup/test-database.js';
 import { testEnvironment } from '../setup/test-environment.js';
@@ -189,7 +190,7 @@ describe('an outcome', () => {
   it('registered: the user, the registration and the event are there together', async () => {
     const claim = await claimed();
     const user = confirmed(claim);
-    expect(await store.settle(claim, { status: 'registered', user })).toBe(true);
+    const settled = await store.settle(claim, { status: 'registered', user });
     expect(await read(claim.id)).toMatchObject({
       status: 'registered',
       userId: user.id,
@@ -204,6 +205,10 @@ describe('an outcome', () => {
       gridLocations: user.gridLocations,
     });
     expect(await eventsOf(user.id)).toEqual(['user.registered']);
+    // To the byte: the request that registered and its repetition are answered alike.
+    const found = { status: 'registered', user: toUserView(await users.getUser(user.id)) };
+    const answered = settled?.status === 'registered' && { ...settled, user: toUserView(settled.user) };
+    expect(JSON.stringify(answered)).toBe(JSON.stringify(found));
     const [location] = user.gridLocations;
     expect(await users.getGridLocation(location?.id ?? '')).toEqual({
       ...location,
@@ -230,7 +235,7 @@ describe('an outcome', () => {
     ],
   ])('%j', async (verdict, row, events) => {
     const claim = await claimed();
-    expect(await store.settle(claim, verdict)).toBe(true);
+    expect(await store.settle(claim, verdict)).not.toBeNull();
     expect(await read(claim.id)).toMatchObject({ ...row, isBeingSent: false, attempts: 1 });
     expect(await eventsOf(claim.id)).toEqual(events);
   });
@@ -238,9 +243,9 @@ describe('an outcome', () => {
   it('may be stored twice, which changes nothing', async () => {
     const claim = await claimed();
     const verdict = registered(claim);
-    expect(await store.settle(claim, verdict)).toBe(true);
-    expect(await store.settle(claim, verdict)).toBe(false);
-    expect(await store.settle(claim, UNCERTAIN)).toBe(false);
+    expect(await store.settle(claim, verdict)).not.toBeNull();
+    expect(await store.settle(claim, verdict)).toBeNull();
+    expect(await store.settle(claim, UNCERTAIN)).toBeNull();
     expect(await read(claim.id)).toMatchObject({ status: 'registered' });
   });
 
@@ -258,7 +263,7 @@ describe('an outcome', () => {
       await store.settle(first, { status: 'registered', user: other });
       const second = await claimed();
       const user = borrow(confirmed(second), other);
-      expect(await store.settle(second, { status: 'registered', user })).toBe(true);
+      expect(await store.settle(second, { status: 'registered', user })).toEqual({ status: 'uncertain' });
       expect(await read(second.id)).toMatchObject({ status: 'uncertain', userId: null });
       expect(await eventsOf(second.id)).toEqual(['user.registration_uncertain']);
       expect(await users.listUsers({}, undefined, 10)).toHaveLength(1);
@@ -283,8 +288,8 @@ describe('a sender that dies', () => {
     const claim = await claimed();
     await letLeaseRunOut(claim.id);
     await store.moveAbandonedToUncertain(10);
-    expect(await store.settle(claim, UNCERTAIN)).toBe(false);
-    expect(await store.settle(claim, registered(claim))).toBe(true);
+    expect(await store.settle(claim, UNCERTAIN)).toBeNull();
+    expect(await store.settle(claim, registered(claim))).not.toBeNull();
     expect(await read(claim.id)).toMatchObject({ status: 'registered' });
   });
 
@@ -294,7 +299,7 @@ describe('a sender that dies', () => {
     await store.moveAbandonedToUncertain(10);
     await decisions.discard(claim.id, 'a person');
     for (const verdict of [registered(claim), REJECTED, UNCERTAIN, NOT_SENT]) {
-      expect(await store.settle(claim, verdict)).toBe(false);
+      expect(await store.settle(claim, verdict)).toBeNull();
     }
     expect(await read(claim.id)).toMatchObject({ status: 'discarded' });
   });
@@ -304,8 +309,8 @@ describe('a sender that dies', () => {
     await letLeaseRunOut(claim.id);
     await store.moveAbandonedToUncertain(10);
     await decisions.retry(claim.id, 'a person');
-    expect(await store.settle(claim, UNCERTAIN)).toBe(false);
-    expect(await store.settle(claim, registered(claim))).toBe(true);
+    expect(await store.settle(claim, UNCERTAIN)).toBeNull();
+    expect(await store.settle(claim, registered(claim))).not.toBeNull();
     expect(await store.claimDue(10)).toEqual([]);
   });
 
@@ -317,9 +322,9 @@ describe('a sender that dies', () => {
     const [second] = await store.claimDue(10);
     await store.extendLease(claim);
     for (const verdict of [registered(claim), REJECTED, UNCERTAIN, NOT_SENT]) {
-      expect(await store.settle(claim, verdict)).toBe(false);
+      expect(await store.settle(claim, verdict)).toBeNull();
     }
-    expect(await store.settle(second as Claim, registered(claim))).toBe(true);
+    expect(await store.settle(second as Claim, registered(claim))).not.toBeNull();
   });
 });
 

@@ -105,6 +105,6 @@ describe('a call', () => {
       expect((await observed())?.open).toBe(0);
       return confirmation(claim);
     });
-    expect(await sender.send(claim, 'foreground')).toBe('registered');
+    expect(await sender.send(claim, 'foreground')).toMatchObject({ status: 'registered' });
   });
 });

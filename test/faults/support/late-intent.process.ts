@@ -25,7 +25,7 @@ store.openIntent = async (request): Promise<Claim> => ({
 app.get(RegistrationSender).send = async (claim) => {
   await remote.send(registerUserRequest(claim), 'tenant');
   await openIntent(claim);
-  return 'uncertain';
+  return { status: 'uncertain' };
 };
 
 await app.listen(0, environment.HOST);
