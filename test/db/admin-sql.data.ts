@@ -30,7 +30,7 @@ export const GENERATE_SESSIONS = [
           'observed', 'as_started', o.id, at FROM generated JOIN session_observations o USING (session_id) ORDER BY at`,
   `INSERT INTO inverters (session_id, id, first_seen_at, last_seen_at) SELECT session_id, gen_random_uuid(), at, at FROM generated`,
   `INSERT INTO domain_events (id, sequence, name, subject, data, time)
-   SELECT gen_random_uuid(), row_number() OVER (ORDER BY at), name, session_id, jsonb_build_object('sessionId', session_id), at
+   SELECT gen_random_uuid(), row_number() OVER (ORDER BY at), name, session_id, '{}', at
      FROM generated, unnest(ARRAY['session.started', 'session.online', 'inverter.online']) AS name ORDER BY at`,
   `INSERT INTO webhook_endpoints (url, types, secret_ciphertext, read_to, created_by)
    SELECT 'https://app.example', '{}', '\\x00', max(sequence), 'cli' FROM domain_events`,

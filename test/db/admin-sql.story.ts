@@ -89,7 +89,20 @@ async function insertHistory(client: pg.ClientBase, session_id: string, steps: r
       subject: session_id,
       name,
       time: at,
-      data: { sessionId: session_id, metadata: { note: 'canary-metadata' } },
+      data: {
+        sessionId: session_id,
+        userId: session_id,
+        gridLocationId: session_id,
+        tenantReference: 'customer-1042',
+        brand: null,
+        metadata: { note: 'canary-metadata' },
+        state: to,
+        previousState: from,
+        basis: to === 'awaiting_installation' ? 'inferred' : 'observed',
+        rule,
+        inverters: [],
+        observedAt: at,
+      },
     });
     from = to;
   }
