@@ -45,9 +45,10 @@ describe('asyncapi.json', () => {
     expect(references.filter((path) => find(path) === undefined)).toEqual([]);
   });
 
-  it('has every event in every channel', () => {
+  it('has every event in every channel, and in that of webhooks the test event', () => {
     const channels = Object.values(document.channels as Record<string, { messages: object }>);
-    expect(channels.map(({ messages }) => Object.keys(messages))).toEqual([types, types, types]);
+    const sentToReceivers = [...types, 'pv.webhook_endpoint.test.v1'];
+    expect(channels.map(({ messages }) => Object.keys(messages))).toEqual([sentToReceivers, types, types]);
   });
 });
 

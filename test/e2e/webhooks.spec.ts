@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { Ajv2020 } from 'ajv/dist/2020.js';
 import { Webhook } from 'standardwebhooks';
+import { TEST_EVENT_SCHEMA } from '../../src/events/contract/webhook-test-event.js';
 import type { Environment } from '../../src/platform/env/environment.js';
 import { Database } from '../../src/platform/database/database.js';
 import { TestClient, type Answer } from '../setup/client.js';
@@ -405,6 +407,8 @@ describe('webhook endpoints', () => {
         type: 'pv.webhook_endpoint.test.v1',
         subject: id,
       });
+      const validate = new Ajv2020({ validateFormats: false }).compile(TEST_EVENT_SCHEMA);
+      expect([validate(JSON.parse(bytes)), validate.errors]).toEqual([true, null]);
       expect(await client.events()).not.toContainEqual(expect.objectContaining({ subject: id }));
       expect(await auditOf(id)).toEqual(['endpoint.created', 'endpoint.tested']);
     });

@@ -2,6 +2,7 @@ import { EVENT_NAMES } from '../catalogue.js';
 import { toEventType } from '../cloud-event.js';
 import { EVENT_SCHEMAS } from './event-schemas.js';
 import { schemaOfEvent, type JsonSchema } from './schema-document.js';
+import { TEST_EVENT_SCHEMA, TEST_TYPE } from './webhook-test-event.js';
 
 const CONTENT_TYPE = 'application/cloudevents+json';
 
@@ -12,8 +13,17 @@ be asked for: GET /api/v1/events, in openapi.json.`;
 const types = EVENT_NAMES.map(toEventType);
 const reference = (path: string) => ({ $ref: `#/${path}` });
 const messagesOf = (channel: string) =>
-  types.map((type) => reference(`channels/${channel}/messages/${type}`));
+  (channel === 'webhook' ? [...types, TEST_TYPE] : types).map((type) =>
+    reference(`channels/${channel}/messages/${type}`),
+  );
 const messages = Object.fromEntries(types.map((type) => [type, reference(`components/messages/${type}`)]));
+
+const messageOf = (type: string, summary: string) => ({
+  name: type,
+  summary,
+  contentType: CONTENT_TYPE,
+  payload: reference(`components/schemas/${type}`),
+});
 
 /** AsyncAPI 3: what is sent where. The feed, which is asked for, stands in openapi.json. */
 export function asyncapiDocument(): JsonSchema {
@@ -37,7 +47,7 @@ export function asyncapiDocument(): JsonSchema {
           'A POST with the event as its body, signed as Standard Webhooks has it (webhook-id, webhook-timestamp, webhook-signature)',
         address: null,
         servers: [reference('servers/receiver')],
-        messages,
+        messages: { ...messages, [TEST_TYPE]: reference(`components/messages/${TEST_TYPE}`) },
       },
       stream: {
         title: 'The stream',
@@ -66,18 +76,19 @@ export function asyncapiDocument(): JsonSchema {
       ]),
     ),
     components: {
-      messages: Object.fromEntries(
-        EVENT_NAMES.map((name) => [
-          toEventType(name),
-          {
-            name: toEventType(name),
-            summary: `When ${EVENT_SCHEMAS[name].when}`,
-            contentType: CONTENT_TYPE,
-            payload: reference(`components/schemas/${toEventType(name)}`),
-          },
-        ]),
-      ),
-      schemas: Object.fromEntries(EVENT_NAMES.map((name) => [toEventType(name), schemaOfEvent(name)])),
+      messages: {
+        ...Object.fromEntries(
+          EVENT_NAMES.map((name) => [
+            toEventType(name),
+            messageOf(toEventType(name), `When ${EVENT_SCHEMAS[name].when}`),
+          ]),
+        ),
+        [TEST_TYPE]: messageOf(TEST_TYPE, 'When a test of a webhook endpoint is asked for'),
+      },
+      schemas: {
+        ...Object.fromEntries(EVENT_NAMES.map((name) => [toEventType(name), schemaOfEvent(name)])),
+        [TEST_TYPE]: TEST_EVENT_SCHEMA,
+      },
     },
   };
 }

@@ -3,12 +3,10 @@ import { Injectable } from '@nestjs/common';
 import { AuditLog } from '../../access/audit-log.store.js';
 import { Database } from '../../platform/database/database.js';
 import { SOURCE } from '../cloud-event.js';
+import { TEST_TYPE } from '../contract/webhook-test-event.js';
 import { WebhookEndpointsStore } from './webhook-endpoints.store.js';
 import { WebhookSender } from './webhook-sender.service.js';
 import type { WebhookTestView } from './webhook-test.dto.js';
-
-/** In no feed and no catalogue: it tells of nothing that has happened. */
-const TEST_TYPE = 'pv.webhook_endpoint.test.v1';
 
 /** Sends an event that means nothing, so that a receiver can be tried before it matters. */
 @Injectable()
@@ -44,7 +42,7 @@ export class WebhookTest {
   }
 }
 
-/** Like any other but for its `sequence`, since it stands in no feed. */
+/** As TEST_EVENT_SCHEMA says. */
 const testEvent = (id: string, endpointId: string, time: Date) => ({
   specversion: '1.0',
   id,

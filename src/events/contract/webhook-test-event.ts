@@ -1,0 +1,27 @@
+import { SOURCE } from '../cloud-event.js';
+import type { JsonSchema } from './schema-document.js';
+
+/** In no feed and no catalogue: it tells of nothing that has happened. */
+export const TEST_TYPE = 'pv.webhook_endpoint.test.v1';
+
+/** Like any other event but for its `sequence`, since it stands in no feed. */
+export const TEST_EVENT_SCHEMA: JsonSchema = {
+  title: TEST_TYPE,
+  description: 'When somebody asks for it: POST /api/v1/webhook-endpoints/{id}/test',
+  type: 'object',
+  required: ['specversion', 'id', 'source', 'type', 'subject', 'time', 'datacontenttype', 'data'],
+  properties: {
+    specversion: { const: '1.0' },
+    id: { type: 'string', format: 'uuid', description: 'Another one each time' },
+    source: { const: SOURCE },
+    type: { const: TEST_TYPE },
+    subject: { type: 'string', format: 'uuid', description: 'The webhook endpoint' },
+    time: { type: 'string', format: 'date-time', description: 'When it was sent' },
+    datacontenttype: { const: 'application/json' },
+    data: {
+      type: 'object',
+      required: ['endpointId'],
+      properties: { endpointId: { type: 'string', format: 'uuid', description: 'Id of the endpoint' } },
+    },
+  },
+};
