@@ -141,7 +141,7 @@ export class WebhookEndpointsStore {
     if (isRepaired) await this.makeDue(id);
   }
 
-  /** Nothing is sent from here on but what is being sent at this moment. Does nothing to one that is disabled. */
+  /** Whoever delivers to it heeds that within a second, as every other change. Does nothing to one that is disabled. */
   async disable(id: string, actor: string): Promise<void> {
     await this.database.transaction(async (tx) => {
       const { isDisabled } = await hold(tx, id);
