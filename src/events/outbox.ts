@@ -6,13 +6,11 @@ import { sequenceSoon } from './sequence.sql.js';
 // One statement, so that events cost one round trip however many they are and however many handlers listen. They are inserted
 // in the order given: PostgreSQL draws the serial `position` in the order of the SELECT. The jobs are added in the order of
 // their keys, so that two batches over the same subjects cannot deadlock.
-const APPEND: Statement = {
-  name: 'events.append',
-  text: `
-    WITH appended AS (
+const appending = (source: string): string => `
+    appended AS (
       INSERT INTO domain_events (id, name, subject, data)
       SELECT gen_random_uuid(), item ->> 'name', item ->> 'subject', item -> 'data'
-      FROM jsonb_array_elements($1::jsonb) WITH ORDINALITY AS items (item, ordinality)
+      FROM ${source}
       ORDER BY ordinality
       RETURNING position, name, subject
     ), owed AS (
@@ -20,11 +18,27 @@ const APPEND: Statement = {
       SELECT event_handlers.name, appended.position, appended.subject
       FROM appended JOIN event_handlers ON appended.name = ANY (event_handlers.events)
       RETURNING handler, subject
-    )
-    SELECT job.id
-    FROM (SELECT DISTINCT handler, subject FROM owed ORDER BY handler, subject) AS drain
-    ${ADD_DELIVERY_JOB}`,
+    ), jobs AS MATERIALIZED (
+      SELECT job.id
+      FROM (SELECT DISTINCT handler, subject FROM owed ORDER BY handler, subject) AS drain
+      ${ADD_DELIVERY_JOB}
+    )`;
+
+const items = (parameter: string): string =>
+  `jsonb_array_elements(${parameter}::jsonb) WITH ORDINALITY AS items (item, ordinality)`;
+
+const APPEND: Statement = {
+  name: 'events.append',
+  text: `WITH ${appending(items('$1'))} SELECT count(*) FROM jobs`,
 };
+
+/**
+ * For a change that is one statement: common table expressions that append the events of `parameter` (JSON of NewEvent[]) if
+ * `change`, another such expression, has a row. The statement must read `(SELECT count(*) FROM jobs)`, or no job is added, and
+ * `sequenceSoon` must follow its commit.
+ */
+export const appendingAfter = (change: string, parameter: string): string =>
+  appending(`${items(parameter)} WHERE EXISTS (SELECT FROM ${change})`);
 
 /**
  * Announces facts: appends the events, in this order, in the transaction of the facts they tell, together with what the

@@ -37,7 +37,7 @@ export class RegistrationDecisionsStore {
     readUser: (registration: RegistrationRecord) => RemoteUser,
   ): Promise<void> {
     await this.decide(id, actor, 'resolve', async (tx, registration) => {
-      await this.registrations.confirm(tx, registration, readUser(registration));
+      await this.registrations.confirm(tx, registration.id, readUser(registration));
     });
   }
 

@@ -1,4 +1,6 @@
+import { appendingAfter } from '../events/outbox.js';
 import type { Statement } from '../platform/database/database.js';
+import { keepingUser } from './users.sql.js';
 
 // A registration is leased from the commit before its call until its outcome is stored. Three things hold for every statement
 // here and are what the promises rest on:
@@ -62,24 +64,42 @@ export const EXTEND_LEASE: Statement = {
 };
 
 /**
- * Locks the registration if the outcome of call number $2 may still be stored: while its lease stands, and also after, as long
- * as nobody has called again or decided. An answer that comes after its lease has run out is no less true.
+ * Whether the outcome of a call may still be stored: while its lease stands, and also after, as long as nobody has called again
+ * or decided. An answer that comes after its lease has run out is no less true.
  */
+const takesOutcome = (attempts: string, leaseToken: string): string =>
+  `attempts = ${attempts} AND (lease_token = ${leaseToken} OR (lease_token IS NULL AND status IN ('pending', 'uncertain')))`;
+
 export const LOCK_FOR_OUTCOME: Statement = {
   name: 'registrations.lock_for_outcome',
   text: `
     SELECT id FROM registrations
-    WHERE id = $1 AND attempts = $2
-      AND (lease_token = $3 OR (lease_token IS NULL AND status IN ('pending', 'uncertain')))
+    WHERE id = $1 AND ${takesOutcome('$2', '$3')}
     FOR UPDATE`,
 };
 
-export const MOVE_TO_REGISTERED: Statement = {
-  name: 'registrations.move_to_registered',
-  text: `
-    UPDATE registrations SET status = 'registered', user_id = $2, last_error = NULL, next_attempt_at = NULL,
-      lease_token = NULL, lease_until = NULL, updated_at = clock_timestamp()
-    WHERE id = $1`,
+// One statement, because what a registration costs is above all its round trips. The user is inserted from what `moved` answers, so
+// the row of the registration is locked before there is a user, as an erasure expects. An UPDATE that had to wait for that lock
+// looks at its condition again; where it does not hold, no row is answered and nothing is changed.
+const confirming = (condition: string): string => `
+    WITH moved AS (
+      UPDATE registrations SET status = 'registered', user_id = $2, last_error = NULL, next_attempt_at = NULL,
+        lease_token = NULL, lease_until = NULL, updated_at = clock_timestamp()
+      WHERE ${condition}
+      RETURNING metadata
+    ), ${keepingUser('moved')}, ${appendingAfter('kept', '$12')}
+    SELECT metadata, "createdAt", "updatedAt", "registeredAt", (SELECT count(*) FROM jobs) AS jobs FROM kept`;
+
+/** The user, the registration and the event of a call that was confirmed. */
+export const CONFIRM_OUTCOME: Statement = {
+  name: 'registrations.confirm_outcome',
+  text: confirming(`id = $1 AND ${takesOutcome('$13', '$14')}`),
+};
+
+/** The same of a registration that is locked, and that a person may decide about. */
+export const CONFIRM_LOCKED: Statement = {
+  name: 'registrations.confirm_locked',
+  text: confirming('id = $1'),
 };
 
 export const MOVE_TO_REJECTED: Statement = {

@@ -1,13 +1,14 @@
 import { Injectable } from '@nestjs/common';
 import type { NewEvent } from '../events/catalogue.js';
 import { appendEvents } from '../events/outbox.js';
-import { Database, type Transaction } from '../platform/database/database.js';
+import { sequenceSoon } from '../events/sequence.sql.js';
+import { Database, sqlState, type Transaction } from '../platform/database/database.js';
 import type { Prisma } from '../platform/database/generated/client.js';
 import type { Metadata } from './metadata.js';
 import type { RegistrationStatus, Verdict } from './registration.js';
 import * as sql from './registrations.sql.js';
 import type { AskedUser, RemoteUser } from './remote-user.js';
-import { UsersStore, type ListPosition, type UserRecord } from './users.store.js';
+import { toStoredRecord, type ListPosition, type StoredUser, type UserRecord } from './users.store.js';
 
 export interface RegistrationRequest extends AskedUser {
   readonly metadata: Metadata;
@@ -63,10 +64,7 @@ const ABANDONED = 'the sender was lost during the call, so nobody knows whether 
 
 @Injectable()
 export class RegistrationsStore {
-  constructor(
-    private readonly database: Database,
-    private readonly users: UsersStore,
-  ) {}
+  constructor(private readonly database: Database) {}
 
   /** Commits the intent, leased to the caller; null when the reference has a live registration already. */
   async openIntent({ tenantReference, eans, metadata }: RegistrationRequest): Promise<Claim | null> {
@@ -99,15 +97,26 @@ export class RegistrationsStore {
    * was changed. May be repeated when it is not known whether it was done.
    */
   async settle(claim: Claim, verdict: Verdict): Promise<Settled | null> {
+    if (verdict.status !== 'registered')
+      return this.database.transaction((tx) => this.apply(tx, claim, verdict));
+    const { user } = verdict;
+    const values = [...confirmedValues(claim.id, user), claim.attempts, claim.leaseToken];
     try {
-      return await this.database.transaction((tx) => this.apply(tx, claim, verdict));
+      const [stored] = await this.database
+        .commit<StoredUser>(sql.CONFIRM_OUTCOME, values, sequenceSoon)
+        .catch(giveUpIfTaken);
+      return stored === undefined ? null : { status: 'registered', user: toStoredRecord(user, stored) };
     } catch (error) {
       if (!(error instanceof IdentityTaken)) throw error;
       return this.settle(claim, { status: 'uncertain', lastError: IDENTITY_TAKEN, reason: IDENTITY_TAKEN });
     }
   }
 
-  private async apply(tx: Transaction, claim: Claim, verdict: Verdict): Promise<Settled | null> {
+  private async apply(
+    tx: Transaction,
+    claim: Claim,
+    verdict: Exclude<Verdict, { status: 'registered' }>,
+  ): Promise<Settled | null> {
     if (verdict.status === 'uncertain') {
       const moved = await tx.query(sql.MOVE_TO_UNCERTAIN, [claim.id, claim.leaseToken, verdict.lastError]);
       if (moved.length === 0) return null;
@@ -117,8 +126,6 @@ export class RegistrationsStore {
     const locked = await tx.query(sql.LOCK_FOR_OUTCOME, [claim.id, claim.attempts, claim.leaseToken]);
     if (locked.length === 0) return null;
     switch (verdict.status) {
-      case 'registered':
-        return { status: 'registered', user: await this.confirm(tx, claim, verdict.user) };
       case 'rejected':
         await tx.query(sql.MOVE_TO_REJECTED, [claim.id, verdict.lastError]);
         await appendEvents(tx, [failure('user.registration_rejected', claim, verdict.reason)]);
@@ -133,18 +140,9 @@ export class RegistrationsStore {
    * Keeps the confirmed user and makes the locked registration `registered`, with the event. Throws IdentityTaken, so that the
    * transaction is given up.
    */
-  async confirm(
-    tx: Transaction,
-    registration: { id: string; metadata: Metadata },
-    user: RemoteUser,
-  ): Promise<UserRecord> {
-    const stored = await this.users.insertUser(tx, user, registration.metadata);
-    if (stored === null) throw new IdentityTaken(IDENTITY_TAKEN);
-    await tx.query(sql.MOVE_TO_REGISTERED, [registration.id, user.id]);
-    const gridLocationIds = user.gridLocations.map(({ id }) => id);
-    const data = { userId: user.id, tenantReference: user.tenantReference, gridLocationIds };
-    await appendEvents(tx, [{ name: 'user.registered', subject: user.id, data }]);
-    return stored;
+  async confirm(tx: Transaction, id: string, user: RemoteUser): Promise<void> {
+    await tx.query(sql.CONFIRM_LOCKED, confirmedValues(id, user)).catch(giveUpIfTaken);
+    tx.afterCommit(sequenceSoon);
   }
 
   /** Makes registrations whose sender died during its call `uncertain`, and answers how many. */
@@ -203,6 +201,35 @@ export class RegistrationsStore {
       metadata: row.metadata as Metadata,
     }));
   }
+}
+
+/** What CONFIRM_OUTCOME and CONFIRM_LOCKED have in common: $1 to $12. */
+function confirmedValues(id: string, user: RemoteUser): readonly unknown[] {
+  const gridLocationIds = user.gridLocations.map((location) => location.id);
+  const data = { userId: user.id, tenantReference: user.tenantReference, gridLocationIds };
+  const event: NewEvent = { name: 'user.registered', subject: user.id, data };
+  return [
+    id,
+    user.id,
+    user.tenantReference,
+    user.tenantName,
+    user.firstName,
+    user.lastName,
+    user.email,
+    user.createdAt,
+    user.updatedAt,
+    gridLocationIds,
+    user.gridLocations.map(({ ean }) => ean),
+    JSON.stringify([event]),
+  ];
+}
+
+const UNIQUE_VIOLATION = '23505';
+
+/** A registration that becomes live may violate an index of its own table: that is another finding. */
+function giveUpIfTaken(error: Error & { table?: string }): never {
+  const isTaken = error.table === 'users' || error.table === 'grid_locations';
+  throw isTaken && sqlState(error) === UNIQUE_VIOLATION ? new IdentityTaken(IDENTITY_TAKEN) : error;
 }
 
 const failure = (

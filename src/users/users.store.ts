@@ -1,10 +1,8 @@
 import { Injectable } from '@nestjs/common';
-import { Database, type Transaction } from '../platform/database/database.js';
+import { Database } from '../platform/database/database.js';
 import { Problem } from '../platform/problem/problem.js';
 import type { Prisma } from '../platform/database/generated/client.js';
-import type { Metadata } from './metadata.js';
 import type { RemoteUser } from './remote-user.js';
-import { INSERT_GRID_LOCATIONS, INSERT_USER } from './users.sql.js';
 
 const WITH_LOCATIONS = {
   gridLocations: { select: { id: true, ean: true }, orderBy: { ean: 'asc' } },
@@ -37,37 +35,12 @@ export interface ListPosition {
 }
 
 /** What the database makes of a user that is inserted: metadata as jsonb keeps them, times to the millisecond. */
-type StoredUser = Pick<UserRecord, 'metadata' | 'createdAt' | 'updatedAt' | 'registeredAt'>;
+export type StoredUser = Pick<UserRecord, 'metadata' | 'createdAt' | 'updatedAt' | 'registeredAt'>;
 
 /** The mirror of the users that the Solar Curtailment Service, or a person on its behalf, confirmed. */
 @Injectable()
 export class UsersStore {
   constructor(private readonly database: Database) {}
-
-  /**
-   * Keeps a confirmed user, and answers it as findUser would. Null when an id or the reference belongs to another user here: the
-   * transaction must then be given up, since a part may have been inserted.
-   */
-  async insertUser(tx: Transaction, user: RemoteUser, metadata: Metadata): Promise<UserRecord | null> {
-    const [stored] = await tx.query<StoredUser>(INSERT_USER, [
-      user.id,
-      user.tenantReference,
-      user.tenantName,
-      user.firstName,
-      user.lastName,
-      user.email,
-      JSON.stringify(metadata),
-      user.createdAt,
-      user.updatedAt,
-    ]);
-    if (stored === undefined) return null;
-    const locations = await tx.query(INSERT_GRID_LOCATIONS, [
-      user.id,
-      user.gridLocations.map(({ id }) => id),
-      user.gridLocations.map(({ ean }) => ean),
-    ]);
-    return locations.length === user.gridLocations.length ? toStoredRecord(user, stored) : null;
-  }
 
   /** Null for an erased one too. */
   async findUser(id: string): Promise<UserRecord | null> {
@@ -122,14 +95,17 @@ export class UsersStore {
 }
 
 // The fields stand in the order in which Prisma reads them, so that the first answer and its repetition are the same to the byte.
-const toStoredRecord = (user: RemoteUser, stored: StoredUser): UserRecord => ({
+export const toStoredRecord = (user: RemoteUser, stored: StoredUser): UserRecord => ({
   id: user.id,
   tenantReference: user.tenantReference,
   tenantName: user.tenantName,
   firstName: user.firstName,
   lastName: user.lastName,
   email: user.email,
-  ...stored,
+  metadata: stored.metadata,
+  createdAt: stored.createdAt,
+  updatedAt: stored.updatedAt,
+  registeredAt: stored.registeredAt,
   gridLocations: user.gridLocations
     .map(({ id, ean }) => ({ id, ean }))
     .sort((one, other) => (one.ean < other.ean ? -1 : 1)),

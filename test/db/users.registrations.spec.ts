@@ -22,6 +22,7 @@ import { toUserView } from '../../src/users/user.view.js';
 import { UsersStore } from '../../src/users/users.store.js';
 import { createTestDatabase, type TestDatabase } from '../setup/test-database.js';
 import { testEnvironment } from '../setup/test-environment.js';
+import { waitFor } from '../setup/wait-for.js';
 
 const EANS = ['541448860004178019', '541448860004178026'];
 const UNCERTAIN: Verdict = { status: 'uncertain', lastError: 'lost', reason: 'lost' };
@@ -44,7 +45,7 @@ beforeAll(async () => {
   };
   database = new Database(readEnvironment({ ...testEnvironment(), ...scs, DATABASE_URL: testDatabase.url }));
   users = new UsersStore(database);
-  store = new RegistrationsStore(database, users);
+  store = new RegistrationsStore(database);
   decisions = new RegistrationDecisionsStore(database, store, new AuditLog());
 });
 afterAll(async () => {
@@ -217,6 +218,19 @@ describe('an outcome', () => {
     });
   });
 
+  it('registered: each handler that listens is owed the event, and has a job for it', async () => {
+    await database.query(`INSERT INTO event_handlers (name, events) VALUES ('bills', '{user.registered}')`);
+    const claim = await claimed();
+    const user = confirmed(claim);
+    await store.settle(claim, { status: 'registered', user });
+    const owed = await database.query<{ subject: string; jobs: number }>(
+      `SELECT subject, (SELECT count(*)::int FROM graphile_worker.jobs WHERE key = 'event:bills:' || subject) AS jobs
+       FROM handler_deliveries`,
+    );
+    await database.query(`DELETE FROM event_handlers`);
+    expect(owed).toEqual([{ subject: user.id, jobs: 1 }]);
+  });
+
   it.each([
     [
       REJECTED,
@@ -238,6 +252,30 @@ describe('an outcome', () => {
     expect(await store.settle(claim, verdict)).not.toBeNull();
     expect(await read(claim.id)).toMatchObject({ ...row, isBeingSent: false, attempts: 1 });
     expect(await eventsOf(claim.id)).toEqual(events);
+  });
+
+  it('registered: is stored also where its lease is renewed, and not where it is decided about, at the same moment', async () => {
+    for (const [assignments, isStored] of [
+      [`lease_until = clock_timestamp() + interval '10 s'`, true],
+      [`status = 'discarded', lease_token = NULL, lease_until = NULL`, false],
+    ] as const) {
+      const claim = await claimed();
+      let settled: Promise<unknown> | undefined;
+      await database.transaction(async (tx) => {
+        await tx.query(`UPDATE registrations SET ${assignments} WHERE id = $1`, [claim.id]);
+        settled = store.settle(claim, registered(claim));
+        await waitFor('the outcome waits for the row', async () => {
+          const waiting = await database.query(
+            `SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`,
+          );
+          return waiting.length > 0;
+        });
+      });
+      expect((await settled) !== null).toBe(isStored);
+      expect(await users.listUsers({ tenantReference: claim.tenantReference }, undefined, 10)).toHaveLength(
+        isStored ? 1 : 0,
+      );
+    }
   });
 
   it('may be stored twice, which changes nothing', async () => {

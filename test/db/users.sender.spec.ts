@@ -1,13 +1,12 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
 import type { AuthorisedRemote } from '../../src/auth/authorised-remote.service.js';
-import { Database, type Transaction } from '../../src/platform/database/database.js';
+import { Database } from '../../src/platform/database/database.js';
 import { readEnvironment } from '../../src/platform/env/read-environment.js';
 import type { ContractDrift } from '../../src/remote/contract-drift.service.js';
 import type { RemoteRequest, Sent } from '../../src/remote/outcome.js';
 import { RegistrationSender } from '../../src/users/registration-sender.service.js';
 import { LEASE_MS, RegistrationsStore, type Claim } from '../../src/users/registrations.store.js';
-import { UsersStore } from '../../src/users/users.store.js';
 import { createTestDatabase, type TestDatabase } from '../setup/test-database.js';
 import { testEnvironment } from '../setup/test-environment.js';
 import { waitFor } from '../setup/wait-for.js';
@@ -27,7 +26,7 @@ beforeAll(async () => {
     SCS_CLIENT_SECRET: 's',
   };
   database = new Database(readEnvironment({ ...testEnvironment(), ...scs, DATABASE_URL: testDatabase.url }));
-  store = new RegistrationsStore(database, new UsersStore(database));
+  store = new RegistrationsStore(database);
 });
 afterEach(() => {
   jest.restoreAllMocks();
@@ -63,19 +62,19 @@ const lostConnection = () => Object.assign(new Error('connect ECONNREFUSED'), { 
 describe('the answer to a call', () => {
   it('is kept until the database takes it', async () => {
     const claim = await claimed();
-    const transaction = jest.spyOn(database, 'transaction');
-    for (let failure = 0; failure < 3; failure++) transaction.mockRejectedValueOnce(lostConnection());
+    const commit = jest.spyOn(database, 'commit');
+    for (let failure = 0; failure < 3; failure++) commit.mockRejectedValueOnce(lostConnection());
     await sentWith(() => confirmation(claim)).send(claim, 'foreground');
     expect(await store.findRegistration(claim.id)).toMatchObject({ status: 'registered' });
   });
 
   it('is stored once when the connection is lost after the commit', async () => {
     const claim = await claimed();
-    const { transaction } = Object.getPrototypeOf(database) as Database;
+    const { commit } = Object.getPrototypeOf(database) as Database;
     jest
-      .spyOn(database, 'transaction')
-      .mockImplementationOnce(async (work: (tx: Transaction) => Promise<unknown>) => {
-        await transaction.call(database, work);
+      .spyOn(database, 'commit')
+      .mockImplementationOnce(async (...statement: Parameters<Database['commit']>) => {
+        await commit.apply(database, statement);
         throw lostConnection();
       });
     await sentWith(() => confirmation(claim)).send(claim, 'foreground');
