@@ -39,7 +39,7 @@ export async function testFaults(args) {
   const rows = rowsOf(suites, notes, { ids, leftOut });
   const others = failuresOutside(suites);
   if (flags.includes('--json')) console.log(JSON.stringify(rows, null, 2));
-  else printTable(rows);
+  else printTable(rows.filter(({ result }) => result !== 'not run'));
   for (const failure of others) console.log(`failed, of no promise: ${failure}`);
   const passed = rows.filter(({ result }) => result === 'passed').length;
   const failed = rows.filter(({ result }) => FAILED.includes(result)).length + others.length;
