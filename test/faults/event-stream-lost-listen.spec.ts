@@ -120,7 +120,8 @@ function trustNotifications(signal: EventSignal): void {
   const client = new pg.Client({ connectionString: proxy.url, application_name: LISTENING });
   client.on('error', () => {});
   client.on('notification', () => hints.give());
-  signal.onApplicationBootstrap = () => void client.connect().then(() => client.query(`LISTEN ${EVENTS_CHANNEL}`));
+  signal.onApplicationBootstrap = () =>
+    void client.connect().then(() => client.query(`LISTEN ${EVENTS_CHANNEL}`));
   signal.onApplicationShutdown = () => client.end();
   const wait = signal.wait.bind(signal);
   signal.wait = (aborted, _atMostMs, since) => wait(aborted, 2 ** 30, since);
