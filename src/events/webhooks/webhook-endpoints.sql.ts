@@ -28,12 +28,15 @@ export const LIST_ENDPOINTS: Statement = {
     ORDER BY endpoint.created_at DESC, endpoint.id DESC LIMIT $3`,
 };
 
-/** What is needed to send; a secret that was rotated only while it signs. */
+/** Secrets that were rotated, only while they sign. */
+const PREVIOUS_SECRETS = `CASE WHEN previous_secret_until > clock_timestamp() THEN previous_secret_ciphertext END AS "previousSecretCiphertext"`;
+
+/** What is needed to send. */
 export const GET_DESTINATION: Statement = {
   name: 'webhooks.get-destination',
   text: `
     SELECT url, headers_ciphertext AS "headersCiphertext", secret_ciphertext AS "secretCiphertext",
-      CASE WHEN previous_secret_until > clock_timestamp() THEN previous_secret_ciphertext END AS "previousSecretCiphertext"
+      ${PREVIOUS_SECRETS}
     FROM webhook_endpoints WHERE id = $1`,
 };
 
@@ -53,6 +56,7 @@ export interface HeldEndpoint {
   readonly url: string;
   readonly types: readonly string[];
   readonly secretCiphertext: Buffer;
+  readonly previousSecretCiphertext: Buffer | null;
   readonly isDisabled: boolean;
 }
 
@@ -60,7 +64,8 @@ export interface HeldEndpoint {
 export const HOLD_ENDPOINT: Statement = {
   name: 'webhooks.hold-endpoint',
   text: `
-    SELECT url, types, secret_ciphertext AS "secretCiphertext", disabled_at IS NOT NULL AS "isDisabled"
+    SELECT url, types, secret_ciphertext AS "secretCiphertext", disabled_at IS NOT NULL AS "isDisabled",
+      ${PREVIOUS_SECRETS}
     FROM webhook_endpoints WHERE id = $1 FOR NO KEY UPDATE`,
 };
 
@@ -110,7 +115,8 @@ export const ROTATE_SECRET: Statement = {
   text: `
     UPDATE webhook_endpoints
     SET secret_ciphertext = $2, previous_secret_ciphertext = $3,
-      previous_secret_until = CASE WHEN $3::bytea IS NOT NULL THEN clock_timestamp() + $4 * interval '1 second' END,
+      previous_secret_until = CASE WHEN $3::bytea IS NOT NULL
+        THEN greatest(previous_secret_until, clock_timestamp() + $4 * interval '1 second') END,
       updated_at = clock_timestamp()
     WHERE id = $1
     RETURNING previous_secret_until AS "previousSecretUntil"`,

@@ -16,10 +16,12 @@ import type { Destination } from './webhook-sender.service.js';
 import { originOf } from './webhook-url.js';
 
 /**
- * A tenant has a handful of apps, and every endpoint costs every worker a look at each batch of events. What reaches this is a
- * script that registers anew at each start; the worse failure is to find that out from the load.
+ * A tenant has a handful of apps. Each endpoint that hangs keeps one of the 50 places for jobs of a worker (platform/jobs), so fewer than
+ * these: were all of them to hang, handlers would still have some.
  */
-const MAX_ENDPOINTS = 100;
+const MAX_ENDPOINTS = 40;
+/** Each costs a signature of every webhook. Enough for a script that rotates again because it lost the answer. */
+const MOST_PREVIOUS_SECRETS = 4;
 
 export interface StoredEndpoint {
   readonly id: string;
@@ -107,10 +109,8 @@ export class WebhookEndpointsStore {
     const [row] = await this.database.query<DestinationRow>(sql.GET_DESTINATION, [id]);
     const { url, headersCiphertext, secretCiphertext, previousSecretCiphertext } = row ?? refuseUnknown(id);
     const secret = this.cipher.decrypt(secretCiphertext, secretContext(id));
-    const previous = previousSecretCiphertext && [
-      this.cipher.decrypt(previousSecretCiphertext, previousSecretContext(id)),
-    ];
-    return { url, headers: this.openHeaders(id, headersCiphertext), secrets: [secret, ...(previous ?? [])] };
+    const previous = this.openPrevious(id, previousSecretCiphertext);
+    return { url, headers: this.openHeaders(id, headersCiphertext), secrets: [secret, ...previous] };
   }
 
   /** Newest first. */
@@ -175,6 +175,10 @@ export class WebhookEndpointsStore {
     });
   }
 
+  /**
+   * Whoever rotates again within the overlap may not have had the last answer, so everything that signed goes on to sign with it, until
+   * the latest of those times; an overlap of 0 ends all of it.
+   */
   async rotateSecret(
     id: string,
     secret: string | undefined,
@@ -183,12 +187,16 @@ export class WebhookEndpointsStore {
   ): Promise<RotatedSecret> {
     const renewed = secret ?? newWebhookSecret();
     return this.database.transaction(async (tx) => {
-      const { secretCiphertext } = await hold(tx, id);
-      const previous = overlapSeconds > 0 ? this.cipher.decrypt(secretCiphertext, secretContext(id)) : null;
+      const { secretCiphertext, previousSecretCiphertext } = await hold(tx, id);
+      const signing = [
+        this.cipher.decrypt(secretCiphertext, secretContext(id)),
+        ...this.openPrevious(id, previousSecretCiphertext),
+      ];
+      const previous = overlapSeconds > 0 ? signing.filter((other) => other !== renewed) : [];
       const [row] = await tx.query<{ previousSecretUntil: Date | null }>(sql.ROTATE_SECRET, [
         id,
         this.cipher.encrypt(renewed, secretContext(id)),
-        previous === null ? null : this.cipher.encrypt(previous, previousSecretContext(id)),
+        this.sealPrevious(id, previous.slice(0, MOST_PREVIOUS_SECRETS)),
         overlapSeconds,
       ]);
       const details = { overlapSeconds };
@@ -245,6 +253,15 @@ export class WebhookEndpointsStore {
   private openHeaders(id: string, ciphertext: Buffer | null): WebhookHeaders {
     if (ciphertext === null) return {};
     return JSON.parse(this.cipher.decrypt(ciphertext, headersContext(id))) as WebhookHeaders;
+  }
+
+  /** Newest first, with blanks between them. */
+  private sealPrevious(id: string, secrets: readonly string[]): Buffer | null {
+    return secrets.length === 0 ? null : this.cipher.encrypt(secrets.join(' '), previousSecretContext(id));
+  }
+
+  private openPrevious(id: string, ciphertext: Buffer | null): string[] {
+    return ciphertext === null ? [] : this.cipher.decrypt(ciphertext, previousSecretContext(id)).split(' ');
   }
 
   private open({ headersCiphertext, ...endpoint }: EndpointRow): StoredEndpoint {

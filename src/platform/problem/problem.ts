@@ -72,7 +72,7 @@ export const PROBLEMS = {
     status: 409,
     title: 'There are too many webhook endpoints',
     meaning:
-      'A deployment has at most 100. Delete those that are not needed; one endpoint takes events of every type.',
+      'A deployment has at most 40. Delete those that are not needed; one endpoint takes events of every type.',
   },
   body_too_large: {
     status: 413,
