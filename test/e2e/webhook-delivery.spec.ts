@@ -73,7 +73,10 @@ describe('a webhook', () => {
   it('that fails is tried again after a wait, and keeps the following ones of its subject, but no others', async () => {
     await start({ fail: 1, answer: 'no such tenant\u0000 ' });
     await announce(database, 1, 2);
-    const [first, second] = await attempted(1);
+    const [first, second] = await waitFor('both are written', async () => {
+      const rows = await attempted(1);
+      return rows.length === 2 && rows;
+    });
     expect(first).toMatchObject({
       status: 'pending',
       last_status: 500,

@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { RunningJob } from '../../platform/jobs/running-job.js';
 import { toCloudEvent } from '../cloud-event.js';
@@ -58,7 +59,10 @@ export class WebhookDrain {
     private readonly endpointId: string,
     private readonly parts: DrainParts,
     private readonly job: RunningJob,
-  ) {}
+  ) {
+    // Every request that is being sent listens to it, and Node takes more than ten for a leak.
+    setMaxListeners(0, this.stopping.signal);
+  }
 
   async run(): Promise<void> {
     try {
