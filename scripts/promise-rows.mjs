@@ -15,6 +15,7 @@ export function rowsOf(suites, notes, { ids = [], leftOut = [] } = {}) {
       promise,
       result: resultOf(own, figures, bugs, leftOut.includes(id)),
       figures: distinct(figures, ({ figure, bound }) => ({ figure, bound })),
+      isPart: leftOut.includes(id),
       seededBugsCaught: distinct(bugs, ({ seededBug }) => seededBug),
     };
   });

@@ -19,13 +19,16 @@ export function printTable(rows) {
       [row.result],
       padded.flatMap(([figure]) => figure),
       padded.flatMap(([, bound]) => bound),
-      wrap(
-        row.seededBugsCaught.length > 0 ? `yes: ${row.seededBugsCaught.join('; ')}` : hasTests ? 'no' : '',
-        WIDTHS[5],
-      ),
+      wrap(caughtOf(row, hasTests), WIDTHS[5]),
     ]);
   }
   console.log(line);
+}
+
+function caughtOf({ seededBugsCaught, isPart }, hasTests) {
+  if (seededBugsCaught.length > 0) return `yes: ${seededBugsCaught.join('; ')}`;
+  if (!hasTests) return '';
+  return isPart ? 'by the files that were not run' : 'no';
 }
 
 function printRow(cells) {
