@@ -3,9 +3,15 @@ import type { Sql, Statement } from '../database/database.js';
 // Jobs are added by graphile-worker's public function `add_job`, in the statement that writes what they are for. What stands here
 // has no public function: it is tied to the tables of graphile-worker 0.17.3, which package.json pins.
 
+// A job that is locked is being finished at this moment. To wait for it could be to wait for a statement that finishes several and waits
+// for one of those locked here: a deadlock, whose victim may be graphile-worker, which then stops.
 const KEEP: Statement = {
   name: 'jobs.keep',
-  text: 'UPDATE graphile_worker._private_jobs SET locked_at = clock_timestamp() WHERE locked_by = $1',
+  text: `
+    WITH own AS MATERIALIZED (
+      SELECT id FROM graphile_worker._private_jobs WHERE locked_by = $1 FOR NO KEY UPDATE SKIP LOCKED
+    )
+    UPDATE graphile_worker._private_jobs AS job SET locked_at = clock_timestamp() FROM own WHERE job.id = own.id`,
 };
 
 /** Says that the worker is alive: its jobs stay its own. */
