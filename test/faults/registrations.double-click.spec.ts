@@ -104,11 +104,12 @@ describe('R18: double clicks are one', () => {
 
   it('is red when it is checked first and inserted then', async () => {
     database = await createTestDatabase();
+    const two = untilTwo();
     const replicas = await Promise.all(
       [1, 2].map(() =>
         startTestApp(
           { ...sandbox.environment, DATABASE_URL: database.url, LOG_LEVEL: 'error' },
-          { prepare: (app) => checkThenInsert(app.get(RegistrationsStore), app.get(Database)) },
+          { prepare: (app) => checkThenInsert(app.get(RegistrationsStore), app.get(Database), two) },
         ),
       ),
     );
@@ -123,9 +124,22 @@ describe('R18: double clicks are one', () => {
   }, 90_000);
 });
 
-function checkThenInsert(store: RegistrationsStore, database: Database): void {
+/** Resolves for all when the second asks: two look before either inserts, which otherwise were a matter of luck. */
+function untilTwo(): () => Promise<void> {
+  let asked = 0;
+  let release = (): void => {};
+  const second = new Promise<void>((resolve) => (release = resolve));
+  return () => {
+    asked += 1;
+    if (asked === 2) release();
+    return second;
+  };
+}
+
+function checkThenInsert(store: RegistrationsStore, database: Database, two: () => Promise<void>): void {
   store.openIntent = async ({ tenantReference, eans, metadata }) => {
     if ((await store.findLive(tenantReference)) !== null) return null;
+    await two();
     const [claim] = await database.query<Claim>(
       `INSERT INTO registrations (tenant_reference, eans, metadata, attempts, lease_token, lease_until, sent_at)
        VALUES ($1, $2, $3, 1, gen_random_uuid(), clock_timestamp() + $4 * interval '1 ms', clock_timestamp())
