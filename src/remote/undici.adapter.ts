@@ -1,6 +1,7 @@
 import type { AxiosAdapter, AxiosResponse, InternalAxiosRequestConfig } from 'axios';
-import { Connections, promptConnector } from './connections.js';
+import { Connections } from '../platform/http/connections.js';
 import { Exchange } from './exchange.js';
+import { promptConnector } from './prompt-connector.js';
 
 /**
  * Servers close an idle connection after 5 s (Node) or more. A read may be sent again, a POST may not: it must not meet that
@@ -38,7 +39,7 @@ export function createUndiciAdapter(options: AdapterOptions): UndiciAdapter {
       new Promise<AxiosResponse>((resolve, reject) => {
         const method = config.method === 'post' ? 'POST' : 'GET';
         const connections = method === 'POST' ? posts : reads;
-        const client = connections.take();
+        const { client } = connections.take();
         const exchange = new Exchange(config, resolve, reject, (reusable) =>
           connections.giveBack(client, reusable),
         );

@@ -8,8 +8,8 @@ import {
   openConnector,
   type Resolve,
 } from '../../src/events/webhooks/guarded-connector.js';
-import { WebhookConnections } from '../../src/events/webhooks/webhook-connections.js';
 import { WebhookSender } from '../../src/events/webhooks/webhook-sender.service.js';
+import { Connections } from '../../src/platform/http/connections.js';
 import { environmentFor } from '../db/events-fixture.js';
 import { caught, promise } from './support/promise.js';
 
@@ -199,7 +199,7 @@ describe('R31: webhooks reach only where they may', () => {
     const resolve = rebinding(ELSEWHERE, LOOPBACK);
     for (const { address } of await resolve('rebinding.test')) expect(refusalOf(address)).toBeNull();
     const sender = guarded(resolve);
-    sender.open = (url) => new WebhookConnections(new URL(url).origin, openConnector(resolve));
+    sender.open = (url) => new Connections(new URL(url).origin, openConnector(resolve), 1_000);
     await sender.send(destination(`http://rebinding.test:${port}/`), MESSAGE);
     expect(reached).toBeGreaterThan(0);
     caught('R31', 'a check at the registration only');
@@ -211,7 +211,7 @@ describe('R31: webhooks reach only where they may', () => {
     // What a lookup that is fooled itself would lead to: the guard sees one address, the socket gets another.
     let asked = 0;
     sender.open = () =>
-      new WebhookConnections(
+      new Connections(
         new URL(url).origin,
         guardedConnector(() =>
           Promise.resolve([
@@ -224,6 +224,7 @@ describe('R31: webhooks reach only where they may', () => {
             },
           ]),
         ),
+        1_000,
       );
     const outcome = await sender.send(destination(url), MESSAGE);
     expect(outcome).toMatchObject({ kind: 'failed', status: null, error: expect.stringMatching(/public/) });

@@ -1,12 +1,12 @@
 import { setMaxListeners } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Connections } from '../../platform/http/connections.js';
 import type { RunningJob } from '../../platform/jobs/running-job.js';
 import { toCloudEvent } from '../cloud-event.js';
 import { planDelivery, type DeliveryPlan } from './delivery-plan.js';
 import { isFailing, placesOf, planHealth, type HealthPlan } from './endpoint-health.js';
 import type { SendOutcome } from './send-outcome.js';
 import { SubjectsInHand } from './subjects-in-hand.js';
-import type { WebhookConnections } from './webhook-connections.js';
 import type { DueDelivery, EndpointHealth } from './webhook-drain.sql.js';
 import type { Attempt, WebhookDrainStore } from './webhook-drain.store.js';
 import type { Destination, WebhookSender } from './webhook-sender.service.js';
@@ -42,7 +42,7 @@ export class WebhookDrain {
   private readonly hand = new SubjectsInHand<DueDelivery>();
   private readonly inFlight = new Set<Promise<void>>();
   private readonly stopping = new AbortController();
-  private readonly opened: WebhookConnections[] = [];
+  private readonly opened: Connections[] = [];
   private attempts: Attempt[] = [];
   private destination: Destination | undefined;
   private health: EndpointHealth = { failures: 0, failingSince: null, quietUntil: null, now: new Date(0) };

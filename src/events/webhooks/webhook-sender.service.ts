@@ -1,13 +1,13 @@
 import { Injectable } from '@nestjs/common';
 import type { Client, Dispatcher } from 'undici';
 import { Environment } from '../../platform/env/environment.js';
+import { Connections } from '../../platform/http/connections.js';
 import { errorText } from '../../platform/redaction/error-text.js';
 import { VERSION } from '../../platform/version.js';
 import { readAnswerText } from './answer-text.js';
 import { guardedConnector, openConnector, resolveName, type Resolve } from './guarded-connector.js';
 import { outcomeOf, type SendOutcome } from './send-outcome.js';
 import { signedHeaders, type Message } from './signature.js';
-import { WebhookConnections } from './webhook-connections.js';
 
 /**
  * Of a whole attempt, from looking the name up to the status of the answer. Standard Webhooks asks for 15 to 30 s; the shortest of
@@ -16,6 +16,8 @@ import { WebhookConnections } from './webhook-connections.js';
 const DEADLINE_MS = 15_000;
 /** Once the status is there, the body is only for people to read. */
 const BODY_WITHIN_MS = 2_000;
+/** Servers close an idle connection after 5 s (Node) or more; one that is about to be closed should not be met. */
+const KEEP_ALIVE_MS = 4_000;
 
 export interface Destination {
   readonly url: string;
@@ -47,18 +49,19 @@ export class WebhookSender {
     }
   }
 
-  /** Connections to be used for several messages to that URL, and to be closed afterwards. */
-  open(url: string): WebhookConnections {
+  /**
+   * Connections to be used for several messages to that URL, and to be closed afterwards: a TLS handshake for each event would cost more
+   * than the event. Where each leads is judged when it is made, so none may serve another endpoint.
+   */
+  open(url: string): Connections {
     const resolve: Resolve = (hostname) => this.resolve(hostname);
-    return new WebhookConnections(
-      new URL(url).origin,
-      this.allowsPrivate ? openConnector(resolve) : guardedConnector(resolve),
-    );
+    const connect = this.allowsPrivate ? openConnector(resolve) : guardedConnector(resolve);
+    return new Connections(new URL(url).origin, connect, KEEP_ALIVE_MS);
   }
 
   /** One attempt; an abort of `signal` ends it as a failure. */
   async sendOver(
-    connections: WebhookConnections,
+    connections: Connections,
     destination: Destination,
     message: Message,
     signal?: AbortSignal,
@@ -83,7 +86,7 @@ export class WebhookSender {
   }
 
   private async exchange(
-    connections: WebhookConnections,
+    connections: Connections,
     destination: Destination,
     message: Message,
     ending: AbortController,

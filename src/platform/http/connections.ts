@@ -1,25 +1,26 @@
 import { type buildConnector, Client } from 'undici';
 
-/** Servers close an idle connection after 5 s (Node) or more; one that is about to be closed should not be met. */
-const KEEP_ALIVE_MS = 4_000;
-
 /**
- * The connections to one endpoint, kept while it is being sent to: a TLS handshake for each event would cost more than the event. Each
- * was judged when it was made, and none serves another endpoint.
+ * As many connections to one server as there are exchanges with it at once. undici's own Pool would do, but an exchange that is given
+ * up makes it connect again at once, to find out only then that nothing is left to send; here the connection goes and that is all.
  */
-export class WebhookConnections {
+export class Connections {
   private readonly all = new Set<Client>();
   private readonly free: Client[] = [];
 
   constructor(
-    readonly origin: string,
+    private readonly origin: string,
     private readonly connect: buildConnector.connector,
+    private readonly keepAliveMs: number,
   ) {}
 
+  /**
+   * The one used last, so that those not needed any more become idle and close. One that `isReused` may be closed at the other end in
+   * this very moment.
+   */
   take(): { readonly client: Client; readonly isReused: boolean } {
-    // The one used last, so that those not needed any more become idle and close.
     const kept = this.free.pop();
-    return kept === undefined ? { client: this.create(), isReused: false } : { client: kept, isReused: true };
+    return { client: kept ?? this.create(), isReused: kept !== undefined };
   }
 
   giveBack(client: Client, reusable: boolean): void {
@@ -38,10 +39,10 @@ export class WebhookConnections {
   private create(): Client {
     const client = new Client(this.origin, {
       pipelining: 1,
-      keepAliveTimeout: KEEP_ALIVE_MS,
+      keepAliveTimeout: this.keepAliveMs,
       // A longer life that the server offers in its Keep-Alive header is not taken.
-      keepAliveMaxTimeout: KEEP_ALIVE_MS,
-      // Both restart with every byte; the deadline of an attempt does not.
+      keepAliveMaxTimeout: this.keepAliveMs,
+      // Both restart with every byte; the deadline of the exchange does not.
       headersTimeout: 0,
       bodyTimeout: 0,
       connect: this.connect,
