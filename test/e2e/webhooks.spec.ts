@@ -6,6 +6,7 @@ import type { Environment } from '../../src/platform/env/environment.js';
 import { Database } from '../../src/platform/database/database.js';
 import { TestClient, type Answer } from '../setup/client.js';
 import { startTestApp, type TestApp } from '../setup/test-app.js';
+import { waitFor } from '../setup/wait-for.js';
 import { startWebhookReceiver, type WebhookReceiver } from '../setup/webhook-receiver.js';
 
 interface Endpoint {
@@ -474,6 +475,18 @@ describe('webhook endpoints', () => {
       const sent = await sign(id);
       const known = [first, lost.body.secret, body.secret];
       expect(known.map((secret) => verifies(secret, sent))).toEqual([true, true, true]);
+    });
+
+    it('each until its own time, which a later rotation does not extend', async () => {
+      const { id, secret: first } = await create();
+      const { body: second } = await rotate(id, { overlapSeconds: 2 });
+      const { body: third } = await rotate(id);
+      expect(Date.parse(third.previousSecretUntil!)).toBeGreaterThan(Date.now() + 86_000_000);
+      const known = [first, second.secret, third.secret];
+      await waitFor('the end of the first', async () => !verifies(first, await sign(id)));
+      expect(Date.now()).toBeGreaterThanOrEqual(Date.parse(second.previousSecretUntil!));
+      const sent = await sign(id);
+      expect(known.map((secret) => verifies(secret, sent))).toEqual([false, true, true]);
     });
 
     it('to the one it has, which changes nothing for the receiver', async () => {

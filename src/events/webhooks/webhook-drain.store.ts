@@ -8,8 +8,8 @@ import type { DeliveryPlan } from './delivery-plan.js';
 import { planHealth, type HealthPlan } from './endpoint-health.js';
 import type { SendOutcome } from './send-outcome.js';
 import * as sql from './webhook-drain.sql.js';
-import { WebhookEndpointsStore } from './webhook-endpoints.store.js';
 import { addWebhookJobs } from './webhook-job.sql.js';
+import { WebhookSecretsStore } from './webhook-secrets.store.js';
 import type { Destination } from './webhook-sender.service.js';
 
 const ACTOR = 'webhooks';
@@ -32,7 +32,7 @@ export class WebhookDrainStore {
 
   constructor(
     private readonly database: Database,
-    private readonly endpoints: WebhookEndpointsStore,
+    private readonly secrets: WebhookSecretsStore,
     private readonly audit: AuditLog,
   ) {}
 
@@ -41,7 +41,7 @@ export class WebhookDrainStore {
     const health = await sql.findHealth(this.database, id);
     if (health === null) return null;
     try {
-      return { destination: await this.endpoints.getDestination(id), health };
+      return { destination: await this.secrets.getDestination(id), health };
     } catch (error) {
       if (error instanceof Problem && error.code === 'not_found') return null;
       throw error;

@@ -116,7 +116,7 @@ export class SecretRotation {
     minimum: 0,
     maximum: MAX_OVERLAP_SECONDS,
     default: DEFAULT_OVERLAP_SECONDS,
-    description: 'How long the secret of until now signs too. 0: not a moment longer',
+    description: 'How long the secret of until now signs too. 0: not a moment longer, nor any before it',
   })
   @MayBeAbsent()
   @IsInt()
@@ -172,7 +172,7 @@ export class WebhookEndpointView {
     type: String,
     format: 'date-time',
     nullable: true,
-    description: 'Until when the secret before the last rotation signs too',
+    description: 'Until when the last of the secrets that were rotated signs too',
   })
   previousSecretUntil: Date | null;
 
@@ -208,7 +208,8 @@ export class RotatedSecretView {
     type: String,
     format: 'date-time',
     nullable: true,
-    description: 'Until when the one before signs too; null when it does not',
+    description:
+      'Until when the last of those before signs too, each for its own overlap; null when none does',
   })
   previousSecretUntil: Date | null;
 }

@@ -13,9 +13,10 @@ import {
 import {
   WebhookEndpointsStore,
   type EndpointChange,
-  type RotatedSecret,
   type StoredEndpoint,
 } from './webhook-endpoints.store.js';
+import { WebhookEnablingStore } from './webhook-enabling.store.js';
+import { WebhookSecretsStore, type RotatedSecret } from './webhook-secrets.store.js';
 import type { UrlRules } from './webhook-url.js';
 
 /** What a person or app does with endpoints. Throws Problem invalid_request with every field that is at fault. */
@@ -25,6 +26,8 @@ export class WebhookEndpoints {
 
   constructor(
     private readonly store: WebhookEndpointsStore,
+    private readonly enabling: WebhookEnablingStore,
+    private readonly secrets: WebhookSecretsStore,
     { NODE_ENV, WEBHOOK_ALLOW_PRIVATE_ADDRESSES: allowsPrivate }: Environment,
   ) {
     this.rules = {
@@ -62,15 +65,18 @@ export class WebhookEndpoints {
     if (skipMissed && enabled !== true)
       refuse([{ field: 'skipMissed', message: 'must be given together with enabled: true' }]);
     const change = changeOf(input);
-    if (enabled === false) await this.store.disable(id, actor);
-    if (Object.keys(change).length > 0) await this.store.change(id, change, actor);
+    if (enabled === false) await this.enabling.disable(id, actor);
+    if (Object.keys(change).length > 0) {
+      const { isRepaired } = await this.store.change(id, change, actor);
+      if (isRepaired) await this.enabling.makeDue(id);
+    }
     if (enabled === true)
-      await (skipMissed ? this.store.enableWithoutMissed(id, actor) : this.store.enable(id, actor));
+      await (skipMissed ? this.enabling.enableWithoutMissed(id, actor) : this.enabling.enable(id, actor));
     return this.store.get(id);
   }
 
   delete(id: string, actor: string): Promise<void> {
-    return this.store.delete(id, actor);
+    return this.enabling.delete(id, actor);
   }
 
   async rotateSecret(
@@ -79,7 +85,7 @@ export class WebhookEndpoints {
     actor: string,
   ): Promise<RotatedSecret> {
     this.check({ ...(secret !== undefined && { secret }) });
-    return this.store.rotateSecret(id, secret, overlapSeconds, actor);
+    return this.secrets.rotate(id, secret, overlapSeconds, actor);
   }
 
   private check(input: EndpointInput): void {

@@ -5,13 +5,6 @@ export const STEP_SIZE = 5_000;
 
 const ASKED_FOR_AGAIN = `status = 'pending', attempts = 0, next_attempt_at = clock_timestamp()`;
 
-/** Held against deletion alone; what it has read only grows. */
-export const KEEP_ENDPOINT: Statement = {
-  name: 'webhooks.keep-endpoint',
-  text: `
-    SELECT types, read_to AS "readTo" FROM webhook_endpoints WHERE id = $1 FOR KEY SHARE`,
-};
-
 export const REDELIVER_ONE: Statement = {
   name: 'webhooks.redeliver-one',
   text: `

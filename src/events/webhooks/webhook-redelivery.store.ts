@@ -5,6 +5,7 @@ import { refuse } from '../../platform/http/validation.js';
 import { Problem } from '../../platform/problem/problem.js';
 import type { EventName } from '../catalogue.js';
 import { sequenceEvents } from '../sequence.sql.js';
+import { keepEndpoint } from './webhook-hold.sql.js';
 import { addWebhookJobs } from './webhook-job.sql.js';
 import * as sql from './webhook-redelivery.sql.js';
 
@@ -94,17 +95,6 @@ export class WebhookRedeliveryStore {
   private async record(tx: Transaction, target: string, actor: string, details: Record<string, unknown>) {
     await this.audit.record(tx, { actor, action: 'webhook_endpoint.redelivered', target, details });
   }
-}
-
-interface KeptEndpoint {
-  readonly types: readonly EventName[];
-  readonly readTo: string;
-}
-
-async function keepEndpoint(tx: Transaction, id: string): Promise<KeptEndpoint> {
-  const [row] = await tx.query<KeptEndpoint>(sql.KEEP_ENDPOINT, [id]);
-  if (row === undefined) throw new Problem('not_found', `There is no webhook endpoint ${id}`);
-  return row;
 }
 
 async function redeliverStep(

@@ -1,6 +1,10 @@
 import type { EncryptedColumn } from '../../platform/crypto/re-encryption.store.js';
+import type { Statement } from '../../platform/database/database.js';
 
-/** What the ciphertexts of an endpoint are bound to. A secret is encrypted as it was shown (`whsec_…`), the headers as a JSON object. */
+/**
+ * What the ciphertexts of an endpoint are bound to. A secret is encrypted as it was shown (`whsec_…`), those before it as a JSON list
+ * of `{ secret, until }`, the headers as a JSON object.
+ */
 export const secretContext = (endpointId: string) => `webhook_endpoints/${endpointId}/secret`;
 export const previousSecretContext = (endpointId: string) =>
   `webhook_endpoints/${endpointId}/previous_secret`;
@@ -36,3 +40,35 @@ function columnOf(column: string, context: (endpointId: string) => string): Encr
     },
   };
 }
+
+/** As SIGNING_COLUMNS answers them. */
+export interface SealedSecrets {
+  readonly secretCiphertext: Buffer;
+  /** Null once the last of them has ended. */
+  readonly previousSecretCiphertext: Buffer | null;
+  /** When the last of them ends. */
+  readonly previousSecretUntil: Date | null;
+  /** By the clock of the database, which is the one that ends are counted by. */
+  readonly now: Date;
+}
+
+export const SIGNING_COLUMNS = `
+  secret_ciphertext AS "secretCiphertext",
+  CASE WHEN previous_secret_until > clock_timestamp() THEN previous_secret_ciphertext END AS "previousSecretCiphertext",
+  previous_secret_until AS "previousSecretUntil", clock_timestamp() AS now`;
+
+/** What is needed to send. */
+export const GET_DESTINATION: Statement = {
+  name: 'webhooks.get-destination',
+  text: `
+    SELECT url, headers_ciphertext AS "headersCiphertext", ${SIGNING_COLUMNS}
+    FROM webhook_endpoints WHERE id = $1`,
+};
+
+export const ROTATE_SECRET: Statement = {
+  name: 'webhooks.rotate-secret',
+  text: `
+    UPDATE webhook_endpoints
+    SET secret_ciphertext = $2, previous_secret_ciphertext = $3, previous_secret_until = $4, updated_at = clock_timestamp()
+    WHERE id = $1`,
+};

@@ -4,7 +4,7 @@ import { AuditLog } from '../../access/audit-log.store.js';
 import { Database } from '../../platform/database/database.js';
 import { SOURCE } from '../cloud-event.js';
 import { TEST_TYPE } from '../contract/webhook-test-event.js';
-import { WebhookEndpointsStore } from './webhook-endpoints.store.js';
+import { WebhookSecretsStore } from './webhook-secrets.store.js';
 import { WebhookSender } from './webhook-sender.service.js';
 import type { WebhookTestView } from './webhook-test.dto.js';
 
@@ -12,7 +12,7 @@ import type { WebhookTestView } from './webhook-test.dto.js';
 @Injectable()
 export class WebhookTest {
   constructor(
-    private readonly endpoints: WebhookEndpointsStore,
+    private readonly secrets: WebhookSecretsStore,
     private readonly sender: WebhookSender,
     private readonly database: Database,
     private readonly audit: AuditLog,
@@ -20,7 +20,7 @@ export class WebhookTest {
 
   /** Throws Problem not_found; whatever the receiver does is an answer. */
   async send(endpointId: string, actor: string): Promise<WebhookTestView> {
-    const destination = await this.endpoints.getDestination(endpointId);
+    const destination = await this.secrets.getDestination(endpointId);
     const timestamp = new Date();
     const eventId = randomUUID();
     const startedAt = performance.now();

@@ -1,0 +1,66 @@
+import { Injectable } from '@nestjs/common';
+import { AuditLog } from '../../access/audit-log.store.js';
+import { Database } from '../../platform/database/database.js';
+import { lastEndOf, planRotation } from './secret-rotation.js';
+import { holdEndpoint, unknownEndpoint } from './webhook-hold.sql.js';
+import { WebhookSealing } from './webhook-sealing.service.js';
+import { newWebhookSecret } from './webhook-secret.js';
+import { GET_DESTINATION, ROTATE_SECRET, type SealedSecrets } from './webhook-secrets.sql.js';
+import type { Destination } from './webhook-sender.service.js';
+
+interface DestinationRow extends SealedSecrets {
+  readonly url: string;
+  readonly headersCiphertext: Buffer | null;
+}
+
+export interface RotatedSecret {
+  readonly secret: string;
+  /** The last end of those before it; null when none signs any more. */
+  readonly previousSecretUntil: Date | null;
+}
+
+/** What a webhook is sent with. Every method throws Problem not_found. */
+@Injectable()
+export class WebhookSecretsStore {
+  constructor(
+    private readonly database: Database,
+    private readonly sealing: WebhookSealing,
+    private readonly audit: AuditLog,
+  ) {}
+
+  /** Where to and with what a webhook is sent to it now. */
+  async getDestination(id: string): Promise<Destination> {
+    const [row] = await this.database.query<DestinationRow>(GET_DESTINATION, [id]);
+    if (row === undefined) throw unknownEndpoint(id);
+    const { secret, previous } = this.sealing.openSecrets(id, row);
+    return {
+      url: row.url,
+      headers: this.sealing.openHeaders(id, row.headersCiphertext),
+      secrets: [secret, ...previous.map((other) => other.secret)],
+    };
+  }
+
+  /** Without a secret, one is made. */
+  async rotate(
+    id: string,
+    secret: string | undefined,
+    overlapSeconds: number,
+    actor: string,
+  ): Promise<RotatedSecret> {
+    const renewed = secret ?? newWebhookSecret();
+    return this.database.transaction(async (tx) => {
+      const held = await holdEndpoint(tx, id);
+      const previous = planRotation(this.sealing.openSecrets(id, held), renewed, overlapSeconds, held.now);
+      const previousSecretUntil = lastEndOf(previous);
+      await tx.query(ROTATE_SECRET, [
+        id,
+        this.sealing.sealSecret(id, renewed),
+        this.sealing.sealPrevious(id, previous),
+        previousSecretUntil,
+      ]);
+      const details = { overlapSeconds };
+      await this.audit.record(tx, { actor, action: 'webhook_endpoint.secret_rotated', target: id, details });
+      return { secret: renewed, previousSecretUntil };
+    });
+  }
+}
