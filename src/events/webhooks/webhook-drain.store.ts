@@ -2,22 +2,29 @@ import { Injectable, Logger } from '@nestjs/common';
 import { AuditLog } from '../../access/audit-log.store.js';
 import { Database, type Transaction } from '../../platform/database/database.js';
 import type { RunningJob } from '../../platform/jobs/running-job.js';
-import { Problem } from '../../platform/problem/problem.js';
 import { appendEvents } from '../outbox.js';
 import type { DeliveryPlan } from './delivery-plan.js';
 import { planHealth, type HealthPlan } from './endpoint-health.js';
 import type { SendOutcome } from './send-outcome.js';
-import * as sql from './webhook-drain.sql.js';
 import { addWebhookJobs } from './webhook-job.sql.js';
+import {
+  findHealth,
+  holdHealth,
+  makeTriedDue,
+  writeHealth,
+  type EndpointHealth,
+} from './webhook-health.sql.js';
+import { findNextDue, look, type DueDelivery, type InHand, type Look } from './webhook-look.sql.js';
 import { WebhookSecretsStore } from './webhook-secrets.store.js';
 import type { Destination } from './webhook-sender.service.js';
+import { settle, type Settlement } from './webhook-settle.sql.js';
 
 const ACTOR = 'webhooks';
 /** `last_delivered_at` is for people, and each write of it keeps the fan-out from the row for a moment. */
 const TELL_DELIVERED_MS = 1_000;
 
 export interface Attempt {
-  readonly delivery: sql.DueDelivery;
+  readonly delivery: DueDelivery;
   readonly outcome: SendOutcome;
   readonly plan: DeliveryPlan;
   /** Monotonic. */
@@ -37,37 +44,32 @@ export class WebhookDrainStore {
   ) {}
 
   /** Null when it is disabled or deleted. */
-  async findEndpoint(id: string): Promise<{ destination: Destination; health: sql.EndpointHealth } | null> {
-    const health = await sql.findHealth(this.database, id);
-    if (health === null) return null;
-    try {
-      return { destination: await this.secrets.getDestination(id), health };
-    } catch (error) {
-      if (error instanceof Problem && error.code === 'not_found') return null;
-      throw error;
-    }
+  async findEndpoint(id: string): Promise<{ destination: Destination; health: EndpointHealth } | null> {
+    const health = await findHealth(this.database, id);
+    const destination = health === null ? null : await this.secrets.findDestination(id);
+    return health === null || destination === null ? null : { destination, health };
   }
 
-  look(id: string, inHand: Parameters<typeof sql.look>[2], limit: number): Promise<sql.Look> {
-    return sql.look(this.database, id, inHand, limit);
+  look(id: string, inHand: InHand, limit: number): Promise<Look> {
+    return look(this.database, id, inHand, limit);
   }
 
   /** Writes what became of attempts, and what that means for the endpoint; answers how it is now, null when it is disabled. */
   async record(
     id: string,
-    before: sql.EndpointHealth,
+    before: EndpointHealth,
     attempts: readonly Attempt[],
-  ): Promise<sql.EndpointHealth | null> {
+  ): Promise<EndpointHealth | null> {
     const outcomes = attempts.map(({ outcome }) => outcome);
     const isDelivered = outcomes.some(({ kind }) => kind === 'delivered');
     const isUnchanged = before.failures === 0 && before.quietUntil === null;
     if (isUnchanged && outcomes.every(({ kind }) => kind === 'delivered')) {
-      await sql.settle(this.database, id, attempts.map(settlementOf), this.tellsDelivered(id));
+      await settle(this.database, id, attempts.map(settlementOf), this.tellsDelivered(id));
       return before;
     }
     const written = await this.database.transaction(async (tx) => {
-      const held = await sql.holdHealth(tx, id);
-      await sql.settle(tx, id, attempts.map(settlementOf), isDelivered);
+      const held = await holdHealth(tx, id);
+      await settle(tx, id, attempts.map(settlementOf), isDelivered);
       if (held === null) return null;
       const plan = planHealth(held, outcomes, held.now);
       await this.writePlan(tx, id, plan);
@@ -80,8 +82,8 @@ export class WebhookDrainStore {
 
   private async writePlan(tx: Transaction, id: string, plan: HealthPlan): Promise<void> {
     const { disable, recoveredFrom } = plan;
-    await sql.writeHealth(tx, id, plan, disable?.reason ?? null);
-    if (recoveredFrom !== null) await sql.makeTriedDue(tx, id, recoveredFrom);
+    await writeHealth(tx, id, plan, disable?.reason ?? null);
+    if (recoveredFrom !== null) await makeTriedDue(tx, id, recoveredFrom);
     if (disable === null) return;
     const { reason } = disable;
     const since = disable.since.toISOString();
@@ -116,8 +118,8 @@ export class WebhookDrainStore {
     let nextAt: Date | null = null;
     const hasFinished = await job.finishWhen(
       async (tx) => {
-        const next = await sql.findNextDue(tx, id);
-        const health = await sql.findHealth(tx, id);
+        const next = await findNextDue(tx, id);
+        const health = await findHealth(tx, id);
         nextAt = next?.at ?? null;
         if (next === null || health === null) return true;
         const quietMs = (health.quietUntil?.getTime() ?? 0) - health.now.getTime();
@@ -132,11 +134,11 @@ export class WebhookDrainStore {
   }
 
   async findNextDueMs(id: string): Promise<number | null> {
-    return (await sql.findNextDue(this.database, id))?.inMs ?? null;
+    return (await findNextDue(this.database, id))?.inMs ?? null;
   }
 }
 
-function settlementOf({ delivery, outcome, plan, sentAtMs }: Attempt): sql.Settlement {
+function settlementOf({ delivery, outcome, plan, sentAtMs }: Attempt): Settlement {
   const { id, position, subject, attempts, event } = delivery;
   return {
     id,

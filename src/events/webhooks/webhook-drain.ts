@@ -7,8 +7,9 @@ import { planDelivery, type DeliveryPlan } from './delivery-plan.js';
 import { isFailing, placesOf, planHealth, type HealthPlan } from './endpoint-health.js';
 import type { SendOutcome } from './send-outcome.js';
 import { SubjectsInHand } from './subjects-in-hand.js';
-import type { DueDelivery, EndpointHealth } from './webhook-drain.sql.js';
 import type { Attempt, WebhookDrainStore } from './webhook-drain.store.js';
+import type { EndpointHealth } from './webhook-health.sql.js';
+import type { DueDelivery } from './webhook-look.sql.js';
 import type { Destination, WebhookSender } from './webhook-sender.service.js';
 
 /** Subjects taken in hand beforehand, so that a place that becomes free needs no look at the database first. */

@@ -19,7 +19,7 @@ export interface RotatedSecret {
   readonly previousSecretUntil: Date | null;
 }
 
-/** What a webhook is sent with. Every method throws Problem not_found. */
+/** What a webhook is sent with. */
 @Injectable()
 export class WebhookSecretsStore {
   constructor(
@@ -28,10 +28,16 @@ export class WebhookSecretsStore {
     private readonly audit: AuditLog,
   ) {}
 
-  /** Where to and with what a webhook is sent to it now. */
+  /** Where to and with what a webhook is sent to it now. Throws Problem not_found. */
   async getDestination(id: string): Promise<Destination> {
+    const destination = await this.findDestination(id);
+    if (destination === null) throw unknownEndpoint(id);
+    return destination;
+  }
+
+  async findDestination(id: string): Promise<Destination | null> {
     const [row] = await this.database.query<DestinationRow>(GET_DESTINATION, [id]);
-    if (row === undefined) throw unknownEndpoint(id);
+    if (row === undefined) return null;
     const { secret, previous } = this.sealing.openSecrets(id, row);
     return {
       url: row.url,
@@ -40,7 +46,7 @@ export class WebhookSecretsStore {
     };
   }
 
-  /** Without a secret, one is made. */
+  /** Without a secret, one is made. Throws Problem not_found. */
   async rotate(
     id: string,
     secret: string | undefined,
