@@ -1,10 +1,8 @@
-import { afterEach, describe, expect, it, jest } from '@jest/globals';
+import { afterEach, describe, it, jest } from '@jest/globals';
 import { Database } from '../../src/platform/database/database.js';
 import { startServiceProcess } from '../setup/service-process.js';
 import type { TestProcess } from '../setup/test-process.js';
-import { waitFor } from '../setup/wait-for.js';
-import { INTERVAL_MS, measureRush, seedOverdue } from './support/overdue-sessions.js';
-import { promise } from './support/promise.js';
+import { expectNoStampede, INTERVAL_MS, measureRush, seedOverdue } from './support/overdue-sessions.js';
 import { startReplicas, type Replicas } from './support/replicas.js';
 
 jest.setTimeout(180_000);
@@ -43,24 +41,7 @@ describe('R27: no stampede', () => {
         }),
       ),
     );
-    const ledger = await waitFor(
-      'every session was read',
-      async () => {
-        const now = await control.ledger();
-        return Object.keys(now.reads).length === SESSIONS && now.inFlight === 0 && now;
-      },
-      120_000,
-    );
-
-    const { maxInFlight, rankCorrelation, largestTenth } = await measureRush(database, ledger, dueOrder);
-    promise('R27', {
-      figure:
-        `${SESSIONS} overdue, ${REPLICAS} replicas: at most ${maxInFlight} in flight, rank correlation ` +
-        `${rankCorrelation.toFixed(3)}, ${(100 * largestTenth).toFixed(0)} % due again in the same tenth`,
-      bound: `${REPLICAS * LIMIT} in flight, correlation 0.95, 20 %`,
-    });
-    expect(maxInFlight).toBeLessThanOrEqual(REPLICAS * LIMIT);
-    expect(rankCorrelation).toBeGreaterThan(0.95);
-    expect(largestTenth).toBeLessThan(0.2);
+    const rush = await measureRush(database, control, dueOrder, 120_000);
+    expectNoStampede(rush, SESSIONS, REPLICAS, LIMIT);
   });
 });

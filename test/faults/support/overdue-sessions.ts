@@ -1,5 +1,8 @@
+import { expect } from '@jest/globals';
 import type { Database } from '../../../src/platform/database/database.js';
-import type { SandboxControl, SandboxLedger } from '../../setup/sandbox-control.js';
+import type { SandboxControl } from '../../setup/sandbox-control.js';
+import { waitFor } from '../../setup/wait-for.js';
+import { promise } from './promise.js';
 import { seedSessions } from './seeded-sessions.js';
 
 /** Longer than a test takes, so that no session is read a second time in it. */
@@ -32,12 +35,21 @@ export interface Rush {
   readonly largestTenth: number;
 }
 
-/** What it was like when all of them had been read once. */
+/** Waits until all of them have been read once, and says what it was like. */
 export async function measureRush(
   database: Database,
-  ledger: SandboxLedger,
+  control: SandboxControl,
   dueOrder: readonly string[],
+  withinMs: number,
 ): Promise<Rush> {
+  const ledger = await waitFor(
+    'every session was read',
+    async () => {
+      const now = await control.ledger();
+      return Object.keys(now.reads).length === dueOrder.length && now.inFlight === 0 && now;
+    },
+    withinMs,
+  );
   // The ledger lists sessions in the order of their first read.
   const readOrder = Object.keys(ledger.reads);
   return {
@@ -45,6 +57,20 @@ export async function measureRush(
     rankCorrelation: correlateRanks(dueOrder, readOrder),
     largestTenth: await findLargestTenth(database),
   };
+}
+
+/** R27, of so many sessions that replicas began together to read. */
+export function expectNoStampede(rush: Rush, sessions: number, replicas: number, limit: number): void {
+  const { maxInFlight, rankCorrelation, largestTenth } = rush;
+  promise('R27', {
+    figure:
+      `${sessions} overdue, ${replicas} replicas: at most ${maxInFlight} in flight, rank correlation ` +
+      `${rankCorrelation.toFixed(3)}, ${(100 * largestTenth).toFixed(0)} % due again in the same tenth`,
+    bound: `${replicas * limit} in flight, correlation 0.95, 20 %`,
+  });
+  expect(maxInFlight).toBeLessThanOrEqual(replicas * limit);
+  expect(rankCorrelation).toBeGreaterThan(0.95);
+  expect(largestTenth).toBeLessThan(0.2);
 }
 
 /** Spearman's coefficient of two orders of the same ids. */
