@@ -6,8 +6,9 @@ import { appendEvents } from '../../src/events/outbox.js';
 import { Database } from '../../src/platform/database/database.js';
 import { startTcpProxy, type TcpProxy } from '../faults/support/tcp-proxy.js';
 import { createTestDatabase, type TestDatabase } from '../setup/test-database.js';
+import { environmentFor } from '../setup/test-environment.js';
 import { waitFor } from '../setup/wait-for.js';
-import { environmentFor, sessionEvent } from './events-fixture.js';
+import { sessionEvent } from './events-fixture.js';
 
 /** What the connection that listens calls itself. */
 const LISTENING = 'pv-onboarding listen';

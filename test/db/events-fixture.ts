@@ -5,22 +5,9 @@ import type { NewEvent } from '../../src/events/catalogue.js';
 import { EventsModule } from '../../src/events/events.module.js';
 import { Database } from '../../src/platform/database/database.js';
 import { Environment } from '../../src/platform/env/environment.js';
-import { readEnvironment } from '../../src/platform/env/read-environment.js';
 import { Metrics } from '../../src/platform/metrics/metrics.js';
 import { Jobs } from '../../src/platform/jobs/jobs.js';
-import { testEnvironment } from '../setup/test-environment.js';
-
-export function environmentFor(databaseUrl: string, overrides: Record<string, string> = {}): Environment {
-  return readEnvironment({
-    ...testEnvironment(),
-    DATABASE_URL: databaseUrl,
-    SCS_BASE_URL: 'http://127.0.0.1:9',
-    SCS_API_KEY: 'test-api-key',
-    SCS_CLIENT_ID: 'test-client-id',
-    SCS_CLIENT_SECRET: 'test-client-secret',
-    ...overrides,
-  });
-}
+import { environmentFor } from '../setup/test-environment.js';
 
 /** The part of the service that handles events, with these handlers. */
 export async function startWorker(

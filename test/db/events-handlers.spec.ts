@@ -9,9 +9,10 @@ import { retireHandlers } from '../../src/events/handlers.sql.js';
 import { Database, type Transaction } from '../../src/platform/database/database.js';
 import { RunningJob } from '../../src/platform/jobs/running-job.js';
 import { createTestDatabase, type TestDatabase } from '../setup/test-database.js';
+import { environmentFor } from '../setup/test-environment.js';
 import { startTestProcess } from '../setup/test-process.js';
 import { waitFor } from '../setup/wait-for.js';
-import { environmentFor, sessionEvent, startWorker } from './events-fixture.js';
+import { sessionEvent, startWorker } from './events-fixture.js';
 
 let testDatabase: TestDatabase;
 let database: Database;

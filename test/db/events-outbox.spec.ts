@@ -6,7 +6,8 @@ import { subscribeHandlers } from '../../src/events/handlers.sql.js';
 import { appendEvents } from '../../src/events/outbox.js';
 import { Database } from '../../src/platform/database/database.js';
 import { createTestDatabase, type TestDatabase } from '../setup/test-database.js';
-import { environmentFor, sessionEvent } from './events-fixture.js';
+import { environmentFor } from '../setup/test-environment.js';
+import { sessionEvent } from './events-fixture.js';
 
 let testDatabase: TestDatabase;
 let database: Database;

@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { AuditLog } from '../../src/access/audit-log.store.js';
 import { Database } from '../../src/platform/database/database.js';
-import { readEnvironment } from '../../src/platform/env/read-environment.js';
 import { Problem, type ProblemCode } from '../../src/platform/problem/problem.js';
 import { RegistrationDecisionsStore } from '../../src/users/registration-decisions.store.js';
 import {
@@ -21,7 +20,7 @@ import type { AskedUser, RemoteUser } from '../../src/users/remote-user.js';
 import { toUserView } from '../../src/users/user.view.js';
 import { UsersStore } from '../../src/users/users.store.js';
 import { createTestDatabase, type TestDatabase } from '../setup/test-database.js';
-import { testEnvironment } from '../setup/test-environment.js';
+import { environmentFor } from '../setup/test-environment.js';
 import { waitFor } from '../setup/wait-for.js';
 
 const EANS = ['541448860004178019', '541448860004178026'];
@@ -37,13 +36,7 @@ let decisions: RegistrationDecisionsStore;
 
 beforeAll(async () => {
   testDatabase = await createTestDatabase();
-  const scs = {
-    SCS_BASE_URL: 'http://127.0.0.1:9',
-    SCS_API_KEY: 'k',
-    SCS_CLIENT_ID: 'i',
-    SCS_CLIENT_SECRET: 's',
-  };
-  database = new Database(readEnvironment({ ...testEnvironment(), ...scs, DATABASE_URL: testDatabase.url }));
+  database = new Database(environmentFor(testDatabase.url));
   users = new UsersStore(database);
   store = new RegistrationsStore(database);
   decisions = new RegistrationDecisionsStore(database, store, new AuditLog());

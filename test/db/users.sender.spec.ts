@@ -2,13 +2,12 @@ import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jes
 import { randomUUID } from 'node:crypto';
 import type { AuthorisedRemote } from '../../src/auth/authorised-remote.service.js';
 import { Database } from '../../src/platform/database/database.js';
-import { readEnvironment } from '../../src/platform/env/read-environment.js';
 import type { ContractDrift } from '../../src/remote/contract-drift.service.js';
 import type { RemoteRequest, Sent } from '../../src/remote/outcome.js';
 import { RegistrationSender } from '../../src/users/registration-sender.service.js';
 import { LEASE_MS, RegistrationsStore, type Claim } from '../../src/users/registrations.store.js';
 import { createTestDatabase, type TestDatabase } from '../setup/test-database.js';
-import { testEnvironment } from '../setup/test-environment.js';
+import { environmentFor } from '../setup/test-environment.js';
 import { waitFor } from '../setup/wait-for.js';
 
 const EAN = '376104250021234569';
@@ -19,13 +18,7 @@ let store: RegistrationsStore;
 
 beforeAll(async () => {
   testDatabase = await createTestDatabase();
-  const scs = {
-    SCS_BASE_URL: 'http://127.0.0.1:9',
-    SCS_API_KEY: 'k',
-    SCS_CLIENT_ID: 'i',
-    SCS_CLIENT_SECRET: 's',
-  };
-  database = new Database(readEnvironment({ ...testEnvironment(), ...scs, DATABASE_URL: testDatabase.url }));
+  database = new Database(environmentFor(testDatabase.url));
   store = new RegistrationsStore(database);
 });
 afterEach(() => {

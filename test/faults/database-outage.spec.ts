@@ -2,11 +2,10 @@ import { randomInt, randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import pg from 'pg';
-import { Database } from '../../src/platform/database/database.js';
-import type { Environment } from '../../src/platform/env/environment.js';
+import type { Database } from '../../src/platform/database/database.js';
 import { TestClient, type EventAnswer, type SessionAnswer, type UserAnswer } from '../setup/client.js';
 import { startSandbox, type TestSandbox } from '../setup/sandbox.js';
-import { createTestDatabase, type TestDatabase } from '../setup/test-database.js';
+import { createTestDatabase, withDatabase, type TestDatabase } from '../setup/test-database.js';
 import { ADMIN_KEY, testEnvironment } from '../setup/test-environment.js';
 import { startTestProcess, type TestProcess } from '../setup/test-process.js';
 import { waitFor } from '../setup/wait-for.js';
@@ -70,18 +69,7 @@ async function start(file: string): Promise<TestClient> {
 }
 
 /** Past the proxy, so nothing that happens there changes what it sees. */
-async function withDatabase<T>(work: (direct: Database) => Promise<T>): Promise<T> {
-  const direct = new Database({
-    DATABASE_URL: database.url,
-    DATABASE_POOL_SIZE: 2,
-    ROLE: 'all',
-  } as Environment);
-  try {
-    return await work(direct);
-  } finally {
-    await direct.onApplicationShutdown();
-  }
-}
+const directly = <T>(work: (direct: Database) => Promise<T>): Promise<T> => withDatabase(database.url, work);
 
 const terminateBackends = () =>
   admin.query(
@@ -232,7 +220,7 @@ async function findLost(load: Load, sessionIds: readonly string[]): Promise<stri
                                FROM session_transitions) AS steps WHERE before <> from_state`,
     ),
   );
-  await withDatabase(async (direct) => {
+  await directly(async (direct) => {
     const rows = await readRegistrations(direct);
     // A call that was answered 503 may have left nothing at all, which is no contradiction.
     const known = load.references.filter(
@@ -270,7 +258,7 @@ async function findLost(load: Load, sessionIds: readonly string[]): Promise<stri
 describe('R9: a database outage is survived', () => {
   it('under load, with nothing lost and the first success right after it is back', async () => {
     const client = await start('handling-service.process.ts');
-    const sessionIds = await withDatabase((direct) => seedSessions(direct, sandbox.control, SESSIONS));
+    const sessionIds = await directly((direct) => seedSessions(direct, sandbox.control, SESSIONS));
     const load = new Load(client, sessionIds);
     await terminateAgainAndAgain();
     const { awayAt, backAt } = await stopDatabase();
@@ -310,7 +298,7 @@ describe('R9: a database outage is survived', () => {
 
   it('turns red when nobody listens to a connection that is checked out', async () => {
     const client = await start('unhandled-clients.process.ts');
-    const sessionIds = await withDatabase((direct) => seedSessions(direct, sandbox.control, SESSIONS));
+    const sessionIds = await directly((direct) => seedSessions(direct, sandbox.control, SESSIONS));
     const load = new Load(client, sessionIds);
     await terminateAgainAndAgain();
     await load.stop();

@@ -2,8 +2,8 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { PollsStore } from '../../src/onboarding/polls.store.js';
 import { SELECT_DUE } from '../../src/onboarding/polls.sql.js';
 import { Database } from '../../src/platform/database/database.js';
-import { environmentFor } from '../db/events-fixture.js';
 import { createTestDatabase, type TestDatabase } from '../setup/test-database.js';
+import { environmentFor } from '../setup/test-environment.js';
 import { caught, promise } from './support/promise.js';
 
 const DUE = 5_000;

@@ -1,11 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import pg from 'pg';
-import { Database } from '../../src/platform/database/database.js';
-import type { Environment } from '../../src/platform/env/environment.js';
 import { TestClient } from '../setup/client.js';
 import { startSandbox, type TestSandbox } from '../setup/sandbox.js';
 import { startServiceProcess } from '../setup/service-process.js';
-import { createTestDatabase, type TestDatabase } from '../setup/test-database.js';
+import { createTestDatabase, withDatabase, type TestDatabase } from '../setup/test-database.js';
 import { ADMIN_KEY, testEnvironment } from '../setup/test-environment.js';
 import { startTestProcess, type TestProcess } from '../setup/test-process.js';
 import { waitFor } from '../setup/wait-for.js';
@@ -64,20 +62,7 @@ describe('R34: stopping is clean', () => {
     Number((await admin.query<{ count: string }>(`SELECT count(*) ${statement}`)).rows[0]!.count);
   const isRegistering = () => waitFor('the request to be under way', async () => (await count(SENT)) > 0);
 
-  const seed = () => withDatabase((direct) => seedSessions(direct, sandbox.control, SESSIONS));
-
-  async function withDatabase(work: (direct: Database) => Promise<unknown>): Promise<void> {
-    const direct = new Database({
-      DATABASE_URL: database.url,
-      DATABASE_POOL_SIZE: 2,
-      ROLE: 'all',
-    } as Environment);
-    try {
-      await work(direct);
-    } finally {
-      await direct.onApplicationShutdown();
-    }
-  }
+  const seed = () => withDatabase(database.url, (direct) => seedSessions(direct, sandbox.control, SESSIONS));
 
   /** Who is asked to stop takes no new connection. */
   const refusesConnections = () =>
@@ -117,7 +102,7 @@ describe('R34: stopping is clean', () => {
     await sink.behave({ '/hook': { hang: 1 } });
     await start();
     await makeEndpoint(new TestClient(service.url, ADMIN_KEY), `${sink.url}/hook`);
-    await withDatabase((direct) => announce(direct, SESSIONS, 1));
+    await withDatabase(database.url, (direct) => announce(direct, SESSIONS, 1));
     await waitFor('deliveries to be under way', async () => (await sink.received()).length > 4);
 
     service.kill('SIGTERM');

@@ -5,8 +5,9 @@ import { appendEvents } from '../../src/events/outbox.js';
 import { Database } from '../../src/platform/database/database.js';
 import { openStream } from '../setup/event-stream.js';
 import { startTestApp, type TestApp, type TestAppOptions } from '../setup/test-app.js';
-import { environmentFor, sessionEvent } from '../db/events-fixture.js';
+import { sessionEvent } from '../db/events-fixture.js';
 import { createTestDatabase, type TestDatabase } from '../setup/test-database.js';
+import { environmentFor } from '../setup/test-environment.js';
 import { waitFor } from '../setup/wait-for.js';
 import { caught, promise } from './support/promise.js';
 

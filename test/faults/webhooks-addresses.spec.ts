@@ -10,7 +10,7 @@ import {
 } from '../../src/events/webhooks/guarded-connector.js';
 import { WebhookSender } from '../../src/events/webhooks/webhook-sender.service.js';
 import { Connections } from '../../src/platform/http/connections.js';
-import { environmentFor } from '../db/events-fixture.js';
+import { environmentFor } from '../setup/test-environment.js';
 import { caught, promise } from './support/promise.js';
 
 /** Hosts that lead into this machine or its networks, as somebody might write them into a URL. */

@@ -1,8 +1,10 @@
 import './quiet-logs.js';
 import { randomBytes } from 'node:crypto';
 import pg from 'pg';
+import { Database } from '../../src/platform/database/database.js';
 import { findFaultyEvents } from './check-events.js';
 import { databaseUrl } from './template-database.js';
+import { environmentFor } from './test-environment.js';
 
 export interface TestDatabase {
   readonly url: string;
@@ -25,6 +27,16 @@ export async function createTestDatabase(content: 'migrated' | 'empty' = 'migrat
       if (faulty.length > 0) throw new Error(`events that break their contract:\n${faulty.join('\n')}`);
     },
   };
+}
+
+/** What writes and reads as the service does, over connections of its own. */
+export async function withDatabase<T>(url: string, work: (database: Database) => Promise<T>): Promise<T> {
+  const database = new Database(environmentFor(url, { DATABASE_POOL_SIZE: '2' }));
+  try {
+    return await work(database);
+  } finally {
+    await database.onApplicationShutdown();
+  }
 }
 
 /** A database that is dropped twice, or that the test has made unreachable, has none to show. */

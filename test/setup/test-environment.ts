@@ -1,3 +1,6 @@
+import type { Environment } from '../../src/platform/env/environment.js';
+import { readEnvironment } from '../../src/platform/env/read-environment.js';
+
 export const ADMIN_KEY = 'administrator-key-of-the-tests-0123456789';
 
 /** What a service under test starts from: impatient, where patience would make a test slow. */
@@ -15,4 +18,17 @@ export function testEnvironment(): Record<string, string> {
     LOG_FORMAT: 'json',
     LOG_LEVEL: 'warn',
   };
+}
+
+/** For what needs that database and no remote service: nobody answers at its address. */
+export function environmentFor(databaseUrl: string, overrides: Record<string, string> = {}): Environment {
+  return readEnvironment({
+    ...testEnvironment(),
+    DATABASE_URL: databaseUrl,
+    SCS_BASE_URL: 'http://127.0.0.1:9',
+    SCS_API_KEY: 'test-api-key',
+    SCS_CLIENT_ID: 'test-client-id',
+    SCS_CLIENT_SECRET: 'test-client-secret',
+    ...overrides,
+  });
 }
