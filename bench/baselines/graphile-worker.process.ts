@@ -1,12 +1,11 @@
-import { Logger, makeWorkerUtils, run } from 'graphile-worker';
+import { makeWorkerUtils, run } from 'graphile-worker';
 import pg from 'pg';
 import { takePart } from '../harness/contender.js';
 import { Countdown, engineReader, firstJobs, NEXT_READ_MS, type PollJob } from './engine-read.js';
+import { runnerOptions } from './graphile-runner.js';
 
-// One graphile-worker job per poll, which adds the next one itself. `TUNED=1` adds what its documentation offers for throughput: a
-// local queue, and completing jobs in batches.
+// One graphile-worker job per poll, which adds the next one itself. `TUNED=1` tunes it.
 takePart(async ({ remoteUrl, databaseUrl, concurrency, environment }) => {
-  const isTuned = environment?.TUNED === '1';
   const pool = new pg.Pool({ connectionString: databaseUrl, max: 20 });
   const read = engineReader(remoteUrl, pool, concurrency);
   const countdown = new Countdown();
@@ -16,15 +15,7 @@ takePart(async ({ remoteUrl, databaseUrl, concurrency, environment }) => {
   await utils.migrate();
   await utils.addJobs(firstJobs().map((payload) => ({ identifier: 'poll', payload, runAt: nextReadAt() })));
   await run({
-    pgPool: pool,
-    concurrency,
-    // As often as our poller looks here.
-    pollInterval: 50,
-    noHandleSignals: true,
-    logger: new Logger(() => () => {}),
-    preset: {
-      worker: isTuned ? { localQueue: { size: 500 }, completeJobBatchDelay: 0, failJobBatchDelay: 0 } : {},
-    },
+    ...runnerOptions(pool, concurrency, environment?.TUNED === '1'),
     taskList: {
       poll: async (payload, { addJob }) => {
         await addJob('poll', await read(payload as PollJob), { runAt: nextReadAt() });
