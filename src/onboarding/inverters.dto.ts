@@ -14,21 +14,10 @@ export class InvertersQuery extends PageQuery {
   gridLocationId?: string;
 }
 
-export class InverterView {
+/** One of a session. */
+export class SessionInverterView {
   @ApiProperty({ format: 'uuid', description: 'The remote id: for data and curtailment calls' })
   id: string;
-
-  @ApiProperty({ format: 'uuid', description: 'The session that lists it' })
-  sessionId: string;
-
-  @ApiProperty({ format: 'uuid' })
-  userId: string;
-
-  @ApiProperty({ format: 'uuid' })
-  gridLocationId: string;
-
-  @ApiProperty({ type: String, nullable: true })
-  brand: string | null;
 
   @ApiProperty({ format: 'date-time' })
   firstSeenAt: Date;
@@ -43,4 +32,18 @@ export class InverterView {
     description: 'Since when its session no longer lists it',
   })
   missingSince: Date | null;
+}
+
+export class InverterView extends SessionInverterView {
+  @ApiProperty({ format: 'uuid', description: 'The session that lists it' })
+  sessionId: string;
+
+  @ApiProperty({ format: 'uuid' })
+  userId: string;
+
+  @ApiProperty({ format: 'uuid' })
+  gridLocationId: string;
+
+  @ApiProperty({ type: String, nullable: true })
+  brand: string | null;
 }

@@ -8,6 +8,7 @@ import { metadataFault } from '../users/metadata.js';
 import type { Metadata } from '../users/metadata.js';
 import { tenantReferenceFault } from '../users/tenant-reference.js';
 import { brandFault } from './brand.js';
+import { SessionInverterView } from './inverters.dto.js';
 import { SESSION_STATES } from './machine.js';
 import type { Basis, SessionState } from './machine.js';
 
@@ -107,25 +108,6 @@ export class SessionsQuery extends PageQuery {
   )
   @IsDate({ message: 'updatedSince must be an ISO 8601 timestamp with Z or an offset' })
   updatedSince?: Date;
-}
-
-export class SessionInverterView {
-  @ApiProperty({ format: 'uuid', description: 'The remote id: for data and curtailment calls' })
-  id: string;
-
-  @ApiProperty({ format: 'date-time' })
-  firstSeenAt: Date;
-
-  @ApiProperty({ format: 'date-time' })
-  lastSeenAt: Date;
-
-  @ApiProperty({
-    format: 'date-time',
-    type: String,
-    nullable: true,
-    description: 'Since when the session no longer lists it',
-  })
-  missingSince: Date | null;
 }
 
 export class SessionView {
