@@ -33,12 +33,12 @@ const APPEND: Statement = {
 };
 
 /**
- * For a change that is one statement: common table expressions that append the events of `parameter` (JSON of NewEvent[]) if
- * `change`, another such expression, has a row. The statement must read `(SELECT count(*) FROM jobs)`, or no job is added, and
- * `sequenceSoon` must follow its commit.
+ * For changes that are one statement: common table expressions that append those events of `parameter` (JSON of NewEvent[]) whose
+ * subject is the `id`, a uuid, of a row of `change`, another such expression. The statement must read `(SELECT count(*) FROM jobs)`,
+ * or no job is added, and `sequenceSoon` must follow its commit.
  */
 export const appendingAfter = (change: string, parameter: string): string =>
-  appending(`${items(parameter)} WHERE EXISTS (SELECT FROM ${change})`);
+  appending(`${items(parameter)} WHERE (item ->> 'subject')::uuid IN (SELECT id FROM ${change})`);
 
 /**
  * Announces facts: appends the events, in this order, in the transaction of the facts they tell, together with what the

@@ -1,14 +1,14 @@
 import { Injectable } from '@nestjs/common';
 import type { NewEvent } from '../events/catalogue.js';
 import { appendEvents } from '../events/outbox.js';
-import { sequenceSoon } from '../events/sequence.sql.js';
 import { Database, sqlState, type Transaction } from '../platform/database/database.js';
 import type { Prisma } from '../platform/database/generated/client.js';
 import type { Metadata } from './metadata.js';
+import { RegistrationCommits } from './registration-commits.store.js';
 import type { RegistrationStatus, Verdict } from './registration.js';
 import * as sql from './registrations.sql.js';
 import type { AskedUser, RemoteUser } from './remote-user.js';
-import { toStoredRecord, type ListPosition, type StoredUser, type UserRecord } from './users.store.js';
+import type { ListPosition, UserRecord } from './users.store.js';
 
 export interface RegistrationRequest extends AskedUser {
   readonly metadata: Metadata;
@@ -64,17 +64,15 @@ const ABANDONED = 'the sender was lost during the call, so nobody knows whether 
 
 @Injectable()
 export class RegistrationsStore {
-  constructor(private readonly database: Database) {}
+  private readonly commits: RegistrationCommits;
+
+  constructor(private readonly database: Database) {
+    this.commits = new RegistrationCommits(database, LEASE_MS);
+  }
 
   /** Commits the intent, leased to the caller; null when the reference has a live registration already. */
-  async openIntent({ tenantReference, eans, metadata }: RegistrationRequest): Promise<Claim | null> {
-    const [claim] = await this.database.query<Claim>(sql.OPEN_INTENT, [
-      LEASE_MS,
-      tenantReference,
-      eans,
-      JSON.stringify(metadata),
-    ]);
-    return claim ?? null;
+  async openIntent(request: RegistrationRequest): Promise<Claim | null> {
+    return this.commits.openIntent(request);
   }
 
   /** Null when it is not due, or someone else has it. */
@@ -99,13 +97,9 @@ export class RegistrationsStore {
   async settle(claim: Claim, verdict: Verdict): Promise<Settled | null> {
     if (verdict.status !== 'registered')
       return this.database.transaction((tx) => this.apply(tx, claim, verdict));
-    const { user } = verdict;
-    const values = [...confirmedValues(claim.id, user), claim.attempts, claim.leaseToken];
     try {
-      const [stored] = await this.database
-        .commit<StoredUser>(sql.CONFIRM_OUTCOME, values, sequenceSoon)
-        .catch(giveUpIfTaken);
-      return stored === undefined ? null : { status: 'registered', user: toStoredRecord(user, stored) };
+      const user = await this.commits.confirm(claim, verdict.user).catch(giveUpIfTaken);
+      return user && { status: 'registered', user };
     } catch (error) {
       if (!(error instanceof IdentityTaken)) throw error;
       return this.settle(claim, { status: 'uncertain', lastError: IDENTITY_TAKEN, reason: IDENTITY_TAKEN });
@@ -141,8 +135,7 @@ export class RegistrationsStore {
    * transaction is given up.
    */
   async confirm(tx: Transaction, id: string, user: RemoteUser): Promise<void> {
-    await tx.query(sql.CONFIRM_LOCKED, confirmedValues(id, user)).catch(giveUpIfTaken);
-    tx.afterCommit(sequenceSoon);
+    await this.commits.confirmLocked(tx, id, user).catch(giveUpIfTaken);
   }
 
   /** Makes registrations whose sender died during its call `uncertain`, and answers how many. */
@@ -201,27 +194,6 @@ export class RegistrationsStore {
       metadata: row.metadata as Metadata,
     }));
   }
-}
-
-/** What CONFIRM_OUTCOME and CONFIRM_LOCKED have in common: $1 to $12. */
-function confirmedValues(id: string, user: RemoteUser): readonly unknown[] {
-  const gridLocationIds = user.gridLocations.map((location) => location.id);
-  const data = { userId: user.id, tenantReference: user.tenantReference, gridLocationIds };
-  const event: NewEvent = { name: 'user.registered', subject: user.id, data };
-  return [
-    id,
-    user.id,
-    user.tenantReference,
-    user.tenantName,
-    user.firstName,
-    user.lastName,
-    user.email,
-    user.createdAt,
-    user.updatedAt,
-    gridLocationIds,
-    user.gridLocations.map(({ ean }) => ean),
-    JSON.stringify([event]),
-  ];
 }
 
 const UNIQUE_VIOLATION = '23505';

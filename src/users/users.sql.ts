@@ -1,15 +1,23 @@
 /**
- * Common table expressions that insert the user and its grid locations if `registration`, another such expression, has a row,
- * with the metadata of that. They fail with a unique violation when an id or the reference belongs to another user. Where the
- * remote service gave no readable times, the user is as old as our knowledge of it. Parameters: $2 to $11.
+ * Common table expressions that insert a user with its grid locations for each row of `confirmed`, another such expression with the
+ * columns of CONFIRMED_USER and with `metadata`. They fail with a unique violation when an id or the reference belongs to another
+ * user. Where the remote service gave no readable times, the user is as old as our knowledge of it.
  */
-export const keepingUser = (registration: string): string => `
+export const keepingUsers = (confirmed: string): string => `
     kept AS (
       INSERT INTO users (id, tenant_reference, tenant_name, first_name, last_name, email, created_at, updated_at, metadata)
-      SELECT $2::uuid, $3, $4, $5, $6, $7, coalesce($8, clock_timestamp()), coalesce($9, $8, clock_timestamp()), metadata
-      FROM ${registration}
+      SELECT id, "tenantReference", "tenantName", "firstName", "lastName", email, coalesce("createdAt", clock_timestamp()),
+        coalesce("updatedAt", "createdAt", clock_timestamp()), metadata
+      FROM ${confirmed}
       RETURNING id, metadata, created_at AS "createdAt", updated_at AS "updatedAt", registered_at AS "registeredAt"
     ), located AS (
       INSERT INTO grid_locations (id, user_id, ean)
-      SELECT location_id, kept.id, ean FROM kept, unnest($10::uuid[], $11::text[]) AS locations (location_id, ean)
+      SELECT location.id, confirmed.id, location.ean
+      FROM ${confirmed} AS confirmed
+      CROSS JOIN LATERAL jsonb_to_recordset(confirmed."gridLocations") AS location (id uuid, ean text)
     )`;
+
+/** The fields of RemoteUser in JSON. */
+export const CONFIRMED_USER = `
+  id uuid, "tenantReference" text, "tenantName" text, "firstName" text, "lastName" text, email text,
+  "createdAt" timestamptz, "updatedAt" timestamptz, "gridLocations" jsonb`;

@@ -1,0 +1,156 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { Database } from '../../src/platform/database/database.js';
+import { readEnvironment } from '../../src/platform/env/read-environment.js';
+import type { Verdict } from '../../src/users/registration.js';
+import { RegistrationsStore, type Claim } from '../../src/users/registrations.store.js';
+import type { RemoteUser } from '../../src/users/remote-user.js';
+import { createTestDatabase, type TestDatabase } from '../setup/test-database.js';
+import { testEnvironment } from '../setup/test-environment.js';
+
+const EAN = '541448860004178019';
+
+let testDatabase: TestDatabase;
+let database: Database;
+let store: RegistrationsStore;
+
+beforeAll(async () => {
+  testDatabase = await createTestDatabase();
+  const scs = {
+    SCS_BASE_URL: 'http://127.0.0.1:9',
+    SCS_API_KEY: 'k',
+    SCS_CLIENT_ID: 'i',
+    SCS_CLIENT_SECRET: 's',
+  };
+  database = new Database(readEnvironment({ ...testEnvironment(), ...scs, DATABASE_URL: testDatabase.url }));
+  store = new RegistrationsStore(database);
+});
+afterEach(() => {
+  jest.restoreAllMocks();
+});
+afterAll(async () => {
+  await database.onApplicationShutdown();
+  await testDatabase.drop();
+});
+
+const open = (tenantReference: string, ean = EAN) =>
+  store.openIntent({ tenantReference, eans: [ean], metadata: { of: tenantReference } });
+
+/** Opened together, as those of several requests are. */
+async function claims(count: number): Promise<Claim[]> {
+  const opened = await Promise.all(Array.from({ length: count }, () => open(randomUUID())));
+  return opened.filter((claim) => claim !== null);
+}
+
+const userOf = (claim: Claim, id: string = randomUUID()): RemoteUser => ({
+  id,
+  tenantReference: claim.tenantReference,
+  tenantName: '',
+  firstName: '',
+  lastName: '',
+  email: '',
+  gridLocations: [{ id: randomUUID(), ean: EAN }],
+  createdAt: null,
+  updatedAt: null,
+});
+const registered = (claim: Claim, id?: string): Verdict => ({
+  status: 'registered',
+  user: userOf(claim, id),
+});
+
+const announced = async (tenantReference: string) =>
+  (
+    await database.query<{ name: string }>(
+      `SELECT name FROM domain_events WHERE data ->> 'tenantReference' = $1`,
+      [tenantReference],
+    )
+  ).map(({ name }) => name);
+
+describe('intents of several requests', () => {
+  it('are one statement, and of one reference exactly one is opened, whoever holds it', async () => {
+    await open('taken');
+    const query = jest.spyOn(database, 'query');
+    const [one, first, taken, second, other] = await Promise.all([
+      open('z'),
+      open('same', '541448860004178019'),
+      open('taken'),
+      open('same', '541448860004178026'),
+      open('a'),
+    ]);
+    expect(query).toHaveBeenCalledTimes(1);
+    expect([taken, second]).toEqual([null, null]);
+    for (const [claim, tenantReference] of [
+      [one, 'z'],
+      [first, 'same'],
+      [other, 'a'],
+    ] as const) {
+      expect(claim).toMatchObject({ tenantReference, attempts: 1 });
+      const kept = await store.findRegistration(claim?.id ?? '');
+      expect(kept).toMatchObject({ tenantReference, eans: [EAN], metadata: { of: tenantReference } });
+    }
+  });
+
+  it('fail alone: what the database does not take of one is no concern of the others', async () => {
+    const [bad, good] = await Promise.allSettled([open('bad', 'no EAN'), open('good')]);
+    expect(bad).toMatchObject({ status: 'rejected', reason: { code: '23514' } });
+    expect(good).toMatchObject({ status: 'fulfilled', value: { tenantReference: 'good' } });
+  });
+});
+
+describe('outcomes of several calls', () => {
+  it('are one commit, each with its own user and event', async () => {
+    const all = await claims(5);
+    const commit = jest.spyOn(database, 'commit');
+    const users = all.map((claim) => userOf(claim));
+    const settled = await Promise.all(
+      all.map((claim, index) => store.settle(claim, { status: 'registered', user: users[index]! })),
+    );
+    expect(commit).toHaveBeenCalledTimes(1);
+    expect(settled).toMatchObject(
+      users.map(({ id, gridLocations }) => ({ status: 'registered', user: { id, gridLocations } })),
+    );
+    for (const { tenantReference } of all)
+      expect(await announced(tenantReference)).toEqual(['user.registered']);
+  });
+
+  it('fail alone: one whose user belongs to another registration is uncertain, the others are registered', async () => {
+    const [first, ...others] = await claims(4);
+    const [second] = others;
+    const id = randomUUID();
+    await store.settle(first!, registered(first!, id));
+    const settled = await Promise.all(
+      others.map((claim) => store.settle(claim, registered(claim, claim === second ? id : undefined))),
+    );
+    expect(settled.map((each) => each?.status)).toEqual(['uncertain', 'registered', 'registered']);
+    expect(await announced(second!.tenantReference)).toEqual(['user.registration_uncertain']);
+  });
+
+  it('are registered once where two calls have brought the same user, whichever comes first', async () => {
+    const two = await claims(2);
+    const id = randomUUID();
+    const settled = await Promise.all(two.map((claim) => store.settle(claim, registered(claim, id))));
+    expect(settled.map((each) => each?.status).sort()).toEqual(['registered', 'uncertain']);
+  });
+
+  it('change nothing where their registration has moved on, and only there', async () => {
+    const [late, good] = await claims(2);
+    await database.query('UPDATE registrations SET attempts = 2 WHERE id = $1', [late!.id]);
+    const settled = await Promise.all([late!, good!].map((claim) => store.settle(claim, registered(claim))));
+    expect(settled).toMatchObject([null, { status: 'registered' }]);
+    expect(await announced(late!.tenantReference)).toEqual([]);
+  });
+
+  it('do not wait for one whose registration somebody else holds locked', async () => {
+    const [held, ...others] = await claims(3);
+    let waiting: Promise<unknown> | undefined;
+    await database.transaction(async (tx) => {
+      await tx.query('SELECT FROM registrations WHERE id = $1 FOR UPDATE', [held!.id]);
+      waiting = store.settle(held!, registered(held!));
+      const settled = await Promise.all(others.map((claim) => store.settle(claim, registered(claim))));
+      expect(settled).toMatchObject([{ status: 'registered' }, { status: 'registered' }]);
+      const late = (await claims(1))[0]!;
+      expect(await store.settle(late, registered(late))).toMatchObject({ status: 'registered' });
+    });
+    expect(await waiting).toMatchObject({ status: 'registered' });
+  });
+});
