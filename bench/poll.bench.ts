@@ -26,7 +26,10 @@ const PG_BOSS = 'pg-boss job per poll';
 const CONTROL = 'our poller again';
 
 const LATENCIES_MS = [0, 20];
-const IN_FLIGHT = 64;
+/** So that at 20 ms the waiting leaves room for 12,800 reads a second: more than the cores can do. */
+const IN_FLIGHT = 256;
+/** Jobs at once: more makes the engines slower, and with 64 they wait for nothing at 20 ms either. */
+const JOBS_IN_FLIGHT = 64;
 /** The slow ones read only so many of the sessions that are due: enough for a second or more. */
 const LOOP_READS = 3_000;
 const SEQUENTIAL_READS = 500;
@@ -40,7 +43,9 @@ export async function pollBench(options: BenchOptions): Promise<void> {
   const sessions = options.quick ? 6_000 : 20_000;
   const remotes = [UNDICI, OURS, LOOP, SEQUENTIAL, GRAPHILE, TUNED, PG_BOSS];
   await LineUp.with({ sessions, remotes }, async (lineUp) => {
-    const { contenders, ours } = await prepare(lineUp, sessions, options);
+    const { contenders, pollerRound, ours } = await prepare(lineUp, sessions, options);
+    // What is read for the first time is kept, whatever it says: that is no poll of the ordinary kind.
+    await pollerRound();
     const cells: { latencyMs: number; samples: Samples; statements: StatementCost[] }[] = [];
     for (const latencyMs of LATENCIES_MS) {
       lineUp.remote.setLatency(latencyMs);
@@ -52,7 +57,7 @@ export async function pollBench(options: BenchOptions): Promise<void> {
     await report({
       benchmark: 'poll',
       title: 'Poller',
-      extent: `${sessions} sessions due at once, one in 50 of them changed, ${IN_FLIGHT} reads in flight, ${options.rounds} rounds`,
+      extent: `${sessions} sessions due at once, one in 50 of them changed, ${IN_FLIGHT} reads in flight (${JOBS_IN_FLIGHT} jobs), ${options.rounds} rounds`,
       isQuick: options.quick,
       control: controlOf(cells.map(({ samples }) => samples)),
       targets: targetsOf(fast!, slow!),
@@ -94,9 +99,9 @@ async function prepare(lineUp: LineUp, sessions: number, options: BenchOptions) 
   const loop = await baseline(LOOP, 'prisma-loop', 20);
   const sequential = await baseline(SEQUENTIAL, 'prisma-loop', 1);
   const tunedDatabase = await lineUp.database('tuned', JOBS);
-  const graphile = await baseline(GRAPHILE, 'graphile-worker', IN_FLIGHT, engines);
-  const tuned = await baseline(TUNED, 'graphile-worker', IN_FLIGHT, tunedDatabase, { TUNED: '1' });
-  const pgBoss = await baseline(PG_BOSS, 'pg-boss', IN_FLIGHT, engines);
+  const graphile = await baseline(GRAPHILE, 'graphile-worker', JOBS_IN_FLIGHT, engines);
+  const tuned = await baseline(TUNED, 'graphile-worker', JOBS_IN_FLIGHT, tunedDatabase, { TUNED: '1' });
+  const pgBoss = await baseline(PG_BOSS, 'pg-boss', JOBS_IN_FLIGHT, engines);
 
   const pollerRound = async (): Promise<Sample> => {
     const all = lineUp.remote.counted(OURS, sessions);
@@ -129,7 +134,7 @@ async function prepare(lineUp: LineUp, sessions: number, options: BenchOptions) 
     { name: PG_BOSS, round: () => engineRound(pgBoss, engines, PG_BOSS_DUE) },
     { name: CONTROL, round: pollerRound },
   ];
-  return { contenders, ours };
+  return { contenders, pollerRound, ours };
 }
 
 const GRAPHILE_DUE = 'UPDATE graphile_worker._private_jobs SET run_at = now()';

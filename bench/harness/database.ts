@@ -98,7 +98,7 @@ export class BenchDatabase {
 
   /** What the reads brought is written, too, when no claim is open any more. */
   async untilNoneIsClaimed(): Promise<void> {
-    while ((await this.query('SELECT 1 FROM poll_batches LIMIT 1')).length > 0) await sleep(2);
+    while ((await this.query('SELECT 1 FROM poll_batches LIMIT 1')).length > 0) await sleep(5);
   }
 
   async resetStatements(): Promise<void> {

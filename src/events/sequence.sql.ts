@@ -20,15 +20,14 @@ const LOCK = `hashtextextended('pv-onboarding/events.sequence', 0)`;
 /** A feed that nobody has read for long is caught up with in steps, each well within the statement timeout. */
 const BATCH_SIZE = 10_000;
 
+// From an array, because the planner takes it for ten rows and finds each by its position. From a subquery it takes far more to be
+// pending than are, and reads all events there are in order to number sixteen: 3 ms of each write, and growing.
 const ASSIGN = `
-  WITH pending AS MATERIALIZED (
-    SELECT position, row_number() OVER (ORDER BY position) AS nth
-    FROM domain_events WHERE sequence IS NULL
-    ORDER BY position LIMIT ${BATCH_SIZE}
-  )
   UPDATE domain_events AS event
   SET sequence = (SELECT coalesce(max(sequence), 0) FROM domain_events) + pending.nth
-  FROM pending WHERE event.position = pending.position;
+  FROM unnest(ARRAY(SELECT position FROM domain_events WHERE sequence IS NULL ORDER BY position LIMIT ${BATCH_SIZE}))
+       WITH ORDINALITY AS pending(position, nth)
+  WHERE event.position = pending.position;
   IF FOUND THEN
     PERFORM pg_notify('${EVENTS_CHANNEL}', '');
   END IF;`;
