@@ -14,20 +14,6 @@ export interface FeedPage {
   readonly last: string;
 }
 
-export interface EventLag {
-  /** Committed events that nobody has read since; they are given their sequence by the next reader. */
-  readonly unsequenced: number;
-  /** How long the oldest event that a handler is owed has been waiting; null when nothing is owed. */
-  readonly oldestOwedSeconds: number | null;
-  readonly handlers: readonly {
-    readonly name: string;
-    readonly owed: number;
-    /** Owed events that failed at least once. */
-    readonly failing: number;
-    readonly oldestOwedSeconds: number;
-  }[];
-}
-
 // A filter for something rare must not read the whole history in one request: a page covers at most this many sequences, and may
 // be empty although there is more.
 const SPAN = 100_000;
@@ -61,13 +47,6 @@ const NEWEST: Statement = {
   text: 'SELECT coalesce(max(sequence), 0) AS newest FROM domain_events',
 };
 
-const LAG = `
-  SELECT handler AS name, count(*)::int AS owed, count(*) FILTER (WHERE attempts > 0)::int AS failing,
-    round(extract(epoch FROM clock_timestamp() - min(created_at)))::int AS "oldestOwedSeconds"
-  FROM handler_deliveries GROUP BY handler ORDER BY handler`;
-
-const UNSEQUENCED = 'SELECT count(*)::int AS count FROM domain_events WHERE sequence IS NULL';
-
 @Injectable()
 export class EventsStore {
   constructor(private readonly database: Database) {}
@@ -95,16 +74,5 @@ export class EventsStore {
     await sequenceEvents(this.database);
     const [row] = await this.database.query<{ newest: string }>(NEWEST);
     return row?.newest ?? '0';
-  }
-
-  async getLag(): Promise<EventLag> {
-    const handlers = await this.database.query<EventLag['handlers'][number]>(LAG);
-    const [unsequenced] = await this.database.query<{ count: number }>(UNSEQUENCED);
-    const waits = handlers.map(({ oldestOwedSeconds }) => oldestOwedSeconds);
-    return {
-      unsequenced: unsequenced?.count ?? 0,
-      oldestOwedSeconds: waits.length === 0 ? null : Math.max(...waits),
-      handlers,
-    };
   }
 }

@@ -118,9 +118,15 @@ describe('GET /status', () => {
       INSERT INTO webhook_deliveries (endpoint_id, position, subject, attempts, created_at)
       SELECT endpoint.id, event.position, 's', event.sequence - 1, now() - interval '20 seconds'
       FROM webhook_endpoints AS endpoint CROSS JOIN domain_events AS event WHERE event.sequence <= 2;
+      INSERT INTO event_handlers (name, events) VALUES ('A.on', '{user.registered}');
+      INSERT INTO handler_deliveries (handler, position, subject, attempts, created_at)
+      SELECT 'A.on', position, 's', event.sequence - 1, now() - event.sequence * interval '45 seconds'
+      FROM domain_events AS event WHERE event.sequence <= 2;
       INSERT INTO broker_positions (name, read_to, failing_since, last_error, published_at)
       VALUES ('nats', 1, '2026-11-20T10:00:00Z', 'it cannot be reached (ECONNREFUSED)', '2026-11-20T09:59:00Z')`);
     const { readers } = (await read()).outbox;
+    expect(readers.handlers).toMatchObject({ undelivered: 2, failing: 1 });
+    expect(readers.handlers['oldestUndeliveredSeconds']).toBeGreaterThanOrEqual(90);
     expect(readers.webhooks).toMatchObject({
       endpoints: 1,
       failingEndpoints: 1,
