@@ -5,6 +5,7 @@ import { IsOptional, IsString, IsUUID, Matches } from 'class-validator';
 import { IntegerParameter } from '../platform/http/validation.js';
 import { EVENT_NAMES } from './catalogue.js';
 import { SOURCE, toEventType } from './cloud-event.js';
+import { SEQUENCE } from './feed-parameters.js';
 
 /** A session's id in the lower case in which subjects are kept. */
 export const SessionIdParameter = (): PropertyDecorator =>
@@ -18,11 +19,11 @@ export class FeedQuery {
   @ApiPropertyOptional({
     description:
       'The `next` of the page before, or the `sequence` of an event; without it, from the beginning',
-    pattern: '^[0-9]{1,18}$',
+    pattern: SEQUENCE.source,
     default: '0',
     type: String,
   })
-  @Matches(/^[0-9]{1,18}$/, {
+  @Matches(SEQUENCE, {
     message: 'after must be the `next` of a page of this feed: a number of at most 18 digits',
   })
   after: string = '0';

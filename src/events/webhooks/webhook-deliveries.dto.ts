@@ -18,15 +18,13 @@ import { MayBeAbsent } from '../../platform/http/may-be-absent.decorator.js';
 import { PageQuery } from '../../platform/http/page.js';
 import { EVENT_NAMES } from '../catalogue.js';
 import { toEventType } from '../cloud-event.js';
+import { SEQUENCE } from '../feed-parameters.js';
 import { DELIVERY_STATUSES, type DeliveryStatus } from './webhook-deliveries.store.js';
 
 const ISO_INSTANT = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d{1,9})?)?(Z|[+-]\d\d:\d\d)$/;
 /** A page of the list. */
 const MAX_IDS = 200;
-const SEQUENCE = {
-  pattern: /^[0-9]{1,18}$/,
-  message: 'must be the sequence of an event: a text of at most 18 digits',
-};
+const BE_A_SEQUENCE = 'must be the sequence of an event: a text of at most 18 digits';
 
 export class ListDeliveriesQuery extends PageQuery {
   @ApiPropertyOptional({ format: 'uuid' })
@@ -140,20 +138,20 @@ export class RedeliveryRequest {
   deliveryIds?: string[];
 
   @ApiPropertyOptional({
-    pattern: SEQUENCE.pattern.source,
+    pattern: SEQUENCE.source,
     description:
       'Every event behind this `sequence` of the feed that fits the types of the endpoint, whether it was given to it before or not; `0` for all',
   })
   @MayBeAbsent()
-  @Matches(SEQUENCE.pattern, { message: `after ${SEQUENCE.message}` })
+  @Matches(SEQUENCE, { message: `after ${BE_A_SEQUENCE}` })
   after?: string;
 
   @ApiPropertyOptional({
-    pattern: SEQUENCE.pattern.source,
+    pattern: SEQUENCE.source,
     description: 'With `after`: up to this one, it included',
   })
   @MayBeAbsent()
-  @Matches(SEQUENCE.pattern, { message: `until ${SEQUENCE.message}` })
+  @Matches(SEQUENCE, { message: `until ${BE_A_SEQUENCE}` })
   until?: string;
 
   @ApiPropertyOptional({
