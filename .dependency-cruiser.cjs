@@ -1,6 +1,5 @@
 // The direction of the dependencies, checked instead of reviewed:
-//   onboarding -> users -> auth -> remote -> platform      events -> platform      access -> platform
-// and whoever has something to announce -> events
+//   erasure -> onboarding -> users -> auth -> remote -> events -> access -> platform
 
 const GENERATED = '^src/platform/database/generated';
 /** Decide without looking at anything but their arguments. They may import types, and each other. */
@@ -9,7 +8,7 @@ const PURE = [
   '^src/auth/expires-in[.]ts$',
   '^src/remote/(breaker|outcome)[.]ts$',
   '^src/platform/http/retry-after[.]ts$',
-  '^src/events/webhooks/(send-outcome|delivery-plan|endpoint-health)[.]ts$',
+  '^src/events/webhooks/(send-outcome|delivery-plan|endpoint-health|secret-rotation|subjects-in-hand)[.]ts$',
   '^src/users/(ean|grid-locations|tenant-reference|metadata|registration|remote-user)[.]ts$',
   '^src/events/catalogue[.]ts$',
 ];
