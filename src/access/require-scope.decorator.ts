@@ -2,15 +2,16 @@ import { applyDecorators, SetMetadata } from '@nestjs/common';
 import { ApiBearerAuth, ApiExtension } from '@nestjs/swagger';
 import { RouteConfig } from '@nestjs/platform-fastify';
 import { ApiProblems } from '../platform/http/api-problems.decorator.js';
+import type { FastifyContextConfig } from 'fastify';
 import type { Scope } from './scopes.js';
 
 export const REQUIRED_SCOPE = 'pv-onboarding:scope';
 
-/** The scope that a key needs for this route. */
-export const RequireScope = (scope: Scope): MethodDecorator =>
+/** The scope that a key needs for this route; `config` is what Fastify knows of it beside, since a second @RouteConfig() would win. */
+export const RequireScope = (scope: Scope, config: FastifyContextConfig = {}): MethodDecorator =>
   applyDecorators(
     SetMetadata(REQUIRED_SCOPE, scope),
-    RouteConfig({ requiredScope: scope }),
+    RouteConfig({ ...config, requiredScope: scope }),
     ApiBearerAuth('apiKey'),
     ApiExtension('x-required-scope', scope),
     ApiProblems('unauthenticated', 'forbidden', 'too_many_requests'),

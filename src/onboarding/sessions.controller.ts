@@ -7,6 +7,7 @@ import type { Principal } from '../access/scopes.js';
 import { ApiPage } from '../platform/http/api-page.decorator.js';
 import { ApiProblems } from '../platform/http/api-problems.decorator.js';
 import type { Page } from '../platform/http/page.js';
+import { PLAIN_READ } from '../platform/http/plain-read.js';
 import { ParseUuid } from '../platform/http/uuid.pipe.js';
 import { NewSession, SessionQuery, SessionsQuery, SessionView } from './sessions.dto.js';
 import { SessionsService } from './sessions.service.js';
@@ -47,7 +48,7 @@ export class SessionsController {
   }
 
   @Get('onboarding/pv/:sessionId')
-  @RequireScope('onboarding:read')
+  @RequireScope('onboarding:read', PLAIN_READ)
   @ApiOperation({ operationId: 'readSession', summary: 'Read a session' })
   @ApiOkResponse({ type: SessionView })
   @ApiProblems('invalid_request', 'not_found', 'remote_unavailable', 'replica_busy')

@@ -6,8 +6,9 @@ import { ProblemFilter } from '../problem/problem.filter.js';
 import { ANSWER_HEADERS } from './answer-headers.js';
 import { parseJsonBodies } from './body-parser.js';
 import { KnownRoutes } from './known-routes.js';
+import { isPlainRead } from './plain-read.js';
+import { contextOf, enterContext } from './request-context.js';
 import { RefuseUnreadQuery } from './unread-query.guard.js';
-import { runInContext, traceIdOf } from './request-context.js';
 import { RequestValidation } from './validation.js';
 
 /** Paths outside the versioned API, without a key. */
@@ -49,8 +50,8 @@ export function setPrefix(app: INestApplication): void {
 function addRequestContext(server: FastifyInstance): void {
   server.addHook('onRequest', (request, reply, done) => {
     reply.headers({ ...ANSWER_HEADERS, 'x-request-id': request.id });
-    const traceId = traceIdOf(request);
-    runInContext({ requestId: request.id, ...(traceId && { traceId }) }, done);
+    if (isPlainRead(request)) done();
+    else enterContext(contextOf(request), reply.raw, done);
   });
 }
 

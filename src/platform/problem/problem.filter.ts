@@ -1,5 +1,6 @@
 import { Catch, Logger, NotFoundException, type ArgumentsHost, type ExceptionFilter } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { contextOf, runInContext } from '../http/request-context.js';
 import { answerOf, headersOf } from './problem-answer.js';
 import { Problem } from './problem.js';
 import { toProblem } from './to-problem.js';
@@ -19,7 +20,10 @@ export class ProblemFilter implements ExceptionFilter {
   catch(error: unknown, host: ArgumentsHost): void {
     const http = host.switchToHttp();
     const request = http.getRequest<FastifyRequest>();
-    const reply = http.getResponse<FastifyReply>();
+    runInContext(contextOf(request), () => this.answer(error, request, http.getResponse<FastifyReply>()));
+  }
+
+  private answer(error: unknown, request: FastifyRequest, reply: FastifyReply): void {
     // A stream that fails after its first byte can only be cut.
     if (reply.sent || reply.raw.headersSent) {
       this.logger.warn(
