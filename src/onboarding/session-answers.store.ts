@@ -135,5 +135,5 @@ function toSession(row: RawSession): SessionRow {
       missingSince: missingSince === null ? null : new Date(missingSince),
     };
   });
-  return { ...row, inverters };
+  return Object.assign(row, { inverters });
 }

@@ -10,6 +10,7 @@ import { Problem } from '../platform/problem/problem.js';
 import { SessionAnswersStore } from './session-answers.store.js';
 import type { SessionRow } from './session-answers.store.js';
 import { SessionRefreshService } from './session-refresh.service.js';
+import { sessionView } from './session-view.js';
 import type { NewSession, SessionQuery, SessionsQuery, SessionView } from './sessions.dto.js';
 import { StartSessionService } from './start-session.service.js';
 import { StateWatch } from './state-watch.service.js';
@@ -86,8 +87,9 @@ export class SessionsService {
   }
 
   private view(session: SessionRow, key: Principal): SessionView {
-    const { startUrlCiphertext: _, changedAt: __, now: ___, ...shown } = session;
-    const startUrl = hasScope(key, 'onboarding:write') ? this.answers.findStartUrl(session) : null;
-    return { ...shown, startUrl };
+    return sessionView(
+      session,
+      hasScope(key, 'onboarding:write') ? this.answers.findStartUrl(session) : null,
+    );
   }
 }
