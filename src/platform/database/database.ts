@@ -141,7 +141,7 @@ async function run<Row>(
   values: readonly unknown[],
 ): Promise<Row[]> {
   const query = typeof statement === 'string' ? { text: statement } : statement;
-  const { rows } = await runner.query({ ...query, values: values as unknown[] });
+  const { rows } = await runner.query(query, values as unknown[]);
   return rows as Row[];
 }
 
