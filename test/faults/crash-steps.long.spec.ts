@@ -56,7 +56,7 @@ describe.each([
     await Promise.all(
       Array.from({ length: KILLED }, (_, nth) =>
         crashing.crashPosting(
-          step,
+          { step, role: 'api' },
           shareOf(ids, nth).map((id) => [`/onboarding/pv/${id}`] as const),
         ),
       ),
@@ -89,7 +89,7 @@ describe.each([
     await Promise.all(
       Array.from({ length: KILLED }, (_, nth) =>
         crashing.crashPosting(
-          step,
+          { step, role: 'api' },
           shareOf(references, nth).map(
             (tenantReference) => ['/users', { tenantReference, gridLocations: [{ ean: EAN }] }] as const,
           ),

@@ -5,6 +5,7 @@ import { PollsStore } from '../../../src/onboarding/polls.store.js';
 import { SessionReader } from '../../../src/onboarding/session-reader.service.js';
 import { MOVE_SESSIONS } from '../../../src/onboarding/sessions.sql.js';
 import { Database, type Statement } from '../../../src/platform/database/database.js';
+import { CONFIRM_OUTCOME, CONFIRM_OUTCOMES } from '../../../src/users/registrations.sql.js';
 
 /** Where a process is killed while it reads a session, in the order in which it comes there. */
 export const READ_STEPS = [
@@ -17,10 +18,14 @@ export const READ_STEPS = [
 /** Where a process is killed around a POST, whose intent is committed before and whose answer is saved after. */
 export const POST_STEPS = ['before POST', 'after POST before save'] as const;
 
+/** Where a process is killed once a user, its registration and their event are committed, which is one statement. */
+export const SAVED_STEP = 'after save';
+
 /** Where a process is killed once a receiver has taken a webhook, before that is written down. */
 export const WEBHOOK_STEP = 'after webhook 2xx';
 
-export type CrashStep = (typeof READ_STEPS)[number] | (typeof POST_STEPS)[number] | typeof WEBHOOK_STEP;
+export type CrashStep =
+  (typeof READ_STEPS)[number] | (typeof POST_STEPS)[number] | typeof SAVED_STEP | typeof WEBHOOK_STEP;
 
 /** Kills this process as soon as `count` calls or sessions stand at the step; none of them goes on from there. */
 export function crashAt(app: NestFastifyApplication, crashStep: CrashStep, count: number): void {
@@ -35,6 +40,7 @@ export function crashAt(app: NestFastifyApplication, crashStep: CrashStep, count
   watchReads(app.get(SessionReader), reach);
   watchMoves(app.get(Database), reach);
   watchPosts(app.get(AuthorisedRemote), reach);
+  watchSaves(app.get(Database), reach);
   watchWebhooks(app.get(WebhookSender), reach);
 }
 
@@ -98,6 +104,19 @@ function watchPosts(remote: AuthorisedRemote, reach: Reach): void {
     return sent;
   };
 }
+
+function watchSaves(database: Database, reach: Reach): void {
+  const commit = database.commit.bind(database);
+  database.commit = (statement, values, afterCommit) =>
+    commit(statement, values, async (sql) => {
+      if (isConfirmation(statement)) await reach(SAVED_STEP);
+      await afterCommit(sql);
+    });
+}
+
+/** Of the users of one registration or several, whose events are its last parameter. */
+export const isConfirmation = (statement: Statement): boolean =>
+  [CONFIRM_OUTCOME, CONFIRM_OUTCOMES].includes(statement);
 
 function watchWebhooks(sender: WebhookSender, reach: Reach): void {
   const sendOver = sender.sendOver.bind(sender);

@@ -78,12 +78,13 @@ export class CrashingReplicas {
     await this.expectKilled(victim, calls);
   }
 
-  /** Sends a POST to each path; the replica is killed when all of them stand at the step. */
+  /** Sends a POST to each path; the replica is killed when so many stand at the step. */
   async crashPosting(
-    step: CrashStep,
+    crash: Crash,
     posts: readonly (readonly [path: string, body?: object])[],
+    standing = posts.length,
   ): Promise<void> {
-    const victim = await this.startVictim({ step, role: 'api' }, posts.length);
+    const victim = await this.startVictim(crash, standing);
     await this.expectKilled(
       victim,
       posts.map(([path, body]) => loseAnswer(victim, path, body)),

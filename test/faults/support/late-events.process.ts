@@ -1,11 +1,22 @@
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
+import type { NewEvent } from '../../../src/events/catalogue.js';
+import { appendEvents } from '../../../src/events/outbox.js';
 import { Database, type Statement } from '../../../src/platform/database/database.js';
-import { crashAt, type CrashStep } from './crash-points.js';
+import { crashAt, isConfirmation, type CrashStep } from './crash-points.js';
 import { runService } from './test-service.js';
 
 /** The bug: an event is written when the commit of its fact is known, and not with it. */
 function writeEventsAfterCommit(app: NestFastifyApplication): void {
   const database = app.get(Database);
+  const commit = database.commit.bind(database);
+  database.commit = (statement, values, afterCommit) => {
+    if (!isConfirmation(statement)) return commit(statement, values, afterCommit);
+    const [users, events] = values;
+    return commit(statement, [users, '[]'], async (sql) => {
+      await afterCommit(sql);
+      await transaction((tx) => appendEvents(tx, JSON.parse(String(events)) as NewEvent[]));
+    });
+  };
   const transaction = database.transaction.bind(database);
   database.transaction = (work) =>
     transaction(async (tx) =>
