@@ -1,4 +1,4 @@
-import { link, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { link, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
@@ -9,7 +9,7 @@ export async function exclusively(folder, name, work) {
   let said = false;
   while (!(await take(file))) {
     const pid = Number(await readFile(file, 'utf8').catch(() => ''));
-    if (pid > 0 && !isAlive(pid)) await rm(file, { force: true });
+    if (pid > 0 && !isAlive(pid)) await removeStale(file, pid);
     else if (!said) {
       said = true;
       console.log(`waiting for process ${pid}, which installs and builds here`);
@@ -36,6 +36,18 @@ async function take(file) {
   } finally {
     await rm(draft, { force: true });
   }
+}
+
+/** Two may find the same stale lock: whoever moved away a newer one puts it back. */
+async function removeStale(file, stalePid) {
+  const aside = `${file}.${process.pid}.stale`;
+  try {
+    await rename(file, aside);
+  } catch {
+    return;
+  }
+  if (Number(await readFile(aside, 'utf8')) !== stalePid) await link(aside, file).catch(() => {});
+  await rm(aside);
 }
 
 function isAlive(pid) {
