@@ -28,10 +28,10 @@ const COMMANDS = {
     process.argv = [process.argv[0], 'npm run cli --', ...args];
     await importBuilt('cli/main.js');
   },
-  demo: async (args) => {
+  demo: async () => {
     await prepare('build');
     loadEnvFile();
-    await (await import('./demo.mjs')).demo(args);
+    await (await import('./demo.mjs')).demo();
   },
   test: async (args) => {
     await prepare('build');

@@ -2,6 +2,7 @@ import { randomInt } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { forPeople } from './for-people.mjs';
 
 const READ_AT_LEAST_EVERY_S = 1;
 const GIVE_UP_MS = 90_000;
@@ -151,5 +152,3 @@ function newEan() {
   );
   return `${digits}${(10 - (sum % 10)) % 10}`;
 }
-
-const forPeople = (message) => Object.assign(new Error(message), { isForPeople: true });

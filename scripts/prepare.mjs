@@ -1,12 +1,13 @@
+import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { mkdir, readFile, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { exclusively } from './exclusively.mjs';
+import { forPeople } from './for-people.mjs';
 import { progress } from './progress.mjs';
 import { ROOT } from './root.mjs';
 import { INTERRUPTED, runNode } from './run-node.mjs';
-import { spawn } from 'node:child_process';
 
 const PACKAGE_LOCK = join(ROOT, 'package-lock.json');
 /** npm's own note of what it installed; written last, so a broken-off install has none. */
@@ -128,5 +129,3 @@ async function digestOfSources() {
   }
   return hash.digest('hex');
 }
-
-const forPeople = (message) => Object.assign(new Error(message), { isForPeople: true });
