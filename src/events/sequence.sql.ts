@@ -20,9 +20,11 @@ const LOCK = `hashtextextended('pv-onboarding/events.sequence', 0)`;
 /** A feed that nobody has read for long is caught up with in steps, each well within the statement timeout. */
 const BATCH_SIZE = 10_000;
 
-// From an array, because the planner takes it for ten rows and finds each by its position. From a subquery it takes far more to be
-// pending than are, and reads all events there are in order to number sixteen: 3 ms of each write, and growing.
+// Never by a bitmap scan: it marks no dead entry, so every numbering passed all that had waited since the last vacuum, and the index
+// of those that wait grew with the events (32,000 of them: 2.1 ms and 729 kB; so 0.9 ms and 16 kB). The positions come as an array,
+// which the planner takes for ten rows and so never joins by reading all events there are.
 const ASSIGN = `
+  PERFORM set_config('enable_bitmapscan', 'off', true);
   UPDATE domain_events AS event
   SET sequence = (SELECT coalesce(max(sequence), 0) FROM domain_events) + pending.nth
   FROM unnest(ARRAY(SELECT position FROM domain_events WHERE sequence IS NULL ORDER BY position LIMIT ${BATCH_SIZE}))

@@ -127,6 +127,20 @@ describe('the sequence', () => {
   });
 });
 
+describe('the index of events that wait for their sequence', () => {
+  it('does not grow with those that have theirs, though nothing vacuums', async () => {
+    await database.query('ALTER TABLE domain_events SET (autovacuum_enabled = off)');
+    for (let commit = 0; commit < 60; commit++)
+      await append(...Array.from({ length: 100 }, () => sessionEvent('session.online', 's1')));
+    const [index] = await database.query<{ bytes: string }>(
+      `SELECT pg_relation_size('domain_events_unsequenced') AS bytes`,
+    );
+    await database.query('ALTER TABLE domain_events RESET (autovacuum_enabled)');
+    // 6,000 entries are 17 pages of 8 kB.
+    expect(Number(index!.bytes)).toBeLessThanOrEqual(5 * 8_192);
+  });
+});
+
 describe('a page', () => {
   it('leads on from the same place when nothing is new, also from nothing', async () => {
     expect(await events.readPage('0', undefined, 10)).toEqual({ events: [], next: '0', last: '0' });
