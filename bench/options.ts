@@ -10,7 +10,7 @@ export interface BenchOptions {
   readonly profile?: string;
 }
 
-export const LEAST_ROUNDS = 7;
+const LEAST_ROUNDS = 7;
 const QUICK_ROUNDS = 2;
 
 /** As the whole is run, unless asked otherwise; the soak of the target takes 20 minutes and is asked for by --minutes. */

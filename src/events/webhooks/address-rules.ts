@@ -87,7 +87,7 @@ export function refusalOfHost(host: string): string | null {
 }
 
 /** In the notation that `isIP` knows, or null when it is none in any. */
-export function findLiteral(text: string): string | null {
+function findLiteral(text: string): string | null {
   const bare = text.replace(/^\[(.*)\]$/, '$1').replace(/%.*$/, '');
   if (isIP(bare) !== 0) return bare;
   // The parser of URLs reads what inet_aton reads, and more, such as full-width digits.

@@ -7,7 +7,7 @@ import { refusalOf } from './address-rules.js';
 export type Resolve = (hostname: string) => Promise<readonly LookupAddress[]>;
 
 /** There was no connection, because of where it would have led. */
-export class AddressRefusedError extends Error {
+class AddressRefusedError extends Error {
   override readonly name = 'AddressRefusedError';
 }
 

@@ -15,6 +15,7 @@ import { MayBeAbsent } from '../../platform/http/may-be-absent.decorator.js';
 import { AsParsed } from '../../platform/http/validation.js';
 import { EVENT_NAMES } from '../catalogue.js';
 import { toEventType } from '../cloud-event.js';
+import { DISABLED_REASONS, type DisabledReason } from './webhook-endpoints.store.js';
 import type { WebhookHeaders } from './webhook-headers.js';
 
 const MAX_DESCRIPTION_LENGTH = 500;
@@ -124,9 +125,6 @@ export class SecretRotation {
   @Max(MAX_OVERLAP_SECONDS)
   overlapSeconds?: number;
 }
-
-export const DISABLED_REASONS = ['requested', 'gone', 'failing'] as const;
-export type DisabledReason = (typeof DISABLED_REASONS)[number];
 
 export class WebhookEndpointView {
   @ApiProperty({ format: 'uuid' })

@@ -20,6 +20,9 @@ import { originOf } from './webhook-url.js';
  */
 const MAX_ENDPOINTS = 40;
 
+export const DISABLED_REASONS = ['requested', 'gone', 'failing'] as const;
+export type DisabledReason = (typeof DISABLED_REASONS)[number];
+
 export interface StoredEndpoint {
   readonly id: string;
   readonly url: string;
@@ -28,7 +31,7 @@ export interface StoredEndpoint {
   readonly headerNames: readonly string[];
   readonly previousSecretUntil: Date | null;
   readonly disabledAt: Date | null;
-  readonly disabledReason: 'requested' | 'gone' | 'failing' | null;
+  readonly disabledReason: DisabledReason | null;
   readonly failures: number;
   readonly failingSince: Date | null;
   readonly lastDeliveredAt: Date | null;

@@ -7,10 +7,7 @@ export interface WebhookJobPayload {
   readonly endpointId: string;
 }
 
-/** One job per endpoint, so that what it is owed is worked off by one process at a time. */
-export const webhookJobKey = (endpointId: string): string => `webhook:${endpointId}`;
-
-// `unsafe_dedupe` leaves a job that is running alone; why that is safe stands in events/handlers.sql.ts. In the order of the keys,
+// One job per endpoint, so that what it is owed is worked off by one process at a time. `unsafe_dedupe` leaves a job that is running alone; why that is safe stands in events/handlers.sql.ts. In the order of the keys,
 // so that two who add several cannot deadlock.
 const ADD: Statement = {
   name: 'webhooks.add-jobs',
@@ -38,8 +35,8 @@ interface AddedJob {
 }
 
 /**
- * Has what these endpoints are owed worked off, from the end of their quiet on and not before that time; in the transaction that wrote deliveries or made some
- * due. A job that waits for a later attempt is brought forward. Does nothing for endpoints that are disabled.
+ * Has what these endpoints are owed worked off, from the end of their quiet on and not before `notBefore`; in the transaction that
+ * wrote deliveries or made some due. A job that waits for a later attempt is brought forward. Does nothing for endpoints that are disabled.
  */
 export async function addWebhookJobs(
   tx: Transaction,

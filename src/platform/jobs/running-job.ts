@@ -2,7 +2,7 @@ import type { Database, Transaction } from '../database/database.js';
 import * as sql from './jobs.sql.js';
 
 /** The job was given to another worker, because this one was silent for too long. */
-export class JobLostError extends Error {
+class JobLostError extends Error {
   override readonly name = 'JobLostError';
 }
 

@@ -16,7 +16,7 @@ export const READ_STEPS = [
   'after commit',
 ] as const;
 /** Where a process is killed around a POST, whose intent is committed before and whose answer is saved after. */
-export const POST_STEPS = ['before POST', 'after POST before save'] as const;
+type PostStep = 'before POST' | 'after POST before save';
 
 /** Where a process is killed once a user, its registration and their event are committed, which is one statement. */
 export const SAVED_STEP = 'after save';
@@ -24,8 +24,7 @@ export const SAVED_STEP = 'after save';
 /** Where a process is killed once a receiver has taken a webhook, before that is written down. */
 export const WEBHOOK_STEP = 'after webhook 2xx';
 
-export type CrashStep =
-  (typeof READ_STEPS)[number] | (typeof POST_STEPS)[number] | typeof SAVED_STEP | typeof WEBHOOK_STEP;
+export type CrashStep = (typeof READ_STEPS)[number] | PostStep | typeof SAVED_STEP | typeof WEBHOOK_STEP;
 
 /** Kills this process as soon as `count` calls or sessions stand at the step; none of them goes on from there. */
 export function crashAt(app: NestFastifyApplication, crashStep: CrashStep, count: number): void {
