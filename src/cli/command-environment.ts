@@ -4,6 +4,7 @@ import { readEnvironment, type EnvironmentSource } from '../platform/env/read-en
 import { readGeneratedKeys } from '../platform/local/generated-keys.js';
 import { startLocalServices, type LocalServices } from '../platform/local/local-services.js';
 import { findRunningService } from '../platform/local/running-service.js';
+import { SANDBOX_CREDENTIALS } from '../platform/local/sandbox.js';
 
 /**
  * The configuration a command works with: the variables that are set; where they leave out the database, that of the service
@@ -36,9 +37,7 @@ export class CommandEnvironment {
     return {
       DATABASE_URL: running.databaseUrl,
       SCS_BASE_URL: running.remoteUrl,
-      SCS_API_KEY: 'sandbox-api-key',
-      SCS_CLIENT_ID: 'sandbox-client-id',
-      SCS_CLIENT_SECRET: 'sandbox-client-secret',
+      ...SANDBOX_CREDENTIALS,
       ADMIN_API_KEY: keys.adminApiKey,
       ENCRYPTION_KEYS: keys.encryptionKey,
       ...own,

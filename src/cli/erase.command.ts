@@ -2,34 +2,30 @@ import { Command, InvalidArgumentError } from 'commander';
 import { AuditLog } from '../access/audit-log.store.js';
 import { ErasuresStore } from '../erasure/erasures.store.js';
 import { toReceipt } from '../erasure/receipt.dto.js';
-import { Database } from '../platform/database/database.js';
-import type { Environment } from '../platform/env/environment.js';
 import { Problem } from '../platform/problem/problem.js';
 import { tenantReferenceFault } from '../users/tenant-reference.js';
-
-const ACTOR = 'cli';
+import { ACTOR, withDatabase, type ReadEnvironment } from './command-database.js';
 
 /** `erase`, on the database that `readEnvironment` names. */
-export function eraseCommand(readEnvironment: () => Promise<Environment> | Environment): Command {
+export function eraseCommand(readEnvironment: ReadEnvironment): Command {
   return new Command('erase')
     .description(
       'erase what is personal about whoever has this tenantReference, here and for good, and print the receipt',
     )
     .argument('<tenant-reference>', 'as registered', readReference)
-    .action(async (tenantReference: string) => {
-      const database = new Database(await readEnvironment());
-      try {
-        const erasures = new ErasuresStore(database, new AuditLog());
-        const receipt = toReceipt(await erasures.eraseReference(tenantReference, ACTOR));
-        console.log(JSON.stringify(receipt, null, 2));
-      } catch (error) {
-        if (!(error instanceof Problem)) throw error;
-        console.error(error.detail);
-        process.exitCode = 1;
-      } finally {
-        await database.onApplicationShutdown();
-      }
-    });
+    .action((tenantReference: string) =>
+      withDatabase(readEnvironment, async (database) => {
+        try {
+          const erasures = new ErasuresStore(database, new AuditLog());
+          const receipt = toReceipt(await erasures.eraseReference(tenantReference, ACTOR));
+          console.log(JSON.stringify(receipt, null, 2));
+        } catch (error) {
+          if (!(error instanceof Problem)) throw error;
+          console.error(error.detail);
+          process.exitCode = 1;
+        }
+      }),
+    );
 }
 
 function readReference(text: string): string {

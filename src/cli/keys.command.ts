@@ -2,27 +2,18 @@ import { Command, InvalidArgumentError } from 'commander';
 import { ApiKeysStore } from '../access/api-keys.store.js';
 import { AuditLog } from '../access/audit-log.store.js';
 import { SCOPES, type Scope } from '../access/scopes.js';
-import { Database } from '../platform/database/database.js';
-import type { Environment } from '../platform/env/environment.js';
 import { Problem } from '../platform/problem/problem.js';
+import { ACTOR, withDatabase, type ReadEnvironment } from './command-database.js';
 import { rotateEncryptionCommand } from './rotate-encryption.command.js';
 
-/** How the audit log and `created_by` name whoever has a shell on the server. */
-const ACTOR = 'cli';
 const NAME = /^\S(.{0,98}\S)?$/;
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 const PAGE = 200;
 
 /** `keys create|list|revoke|rotate-encryption`, on the database that `readEnvironment` names. */
-export function keysCommand(environment: () => Promise<Environment> | Environment): Command {
-  const withKeys = async (work: (keys: ApiKeysStore) => Promise<void>): Promise<void> => {
-    const database = new Database(await environment());
-    try {
-      await work(new ApiKeysStore(database, new AuditLog()));
-    } finally {
-      await database.onApplicationShutdown();
-    }
-  };
+export function keysCommand(readEnvironment: ReadEnvironment): Command {
+  const withKeys = (work: (keys: ApiKeysStore) => Promise<void>): Promise<void> =>
+    withDatabase(readEnvironment, (database) => work(new ApiKeysStore(database, new AuditLog())));
 
   const keys = new Command('keys').description(
     'create, list and revoke API keys; change the key that stored secrets are encrypted with',
@@ -58,7 +49,7 @@ export function keysCommand(environment: () => Promise<Environment> | Environmen
         }
       }),
     );
-  return keys.addCommand(rotateEncryptionCommand(environment));
+  return keys.addCommand(rotateEncryptionCommand(readEnvironment));
 }
 
 async function printAll(store: ApiKeysStore): Promise<void> {

@@ -2,30 +2,24 @@ import { Command, InvalidArgumentError } from 'commander';
 import { AuditLog } from '../access/audit-log.store.js';
 import { SessionsStore } from '../onboarding/sessions.store.js';
 import { Rederivation } from '../onboarding/rederive.service.js';
-import { Database } from '../platform/database/database.js';
-import type { Environment } from '../platform/env/environment.js';
+import { ACTOR, withDatabase, type ReadEnvironment } from './command-database.js';
 
-const ACTOR = 'cli';
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 /** `rederive`, on the database that `readEnvironment` names. */
-export function rederiveCommand(readEnvironment: () => Promise<Environment> | Environment): Command {
+export function rederiveCommand(readEnvironment: ReadEnvironment): Command {
   return new Command('rederive')
     .description(
       'replay the answers that were kept through the rules of today, and show which states would change',
     )
     .option('--session <id>', 'only this session', readId)
     .option('--write', 'also write the changes, with their transitions and events')
-    .action(async ({ session, write = false }: { session?: string; write?: boolean }) => {
-      const environment = await readEnvironment();
-      const database = new Database(environment);
-      try {
+    .action(({ session, write = false }: { session?: string; write?: boolean }) =>
+      withDatabase(readEnvironment, async (database, environment) => {
         const sessions = new SessionsStore(database, new AuditLog(), environment);
         await rederive(new Rederivation(database, sessions), session ?? null, write);
-      } finally {
-        await database.onApplicationShutdown();
-      }
-    });
+      }),
+    );
 }
 
 async function rederive(rederivation: Rederivation, sessionId: string | null, write: boolean): Promise<void> {

@@ -13,10 +13,9 @@ import {
   type EncryptedColumn,
   type ReEncryption,
 } from '../platform/crypto/re-encryption.store.js';
-import { Database } from '../platform/database/database.js';
-import type { Environment } from '../platform/env/environment.js';
+import type { Database } from '../platform/database/database.js';
+import { ACTOR, withDatabase, type ReadEnvironment } from './command-database.js';
 
-const ACTOR = 'cli';
 /** Everything that is stored encrypted. */
 const ENCRYPTED: readonly EncryptedColumn[] = [
   START_URLS,
@@ -26,25 +25,21 @@ const ENCRYPTED: readonly EncryptedColumn[] = [
   WEBHOOK_HEADERS,
 ];
 
-/** `keys rotate-encryption`, on the database that `environment` names. */
-export function rotateEncryptionCommand(environment: () => Promise<Environment> | Environment): Command {
+/** `keys rotate-encryption`, on the database that `readEnvironment` names. */
+export function rotateEncryptionCommand(readEnvironment: ReadEnvironment): Command {
   return new Command('rotate-encryption')
     .description(
       'bring everything that is stored encrypted under the first of ENCRYPTION_KEYS; safe to repeat, while the service runs',
     )
-    .action(async () => {
-      const settings = await environment();
-      const database = new Database(settings);
-      try {
-        const results = await rotate(database, new Cipher(settings));
+    .action(() =>
+      withDatabase(readEnvironment, async (database, environment) => {
+        const results = await rotate(database, new Cipher(environment));
         for (const [name, result] of results) console.log(`${name}: ${summaryOf(result)}`);
         const advice = adviceFor(results.map(([, result]) => result));
         for (const line of advice) console.error(line);
         if (advice.length > 0) process.exitCode = 1;
-      } finally {
-        await database.onApplicationShutdown();
-      }
-    });
+      }),
+    );
 }
 
 type Named = readonly [name: string, ReEncryption];

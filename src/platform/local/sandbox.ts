@@ -8,12 +8,19 @@ export interface StartedSandbox {
   readonly environment: Readonly<Record<string, string>>;
 }
 
+/** What the sandbox takes when it is told no others. */
+export const SANDBOX_CREDENTIALS = {
+  SCS_API_KEY: 'sandbox-api-key',
+  SCS_CLIENT_ID: 'sandbox-client-id',
+  SCS_CLIENT_SECRET: 'sandbox-client-secret',
+};
+
 /** The sandbox in a process of its own; it knows nothing of our environment but what is meant for it. */
 export async function startSandbox(source: EnvironmentSource, folder: string): Promise<StartedSandbox> {
   const credentials = {
-    SCS_API_KEY: source.SCS_API_KEY ?? 'sandbox-api-key',
-    SCS_CLIENT_ID: source.SCS_CLIENT_ID ?? 'sandbox-client-id',
-    SCS_CLIENT_SECRET: source.SCS_CLIENT_SECRET ?? 'sandbox-client-secret',
+    SCS_API_KEY: source.SCS_API_KEY ?? SANDBOX_CREDENTIALS.SCS_API_KEY,
+    SCS_CLIENT_ID: source.SCS_CLIENT_ID ?? SANDBOX_CREDENTIALS.SCS_CLIENT_ID,
+    SCS_CLIENT_SECRET: source.SCS_CLIENT_SECRET ?? SANDBOX_CREDENTIALS.SCS_CLIENT_SECRET,
   };
   const child = await startChild({
     name: 'the sandbox',
