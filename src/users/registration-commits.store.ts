@@ -1,11 +1,18 @@
 import { randomUUID } from 'node:crypto';
 import type { NewEvent } from '../events/catalogue.js';
 import { sequenceSoon } from '../events/sequence.sql.js';
-import { sqlState, type Database, type Statement, type Transaction } from '../platform/database/database.js';
+import {
+  sqlState,
+  type Database,
+  type Sql,
+  type Statement,
+  type Transaction,
+} from '../platform/database/database.js';
 import { Gathering } from '../platform/database/gathering.js';
 import * as sql from './registrations.sql.js';
 import type { Claim, RegistrationRequest } from './registrations.store.js';
 import type { RemoteUser } from './remote-user.js';
+import { toConfirmedUser } from './users.sql.js';
 import { toStoredRecord, type StoredUser, type UserRecord } from './users.store.js';
 
 /** The statement takes some milliseconds then, and those who wait for it are not many more than this. */
@@ -62,7 +69,7 @@ export class RegistrationCommits {
   /** The same within a transaction that has locked the registration. */
   async confirmLocked(tx: Transaction, registrationId: string, user: RemoteUser): Promise<void> {
     await tx.query(sql.CONFIRM_LOCKED, [
-      JSON.stringify([{ nth: 0, registrationId, ...user }]),
+      JSON.stringify([{ nth: 0, registrationId, ...toConfirmedUser(user) }]),
       eventsOf([user]),
     ]);
     tx.afterCommit(sequenceSoon);
@@ -87,18 +94,25 @@ export class RegistrationCommits {
   ): Promise<(UserRecord | undefined)[]> {
     const rows = confirmations.map(({ claim, user }, nth) => {
       const { id: registrationId, attempts, leaseToken } = claim;
-      return { nth, registrationId, attempts, leaseToken, ...user };
+      return { nth, registrationId, attempts, leaseToken, ...toConfirmedUser(user) };
     });
     const values = [JSON.stringify(rows), eventsOf(confirmations.map(({ user }) => user))];
-    const stored = await this.database.commit<StoredUser & { nth: number }>(statement, values, sequenceSoon);
+    const stored = await this.database.commit<StoredUser & { nth: number }>(
+      statement,
+      values,
+      sequenceBeside,
+    );
     const records: (UserRecord | undefined)[] = confirmations.map(() => undefined);
     for (const row of stored) records[row.nth] = toStoredRecord(confirmations[row.nth]!.user, row);
     return records;
   }
 }
 
-/** Bad data (22), a violated constraint (23), a deadlock (40) or a lock that was waited for in vain (55P03); all else befalls all alike. */
-const mayBeOfOne = (error: unknown): boolean => /^(22|23|40)|^55P03$/.test(sqlState(error) ?? '');
+/** Nobody who registers waits for the numbers of events, which whoever reads them gives where this does not. */
+const sequenceBeside = (afterwards: Sql): void => void sequenceSoon(afterwards).catch(() => {});
+
+/** The same row twice (21), bad data (22), a violated constraint (23), a deadlock (40), a lock waited for in vain (55P03). */
+const mayBeOfOne = (error: unknown): boolean => /^(2[1-3]|40)|^55P03$/.test(sqlState(error) ?? '');
 
 const byReference = (one: RegistrationRequest, other: RegistrationRequest): number =>
   Number(one.tenantReference > other.tenantReference) - Number(one.tenantReference < other.tenantReference);

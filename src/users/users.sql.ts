@@ -1,3 +1,5 @@
+import type { RemoteUser } from './remote-user.js';
+
 /**
  * Common table expressions that insert a user with its grid locations for each row of `confirmed`, another such expression with the
  * columns of CONFIRMED_USER and with `metadata`. They fail with a unique violation when an id or the reference belongs to another
@@ -6,8 +8,9 @@
 export const keepingUsers = (confirmed: string): string => `
     kept AS (
       INSERT INTO users (id, tenant_reference, tenant_name, first_name, last_name, email, created_at, updated_at, metadata)
-      SELECT id, "tenantReference", "tenantName", "firstName", "lastName", email, coalesce("createdAt", clock_timestamp()),
-        coalesce("updatedAt", "createdAt", clock_timestamp()), metadata
+      SELECT id, "tenantReference", "tenantName", "firstName", "lastName", email,
+        coalesce(to_timestamp("createdMs" / 1000), clock_timestamp()),
+        coalesce(to_timestamp("updatedMs" / 1000), to_timestamp("createdMs" / 1000), clock_timestamp()), metadata
       FROM ${confirmed}
       RETURNING id, metadata, created_at AS "createdAt", updated_at AS "updatedAt", registered_at AS "registeredAt"
     ), located AS (
@@ -17,7 +20,14 @@ export const keepingUsers = (confirmed: string): string => `
       CROSS JOIN LATERAL jsonb_to_recordset(confirmed."gridLocations") AS location (id uuid, ean text)
     )`;
 
-/** The fields of RemoteUser in JSON. */
+/** What `toConfirmedUser` makes, in JSON. */
 export const CONFIRMED_USER = `
   id uuid, "tenantReference" text, "tenantName" text, "firstName" text, "lastName" text, email text,
-  "createdAt" timestamptz, "updatedAt" timestamptz, "gridLocations" jsonb`;
+  "createdMs" float8, "updatedMs" float8, "gridLocations" jsonb`;
+
+/** With times in milliseconds since 1970, since PostgreSQL does not read what toISOString writes of the years 0 and 10000. */
+export const toConfirmedUser = ({ createdAt, updatedAt, ...user }: RemoteUser) => ({
+  ...user,
+  createdMs: createdAt?.getTime(),
+  updatedMs: updatedAt?.getTime(),
+});

@@ -132,6 +132,20 @@ describe('outcomes of several calls', () => {
     expect(settled.map((each) => each?.status).sort()).toEqual(['registered', 'uncertain']);
   });
 
+  it('keep the times that the remote service gave, also those beyond the years 1 and 9999', async () => {
+    const all = await claims(3);
+    const times = ['2026-03-05T10:11:12.123Z', '0001-01-01T00:00:00+01:00', '9999-12-31T23:59:59-01:00'];
+    const settled = await Promise.all(
+      all.map((claim, index) => {
+        const user = { ...userOf(claim), createdAt: new Date(times[index]!) };
+        return store.settle(claim, { status: 'registered', user });
+      }),
+    );
+    expect(settled).toMatchObject(
+      times.map((time) => ({ user: { createdAt: new Date(time), updatedAt: new Date(time) } })),
+    );
+  });
+
   it('change nothing where their registration has moved on, and only there', async () => {
     const [late, good] = await claims(2);
     await database.query('UPDATE registrations SET attempts = 2 WHERE id = $1', [late!.id]);
