@@ -5,7 +5,6 @@ import type { RunningJob } from '../../platform/jobs/running-job.js';
 import { toCloudEvent } from '../cloud-event.js';
 import { planDelivery, type DeliveryPlan } from './delivery-plan.js';
 import { isFailing, placesOf, planHealth, type HealthPlan } from './endpoint-health.js';
-import type { SendOutcome } from './send-outcome.js';
 import { SubjectsInHand } from './subjects-in-hand.js';
 import type { Attempt, WebhookDrainStore } from './webhook-drain.store.js';
 import type { EndpointHealth } from './webhook-health.sql.js';
@@ -31,7 +30,7 @@ export interface DrainParts {
   readonly sender: WebhookSender;
   readonly schedule: readonly number[];
   /** Is told of every attempt, as soon as it has ended. */
-  readonly onAttempt: (outcome: SendOutcome, plan: DeliveryPlan) => void;
+  readonly onAttempt: (plan: DeliveryPlan) => void;
 }
 
 /**
@@ -170,7 +169,7 @@ export class WebhookDrain {
     // What was broken off says nothing of the endpoint.
     if (this.stopping.signal.aborted && outcome.kind !== 'delivered') return;
     const plan = planDelivery(outcome, delivery.attempts, schedule, Math.random());
-    onAttempt(outcome, plan);
+    onAttempt(plan);
     this.attempts.push({ delivery, outcome, plan, sentAtMs });
     this.hand.settle(delivery, plan.status !== 'pending');
     this.fill();

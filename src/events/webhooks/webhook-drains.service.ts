@@ -47,7 +47,7 @@ export class WebhookDrains implements OnModuleInit {
         store: this.store,
         sender: this.sender,
         schedule: this.environment.WEBHOOK_RETRY_SCHEDULE_MS,
-        onAttempt: (_outcome, { status }) => this.attempts.inc({ outcome: OUTCOMES[status] }),
+        onAttempt: ({ status }) => this.attempts.inc({ outcome: OUTCOMES[status] }),
       },
       job,
     );

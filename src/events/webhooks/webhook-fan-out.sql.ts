@@ -53,10 +53,8 @@ export const FAN_OUT: Statement = {
     ), moved AS (
       UPDATE webhook_endpoints SET read_to = (SELECT max(sequence) FROM passed)
       WHERE id = $1 AND EXISTS (SELECT FROM passed)
-      RETURNING id
     )
-    SELECT EXISTS (SELECT FROM endpoint) AS held, (SELECT count(*)::int FROM written) AS written
-    FROM (SELECT) AS always LEFT JOIN moved ON true`,
+    SELECT EXISTS (SELECT FROM endpoint) AS held, (SELECT count(*)::int FROM written) AS written`,
 };
 
 export interface FannedOut {
