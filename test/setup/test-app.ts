@@ -8,7 +8,7 @@ import { ServiceLogger } from '../../src/platform/logging/service-logger.js';
 import { quieten, wantedLogLevel } from './quiet-logs.js';
 import { startSandbox, type TestSandbox } from './sandbox.js';
 import { createTestDatabase } from './test-database.js';
-import { testEnvironment } from './test-environment.js';
+import { CREDENTIALS, testEnvironment } from './test-environment.js';
 
 export interface TestApp {
   readonly app: NestFastifyApplication;
@@ -61,12 +61,6 @@ export async function startTestApp(
     },
   };
 }
-
-const CREDENTIALS = {
-  SCS_API_KEY: 'test-api-key',
-  SCS_CLIENT_ID: 'test-client-id',
-  SCS_CLIENT_SECRET: 'test-client-secret',
-};
 
 const asVariables = (overrides: Partial<Environment>): Record<string, string> =>
   Object.fromEntries(Object.entries(overrides).map(([name, value]) => [name, String(value)]));

@@ -3,6 +3,13 @@ import { readEnvironment } from '../../src/platform/env/read-environment.js';
 
 export const ADMIN_KEY = 'administrator-key-of-the-tests-0123456789';
 
+/** Of a remote service that asks for none, or is not there. */
+export const CREDENTIALS = {
+  SCS_API_KEY: 'test-api-key',
+  SCS_CLIENT_ID: 'test-client-id',
+  SCS_CLIENT_SECRET: 'test-client-secret',
+};
+
 /** What a service under test starts from: impatient, where patience would make a test slow. */
 export function testEnvironment(): Record<string, string> {
   return {
@@ -26,9 +33,7 @@ export function environmentFor(databaseUrl: string, overrides: Record<string, st
     ...testEnvironment(),
     DATABASE_URL: databaseUrl,
     SCS_BASE_URL: 'http://127.0.0.1:9',
-    SCS_API_KEY: 'test-api-key',
-    SCS_CLIENT_ID: 'test-client-id',
-    SCS_CLIENT_SECRET: 'test-client-secret',
+    ...CREDENTIALS,
     ...overrides,
   });
 }
