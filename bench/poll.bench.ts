@@ -2,6 +2,7 @@ import { JOBS } from './baselines/engine-read.js';
 import type { BenchDatabase, StatementCost } from './harness/database.js';
 import { LineUp } from './harness/line-up.js';
 import type { Participant } from './harness/participant.js';
+import type { ProfilePart } from './harness/profile.js';
 import { report } from './harness/report.js';
 import { atLeast, atMost, type ResultTable, type Target } from './harness/result.js';
 import {
@@ -13,6 +14,7 @@ import {
   type Sample,
   summarise,
 } from './harness/rounds.js';
+import { rounded } from './harness/statistics.js';
 import { type BenchOptions, profileFlags } from './options.js';
 
 const UNDICI = 'undici alone';
@@ -43,7 +45,7 @@ export async function pollBench(options: BenchOptions): Promise<void> {
   const sessions = options.quick ? 6_000 : 20_000;
   const remotes = [UNDICI, OURS, LOOP, SEQUENTIAL, GRAPHILE, TUNED, PG_BOSS];
   await LineUp.with({ sessions, remotes }, async (lineUp) => {
-    const { contenders, pollerRound, ours } = await prepare(lineUp, sessions, options);
+    const { contenders, poller, pollerRound, ours } = await prepare(lineUp, sessions, options);
     // What is read for the first time is kept, whatever it says: that is no poll of the ordinary kind.
     await pollerRound();
     const cells: { latencyMs: number; samples: Samples; statements: StatementCost[] }[] = [];
@@ -53,6 +55,8 @@ export async function pollBench(options: BenchOptions): Promise<void> {
       const samples = await interleave(contenders, options.rounds);
       cells.push({ latencyMs, samples, statements: await ours.statements() });
     }
+    lineUp.remote.setLatency(0);
+    const profile = await poller.profile(pollerRound);
     const [fast, slow] = cells.map(({ samples }) => samples);
     await report({
       benchmark: 'poll',
@@ -61,7 +65,11 @@ export async function pollBench(options: BenchOptions): Promise<void> {
       isQuick: options.quick,
       control: controlOf(cells.map(({ samples }) => samples)),
       targets: targetsOf(fast!, slow!),
-      tables: cells.map(({ latencyMs, samples }) => tableOf(latencyMs, samples)),
+      tables: [
+        ...cells.map(({ latencyMs, samples }) => tableOf(latencyMs, samples)),
+        profileTable(profile),
+        statementTable(cells[0]!),
+      ],
       packages: ['axios', 'undici', 'pg', '@prisma/client', 'graphile-worker', 'pg-boss', '@nestjs/core'],
       postgresql: lineUp.server.version,
       details: { statements: cells.map(({ latencyMs, statements }) => ({ latencyMs, statements })) },
@@ -134,7 +142,7 @@ async function prepare(lineUp: LineUp, sessions: number, options: BenchOptions) 
     { name: PG_BOSS, round: () => engineRound(pgBoss, engines, PG_BOSS_DUE) },
     { name: CONTROL, round: pollerRound },
   ];
-  return { contenders, pollerRound, ours };
+  return { contenders, poller, pollerRound, ours };
 }
 
 const GRAPHILE_DUE = 'UPDATE graphile_worker._private_jobs SET run_at = now()';
@@ -184,5 +192,37 @@ function tableOf(latencyMs: number, samples: Samples): ResultTable {
       const against = name === OURS ? null : ratio(ours, list);
       return [name, perSecond, spread, cpuMicroseconds, serverCpuMicroseconds, walBytes, against];
     }),
+  };
+}
+
+const profileTable = (parts: readonly ProfilePart[]): ResultTable => ({
+  title: 'Where the CPU of our poller goes, zero latency',
+  columns: ['', 'of its own CPU'],
+  rows: parts
+    .filter(({ share }) => share >= 0.01)
+    .map(({ part, share }) => [part, `${Math.round(share * 100)} %`]),
+});
+
+/** By the server's clock, so waiting for the disk and for a core is in it. */
+function statementTable({
+  samples,
+  statements,
+}: {
+  samples: Samples;
+  statements: StatementCost[];
+}): ResultTable {
+  const counted = samples.get(OURS)!;
+  // It takes part twice, and the round to warm up is among the statements.
+  const reads = 2 * (counted.length + 1) * counted[0]!.count;
+  return {
+    title: 'What our poller asks of PostgreSQL, zero latency',
+    columns: ['statement', 'rows at once', 'µs per read'],
+    rows: statements
+      .filter(({ text }) => !/^(VACUUM|UPDATE session_polls SET due_at|SELECT \$1)/.test(text))
+      .map(({ text, calls, rows, totalMs }) => [
+        `\`${text.slice(0, 60).trim()}\``,
+        Math.round(rows / calls),
+        rounded((totalMs * 1_000) / reads),
+      ]),
   };
 }

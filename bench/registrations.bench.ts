@@ -1,7 +1,9 @@
+import type { StatementCost } from './harness/database.js';
 import { LineUp } from './harness/line-up.js';
 import { load, type Load, startLoad } from './harness/load.js';
+import type { ProfilePart } from './harness/profile.js';
 import { report } from './harness/report.js';
-import { atLeast } from './harness/result.js';
+import { atLeast, type ResultTable } from './harness/result.js';
 import { control, interleave, rateOf, ratio, type Sample, summarise } from './harness/rounds.js';
 import { ADMIN_KEY } from './harness/service-variables.js';
 import { median, rounded } from './harness/statistics.js';
@@ -63,6 +65,8 @@ export async function registrationsBench(options: BenchOptions): Promise<void> {
     const ourRound = async (): Promise<Sample> => {
       const what = through(users);
       await database.query('VACUUM registrations, users, grid_locations, domain_events');
+      // Those of the last round are shown: of the first, in an empty database, PostgreSQL knows nothing that it could plan by.
+      await database.resetStatements();
       const before = await database.counts();
       const sample = await lineUp.measure(users, ours, () => load(generators.ours, users, what, [201]));
       const after = await database.counts();
@@ -86,6 +90,9 @@ export async function registrationsBench(options: BenchOptions): Promise<void> {
       ],
       options.rounds,
     );
+    const statements = await database.statements();
+    const what = through(users);
+    const profile = await ours.profile(() => load(generators.ours, users, what, [201]));
     const limitedUsers = LIMIT * seconds;
     const limitedSamples = await interleave(
       [
@@ -150,10 +157,37 @@ export async function registrationsBench(options: BenchOptions): Promise<void> {
             ],
           ],
         },
+        profileTable(profile, summarise(rates).cpuMicroseconds),
+        statementTable(statements, users),
       ],
       packages: ['@nestjs/core', 'fastify', 'pg', 'axios', 'undici'],
       postgresql: lineUp.server.version,
-      details: { statements: await database.statements() },
+      details: { statements },
     });
   });
+}
+
+function profileTable(parts: readonly ProfilePart[], cpuMicroseconds: number): ResultTable {
+  return {
+    title: 'Where the CPU of POST /users goes',
+    columns: ['', 'of its own CPU', 'µs per user'],
+    rows: parts
+      .filter(({ share }) => share >= 0.01)
+      .map(({ part, share }) => [part, `${Math.round(share * 100)} %`, rounded(share * cpuMicroseconds)]),
+  };
+}
+
+/** By the server's clock, so waiting for the disk and for a core is in it. */
+function statementTable(statements: readonly StatementCost[], users: number): ResultTable {
+  return {
+    title: 'What POST /users asks of PostgreSQL',
+    columns: ['statement', 'per registration', 'µs per registration'],
+    rows: statements
+      .filter(({ calls }) => calls > users / 1_000)
+      .map(({ text, calls, totalMs }) => [
+        `\`${text.slice(0, 60).trim()}\``,
+        rounded(calls / users),
+        rounded((totalMs * 1_000) / users),
+      ]),
+  };
 }

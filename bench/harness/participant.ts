@@ -1,5 +1,6 @@
 import type { ContenderCommand, ContenderRequest, ProcessCosts, Reply } from './contender.js';
 import { BenchProcess } from './process.js';
+import type { ProfilePart } from './profile.js';
 
 /** The parent's side of `takePart`. */
 export class Participant {
@@ -30,6 +31,15 @@ export class Participant {
   async costs(): Promise<ProcessCosts> {
     const command: ContenderCommand = { kind: 'costs' };
     return (await this.child.ask<Reply>(command, ({ kind }) => kind === 'costs')) as ProcessCosts & Reply;
+  }
+
+  /** Where its own CPU goes during `work`, which is slower for it: nothing to take a rate from. */
+  async profile(work: () => Promise<unknown>): Promise<readonly ProfilePart[]> {
+    const command: ContenderCommand = { kind: 'profile' };
+    const asked = () => this.child.ask<Reply>(command, ({ kind }) => kind === 'profile');
+    await asked();
+    await work();
+    return ((await asked()) as Extract<Reply, { kind: 'profile' }>).parts;
   }
 
   stop(): Promise<void> {
