@@ -1,13 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { NewEvent } from '../events/catalogue.js';
 import { sequenceSoon } from '../events/sequence.sql.js';
-import {
-  sqlState,
-  type Database,
-  type Sql,
-  type Statement,
-  type Transaction,
-} from '../platform/database/database.js';
+import { sqlState, type Database, type Statement, type Transaction } from '../platform/database/database.js';
 import { Gathering } from '../platform/database/gathering.js';
 import * as sql from './registrations.sql.js';
 import type { Claim, RegistrationRequest } from './registrations.store.js';
@@ -97,19 +91,12 @@ export class RegistrationCommits {
       return { nth, registrationId, attempts, leaseToken, ...toConfirmedUser(user) };
     });
     const values = [JSON.stringify(rows), eventsOf(confirmations.map(({ user }) => user))];
-    const stored = await this.database.commit<StoredUser & { nth: number }>(
-      statement,
-      values,
-      sequenceBeside,
-    );
+    const stored = await this.database.commit<StoredUser & { nth: number }>(statement, values, sequenceSoon);
     const records: (UserRecord | undefined)[] = confirmations.map(() => undefined);
     for (const row of stored) records[row.nth] = toStoredRecord(confirmations[row.nth]!.user, row);
     return records;
   }
 }
-
-/** Nobody who registers waits for the numbers of events, which whoever reads them gives where this does not. */
-const sequenceBeside = (afterwards: Sql): void => void sequenceSoon(afterwards).catch(() => {});
 
 /** The same row twice (21), bad data (22), a violated constraint (23), a deadlock (40), a lock waited for in vain (55P03). */
 const mayBeOfOne = (error: unknown): boolean => /^(2[1-3]|40)|^55P03$/.test(sqlState(error) ?? '');
