@@ -1,8 +1,8 @@
 import { PROMISES } from './promises.mjs';
 
 /**
- * What Jest's results and the notes of the tests say of each promise, or of those in `ids`; `leftOut` names promises whose tests were not to be
- * run.
+ * What Jest's results and the notes of the tests say of each promise, or of those in `ids`; `leftOut` names promises whose tests were
+ * not to be run.
  */
 export function rowsOf(suites, notes, { ids = [], leftOut = [] } = {}) {
   const tests = suites.flatMap(({ assertionResults }) => assertionResults);

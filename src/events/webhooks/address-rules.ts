@@ -63,8 +63,9 @@ const isGlobalUnicast = ruleOf('ipv6', ...GLOBAL_UNICAST, '').list;
 const isNat64 = ruleOf('ipv6', ...NAT64, '').list;
 
 /**
- * Why no webhook may go to this IP address, as what is said of it (`is a private address`); null when one may. Reads every form that a URL or a resolver may give it: in brackets, with
- * a zone, IPv4 as one number, in octal or in hexadecimal. What is no address at all is refused, too.
+ * Why no webhook may go to this IP address, as what is said of it (`is a private address`); null when one may. Reads every form that
+ * a URL or a resolver may give it: in brackets, with a zone, IPv4 as one number, in octal or in hexadecimal. What is no address at
+ * all is refused, too.
  */
 export function refusalOf(address: string): string | null {
   const literal = findLiteral(address);

@@ -102,7 +102,7 @@ export class WebhookEndpointsController {
     operationId: 'deleteWebhookEndpoint',
     summary: 'Delete an endpoint and the log of its deliveries',
   })
-  @ApiNoContentResponse({ description: 'Nothing is sent there any more' })
+  @ApiNoContentResponse({ description: 'Within a second, nothing is sent there any more' })
   @ApiProblems('not_found')
   delete(@Param('id', ParseUuid) id: string, @CurrentKey() key: Principal): Promise<void> {
     return this.endpoints.delete(id, actorOf(key));
@@ -114,7 +114,8 @@ export class WebhookEndpointsController {
   @ApiOperation({
     operationId: 'rotateWebhookSecret',
     summary: 'Replace the secret of an endpoint',
-    description: 'For a while both sign, so that the receiver can change over without a gap.',
+    description:
+      'For a while both sign, so that the receiver can change over without a gap. Those rotated before sign on until their own time.',
   })
   @ApiOkResponse({ type: RotatedSecretView })
   @ApiProblems('not_found')

@@ -7,8 +7,8 @@ export interface WebhookJobPayload {
   readonly endpointId: string;
 }
 
-// One job per endpoint, so that what it is owed is worked off by one process at a time. `unsafe_dedupe` leaves a job that is running alone; why that is safe stands in events/handlers.sql.ts. In the order of the keys,
-// so that two who add several cannot deadlock.
+// One job per endpoint, so that what it is owed is worked off by one process at a time. `unsafe_dedupe` leaves a job that is running
+// alone; why that is safe stands in events/handlers.sql.ts. In the order of the keys, so that two who add several cannot deadlock.
 const ADD: Statement = {
   name: 'webhooks.add-jobs',
   text: `

@@ -14,8 +14,9 @@ const ASIDE = `interval '1 minute'`;
 
 // A subject whose first event waits for its next attempt blocks all that come after it, and there may be 100,000 of those that are
 // due by themselves. A look must not read them again and again: it goes over the first rows of the index of what is due, and
-// what it finds there that cannot go is put aside, to when the first one is tried again; SETTLE (webhook-settle.sql.ts) makes it due once that one is settled.
-// Asking for the first of each subject instead would visit each subject that is waiting, and these may be 100,000 too.
+// what it finds there that cannot go is put aside, to when the first one is tried again; SETTLE (webhook-settle.sql.ts) makes it due
+// once that one is settled. Asking for the first of each subject instead would visit each subject that is waiting, and these may be
+// 100,000 too.
 // now() is the time of the statement here, which runs by itself, and unlike clock_timestamp() it can be looked up in an index.
 const LOOK: Statement = {
   name: 'webhooks.look',
