@@ -183,7 +183,7 @@ function statementTable(statements: readonly StatementCost[], users: number): Re
     title: 'What POST /users asks of PostgreSQL',
     columns: ['statement', 'per registration', 'µs per registration'],
     rows: statements
-      .filter(({ calls }) => calls > users / 1_000)
+      .filter(({ totalMs }) => (totalMs * 1_000) / users >= 1)
       .map(({ text, calls, totalMs }) => [
         `\`${text.slice(0, 60).trim()}\``,
         rounded(calls / users),
