@@ -1,0 +1,117 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type pg from 'pg';
+import type { EventsServiceOptions } from '../events-service.process.js';
+import { type Arrival, sharedClockMs } from '../harness/arrivals.js';
+import type { ReceiverOptions } from '../harness/event-receiver.process.js';
+import {
+  append,
+  dataOf,
+  EVENT_OF,
+  follow,
+  newSubjects,
+  NOTIFY_BARE,
+  type Parts,
+  type Reader,
+  take,
+} from './parts.js';
+
+export const NOTIFY = 'bare LISTEN/NOTIFY';
+export const CONTROL = 'bare LISTEN/NOTIFY again';
+const JOBS = 'bare graphile-worker';
+export const HANDLER = 'commit to handler';
+export const STREAM = 'commit to stream';
+const WEBHOOK = 'commit to webhook';
+
+/** Between two events whose latency is taken; longer than any of them takes. */
+const PAUSE_MS = 10;
+
+/** One way that an event takes: how it is committed, and who says what has arrived. */
+export interface Way {
+  readonly name: string;
+  /** Commits; answers when the commit was known, by the shared clock. */
+  commit(subject: string): Promise<number>;
+  arrived(count: number): Promise<Arrival[]>;
+  before?(): Promise<void>;
+  after?(): Promise<void>;
+}
+
+export function waysOf(parts: Parts): Way[] {
+  const { service, receiver, listener, jobs, headers, database, jobsPool } = parts;
+  const notify = (name: string): Way => ({
+    name,
+    arrived: (count) => listener.run(count),
+    commit: (subject) =>
+      inTransaction(database.pool, async (client) => {
+        await client.query(NOTIFY_BARE, [[subject], JSON.stringify(dataOf(subject))]);
+      }),
+  });
+  const ours = (name: string, reader: Reader, arrived: Way['arrived']): Way => ({
+    name,
+    arrived,
+    commit: (subject) => append(database, EVENT_OF[reader], [subject]),
+  });
+  return [
+    notify(NOTIFY),
+    {
+      name: JOBS,
+      arrived: (count) => jobs.run(count),
+      commit: (subject) =>
+        inTransaction(jobsPool, (client) =>
+          client.query(`SELECT graphile_worker.add_job('empty', json_build_object('subject', $1::text))`, [
+            subject,
+          ]),
+        ),
+    },
+    ours(HANDLER, 'handler', (count) =>
+      service.run(count, { what: 'handled' } satisfies EventsServiceOptions),
+    ),
+    {
+      ...ours(STREAM, 'stream', (count) => take(receiver, count, 'stream')),
+      before: () => follow(receiver, service, headers),
+      after: () => receiver.run(0, { kind: 'leave' } satisfies ReceiverOptions),
+    },
+    ours(WEBHOOK, 'webhook', (count) => take(receiver, count, 'webhooks')),
+    notify(CONTROL),
+  ];
+}
+
+/** Milliseconds until an event has arrived. */
+interface Delay {
+  readonly sinceAppendMs: number;
+  readonly sinceCommitMs: number;
+}
+
+export async function latencyRound(way: Way, events: number): Promise<Delay[]> {
+  await way.before?.();
+  const sent = new Map<string, { readonly appendedMs: number; readonly committedMs: number }>();
+  const arrived = way.arrived(events);
+  for (const subject of newSubjects(events)) {
+    const appendedMs = sharedClockMs();
+    sent.set(subject, { appendedMs, committedMs: await way.commit(subject) });
+    await sleep(PAUSE_MS);
+  }
+  const times = (await arrived).flatMap(([subject, atMs]) => {
+    const known = sent.get(subject);
+    if (known === undefined) return [];
+    return [{ sinceAppendMs: atMs - known.appendedMs, sinceCommitMs: atMs - known.committedMs }];
+  });
+  await way.after?.();
+  if (times.length < events)
+    throw new Error(`${way.name}: ${events - times.length} events of the round are missing`);
+  return times;
+}
+
+async function inTransaction(
+  pool: pg.Pool,
+  work: (client: pg.PoolClient) => Promise<unknown>,
+): Promise<number> {
+  const client = await pool.connect();
+  try {
+    await client.query('BEGIN');
+    await work(client);
+    await client.query('COMMIT');
+    return sharedClockMs();
+  } finally {
+    client.release();
+  }
+}

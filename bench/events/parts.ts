@@ -1,0 +1,133 @@
+import { randomUUID } from 'node:crypto';
+import pg from 'pg';
+import type { EventName, NewEvent } from '../../src/events/catalogue.js';
+import { appendEvents } from '../../src/events/outbox.js';
+import { Database } from '../../src/platform/database/database.js';
+import { Environment } from '../../src/platform/env/environment.js';
+import { type Arrival, sharedClockMs } from '../harness/arrivals.js';
+import type { ReceiverOptions } from '../harness/event-receiver.process.js';
+import { newKey, post } from '../harness/key.js';
+import type { LineUp } from '../harness/line-up.js';
+import type { Participant } from '../harness/participant.js';
+import { gridLocationId, userId } from '../harness/sessions.js';
+
+/** As whom all of them ask the remote service, which is asked nothing. */
+export const ASKING = 'events';
+
+/** Each reader is told of events that no other asks for, so that it has the machine to itself. */
+export const EVENT_OF = {
+  handler: 'session.online',
+  stream: 'session.lost',
+  webhook: 'session.expired',
+} as const;
+export type Reader = keyof typeof EVENT_OF;
+
+/** What takes part: the service, whoever receives what it sends, and what it is compared with. */
+export async function prepareParts(lineUp: LineUp) {
+  const database = await lineUp.database('events');
+  const script = (file: string) => new URL(`../${file}`, import.meta.url);
+  const start = (file: string, environment = {}, concurrency = 10) =>
+    lineUp.contender({ name: ASKING, script: script(file), database, concurrency, environment });
+  const service = await start('events-service.process.ts', {
+    ROLE: 'all',
+    WEBHOOK_ALLOW_PRIVATE_ADDRESSES: 'true',
+    EVENT_BROKER_URL: 'nats://127.0.0.1:1',
+  });
+  const receiver = await start('harness/event-receiver.process.ts');
+  const listener = await start('baselines/listener.process.ts');
+  // Of its own database each, since the jobs of one are nothing to the other.
+  const jobs = await lineUp.contender({
+    name: ASKING,
+    script: script('baselines/empty-jobs.process.ts'),
+    database: await lineUp.database('jobs'),
+    concurrency: 10,
+  });
+  const tunedDatabase = await lineUp.database('tuned_jobs');
+  const tunedJobs = await lineUp.contender({
+    name: ASKING,
+    script: script('baselines/empty-jobs.process.ts'),
+    database: tunedDatabase,
+    concurrency: 10,
+    environment: { TUNED: '1' },
+  });
+  const headers = await newKey(service.url, ['events:read']);
+  await post(`${service.url}/api/v1/webhook-endpoints`, { url: receiver.url, types: [EVENT_OF.webhook] });
+
+  const own = new Database(Object.assign(new Environment(), { DATABASE_URL: database.url }));
+  const jobsPool = new pg.Pool({ connectionString: jobs.databaseUrl, max: 2 });
+  const tunedPool = new pg.Pool({ connectionString: tunedJobs.databaseUrl, max: 2 });
+  await own.query(
+    'CREATE TABLE bare_events (id bigserial PRIMARY KEY, subject text NOT NULL, data jsonb NOT NULL)',
+  );
+  return {
+    service,
+    receiver,
+    listener,
+    jobs,
+    tunedJobs,
+    headers,
+    database: own,
+    jobsPool,
+    tunedPool,
+    end: async () => {
+      await Promise.all([own.onApplicationShutdown(), jobsPool.end(), tunedPool.end()]);
+    },
+  };
+}
+
+export type Parts = Awaited<ReturnType<typeof prepareParts>>;
+
+/** In one transaction; answers when its commit was known, by the shared clock. */
+export async function append(
+  database: Database,
+  name: EventName,
+  subjects: readonly string[],
+): Promise<number> {
+  let committedMs = 0;
+  await database.transaction(async (tx) => {
+    // The first of what runs after the commit.
+    tx.afterCommit(() => void (committedMs = sharedClockMs()));
+    await appendEvents(
+      tx,
+      subjects.map((subject) => ({ name, subject, data: dataOf(subject) }) as NewEvent),
+    );
+  });
+  return committedMs;
+}
+
+export const take = (receiver: Participant, count: number, from: 'webhooks' | 'stream') =>
+  receiver.run<Arrival[]>(count, { kind: 'take', from } satisfies ReceiverOptions);
+
+export async function follow(
+  receiver: Participant,
+  service: Participant,
+  headers: Readonly<Record<string, string>>,
+  after?: string,
+): Promise<void> {
+  const place = after === undefined ? '' : `&after=${after}`;
+  const url = `${service.url}/api/v1/events/stream?types=${EVENT_OF.stream}${place}`;
+  await receiver.run(0, { kind: 'follow', url, headers } satisfies ReceiverOptions);
+}
+
+export const newSubjects = (count: number): string[] => Array.from({ length: count }, () => randomUUID());
+
+export const NOTIFY_BARE = `
+  WITH inserted AS (
+    INSERT INTO bare_events (subject, data) SELECT unnest($1::text[]), $2::jsonb RETURNING id
+  )
+  SELECT count(pg_notify('bench', id::text)) FROM inserted`;
+/** As large as the data of a session's event. */
+export const dataOf = (sessionId: string) => ({
+  sessionId,
+  userId: userId(0),
+  gridLocationId: gridLocationId(0),
+  tenantReference: 'customer 1',
+  brand: null,
+  metadata: {},
+  state: 'online',
+  previousState: 'awaiting_owner',
+  basis: 'observed',
+  rule: 'finished',
+  inverters: [],
+  observedAt: new Date().toISOString(),
+});
