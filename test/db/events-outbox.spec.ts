@@ -7,6 +7,7 @@ import { appendEvents } from '../../src/events/outbox.js';
 import { Database } from '../../src/platform/database/database.js';
 import { createTestDatabase, type TestDatabase } from '../setup/test-database.js';
 import { environmentFor } from '../setup/test-environment.js';
+import { waitFor } from '../setup/wait-for.js';
 import { sessionEvent } from './events-fixture.js';
 
 let testDatabase: TestDatabase;
@@ -28,6 +29,11 @@ beforeEach(async () => {
 
 const append = (...appended: Parameters<typeof appendEvents>[1]) =>
   database.transaction((tx) => appendEvents(tx, appended));
+
+const unsequenced = async () =>
+  (await database.query('SELECT FROM domain_events WHERE sequence IS NULL')).length;
+
+const isSequenced = () => waitFor('the sequence', async () => (await unsequenced()) === 0);
 
 const jobs = () =>
   database.query<{ key: string; revision: number; attempts: number; run_at: Date }>(
@@ -96,11 +102,9 @@ describe('appending events', () => {
 });
 
 describe('the sequence', () => {
-  const unsequenced = async () =>
-    (await database.query('SELECT FROM domain_events WHERE sequence IS NULL')).length;
-
   it('is given soon after the commit, without a reader', async () => {
     await append(sessionEvent('session.online', 's1'));
+    await isSequenced();
     expect(await database.query('SELECT sequence FROM domain_events')).toEqual([{ sequence: '1' }]);
   });
 
@@ -164,6 +168,7 @@ describe('a page', () => {
 
   it('reads no more than a stretch of the history in search of a rare type, and leads on', async () => {
     await append(sessionEvent('session.expired', 's1'), sessionEvent('session.online', 's2'));
+    await isSequenced();
     await database.query('UPDATE domain_events SET sequence = 150000 WHERE sequence = 2');
     const first = await events.readPage('0', ['session.online'], 10);
     expect(first).toEqual({ events: [], next: '100000', last: '150000' });

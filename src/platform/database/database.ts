@@ -17,7 +17,10 @@ export interface Sql {
 
 /** A statement run through this commits or is rolled back together with all others of the same `work`. */
 export interface Transaction extends Sql {
-  /** Runs once the commit is known, outside the transaction; an error in it is logged and changes nothing. */
+  /**
+   * Runs once the commit is known, outside the transaction, one after the other. Nobody waits for it but the stop of the process; an
+   * error in it is logged and changes nothing.
+   */
   afterCommit(effect: (sql: Sql) => void | Promise<void>): void;
 }
 
@@ -43,6 +46,7 @@ const ATTEMPTS = 3;
 export class Database implements Sql, OnApplicationShutdown {
   readonly prisma: PrismaClient;
   readonly pool: pg.Pool;
+  private readonly effects = new Set<Promise<void>>();
   private readonly logger = new Logger(Database.name);
 
   constructor(environment: Environment) {
@@ -84,7 +88,7 @@ export class Database implements Sql, OnApplicationShutdown {
     afterCommit: (sql: Sql) => void | Promise<void>,
   ): Promise<Row[]> {
     const rows = await again(() => this.query<Row>(statement, values));
-    await this.runEffects([afterCommit]);
+    this.runEffects([afterCommit]);
     return rows;
   }
 
@@ -106,20 +110,29 @@ export class Database implements Sql, OnApplicationShutdown {
     } finally {
       client.release(broken);
     }
-    await this.runEffects(effects);
+    this.runEffects(effects);
     return result;
   }
 
-  private async runEffects(effects: readonly ((sql: Sql) => void | Promise<void>)[]): Promise<void> {
+  private runEffects(effects: readonly ((sql: Sql) => void | Promise<void>)[]): void {
+    if (effects.length === 0) return;
+    const running = this.runInTurn(effects).finally(() => this.effects.delete(running));
+    this.effects.add(running);
+  }
+
+  private async runInTurn(effects: readonly ((sql: Sql) => void | Promise<void>)[]): Promise<void> {
     for (const effect of effects) {
-      await Promise.resolve()
-        .then(() => effect(this))
-        .catch((error: unknown) => this.logger.warn(`after commit: ${String(error)}`));
+      try {
+        await effect(this);
+      } catch (error) {
+        this.logger.warn(`after commit: ${String(error)}`);
+      }
     }
   }
 
   // HTTP has drained by now; in onModuleDestroy it has not.
   async onApplicationShutdown(): Promise<void> {
+    await Promise.all(this.effects);
     await this.prisma.$disconnect();
     await this.pool.end();
   }

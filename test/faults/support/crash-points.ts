@@ -72,11 +72,12 @@ function watchReads(reader: SessionReader, reach: Reach): void {
 /** Steps of a transaction that moves sessions. */
 function watchMoves(database: Database, reach: Reach): void {
   const transaction = database.transaction.bind(database);
-  database.transaction = (work) =>
-    transaction(async (tx) => {
+  database.transaction = async (work) => {
+    let reached: Promise<void> | undefined;
+    const done = await transaction(async (tx) => {
       let moved = 0;
       // The first effect, so that nothing has happened since the commit.
-      tx.afterCommit(() => (moved > 0 ? reach('after commit', moved) : undefined));
+      tx.afterCommit(() => (reached = moved > 0 ? reach('after commit', moved) : undefined));
       const result = await work({
         ...tx,
         query: async <Row>(statement: string | Statement, values: readonly unknown[] = []) => {
@@ -90,6 +91,9 @@ function watchMoves(database: Database, reach: Reach): void {
       if (moved > 0) await reach('before commit', moved);
       return result;
     });
+    await reached;
+    return done;
+  };
 }
 
 /** Requests for a token are sent elsewhere. */
@@ -106,11 +110,16 @@ function watchPosts(remote: AuthorisedRemote, reach: Reach): void {
 
 function watchSaves(database: Database, reach: Reach): void {
   const commit = database.commit.bind(database);
-  database.commit = (statement, values, afterCommit) =>
-    commit(statement, values, async (sql) => {
-      if (isConfirmation(statement)) await reach(SAVED_STEP);
+  database.commit = async (statement, values, afterCommit) => {
+    let reached: Promise<void> | undefined;
+    const rows = await commit<never>(statement, values, async (sql) => {
+      reached = isConfirmation(statement) ? reach(SAVED_STEP) : undefined;
+      await reached;
       await afterCommit(sql);
     });
+    await reached;
+    return rows;
+  };
 }
 
 /** Of the users of one registration or several, whose events are its last parameter. */
