@@ -2,7 +2,6 @@ import { Module } from '@nestjs/common';
 import { AuthModule } from '../auth/auth.module.js';
 import { EventsModule } from '../events/events.module.js';
 import { RemoteModule } from '../remote/remote.module.js';
-import { UsersModule } from '../users/users.module.js';
 import { InvertersController } from './inverters.controller.js';
 import { InvertersStore } from './inverters.store.js';
 import { PollWrites } from './poll-writes.js';
@@ -21,7 +20,7 @@ import { StartsStore } from './starts.store.js';
 import { StateWatch } from './state-watch.service.js';
 
 @Module({
-  imports: [AuthModule, RemoteModule, EventsModule, UsersModule],
+  imports: [AuthModule, RemoteModule, EventsModule],
   controllers: [SessionsController, InvertersController],
   providers: [
     SessionsService,

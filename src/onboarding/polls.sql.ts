@@ -147,11 +147,3 @@ export const STOP_POLLS: Statement = {
   name: 'stop_polls',
   text: `DELETE FROM session_polls WHERE session_id = ANY($1::uuid[])`,
 };
-
-/** The first read comes after the floor: nobody finishes a web flow faster. */
-export const WATCH_SESSION: Statement = {
-  name: 'watch_session',
-  text: `
-    INSERT INTO session_polls (session_id, user_id, due_at, claimed_at, checked_at, phase, anchor_at)
-    VALUES ($1, $2, clock_timestamp() + $4 * interval '1 millisecond', clock_timestamp(), clock_timestamp(), $3, clock_timestamp())`,
-};

@@ -97,28 +97,6 @@ export const MISS_INVERTERS: Statement = {
      WHERE i.session_id = m.session_id AND i.id = m.id AND i.missing_since IS NULL`,
 };
 
-export const INSERT_SESSION: Statement = {
-  name: 'insert_session',
-  text: `
-    INSERT INTO onboarding_sessions (id, user_id, grid_location_id, brand, metadata, state, basis, rule, finished, active, expired,
-                                     start_url_ciphertext, created_at, updated_at, expires_at, started_updated_at,
-                                     state_changed_at, last_checked_at)
-    SELECT $1, g.user_id, g.id, $3, $4::jsonb, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $13,
-           clock_timestamp(), clock_timestamp()
-      FROM grid_locations g WHERE g.id = $2
-    ON CONFLICT (id) DO NOTHING
-    RETURNING state_changed_at AS now, user_id AS "userId",
-              (SELECT tenant_reference FROM users u WHERE u.id = user_id) AS "tenantReference"`,
-};
-
-/** Makes room for a newer session of the same location and brand; the older one stays watched. */
-export const SUPERSEDE_SESSIONS: Statement = {
-  name: 'supersede_sessions',
-  text: `
-    UPDATE onboarding_sessions SET superseded_at = clock_timestamp(), changed_at = clock_timestamp()
-     WHERE grid_location_id = $1 AND brand IS NOT DISTINCT FROM $2 AND superseded_at IS NULL AND id <> $3`,
-};
-
 /** A session whose web flow is still of use to the owner: open, current, and with some of its life left. */
 export const FIND_OPEN_SESSION: Statement = {
   name: 'find_open_session',

@@ -5,7 +5,6 @@ import { Problem } from '../platform/problem/problem.js';
 import { ContractDrift } from '../remote/contract-drift.service.js';
 import type { Outcome } from '../remote/outcome.js';
 import { outcomeOf } from '../remote/read-answer.js';
-import { UsersStore } from '../users/users.store.js';
 import { readStartSessionResponse, START_ANSWER, startSessionRequest } from './session.client.js';
 import type { StartedSession } from './session.client.js';
 import { StartsStore } from './starts.store.js';
@@ -23,7 +22,6 @@ const DEFAULT_RETRY_AFTER_SECONDS = 5;
 @Injectable()
 export class StartSessionService {
   constructor(
-    private readonly users: UsersStore,
     private readonly starts: StartsStore,
     private readonly remote: AuthorisedRemote,
     private readonly environment: Environment,
@@ -32,7 +30,6 @@ export class StartSessionService {
 
   /** Throws Problem not_found, remote_rejected, remote_unavailable. */
   async start(wanted: WantedSession): Promise<{ readonly sessionId: string; readonly reused: boolean }> {
-    const { userId } = await this.users.getGridLocation(wanted.gridLocationId);
     const deadline = performance.now() + this.environment.SCS_TIMEOUT_MS * MAX_ATTEMPTS;
     do {
       const begun = await this.starts.begin(wanted);
@@ -40,7 +37,7 @@ export class StartSessionService {
         case 'open':
           return { sessionId: begun.sessionId, reused: true };
         case 'begun': {
-          const sessionId = await this.send(begun.start, wanted, userId);
+          const sessionId = await this.send(begun.start, wanted);
           if (sessionId !== null) return { sessionId, reused: false };
           break;
         }
@@ -54,9 +51,9 @@ export class StartSessionService {
   }
 
   /** Null when another process took the start over meanwhile, or the user was erased. */
-  private async send(start: HeldStart, wanted: WantedSession, userId: string): Promise<string | null> {
+  private async send(start: HeldStart, wanted: WantedSession): Promise<string | null> {
     for (let attempt = start.attempts; ; attempt++) {
-      const outcome = await this.sendOnce(wanted.gridLocationId, userId);
+      const outcome = await this.sendOnce(wanted.gridLocationId, start.userId);
       switch (outcome.kind) {
         case 'done':
           return (await this.starts.succeed(start, outcome.value, wanted)) ? outcome.value.sessionId : null;

@@ -1,7 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Database } from '../platform/database/database.js';
 import { Environment } from '../platform/env/environment.js';
-import { classify } from './machine.js';
 import type { StartedSession } from './session.client.js';
 import { FIND_OPEN_SESSION } from './sessions.sql.js';
 import { StartedSessionsStore } from './started-sessions.store.js';
@@ -20,6 +19,9 @@ export interface HeldStart {
   readonly id: string;
   readonly leaseToken: string;
   readonly attempts: number;
+  /** Whose location it is. */
+  readonly userId: string;
+  readonly tenantReference: string;
 }
 
 export type BegunStart =
@@ -47,19 +49,23 @@ export class StartsStore {
 
   /** Takes the right to start, or says why not. An abandoned start of a process that died is taken over. */
   async begin(wanted: WantedSession): Promise<BegunStart> {
-    const place = [wanted.gridLocationId, wanted.brand];
-    return this.database.transaction(async (tx) => {
-      if ((await tx.query(sql.HOLD_PLACE, [wanted.gridLocationId])).length === 0) return { kind: 'gone' };
-      const values = [...place, this.leaseMs];
-      const [begun] = await tx.query<HeldStart>(sql.BEGIN_START, values);
-      const start = begun ?? (await tx.query<HeldStart>(sql.TAKE_OVER_START, values))[0];
-      if (start === undefined) return { kind: 'in_flight' };
-      // Looked up while no other start of this place can finish, or a double click could start a second session between the two.
-      const [open] = wanted.reuse ? await tx.query<{ id: string }>(FIND_OPEN_SESSION, place) : [];
-      if (open === undefined) return { kind: 'begun', start };
-      await tx.query(sql.DROP_START, [start.id, start.leaseToken]);
-      return { kind: 'open', sessionId: open.id };
-    });
+    // Most double clicks end here, before anything is written.
+    const open = await this.findOpen(wanted);
+    if (open !== null) return { kind: 'open', sessionId: open };
+    const values = [wanted.gridLocationId, wanted.brand, this.leaseMs];
+    const [place] = await this.database.query<Place & (Lease | { readonly id: null })>(
+      sql.BEGIN_START,
+      values,
+    );
+    if (place === undefined) return { kind: 'gone' };
+    const lease =
+      place.id === null ? (await this.database.query<Lease>(sql.TAKE_OVER_START, values))[0] : place;
+    if (lease === undefined) return { kind: 'in_flight' };
+    // Looked up again while no other start of this place can finish, or a double click could start a second session between the two.
+    const finished = await this.findOpen(wanted);
+    if (finished === null) return { kind: 'begun', start: { ...place, ...lease } };
+    await this.database.query(sql.DROP_START, [lease.id, lease.leaseToken]);
+    return { kind: 'open', sessionId: finished };
   }
 
   /** Holds the start for a further attempt; false when another process has taken it over. */
@@ -71,22 +77,21 @@ export class StartsStore {
    * False when another process has taken the start over, or the user has been erased: the session of this answer has then been
    * counted as an orphan.
    */
-  async succeed(
-    { id, leaseToken }: HeldStart,
-    started: StartedSession,
-    wanted: WantedSession,
-  ): Promise<boolean> {
-    return this.database.transaction(async (tx) => {
-      if ((await tx.query(sql.HOLD_PLACE, [wanted.gridLocationId])).length === 0) return false;
-      if ((await tx.query(sql.HOLD_START, [id, leaseToken])).length === 0) return false;
-      await this.sessions.insert(tx, started, wanted, classify(started, started.updatedAt));
-      await tx.query(sql.FINISH_START, [id, leaseToken, 'started', started.sessionId, 0, null]);
-      return true;
-    });
+  succeed(start: HeldStart, started: StartedSession, wanted: WantedSession): Promise<boolean> {
+    return this.sessions.keep(start, started, wanted);
   }
 
   /** `orphans`: 1 when the last attempt may have had its effect. */
   async fail({ id, leaseToken }: HeldStart, error: string, orphans: 0 | 1): Promise<void> {
-    await this.database.query(sql.FINISH_START, [id, leaseToken, 'failed', null, orphans, error]);
+    await this.database.query(sql.FAIL_START, [id, leaseToken, orphans, error]);
+  }
+
+  private async findOpen({ gridLocationId, brand, reuse }: WantedSession): Promise<string | null> {
+    if (!reuse) return null;
+    const [open] = await this.database.query<{ id: string }>(FIND_OPEN_SESSION, [gridLocationId, brand]);
+    return open?.id ?? null;
   }
 }
+
+type Place = Pick<HeldStart, 'userId' | 'tenantReference'>;
+type Lease = Omit<HeldStart, keyof Place>;

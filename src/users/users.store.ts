@@ -16,13 +16,6 @@ export interface UserRecord extends Omit<UserRow, 'tenantReference' | 'gridLocat
   readonly gridLocations: { readonly id: string; readonly ean: string }[];
 }
 
-export interface GridLocationRecord {
-  readonly id: string;
-  readonly ean: string;
-  readonly userId: string;
-  readonly tenantReference: string;
-}
-
 export interface UserFilter {
   readonly tenantReference?: string;
   readonly ean?: string;
@@ -80,17 +73,6 @@ export class UsersStore {
       take: limit,
     });
     return users.map(toRecord);
-  }
-
-  /** A grid location with the user it belongs to. Throws Problem not_found. */
-  async getGridLocation(id: string): Promise<GridLocationRecord> {
-    const location = await this.database.prisma.gridLocation.findUnique({
-      where: { id, user: { erasedAt: null } },
-      select: { id: true, ean: true, userId: true, user: { select: { tenantReference: true } } },
-    });
-    if (location === null) throw new Problem('not_found', `There is no grid location ${id}`);
-    const { user, userId, ean } = location;
-    return { id, userId, ean: ean!, tenantReference: user.tenantReference! };
   }
 }
 

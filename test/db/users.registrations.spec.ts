@@ -203,12 +203,6 @@ describe('an outcome', () => {
     const found = { status: 'registered', user: toUserView(await users.getUser(user.id)) };
     const answered = settled?.status === 'registered' && { ...settled, user: toUserView(settled.user) };
     expect(JSON.stringify(answered)).toBe(JSON.stringify(found));
-    const [location] = user.gridLocations;
-    expect(await users.getGridLocation(location?.id ?? '')).toEqual({
-      ...location,
-      userId: user.id,
-      tenantReference: claim.tenantReference,
-    });
   });
 
   it('registered: each handler that listens is owed the event, and has a job for it', async () => {

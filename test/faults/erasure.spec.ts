@@ -16,7 +16,8 @@ import {
   ERASE_STARTS,
 } from '../../src/onboarding/erase-sessions.sql.js';
 import { STOP_POLLS } from '../../src/onboarding/polls.sql.js';
-import { HOLD_PLACE } from '../../src/onboarding/starts.sql.js';
+import { KEEP_STARTED_SESSION } from '../../src/onboarding/started-sessions.sql.js';
+import { BEGIN_START } from '../../src/onboarding/starts.sql.js';
 import { Database, type Statement, type Transaction } from '../../src/platform/database/database.js';
 import { DELETE_REGISTRATIONS, ERASE_GRID_LOCATIONS, ERASE_USER } from '../../src/users/erase-user.sql.js';
 import { TestClient, type SessionAnswer, type UserAnswer } from '../setup/client.js';
@@ -316,7 +317,10 @@ describe('R38: nothing brings an erased person back', () => {
 
   it('turns red when a start does not look whether its user is still there', async () => {
     await service.close();
-    await start((app) => changeStatement(app, HOLD_PLACE, 'AND u.erased_at IS NULL', ''));
+    await start((app) => {
+      for (const statement of [BEGIN_START, KEEP_STARTED_SESSION])
+        changeStatement(app, statement, 'AND u.erased_at IS NULL', '');
+    });
     const { answer } = await startWhileErasing();
     expect([answer.status, answer.body.metadata]).toEqual([201, { note: 'canary' }]);
   });

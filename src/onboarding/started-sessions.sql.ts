@@ -1,0 +1,59 @@
+import { appendingAfter } from '../events/outbox.js';
+import type { Statement } from '../platform/database/database.js';
+import { holdingPlace } from './starts.sql.js';
+
+// The clock of the database, in the form in which events tell instants.
+const OBSERVED_AT = `to_jsonb(to_char(now AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'))`;
+
+/**
+ * The start $3 with the lease token $4 has brought the session $5 of the location $1 and the brand $2: records it ($6, with the
+ * ciphertext of its startUrl $7), keeps the answer ($8), watches it from now on, the first read in $9 ms (nobody finishes a web flow
+ * faster), announces it by the event $10, and makes it the current one of its place. A session that is known already (the remote
+ * service answered a second start with the first session) is left as it is. No row, and nothing changed, when the start is no longer
+ * held or its place is gone.
+ *
+ * `held` comes before everything else. The session is inserted from a count of those it supersedes, because the unique index on
+ * current sessions has room for it only after they have been changed.
+ */
+export const KEEP_STARTED_SESSION: Statement = {
+  name: 'keep_started_session',
+  text: `
+    WITH clock AS MATERIALIZED (
+      SELECT date_trunc('milliseconds', clock_timestamp()) AS now
+    ), ${holdingPlace('$1')}, held AS MATERIALIZED (
+      SELECT s.id, place.user_id FROM session_starts s, place
+       WHERE s.id = $3 AND s.lease_token = $4 AND s.status = 'sending'
+         FOR UPDATE OF s
+    ), superseded AS (
+      UPDATE onboarding_sessions SET superseded_at = clock_timestamp(), changed_at = clock_timestamp()
+       WHERE grid_location_id = $1 AND brand IS NOT DISTINCT FROM $2 AND superseded_at IS NULL AND id <> $5
+         AND EXISTS (SELECT FROM held)
+      RETURNING id
+    ), session AS (
+      INSERT INTO onboarding_sessions (id, user_id, grid_location_id, brand, metadata, state, basis, rule, finished, active, expired,
+                                       start_url_ciphertext, created_at, updated_at, expires_at, started_updated_at,
+                                       state_changed_at, last_checked_at)
+      SELECT $5, held.user_id, $1, $2, s.metadata, s.state, s.basis, s.rule, s.finished, s.active, s.expired,
+             $7, s.created_at, s.updated_at, s.expires_at, s.updated_at, clock.now, clock.now
+        FROM held, clock, (SELECT count(*) FROM superseded) AS room,
+             jsonb_to_record($6::jsonb) AS s(metadata jsonb, state text, basis text, rule text, finished boolean, active boolean,
+               expired boolean, created_at timestamptz, updated_at timestamptz, expires_at timestamptz)
+      ON CONFLICT (id) DO NOTHING
+      RETURNING id, user_id, state, basis, rule, state_changed_at AS now
+    ), watched AS (
+      INSERT INTO session_polls (session_id, user_id, due_at, claimed_at, checked_at, phase, anchor_at)
+      SELECT id, user_id, now + $9 * interval '1 millisecond', now, now, $6::jsonb ->> 'phase', now FROM session
+    ), answer AS (
+      INSERT INTO session_observations (session_id, source, http_status, body, hash)
+      SELECT session.id, 'start', o.http_status, o.body::json, decode(o.hash, 'hex')
+        FROM session, jsonb_to_record($8::jsonb) AS o(http_status int, body text, hash text)
+      RETURNING id
+    ), transition AS (
+      INSERT INTO session_transitions (session_id, from_state, to_state, basis, rule, observation_id, at)
+      SELECT session.id, NULL, state, basis, rule, answer.id, now FROM session, answer
+    ), finished AS (
+      UPDATE session_starts SET status = 'started', session_id = $5, updated_at = clock_timestamp()
+       WHERE id = $3 AND EXISTS (SELECT FROM held)
+    ), ${appendingAfter('session', `(SELECT jsonb_build_array(jsonb_set($10::jsonb, '{data,observedAt}', ${OBSERVED_AT})) FROM clock)`)}
+    SELECT id, (SELECT count(*) FROM jobs) AS jobs FROM held`,
+};
