@@ -14,14 +14,23 @@ takePart(async ({ remoteUrl, databaseUrl, concurrency, environment }) => {
   const utils = await makeWorkerUtils({ pgPool: pool });
   await utils.migrate();
   await utils.addJobs(firstJobs().map((payload) => ({ identifier: 'poll', payload, runAt: nextReadAt() })));
-  await run({
-    ...runnerOptions(pool, concurrency, environment?.TUNED === '1'),
-    taskList: {
-      poll: async (payload, { addJob }) => {
-        await addJob('poll', await read(payload as PollJob), { runAt: nextReadAt() });
-        countdown.step();
-      },
+  // Idle, its workers look for jobs in turn, which takes a sixth of a core of PostgreSQL: not in the rounds of others.
+  let stopped = Promise.resolve();
+  return {
+    run: async (count: number) => {
+      await stopped;
+      const done = countdown.of(count);
+      const runner = await run({
+        ...runnerOptions(pool, concurrency, environment?.TUNED === '1'),
+        taskList: {
+          poll: async (payload, { addJob }) => {
+            await addJob('poll', await read(payload as PollJob), { runAt: nextReadAt() });
+            countdown.step();
+          },
+        },
+      });
+      await done;
+      stopped = runner.stop();
     },
-  });
-  return { run: (count: number) => countdown.of(count) };
+  };
 });
