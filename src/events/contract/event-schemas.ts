@@ -83,7 +83,7 @@ const inverterData = object({
 });
 const registrationData = object({
   registrationId: uuid('Id of the registration'),
-  tenantReference: textOrNull('Your reference of the user; null once it has been erased'),
+  tenantReference: TENANT_REFERENCE,
   reason: text('What the remote service or our own check said, without secrets'),
 });
 const OPERATION = oneOf(

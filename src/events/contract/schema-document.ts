@@ -50,8 +50,7 @@ export function schemaDocument(): JsonSchema {
 
 /** Every field is required wherever an object names its fields. */
 function completed(schema: unknown, fields: 'open' | 'closed'): unknown {
-  if (Array.isArray(schema)) return schema;
-  if (typeof schema !== 'object' || schema === null) return schema;
+  if (typeof schema !== 'object' || schema === null || Array.isArray(schema)) return schema;
   const entries = Object.entries(schema).map(([key, value]): [string, unknown] => [
     key,
     key === 'properties'
