@@ -3,6 +3,7 @@ import { PrismaPg } from '@prisma/adapter-pg';
 import pg from 'pg';
 import { Environment } from '../env/environment.js';
 import { PrismaClient } from './generated/client.js';
+import { withFastTimestamps } from './timestamps.js';
 
 /** A statement with a name is prepared once per connection; give one to whatever runs often. */
 export interface Statement {
@@ -60,6 +61,7 @@ export class Database implements Sql, OnApplicationShutdown {
       idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_TIMEOUT_MS,
       keepAlive: true,
       application_name: `pv-onboarding ${environment.ROLE}`,
+      types: withFastTimestamps,
     });
     this.pool.on('error', (error) => this.logger.warn(`idle database connection lost: ${error.message}`));
     // The pool's handler does not cover a client that is checked out; without one of its own, a lost connection ends the process.

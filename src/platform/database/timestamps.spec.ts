@@ -1,0 +1,35 @@
+import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import pg from 'pg';
+import { parseTimestamp } from './timestamps.js';
+
+const ofPg = pg.types.getTypeParser(pg.types.builtins.TIMESTAMPTZ) as (text: string) => unknown;
+
+describe('an instant from PostgreSQL', () => {
+  it.each([
+    '2026-11-21 05:41:24.123456+00',
+    '2026-11-21 05:41:24.1+00',
+    '2026-11-21 05:41:24+00',
+    '2026-11-21 05:41:24.057+00',
+    '2026-11-21 05:41:24.057+05:30',
+    '2026-11-21 05:41:24-08',
+    '0044-03-15 12:00:00+00',
+    '0044-03-15 12:00:00+00 BC',
+    '12026-11-21 05:41:24.5+00',
+    'infinity',
+    '-infinity',
+  ])('%s is what pg makes of it', (text) => {
+    expect(parseTimestamp(text)).toEqual(ofPg(text));
+  });
+
+  it('keeps every millisecond', () => {
+    const instants = fc.date({ min: new Date('1000-01-01T00:00:00Z'), noInvalidDate: true });
+    const isKept = (at: Date) => {
+      if (at.getUTCFullYear() > 9_999) return;
+      const text = at.toISOString().replace('T', ' ').replace('Z', '+00');
+      expect(parseTimestamp(text)).toEqual(at);
+      expect(parseTimestamp(text.replace(/0+\+00$/, '+00'))).toEqual(at);
+    };
+    fc.assert(fc.property(instants, isKept));
+  });
+});
