@@ -65,6 +65,9 @@ interface RawSession extends Omit<SessionRow, 'inverters'> {
   }[];
 }
 
+/** A page of the default size and of the largest, and one row more. Not of every size: PostgreSQL keeps a plan for each, per connection. */
+const PREPARED_LIMITS = [51, 201];
+
 /** Sessions as they are answered. Reads only. */
 @Injectable()
 export class SessionAnswersStore {
@@ -99,11 +102,13 @@ export class SessionAnswersStore {
     add((p) => `u.tenant_reference = ${p}`, filter.tenantReference);
     add((p) => `s.brand = ${p}`, filter.brand);
     add((p) => `s.changed_at >= ${p}`, filter.updatedSince);
+    const isAll = conditions.length === 0 && PREPARED_LIMITS.includes(limit);
     if (after !== undefined) {
       values.push(after.changedAt, after.id);
       conditions.push(`(s.changed_at, s.id) > ($${values.length - 1}, $${values.length}::uuid)`);
     }
-    const rows = await this.database.query<RawSession>(sql.listSessions(conditions, limit), values);
+    const statement = isAll ? sql.listAllSessions(conditions, limit) : sql.listSessions(conditions, limit);
+    const rows = await this.database.query<RawSession>(statement, values);
     return rows.map(toSession);
   }
 

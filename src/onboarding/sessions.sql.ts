@@ -131,6 +131,16 @@ export function listSessions(conditions: readonly string[], limit: number): stri
   return `${SELECT_SESSION} ${where} ORDER BY s.changed_at, s.id LIMIT ${limit}`;
 }
 
+/**
+ * A page of all sessions, from the beginning or after a position, has one plan. It is prepared, because to read the text and to plan it
+ * takes PostgreSQL longer than to find 50 among a million. The limit stands in the text: a plan for any limit would be one for a tenth
+ * of the table.
+ */
+export const listAllSessions = (position: readonly string[], limit: number): Statement => ({
+  name: `list_all_sessions_${position.length === 0 ? 'first' : 'next'}_${limit}`,
+  text: listSessions(position, limit),
+});
+
 export const FIND_WATCHED_STATES: Statement = {
   name: 'find_watched_states',
   text: `SELECT id, state FROM onboarding_sessions WHERE id = ANY($1::uuid[]) AND closed_at IS NULL`,
