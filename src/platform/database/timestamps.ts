@@ -9,8 +9,8 @@ const FRACTION_AT = '2026-11-21 05:41:24.'.length;
 const otherwise = types.getTypeParser(TIMESTAMPTZ) as (text: string) => unknown;
 
 /**
- * pg's own parser takes 1.1 µs, a fifth of what a page of sessions cost in this process; this takes a tenth of that. What does not look
- * like an instant in UTC is left to the other.
+ * pg's own parser, a regular expression, takes 0.65 µs, and a page of 50 sessions has 300 instants; this takes 0.23 µs. What does not
+ * look like an instant in UTC is left to the other.
  */
 export function parseTimestamp(text: string): unknown {
   // Date.UTC takes the years before 100 for those of the twentieth century.
