@@ -12,7 +12,7 @@ takePart(async ({ databaseUrl }) => {
   const row = { name: 'row', text: 'SELECT * FROM onboarding_sessions WHERE id = $1' };
   for (const [path, statement] of Object.entries({ full: FIND_SESSION, row })) {
     app.get<{ Params: { id: string } }>(`/${path}/:id`, async (request) => {
-      const { rows } = await pool.query({ ...statement, values: [request.params.id] });
+      const { rows } = await pool.query(statement, [request.params.id]);
       return rows[0];
     });
   }
