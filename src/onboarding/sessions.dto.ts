@@ -110,7 +110,7 @@ export class SessionsQuery extends PageQuery {
   updatedSince?: Date;
 }
 
-/** Instants are text, as they are answered: JSON.stringify takes five times as long to write a Date. */
+/** Instants are text, as they are answered: JSON.stringify takes twice as long to make it of a Date. */
 export class SessionView {
   @ApiProperty({ format: 'uuid', description: 'The remote sessionId: it works in both systems' })
   id: string;

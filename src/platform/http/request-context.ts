@@ -37,7 +37,7 @@ function traceIdOf(request: Pick<IncomingMessage, 'headers'>): string | undefine
 
 /**
  * How many requests are in a context. While there is one, Node 20 calls hooks for every promise and every socket of the process, which
- * takes a fifth of the CPU of reading a session, also of those that are in none; so the hooks go with the last.
+ * takes a tenth or more of the CPU of reading a session, also of those that are in none; so the hooks go with the last.
  */
 let inside = 0;
 
