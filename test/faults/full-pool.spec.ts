@@ -8,7 +8,9 @@ import { caught, promise } from './support/promise.js';
 const CONNECTION_WAIT_MS = 5_000;
 const TOLERANCE_MS = 200;
 const POOL_SIZE = 4;
-const REQUESTS = 6;
+const REQUESTS = 8;
+/** One after the other, so that what is done for several of them together is under way when the next comes. */
+const APART_MS = 100;
 
 interface Answered {
   readonly status: number;
@@ -26,13 +28,19 @@ async function askWithFullPool(
 ): Promise<{ answered: Answered[]; afterwards: number; usualMs: number }> {
   const service = await startTestApp({ DATABASE_POOL_SIZE: POOL_SIZE, ROLE: 'api' }, prepare && { prepare });
   const pool = service.app.get(Database).pool;
-  const ask = async (): Promise<Answered> => {
+  const ask = async (nth = 0): Promise<Answered> => {
+    await sleep(nth * APART_MS);
     const startedAt = performance.now();
     const late = sleep(CONNECTION_WAIT_MS, undefined, { ref: false }).then(
       () => performance.now() - startedAt - CONNECTION_WAIT_MS,
     );
+    const registration = {
+      tenantReference: `customer ${nth}`,
+      gridLocations: [{ ean: '541448860004178019' }],
+    };
     const response = await fetch(`${service.url}/api/v1/users`, {
-      headers: { authorization: `Bearer ${service.adminKey}` },
+      headers: { authorization: `Bearer ${service.adminKey}`, 'content-type': 'application/json' },
+      ...(nth % 2 === 1 && { method: 'POST', body: JSON.stringify(registration) }),
     });
     const { code } = (await response.json()) as { code?: string };
     const tookMs = performance.now() - startedAt;
@@ -47,7 +55,9 @@ async function askWithFullPool(
   const { tookMs: usualMs } = await ask();
   const held = await Promise.all(Array.from({ length: POOL_SIZE }, () => pool.connect()));
   const answered: Answered[] = [];
-  const asked = Array.from({ length: REQUESTS }, () => ask().then((answer) => void answered.push(answer)));
+  const asked = Array.from({ length: REQUESTS }, (_, nth) =>
+    ask(nth).then((answer) => void answered.push(answer)),
+  );
   await Promise.race([Promise.all(asked), sleep(patienceMs, undefined, { ref: false })]);
   const inTime = [...answered];
   for (const client of held) client.release();

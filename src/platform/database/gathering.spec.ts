@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
+import { waitFor } from '../../../test/setup/wait-for.js';
 import { Gathering } from './gathering.js';
 
 const isOfOne = (error: unknown): boolean => error instanceof RangeError;
@@ -121,5 +122,42 @@ describe('gathering', () => {
     void gathering.add(1);
     await turn();
     expect(await gathering.add(2)).toBe(2);
+  });
+
+  it('lets those that come while a go is stuck have one beside it, and goes on in turn when it is over', async () => {
+    const { add, end, goes } = doubling();
+    const stuck = add(1);
+    await turn();
+    const next = add(2);
+    await waitFor('a go beside the one that is stuck', () => goes.length === 2);
+    expect(goes).toEqual([[1], [2]]);
+    const third = add(3);
+    await turn();
+    expect(goes).toHaveLength(2);
+    await end();
+    expect(values(await stuck)).toEqual([2]);
+    await end();
+    await end();
+    expect(values([...(await next), ...(await third)])).toEqual([4, 6]);
+  });
+
+  it('tries only so many alone at once', async () => {
+    let [running, most] = [0, 0];
+    const gathering = new Gathering<number, number>(
+      {
+        together: async (items) => Promise.resolve(items.map(() => undefined)),
+        alone: async (n) => {
+          most = Math.max(most, ++running);
+          await turn();
+          running--;
+          return n;
+        },
+        mayBeOfOne: isOfOne,
+      },
+      100,
+    );
+    const numbers = Array.from({ length: 20 }, (_, n) => n);
+    expect(await Promise.all(numbers.map((n) => gathering.add(n)))).toEqual(numbers);
+    expect(most).toBe(4);
   });
 });
