@@ -1,8 +1,10 @@
 import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { NewEvent } from '../events/catalogue.js';
 import { sequenceSoon } from '../events/sequence.sql.js';
 import { sqlState, type Database, type Statement, type Transaction } from '../platform/database/database.js';
 import { Gathering } from '../platform/database/gathering.js';
+import { isDatabaseUnavailable } from '../platform/problem/database-unavailable.js';
 import * as sql from './registrations.sql.js';
 import type { Claim, RegistrationRequest } from './registrations.store.js';
 import type { RemoteUser } from './remote-user.js';
@@ -11,6 +13,8 @@ import { toStoredRecord, type StoredUser, type UserRecord } from './users.store.
 
 /** The statement takes some milliseconds then, and those who wait for it are not many more than this. */
 const MOST_AT_ONCE = 100;
+
+const GIVE_BACK_PAUSE_MS = 1_000;
 
 /** What a call has brought. */
 export interface Confirmation {
@@ -71,15 +75,31 @@ export class RegistrationCommits {
 
   private async openIntents(requests: readonly RegistrationRequest[]): Promise<(Claim | null)[]> {
     const intents = requests.map((request) => ({ ...request, id: randomUUID() }));
-    const opened = await this.database.query<Pick<Claim, 'id' | 'leaseToken'>>(sql.OPEN_INTENTS, [
-      this.leaseMs,
-      JSON.stringify(intents.toSorted(byReference)),
-    ]);
+    const values = [this.leaseMs, JSON.stringify(intents.toSorted(byReference))];
+    const opened = await this.database
+      .query<Pick<Claim, 'id' | 'leaseToken'>>(sql.OPEN_INTENTS, values)
+      .catch((error: unknown) => {
+        if (isDatabaseUnavailable(error)) void this.giveBack(intents.map(({ id }) => id));
+        throw error;
+      });
     const leaseTokens = new Map(opened.map(({ id, leaseToken }) => [id, leaseToken]));
     return intents.map((intent) => {
       const leaseToken = leaseTokens.get(intent.id);
       return leaseToken === undefined ? null : { ...intent, attempts: 1, leaseToken };
     });
+  }
+
+  /**
+   * A connection that is lost with the answer leaves open whether the intents are stored. Nothing was sent for them, but once their
+   * lease has run out nobody could tell: they are made due while it stands, as soon as the database is back.
+   */
+  private async giveBack(ids: readonly string[]): Promise<void> {
+    // Until it is sure that they are not stored any more, either: the server may not have noticed yet that we are gone.
+    for (const until = performance.now() + this.leaseMs; performance.now() < until;) {
+      const given = await this.database.query(sql.GIVE_BACK_INTENTS, [ids]).catch(() => []);
+      if (given.length > 0) return;
+      await sleep(GIVE_BACK_PAUSE_MS, undefined, { ref: false });
+    }
   }
 
   private async confirmAll(
@@ -98,8 +118,11 @@ export class RegistrationCommits {
   }
 }
 
-/** The same row twice (21), bad data (22), a violated constraint (23), a deadlock (40), a lock waited for in vain (55P03). */
-const mayBeOfOne = (error: unknown): boolean => /^(2[1-3]|40)|^55P03$/.test(sqlState(error) ?? '');
+/**
+ * The same row twice (21), bad data (22), a violated constraint (23), a deadlock (40), a lock waited for in vain (55P03), and more than
+ * a statement has time for (57014).
+ */
+const mayBeOfOne = (error: unknown): boolean => /^(2[1-3]|40)|^55P03$|^57014$/.test(sqlState(error) ?? '');
 
 const byReference = (one: RegistrationRequest, other: RegistrationRequest): number =>
   Number(one.tenantReference > other.tenantReference) - Number(one.tenantReference < other.tenantReference);

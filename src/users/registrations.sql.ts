@@ -35,6 +35,19 @@ export const OPEN_INTENTS: Statement = {
     RETURNING id, lease_token AS "leaseToken"`,
 };
 
+/**
+ * Of intents that nothing was sent for: due at once. By their ids alone, since the lease token went with the answer; one whose lease
+ * has run out may have been taken for abandoned by then.
+ */
+export const GIVE_BACK_INTENTS: Statement = {
+  name: 'registrations.give_back_intents',
+  text: `
+    UPDATE registrations SET last_error = 'the database was lost before it was sent', next_attempt_at = clock_timestamp(),
+      sent_at = NULL, lease_token = NULL, lease_until = NULL, updated_at = clock_timestamp()
+    WHERE id = ANY($1::uuid[]) AND status = 'pending' AND attempts = 1 AND lease_until > clock_timestamp()
+    RETURNING id`,
+};
+
 /** For a request that finds its own registration due before the worker has. */
 export const CLAIM_ONE: Statement = {
   name: 'registrations.claim_one',
@@ -185,7 +198,7 @@ export const FIND_REGISTRATION: Statement = {
   text: `SELECT ${REGISTRATION_COLUMNS} FROM registrations WHERE id = $1`,
 };
 
-/** There is at most one, by the index that OPEN_INTENT relies on. */
+/** There is at most one, by the index that OPEN_INTENTS relies on. */
 export const FIND_LIVE_REGISTRATION: Statement = {
   name: 'registrations.find_live',
   text: `

@@ -5,8 +5,10 @@ import { readEnvironment } from '../../src/platform/env/read-environment.js';
 import type { Verdict } from '../../src/users/registration.js';
 import { RegistrationsStore, type Claim } from '../../src/users/registrations.store.js';
 import type { RemoteUser } from '../../src/users/remote-user.js';
+import { OPEN_INTENTS } from '../../src/users/registrations.sql.js';
 import { createTestDatabase, type TestDatabase } from '../setup/test-database.js';
 import { testEnvironment } from '../setup/test-environment.js';
+import { waitFor } from '../setup/wait-for.js';
 
 const EAN = '541448860004178019';
 
@@ -94,6 +96,24 @@ describe('intents of several requests', () => {
     const [bad, good] = await Promise.allSettled([open('bad', 'no EAN'), open('good')]);
     expect(bad).toMatchObject({ status: 'rejected', reason: { code: '23514' } });
     expect(good).toMatchObject({ status: 'fulfilled', value: { tenantReference: 'good' } });
+  });
+});
+
+describe('intents whose commit was not heard of', () => {
+  it('are due at once, since nothing was sent for them', async () => {
+    const query = database.query.bind(database);
+    jest.spyOn(database, 'query').mockImplementation(async (statement, values) => {
+      const rows = await query(statement, values);
+      if (statement === OPEN_INTENTS) throw new Error('Connection terminated unexpectedly');
+      return rows;
+    });
+    const lost = await Promise.allSettled([open('lost 1'), open('lost 2')]);
+    expect(lost.map(({ status }) => status)).toEqual(['rejected', 'rejected']);
+    for (const tenantReference of ['lost 1', 'lost 2'])
+      await waitFor(`${tenantReference} is due`, async () => {
+        const live = await store.findLive(tenantReference);
+        return live?.status === 'pending' && !live.isBeingSent && live.isDue;
+      });
   });
 });
 
