@@ -60,8 +60,8 @@ export function moveRow({ session, reading: { reading }, decision }: Move) {
     finished: observed?.finished ?? null,
     active: observed?.active ?? null,
     expired: observed?.expired ?? null,
-    updated_at: observed?.updatedAt ?? null,
-    expires_at: observed?.expiresAt ?? null,
+    updated_ms: observed?.updatedAt.getTime() ?? null,
+    expires_ms: observed?.expiresAt.getTime() ?? null,
     close_reason: decision.close,
     at: session.now,
   };

@@ -1,5 +1,8 @@
 import type { Statement } from '../platform/database/database.js';
 
+/** Instants of the remote service come in milliseconds since 1970: PostgreSQL does not read what toISOString writes of the years 0 and 10000. */
+export const at = (milliseconds: string): string => `to_timestamp(${milliseconds} / 1000)`;
+
 const SELECT_RECORD = `
     SELECT s.id, s.user_id AS "userId", s.grid_location_id AS "gridLocationId", u.tenant_reference AS "tenantReference",
            s.brand, s.metadata, s.state, s.basis, s.rule, s.started_updated_at AS "startedUpdatedAt",
@@ -58,14 +61,14 @@ export const MOVE_SESSIONS: Statement = {
            finished = CASE WHEN m.observed THEN m.finished ELSE s.finished END,
            active = CASE WHEN m.observed THEN m.active ELSE s.active END,
            expired = CASE WHEN m.observed THEN m.expired ELSE s.expired END,
-           updated_at = coalesce(m.updated_at, s.updated_at), expires_at = coalesce(m.expires_at, s.expires_at),
+           updated_at = coalesce(${at('m.updated_ms')}, s.updated_at), expires_at = coalesce(${at('m.expires_ms')}, s.expires_at),
            start_url_ciphertext = CASE WHEN m.to_state IN ('awaiting_owner', 'awaiting_installation') AND m.close_reason IS NULL
                                        THEN s.start_url_ciphertext END,
            closed_at = coalesce(s.closed_at, CASE WHEN m.close_reason IS NOT NULL THEN m.at END),
            close_reason = coalesce(s.close_reason, m.close_reason),
            last_checked_at = m.at, changed_at = m.at
       FROM jsonb_to_recordset($1::jsonb) AS m(session_id uuid, from_state text, to_state text, basis text, rule text,
-             observed boolean, finished boolean, active boolean, expired boolean, updated_at timestamptz, expires_at timestamptz,
+             observed boolean, finished boolean, active boolean, expired boolean, updated_ms float8, expires_ms float8,
              close_reason text, at timestamptz)
      WHERE s.id = m.session_id AND s.state = m.from_state
     RETURNING s.id`,

@@ -62,9 +62,9 @@ const sessionRow = (
   finished: started.finished,
   active: started.active,
   expired: started.expired,
-  created_at: started.createdAt,
-  updated_at: started.updatedAt,
-  expires_at: started.expiresAt,
+  created_ms: started.createdAt.getTime(),
+  updated_ms: started.updatedAt.getTime(),
+  expires_ms: started.expiresAt.getTime(),
 });
 
 /** When it was observed is left to the statement, which has the clock of the database. */

@@ -61,11 +61,21 @@ export class StartsStore {
     const lease =
       place.id === null ? (await this.database.query<Lease>(sql.TAKE_OVER_START, values))[0] : place;
     if (lease === undefined) return { kind: 'in_flight' };
+    const start = { ...place, ...lease };
     // Looked up again while no other start of this place can finish, or a double click could start a second session between the two.
-    const finished = await this.findOpen(wanted);
-    if (finished === null) return { kind: 'begun', start: { ...place, ...lease } };
-    await this.database.query(sql.DROP_START, [lease.id, lease.leaseToken]);
+    const finished = await this.findOpen(wanted).catch(async (error: unknown) => {
+      await this.letGo(start).catch(() => {});
+      throw error;
+    });
+    if (finished === null) return { kind: 'begun', start };
+    await this.letGo(start);
     return { kind: 'open', sessionId: finished };
+  }
+
+  /** Nothing was sent by whoever holds it; by one it was taken over from, perhaps. */
+  private async letGo(start: HeldStart): Promise<void> {
+    if (start.attempts > 1) await this.fail(start, 'an open session was found before it was sent again', 0);
+    else await this.database.query(sql.DROP_START, [start.id, start.leaseToken]);
   }
 
   /** Holds the start for a further attempt; false when another process has taken it over. */

@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { Database } from '../../src/platform/database/database.js';
 import { Rederivation } from '../../src/onboarding/rederive.service.js';
+import { FIND_OPEN_SESSION } from '../../src/onboarding/sessions.sql.js';
 import { TestClient } from '../setup/client.js';
 import type { SessionAnswer } from '../setup/client.js';
 import type { SandboxControl } from '../setup/sandbox-control.js';
@@ -104,6 +105,56 @@ describe('starting a session', () => {
       [gridLocationId],
     );
     expect(start).toEqual({ status: 'started', attempts: 2, orphans: 1 });
+  });
+
+  it('keeps instants of the years 0 and 10000, of a start and of a read', async () => {
+    const gridLocationId = await client.locate();
+    const sessionId = randomUUID();
+    const first = '0001-01-01T00:00:00+01:00';
+    const last = '9999-12-31T23:59:59-01:00';
+    const answer = { sessionId, finished: false, active: true, createdAt: first, updatedAt: first };
+    await sandbox.addFault({
+      kind: 'answer',
+      operation: 'start_session',
+      status: 200,
+      body: JSON.stringify({ ...answer, startUrl: 'https://flow.example/1', expiresAt: last }),
+      times: 1,
+    });
+    expect(await client.start(gridLocationId)).toMatchObject({
+      status: 201,
+      body: {
+        id: sessionId,
+        updatedAt: new Date(first).toISOString(),
+        expiresAt: new Date(last).toISOString(),
+      },
+    });
+    await sandbox.addFault({
+      kind: 'answer',
+      operation: 'read_session',
+      contains: sessionId,
+      status: 200,
+      body: JSON.stringify({ ...answer, expired: false, inverters: [], updatedAt: last, expiresAt: last }),
+    });
+    const read = await inState(sessionId, 'awaiting_installation');
+    expect(read.updatedAt).toBe(new Date(last).toISOString());
+  });
+
+  it('leaves nothing behind when the database fails between the right to start and the call', async () => {
+    const gridLocationId = await client.locate();
+    const database = service.app.get(Database);
+    const query = database.query.bind(database);
+    let asked = 0;
+    const failing = jest.spyOn(database, 'query').mockImplementation((statement, values) => {
+      if (statement === FIND_OPEN_SESSION && ++asked === 2) return Promise.reject(new Error('cut off'));
+      return query(statement, values);
+    });
+    expect((await client.start(gridLocationId)).status).toBe(500);
+    failing.mockRestore();
+    expect((await client.start(gridLocationId)).status).toBe(201);
+    const starts = await query('SELECT status, orphans FROM session_starts WHERE grid_location_id = $1', [
+      gridLocationId,
+    ]);
+    expect(starts).toEqual([{ status: 'started', orphans: 0 }]);
   });
 
   it('says when the remote service rejects it, or cannot be asked', async () => {

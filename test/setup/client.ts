@@ -29,6 +29,7 @@ export interface SessionAnswer {
   readonly checkedAt: string;
   readonly nextCheckAt: string | null;
   readonly closedAt: string | null;
+  readonly updatedAt: string;
 }
 
 export interface EventAnswer {
