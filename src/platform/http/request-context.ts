@@ -41,10 +41,20 @@ function traceIdOf(request: Pick<IncomingMessage, 'headers'>): string | undefine
  */
 let inside = 0;
 
-/** Until `answer`, that of the request, is closed, which it is whatever becomes of the request. */
-export function enterContext(context: RequestContext, answer: EventEmitter, work: () => void): void {
+/** Longer than anything goes on for somebody who has hung up, and whose request is worked on all the same. */
+const HUNG_UP_MS = 60_000;
+
+/** Until `answer`, that of the request, is written. */
+export function enterContext(
+  context: RequestContext,
+  answer: EventEmitter & { readonly writableFinished: boolean },
+  work: () => void,
+): void {
   inside += 1;
-  answer.once('close', leave);
+  answer.once('close', () => {
+    if (answer.writableFinished) leave();
+    else setTimeout(leave, HUNG_UP_MS).unref();
+  });
   storage.run(context, work);
 }
 
