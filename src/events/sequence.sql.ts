@@ -66,13 +66,14 @@ export async function sequenceSoon(sql: Sql): Promise<void> {
     running.again = true;
     return;
   }
-  const mine = { again: false };
+  const mine = { again: true };
   underWay.set(sql, mine);
   try {
-    await sql.query(TRY_AND_ASSIGN);
+    while (mine.again) {
+      mine.again = false;
+      await sql.query(TRY_AND_ASSIGN);
+    }
   } finally {
     underWay.delete(sql);
-    // Nobody waits for the next round, or the first of many writers would wait for them all; what it fails at, a reader does.
-    if (mine.again) void sequenceSoon(sql).catch(() => {});
   }
 }

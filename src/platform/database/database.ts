@@ -134,7 +134,7 @@ export class Database implements Sql, OnApplicationShutdown {
 
   // HTTP has drained by now; in onModuleDestroy it has not.
   async onApplicationShutdown(): Promise<void> {
-    await Promise.all(this.effects);
+    while (this.effects.size > 0) await Promise.all(this.effects);
     await this.prisma.$disconnect();
     await this.pool.end();
   }
