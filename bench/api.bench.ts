@@ -1,4 +1,6 @@
+import pg from 'pg';
 import { Pool } from 'undici';
+import type { BenchDatabase } from './harness/database.js';
 import { newKey } from './harness/key.js';
 import { LineUp } from './harness/line-up.js';
 import { load, type Load, startLoad } from './harness/load.js';
@@ -19,6 +21,7 @@ const IN_FLIGHT = 64;
 /** What a remote service takes for itself, while a start is measured. */
 const REMOTE_MS = 20;
 const STARTS_AT_ONCE = 4;
+const COMMITS_PER_START = 2;
 const PAGE = 50;
 
 interface Timed {
@@ -49,7 +52,7 @@ export async function apiBench(options: BenchOptions): Promise<void> {
     const reads = await compareReads(lineUp, { ours, bare, nest }, headers, sessions, options);
     const single = await compareSingles(ours.url, headers, sessions, options);
     lineUp.remote.setLatency(REMOTE_MS);
-    const starts = await compareStarts(ours.url, lineUp.remote.url(BARE), headers, options);
+    const starts = await compareStarts(ours.url, lineUp.remote.url(BARE), database, headers, options);
 
     const rates = reads.get(OURS)!;
     const added = starts.ours - starts.remote;
@@ -92,6 +95,7 @@ export async function apiBench(options: BenchOptions): Promise<void> {
             [`GET the first ${PAGE} of all`, ...pairOf(single.first)],
             [`GET ${PAGE} from the middle`, ...pairOf(single.middle)],
             [`the remote service itself, ${REMOTE_MS} ms by its clock`, rounded(starts.remote), null],
+            [`${COMMITS_PER_START} commits of a row each, and nothing else`, rounded(starts.commits), null],
             ['POST start of a session, which calls it', rounded(starts.ours), null],
           ],
         },
@@ -192,10 +196,12 @@ async function cursorAfter(url: string, headers: Record<string, string>, pages: 
 async function compareStarts(
   url: string,
   remoteUrl: string,
+  database: BenchDatabase,
   headers: Record<string, string>,
   options: BenchOptions,
 ) {
   const count = options.quick ? 100 : 400;
+  const commits = await bareCommits(database, count);
   const ours = await startLoad(url, STARTS_AT_ONCE);
   const remote = await startLoad(remoteUrl, STARTS_AT_ONCE);
   let next = 0;
@@ -210,6 +216,7 @@ async function compareStarts(
             paths: locations().map((id) => `/api/v1/ssa/onboarding/pv/${id}`),
           }),
       },
+      { name: 'commits', round: commits.round },
       {
         name: 'our start',
         round: () =>
@@ -228,9 +235,29 @@ async function compareStarts(
     ],
     options.rounds,
   );
-  await Promise.all([ours.stop(), remote.stop()]);
+  await Promise.all([ours.stop(), remote.stop(), commits.stop()]);
   const middle = (name: string) => median(samples.get(name)!.map(({ latenciesMs }) => median(latenciesMs)));
-  return { ours: middle('our start'), remote: middle('the remote service') };
+  return { ours: middle('our start'), remote: middle('the remote service'), commits: middle('commits') };
+}
+
+/** What the disk makes of a start, whoever writes it: as many at once. */
+async function bareCommits({ url }: BenchDatabase, count: number) {
+  const pool = new pg.Pool({ connectionString: url, max: STARTS_AT_ONCE });
+  await pool.query('CREATE TABLE bare_commits (id bigserial PRIMARY KEY)');
+  const some = async (): Promise<number[]> => {
+    const latenciesMs: number[] = [];
+    while (latenciesMs.length < count / STARTS_AT_ONCE) {
+      const startedAt = performance.now();
+      for (let nth = 0; nth < COMMITS_PER_START; nth++)
+        await pool.query('INSERT INTO bare_commits DEFAULT VALUES');
+      latenciesMs.push(performance.now() - startedAt);
+    }
+    return latenciesMs;
+  };
+  const round = async (): Promise<Timed> => ({
+    latenciesMs: (await Promise.all(Array.from({ length: STARTS_AT_ONCE }, some))).flat(),
+  });
+  return { round, stop: () => pool.end() };
 }
 
 const pairOf = (samples: readonly Timed[]): [number, number] => {
