@@ -30,7 +30,7 @@ export const OPEN_BATCH: Statement = {
  */
 const CLAIMED_COLUMNS = `
            p.session_id AS "sessionId", p.user_id AS "userId", p.phase, p.anchor_at AS "anchorAt", p.failures,
-           p.not_found AS "notFound", p.answer_hash AS "answerHash",
+           p.not_found AS "notFound", encode(p.answer_hash, 'hex') AS "answerHash",
            (SELECT s.expires_at FROM onboarding_sessions s WHERE s.id = p.session_id) AS "expiresAt"`;
 
 /**

