@@ -7,6 +7,7 @@ import type { Outcome } from '../remote/outcome.js';
 import { outcomeOf } from '../remote/read-answer.js';
 import { readStartSessionResponse, START_ANSWER, startSessionRequest } from './session.client.js';
 import type { StartedSession } from './session.client.js';
+import { StartedSessionsStore } from './started-sessions.store.js';
 import { StartsStore } from './starts.store.js';
 import type { HeldStart, WantedSession } from './starts.store.js';
 
@@ -23,6 +24,7 @@ const DEFAULT_RETRY_AFTER_SECONDS = 5;
 export class StartSessionService {
   constructor(
     private readonly starts: StartsStore,
+    private readonly sessions: StartedSessionsStore,
     private readonly remote: AuthorisedRemote,
     private readonly environment: Environment,
     private readonly drift: ContractDrift,
@@ -56,7 +58,7 @@ export class StartSessionService {
       const outcome = await this.sendOnce(wanted.gridLocationId, start.userId);
       switch (outcome.kind) {
         case 'done':
-          return (await this.starts.succeed(start, outcome.value, wanted)) ? outcome.value.sessionId : null;
+          return (await this.sessions.keep(start, outcome.value, wanted)) ? outcome.value.sessionId : null;
         case 'rejected':
           await this.starts.fail(start, `rejected with ${outcome.status}: ${outcome.detail}`, 0);
           throw new Problem(

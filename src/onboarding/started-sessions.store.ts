@@ -26,7 +26,10 @@ export class StartedSessionsStore {
     this.firstReadMs = scheduleSettings(environment).minIntervalMs;
   }
 
-  /** False, and nothing is changed, when the start is no longer held or its user has been erased. */
+  /**
+   * False, and nothing is changed, when another process has taken the start over, or the user has been erased: the session of this
+   * answer has then been counted as an orphan.
+   */
   async keep(start: HeldStart, started: StartedSession, wanted: WantedSession): Promise<boolean> {
     const verdict = classify(started, started.updatedAt);
     const held = await this.database.commit(

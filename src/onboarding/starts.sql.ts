@@ -24,12 +24,11 @@ export const BEGIN_START: Statement = {
   text: `
     WITH ${holdingPlace('$1')}, begun AS (
       INSERT INTO session_starts (grid_location_id, brand, lease_token, lease_until)
-      SELECT id, $2, gen_random_uuid(), clock_timestamp() + $3 * interval '1 millisecond' FROM place
+      SELECT id, $2, $4, clock_timestamp() + $3 * interval '1 millisecond' FROM place
       ON CONFLICT (grid_location_id, brand) WHERE status = 'sending' DO NOTHING
-      RETURNING id, lease_token, attempts
+      RETURNING id, attempts
     )
-    SELECT place.user_id AS "userId", place.tenant_reference AS "tenantReference",
-           begun.id, begun.lease_token AS "leaseToken", begun.attempts
+    SELECT place.user_id AS "userId", place.tenant_reference AS "tenantReference", begun.id, begun.attempts
       FROM place LEFT JOIN begun ON true`,
 };
 
@@ -38,11 +37,11 @@ export const TAKE_OVER_START: Statement = {
   name: 'take_over_session_start',
   text: `
     UPDATE session_starts
-       SET lease_token = gen_random_uuid(), lease_until = clock_timestamp() + $3 * interval '1 millisecond',
+       SET lease_token = $4, lease_until = clock_timestamp() + $3 * interval '1 millisecond',
            attempts = attempts + 1, orphans = orphans + 1, last_error = 'the process that was starting it died',
            updated_at = clock_timestamp()
      WHERE grid_location_id = $1 AND brand IS NOT DISTINCT FROM $2 AND status = 'sending' AND lease_until < clock_timestamp()
-    RETURNING id, lease_token AS "leaseToken", attempts`,
+    RETURNING id, attempts`,
 };
 
 /** Before it is sent again: the lost one may have had its effect. */
@@ -61,11 +60,25 @@ export const FAIL_START: Statement = {
   text: `
     UPDATE session_starts
        SET status = 'failed', orphans = orphans + $3, last_error = $4, updated_at = clock_timestamp()
-     WHERE id = $1 AND lease_token = $2 AND status = 'sending'`,
+     WHERE id = $1 AND lease_token = $2 AND status = 'sending'
+    RETURNING id`,
 };
 
-/** A start that nothing was sent for. */
-export const DROP_START: Statement = {
-  name: 'drop_session_start',
-  text: `DELETE FROM session_starts WHERE id = $1 AND lease_token = $2`,
+/**
+ * Of a start that whoever holds it has sent nothing for; by one it was taken over from, perhaps, and that has been counted. By its place
+ * and the lease token alone, since its id may be lost with the answer.
+ */
+export const LET_GO_START: Statement = {
+  name: 'let_go_session_start',
+  text: `
+    WITH dropped AS (
+      DELETE FROM session_starts
+       WHERE grid_location_id = $1 AND brand IS NOT DISTINCT FROM $2 AND status = 'sending' AND lease_token = $3 AND attempts = 1
+      RETURNING id
+    ), failed AS (
+      UPDATE session_starts SET status = 'failed', last_error = 'let go before it was sent again', updated_at = clock_timestamp()
+       WHERE grid_location_id = $1 AND brand IS NOT DISTINCT FROM $2 AND status = 'sending' AND lease_token = $3 AND attempts > 1
+      RETURNING id
+    )
+    SELECT id FROM dropped UNION ALL SELECT id FROM failed`,
 };

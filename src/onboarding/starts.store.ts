@@ -1,9 +1,9 @@
+import { randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { Database } from '../platform/database/database.js';
+import { takeBack } from '../platform/database/take-back.js';
 import { Environment } from '../platform/env/environment.js';
-import type { StartedSession } from './session.client.js';
 import { FIND_OPEN_SESSION } from './sessions.sql.js';
-import { StartedSessionsStore } from './started-sessions.store.js';
 import * as sql from './starts.sql.js';
 
 export interface WantedSession {
@@ -41,7 +41,6 @@ export class StartsStore {
 
   constructor(
     private readonly database: Database,
-    private readonly sessions: StartedSessionsStore,
     environment: Environment,
   ) {
     this.leaseMs = environment.SCS_TIMEOUT_MS + LEASE_MARGIN_MS;
@@ -52,30 +51,36 @@ export class StartsStore {
     // Most double clicks end here, before anything is written.
     const open = await this.findOpen(wanted);
     if (open !== null) return { kind: 'open', sessionId: open };
-    const values = [wanted.gridLocationId, wanted.brand, this.leaseMs];
-    const [place] = await this.database.query<Place & (Lease | { readonly id: null })>(
+    const leaseToken = randomUUID();
+    const holder = [wanted.gridLocationId, wanted.brand, leaseToken];
+    try {
+      const start = await this.hold(wanted, leaseToken);
+      if (start === 'gone' || start === 'in_flight') return { kind: start };
+      // Looked up again while no other start of this place can finish, or a double click could start a second session between the two.
+      const finished = await this.findOpen(wanted);
+      if (finished === null) return { kind: 'begun', start };
+      await this.database.query(sql.LET_GO_START, holder);
+      return { kind: 'open', sessionId: finished };
+    } catch (error) {
+      // Left to its lease, it would be taken for one that may have been sent.
+      void takeBack(this.database, sql.LET_GO_START, holder, this.leaseMs);
+      throw error;
+    }
+  }
+
+  private async hold(
+    { gridLocationId, brand }: WantedSession,
+    leaseToken: string,
+  ): Promise<HeldStart | 'gone' | 'in_flight'> {
+    const values = [gridLocationId, brand, this.leaseMs, leaseToken];
+    const [place] = await this.database.query<Place & (Begun | { readonly id: null })>(
       sql.BEGIN_START,
       values,
     );
-    if (place === undefined) return { kind: 'gone' };
-    const lease =
-      place.id === null ? (await this.database.query<Lease>(sql.TAKE_OVER_START, values))[0] : place;
-    if (lease === undefined) return { kind: 'in_flight' };
-    const start = { ...place, ...lease };
-    // Looked up again while no other start of this place can finish, or a double click could start a second session between the two.
-    const finished = await this.findOpen(wanted).catch(async (error: unknown) => {
-      await this.letGo(start).catch(() => {});
-      throw error;
-    });
-    if (finished === null) return { kind: 'begun', start };
-    await this.letGo(start);
-    return { kind: 'open', sessionId: finished };
-  }
-
-  /** Nothing was sent by whoever holds it; by one it was taken over from, perhaps. */
-  private async letGo(start: HeldStart): Promise<void> {
-    if (start.attempts > 1) await this.fail(start, 'an open session was found before it was sent again', 0);
-    else await this.database.query(sql.DROP_START, [start.id, start.leaseToken]);
+    if (place === undefined) return 'gone';
+    const begun =
+      place.id === null ? (await this.database.query<Begun>(sql.TAKE_OVER_START, values))[0] : place;
+    return begun === undefined ? 'in_flight' : { ...place, ...begun, leaseToken };
   }
 
   /** Holds the start for a further attempt; false when another process has taken it over. */
@@ -83,17 +88,13 @@ export class StartsStore {
     return (await this.database.query(sql.REPEAT_START, [id, leaseToken, error, this.leaseMs])).length > 0;
   }
 
-  /**
-   * False when another process has taken the start over, or the user has been erased: the session of this answer has then been
-   * counted as an orphan.
-   */
-  succeed(start: HeldStart, started: StartedSession, wanted: WantedSession): Promise<boolean> {
-    return this.sessions.keep(start, started, wanted);
-  }
-
   /** `orphans`: 1 when the last attempt may have had its effect. */
   async fail({ id, leaseToken }: HeldStart, error: string, orphans: 0 | 1): Promise<void> {
-    await this.database.query(sql.FAIL_START, [id, leaseToken, orphans, error]);
+    const values = [id, leaseToken, orphans, error];
+    await this.database.query(sql.FAIL_START, values).catch((unavailable: unknown) => {
+      void takeBack(this.database, sql.FAIL_START, values, this.leaseMs);
+      throw unavailable;
+    });
   }
 
   private async findOpen({ gridLocationId, brand, reuse }: WantedSession): Promise<string | null> {
@@ -104,4 +105,4 @@ export class StartsStore {
 }
 
 type Place = Pick<HeldStart, 'userId' | 'tenantReference'>;
-type Lease = Omit<HeldStart, keyof Place>;
+type Begun = Pick<HeldStart, 'id' | 'attempts'>;

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { NewEvent } from '../events/catalogue.js';
 import { sequenceSoon } from '../events/sequence.sql.js';
 import { sqlState, type Database, type Statement, type Transaction } from '../platform/database/database.js';
 import { Gathering } from '../platform/database/gathering.js';
+import { takeBack } from '../platform/database/take-back.js';
 import { isDatabaseUnavailable } from '../platform/problem/database-unavailable.js';
 import * as sql from './registrations.sql.js';
 import type { Claim, RegistrationRequest } from './registrations.store.js';
@@ -13,8 +13,6 @@ import { toStoredRecord, type StoredUser, type UserRecord } from './users.store.
 
 /** The statement takes some milliseconds then, and those who wait for it are not many more than this. */
 const MOST_AT_ONCE = 100;
-
-const GIVE_BACK_PAUSE_MS = 1_000;
 
 /** What a call has brought. */
 export interface Confirmation {
@@ -79,7 +77,9 @@ export class RegistrationCommits {
     const opened = await this.database
       .query<Pick<Claim, 'id' | 'leaseToken'>>(sql.OPEN_INTENTS, values)
       .catch((error: unknown) => {
-        if (isDatabaseUnavailable(error)) void this.giveBack(intents.map(({ id }) => id));
+        // Nothing was sent for them, but once their lease has run out nobody could tell.
+        if (mayBeCommitted(error))
+          void takeBack(this.database, sql.GIVE_BACK_INTENTS, [intents.map(({ id }) => id)], this.leaseMs);
         throw error;
       });
     const leaseTokens = new Map(opened.map(({ id, leaseToken }) => [id, leaseToken]));
@@ -87,19 +87,6 @@ export class RegistrationCommits {
       const leaseToken = leaseTokens.get(intent.id);
       return leaseToken === undefined ? null : { ...intent, attempts: 1, leaseToken };
     });
-  }
-
-  /**
-   * A connection that is lost with the answer leaves open whether the intents are stored. Nothing was sent for them, but once their
-   * lease has run out nobody could tell: they are made due while it stands, as soon as the database is back.
-   */
-  private async giveBack(ids: readonly string[]): Promise<void> {
-    // Until it is sure that they are not stored any more, either: the server may not have noticed yet that we are gone.
-    for (const until = performance.now() + this.leaseMs; performance.now() < until;) {
-      const given = await this.database.query(sql.GIVE_BACK_INTENTS, [ids]).catch(() => []);
-      if (given.length > 0) return;
-      await sleep(GIVE_BACK_PAUSE_MS, undefined, { ref: false });
-    }
   }
 
   private async confirmAll(
@@ -123,6 +110,10 @@ export class RegistrationCommits {
  * a statement has time for (57014).
  */
 const mayBeOfOne = (error: unknown): boolean => /^(2[1-3]|40)|^55P03$|^57014$/.test(sqlState(error) ?? '');
+
+/** Whether nobody said what became of it. What PostgreSQL itself refuses is not committed, unless it is being shut down. */
+const mayBeCommitted = (error: unknown): boolean =>
+  isDatabaseUnavailable(error) && /^(57P|$)/.test(sqlState(error) ?? '');
 
 const byReference = (one: RegistrationRequest, other: RegistrationRequest): number =>
   Number(one.tenantReference > other.tenantReference) - Number(one.tenantReference < other.tenantReference);

@@ -1,4 +1,5 @@
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
+import { StartedSessionsStore } from '../../../src/onboarding/started-sessions.store.js';
 import { StartsStore } from '../../../src/onboarding/starts.store.js';
 import { Database } from '../../../src/platform/database/database.js';
 import type { Answer, SessionAnswer, TestClient } from '../../setup/client.js';
@@ -46,15 +47,16 @@ export function startWithoutIntent(app: NestFastifyApplication): void {
   const starts = app.get(StartsStore);
   const database = app.get(Database);
   const begin = starts.begin.bind(starts);
-  const succeed = starts.succeed.bind(starts);
+  const sessions = app.get(StartedSessionsStore);
+  const keep = sessions.keep.bind(sessions);
   starts.begin = async (wanted) => {
     const begun = await begin(wanted);
     if (begun.kind === 'begun')
       await database.query('DELETE FROM session_starts WHERE id = $1', [begun.start.id]);
     return begun;
   };
-  starts.succeed = async (_start, started, wanted) => {
+  sessions.keep = async (_start, started, wanted) => {
     const begun = await begin({ ...wanted, reuse: false });
-    return begun.kind === 'begun' && succeed(begun.start, started, wanted);
+    return begun.kind === 'begun' && keep(begun.start, started, wanted);
   };
 }
