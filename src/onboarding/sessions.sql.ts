@@ -1,7 +1,5 @@
 import type { Statement } from '../platform/database/database.js';
-
-/** Instants of the remote service come in milliseconds since 1970: PostgreSQL does not read what toISOString writes of the years 0 and 10000. */
-export const at = (milliseconds: string): string => `to_timestamp(${milliseconds} / 1000)`;
+import { instantOf } from '../platform/database/timestamps.js';
 
 const SELECT_RECORD = `
     SELECT s.id, s.user_id AS "userId", s.grid_location_id AS "gridLocationId", u.tenant_reference AS "tenantReference",
@@ -61,7 +59,7 @@ export const MOVE_SESSIONS: Statement = {
            finished = CASE WHEN m.observed THEN m.finished ELSE s.finished END,
            active = CASE WHEN m.observed THEN m.active ELSE s.active END,
            expired = CASE WHEN m.observed THEN m.expired ELSE s.expired END,
-           updated_at = coalesce(${at('m.updated_ms')}, s.updated_at), expires_at = coalesce(${at('m.expires_ms')}, s.expires_at),
+           updated_at = coalesce(${instantOf('m.updated_ms')}, s.updated_at), expires_at = coalesce(${instantOf('m.expires_ms')}, s.expires_at),
            start_url_ciphertext = CASE WHEN m.to_state IN ('awaiting_owner', 'awaiting_installation') AND m.close_reason IS NULL
                                        THEN s.start_url_ciphertext END,
            closed_at = coalesce(s.closed_at, CASE WHEN m.close_reason IS NOT NULL THEN m.at END),

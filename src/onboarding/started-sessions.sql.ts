@@ -1,6 +1,6 @@
 import { appendingAfter } from '../events/outbox.js';
 import type { Statement } from '../platform/database/database.js';
-import { at } from './sessions.sql.js';
+import { instantOf } from '../platform/database/timestamps.js';
 import { holdingPlace } from './starts.sql.js';
 
 // The clock of the database, in the form in which events tell instants.
@@ -35,7 +35,7 @@ export const KEEP_STARTED_SESSION: Statement = {
                                        start_url_ciphertext, created_at, updated_at, expires_at, started_updated_at,
                                        state_changed_at, last_checked_at)
       SELECT $5, held.user_id, $1, $2, s.metadata, s.state, s.basis, s.rule, s.finished, s.active, s.expired,
-             $7, ${at('s.created_ms')}, ${at('s.updated_ms')}, ${at('s.expires_ms')}, ${at('s.updated_ms')}, clock.now, clock.now
+             $7, ${instantOf('s.created_ms')}, ${instantOf('s.updated_ms')}, ${instantOf('s.expires_ms')}, ${instantOf('s.updated_ms')}, clock.now, clock.now
         FROM held, clock, (SELECT count(*) FROM superseded) AS room,
              jsonb_to_record($6::jsonb) AS s(metadata jsonb, state text, basis text, rule text, finished boolean, active boolean,
                expired boolean, created_ms float8, updated_ms float8, expires_ms float8)

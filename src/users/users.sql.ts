@@ -1,3 +1,4 @@
+import { instantOf } from '../platform/database/timestamps.js';
 import type { RemoteUser } from './remote-user.js';
 
 /**
@@ -9,8 +10,8 @@ export const keepingUsers = (confirmed: string): string => `
     kept AS (
       INSERT INTO users (id, tenant_reference, tenant_name, first_name, last_name, email, created_at, updated_at, metadata)
       SELECT id, "tenantReference", "tenantName", "firstName", "lastName", email,
-        coalesce(to_timestamp("createdMs" / 1000), clock_timestamp()),
-        coalesce(to_timestamp("updatedMs" / 1000), to_timestamp("createdMs" / 1000), clock_timestamp()), metadata
+        coalesce(${instantOf('"createdMs"')}, clock_timestamp()),
+        coalesce(${instantOf('"updatedMs"')}, ${instantOf('"createdMs"')}, clock_timestamp()), metadata
       FROM ${confirmed}
       RETURNING id, metadata, created_at AS "createdAt", updated_at AS "updatedAt", registered_at AS "registeredAt"
     ), located AS (
@@ -25,7 +26,6 @@ export const CONFIRMED_USER = `
   id uuid, "tenantReference" text, "tenantName" text, "firstName" text, "lastName" text, email text,
   "createdMs" float8, "updatedMs" float8, "gridLocations" jsonb`;
 
-/** With times in milliseconds since 1970, since PostgreSQL does not read what toISOString writes of the years 0 and 10000. */
 export const toConfirmedUser = ({ createdAt, updatedAt, ...user }: RemoteUser) => ({
   ...user,
   createdMs: createdAt?.getTime(),
