@@ -1,8 +1,8 @@
 import { JOBS } from './baselines/engine-read.js';
+import { profileTable, statementTable } from './harness/cost-tables.js';
 import type { BenchDatabase, StatementCost } from './harness/database.js';
 import { LineUp } from './harness/line-up.js';
 import type { Participant } from './harness/participant.js';
-import type { ProfilePart } from './harness/profile.js';
 import { report } from './harness/report.js';
 import { atLeast, atMost, type ResultTable, type Target } from './harness/result.js';
 import {
@@ -14,7 +14,6 @@ import {
   type Sample,
   summarise,
 } from './harness/rounds.js';
-import { rounded } from './harness/statistics.js';
 import { type BenchOptions, profileFlags } from './options.js';
 
 const UNDICI = 'undici alone';
@@ -58,6 +57,8 @@ export async function pollBench(options: BenchOptions): Promise<void> {
     lineUp.remote.setLatency(0);
     const profile = await poller.profile(pollerRound);
     const [fast, slow] = cells.map(({ samples }) => samples);
+    // It takes part twice, and the round to warm up is among the statements.
+    const reads = 2 * (options.rounds + 1) * sessions;
     await report({
       benchmark: 'poll',
       title: 'Poller',
@@ -67,8 +68,13 @@ export async function pollBench(options: BenchOptions): Promise<void> {
       targets: targetsOf(fast!, slow!),
       tables: [
         ...cells.map(({ latencyMs, samples }) => tableOf(latencyMs, samples)),
-        profileTable(profile),
-        statementTable(cells[0]!),
+        profileTable('Where the CPU of our poller goes, zero latency', profile),
+        statementTable(
+          'What our poller asks of PostgreSQL, zero latency',
+          cells[0]!.statements.filter(isOfPoller),
+          'read',
+          reads,
+        ),
       ],
       packages: ['axios', 'undici', 'pg', '@prisma/client', 'graphile-worker', 'pg-boss', '@nestjs/core'],
       postgresql: lineUp.server.version,
@@ -148,6 +154,10 @@ async function prepare(lineUp: LineUp, sessions: number, options: BenchOptions) 
 const GRAPHILE_DUE = 'UPDATE graphile_worker._private_jobs SET run_at = now()';
 const PG_BOSS_DUE = `UPDATE pgboss.job SET start_after = now() WHERE name = 'poll' AND state = 'created'`;
 
+/** And not of the bench, which makes them due. */
+const isOfPoller = ({ text }: StatementCost): boolean =>
+  !/^(VACUUM|UPDATE session_polls SET due_at|SELECT \$1)/.test(text);
+
 /** The worse of the two. */
 function controlOf(cells: readonly Samples[]) {
   const distance = ({ ratio: value }: ReturnType<typeof control>) => Math.abs(Math.log(value));
@@ -192,37 +202,5 @@ function tableOf(latencyMs: number, samples: Samples): ResultTable {
       const against = name === OURS ? null : ratio(ours, list);
       return [name, perSecond, spread, cpuMicroseconds, serverCpuMicroseconds, walBytes, against];
     }),
-  };
-}
-
-const profileTable = (parts: readonly ProfilePart[]): ResultTable => ({
-  title: 'Where the CPU of our poller goes, zero latency',
-  columns: ['', 'of its own CPU'],
-  rows: parts
-    .filter(({ share }) => share >= 0.01)
-    .map(({ part, share }) => [part, `${Math.round(share * 100)} %`]),
-});
-
-/** By the server's clock, so waiting for the disk and for a core is in it. */
-function statementTable({
-  samples,
-  statements,
-}: {
-  samples: Samples;
-  statements: StatementCost[];
-}): ResultTable {
-  const counted = samples.get(OURS)!;
-  // It takes part twice, and the round to warm up is among the statements.
-  const reads = 2 * (counted.length + 1) * counted[0]!.count;
-  return {
-    title: 'What our poller asks of PostgreSQL, zero latency',
-    columns: ['statement', 'rows at once', 'µs per read'],
-    rows: statements
-      .filter(({ text }) => !/^(VACUUM|UPDATE session_polls SET due_at|SELECT \$1)/.test(text))
-      .map(({ text, calls, rows, totalMs }) => [
-        `\`${text.slice(0, 60).trim()}\``,
-        Math.round(rows / calls),
-        rounded((totalMs * 1_000) / reads),
-      ]),
   };
 }

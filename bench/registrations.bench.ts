@@ -1,9 +1,8 @@
-import type { StatementCost } from './harness/database.js';
+import { profileTable, statementTable } from './harness/cost-tables.js';
 import { LineUp } from './harness/line-up.js';
 import { load, type Load, startLoad } from './harness/load.js';
-import type { ProfilePart } from './harness/profile.js';
 import { report } from './harness/report.js';
-import { atLeast, type ResultTable } from './harness/result.js';
+import { atLeast } from './harness/result.js';
 import { control, interleave, rateOf, ratio, type Sample, summarise } from './harness/rounds.js';
 import { ADMIN_KEY } from './harness/service-variables.js';
 import { median, rounded } from './harness/statistics.js';
@@ -157,35 +156,17 @@ export async function registrationsBench(options: BenchOptions): Promise<void> {
             ],
           ],
         },
-        profileTable(profile),
-        statementTable(statements, users),
+        profileTable('Where the CPU of POST /users goes', profile),
+        statementTable(
+          'What POST /users asks of PostgreSQL',
+          statements.filter(({ totalMs }) => (totalMs * 1_000) / users >= 1),
+          'registration',
+          users,
+        ),
       ],
       packages: ['@nestjs/core', 'fastify', 'pg', 'axios', 'undici'],
       postgresql: lineUp.server.version,
       details: { statements },
     });
   });
-}
-
-const profileTable = (parts: readonly ProfilePart[]): ResultTable => ({
-  title: 'Where the CPU of POST /users goes',
-  columns: ['', 'of its own CPU'],
-  rows: parts
-    .filter(({ share }) => share >= 0.01)
-    .map(({ part, share }) => [part, `${Math.round(share * 100)} %`]),
-});
-
-/** By the server's clock, so waiting for the disk and for a core is in it. */
-function statementTable(statements: readonly StatementCost[], users: number): ResultTable {
-  return {
-    title: 'What POST /users asks of PostgreSQL',
-    columns: ['statement', 'per registration', 'µs per registration'],
-    rows: statements
-      .filter(({ totalMs }) => (totalMs * 1_000) / users >= 1)
-      .map(({ text, calls, totalMs }) => [
-        `\`${text.slice(0, 60).trim()}\``,
-        rounded(calls / users),
-        rounded((totalMs * 1_000) / users),
-      ]),
-  };
 }
