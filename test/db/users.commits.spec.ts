@@ -1,13 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { Database } from '../../src/platform/database/database.js';
-import { readEnvironment } from '../../src/platform/env/read-environment.js';
 import type { Verdict } from '../../src/users/registration.js';
 import { RegistrationsStore, type Claim } from '../../src/users/registrations.store.js';
 import type { RemoteUser } from '../../src/users/remote-user.js';
 import { OPEN_INTENTS } from '../../src/users/registrations.sql.js';
 import { createTestDatabase, type TestDatabase } from '../setup/test-database.js';
-import { testEnvironment } from '../setup/test-environment.js';
+import { environmentFor } from '../setup/test-environment.js';
 import { waitFor } from '../setup/wait-for.js';
 
 const EAN = '541448860004178019';
@@ -18,13 +17,7 @@ let store: RegistrationsStore;
 
 beforeAll(async () => {
   testDatabase = await createTestDatabase();
-  const scs = {
-    SCS_BASE_URL: 'http://127.0.0.1:9',
-    SCS_API_KEY: 'k',
-    SCS_CLIENT_ID: 'i',
-    SCS_CLIENT_SECRET: 's',
-  };
-  database = new Database(readEnvironment({ ...testEnvironment(), ...scs, DATABASE_URL: testDatabase.url }));
+  database = new Database(environmentFor(testDatabase.url));
   store = new RegistrationsStore(database);
 });
 afterEach(() => {
