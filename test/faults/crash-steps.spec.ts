@@ -45,39 +45,73 @@ describe('R2: a crash at any step of a read is safe', () => {
   });
 });
 
-describe('R2: a crash after a registration was saved is safe', () => {
-  const saved: Crash = { step: SAVED_STEP, role: 'api' };
-  const posts = Array.from({ length: AT_ONCE }, (_, index) => {
-    const body = { tenantReference: `saved-${index}`, gridLocations: [{ ean: '376104250021234569' }] };
-    return ['/users', body] as const;
-  });
+interface Saved {
+  readonly what: string;
+  /** What is posted, all at once. */
+  posts(): Promise<(readonly [path: string, body?: object])[]>;
+  /** How many of them stand at the step before the replica is killed. */
+  readonly standing: number;
+  readonly table: string;
+  readonly event: string;
+}
 
-  /** How many users were saved, and how many of them have not exactly one event that says so. */
-  async function countSaved(crash: Crash): Promise<{ users: number; wrong: number }> {
+const each = <T>(make: (index: number) => T): T[] =>
+  Array.from({ length: AT_ONCE }, (_, index) => make(index));
+
+const SAVED: readonly Saved[] = [
+  {
+    what: 'registrations',
+    posts: () =>
+      Promise.resolve(
+        each((index) => {
+          const body = { tenantReference: `saved-${index}`, gridLocations: [{ ean: '376104250021234569' }] };
+          return ['/users', body] as const;
+        }),
+      ),
     // What several requests have to save is saved together, and the others wait for those that stand there.
-    await crashing.crashPosting(crash, posts, 1);
-    const [counts] = await crashing.database.query<{ users: number; wrong: number }>(
-      `SELECT count(*)::int AS users, count(*) FILTER (WHERE events <> 1)::int AS wrong
-       FROM (SELECT (SELECT count(*) FROM domain_events e WHERE e.name = 'user.registered' AND e.subject = u.id::text) AS events
-               FROM users u) AS told`,
+    standing: 1,
+    table: 'users',
+    event: 'user.registered',
+  },
+  {
+    what: 'starts',
+    posts: () =>
+      Promise.all(each(async () => [`/onboarding/pv/${await crashing.survivor.locate()}`, {}] as const)),
+    standing: AT_ONCE,
+    table: 'onboarding_sessions',
+    event: 'session.started',
+  },
+];
+
+describe.each(SAVED)('R2: a crash after $what were saved is safe', (saved) => {
+  const crash: Crash = { step: SAVED_STEP, role: 'api' };
+
+  /** How many were saved, and how many of them have not exactly one event that says so. */
+  async function countSaved(how: Crash): Promise<{ count: number; wrong: number }> {
+    await crashing.crashPosting(how, await saved.posts(), saved.standing);
+    const [counts] = await crashing.database.query<{ count: number; wrong: number }>(
+      `SELECT count(*)::int AS count, count(*) FILTER (WHERE events <> 1)::int AS wrong
+       FROM (SELECT (SELECT count(*) FROM domain_events e WHERE e.name = $1 AND e.subject = saved.id::text) AS events
+               FROM ${saved.table} AS saved) AS told`,
+      [saved.event],
     );
     return counts!;
   }
 
   it('when a replica is killed before it can answer', async () => {
-    const { users, wrong } = await countSaved(saved);
+    const { count, wrong } = await countSaved(crash);
     promise('R2', {
-      figure: `${users} registrations killed at "${SAVED_STEP}": ${wrong} without their one event`,
+      figure: `${count} ${saved.what} killed at "${SAVED_STEP}": ${wrong} without their one event`,
       bound: '0',
     });
-    expect(users).toBeGreaterThan(0);
+    expect(count).toBeGreaterThan(0);
     expect(wrong).toBe(0);
   });
 
   it('turns red when the event is written after the commit', async () => {
-    const { users, wrong } = await countSaved(withLateEvents(saved));
-    expect(users).toBeGreaterThan(0);
-    expect(wrong).toBe(users);
-    caught('R2', 'user.registered written after the commit of its user');
+    const { count, wrong } = await countSaved(withLateEvents(crash));
+    expect(count).toBeGreaterThan(0);
+    expect(wrong).toBe(count);
+    caught('R2', `${saved.event} written after the commit of its fact`);
   });
 });

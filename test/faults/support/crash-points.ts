@@ -4,6 +4,7 @@ import { WebhookSender } from '../../../src/events/webhooks/webhook-sender.servi
 import { PollsStore } from '../../../src/onboarding/polls.store.js';
 import { SessionReader } from '../../../src/onboarding/session-reader.service.js';
 import { MOVE_SESSIONS } from '../../../src/onboarding/sessions.sql.js';
+import { KEEP_STARTED_SESSION } from '../../../src/onboarding/started-sessions.sql.js';
 import { Database, type Statement } from '../../../src/platform/database/database.js';
 import { CONFIRM_OUTCOME, CONFIRM_OUTCOMES } from '../../../src/users/registrations.sql.js';
 
@@ -18,7 +19,7 @@ export const READ_STEPS = [
 /** Where a process is killed around a POST, whose intent is committed before and whose answer is saved after. */
 type PostStep = 'before POST' | 'after POST before save';
 
-/** Where a process is killed once a user, its registration and their event are committed, which is one statement. */
+/** Where a process is killed once what a POST has brought, a user or a session, is committed with its event in one statement. */
 export const SAVED_STEP = 'after save';
 
 /** Where a process is killed once a receiver has taken a webhook, before that is written down. */
@@ -113,7 +114,7 @@ function watchSaves(database: Database, reach: Reach): void {
   database.commit = async (statement, values, afterCommit) => {
     let reached: Promise<void> | undefined;
     const rows = await commit<never>(statement, values, async (sql) => {
-      reached = isConfirmation(statement) ? reach(SAVED_STEP) : undefined;
+      reached = isSave(statement) ? reach(SAVED_STEP) : undefined;
       await reached;
       await afterCommit(sql);
     });
@@ -122,9 +123,9 @@ function watchSaves(database: Database, reach: Reach): void {
   };
 }
 
-/** Of the users of one registration or several, whose events are its last parameter. */
-export const isConfirmation = (statement: Statement): boolean =>
-  [CONFIRM_OUTCOME, CONFIRM_OUTCOMES].includes(statement);
+/** Of users or of a session; what is to be announced is its last parameter. */
+export const isSave = (statement: Statement): boolean =>
+  [CONFIRM_OUTCOME, CONFIRM_OUTCOMES, KEEP_STARTED_SESSION].includes(statement);
 
 function watchWebhooks(sender: WebhookSender, reach: Reach): void {
   const sendOver = sender.sendOver.bind(sender);
