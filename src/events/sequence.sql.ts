@@ -1,6 +1,6 @@
 import type { Sql, Statement } from '../platform/database/database.js';
 
-/** The channel on which new sequences are announced. A hint only: who hears nothing still has to read. */
+/** The channel on which `sequence_events` announces new sequences. A hint only: who hears nothing still has to read. */
 export const EVENTS_CHANNEL = 'pv_onboarding_events';
 
 // Why a sequence is given after the commit, by whoever reads next, and not at the insert. Measured on two shared cores, with 16
@@ -16,28 +16,10 @@ export const EVENTS_CHANNEL = 'pv_onboarding_events';
 //
 // Here only those who sequence exclude each other, for one short statement (50,000 rows took 2.8 s, all of it without a writer
 // waiting), and no sequence is ever given below one that has been read.
-const LOCK = `hashtextextended('pv-onboarding/events.sequence', 0)`;
-/** A feed that nobody has read for long is caught up with in steps, each well within the statement timeout. */
-const BATCH_SIZE = 10_000;
-
-// Never by a bitmap scan: it marks no dead entry, so every numbering passed all that had waited since the last vacuum, and the index
-// of those that wait grew with the events (32,000 of them: 2.1 ms and 729 kB; so 0.9 ms and 16 kB). The positions come as an array,
-// which the planner takes for ten rows and so never joins by reading all events there are.
-const ASSIGN = `
-  PERFORM set_config('enable_bitmapscan', 'off', true);
-  UPDATE domain_events AS event
-  SET sequence = (SELECT coalesce(max(sequence), 0) FROM domain_events) + pending.nth
-  FROM unnest(ARRAY(SELECT position FROM domain_events WHERE sequence IS NULL ORDER BY position LIMIT ${BATCH_SIZE}))
-       WITH ORDINALITY AS pending(position, nth)
-  WHERE event.position = pending.position;
-  IF FOUND THEN
-    PERFORM pg_notify('${EVENTS_CHANNEL}', '');
-  END IF;`;
-
-// A DO block is one transaction in one round trip, and each statement in it has a snapshot of its own. That matters: the
-// UPDATE must see what the previous holder of the lock committed, so its snapshot has to be taken after the lock was.
-const WAIT_AND_ASSIGN = `DO $$ BEGIN PERFORM pg_advisory_xact_lock(${LOCK}); ${ASSIGN} END $$`;
-const TRY_AND_ASSIGN = `DO $$ BEGIN IF pg_try_advisory_xact_lock(${LOCK}) THEN ${ASSIGN} END IF; END $$`;
+//
+// The function `sequence_events` is one transaction in one round trip, and each statement in it has a snapshot of its own.
+const WAIT_AND_ASSIGN: Statement = { name: 'events.sequence', text: 'SELECT sequence_events(true)' };
+const TRY_AND_ASSIGN: Statement = { name: 'events.sequence-soon', text: 'SELECT sequence_events(false)' };
 
 const ANY_UNSEQUENCED: Statement = {
   name: 'events.any-unsequenced',

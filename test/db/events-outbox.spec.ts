@@ -151,6 +151,30 @@ describe('the index of events that wait for their sequence', () => {
     // 6,000 entries are 17 pages of 8 kB.
     expect(Number(index!.bytes)).toBeLessThanOrEqual(5 * 8_192);
   });
+
+  it('is all that is read to number them, also by a connection that made its plan when there were hardly any', async () => {
+    await append(sessionEvent('session.online', 's1'));
+    await isSequenced();
+    await database.query('ANALYZE domain_events');
+    const [read] = await database.transaction(async (tx) => {
+      const number = async (count: number) => {
+        await tx.query(
+          `INSERT INTO domain_events (id, name, subject, data)
+           SELECT gen_random_uuid(), 'session.online', 's1', '{}' FROM generate_series(1, $1)`,
+          [count],
+        );
+        await tx.query('SELECT sequence_events(true)');
+      };
+      // A plan is kept after five that were made for one run each.
+      for (let run = 0; run < 10; run++) await number(1);
+      await number(5_000);
+      return tx.query(
+        `SELECT seq_tup_read::int AS rows, (SELECT max(sequence)::int FROM domain_events) AS last
+           FROM pg_stat_xact_user_tables WHERE relname = 'domain_events'`,
+      );
+    });
+    expect(read).toEqual({ rows: 0, last: 5_011 });
+  });
 });
 
 describe('a page', () => {
