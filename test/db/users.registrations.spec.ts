@@ -82,7 +82,8 @@ async function read(id: string): Promise<RegistrationRecord> {
 const change = (id: string, assignments: string) =>
   database.query(`UPDATE registrations SET ${assignments} WHERE id = $1`, [id]);
 const letLeaseRunOut = (id: string) => change(id, `lease_until = clock_timestamp() - interval '1 ms'`);
-const makeDue = (id: string) => change(id, 'next_attempt_at = clock_timestamp()');
+/** A millisecond ago: the column rounds to one, which may be up. */
+const makeDue = (id: string) => change(id, `next_attempt_at = clock_timestamp() - interval '1 millisecond'`);
 const sentAt = async (id: string) =>
   (
     await database.query<{ at: Date | null }>('SELECT sent_at AS at FROM registrations WHERE id = $1', [id])
