@@ -29,8 +29,8 @@ export class SessionsService {
 
   async start(gridLocationId: string, wanted: NewSession, key: Principal) {
     const { brand = null, metadata = {}, reuse = true } = wanted;
-    const { sessionId, reused } = await this.starts.start({ gridLocationId, brand, metadata, reuse });
-    return { session: this.view(await this.answers.getSession(sessionId), key), reused };
+    const { session, reused } = await this.starts.start({ gridLocationId, brand, metadata, reuse });
+    return { session: this.view(session, key), reused };
   }
 
   async list({ limit, cursor, ...filter }: SessionsQuery, key: Principal): Promise<Page<SessionView>> {

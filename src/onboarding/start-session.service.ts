@@ -5,6 +5,8 @@ import { Problem } from '../platform/problem/problem.js';
 import { ContractDrift } from '../remote/contract-drift.service.js';
 import type { Outcome } from '../remote/outcome.js';
 import { outcomeOf } from '../remote/read-answer.js';
+import { SessionAnswersStore } from './session-answers.store.js';
+import type { SessionRow } from './session-answers.store.js';
 import { readStartSessionResponse, START_ANSWER, startSessionRequest } from './session.client.js';
 import type { StartedSession } from './session.client.js';
 import { StartedSessionsStore } from './started-sessions.store.js';
@@ -25,22 +27,23 @@ export class StartSessionService {
   constructor(
     private readonly starts: StartsStore,
     private readonly sessions: StartedSessionsStore,
+    private readonly answers: SessionAnswersStore,
     private readonly remote: AuthorisedRemote,
     private readonly environment: Environment,
     private readonly drift: ContractDrift,
   ) {}
 
   /** Throws Problem not_found, remote_rejected, remote_unavailable. */
-  async start(wanted: WantedSession): Promise<{ readonly sessionId: string; readonly reused: boolean }> {
+  async start(wanted: WantedSession): Promise<{ readonly session: SessionRow; readonly reused: boolean }> {
     const deadline = performance.now() + this.environment.SCS_TIMEOUT_MS * MAX_ATTEMPTS;
     do {
       const begun = await this.starts.begin(wanted);
       switch (begun.kind) {
         case 'open':
-          return { sessionId: begun.sessionId, reused: true };
+          return { session: await this.answers.getSession(begun.sessionId), reused: true };
         case 'begun': {
-          const sessionId = await this.send(begun.start, wanted);
-          if (sessionId !== null) return { sessionId, reused: false };
+          const session = await this.send(begun.start, wanted);
+          if (session !== null) return { session, reused: false };
           break;
         }
         case 'gone':
@@ -53,12 +56,14 @@ export class StartSessionService {
   }
 
   /** Null when another process took the start over meanwhile, or the user was erased. */
-  private async send(start: HeldStart, wanted: WantedSession): Promise<string | null> {
+  private async send(start: HeldStart, wanted: WantedSession): Promise<SessionRow | null> {
     for (let attempt = start.attempts; ; attempt++) {
       const outcome = await this.sendOnce(wanted.gridLocationId, start.userId);
       switch (outcome.kind) {
-        case 'done':
-          return (await this.sessions.keep(start, outcome.value, wanted)) ? outcome.value.sessionId : null;
+        case 'done': {
+          const kept = await this.sessions.keep(start, outcome.value, wanted);
+          return kept === 'known' ? this.answers.getSession(outcome.value.sessionId) : kept;
+        }
         case 'rejected':
           await this.starts.fail(start, `rejected with ${outcome.status}: ${outcome.detail}`, 0);
           throw new Problem(

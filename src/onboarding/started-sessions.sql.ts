@@ -10,11 +10,11 @@ const OBSERVED_AT = `to_jsonb(to_char(now AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24
  * The start $3 with the lease token $4 has brought the session $5 of the location $1 and the brand $2: records it ($6, with the
  * ciphertext of its startUrl $7), keeps the answer ($8), watches it from now on, the first read in $9 ms (nobody finishes a web flow
  * faster), announces it by the event $10, and makes it the current one of its place. A session that is known already (the remote
- * service answered a second start with the first session) is left as it is. No row, and nothing changed, when the start is no longer
- * held or its place is gone.
+ * service answered a second start with the first session) is left as it is, and has no "startedAt". No row, and nothing changed, when
+ * the start is no longer held or its place is gone.
  *
- * `held` comes before everything else. The session is inserted from a count of those it supersedes, because the unique index on
- * current sessions has room for it only after they have been changed.
+ * `held` comes before everything else, and the event after the transition that it tells. The session is inserted from a count of those
+ * it supersedes, because the unique index on current sessions has room for it only after they have been changed.
  */
 export const KEEP_STARTED_SESSION: Statement = {
   name: 'keep_started_session',
@@ -52,9 +52,10 @@ export const KEEP_STARTED_SESSION: Statement = {
     ), transition AS (
       INSERT INTO session_transitions (session_id, from_state, to_state, basis, rule, observation_id, at)
       SELECT session.id, NULL, state, basis, rule, answer.id, now FROM session, answer
+      RETURNING session_id AS id
     ), finished AS (
       UPDATE session_starts SET status = 'started', session_id = $5, updated_at = clock_timestamp()
        WHERE id = $3 AND EXISTS (SELECT FROM held)
-    ), ${appendingAfter('session', `(SELECT jsonb_build_array(jsonb_set($10::jsonb, '{data,observedAt}', ${OBSERVED_AT})) FROM clock)`)}
-    SELECT id, (SELECT count(*) FROM jobs) AS jobs FROM held`,
+    ), ${appendingAfter('transition', `(SELECT jsonb_build_array(jsonb_set($10::jsonb, '{data,observedAt}', ${OBSERVED_AT})) FROM clock)`)}
+    SELECT (SELECT now FROM session) AS "startedAt", (SELECT count(*) FROM jobs) AS jobs FROM held`,
 };

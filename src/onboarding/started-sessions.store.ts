@@ -7,6 +7,7 @@ import { classify, OPEN_STATES } from './machine.js';
 import type { FlaggedState, Verdict } from './machine.js';
 import { startedEvent } from './reconcile.js';
 import { phaseOf, scheduleSettings } from './schedule.js';
+import type { SessionRow } from './session-answers.store.js';
 import type { StartedSession } from './session.client.js';
 import { observationRow } from './session.rows.js';
 import { startUrlContext } from './start-urls.sql.js';
@@ -27,12 +28,19 @@ export class StartedSessionsStore {
   }
 
   /**
-   * False, and nothing is changed, when another process has taken the start over, or the user has been erased: the session of this
-   * answer has then been counted as an orphan.
+   * The session as it is now recorded; `known` when it had been recorded before. Null, and nothing is changed, when another process has
+   * taken the start over, or the user has been erased: the session of this answer has then been counted as an orphan.
    */
-  async keep(start: HeldStart, started: StartedSession, wanted: WantedSession): Promise<boolean> {
+  async keep(
+    start: HeldStart,
+    started: StartedSession,
+    wanted: WantedSession,
+  ): Promise<SessionRow | 'known' | null> {
     const verdict = classify(started, started.updatedAt);
-    const held = await this.database.commit(
+    const startUrlCiphertext = OPEN_STATES.includes(verdict.state)
+      ? this.cipher.encrypt(started.startUrl, startUrlContext(started.sessionId))
+      : null;
+    const [held] = await this.database.commit<{ startedAt: Date | null }>(
       KEEP_STARTED_SESSION,
       [
         wanted.gridLocationId,
@@ -41,16 +49,28 @@ export class StartedSessionsStore {
         start.leaseToken,
         started.sessionId,
         JSON.stringify(sessionRow(started, wanted, verdict)),
-        OPEN_STATES.includes(verdict.state)
-          ? this.cipher.encrypt(started.startUrl, startUrlContext(started.sessionId))
-          : null,
+        startUrlCiphertext,
         JSON.stringify(observationRow(started.sessionId, 'start', started.answer)),
         this.firstReadMs,
         JSON.stringify(eventOf(start, started, wanted, verdict)),
       ],
       sequenceSoon,
     );
-    return held.length > 0;
+    if (held === undefined) return null;
+    if (held.startedAt === null) return 'known';
+    return {
+      ...recordOf(start, started, wanted, verdict),
+      finished: started.finished,
+      active: started.active,
+      expired: started.expired,
+      startUrlCiphertext,
+      createdAt: started.createdAt,
+      updatedAt: started.updatedAt,
+      changedAt: held.startedAt,
+      checkedAt: held.startedAt,
+      nextCheckAt: new Date(held.startedAt.getTime() + this.firstReadMs),
+      now: held.startedAt,
+    };
   }
 }
 
@@ -70,27 +90,39 @@ const sessionRow = (
   expires_ms: started.expiresAt.getTime(),
 });
 
-/** When it was observed is left to the statement, which has the clock of the database. */
-function eventOf(
+const recordOf = (
   { userId, tenantReference }: HeldStart,
   started: StartedSession,
   { gridLocationId, brand, metadata }: WantedSession,
+  { state, basis }: Verdict<FlaggedState>,
+) => ({
+  id: started.sessionId,
+  userId,
+  gridLocationId,
+  tenantReference,
+  brand,
+  metadata,
+  state,
+  basis,
+  expiresAt: started.expiresAt,
+  closedAt: null,
+  inverters: [],
+});
+
+/** When it was observed is left to the statement, which has the clock of the database. */
+const eventOf = (
+  start: HeldStart,
+  started: StartedSession,
+  wanted: WantedSession,
   verdict: Verdict<FlaggedState>,
-) {
-  const session = {
-    id: started.sessionId,
-    userId,
-    gridLocationId,
-    tenantReference,
-    brand,
-    metadata,
-    ...verdict,
-    startedUpdatedAt: started.updatedAt,
-    expiresAt: started.expiresAt,
-    closedAt: null,
-    phase: phaseOf(verdict.state),
-    anchorAt: null,
-    inverters: [],
-  };
-  return startedEvent(session, new Date());
-}
+) =>
+  startedEvent(
+    {
+      ...recordOf(start, started, wanted, verdict),
+      rule: verdict.rule,
+      startedUpdatedAt: started.updatedAt,
+      phase: phaseOf(verdict.state),
+      anchorAt: null,
+    },
+    new Date(),
+  );

@@ -1,7 +1,13 @@
+import { createHash, randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { SessionAnswersStore, type SessionRow } from '../../src/onboarding/session-answers.store.js';
+import { sessionView } from '../../src/onboarding/session-view.js';
+import type { StartedSession } from '../../src/onboarding/session.client.js';
 import { FIND_OPEN_SESSION } from '../../src/onboarding/sessions.sql.js';
+import { StartedSessionsStore } from '../../src/onboarding/started-sessions.store.js';
 import { BEGIN_START, FAIL_START, LET_GO_START, TAKE_OVER_START } from '../../src/onboarding/starts.sql.js';
 import { StartsStore, type WantedSession } from '../../src/onboarding/starts.store.js';
+import { Cipher } from '../../src/platform/crypto/cipher.js';
 import { Database, type Statement } from '../../src/platform/database/database.js';
 import { createTestDatabase, type TestDatabase } from '../setup/test-database.js';
 import { environmentFor } from '../setup/test-environment.js';
@@ -11,12 +17,17 @@ import { insertCustomer, insertRow } from './valid-rows.js';
 let testDatabase: TestDatabase;
 let database: Database;
 let store: StartsStore;
+let sessions: StartedSessionsStore;
+let answers: SessionAnswersStore;
 
 beforeAll(async () => {
   testDatabase = await createTestDatabase();
   const environment = environmentFor(testDatabase.url);
   database = new Database(environment);
   store = new StartsStore(database, environment);
+  const cipher = new Cipher(environment);
+  sessions = new StartedSessionsStore(database, cipher, environment);
+  answers = new SessionAnswersStore(database, cipher);
 });
 afterEach(() => {
   jest.restoreAllMocks();
@@ -100,5 +111,57 @@ describe('a start that nothing was sent for is no orphan', () => {
     await expect(store.fail(begun.start, 'circuit open', 0)).rejects.toMatchObject(lost);
     await waitFor('it has failed', async () => (await startsOf(place))[0]?.status === 'failed');
     expect(await startsOf(place)).toEqual([{ status: 'failed', attempts: 1, orphans: 0 }]);
+  });
+});
+
+describe('a started session', () => {
+  const started = (sessionId: string): StartedSession => {
+    const body = JSON.stringify({ sessionId });
+    return {
+      sessionId,
+      finished: false,
+      active: true,
+      expired: null,
+      inverters: [],
+      createdAt: new Date('2026-03-05T10:11:12.120Z'),
+      updatedAt: new Date('2026-03-05T10:11:12.123Z'),
+      expiresAt: new Date('2099-01-01T00:00:00Z'),
+      startUrl: 'https://scs.example/start/1',
+      answer: { httpStatus: 201, body, hash: createHash('sha1').update(body).digest('hex') },
+    };
+  };
+
+  async function keep(sessionId: string, place: WantedSession) {
+    const begun = await store.begin(place);
+    if (begun.kind !== 'begun') throw new Error(`it is ${begun.kind}`);
+    return sessions.keep(begun.start, started(sessionId), place);
+  }
+
+  it('is answered as it is read afterwards', async () => {
+    const sessionId = randomUUID();
+    const place = { ...(await wanted()), brand: 'sma', metadata: { of: { one: [1, 2.5, null] }, b: 'ü' } };
+    const kept = await keep(sessionId, place);
+    const read = await answers.getSession(sessionId);
+    expect(sessionView(kept as SessionRow, answers.findStartUrl(kept as SessionRow))).toEqual(
+      sessionView(read, 'https://scs.example/start/1'),
+    );
+  });
+
+  it('is left as it is when the remote service answers a second start with it', async () => {
+    const sessionId = randomUUID();
+    const place = { ...(await wanted()), reuse: false };
+    expect(await keep(sessionId, place)).toMatchObject({ id: sessionId });
+    expect(await keep(sessionId, { ...place, metadata: { second: true } })).toBe('known');
+    expect((await answers.getSession(sessionId)).metadata).toEqual({});
+  });
+
+  it('is nothing when another process has taken its start over', async () => {
+    const place = await wanted();
+    const begun = await store.begin(place);
+    if (begun.kind !== 'begun') throw new Error(`it is ${begun.kind}`);
+    const late = { ...begun.start, leaseToken: randomUUID() };
+    const sessionId = randomUUID();
+    expect(await sessions.keep(late, started(sessionId), place)).toBeNull();
+    await expect(answers.getSession(sessionId)).rejects.toMatchObject({ code: 'not_found' });
   });
 });

@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Injectable, Logger, type OnApplicationShutdown } from '@nestjs/common';
 import { PrismaPg } from '@prisma/adapter-pg';
 import pg from 'pg';
@@ -123,6 +124,8 @@ export class Database implements Sql, OnApplicationShutdown {
   }
 
   private async runInTurn(effects: readonly ((sql: Sql) => void | Promise<void>)[]): Promise<void> {
+    // Whoever waited for the commit goes on first: his answer is on its way before they ask the database anything.
+    await nextTurn();
     for (const effect of effects) {
       try {
         await effect(this);

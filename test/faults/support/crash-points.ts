@@ -74,11 +74,10 @@ function watchReads(reader: SessionReader, reach: Reach): void {
 function watchMoves(database: Database, reach: Reach): void {
   const transaction = database.transaction.bind(database);
   database.transaction = async (work) => {
-    let reached: Promise<void> | undefined;
+    const { held, letGo } = hold();
+    let moved = 0;
     const done = await transaction(async (tx) => {
-      let moved = 0;
-      // The first effect, so that nothing has happened since the commit.
-      tx.afterCommit(() => (reached = moved > 0 ? reach('after commit', moved) : undefined));
+      tx.afterCommit(() => held);
       const result = await work({
         ...tx,
         query: async <Row>(statement: string | Statement, values: readonly unknown[] = []) => {
@@ -92,9 +91,17 @@ function watchMoves(database: Database, reach: Reach): void {
       if (moved > 0) await reach('before commit', moved);
       return result;
     });
-    await reached;
+    if (moved > 0) await reach('after commit', moved);
+    letGo();
     return done;
   };
+}
+
+/** Nothing follows a commit before the step after it has been reached. */
+function hold(): { readonly held: Promise<void>; readonly letGo: () => void } {
+  let letGo = () => {};
+  const held = new Promise<void>((resolve) => (letGo = resolve));
+  return { held, letGo };
 }
 
 /** Requests for a token are sent elsewhere. */
@@ -112,13 +119,13 @@ function watchPosts(remote: AuthorisedRemote, reach: Reach): void {
 function watchSaves(database: Database, reach: Reach): void {
   const commit = database.commit.bind(database);
   database.commit = async (statement, values, afterCommit) => {
-    let reached: Promise<void> | undefined;
+    const { held, letGo } = hold();
     const rows = await commit<never>(statement, values, async (sql) => {
-      reached = isSave(statement) ? reach(SAVED_STEP) : undefined;
-      await reached;
+      await held;
       await afterCommit(sql);
     });
-    await reached;
+    if (isSave(statement)) await reach(SAVED_STEP);
+    letGo();
     return rows;
   };
 }

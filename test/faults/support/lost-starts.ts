@@ -57,6 +57,6 @@ export function startWithoutIntent(app: NestFastifyApplication): void {
   };
   sessions.keep = async (_start, started, wanted) => {
     const begun = await begin({ ...wanted, reuse: false });
-    return begun.kind === 'begun' && keep(begun.start, started, wanted);
+    return begun.kind === 'begun' ? keep(begun.start, started, wanted) : null;
   };
 }
