@@ -1,0 +1,27 @@
+import Fastify from 'fastify';
+import pg from 'pg';
+import { Pool } from 'undici';
+import { takePart } from '../harness/contender.js';
+
+// The least that a start can cost in Node if nothing may be lost: an intent is committed before the call to the remote service, and its
+// answer after. No key, no check, no event, no history, and whoever clicks twice starts two.
+takePart(async ({ databaseUrl, remoteUrl }) => {
+  const pool = new pg.Pool({ connectionString: databaseUrl, max: 10 });
+  const remote = new Pool(remoteUrl);
+  await pool.query(
+    `CREATE TABLE bare_starts (id uuid PRIMARY KEY DEFAULT gen_random_uuid(), location uuid, answer jsonb)`,
+  );
+  const begin = { name: 'begin', text: 'INSERT INTO bare_starts (location) VALUES ($1) RETURNING id' };
+  const keep = { name: 'keep', text: 'UPDATE bare_starts SET answer = $2 WHERE id = $1' };
+  const headers = { ApiKey: 'bench', authorization: 'Bearer benchmark', accept: 'application/json' };
+  const app = Fastify();
+  app.post<{ Params: { location: string } }>('/start/:location', async ({ params }) => {
+    const { rows } = await pool.query<{ id: string }>(begin, [params.location]);
+    const path = `/api/v1/ssa/onboarding/pv/${params.location}`;
+    const { body } = await remote.request({ path, method: 'POST', headers });
+    const answer = await body.json();
+    await pool.query(keep, [rows[0]!.id, JSON.stringify(answer)]);
+    return answer;
+  });
+  return { url: await app.listen({ port: 0, host: '127.0.0.1' }) };
+});
