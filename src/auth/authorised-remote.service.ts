@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { isDatabaseUnavailable } from '../platform/problem/database-unavailable.js';
 import type { RemoteRequest, Sent } from '../remote/outcome.js';
 import { Remote } from '../remote/remote.service.js';
 import { authorisedCall } from './authorised-call.js';
@@ -17,10 +18,17 @@ export class AuthorisedRemote {
   /**
    * As `Remote.send`, with the header `authorization`. After a 401 the token is renewed, once for all replicas, and the call
    * repeated once; after a second 401 it is `credentials_rejected`, and so is every other call until a trial succeeds.
-   * `user` is for the calls that the interface shows with a user access token (sections 4.3, 4.4, 5.7).
+   * `user` is for the calls that the interface shows with a user access token (sections 4.3, 4.4, 5.7). While the database, where
+   * tokens are kept, is away, a call that needs to ask for one is `token_unavailable`.
    */
   async send(request: RemoteRequest, audience: 'tenant' | 'user', userId?: string): Promise<Sent> {
     const tokens = audience === 'tenant' ? this.tenantTokens : this.userTokens.tokensFor(userId);
-    return authorisedCall(this.remote, tokens, request);
+    try {
+      return await authorisedCall(this.remote, tokens, request);
+    } catch (error) {
+      // Nothing was taken: a token is asked for before a call, and after a 401.
+      if (isDatabaseUnavailable(error)) return { kind: 'not_sent', reason: 'token_unavailable' };
+      throw error;
+    }
   }
 }

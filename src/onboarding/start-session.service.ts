@@ -75,8 +75,8 @@ export class StartSessionService {
           throw unavailable(`The start was not sent (${outcome.reason})`, outcome.retryAfterMs);
         case 'ambiguous':
         case 'unreadable':
-          if (attempt < MAX_ATTEMPTS && (await this.starts.repeat(start, outcome.reason))) continue;
-          await this.starts.fail(start, outcome.reason, 1);
+          if (attempt < MAX_ATTEMPTS && (await this.starts.repeat(start, outcome.reason, attempt))) continue;
+          await this.starts.fail(start, outcome.reason, attempt);
           throw unavailable(`The answer to the start was lost (${outcome.reason})`);
       }
     }

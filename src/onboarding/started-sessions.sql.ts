@@ -13,7 +13,7 @@ const OBSERVED_AT = `to_jsonb(to_char(now AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24
  * service answered a second start with the first session) is left as it is, and has no "startedAt". No row, and nothing changed, when
  * the start is no longer held or its place is gone.
  *
- * `held` comes before everything else, and the event after the transition that it tells. The session is inserted from a count of those
+ * `held` comes before everything else, and the event after the transition that it tells, as they follow in the story of a session. The session is inserted from a count of those
  * it supersedes, because the unique index on current sessions has room for it only after they have been changed.
  */
 export const KEEP_STARTED_SESSION: Statement = {
@@ -33,9 +33,9 @@ export const KEEP_STARTED_SESSION: Statement = {
     ), session AS (
       INSERT INTO onboarding_sessions (id, user_id, grid_location_id, brand, metadata, state, basis, rule, finished, active, expired,
                                        start_url_ciphertext, created_at, updated_at, expires_at, started_updated_at,
-                                       state_changed_at, last_checked_at)
+                                       state_changed_at, changed_at, last_checked_at)
       SELECT $5, held.user_id, $1, $2, s.metadata, s.state, s.basis, s.rule, s.finished, s.active, s.expired,
-             $7, ${instantOf('s.created_ms')}, ${instantOf('s.updated_ms')}, ${instantOf('s.expires_ms')}, ${instantOf('s.updated_ms')}, clock.now, clock.now
+             $7, ${instantOf('s.created_ms')}, ${instantOf('s.updated_ms')}, ${instantOf('s.expires_ms')}, ${instantOf('s.updated_ms')}, clock.now, clock.now, clock.now
         FROM held, clock, (SELECT count(*) FROM superseded) AS room,
              jsonb_to_record($6::jsonb) AS s(metadata jsonb, state text, basis text, rule text, finished boolean, active boolean,
                expired boolean, created_ms float8, updated_ms float8, expires_ms float8)

@@ -83,18 +83,30 @@ export class StartsStore {
     return begun === undefined ? 'in_flight' : { ...place, ...begun, leaseToken };
   }
 
-  /** Holds the start for a further attempt; false when another process has taken it over. */
-  async repeat({ id, leaseToken }: HeldStart, error: string): Promise<boolean> {
-    return (await this.database.query(sql.REPEAT_START, [id, leaseToken, error, this.leaseMs])).length > 0;
+  /** Holds the start for a further attempt; false when another process has taken it over. `sends`: how many were sent so far. */
+  async repeat(start: HeldStart, error: string, sends: number): Promise<boolean> {
+    const { id, leaseToken } = start;
+    try {
+      return (await this.database.query(sql.REPEAT_START, [id, leaseToken, error, this.leaseMs])).length > 0;
+    } catch (unavailable) {
+      this.failAtLast([id, leaseToken, sends, error]);
+      throw unavailable;
+    }
   }
 
-  /** `orphans`: 1 when the last attempt may have had its effect. */
-  async fail({ id, leaseToken }: HeldStart, error: string, orphans: 0 | 1): Promise<void> {
-    const values = [id, leaseToken, orphans, error];
-    await this.database.query(sql.FAIL_START, values).catch((unavailable: unknown) => {
-      void takeBack(this.database, sql.FAIL_START, values, this.leaseMs);
+  /** `sends`: how many may have had their effect; 0 leaves it at those that were counted when it was repeated or taken over. */
+  async fail({ id, leaseToken }: HeldStart, error: string, sends: number): Promise<void> {
+    const values = [id, leaseToken, sends, error];
+    try {
+      await this.database.query(sql.FAIL_START, values);
+    } catch (unavailable) {
+      this.failAtLast(values);
       throw unavailable;
-    });
+    }
+  }
+
+  private failAtLast(values: readonly unknown[]): void {
+    void takeBack(this.database, sql.FAIL_START, values, this.leaseMs);
   }
 
   private async findOpen({ gridLocationId, brand, reuse }: WantedSession): Promise<string | null> {

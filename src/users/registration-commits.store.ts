@@ -111,9 +111,9 @@ export class RegistrationCommits {
  */
 const mayBeOfOne = (error: unknown): boolean => /^(2[1-3]|40)|^55P03$|^57014$/.test(sqlState(error) ?? '');
 
-/** Whether nobody said what became of it. What PostgreSQL itself refuses is not committed, unless it is being shut down. */
+/** Whether nobody said what became of it: what PostgreSQL refuses is not committed, unless its connection is lost (08) or ended (57P). */
 const mayBeCommitted = (error: unknown): boolean =>
-  isDatabaseUnavailable(error) && /^(57P|$)/.test(sqlState(error) ?? '');
+  isDatabaseUnavailable(error) && /^(08|57P|$)/.test(sqlState(error) ?? '');
 
 const byReference = (one: RegistrationRequest, other: RegistrationRequest): number =>
   Number(one.tenantReference > other.tenantReference) - Number(one.tenantReference < other.tenantReference);

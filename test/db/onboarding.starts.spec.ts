@@ -5,7 +5,13 @@ import { sessionView } from '../../src/onboarding/session-view.js';
 import type { StartedSession } from '../../src/onboarding/session.client.js';
 import { FIND_OPEN_SESSION } from '../../src/onboarding/sessions.sql.js';
 import { StartedSessionsStore } from '../../src/onboarding/started-sessions.store.js';
-import { BEGIN_START, FAIL_START, LET_GO_START, TAKE_OVER_START } from '../../src/onboarding/starts.sql.js';
+import {
+  BEGIN_START,
+  FAIL_START,
+  LET_GO_START,
+  REPEAT_START,
+  TAKE_OVER_START,
+} from '../../src/onboarding/starts.sql.js';
 import { StartsStore, type WantedSession } from '../../src/onboarding/starts.store.js';
 import { Cipher } from '../../src/platform/crypto/cipher.js';
 import { Database, type Statement } from '../../src/platform/database/database.js';
@@ -100,7 +106,7 @@ describe('a start that nothing was sent for is no orphan', () => {
     lose({ of: TAKE_OVER_START, run: 1, when: 'after' });
     await expect(store.begin(place)).rejects.toMatchObject(lost);
     await waitFor('it has failed', async () => (await startsOf(place))[0]?.status === 'failed');
-    expect(await startsOf(place)).toEqual([{ status: 'failed', attempts: 2, orphans: 1 }]);
+    expect(await startsOf(place)).toEqual([{ status: 'failed', attempts: 1, orphans: 1 }]);
   });
 
   it('when the database is away as the call turns out not to have been sent', async () => {
@@ -112,6 +118,21 @@ describe('a start that nothing was sent for is no orphan', () => {
     await waitFor('it has failed', async () => (await startsOf(place))[0]?.status === 'failed');
     expect(await startsOf(place)).toEqual([{ status: 'failed', attempts: 1, orphans: 0 }]);
   });
+});
+
+describe('a start whose answer was lost is one orphan', () => {
+  it.each(['before', 'after'] as const)(
+    'when the database is lost %s it was to be repeated',
+    async (when) => {
+      const place = await wanted();
+      const begun = await store.begin(place);
+      if (begun.kind !== 'begun') throw new Error(`it is ${begun.kind}`);
+      lose({ of: REPEAT_START, run: 1, when });
+      await expect(store.repeat(begun.start, 'no answer', 1)).rejects.toMatchObject(lost);
+      await waitFor('it has failed', async () => (await startsOf(place))[0]?.status === 'failed');
+      expect(await startsOf(place)).toMatchObject([{ orphans: 1 }]);
+    },
+  );
 });
 
 describe('a started session', () => {
@@ -143,7 +164,7 @@ describe('a started session', () => {
     const kept = await keep(sessionId, place);
     const read = await answers.getSession(sessionId);
     expect(sessionView(kept as SessionRow, answers.findStartUrl(kept as SessionRow))).toEqual(
-      sessionView(read, 'https://scs.example/start/1'),
+      sessionView(read, answers.findStartUrl(read)),
     );
   });
 

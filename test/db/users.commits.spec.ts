@@ -93,16 +93,21 @@ describe('intents of several requests', () => {
 });
 
 describe('intents whose commit was not heard of', () => {
-  it('are due at once, since nothing was sent for them', async () => {
+  it.each([
+    new Error('Connection terminated unexpectedly'),
+    Object.assign(new Error('server closed the connection'), { code: '08P01' }),
+    Object.assign(new Error('terminating connection'), { code: '57P01' }),
+  ])('are due at once, since nothing was sent for them: %s', async (error) => {
     const query = database.query.bind(database);
     jest.spyOn(database, 'query').mockImplementation(async (statement, values) => {
       const rows = await query(statement, values);
-      if (statement === OPEN_INTENTS) throw new Error('Connection terminated unexpectedly');
+      if (statement === OPEN_INTENTS) throw error;
       return rows;
     });
-    const lost = await Promise.allSettled([open('lost 1'), open('lost 2')]);
+    const references = [randomUUID(), randomUUID()];
+    const lost = await Promise.allSettled(references.map((reference) => open(reference)));
     expect(lost.map(({ status }) => status)).toEqual(['rejected', 'rejected']);
-    for (const tenantReference of ['lost 1', 'lost 2'])
+    for (const tenantReference of references)
       await waitFor(`${tenantReference} is due`, async () => {
         const live = await store.findLive(tenantReference);
         return live?.status === 'pending' && !live.isBeingSent && live.isDue;

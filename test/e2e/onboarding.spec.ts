@@ -120,14 +120,12 @@ describe('starting a session', () => {
       body: JSON.stringify({ ...answer, startUrl: 'https://flow.example/1', expiresAt: last }),
       times: 1,
     });
+    const instants = { updatedAt: new Date(first).toISOString(), expiresAt: new Date(last).toISOString() };
     expect(await client.start(gridLocationId)).toMatchObject({
       status: 201,
-      body: {
-        id: sessionId,
-        updatedAt: new Date(first).toISOString(),
-        expiresAt: new Date(last).toISOString(),
-      },
+      body: { id: sessionId, ...instants },
     });
+    expect((await client.call('GET', `/onboarding/pv/${sessionId}`)).body).toMatchObject(instants);
     await sandbox.addFault({
       kind: 'answer',
       operation: 'read_session',

@@ -124,7 +124,7 @@ export class Database implements Sql, OnApplicationShutdown {
   }
 
   private async runInTurn(effects: readonly ((sql: Sql) => void | Promise<void>)[]): Promise<void> {
-    // Whoever waited for the commit goes on first: his answer is on its way before they ask the database anything.
+    // Whoever waited for the commit goes on first: the answer is on its way before an effect asks the database anything.
     await nextTurn();
     for (const effect of effects) {
       try {

@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Sql, Statement } from './database.js';
 
-const PAUSE_MS = 500;
+const FIRST_PAUSE_MS = 500;
+const MOST_PAUSE_MS = 2_000;
 
 /**
  * Takes back what a process has written and will not act upon, also when the database is away meanwhile. Runs `statement` until it
@@ -14,9 +15,14 @@ export async function takeBack(
   values: readonly unknown[],
   withinMs: number,
 ): Promise<void> {
-  for (const until = performance.now() + withinMs; performance.now() < until;) {
+  const until = performance.now() + withinMs;
+  for (
+    let pauseMs = FIRST_PAUSE_MS;
+    performance.now() < until;
+    pauseMs = Math.min(2 * pauseMs, MOST_PAUSE_MS)
+  ) {
     const taken = await sql.query(statement, values).catch(() => []);
     if (taken.length > 0) return;
-    await sleep(PAUSE_MS, undefined, { ref: false });
+    await sleep(pauseMs, undefined, { ref: false });
   }
 }

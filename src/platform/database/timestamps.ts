@@ -19,7 +19,7 @@ export const withFastTimestamps = new TypeOverrides();
 withFastTimestamps.setTypeParser(TIMESTAMPTZ, parseTimestamp);
 
 /**
- * SQL for an instant given in milliseconds since 1970. Instants of the remote service come to statements so: PostgreSQL does not read
- * what toISOString writes of the years 0 and 10000.
+ * SQL for an instant given in milliseconds since 1970. Instants of the remote service are passed to statements in this form, because
+ * PostgreSQL does not read what toISOString writes of the years 0 and 10000.
  */
 export const instantOf = (milliseconds: string): string => `to_timestamp(${milliseconds} / 1000)`;

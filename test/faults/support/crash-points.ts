@@ -77,6 +77,7 @@ function watchMoves(database: Database, reach: Reach): void {
     const { held, letGo } = hold();
     let moved = 0;
     const done = await transaction(async (tx) => {
+      moved = 0;
       tx.afterCommit(() => held);
       const result = await work({
         ...tx,
