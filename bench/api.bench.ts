@@ -71,7 +71,7 @@ export async function apiBench(options: BenchOptions): Promise<void> {
         atLeast('GET one session, of bare Fastify + pg', 0.8, ratio(rates, reads.get(BARE)!)),
         atLeast('GET one session, times Nest + Express + Prisma', 4, ratio(rates, reads.get(NEST)!)),
         atMost(
-          "POST start, added to the remote's own time at the median",
+          "POST start, one at a time, added to the remote's own time at the median",
           5,
           rounded(one.ours - one.remote),
           'ms',

@@ -38,7 +38,7 @@ interface Sample {
 /** Everything at once, for long: what grows, drifts or is left behind. */
 export async function soakBench(options: BenchOptions): Promise<void> {
   const seconds = options.minutes * 60;
-  await LineUp.with({ sessions: SESSIONS, remotes: [OURS] }, async (lineUp) => {
+  await LineUp.with({ sessions: SESSIONS, remotes: [OURS], asItComes: true }, async (lineUp) => {
     const database = await lineUp.database('soak');
     const service = await lineUp.contender({
       name: OURS,

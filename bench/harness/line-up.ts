@@ -23,6 +23,8 @@ export interface LineUpOptions {
   readonly remotes: readonly string[];
   /** Whether one in fifty sessions changes each time that all are read. */
   readonly changes?: boolean;
+  /** Whether PostgreSQL keeps its own settings, checkpoints and all: for what is not compared. */
+  readonly asItComes?: boolean;
 }
 
 /** Everything a comparison needs, each in a process of its own: PostgreSQL, the fake remote service, and the contenders. */
@@ -38,12 +40,12 @@ export class LineUp {
 
   /** `work` may fail or be done: nothing is left running. */
   static async with(
-    { sessions, remotes, changes = true }: LineUpOptions,
+    { sessions, remotes, changes = true, asItComes = false }: LineUpOptions,
     work: (lineUp: LineUp) => Promise<void>,
   ): Promise<void> {
     // A minute ago, in whole seconds as the interface writes them.
     const startedAtMs = Math.floor(Date.now() / 1_000) * 1_000 - 60_000;
-    const server = await BenchServer.start();
+    const server = await BenchServer.start(asItComes);
     const remote = await FakeRemote.start({ startedAtMs, sessions, contenders: remotes, changes });
     const lineUp = new LineUp(server, remote, sessions, startedAtMs);
     try {
