@@ -4,7 +4,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest 
 import type { DomainEvent } from '../../src/events/domain-event.js';
 import { OnEvent } from '../../src/events/on-event.js';
 import { appendEvents } from '../../src/events/outbox.js';
-import { retireHandlers } from '../../src/events/handlers.sql.js';
+import { retireHandlers, subscribeHandlers } from '../../src/events/handlers.sql.js';
 import { Database, type Transaction } from '../../src/platform/database/database.js';
 import { RunningJob } from '../../src/platform/jobs/running-job.js';
 import { createTestDatabase, type TestDatabase } from '../setup/test-database.js';
@@ -210,16 +210,22 @@ describe('a handler', () => {
     }
     jest.spyOn(RunningJob.prototype, 'finishWhen').mockImplementation(async (isDone) => {
       const done = await database.transaction(isDone);
-      if (done && seen.length === 1) await append('s1', 'late');
+      if (done && seen.at(-1) === 'early') await append('s1', 'late');
       return done;
     });
+    // A worker gives a job to what is owed without one when it starts, which would mend the late event too: it has done so when this
+    // one is there.
+    await subscribeHandlers(database, [{ name: 'Witness.store', events: ['session.online'] }]);
+    await append('s0', 'before the start');
+    await database.query('DELETE FROM graphile_worker._private_jobs');
     await start(Witness);
+    await waitFor('what was owed before the start', () => seen.length === 1);
     await append('s1', 'early');
     await waitFor('the end of the job', async () => {
       const [jobs] = await database.query<{ count: number }>(
         'SELECT count(*)::int FROM graphile_worker.jobs',
       );
-      return seen.length === 1 && jobs?.count === 0;
+      return seen.length === 2 && jobs?.count === 0;
     });
     expect(await owed()).toEqual({ 'Witness.store': 1 });
   });
