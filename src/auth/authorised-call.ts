@@ -1,4 +1,5 @@
-import type { RemoteRequest, Sent } from '../remote/outcome.js';
+import { isDatabaseUnavailable } from '../platform/problem/database-unavailable.js';
+import type { NotSent, RemoteRequest, Sent } from '../remote/outcome.js';
 import type { Remote } from '../remote/remote.service.js';
 import type { BearerTokens, Grant } from './bearer-tokens.js';
 
@@ -11,14 +12,24 @@ export async function authorisedCall(
   tokens: BearerTokens,
   request: RemoteRequest,
 ): Promise<Sent> {
-  const first = await tokens.current();
+  const first = await orNone(tokens.current());
   if (first.kind === 'not_sent') return first;
   const sent = await remote.send(withToken(request, first));
   if (!isRefusal(sent)) return settle(tokens, first, sent);
-  const second = await tokens.renewed(first);
+  const second = await orNone(tokens.renewed(first));
   if (second.kind === 'not_sent') return second;
   const sentAgain = await remote.send(withToken(request, second));
-  return isRefusal(sentAgain) ? tokens.refused(second) : settle(tokens, second, sentAgain);
+  return isRefusal(sentAgain) ? orNone(tokens.refused(second)) : settle(tokens, second, sentAgain);
+}
+
+/** Tokens are kept in the database. Only for what is asked before a call or after a 401: nothing was taken then. */
+async function orNone<T>(asked: Promise<T>): Promise<T | NotSent> {
+  try {
+    return await asked;
+  } catch (error) {
+    if (isDatabaseUnavailable(error)) return { kind: 'not_sent', reason: 'token_unavailable' };
+    throw error;
+  }
 }
 
 /** `Bearer` whatever token_type says: the sample shows the scope's name there (interface section 2.2). */

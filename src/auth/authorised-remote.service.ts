@@ -1,5 +1,4 @@
 import { Injectable } from '@nestjs/common';
-import { isDatabaseUnavailable } from '../platform/problem/database-unavailable.js';
 import type { RemoteRequest, Sent } from '../remote/outcome.js';
 import { Remote } from '../remote/remote.service.js';
 import { authorisedCall } from './authorised-call.js';
@@ -23,12 +22,6 @@ export class AuthorisedRemote {
    */
   async send(request: RemoteRequest, audience: 'tenant' | 'user', userId?: string): Promise<Sent> {
     const tokens = audience === 'tenant' ? this.tenantTokens : this.userTokens.tokensFor(userId);
-    try {
-      return await authorisedCall(this.remote, tokens, request);
-    } catch (error) {
-      // Nothing was taken: a token is asked for before a call, and after a 401.
-      if (isDatabaseUnavailable(error)) return { kind: 'not_sent', reason: 'token_unavailable' };
-      throw error;
-    }
+    return authorisedCall(this.remote, tokens, request);
   }
 }

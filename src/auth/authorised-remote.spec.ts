@@ -41,6 +41,14 @@ it('says the same after a 401, which took nothing', async () => {
   expect(await remote.send(START, 'user', 'u')).toEqual({ kind: 'not_sent', reason: 'token_unavailable' });
 });
 
+it('does not say so when the database is away after the call, which may have been taken', async () => {
+  const taken: Sent = { kind: 'answered', answer: { status: 201, contentType: '', body: '' } };
+  const remote = authorised({ current: () => Promise.resolve(GRANT), accepted: lost }, () =>
+    Promise.resolve(taken),
+  );
+  await expect(remote.send(START, 'tenant')).rejects.toThrow('Connection terminated unexpectedly');
+});
+
 it('hides no other fault', async () => {
   const remote = authorised(
     { current: () => Promise.reject(new TypeError('a bug')) },

@@ -6,7 +6,7 @@ const MOST_PAUSE_MS = 2_000;
 
 /**
  * Takes back what a process has written and will not act upon, also when the database is away meanwhile. Runs `statement` until it
- * has answered a row, for `withinMs` at most: as long as nobody else may come to a conclusion of his own. It goes on after an answer
+ * has answered a row, for `withinMs` at most: as long as nobody else may come to another conclusion. It goes on after an answer
  * without rows, because a server that has lost us may commit a little later.
  */
 export async function takeBack(
