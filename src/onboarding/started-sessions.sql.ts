@@ -13,8 +13,9 @@ const OBSERVED_AT = `to_jsonb(to_char(now AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24
  * service answered a second start with the first session) is left as it is, and has no "startedAt". No row, and nothing changed, when
  * the start is no longer held or its place is gone.
  *
- * `held` comes before everything else, and the event after the transition that it tells, as they follow in the story of a session. The session is inserted from a count of those
- * it supersedes, because the unique index on current sessions has room for it only after they have been changed.
+ * `held` comes before everything else, and the event after the transition that it tells, as they follow in the story of a session. The
+ * session is inserted from a count of those it supersedes, because the unique index on current sessions has room for it only after they
+ * have been changed.
  */
 export const KEEP_STARTED_SESSION: Statement = {
   name: 'keep_started_session',
