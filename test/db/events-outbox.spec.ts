@@ -132,8 +132,11 @@ describe('the sequence', () => {
 });
 
 describe('the index of events that wait for their sequence', () => {
-  it('does not grow with those that have theirs, though nothing vacuums', async () => {
-    await database.query('ALTER TABLE domain_events SET (autovacuum_enabled = off)');
+  const LIMIT_BYTES = 5 * 8_192;
+
+  /** In bytes, after 60 commits of 100 events each, whose 6,000 entries would be 17 pages of 8 kB. */
+  async function sizeAfterCommits(): Promise<number> {
+    await database.query('TRUNCATE domain_events CASCADE');
     for (let commit = 1; commit <= 60; commit++) {
       await append(...Array.from({ length: 100 }, () => sessionEvent('session.online', 's1')));
       // Not by asking whether any wait: that passes the dead entries itself, and marks them.
@@ -147,9 +150,16 @@ describe('the index of events that wait for their sequence', () => {
     const [index] = await database.query<{ bytes: string }>(
       `SELECT pg_relation_size('domain_events_unsequenced') AS bytes`,
     );
+    return Number(index!.bytes);
+  }
+
+  it('does not grow with those that have theirs, though nothing vacuums', async () => {
+    await database.query('ALTER TABLE domain_events SET (autovacuum_enabled = off)');
+    // While PostgreSQL analyses some other table, catalogs too, no entry can be marked: then once more.
+    let bytes = await sizeAfterCommits();
+    for (let again = 0; again < 2 && bytes > LIMIT_BYTES; again++) bytes = await sizeAfterCommits();
     await database.query('ALTER TABLE domain_events RESET (autovacuum_enabled)');
-    // 6,000 entries are 17 pages of 8 kB.
-    expect(Number(index!.bytes)).toBeLessThanOrEqual(5 * 8_192);
+    expect(bytes).toBeLessThanOrEqual(LIMIT_BYTES);
   });
 
   it('is all that is read to number them, also by a connection that made its plan when there were hardly any', async () => {
