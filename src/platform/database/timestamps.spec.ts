@@ -28,8 +28,9 @@ describe('an instant from PostgreSQL', () => {
       if (at.getUTCFullYear() > 9_999) return;
       const text = at.toISOString().replace('T', ' ').replace('Z', '+00');
       expect(parseTimestamp(text)).toEqual(at);
-      expect(parseTimestamp(text.replace(/0+\+00$/, '+00'))).toEqual(at);
+      // PostgreSQL writes no zeros at the end of a fraction, and no point when nothing is left of it.
+      expect(parseTimestamp(text.replace(/\.?0+\+00$/, '+00'))).toEqual(at);
     };
-    fc.assert(fc.property(instants, isKept));
+    fc.assert(fc.property(instants, isKept), { examples: [[new Date(0)], [new Date(120)]] });
   });
 });
