@@ -83,16 +83,13 @@ export async function append(
   name: EventName,
   subjects: readonly string[],
 ): Promise<number> {
-  let committedMs = 0;
-  await database.transaction(async (tx) => {
-    // The first of what runs after the commit.
-    tx.afterCommit(() => void (committedMs = sharedClockMs()));
-    await appendEvents(
+  await database.transaction((tx) =>
+    appendEvents(
       tx,
       subjects.map((subject) => ({ name, subject, data: dataOf(subject) }) as NewEvent),
-    );
-  });
-  return committedMs;
+    ),
+  );
+  return sharedClockMs();
 }
 
 export const take = (receiver: Participant, count: number, from: 'webhooks' | 'stream') =>
