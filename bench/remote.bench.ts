@@ -29,16 +29,20 @@ export async function remoteBench({ quick, rounds }: BenchOptions): Promise<void
   const fake = await FakeRemote.start({ startedAtMs: 0, sessions: 1, contenders: ['all'], changes: false });
   const url = fake.url('all');
   const bare = new Pool(url, { connections: IN_FLIGHT, pipelining: 1 });
-  const adapter = createUndiciAdapter({ baseUrl: url, timeoutMs: 10_000 });
+  const always = { ApiKey: 'bench-key', accept: 'application/json' };
+  const token = { authorization: 'Bearer bench' };
+  const headers = { ...always, ...token };
+  const adapter = createUndiciAdapter({ baseUrl: url, headers: always, timeoutMs: 10_000 });
   const instance = createAxios(adapter);
   const remote = new Remote(environmentFor(url));
-  const headers = { ApiKey: 'bench-key', authorization: 'Bearer bench', accept: 'application/json' };
 
   const undici = async () => (await bare.request({ path: PATH, method: 'GET', headers })).body.text();
   const ways: Readonly<Record<string, () => Promise<unknown>>> = {
     [UNDICI]: undici,
-    'axios on our adapter': () => instance.request({ method: 'GET', url: PATH, headers, timeout: 10_000 }),
-    'Remote.send': () => remote.send({ operation: 'read_session', method: 'GET', path: PATH, headers }),
+    'axios on our adapter': () =>
+      instance.request({ method: 'GET', url: PATH, headers: token, timeout: 10_000 }),
+    'Remote.send': () =>
+      remote.send({ operation: 'read_session', method: 'GET', path: PATH, headers: token }),
     'axios as it comes': () => axios.get(url + PATH, { headers }),
     [CONTROL]: undici,
   };

@@ -12,7 +12,8 @@ export async function authorisedCall(
   tokens: BearerTokens,
   request: RemoteRequest,
 ): Promise<Sent> {
-  const first = await orNone(tokens.current());
+  const asked = tokens.current();
+  const first = 'kind' in asked ? asked : await orNone(asked);
   if (first.kind === 'not_sent') return first;
   const sent = await remote.send(withToken(request, first));
   if (!isRefusal(sent)) return settle(tokens, first, sent);

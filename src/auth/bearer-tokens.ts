@@ -17,8 +17,11 @@ export interface Grant {
 
 /** Where the bearer token of a call comes from, and who is told how the call went. */
 export interface BearerTokens {
-  /** A token that is valid as far as is known, or why there is none. Waits while another call or replica is obtaining it. */
-  current(): Promise<Grant | NotSent>;
+  /**
+   * A token that is valid as far as is known, at once when it is at hand, or why there is none. Waits while another call or replica
+   * is obtaining it.
+   */
+  current(): Grant | NotSent | Promise<Grant | NotSent>;
   /** The service answered 401 to this grant. Answers another one to repeat the call with, once, or why there is none. */
   renewed(refused: Grant): Promise<Grant | NotSent>;
   /** The service answered 401 to the renewed grant too. Answers what the call becomes. */

@@ -52,7 +52,7 @@ export class TenantTokens implements BearerTokens {
     this.trialLeaseMs = 3 * this.timeoutMs + LEASE_MARGIN_MS;
   }
 
-  async current(): Promise<Grant | NotSent> {
+  current(): Grant | NotSent | Promise<Grant | NotSent> {
     const now = monotonicMs();
     const { held, refusal } = this;
     if (held && now < held.expiresAt) {

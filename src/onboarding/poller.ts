@@ -108,7 +108,7 @@ export class Poller implements OnApplicationBootstrap, BeforeApplicationShutdown
         if (released > 0)
           this.logger.warn(`released ${released} batches of workers that did not extend their lease`);
       }
-      await this.claimMore();
+      if (this.wantsMore()) await this.claimMore();
     } catch (error) {
       this.warn(error);
     }
@@ -120,16 +120,7 @@ export class Poller implements OnApplicationBootstrap, BeforeApplicationShutdown
   }
 
   private async claimMore(): Promise<void> {
-    const size = this.probing ? 1 : this.batchSize();
-    const lowWater = this.probing ? 1 : size;
-    if (
-      this.stopping ||
-      this.claiming ||
-      this.queue.length >= lowWater ||
-      performance.now() < this.pausedUntil
-    )
-      return;
-    if (this.probing && this.inFlight > 0) return;
+    const size = this.claimSize();
     this.claiming = true;
     try {
       const batch = await this.polls.claimDue(size);
@@ -140,7 +131,13 @@ export class Poller implements OnApplicationBootstrap, BeforeApplicationShutdown
     }
   }
 
-  private batchSize(): number {
+  private wantsMore(): boolean {
+    if (this.stopping || this.claiming || performance.now() < this.pausedUntil) return false;
+    return this.queue.length < this.claimSize() && !(this.probing && this.inFlight > 0);
+  }
+
+  private claimSize(): number {
+    if (this.probing) return 1;
     const { POLL_BATCH_SIZE, SCS_MAX_CONCURRENCY } = this.environment;
     const forTarget = Math.ceil((this.perSecond * BATCH_TARGET_MS) / 1_000);
     return Math.min(POLL_BATCH_SIZE, Math.max(2 * SCS_MAX_CONCURRENCY, forTarget));
@@ -177,7 +174,7 @@ export class Poller implements OnApplicationBootstrap, BeforeApplicationShutdown
       this.completed++;
     }
     this.fill();
-    if (this.moreIsDue) void this.claimMore().catch((error: unknown) => this.warn(error));
+    if (this.moreIsDue && this.wantsMore()) void this.claimMore().catch((error: unknown) => this.warn(error));
   }
 
   private finish({ batchId, poll }: Task, read: SessionRead): void {

@@ -89,7 +89,9 @@ export class PollsStore {
       const claimed = await tx.query<{ sessionId: string }>(sql.CLAIM, [
         id,
         due.map((poll) => poll.sessionId),
-        due.map((poll) => planNextReadMs({ ...poll, failures: 0 }, now, this.settings, Math.random())),
+        due.map(({ phase, anchorAt }) =>
+          planNextReadMs({ phase, anchorAt, failures: 0 }, now, this.settings, Math.random()),
+        ),
       ]);
       if (claimed.length === 0) {
         await tx.query(sql.CLOSE_BATCHES, [[id]]);

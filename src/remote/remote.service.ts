@@ -33,7 +33,6 @@ export class Remote implements OnModuleDestroy, OnApplicationShutdown {
   private readonly adapter: UndiciAdapter;
   private readonly limiter: Limiter;
   private readonly gates: Record<OperationClass, OperationGate>;
-  private readonly headers: Readonly<Record<string, string>>;
   private readonly timeoutMs: number;
   private readonly ceiling: number;
   private stopping: Priority | 'none' = 'none';
@@ -44,7 +43,16 @@ export class Remote implements OnModuleDestroy, OnApplicationShutdown {
     hideSecrets([environment.SCS_API_KEY, environment.SCS_CLIENT_ID, environment.SCS_CLIENT_SECRET]);
     this.timeoutMs = environment.SCS_TIMEOUT_MS;
     this.ceiling = environment.SCS_MAX_CONCURRENCY;
-    this.adapter = createUndiciAdapter({ baseUrl: environment.SCS_BASE_URL, timeoutMs: this.timeoutMs });
+    this.adapter = createUndiciAdapter({
+      baseUrl: environment.SCS_BASE_URL,
+      headers: {
+        ApiKey: environment.SCS_API_KEY,
+        accept: 'application/json',
+        'accept-encoding': 'identity',
+        'user-agent': 'pv-onboarding',
+      },
+      timeoutMs: this.timeoutMs,
+    });
     this.http = createAxios(this.adapter);
     // Alone, until it is told what its share is.
     const perSecond = environment.SCS_MAX_REQUESTS_PER_SECOND || Infinity;
@@ -53,12 +61,6 @@ export class Remote implements OnModuleDestroy, OnApplicationShutdown {
     this.limiter = new Limiter(this.ceiling, rate, monotonicMs, this.timeoutMs * WAIT_SHARE);
     const gate = () => new OperationGate(monotonicMs, this.timeoutMs);
     this.gates = { token: gate(), register_user: gate(), start_session: gate(), read_session: gate() };
-    this.headers = {
-      ApiKey: environment.SCS_API_KEY,
-      accept: 'application/json',
-      'accept-encoding': 'identity',
-      'user-agent': 'pv-onboarding',
-    };
   }
 
   /**
@@ -177,7 +179,7 @@ export class Remote implements OnModuleDestroy, OnApplicationShutdown {
         await this.http.request<ExchangeBody>({
           method: request.method,
           url: request.path,
-          headers: { ...this.headers, ...request.headers },
+          headers: request.headers,
           data: request.body,
           timeout: Math.max(1, Math.round(timeoutMs)),
           signal: request.signal,

@@ -12,6 +12,8 @@ const POST_KEEP_ALIVE_MS = 1_000;
 
 export interface AdapterOptions {
   readonly baseUrl: string;
+  /** Of every call. They do not go through axios, which copies and checks each header several times. */
+  readonly headers: Readonly<Record<string, string>>;
   readonly timeoutMs: number;
 }
 
@@ -45,7 +47,7 @@ export function createUndiciAdapter(options: AdapterOptions): UndiciAdapter {
         );
         const body = typeof config.data === 'string' ? config.data : undefined;
         client.dispatch(
-          { method, path: prefix + config.url, headers: headersOf(config, body), body },
+          { method, path: prefix + config.url, headers: headersOf(config, body, options.headers), body },
           exchange,
         );
       }),
@@ -56,9 +58,13 @@ export function createUndiciAdapter(options: AdapterOptions): UndiciAdapter {
 }
 
 /** axios names a form as the type of every POST, also of one without a body. */
-function headersOf(config: InternalAxiosRequestConfig, body: string | undefined): Record<string, string> {
+function headersOf(
+  config: InternalAxiosRequestConfig,
+  body: string | undefined,
+  always: Readonly<Record<string, string>>,
+): Record<string, string> {
   const headers = config.headers as unknown as Record<string, string>;
-  const sent: Record<string, string> = {};
+  const sent: Record<string, string> = { ...always };
   for (const name in headers) {
     if (Object.hasOwn(headers, name) && (body !== undefined || name.toLowerCase() !== 'content-type'))
       sent[name] = headers[name]!;
