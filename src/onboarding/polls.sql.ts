@@ -13,6 +13,9 @@ import type { Statement } from '../platform/database/database.js';
  * That a read succeeded is said by the batch being gone (claimed_at then is the time of the last good read); a read that
  * failed says so itself. The alternative, a lease in each row and a second write that releases it, costs a second update
  * per poll, and the due_at index makes neither of them HOT.
+ *
+ * The price: a session that was read is claimed again only when the slowest read of its batch is over. That is SCS_TIMEOUT_MS and a
+ * wait for a turn, by default not longer than POLL_MIN_INTERVAL_MS, before which it is not due anyway.
  */
 
 /** Says when the claim was made, for all of its sessions: a timestamp per row would cost a microsecond each to read. */

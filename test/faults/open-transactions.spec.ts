@@ -93,7 +93,10 @@ async function sample(): Promise<Sampled> {
 async function sampleWhileCallsHang(): Promise<Sampled> {
   const { control } = service.sandbox!;
   const locations = await Promise.all([client.locate(), client.locate()]);
+  // Before there are sessions: of one claim, those that were read are not read again while another of it hangs.
+  const reads = await hold('read_session');
   await startSessions(client, 3);
+  await isHeld(reads.id, 3);
   await waitFor('the handler hangs', () => handling.size > 0);
   const registrations = await hold('register_user');
   const registering = [client.locate(), client.locate()];
@@ -101,8 +104,6 @@ async function sampleWhileCallsHang(): Promise<Sampled> {
   const starts = await hold('start_session');
   const starting = locations.map((id) => client.start(id));
   await isHeld(starts.id, 2);
-  const reads = await hold('read_session');
-  await isHeld(reads.id, 3);
   const sampled = await sample();
   await control.clearFaults();
   await Promise.all(registering);
