@@ -65,7 +65,7 @@ export async function apiBench(options: BenchOptions): Promise<void> {
       benchmark: 'api',
       title: 'API',
       extent: `${sessions} sessions, ${IN_FLIGHT} requests in flight for rates, one for latencies, ${options.rounds} rounds`,
-      isQuick: options.quick,
+      isLook: options.isLook,
       control: control(rates.map(rateOf), reads.get(CONTROL)!.map(rateOf)),
       targets: [
         atLeast('GET one session, of bare Fastify + pg', 0.8, ratio(rates, reads.get(BARE)!)),
@@ -217,7 +217,7 @@ async function cursorAfter(url: string, headers: Record<string, string>, pages: 
 }
 
 /**
- * Each start is of another location, and no session is reused. By how many at once: medians of the rounds' medians, in milliseconds.
+ * Each start is of another location, and of a brand of which there is no session to be reused. By how many at once: medians of the rounds' medians, in milliseconds.
  */
 async function compareStarts(
   database: BenchDatabase,
@@ -239,7 +239,7 @@ async function compareStarts(
       load(generator, count, { method: 'POST', paths: paths(prefix), ...more }, [status]);
     const json = { ...headers, 'content-type': 'application/json' };
     const postOurs = (): Promise<Timed> =>
-      post(ours!, '/api/v1/onboarding/pv', 201, { bodies: ['{"reuse":false}'], headers: json });
+      post(ours!, '/api/v1/onboarding/pv', 201, { bodies: ['{"brand":"another"}'], headers: json });
     // Plans for tables that were empty are no plans for them now. Autovacuum sees to that within a minute.
     await postOurs();
     await database.query('ANALYZE');

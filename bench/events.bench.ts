@@ -1,5 +1,5 @@
 import { burstRound, burstsOf, RELAY } from './events/many-at-once.js';
-import { CONTROL, HANDLER, latencyRound, NOTIFY, STREAM, waysOf } from './events/one-by-one.js';
+import { CONTROL, type Delay, HANDLER, latencyRound, NOTIFY, STREAM, waysOf } from './events/one-by-one.js';
 import { ASKING, prepareParts } from './events/parts.js';
 import { LineUp } from './harness/line-up.js';
 import { report } from './harness/report.js';
@@ -21,21 +21,24 @@ export async function eventsBench(options: BenchOptions): Promise<void> {
       );
       const bursts = await interleave(
         burstsOf(parts, options.quick).map((burst) => ({ name: burst.name, round: () => burstRound(burst) })),
-        Math.min(options.rounds, 5),
+        options.rounds,
       );
-      const medians = (name: string) =>
-        latencies.get(name)!.map((round) => median(round.map(({ sinceAppendMs }) => sinceAppendMs)));
-      const against = (name: string) => ratioOf(medians(name), medians(NOTIFY));
+      const medians = (name: string, since: keyof Delay) =>
+        latencies.get(name)!.map((round) => median(round.map((delay) => delay[since])));
+      const against = (name: string, since: keyof Delay) =>
+        ratioOf(medians(name, since), medians(NOTIFY, since));
       const rate = (name: string) => Math.round(median(bursts.get(name)!));
       await report({
         benchmark: 'events',
         title: 'Events',
         extent: `${events} events one by one a round, ${options.rounds} rounds; then all at once`,
-        isQuick: options.quick,
-        control: control(medians(NOTIFY), medians(CONTROL)),
+        isLook: options.isLook,
+        control: control(medians(NOTIFY, 'sinceAppendMs'), medians(CONTROL, 'sinceAppendMs')),
         targets: [
-          atMost('commit to handler, times bare LISTEN/NOTIFY', 3, against(HANDLER)),
-          atMost('commit to stream, times bare LISTEN/NOTIFY', 3, against(STREAM)),
+          atMost('append to handler, times bare LISTEN/NOTIFY', 3, against(HANDLER, 'sinceAppendMs')),
+          atMost('append to stream, times bare LISTEN/NOTIFY', 3, against(STREAM, 'sinceAppendMs')),
+          atMost('commit to handler, times bare LISTEN/NOTIFY', 3, against(HANDLER, 'sinceCommitMs')),
+          atMost('commit to stream, times bare LISTEN/NOTIFY', 3, against(STREAM, 'sinceCommitMs')),
           atLeast('events/s through the relay to a sink that does nothing', 15_000, rate(RELAY)),
         ],
         tables: [
@@ -48,13 +51,15 @@ export async function eventsBench(options: BenchOptions): Promise<void> {
               'since its commit was known: ms, median',
               'ms, 99 %',
               'times bare LISTEN/NOTIFY, since the append',
+              'and since the commit',
             ],
             bar: 1,
             rows: [...latencies].map(([name, rounds]) => [
               name,
               ...pairOf(rounds.flat().map(({ sinceAppendMs }) => sinceAppendMs)),
               ...pairOf(rounds.flat().map(({ sinceCommitMs }) => sinceCommitMs)),
-              against(name),
+              against(name, 'sinceAppendMs'),
+              against(name, 'sinceCommitMs'),
             ]),
           },
           {

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Environment } from '../src/platform/env/environment.js';
 import { Database } from '../src/platform/database/database.js';
 import { PollsStore } from '../src/onboarding/polls.store.js';
@@ -13,6 +14,12 @@ import { type BenchOptions, profileFlags } from './options.js';
 const IN_FLIGHT = 64;
 /** 1 % of the smallest: a claim as large as every size has due. */
 const CLAIM = 100;
+/** After this long a connection of PostgreSQL that is idle has said what it has written (PGSTAT_IDLE_INTERVAL is 10 s). */
+const TOLD_MS = 11_000;
+/** Times as many as are due at once. */
+const KNOWN = 10;
+/** Of each size in a round. */
+const CLAIMS = 20;
 const MEGABYTE = 2 ** 20;
 
 interface Size {
@@ -30,7 +37,7 @@ interface Size {
  */
 export async function flatBench(options: BenchOptions): Promise<void> {
   const sizes = options.quick ? [2_000, 10_000, 50_000] : [10_000, 100_000, 1_000_000];
-  const due = options.quick ? 2_000 : 10_000;
+  const atOnce = options.quick ? 2_000 : 10_000;
   const most = sizes.at(-1)!;
   const names = sizes.map((sessions) => `${sessions} sessions`);
   await LineUp.with({ sessions: most, remotes: names, changes: false }, async (lineUp) => {
@@ -43,10 +50,11 @@ export async function flatBench(options: BenchOptions): Promise<void> {
     const polled = new Map<string, number>(all.map(({ name }) => [name, 0]));
     // Between two collections it rises and falls by more than 50 MB, so each is looked at after every round.
     const residents = new Map(all.map(({ name }) => [name, [] as number[]]));
-    const pollDue = async (size: Size): Promise<Sample> => {
+    const pollDue = async (size: Size, due = atOnce): Promise<Sample> => {
       const read = lineUp.remote.counted(size.name, due);
-      await size.database.makeDue(due);
+      const makeDue = await size.database.prepareDue(due);
       const sample = await lineUp.measure(due, size.worker, async () => {
+        await makeDue();
         await read;
         await size.database.untilNoneIsClaimed();
       });
@@ -59,8 +67,9 @@ export async function flatBench(options: BenchOptions): Promise<void> {
       await pollDue(size);
       return pollDue(size);
     };
-    // The first answer of a session is a change.
-    for (const size of all) await pollDue(size);
+    // The first answer of a session is a change. So many of each have had theirs, wherever they lie, and take turns.
+    for (const size of all) await pollDue(size, Math.min(size.sessions, KNOWN * atOnce));
+    await sleep(TOLD_MS);
     for (const { name } of all) polled.set(name, 0);
     const before = await Promise.all(all.map(({ database }) => database.updates('session_polls')));
     const samples = await interleave(
@@ -83,8 +92,8 @@ export async function flatBench(options: BenchOptions): Promise<void> {
     await report({
       benchmark: 'flat',
       title: 'Flat as it grows',
-      extent: `${due} sessions due, none changed, ${IN_FLIGHT} reads in flight, ${options.rounds} rounds; claims of ${CLAIM} with 1 % due`,
-      isQuick: options.quick,
+      extent: `${atOnce} sessions due, none changed, ${IN_FLIGHT} reads in flight, ${options.rounds} rounds; claims of ${CLAIM} with 1 % due`,
+      isLook: options.isLook,
       control: control(rate(first).map(rateOf), samples.get(again)!.map(rateOf)),
       targets: [
         atLeast('slowest of the sizes, of the rate of the smallest', 0.85, Math.min(...rates)),
@@ -112,6 +121,7 @@ export async function flatBench(options: BenchOptions): Promise<void> {
             'open sessions',
             'reads/s',
             'least-most',
+            'own CPU µs per poll',
             'PostgreSQL CPU µs per poll',
             'WAL bytes per poll',
             'HOT share of updates',
@@ -121,7 +131,9 @@ export async function flatBench(options: BenchOptions): Promise<void> {
           ],
           bar: 1,
           rows: all.map((size, index) => {
-            const { perSecond, spread, serverCpuMicroseconds, walBytes } = summarise(rate(size));
+            const { perSecond, spread, cpuMicroseconds, serverCpuMicroseconds, walBytes } = summarise(
+              rate(size),
+            );
             const [was, is] = [before[index]!, after[index]!];
             const hot = rounded((is.hot - was.hot) / Math.max(1, is.all - was.all), 2);
             const times = claims.get(size.name)!;
@@ -129,6 +141,7 @@ export async function flatBench(options: BenchOptions): Promise<void> {
               size.sessions,
               perSecond,
               spread,
+              cpuMicroseconds,
               serverCpuMicroseconds,
               walBytes,
               hot,
@@ -166,26 +179,31 @@ async function prepare(lineUp: LineUp, name: string, sessions: number, options: 
   };
 }
 
-/** Each makes 1 % due and claims it, 100 at a time, as the poller does; milliseconds per claim. */
+/** Each makes 1 % due and claims it, 100 at a time, as the poller does, and again until there are enough; milliseconds per claim. */
 async function measureClaims(sizes: readonly Size[], options: BenchOptions): Promise<Map<string, number[]>> {
-  const times = new Map(sizes.map(({ name }) => [name, [] as number[]]));
-  await interleave(
+  const claimAll = async (size: Size): Promise<number[]> => {
+    await size.database.makeDue(Math.max(CLAIM, size.sessions / 100));
+    const times: number[] = [];
+    for (;;) {
+      const startedAt = performance.now();
+      const batch = await size.polls.claimDue(CLAIM);
+      if (batch === null) return times;
+      times.push(performance.now() - startedAt);
+      await size.polls.closeBatches([batch.id]);
+    }
+  };
+  const samples = await interleave(
     sizes.map((size) => ({
-      name: `claims beside ${size.name}`,
+      name: size.name,
       round: async () => {
-        await size.database.makeDue(Math.max(CLAIM, size.sessions / 100));
-        for (;;) {
-          const startedAt = performance.now();
-          const batch = await size.polls.claimDue(CLAIM);
-          if (batch === null) return;
-          times.get(size.name)!.push(performance.now() - startedAt);
-          await size.polls.closeBatches([batch.id]);
-        }
+        const times: number[] = [];
+        while (times.length < CLAIMS) times.push(...(await claimAll(size)));
+        return times.slice(0, CLAIMS);
       },
     })),
     options.rounds,
   );
-  return times;
+  return new Map([...samples].map(([name, rounds]) => [name, rounds.flat()]));
 }
 
 /** Making them due wrote each once as well. */

@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util';
-import { type BenchOptions, defaults } from './options.js';
+import { type BenchOptions, defaults, LEAST_ROUNDS } from './options.js';
 import { apiBench } from './api.bench.js';
 import { eventsBench } from './events.bench.js';
 import { flatBench } from './flat.bench.js';
@@ -45,8 +45,8 @@ Everything is a ratio of things measured in turn in one run. Each prints its tar
 
 const { values, positionals } = readArguments();
 
-const isDrawing = positionals[0] === 'draw';
-const unknown = positionals.filter((name) => !(name in BENCHES) && name !== 'draw');
+const isDrawing = positionals.join() === 'draw';
+const unknown = isDrawing ? [] : positionals.filter((name) => !(name in BENCHES));
 if (values.help || unknown.length > 0) {
   console.log(unknown.length > 0 ? `There is no benchmark ${unknown.join(', ')}.\n\n${USAGE}` : USAGE);
   process.exitCode = unknown.length > 0 ? 1 : 0;
@@ -54,9 +54,11 @@ if (values.help || unknown.length > 0) {
   await import('./draw.js');
 } else {
   const { rounds, minutes } = defaults(values.quick);
+  const given = number('rounds', values.rounds, rounds);
   const options: BenchOptions = {
     quick: values.quick,
-    rounds: number('rounds', values.rounds, rounds),
+    isLook: values.quick || given < LEAST_ROUNDS || values.profile !== undefined,
+    rounds: given,
     minutes: number('minutes', values.minutes, minutes),
     profile: values.profile,
   };

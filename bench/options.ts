@@ -2,6 +2,8 @@
 export interface BenchOptions {
   /** Small and short: shows that everything runs, and says little. */
   readonly quick: boolean;
+  /** Not a result, and not kept as one: quick, of too few rounds, or slowed down by a profile. */
+  readonly isLook: boolean;
   /** Rounds that count. */
   readonly rounds: number;
   /** Of soak. */
@@ -10,7 +12,7 @@ export interface BenchOptions {
   readonly profile?: string;
 }
 
-const LEAST_ROUNDS = 7;
+export const LEAST_ROUNDS = 7;
 const QUICK_ROUNDS = 2;
 
 /** As the whole is run, unless asked otherwise; the soak of the target takes 20 minutes and is asked for by --minutes. */

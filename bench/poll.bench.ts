@@ -29,7 +29,7 @@ const CONTROL = 'our poller again';
 const LATENCIES_MS = [0, 20];
 /** Seconds of reading: a tick until the first claim and the last writes, 0.15 s of each round, are not what is asked here. */
 const SESSIONS = 60_000;
-/** So that at 20 ms the waiting leaves room for 12,800 reads a second: more than the cores can do. */
+/** At 20 ms the waiting leaves room for 12,800 reads a second. */
 const IN_FLIGHT = 256;
 /** Jobs at once: more makes the engines slower, and with 64 they wait for nothing at 20 ms either. */
 const JOBS_IN_FLIGHT = 64;
@@ -46,15 +46,15 @@ export async function pollBench(options: BenchOptions): Promise<void> {
   const sessions = options.quick ? 6_000 : SESSIONS;
   const remotes = [UNDICI, OURS, LOOP, SEQUENTIAL, GRAPHILE, TUNED, PG_BOSS];
   await LineUp.with({ sessions, remotes }, async (lineUp) => {
-    const { contenders, poller, pollerRound, ours } = await prepare(lineUp, sessions, options);
+    const { contenders, poller, pollerRound, statementsOfRounds } = await prepare(lineUp, sessions, options);
     // What is read for the first time is kept, whatever it says: that is no poll of the ordinary kind.
     await pollerRound();
     const cells: { latencyMs: number; samples: Samples; statements: StatementCost[] }[] = [];
     for (const latencyMs of LATENCIES_MS) {
       lineUp.remote.setLatency(latencyMs);
-      await ours.resetStatements();
+      statementsOfRounds.length = 0;
       const samples = await interleave(contenders, options.rounds);
-      cells.push({ latencyMs, samples, statements: await ours.statements() });
+      cells.push({ latencyMs, samples, statements: sumOf(statementsOfRounds) });
     }
     lineUp.remote.setLatency(0);
     const profile = await poller.profile(pollerRound);
@@ -65,7 +65,7 @@ export async function pollBench(options: BenchOptions): Promise<void> {
       benchmark: 'poll',
       title: 'Poller',
       extent: `${sessions} sessions due at once, one in 50 of them changed, ${IN_FLIGHT} reads in flight (${JOBS_IN_FLIGHT} jobs), ${options.rounds} rounds`,
-      isQuick: options.quick,
+      isLook: options.isLook,
       control: controlOf(cells.map(({ samples }) => samples)),
       targets: targetsOf(fast!, slow!),
       tables: [
@@ -119,13 +119,19 @@ async function prepare(lineUp: LineUp, sessions: number, options: BenchOptions) 
   const tuned = await baseline(TUNED, 'graphile-worker', JOBS_IN_FLIGHT, tunedDatabase, { TUNED: '1' });
   const pgBoss = await baseline(PG_BOSS, 'pg-boss', JOBS_IN_FLIGHT, engines);
 
+  const statementsOfRounds: StatementCost[][] = [];
   const pollerRound = async (): Promise<Sample> => {
     const all = lineUp.remote.counted(OURS, sessions);
-    await ours.makeDue();
-    return lineUp.measure(sessions, poller, async () => {
+    const makeDue = await ours.prepareDue();
+    // Not those of the turns of others, in which it looks every 50 ms and finds nothing.
+    await ours.resetStatements();
+    const sample = await lineUp.measure(sessions, poller, async () => {
+      await makeDue();
       await all;
       await ours.untilNoneIsClaimed();
     });
+    statementsOfRounds.push(await ours.statements());
+    return sample;
   };
   const loopRound = async (child: Participant, reads: number): Promise<Sample> => {
     await theirs.makeDue();
@@ -134,31 +140,56 @@ async function prepare(lineUp: LineUp, sessions: number, options: BenchOptions) 
   const engineRound = async (
     child: Participant,
     database: BenchDatabase,
-    makeDue: string,
+    { table, update }: typeof GRAPHILE_JOBS,
   ): Promise<Sample> => {
     const done = child.run(JOBS);
-    await database.query(makeDue);
-    return lineUp.measure(JOBS, child, () => done);
+    const makeDue = await database.prepareWork(table, update);
+    return lineUp.measure(JOBS, child, async () => {
+      await makeDue();
+      await done;
+    });
   };
   const contenders: Contender[] = [
     { name: UNDICI, round: () => lineUp.measure(sessions, undici, () => undici.run(sessions)) },
     { name: OURS, round: pollerRound },
     { name: LOOP, round: () => loopRound(loop, Math.min(LOOP_READS, sessions)) },
     { name: SEQUENTIAL, round: () => loopRound(sequential, Math.min(SEQUENTIAL_READS, sessions)) },
-    { name: GRAPHILE, round: () => engineRound(graphile, engines, GRAPHILE_DUE) },
-    { name: TUNED, round: () => engineRound(tuned, tunedDatabase, GRAPHILE_DUE) },
-    { name: PG_BOSS, round: () => engineRound(pgBoss, engines, PG_BOSS_DUE) },
+    { name: GRAPHILE, round: () => engineRound(graphile, engines, GRAPHILE_JOBS) },
+    { name: TUNED, round: () => engineRound(tuned, tunedDatabase, GRAPHILE_JOBS) },
+    { name: PG_BOSS, round: () => engineRound(pgBoss, engines, PG_BOSS_JOBS) },
     { name: CONTROL, round: pollerRound },
   ];
-  return { contenders, poller, pollerRound, ours };
+  return { contenders, poller, pollerRound, statementsOfRounds };
 }
 
-const GRAPHILE_DUE = 'UPDATE graphile_worker._private_jobs SET run_at = now()';
-const PG_BOSS_DUE = `UPDATE pgboss.job SET start_after = now() WHERE name = 'poll' AND state = 'created'`;
+const GRAPHILE_JOBS = {
+  table: 'graphile_worker._private_jobs',
+  update: 'UPDATE graphile_worker._private_jobs SET run_at = now()',
+};
+const PG_BOSS_JOBS = {
+  table: 'pgboss.job',
+  update: `UPDATE pgboss.job SET start_after = now() WHERE name = 'poll' AND state = 'created'`,
+};
 
-/** And not of the bench, which makes them due. */
-const isOfPoller = ({ text }: StatementCost): boolean =>
-  !/^(VACUUM|UPDATE session_polls SET due_at|SELECT \$1)/.test(text);
+function sumOf(rounds: readonly (readonly StatementCost[])[]): StatementCost[] {
+  const byText = new Map<string, StatementCost>();
+  for (const cost of rounds.flat()) {
+    const { calls, rows, totalMs, walBytes } = byText.get(cost.text) ?? NOTHING;
+    byText.set(cost.text, {
+      text: cost.text,
+      calls: calls + cost.calls,
+      rows: rows + cost.rows,
+      totalMs: totalMs + cost.totalMs,
+      walBytes: walBytes + cost.walBytes,
+    });
+  }
+  return [...byText.values()].toSorted((one, other) => other.totalMs - one.totalMs).slice(0, 12);
+}
+
+const NOTHING = { calls: 0, rows: 0, totalMs: 0, walBytes: 0 };
+
+/** And not of the bench, which waits until no claim is open. */
+const isOfPoller = ({ text }: StatementCost): boolean => !/^SELECT \$1/.test(text);
 
 /** The worse of the two. */
 function controlOf(cells: readonly Samples[]) {

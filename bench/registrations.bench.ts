@@ -100,12 +100,12 @@ export async function registrationsBench(options: BenchOptions): Promise<void> {
           round: () => {
             const what = through(limitedUsers);
             return lineUp.measure(limitedUsers, limited, () =>
-              load(generators.limited, limitedUsers, what, [201, 202]),
+              load(generators.limited, limitedUsers, what, [201]),
             );
           },
         },
       ],
-      Math.min(3, options.rounds),
+      options.rounds,
     );
     const flow = await lineUp.remote.flow(LIMITED);
     for (const generator of Object.values(generators)) await generator.stop();
@@ -117,7 +117,7 @@ export async function registrationsBench(options: BenchOptions): Promise<void> {
       benchmark: 'registrations',
       title: 'Registrations',
       extent: `${users} users a round, ${AT_ONCE} requests at once, ${options.rounds} rounds; ${limitedUsers} users a round where the remote service takes ${LIMIT} a second`,
-      isQuick: options.quick,
+      isLook: options.isLook,
       control: control(rates.map(rateOf), samples.get(CONTROL)!.map(rateOf)),
       targets: [
         atLeast('of a bare undici loop', 0.25, ratio(rates, samples.get(BARE)!)),

@@ -24,7 +24,7 @@ const CONTROL = 'undici alone again';
 const PATH = `/api/v1/ssa/onboarding/pv/${sessionId(0)}`;
 
 /** Ways of reading a session from the remote service, without a database: what the poller's limit is made of. */
-export async function remoteBench({ quick, rounds }: BenchOptions): Promise<void> {
+export async function remoteBench({ quick, isLook, rounds }: BenchOptions): Promise<void> {
   const calls = quick ? 3_000 : 20_000;
   const fake = await FakeRemote.start({ startedAtMs: 0, sessions: 1, contenders: ['all'], changes: false });
   const url = fake.url('all');
@@ -59,7 +59,7 @@ export async function remoteBench({ quick, rounds }: BenchOptions): Promise<void
     benchmark: 'remote',
     title: 'One call to the remote service',
     extent: `${calls} reads, ${IN_FLIGHT} in flight, no database, ${rounds} rounds`,
-    isQuick: quick,
+    isLook,
     control: control(limit.map(rateOf), samples.get(CONTROL)!.map(rateOf)),
     targets: [],
     tables: [

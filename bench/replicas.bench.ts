@@ -36,8 +36,9 @@ export async function replicasBench(options: BenchOptions): Promise<void> {
       await warmUp();
       const reads = readsOfOne * count;
       const all = lineUp.remote.counted(FREE, reads);
-      await free.makeDue(reads);
+      const makeDue = await free.prepareDue(reads);
       return lineUp.measure(reads, workers, async () => {
+        await makeDue();
         await all;
         await free.untilNoneIsClaimed();
       });
@@ -72,7 +73,7 @@ export async function replicasBench(options: BenchOptions): Promise<void> {
       benchmark: 'replicas',
       title: 'Replicas',
       extent: `${readsOfOne} reads per process and round, ${IN_FLIGHT} in flight per process, ${REMOTE_MS} ms remote latency, ${options.rounds} rounds`,
-      isQuick: options.quick,
+      isLook: options.isLook,
       control: control(one.map(rateOf), samples.get(again)!.map(rateOf)),
       targets: [
         ...COUNTS.slice(1).map((count) =>

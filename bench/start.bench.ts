@@ -69,7 +69,7 @@ export async function startBench(options: BenchOptions): Promise<void> {
       benchmark: 'start',
       title: 'Start and memory',
       extent: `the built service in the role all, ${options.rounds} starts, memory after ${idleMs / 1_000} s idle`,
-      isQuick: options.quick,
+      isLook: options.isLook,
       control: control(readyOf(OURS), readyOf(CONTROL)),
       targets: [
         atMost('ready, at the median', 1.5, rounded(median(readyOf(OURS)) / 1_000), 's'),

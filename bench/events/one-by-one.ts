@@ -18,9 +18,9 @@ import {
 export const NOTIFY = 'bare LISTEN/NOTIFY';
 export const CONTROL = 'bare LISTEN/NOTIFY again';
 const JOBS = 'bare graphile-worker';
-export const HANDLER = 'commit to handler';
-export const STREAM = 'commit to stream';
-const WEBHOOK = 'commit to webhook';
+export const HANDLER = 'append to handler';
+export const STREAM = 'append to stream';
+const WEBHOOK = 'append to webhook';
 
 /** Between two events whose latency is taken; longer than any of them takes. */
 const PAUSE_MS = 10;
@@ -76,7 +76,7 @@ export function waysOf(parts: Parts): Way[] {
 }
 
 /** Milliseconds until an event has arrived. */
-interface Delay {
+export interface Delay {
   readonly sinceAppendMs: number;
   readonly sinceCommitMs: number;
 }

@@ -91,16 +91,34 @@ export class BenchDatabase {
   }
 
   /**
-   * Makes sessions due, all or so many of them wherever they lie, in an order that is not the one they lie in. At once, when it
-   * commits: the clock of a round starts there. Vacuum comes before, so that a round does not pay for the one before it.
+   * Runs a statement that makes work, and answers what commits it: so the work is there at once, and whoever starts a clock does it
+   * then. Vacuum of `tables` comes before, so that a round does not pay for the one before it.
    */
-  async makeDue(sessions?: number): Promise<void> {
-    await this.query('VACUUM session_polls, onboarding_sessions');
-    const some = 'WHERE session_id IN (SELECT session_id FROM session_polls ORDER BY session_id LIMIT $1)';
-    await this.query(
+  async prepareWork(tables: string, text: string, values: unknown[] = []): Promise<() => Promise<void>> {
+    await this.query(`VACUUM ${tables}`);
+    await this.query('BEGIN');
+    await this.query(text, values);
+    return async () => {
+      await this.query('COMMIT');
+    };
+  }
+
+  /**
+   * Makes sessions due, all or so many of them, others each time, in an order that is not the one they lie in. Of some, those come
+   * first that have been read before: a first answer is a change.
+   */
+  prepareDue(sessions?: number): Promise<() => Promise<void>> {
+    const some = 'WHERE session_id IN (SELECT session_id FROM session_polls ORDER BY answer_hash IS NULL, random() LIMIT $1)';
+    return this.prepareWork(
+      'session_polls, onboarding_sessions',
       `UPDATE session_polls SET due_at = clock_timestamp() - random() * interval '1 minute' ${sessions === undefined ? '' : some}`,
       sessions === undefined ? [] : [sessions],
     );
+  }
+
+  async makeDue(sessions?: number): Promise<void> {
+    const commit = await this.prepareDue(sessions);
+    await commit();
   }
 
   /** What the reads brought is written, too, when no claim is open any more. */

@@ -33,7 +33,7 @@ export type Findings = Omit<BenchResult, 'machine' | 'versions'> & {
   readonly postgresql?: string;
 };
 
-/** Prints what was found and writes it to bench/results/NAME.json; a quick look beside the results, not over them. */
+/** Prints what was found and writes it to bench/results/NAME.json; a look and a void run beside the results, not over them. */
 export async function report({ packages, postgresql, ...found }: Findings): Promise<void> {
   const result: BenchResult = {
     ...found,
@@ -46,18 +46,18 @@ export async function report({ packages, postgresql, ...found }: Findings): Prom
   };
   console.log(textOf(result));
   if (!result.control.isValid) process.exitCode = 1;
-  const folder = result.isQuick ? `${RESULTS}quick/` : RESULTS;
+  const folder = result.isLook || !result.control.isValid ? `${RESULTS}quick/` : RESULTS;
   await mkdir(folder, { recursive: true });
   await writeFile(`${folder}${result.benchmark}.json`, `${JSON.stringify(result, null, 2)}\n`);
 }
 
-function textOf({ title, extent, tables, targets, control, isQuick }: BenchResult): string {
+function textOf({ title, extent, tables, targets, control, isLook }: BenchResult): string {
   const { ratio, least, most, isValid } = control;
   const verdict = isValid
     ? `control ${ratio}, within ${least} to ${most}`
     : `VOID: the control is ${ratio}, not within ${least} to ${most}; the machine was not quiet`;
   return [
-    `\n${title}\n${extent}${isQuick ? '; a quick look, not a result' : ''}`,
+    `\n${title}\n${extent}${isLook ? '; a look, not a result' : ''}`,
     ...tables.map(textOfTable),
     `${verdict}\n${targets.map(verdictOf).join('\n')}`,
   ].join('\n\n');

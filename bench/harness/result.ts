@@ -4,7 +4,7 @@ export interface BenchResult {
   readonly title: string;
   /** How much was measured, in words, so that a look with --quick is not taken for a result. */
   readonly extent: string;
-  readonly isQuick: boolean;
+  readonly isLook: boolean;
   readonly control: Control;
   readonly targets: readonly Target[];
   readonly tables: readonly ResultTable[];

@@ -24,7 +24,7 @@ function draw({ title, columns, rows }: ResultTable, column: number): string {
   const lines = rows.map((row, nth) => {
     const y = TOP + nth * ROW;
     const width = Math.max(1, Math.round(((WIDTH - NAME_WIDTH - VALUE_WIDTH) * values[nth]!) / most));
-    const isOurs = /^our |^commit |^POST |^\d/.test(String(row[0]));
+    const isOurs = /^(our |append |relay|stream|handler|webhook|POST |Remote\.send|\d)/.test(String(row[0]));
     return [
       `<text x="${NAME_WIDTH - 10}" y="${y + 17}" text-anchor="end">${escaped(String(row[0]))}</text>`,
       `<rect x="${NAME_WIDTH}" y="${y + 5}" width="${width}" height="${ROW - 10}" fill="${isOurs ? '#1f6feb' : '#9aa4b2'}"/>`,

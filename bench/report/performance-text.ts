@@ -13,13 +13,13 @@ export function fillIn(text: string, results: readonly BenchResult[]): string {
 
 function figuresOf(result: BenchResult | undefined): string {
   if (result === undefined) return 'Not measured yet.';
-  const { benchmark, extent, isQuick, control, targets, tables, machine, versions } = result;
+  const { benchmark, extent, isLook, control, targets, tables, machine, versions } = result;
   const { ratio, least, most, isValid } = control;
   const trust = isValid
     ? `The same thing measured twice differed by a factor of ${ratio} (${least} to ${most} is let pass).`
     : `**Void**: the same thing measured twice differed by a factor of ${ratio}, so the machine was not quiet and nothing here counts.`;
   return [
-    `${isQuick ? '**A quick look, not a result.** ' : ''}${extent}. ${trust}`,
+    `${isLook ? '**A quick look, not a result.** ' : ''}${extent}. ${trust}`,
     targets.length === 0 ? '' : targetTable(targets),
     ...tables.map((table, nth) => tableText(table, benchmark, nth)),
     `${namesAndValues(machine)}; ${namesAndValues(versions)}`,
