@@ -28,7 +28,8 @@ export async function remoteBench({ quick, isLook, rounds }: BenchOptions): Prom
   const calls = quick ? 3_000 : 20_000;
   const fake = await FakeRemote.start({ startedAtMs: 0, sessions: 1, contenders: ['all'], changes: false });
   const url = fake.url('all');
-  const bare = new Pool(url, { connections: IN_FLIGHT, pipelining: 1 });
+  // The others take longer than the 4 s after which it would close its connections and have to open them again.
+  const bare = new Pool(url, { connections: IN_FLIGHT, pipelining: 1, keepAliveTimeout: 60_000 });
   const always = { ApiKey: 'bench-key', accept: 'application/json' };
   const token = { authorization: 'Bearer bench' };
   const headers = { ...always, ...token };

