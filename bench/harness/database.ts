@@ -108,7 +108,8 @@ export class BenchDatabase {
    * first that have been read before: a first answer is a change.
    */
   prepareDue(sessions?: number): Promise<() => Promise<void>> {
-    const some = 'WHERE session_id IN (SELECT session_id FROM session_polls ORDER BY answer_hash IS NULL, random() LIMIT $1)';
+    const some =
+      'WHERE session_id IN (SELECT session_id FROM session_polls ORDER BY answer_hash IS NULL, random() LIMIT $1)';
     return this.prepareWork(
       'session_polls, onboarding_sessions',
       `UPDATE session_polls SET due_at = clock_timestamp() - random() * interval '1 minute' ${sessions === undefined ? '' : some}`,
