@@ -54,13 +54,16 @@ export interface SessionFacts {
   readonly basis: 'observed' | 'inferred';
   /** The name of the rule that led here; the table of rules stands in onboarding/machine.ts. */
   readonly rule: string;
-  /** Ids of the inverters that the session lists now; empty once the user has been erased. */
+  /** Ids of the first 100 inverters that the session lists now; empty once the user has been erased. */
   readonly inverters: readonly string[];
+  /** How many it lists now. */
+  readonly invertersTotal: number;
   /** ISO 8601, UTC. */
   readonly observedAt: string;
 }
 
-interface InverterFacts {
+/** Without the list, which would grow with the square of the number of inverters. */
+interface InverterFacts extends Omit<SessionFacts, 'inverters'> {
   /** Null once the user has been erased. */
   readonly inverterId: string | null;
 }
@@ -114,8 +117,10 @@ export interface EventPayloads {
   'session.lost': SessionFacts;
   'session.unrecognised': SessionFacts;
   'session.closed': SessionFacts & { readonly reason: string };
-  'inverter.online': SessionFacts & InverterFacts;
-  'inverter.missing': SessionFacts & InverterFacts;
+  'session.reopened': SessionFacts;
+  'session.flapping': SessionFacts;
+  'inverter.online': InverterFacts;
+  'inverter.missing': InverterFacts;
   'remote.degraded': RemoteTrouble;
   'remote.recovered': RemoteRecovery;
   'remote.credentials_rejected': RemoteTrouble;
@@ -146,6 +151,8 @@ export const EVENT_NAMES = Object.keys({
   'session.lost': true,
   'session.unrecognised': true,
   'session.closed': true,
+  'session.reopened': true,
+  'session.flapping': true,
   'inverter.online': true,
   'inverter.missing': true,
   'remote.degraded': true,

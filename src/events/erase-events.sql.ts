@@ -25,6 +25,7 @@ const WHEN_ERASED = {
   previousState: 'kept',
   basis: 'kept',
   rule: 'kept',
+  invertersTotal: 'kept',
   reason: 'kept',
   observedAt: 'kept',
   erasedAt: 'kept',

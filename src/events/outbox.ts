@@ -27,7 +27,7 @@ const appending = (source: string): string => `
 const items = (parameter: string): string =>
   `jsonb_array_elements(${parameter}::jsonb) WITH ORDINALITY AS items (item, ordinality)`;
 
-const APPEND: Statement = {
+export const APPEND_EVENTS: Statement = {
   name: 'events.append',
   text: `WITH ${appending(items('$1'))} SELECT count(*) FROM jobs`,
 };
@@ -47,6 +47,6 @@ export const appendingAfter = (change: string, parameter: string): string =>
  */
 export async function appendEvents(tx: Transaction, events: readonly NewEvent[]): Promise<void> {
   if (events.length === 0) return;
-  await tx.query(APPEND, [JSON.stringify(events)]);
+  await tx.query(APPEND_EVENTS, [JSON.stringify(events)]);
   tx.afterCommit(sequenceSoon);
 }

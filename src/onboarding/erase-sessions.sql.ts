@@ -1,8 +1,8 @@
 import type { NewEvent } from '../events/catalogue.js';
 import type { Statement, Transaction } from '../platform/database/database.js';
 import { STOP_POLLS } from './polls.sql.js';
-import { erasedEvent } from './reconcile.js';
 import type { SessionRecord } from './reconcile.js';
+import { erasedEvent } from './session-events.js';
 import { LOCK_SESSIONS_OF_USER } from './sessions.sql.js';
 
 /**

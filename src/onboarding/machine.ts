@@ -7,8 +7,10 @@
  * - `awaiting_installation`: inferred, since no flag says that the owner has finished the web flow. Left when it comes online or expires.
  * - `online`: at least one inverter is online. Never left: a later answer that says less changes inverters, not the state.
  * - `expired`: the remote service says so. An installation may still come online late, so it is watched on for a while.
- * - `lost`: answered 404/410 repeatedly on every path shape. Not a rule over flags, since there are none: see reconcile.ts.
- * - `unrecognised`: flags that the interface does not describe. Left as soon as an answer is one that it does.
+ * - `lost`: answered 404/410 repeatedly on every path shape. Not a rule over flags, since there are none: see reconcile.ts. Left when
+ *   the remote service knows the session again.
+ * - `unrecognised`: flags that the interface does not describe, or more inverters than a session can have. Left as soon as a response
+ *   is one that it does.
  */
 export const SESSION_STATES = [
   'awaiting_owner',
@@ -48,10 +50,22 @@ interface Rule extends Verdict<FlaggedState> {
   readonly holds: (seen: Observation, startedUpdatedAt: Date) => boolean;
 }
 
+/**
+ * What one session may list. A location has tens of inverters, a large roof with one for each panel some hundreds; each of them costs
+ * a row and an event, so a list of thousands is taken for an error of the remote service.
+ */
+export const MAX_INVERTERS = 1_000;
+
 const isOpen = (seen: Observation) => !seen.finished && seen.active && seen.expired !== true;
 
-/** The first rule that holds decides; the last always does. */
+/** The first rule that holds decides; the last rule always holds. */
 export const RULES: readonly Rule[] = [
+  {
+    rule: 'too_many_inverters',
+    state: 'unrecognised',
+    basis: 'observed',
+    holds: (seen) => seen.inverters.length > MAX_INVERTERS,
+  },
   {
     rule: 'finished_with_inverters',
     state: 'online',
@@ -94,7 +108,7 @@ export const OPEN_STATES: readonly SessionState[] = ['awaiting_owner', 'awaiting
 /** The transitions that answers can cause, for the diagram in the README; `lost` is entered from any state but online. */
 export function transitionsOfMachine(): (readonly [SessionState, SessionState])[] {
   const reachable = [...new Set([...RULES.map(({ state }) => state), 'lost' as const])];
-  return SESSION_STATES.filter((from) => from !== 'online' && from !== 'lost').flatMap((from) =>
+  return SESSION_STATES.filter((from) => from !== 'online').flatMap((from) =>
     reachable.filter((to) => to !== from).map((to) => [from, to] as const),
   );
 }

@@ -28,13 +28,17 @@ export const OPEN_BATCH: Statement = {
 };
 
 /**
- * expires_at by a subquery, not a join: with 20,000 sessions the planner read the whole table of them for a hash join of 500, which
+ * The session by a subquery, not a join: with 20,000 sessions the planner read the whole table of them for a hash join of 500, which
  * was two thirds of the statement. By its primary key each costs 3 µs, however many there are.
  */
 const CLAIMED_COLUMNS = `
            p.session_id AS "sessionId", p.user_id AS "userId", p.phase, p.anchor_at AS "anchorAt", p.failures,
-           p.not_found AS "notFound", encode(p.answer_hash, 'hex') AS "answerHash",
-           (SELECT s.expires_at FROM onboarding_sessions s WHERE s.id = p.session_id) AS "expiresAt"`;
+           p.not_found AS "notFound", encode(p.answer_hash, 'hex') AS "answerHash", encode(p.facts_hash, 'hex') AS "factsHash",
+           p.answer_kept_at AS "answerKeptAt", s.expires_at AS "expiresAt", s.recorded_at AS "recordedAt"`;
+
+/** OFFSET 0 keeps the planner from making a join of it. */
+const SESSION_OF_POLL = `
+    LATERAL (SELECT expires_at, recorded_at FROM onboarding_sessions WHERE id = p.session_id OFFSET 0) s`;
 
 /**
  * Not an anti-join: it may become a hash join, which gives up the order of the index. An array is computed once, and is a filter
@@ -61,16 +65,16 @@ export const SELECT_DUE: Statement = {
        ORDER BY q.due_at
        LIMIT $1
          FOR UPDATE SKIP LOCKED)
-    SELECT ${CLAIMED_COLUMNS} FROM due p ORDER BY p.due_at`,
+    SELECT ${CLAIMED_COLUMNS} FROM due p, ${SESSION_OF_POLL} ORDER BY p.due_at`,
 };
 
 /** One session, whether due or not, unless it is being read. */
 export const SELECT_ONE: Statement = {
   name: 'select_one_poll',
   text: `
-    SELECT ${CLAIMED_COLUMNS} FROM session_polls p
+    SELECT ${CLAIMED_COLUMNS} FROM session_polls p, ${SESSION_OF_POLL}
      WHERE p.session_id = $1
-       FOR UPDATE`,
+       FOR UPDATE OF p`,
 };
 
 /**
@@ -133,17 +137,47 @@ export const RECORD_FAILURES: Statement = {
      WHERE p.session_id = f.session_id AND p.batch_id = f.batch_id`,
 };
 
-/** After an answer that changed something, or that ended a row of failures. */
+/** After an answer that changed something, or that ended a row of failures. `kept` says that the answer is the last observation now. */
 export const RESCHEDULE: Statement = {
   name: 'reschedule_polls',
   text: `
     UPDATE session_polls p
-       SET phase = r.phase, anchor_at = r.anchor_at, answer_hash = coalesce(decode(r.hash, 'hex'), p.answer_hash),
+       SET phase = r.phase, anchor_at = r.anchor_at, ending_since = r.ending_since, ending_reads = r.ending_reads,
+           changes_clear_at = r.changes_clear_at, flapping_since = r.flapping_since,
+           answer_hash = CASE WHEN r.kept THEN decode(r.hash, 'hex') ELSE p.answer_hash END,
+           facts_hash = CASE WHEN r.kept THEN decode(r.facts_hash, 'hex') ELSE p.facts_hash END,
+           answer_kept_at = CASE WHEN r.kept THEN clock_timestamp() ELSE p.answer_kept_at END,
            failures = 0, not_found = 0, last_error = NULL,
            due_at = clock_timestamp() + r.next_ms * interval '1 millisecond'
       FROM jsonb_to_recordset($1::jsonb)
-        AS r(session_id uuid, batch_id bigint, phase text, anchor_at timestamptz, hash text, next_ms float8)
+        AS r(session_id uuid, batch_id bigint, phase text, anchor_at timestamptz, ending_since timestamptz, ending_reads int,
+             changes_clear_at timestamptz, flapping_since timestamptz, kept boolean, hash text, facts_hash text, next_ms float8)
      WHERE p.session_id = r.session_id AND p.batch_id IS NOT DISTINCT FROM r.batch_id`,
+};
+
+/**
+ * A closed session is watched for one read, as if it had been due. Its row is locked, so that an erasure is either seen here or finds
+ * the poll. An erased session is not read any more.
+ */
+export const WATCH_CLOSED: Statement = {
+  name: 'watch_closed_session',
+  text: `
+    WITH readable AS MATERIALIZED (
+      SELECT * FROM onboarding_sessions WHERE id = $1 AND close_reason IS DISTINCT FROM 'erased' FOR UPDATE
+    ), watched AS (
+      INSERT INTO session_polls (session_id, user_id, due_at, claimed_at, checked_at, phase, anchor_at)
+      SELECT id, user_id, clock_timestamp(), last_checked_at, last_checked_at, $2, state_changed_at
+        FROM readable WHERE closed_at IS NOT NULL
+      ON CONFLICT DO NOTHING
+    )
+    SELECT id FROM readable`,
+};
+
+export const STOP_CLOSED_POLL: Statement = {
+  name: 'stop_poll_of_closed_session',
+  text: `
+    DELETE FROM session_polls p USING onboarding_sessions s
+     WHERE p.session_id = $1 AND s.id = p.session_id AND s.closed_at IS NOT NULL`,
 };
 
 export const STOP_POLLS: Statement = {

@@ -4,17 +4,16 @@ import { Database } from '../platform/database/database.js';
 import type { Transaction } from '../platform/database/database.js';
 import { Environment } from '../platform/env/environment.js';
 import * as sql from './polls.sql.js';
-import { planNextReadMs, scheduleSettings } from './schedule.js';
-import type { WatchedSession } from './schedule.js';
+import type { SessionState } from './machine.js';
+import type { ReadSession } from './read-plan.js';
+import { phaseOf, planNextReadMs, scheduleSettings } from './schedule.js';
 
 /** A session to be claimed. */
-interface DuePoll extends WatchedSession {
+interface DuePoll extends ReadSession {
   readonly sessionId: string;
   readonly userId: string;
-  readonly notFound: number;
   /** SHA-1 of the last answer that was kept, hexadecimal; null before the first. */
   readonly answerHash: string | null;
-  readonly expiresAt: Date;
 }
 
 /** A session that this process may read now, and nobody else. */
@@ -75,6 +74,17 @@ export class PollsStore {
       this.environment.SCS_TIMEOUT_MS * CALLS_PER_READ,
     );
     return this.claim((tx) => tx.query<DuePoll>(sql.SELECT_ONE, [sessionId]), leaseMs);
+  }
+
+  /** Makes a closed session due once more; false when there is none, or its user has been erased. */
+  async watchClosed(sessionId: string, state: SessionState): Promise<boolean> {
+    const rows = await this.database.query(sql.WATCH_CLOSED, [sessionId, phaseOf(state)]);
+    return rows.length > 0;
+  }
+
+  /** Takes back what `watchClosed` did when the read brought nothing. */
+  async stopWatchingClosed(sessionId: string): Promise<void> {
+    await this.database.query(sql.STOP_CLOSED_POLL, [sessionId]);
   }
 
   private async claim(

@@ -1,16 +1,28 @@
 import { describe, expect, it } from '@jest/globals';
 import { LOST_AFTER_READS, planRead } from './read-plan.js';
-import type { SessionRead } from './read-plan.js';
+import type { ReadSession, SessionRead } from './read-plan.js';
 
 const NOW = new Date('2026-11-20T11:00:00Z');
-const SETTINGS = { minIntervalMs: 1_000, maxIntervalMs: 900_000, settleMs: 1_000_000, lateMs: 1_000_000 };
-const POLL = { phase: 'awaiting_owner', anchorAt: NOW, failures: 0, notFound: 0, expiresAt: NOW } as const;
-const ANSWER = { httpStatus: 200, body: '{}', hash: '00' };
-const plan = (
-  read: SessionRead,
-  poll: Partial<typeof POLL | { failures: number; notFound: number }> = {},
-  now = NOW,
-) => planRead({ ...POLL, ...poll }, read, now, SETTINGS, 0);
+const SETTINGS = {
+  minIntervalMs: 1_000,
+  maxIntervalMs: 900_000,
+  settleMs: 1_000_000,
+  lateMs: 1_000_000,
+  endEvidenceMs: 1_000_000,
+};
+const POLL: ReadSession = {
+  phase: 'awaiting_owner',
+  anchorAt: NOW,
+  failures: 0,
+  notFound: 0,
+  expiresAt: NOW,
+  recordedAt: NOW,
+  factsHash: 'facts',
+  answerKeptAt: NOW,
+};
+const ANSWER = { httpStatus: 200, body: '{}', hash: '00', factsHash: 'facts' };
+const plan = (read: SessionRead, poll: Partial<ReadSession> = {}, now = NOW) =>
+  planRead({ ...POLL, ...poll }, read, now, SETTINGS, 0);
 
 describe('planRead', () => {
   it('writes nothing for an answer that is the one before', () => {
@@ -22,6 +34,26 @@ describe('planRead', () => {
     expect(plan({ kind: 'unchanged' }, { failures: 1 })).toEqual(unchanged);
     expect(plan({ kind: 'unchanged' }, { notFound: 1 })).toEqual(unchanged);
     expect(plan({ kind: 'unchanged' }, {}, new Date(NOW.getTime() + SETTINGS.lateMs))).toEqual(unchanged);
+  });
+
+  it('R66: takes the same facts in other bytes for the same, and keeps those bytes once an hour', () => {
+    const observation = {
+      finished: false,
+      active: true,
+      expired: false,
+      updatedAt: NOW,
+      expiresAt: NOW,
+      inverters: [],
+    };
+    const read: SessionRead = { kind: 'observed', observation, answer: ANSWER };
+    expect(plan(read)).toEqual({ kind: 'nothing' });
+    const hourAgo = new Date(NOW.getTime() - 3_600_000);
+    expect(plan(read, { answerKeptAt: hourAgo })).toEqual({
+      kind: 'apply',
+      reading: { kind: 'unchanged' },
+      answer: ANSWER,
+    });
+    expect(plan(read, { factsHash: 'others' })).toMatchObject({ reading: { kind: 'observed' } });
   });
 
   it('believes that a session is gone only after several reads', () => {

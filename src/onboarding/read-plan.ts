@@ -1,5 +1,7 @@
 import type { Observation } from './machine.js';
-import { planClose, planNextReadMs } from './schedule.js';
+import { findEnd } from './ending.js';
+import type { EndingSession } from './ending.js';
+import { planNextReadMs } from './schedule.js';
 import type { ScheduleSettings, WatchedSession } from './schedule.js';
 import type { Reading } from './reconcile.js';
 
@@ -26,6 +28,8 @@ export interface KeptAnswer {
   readonly body: string | null;
   /** SHA-1 of the body, hex. */
   readonly hash: string;
+  /** SHA-1 of what the body says in documented fields, hex; null for an answer without a body. */
+  readonly factsHash: string | null;
 }
 
 /** What to write after a read. */
@@ -40,6 +44,9 @@ export type ReadStep =
       readonly retryMs: number;
     };
 
+/** An answer that differs from the one kept in nothing that is read takes its place at most this often. */
+const KEEP_AGAIN_MS = 3_600_000;
+
 /** A session whose answer cannot be saved is set aside for this long, with the reason in last_error. */
 const SET_ASIDE_MS = 15 * 60_000;
 
@@ -50,9 +57,17 @@ const SET_ASIDE_MS = 15 * 60_000;
  */
 export const LOST_AFTER_READS = 5;
 
-/** What a read of `poll` means for what is written. Total over every kind of read. */
+/** What is known of a session when it is read. */
+export interface ReadSession extends WatchedSession, EndingSession {
+  readonly notFound: number;
+  /** Of the answer that is kept; null before the first. */
+  readonly factsHash: string | null;
+  readonly answerKeptAt: Date | null;
+}
+
+/** Returns what to write after `read`. Total over every kind of read. */
 export function planRead(
-  poll: WatchedSession & { readonly notFound: number; readonly expiresAt: Date },
+  poll: ReadSession,
   read: SessionRead,
   now: Date,
   settings: ScheduleSettings,
@@ -60,11 +75,9 @@ export function planRead(
 ): ReadStep {
   switch (read.kind) {
     case 'unchanged':
-      // An answer that ends a row of failures has to be written, and so has the end of the watch, though the session is the same.
-      return poll.failures === 0 && poll.notFound === 0 && planClose(poll, now, settings) === null
-        ? { kind: 'nothing' }
-        : { kind: 'apply', reading: { kind: 'unchanged' }, answer: null };
+      return unchanged(null);
     case 'observed':
+      if (read.answer.factsHash === poll.factsHash) return unchanged(read.answer);
       return {
         kind: 'apply',
         reading: { kind: 'observed', observation: read.observation },
@@ -84,6 +97,16 @@ export function planRead(
         error: read.reason,
         retryMs: Math.max(read.retryAfterMs ?? 0, settings.minIntervalMs),
       };
+  }
+
+  function unchanged(answer: KeptAnswer | null): ReadStep {
+    const isOld = poll.answerKeptAt === null || now.getTime() - poll.answerKeptAt.getTime() >= KEEP_AGAIN_MS;
+    const kept = isOld ? answer : null;
+    // An answer that ends a row of failures has to be written, and so has the end of the watch, though the session is the same.
+    const isSame = poll.failures === 0 && poll.notFound === 0 && findEnd(poll, now, settings) === null;
+    return kept === null && isSame
+      ? { kind: 'nothing' }
+      : { kind: 'apply', reading: { kind: 'unchanged' }, answer: kept };
   }
 
   function postpone(notFound: number, error: string, retryAfterMs = 0): ReadStep {

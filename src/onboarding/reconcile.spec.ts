@@ -6,7 +6,13 @@ const STARTED = new Date('2026-11-20T10:00:00Z');
 const NOW = new Date('2026-11-20T11:00:00Z');
 const EXPIRES = new Date('2026-11-21T10:00:00Z');
 const DAY = 86_400_000;
-const SETTINGS = { minIntervalMs: 15_000, maxIntervalMs: 900_000, settleMs: 3 * DAY, lateMs: 7 * DAY };
+const SETTINGS = {
+  minIntervalMs: 15_000,
+  maxIntervalMs: 900_000,
+  settleMs: 3 * DAY,
+  lateMs: 7 * DAY,
+  endEvidenceMs: DAY / 4,
+};
 
 const AWAITING: SessionRecord = {
   id: 's',
@@ -21,15 +27,20 @@ const AWAITING: SessionRecord = {
   startedUpdatedAt: STARTED,
   expiresAt: EXPIRES,
   closedAt: null,
-  phase: 'awaiting_owner',
+  finished: false,
+  recordedAt: STARTED,
   anchorAt: STARTED,
+  endingSince: null,
+  endingReads: 0,
+  changesClearAt: null,
+  flappingSince: null,
   inverters: [],
 };
 const ONLINE: SessionRecord = {
   ...AWAITING,
   state: 'online',
   rule: 'finished_with_inverters',
-  phase: 'settling',
+  finished: true,
   inverters: [
     { id: 'a', missing: false },
     { id: 'b', missing: false },
@@ -42,6 +53,7 @@ const observed = (changes: {
   expired?: boolean;
   inverters?: string[];
   updatedAt?: Date;
+  expiresAt?: Date;
 }): Reading => ({
   kind: 'observed',
   observation: {
@@ -71,7 +83,7 @@ describe('reconcile', () => {
       rule: 'finished_with_inverters',
     });
     expect(decision.listed).toEqual(['a', 'b']);
-    expect(decision.watch).toEqual({ phase: 'settling', anchorAt: NOW });
+    expect(decision.watch).toMatchObject({ phase: 'settling', anchorAt: NOW, ending: null });
     expect(decision.events.map(({ name }) => name)).toEqual([
       'session.online',
       'inverter.online',
@@ -130,26 +142,160 @@ describe('reconcile', () => {
     expect(
       reconcile(ONLINE, observed({ expired: true, inverters: ['a', 'b'] }), NOW, SETTINGS).transition,
     ).toBeNull();
-    expect(names(ONLINE, { kind: 'gone' })).toEqual(['session.closed']);
+    expect(reconcile(ONLINE, { kind: 'gone' }, NOW, SETTINGS)).toMatchObject({
+      transition: null,
+      events: [],
+    });
   });
 
   it('lets an expired session come online late', () => {
-    const expired: SessionRecord = { ...AWAITING, state: 'expired', phase: 'late', rule: 'expired_flag' };
+    const expired: SessionRecord = { ...AWAITING, state: 'expired', rule: 'expired_flag' };
     const late = observed({ finished: true, active: false, expired: true, inverters: ['a'] });
     expect(names(expired, late)).toEqual(['session.online', 'inverter.online']);
   });
 
-  it('closes what is settled, lost, or past its late window, and then watches no more', () => {
+  it('closes what is settled, or past its late window, and then watches no more', () => {
     const settled = new Date(STARTED.getTime() + 3 * DAY);
     expect(reconcile(ONLINE, { kind: 'unchanged' }, settled, SETTINGS)).toMatchObject({
       close: 'settled',
       watch: null,
     });
     expect(names(ONLINE, { kind: 'unchanged' }, settled)).toEqual(['session.closed']);
-    expect(names(AWAITING, { kind: 'gone' })).toEqual(['session.lost', 'session.closed']);
     expect(names(AWAITING, { kind: 'unchanged' }, new Date(EXPIRES.getTime() + 7 * DAY))).toEqual([
       'session.closed',
     ]);
+  });
+
+  it('does not settle a session whose flags take back that it is online', () => {
+    const settled = new Date(STARTED.getTime() + 3 * DAY);
+    expect(names(ONLINE, observed({ inverters: ['a', 'b'] }), settled)).toEqual([]);
+    const late = new Date(EXPIRES.getTime() + 7 * DAY);
+    expect(names(ONLINE, observed({ inverters: ['a', 'b'] }), late)).toEqual(['session.closed']);
+  });
+
+  /** The names of the events of equal readings one hour after the other. */
+  function hourly(session: SessionRecord, reading: Reading, hours: number, from = NOW) {
+    let record = session;
+    return Array.from({ length: hours }, (_, hour) => {
+      const now = new Date(from.getTime() + hour * (DAY / 24));
+      const { transition, watch, events } = reconcile(record, reading, now, SETTINGS);
+      record = {
+        ...record,
+        ...transition,
+        ...(reading.kind === 'observed' && { expiresAt: reading.observation.expiresAt }),
+        endingSince: watch?.ending?.since ?? null,
+        endingReads: watch?.ending?.reads ?? 0,
+      };
+      return events.map(({ name }) => name).join();
+    });
+  }
+
+  it('R65: calls a session lost at once, and closes it when it has been gone for hours', () => {
+    expect(hourly(AWAITING, { kind: 'gone' }, 7)).toEqual([
+      'session.lost',
+      '',
+      '',
+      '',
+      '',
+      '',
+      'session.closed',
+    ]);
+  });
+
+  it.each([
+    ['year 1', new Date('0001-01-01T00:00:00Z')],
+    ['the day before', new Date(STARTED.getTime() - DAY)],
+    ['never', new Date('9999-12-31T00:00:00Z')],
+  ])('R65: believes no expiresAt that a session cannot have: %s', (_, expiresAt) => {
+    expect(hourly(AWAITING, observed({ expiresAt }), 24).join('')).toBe('');
+    const weekLater = new Date(STARTED.getTime() + 7 * DAY);
+    expect(hourly(AWAITING, observed({ expiresAt }), 7, weekLater).join('')).toBe(
+      expiresAt > STARTED ? '' : 'session.closed',
+    );
+  });
+
+  it('R65: closes by an earlier expiresAt only after it has been said for hours', () => {
+    const monthly: SessionRecord = { ...AWAITING, expiresAt: new Date(STARTED.getTime() + 30 * DAY) };
+    const tenDaysLater = new Date(STARTED.getTime() + 10 * DAY);
+    const shorter = observed({ expiresAt: EXPIRES });
+    expect(hourly(monthly, shorter, 7, tenDaysLater)).toEqual(['', '', '', '', '', '', 'session.closed']);
+  });
+
+  it('R65: forgets the evidence with the first read that says otherwise', () => {
+    const doubted: SessionRecord = { ...AWAITING, endingSince: STARTED, endingReads: 9 };
+    expect(reconcile(doubted, observed({}), NOW, SETTINGS).watch?.ending).toBeNull();
+  });
+
+  it('R65: watches a closed session again when it shows life, and not otherwise', () => {
+    const closed: SessionRecord = { ...AWAITING, closedAt: STARTED, expiresAt: STARTED };
+    const late = new Date(STARTED.getTime() + 8 * DAY);
+    const online = observed({ finished: true, active: false, inverters: ['a'] });
+    expect(names(closed, online, late)).toEqual(['session.reopened', 'session.online', 'inverter.online']);
+    const same = observed({ expiresAt: STARTED });
+    expect(reconcile(closed, same, late, SETTINGS)).toMatchObject({
+      isRecorded: false,
+      watch: null,
+      events: [],
+    });
+    const settled: SessionRecord = { ...ONLINE, closedAt: STARTED };
+    const more = observed({ finished: true, active: false, inverters: ['a', 'b', 'c'] });
+    expect(names(settled, more, late)).toEqual(['session.reopened', 'inverter.online']);
+  });
+
+  it('R64: repeats the list in no event of an inverter, and 100 of it in the event of the session', () => {
+    const inverters = Array.from({ length: 1_000 }, (_, n) => `inverter-${n}`);
+    const { events } = reconcile(
+      AWAITING,
+      observed({ finished: true, active: false, inverters }),
+      NOW,
+      SETTINGS,
+    );
+    expect(events).toHaveLength(1_001);
+    expect(events[0]!.data).toMatchObject({ inverters: inverters.slice(0, 100), invertersTotal: 1_000 });
+    expect(events[1]!.data).toMatchObject({ inverterId: 'inverter-0', invertersTotal: 1_000 });
+    expect(events[1]!.data).not.toHaveProperty('inverters');
+  });
+
+  it('R64: takes a longer list than a session can have for an error, and touches no inverter', () => {
+    const inverters = Array.from({ length: 1_001 }, (_, n) => `inverter-${n}`);
+    const many = observed({ finished: true, active: false, inverters });
+    expect(reconcile(AWAITING, many, NOW, SETTINGS)).toMatchObject({
+      transition: { state: 'unrecognised', rule: 'too_many_inverters' },
+      listed: [],
+    });
+    expect(reconcile(ONLINE, many, NOW, SETTINGS)).toMatchObject({
+      transition: null,
+      listed: [],
+      missing: [],
+    });
+  });
+
+  it('R64: records no more inverters of a session than one answer may list, whatever comes', () => {
+    const known = Array.from({ length: 999 }, (_, n) => ({ id: `inverter-${n}`, missing: true }));
+    const others = observed({ finished: true, active: false, inverters: ['x', 'y', 'inverter-0'] });
+    expect(reconcile({ ...ONLINE, inverters: known }, others, NOW, SETTINGS).listed).toEqual([
+      'x',
+      'inverter-0',
+    ]);
+  });
+
+  it('R66: holds changes beyond the limit back, says so once, and lets it come online all the same', () => {
+    let record = AWAITING;
+    const told: string[] = [];
+    for (let flap = 0; flap < 100; flap++) {
+      const reading = observed(flap % 2 === 0 ? { active: false } : {});
+      const { transition, watch, events } = reconcile(record, reading, NOW, SETTINGS);
+      record = { ...record, ...transition, ...watch };
+      told.push(...events.map(({ name }) => name));
+    }
+    expect(told.filter((name) => name === 'session.unrecognised')).toHaveLength(15);
+    expect(told.filter((name) => name === 'session.flapping')).toHaveLength(1);
+    const online = observed({ finished: true, active: false, inverters: ['a'] });
+    expect(names(record, online)).toEqual(['session.online', 'inverter.online']);
+    const muchLater = new Date(NOW.getTime() + 2 * (DAY / 24));
+    expect(
+      reconcile(record, observed({ active: false }), muchLater, SETTINGS).watch?.flappingSince,
+    ).toBeNull();
   });
 
   it('lets a rule of today correct a session that is closed, without closing it again', () => {
@@ -157,7 +303,6 @@ describe('reconcile', () => {
       ...AWAITING,
       state: 'unrecognised',
       closedAt: STARTED,
-      phase: null,
       anchorAt: null,
     };
     const verdict = { state: 'expired', basis: 'observed', rule: 'expired_flag' } as const;

@@ -1,26 +1,26 @@
-import type { EventPayloads, NewEvent, SessionFacts } from '../events/catalogue.js';
-import { classify, next } from './machine.js';
-import type { Basis, Observation, SessionState, Verdict } from './machine.js';
-import { phaseOf, planClose } from './schedule.js';
-import type { CloseReason, Phase, ScheduleSettings } from './schedule.js';
+import type { NewEvent } from '../events/catalogue.js';
+import { findEnd, weighEnd } from './ending.js';
+import type { CloseReason, Ending } from './ending.js';
+import { countChange } from './flapping.js';
+import type { ChangeRecord } from './flapping.js';
+import { classify, MAX_INVERTERS, next } from './machine.js';
+import type { Observation, SessionState, Verdict } from './machine.js';
+import { phaseOf } from './schedule.js';
+import type { Phase, ScheduleSettings } from './schedule.js';
+import { changeEvents, factsOf, flappingEvent } from './session-events.js';
+import type { EventSubject, InverterChanges } from './session-events.js';
 
 /** A session as our records hold it, before an answer is applied. */
-export interface SessionRecord {
-  readonly id: string;
-  readonly userId: string;
-  readonly gridLocationId: string;
-  readonly tenantReference: string;
-  readonly brand: string | null;
-  readonly metadata: Readonly<Record<string, unknown>>;
-  readonly state: SessionState;
-  readonly basis: Basis;
-  readonly rule: string;
+export interface SessionRecord extends EventSubject, ChangeRecord {
+  readonly finished: boolean;
   readonly startedUpdatedAt: Date;
   readonly expiresAt: Date;
+  readonly recordedAt: Date;
   readonly closedAt: Date | null;
-  /** Null when it is no longer watched. */
-  readonly phase: Phase | null;
+  /** When the phase began; null when the session is not watched. */
   readonly anchorAt: Date | null;
+  readonly endingSince: Date | null;
+  readonly endingReads: number;
   readonly inverters: readonly { readonly id: string; readonly missing: boolean }[];
 }
 
@@ -32,31 +32,44 @@ export type Reading =
   /** No answer, but what the rules of today make of all the answers kept. */
   | { readonly kind: 'rederived'; readonly verdict: Verdict };
 
+/** How a session is watched from now on. */
+export interface Watch extends ChangeRecord {
+  readonly phase: Phase;
+  readonly anchorAt: Date;
+  readonly ending: Ending | null;
+}
+
 /** Everything that a reading changes; events in the order in which they are to be read. */
 export interface Decision {
+  /** Whether the reading changes what is recorded of the session, beside when it was read. */
+  readonly isRecorded: boolean;
   readonly transition: Verdict | null;
   /** Seen for the first time, or again after having been missing. */
   readonly listed: readonly string[];
   readonly missing: readonly string[];
   /** Why watching ends with this reading. */
   readonly close: CloseReason | null;
-  /** How it is watched from now on; null when it is not. */
-  readonly watch: { readonly phase: Phase; readonly anchorAt: Date } | null;
+  /** A closed session shows life: it is watched again. */
+  readonly isReopened: boolean;
+  /** Null when the session is not watched any more. */
+  readonly watch: Watch | null;
   readonly events: readonly NewEvent[];
 }
 
-const EVENT_OF_STATE = {
-  awaiting_owner: null,
-  awaiting_installation: 'session.awaiting_installation',
-  online: 'session.online',
-  expired: 'session.expired',
-  lost: 'session.lost',
-  unrecognised: 'session.unrecognised',
-} as const satisfies Record<SessionState, keyof EventPayloads | null>;
-
 const GONE: Verdict = { state: 'lost', basis: 'observed', rule: 'not_found_on_every_path' };
 
-/** What `reading` changes about `session` at `now` (the database's clock). */
+const NOTHING: Decision = {
+  isRecorded: false,
+  transition: null,
+  listed: [],
+  missing: [],
+  close: null,
+  isReopened: false,
+  watch: null,
+  events: [],
+};
+
+/** Returns what `reading` changes about `session` at `now` (the database's clock). */
 export function reconcile(
   session: SessionRecord,
   reading: Reading,
@@ -66,21 +79,55 @@ export function reconcile(
   const verdict = verdictOf(session, reading);
   const transition = reading.kind === 'rederived' ? verdict : next(session.state, verdict);
   const state = transition?.state ?? session.state;
-  const { listed, missing, present } = compareInverters(session, reading);
+  const inverters = compareInverters(session, reading, verdict);
   const anchorAt = transition === null ? (session.anchorAt ?? now) : now;
-  const expiresAt = reading.kind === 'observed' ? reading.observation.expiresAt : session.expiresAt;
-  const close = planEnd(session, state, reading, { anchorAt, expiresAt }, now, settings);
-  const watched = session.closedAt === null && close === null && state !== 'lost';
-  const watch = watched ? { phase: phaseOf(state), anchorAt } : null;
+  const { reason, close, ending } = planEnd(session, state, reading, anchorAt, now, settings);
+  const isClosed = session.closedAt !== null;
+  const isReopened =
+    isClosed && reading.kind === 'observed' && (reason === null || inverters.listed.length > 0);
+  if (isClosed && !isReopened && transition === null) return NOTHING;
 
-  const facts = factsOf(session, transition ?? session, session.state, present, now);
+  const isChange = reading.kind === 'observed' || transition !== null;
+  const mustPass =
+    isClosed || close !== null || transition?.state === 'online' || reading.kind === 'rederived';
+  const counted = isChange ? countChange(session, mustPass, now) : { isHeldBack: false, record: session };
+  if (counted.isHeldBack) return holdBack(session, counted.record, now);
+
+  const { changesClearAt, flappingSince } = counted.record;
+  const facts = factsOf(session, transition ?? session, session.state, inverters.present, now);
   return {
+    isRecorded: isChange || close !== null,
     transition,
-    listed,
-    missing,
-    close,
-    watch,
-    events: eventsOf(facts, transition, listed, missing, close),
+    listed: inverters.listed,
+    missing: inverters.missing,
+    close: isClosed ? null : close,
+    isReopened,
+    watch:
+      isReopened || (!isClosed && close === null)
+        ? {
+            phase: phaseOf(state),
+            anchorAt: isReopened ? now : anchorAt,
+            ending,
+            changesClearAt,
+            flappingSince,
+          }
+        : null,
+    events: changeEvents(facts, { transition, inverters, close: isClosed ? null : close, isReopened }),
+  };
+}
+
+/** The session changes too often: what was read now is left out, and read again. */
+function holdBack(session: SessionRecord, record: ChangeRecord, now: Date): Decision {
+  const facts = factsOf(session, session, session.state, presentOf(session), now);
+  return {
+    ...NOTHING,
+    watch: {
+      phase: phaseOf(session.state),
+      anchorAt: session.anchorAt ?? now,
+      ending: endingOf(session),
+      ...record,
+    },
+    events: session.flappingSince === null ? [flappingEvent(facts)] : [],
   };
 }
 
@@ -101,98 +148,41 @@ function planEnd(
   session: SessionRecord,
   state: SessionState,
   reading: Reading,
-  times: { readonly anchorAt: Date; readonly expiresAt: Date },
+  anchorAt: Date,
   now: Date,
   settings: ScheduleSettings,
-): CloseReason | null {
-  if (session.closedAt !== null) return null;
-  // An online session that is gone stays online, and there is nothing left to watch.
-  if (state === 'lost' || reading.kind === 'gone') return 'lost';
-  return planClose({ phase: phaseOf(state), ...times }, now, settings);
+) {
+  const observed = reading.kind === 'observed' ? reading.observation : null;
+  const expiresAt = observed?.expiresAt ?? session.expiresAt;
+  const isFinished = observed?.finished ?? session.finished;
+  // A session whose flags take back that it is online has not settled: it ends as one that was never online.
+  const phase = state === 'online' && !isFinished ? 'awaiting_installation' : phaseOf(state);
+  const isGone = reading.kind === 'gone';
+  const reason = isGone
+    ? 'lost'
+    : findEnd({ phase, anchorAt, expiresAt, recordedAt: session.recordedAt }, now, settings);
+  const isClaim = isGone || expiresAt.getTime() !== session.expiresAt.getTime();
+  return { reason, ...weighEnd(reason, isClaim, endingOf(session), now, settings) };
 }
 
-function compareInverters(session: SessionRecord, reading: Reading) {
+const endingOf = ({ endingSince, endingReads }: SessionRecord): Ending | null =>
+  endingSince === null ? null : { since: endingSince, reads: endingReads };
+
+function compareInverters(session: SessionRecord, reading: Reading, verdict: Verdict): InverterChanges {
   const known = new Map(session.inverters.map(({ id, missing }) => [id, missing]));
-  if (reading.kind !== 'observed') {
-    return {
-      listed: [],
-      missing: [],
-      present: session.inverters.filter((i) => !i.missing).map(({ id }) => id),
-    };
+  if (reading.kind !== 'observed' || verdict.rule === 'too_many_inverters') {
+    return { listed: [], missing: [], present: presentOf(session) };
   }
-  const present = [...new Set(reading.observation.inverters)];
+  const ids = new Set(reading.observation.inverters);
+  // Of a session that names others at every read, no more are recorded than one answer may list.
+  let room = MAX_INVERTERS - known.size;
+  const present = [...ids].filter((id) => known.has(id) || room-- > 0);
   return {
     listed: present.filter((id) => known.get(id) !== false),
-    missing: [...known].filter(([id, missing]) => !missing && !present.includes(id)).map(([id]) => id),
+    missing: [...known].filter(([id, missing]) => !missing && !ids.has(id)).map(([id]) => id),
     present,
   };
 }
 
-function eventsOf(
-  facts: SessionFacts,
-  transition: Verdict | null,
-  listed: readonly string[],
-  missing: readonly string[],
-  close: CloseReason | null,
-): NewEvent[] {
-  const subject = facts.sessionId;
-  const entered = transition === null ? null : EVENT_OF_STATE[transition.state];
-  return [
-    ...(entered === null ? [] : [{ name: entered, subject, data: facts }]),
-    ...listed.map((inverterId) => ({
-      name: 'inverter.online' as const,
-      subject,
-      data: { ...facts, inverterId },
-    })),
-    ...missing.map((inverterId) => ({
-      name: 'inverter.missing' as const,
-      subject,
-      data: { ...facts, inverterId },
-    })),
-    ...(close === null
-      ? []
-      : [{ name: 'session.closed' as const, subject, data: { ...facts, reason: close } }]),
-  ];
-}
-
-/** The event that announces a started session. */
-export function startedEvent(session: SessionRecord, now: Date): NewEvent {
-  const inverters = session.inverters.map(({ id }) => id);
-  return {
-    name: 'session.started',
-    subject: session.id,
-    data: factsOf(session, session, null, inverters, now),
-  };
-}
-
-/** The event that announces that a watched session is read no more, its user having been erased. */
-export function erasedEvent(session: SessionRecord, now: Date): NewEvent {
-  const facts = factsOf(session, session, session.state, [], now);
-  const data = { ...facts, tenantReference: null, metadata: {}, reason: 'erased' };
-  return { name: 'session.closed', subject: session.id, data };
-}
-
-function factsOf(
-  session: SessionRecord,
-  { state, basis, rule }: Verdict,
-  previousState: SessionState | null,
-  inverters: readonly string[],
-  now: Date,
-): SessionFacts {
-  const { id: sessionId, userId, gridLocationId, tenantReference, brand, metadata } = session;
-  const observedAt = now.toISOString();
-  return {
-    sessionId,
-    userId,
-    gridLocationId,
-    tenantReference,
-    brand,
-    metadata,
-    state,
-    previousState,
-    basis,
-    rule,
-    inverters,
-    observedAt,
-  };
-}
+const presentOf = ({ inverters }: SessionRecord): string[] =>
+  inverters.filter(({ missing }) => !missing).map(({ id }) => id);

@@ -1,13 +1,19 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { planClose, planNextReadMs } from './schedule.js';
+import { planNextReadMs } from './schedule.js';
 import type { Phase } from './schedule.js';
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 const NOW = new Date('2026-11-20T12:00:00Z');
-const SETTINGS = { minIntervalMs: 15_000, maxIntervalMs: 15 * MINUTE, settleMs: 72 * HOUR, lateMs: 7 * DAY };
+const SETTINGS = {
+  minIntervalMs: 15_000,
+  maxIntervalMs: 15 * MINUTE,
+  settleMs: 72 * HOUR,
+  lateMs: 7 * DAY,
+  endEvidenceMs: 6 * HOUR,
+};
 const PHASES: readonly Phase[] = [
   'awaiting_owner',
   'awaiting_installation',
@@ -66,25 +72,4 @@ describe('planNextReadMs', () => {
     expect(next('awaiting_owner', 0, 0, 0.5)).not.toBe(next('awaiting_owner', 0, 0, 0.6));
     expect(next('late', 30 * DAY, 0, 0.5)).not.toBe(next('late', 30 * DAY, 0, 0.6));
   });
-});
-
-describe('planClose', () => {
-  const close = (phase: Phase, anchorAgoMs: number, expiresAgoMs: number) =>
-    planClose({ phase, anchorAt: ago(anchorAgoMs), expiresAt: ago(expiresAgoMs) }, NOW, SETTINGS);
-
-  it.each([
-    ['settling', 71 * HOUR, 30 * DAY, null],
-    ['settling', 72 * HOUR, 0, 'settled'],
-    ['late', 6 * DAY, 30 * DAY, null],
-    ['late', 7 * DAY, 7 * DAY, 'late_window_over'],
-    ['awaiting_owner', 30 * DAY, 6 * DAY, null],
-    ['awaiting_owner', 30 * DAY, 7 * DAY, 'late_window_over'],
-    ['awaiting_installation', 0, 7 * DAY, 'late_window_over'],
-    ['unrecognised', 0, -DAY, null],
-  ] as const)(
-    'in phase %s, begun %d ms ago, expired %d ms ago: %s',
-    (phase, anchorAgoMs, expiresAgoMs, reason) => {
-      expect(close(phase, anchorAgoMs, expiresAgoMs)).toBe(reason);
-    },
-  );
 });

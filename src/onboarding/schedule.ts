@@ -1,10 +1,8 @@
 import type { Environment } from '../platform/env/environment.js';
-import type { FlaggedState } from './machine.js';
+import type { SessionState } from './machine.js';
 
 /** Why a session is watched; decides how often it is read and until when. */
 export type Phase = 'awaiting_owner' | 'awaiting_installation' | 'settling' | 'late' | 'unrecognised';
-
-export type CloseReason = 'settled' | 'late_window_over' | 'lost' | 'erased';
 
 /** Configuration of the schedule, in milliseconds. */
 export interface ScheduleSettings {
@@ -15,13 +13,19 @@ export interface ScheduleSettings {
   readonly settleMs: number;
   /** LATE_ONLINE_DAYS. */
   readonly lateMs: number;
+  /** How long something that ends the watch must be said for it to be believed. */
+  readonly endEvidenceMs: number;
 }
+
+/** In floors, so that whatever shortens the schedule shortens this too: 6 hours by default, longer than any deployment. */
+const END_EVIDENCE_INTERVALS = 1_440;
 
 export const scheduleSettings = (environment: Environment): ScheduleSettings => ({
   minIntervalMs: environment.POLL_MIN_INTERVAL_MS,
   maxIntervalMs: environment.POLL_MAX_INTERVAL_MS,
   settleMs: environment.SETTLE_HOURS * 3_600_000,
   lateMs: environment.LATE_ONLINE_DAYS * 86_400_000,
+  endEvidenceMs: environment.POLL_MIN_INTERVAL_MS * END_EVIDENCE_INTERVALS,
 });
 
 export interface WatchedSession {
@@ -68,40 +72,18 @@ export function planNextReadMs(
   return Math.min(maxIntervalMs, base * (1 + JITTER * random));
 }
 
-/** The phase that a state puts a session in; a lost session is not watched and has none. */
-export function phaseOf(state: FlaggedState): Phase {
+/** The phase that a state puts a session in. */
+export function phaseOf(state: SessionState): Phase {
   switch (state) {
-    case 'awaiting_owner':
-      return 'awaiting_owner';
-    case 'awaiting_installation':
-      return 'awaiting_installation';
     case 'online':
       return 'settling';
+    // Little is left to come of either.
     case 'expired':
+    case 'lost':
       return 'late';
-    case 'unrecognised':
-      return 'unrecognised';
-  }
-}
-
-/**
- * Why to stop watching now, or null to go on. What happens at expiresAt is not specified: a session that the remote service
- * never calls expired is given the same late window after its expiresAt, so that an abandoned one is not read for ever.
- */
-export function planClose(
-  session: Pick<WatchedSession, 'phase' | 'anchorAt'> & { readonly expiresAt: Date },
-  now: Date,
-  settings: ScheduleSettings,
-): CloseReason | null {
-  const sinceMs = (instant: Date) => now.getTime() - instant.getTime();
-  switch (session.phase) {
-    case 'settling':
-      return sinceMs(session.anchorAt) >= settings.settleMs ? 'settled' : null;
-    case 'late':
-      return sinceMs(session.anchorAt) >= settings.lateMs ? 'late_window_over' : null;
     case 'awaiting_owner':
     case 'awaiting_installation':
     case 'unrecognised':
-      return sinceMs(session.expiresAt) >= settings.lateMs ? 'late_window_over' : null;
+      return state;
   }
 }

@@ -5,10 +5,11 @@ import { Environment } from '../platform/env/environment.js';
 import { ContractDrift } from '../remote/contract-drift.service.js';
 import type { Priority, RemoteAnswer, RemoteRequest } from '../remote/outcome.js';
 import { outcomeOf } from '../remote/read-answer.js';
-import type { SessionRead } from './read-plan.js';
+import type { KeptAnswer, SessionRead } from './read-plan.js';
 import { planShapes } from './session-path.js';
 import type { PathShape } from './session-path.js';
 import {
+  factsHashOf,
   findFlagDrift,
   keepableBody,
   READ_ANSWER,
@@ -54,21 +55,25 @@ export class SessionReader {
       return { kind: 'unchanged' };
     }
     this.drift.examine('read_session', sent, READ_ANSWER);
-    const outcome = outcomeOf(sent, (answer) => ({
-      observation: readReadSessionResponse(answer, session.sessionId),
-      answer: {
-        httpStatus: answer.status,
-        body: keepableBody(answer.body),
-        hash: hash('sha1', answer.body),
-      },
-    }));
+    const outcome = outcomeOf(sent, (answer) => {
+      const observation = readReadSessionResponse(answer, session.sessionId);
+      return {
+        observation,
+        answer: {
+          httpStatus: answer.status,
+          body: keepableBody(answer.body),
+          hash: hash('sha1', answer.body),
+          factsHash: factsHashOf(observation),
+        },
+      };
+    });
     switch (outcome.kind) {
       case 'done':
         this.drift.report('read_session', findFlagDrift(outcome.value.observation));
         return { kind: 'observed', ...outcome.value };
       case 'rejected':
         return NOT_FOUND.includes(outcome.status)
-          ? { kind: 'not_found', answer: { httpStatus: outcome.status, body: null, hash: hash('sha1', '') } }
+          ? { kind: 'not_found', answer: emptyAnswer(outcome.status) }
           : { kind: 'failed', error: `rejected with ${outcome.status}: ${outcome.detail}` };
       case 'not_sent':
         return { kind: 'not_sent', reason: outcome.reason, retryAfterMs: outcome.retryAfterMs };
@@ -79,6 +84,13 @@ export class SessionReader {
     }
   }
 }
+
+const emptyAnswer = (httpStatus: number): KeptAnswer => ({
+  httpStatus,
+  body: null,
+  hash: hash('sha1', ''),
+  factsHash: null,
+});
 
 /** As text: 0.5 µs, where a Buffer to hold each hash takes 2. */
 const isSame = (answer: RemoteAnswer, last: string | null): boolean =>

@@ -37,13 +37,8 @@ export class SessionRefreshService {
   /** Throws Problem not_found, session_closed, remote_unavailable. */
   async refresh(id: string): Promise<SessionRow> {
     const session = await this.answers.getSession(id);
-    if (session.closedAt !== null) {
-      throw new Problem(
-        'session_closed',
-        `Session ${id} is not watched since ${session.closedAt.toISOString()}`,
-      );
-    }
-    await this.readSince(id, Infinity);
+    if (session.closedAt === null) await this.readSince(id, Infinity);
+    else await this.readClosed(session);
     return this.answers.getSession(id);
   }
 
@@ -56,6 +51,17 @@ export class SessionRefreshService {
     return this.answers.getSession(id);
   }
 
+  /** Reads a session that is not watched. What shows life makes it watched again; anything else leaves it as it was. */
+  private async readClosed({ id, state }: SessionRow): Promise<void> {
+    if (!(await this.polls.watchClosed(id, state)))
+      throw new Problem('session_closed', `The user of session ${id} has been erased`);
+    try {
+      await this.readSince(id, Infinity);
+    } finally {
+      await this.polls.stopWatchingClosed(id);
+    }
+  }
+
   /** Reads, unless the read of another that was under way turns out to be young enough. */
   private async readSince(id: string, oldest: number): Promise<void> {
     const deadline = performance.now() + this.environment.SCS_TIMEOUT_MS + WAIT_MARGIN_MS;
@@ -63,8 +69,8 @@ export class SessionRefreshService {
       const batch = await this.polls.claimOne(id);
       if (batch !== null) return this.readClaimed(batch);
       await new Promise((resolve) => setTimeout(resolve, LOOK_AGAIN_MS));
-      const { closedAt, checkedAt } = await this.answers.getSession(id);
-      if (closedAt !== null || checkedAt.getTime() >= oldest) return;
+      const { nextCheckAt, checkedAt } = await this.answers.getSession(id);
+      if (nextCheckAt === null || checkedAt.getTime() >= oldest) return;
     } while (performance.now() < deadline);
     throw new Problem('remote_unavailable', 'Another read of this session has not ended yet', {
       retryAfterSeconds: 1,

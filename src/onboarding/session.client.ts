@@ -12,7 +12,7 @@ import {
   readUuid,
 } from '../remote/read-field.js';
 import type { Fields } from '../remote/read-field.js';
-import { classify } from './machine.js';
+import { classify, MAX_INVERTERS } from './machine.js';
 import type { Observation } from './machine.js';
 import type { KeptAnswer } from './read-plan.js';
 import type { PathShape } from './session-path.js';
@@ -65,7 +65,7 @@ export function readStartSessionResponse(answer: RemoteAnswer): StartedSession {
   return {
     ...readSession(fields),
     startUrl,
-    answer: { httpStatus: answer.status, body, hash: hash('sha1', body) },
+    answer: { httpStatus: answer.status, body, hash: hash('sha1', body), factsHash: null },
   };
 }
 
@@ -89,10 +89,25 @@ export function readReadSessionResponse(answer: RemoteAnswer, sessionId: string)
   return observed;
 }
 
-/** A combination of flags that the interface does not describe (section 3). */
+/**
+ * Returns the SHA-1, hex, of what a response says in documented fields, whatever its bytes. An inverter may move in the list, and a list
+ * too long to be recorded counts as one fact.
+ */
+export function factsHashOf(seen: ObservedSession): string {
+  const { finished, active, expired, createdAt, updatedAt, expiresAt, inverters } = seen;
+  const listed = inverters.length > MAX_INVERTERS ? 'too many' : inverters.toSorted();
+  return hash('sha1', JSON.stringify([finished, active, expired, createdAt, updatedAt, expiresAt, listed]));
+}
+
+/** Returns the drift of a combination of flags that the interface does not describe (section 3), or of an impossible list. */
 export function findFlagDrift(seen: Observation): Drift[] {
   // The start matters to rules about what is described, and not to whether anything is.
-  if (classify(seen, seen.updatedAt).state !== 'unrecognised') return [];
+  const { state, rule } = classify(seen, seen.updatedAt);
+  if (state !== 'unrecognised') return [];
+  if (rule === 'too_many_inverters') {
+    const expected = `array of at most ${MAX_INVERTERS}`;
+    return [{ kind: 'other_type', field: 'inverters', expected, found: 'a longer array' }];
+  }
   const { finished, active, expired, inverters } = seen;
   const field = `finished=${finished} active=${active} expired=${expired ?? 'absent'} inverters=${inverters.length > 0 ? 'some' : 'none'}`;
   return [{ kind: 'undescribed_flags', field, expected: null, found: null }];

@@ -1,6 +1,6 @@
 import type { SessionState, Verdict } from './machine.js';
 import type { KeptAnswer } from './read-plan.js';
-import type { Decision, Reading, SessionRecord } from './reconcile.js';
+import type { Decision, Reading, SessionRecord, Watch } from './reconcile.js';
 
 export interface AppliedReading {
   readonly sessionId: string;
@@ -30,6 +30,34 @@ export const observationRow = (sessionId: string, source: 'start' | 'read', answ
   body: answer.body,
   hash: answer.hash,
 });
+
+/** Whether the answer becomes an observation of its own. */
+export const addsAnswer = ({ reading: { reading, answer }, decision }: Move): boolean =>
+  answer !== null && reading.kind !== 'unchanged' && decision.isRecorded;
+
+/** Whether the answer takes the place of the last observation, which it differs from in nothing that is read. */
+export const replacesAnswer = ({ reading: { reading, answer } }: Move): boolean =>
+  answer !== null && reading.kind === 'unchanged';
+
+export const answerRow = ({ session, reading }: Move) => observationRow(session.id, 'read', reading.answer!);
+
+export function pollRow(move: Move, watch: Watch, nextMs: number) {
+  const { answer } = move.reading;
+  return {
+    session_id: move.session.id,
+    batch_id: move.session.batchId,
+    phase: watch.phase,
+    anchor_at: watch.anchorAt,
+    ending_since: watch.ending?.since ?? null,
+    ending_reads: watch.ending?.reads ?? 0,
+    changes_clear_at: watch.changesClearAt,
+    flapping_since: watch.flappingSince,
+    kept: addsAnswer(move) || replacesAnswer(move),
+    hash: answer?.hash ?? null,
+    facts_hash: answer?.factsHash ?? null,
+    next_ms: nextMs,
+  };
+}
 
 export const transitionRow = (
   sessionId: string,
@@ -63,6 +91,7 @@ export function moveRow({ session, reading: { reading }, decision }: Move) {
     updated_ms: observed?.updatedAt.getTime() ?? null,
     expires_ms: observed?.expiresAt.getTime() ?? null,
     close_reason: decision.close,
+    is_reopened: decision.isReopened,
     at: session.now,
   };
 }

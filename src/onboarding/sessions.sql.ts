@@ -3,8 +3,10 @@ import { instantOf } from '../platform/database/timestamps.js';
 
 const SELECT_RECORD = `
     SELECT s.id, s.user_id AS "userId", s.grid_location_id AS "gridLocationId", u.tenant_reference AS "tenantReference",
-           s.brand, s.metadata, s.state, s.basis, s.rule, s.started_updated_at AS "startedUpdatedAt",
-           s.expires_at AS "expiresAt", s.closed_at AS "closedAt", p.phase, p.anchor_at AS "anchorAt", p.batch_id::text AS "batchId",
+           s.brand, s.metadata, s.state, s.basis, s.rule, s.finished, s.started_updated_at AS "startedUpdatedAt",
+           s.expires_at AS "expiresAt", s.recorded_at AS "recordedAt", s.closed_at AS "closedAt",
+           p.anchor_at AS "anchorAt", p.batch_id::text AS "batchId", p.ending_since AS "endingSince",
+           coalesce(p.ending_reads, 0) AS "endingReads", p.changes_clear_at AS "changesClearAt", p.flapping_since AS "flappingSince",
            coalesce((SELECT json_agg(json_build_object('id', i.id, 'missing', i.missing_since IS NOT NULL))
                        FROM inverters i WHERE i.session_id = s.id), '[]') AS inverters,
            clock_timestamp() AS now
@@ -46,6 +48,16 @@ export const INSERT_OBSERVATIONS: Statement = {
     RETURNING id::text, session_id AS "sessionId"`,
 };
 
+/** The last answer of each session, in the place of one that said the same in other bytes. */
+export const REPLACE_OBSERVATIONS: Statement = {
+  name: 'replace_observations',
+  text: `
+    UPDATE session_observations o
+       SET http_status = n.http_status, body = n.body::json, hash = decode(n.hash, 'hex'), observed_at = clock_timestamp()
+      FROM jsonb_to_recordset($1::jsonb) AS n(session_id uuid, source text, http_status int, body text, hash text)
+     WHERE o.id = (SELECT max(id) FROM session_observations WHERE session_id = n.session_id)`,
+};
+
 /**
  * The one statement that writes a session's state. It names the state it leaves, and it runs under the lock of LOCK_SESSIONS and
  * the fence of a live batch. startUrl goes when the session leaves the open states.
@@ -62,12 +74,13 @@ export const MOVE_SESSIONS: Statement = {
            updated_at = coalesce(${instantOf('m.updated_ms')}, s.updated_at), expires_at = coalesce(${instantOf('m.expires_ms')}, s.expires_at),
            start_url_ciphertext = CASE WHEN m.to_state IN ('awaiting_owner', 'awaiting_installation') AND m.close_reason IS NULL
                                        THEN s.start_url_ciphertext END,
-           closed_at = coalesce(s.closed_at, CASE WHEN m.close_reason IS NOT NULL THEN m.at END),
-           close_reason = coalesce(s.close_reason, m.close_reason),
+           closed_at = CASE WHEN m.is_reopened THEN NULL
+                            ELSE coalesce(s.closed_at, CASE WHEN m.close_reason IS NOT NULL THEN m.at END) END,
+           close_reason = CASE WHEN m.is_reopened THEN NULL ELSE coalesce(s.close_reason, m.close_reason) END,
            last_checked_at = m.at, changed_at = m.at
       FROM jsonb_to_recordset($1::jsonb) AS m(session_id uuid, from_state text, to_state text, basis text, rule text,
              observed boolean, finished boolean, active boolean, expired boolean, updated_ms float8, expires_ms float8,
-             close_reason text, at timestamptz)
+             close_reason text, is_reopened boolean, at timestamptz)
      WHERE s.id = m.session_id AND s.state = m.from_state
     RETURNING s.id`,
 };
@@ -98,13 +111,13 @@ export const MISS_INVERTERS: Statement = {
      WHERE i.session_id = m.session_id AND i.id = m.id AND i.missing_since IS NULL`,
 };
 
-/** A session whose web flow is still of use to the owner: open, current, and with some of its life left. */
+/** A session whose web flow is still of use to the owner: open, current, with its startUrl and with some of its life left. */
 export const FIND_OPEN_SESSION: Statement = {
   name: 'find_open_session',
   text: `
     SELECT id FROM onboarding_sessions
      WHERE grid_location_id = $1 AND brand IS NOT DISTINCT FROM $2 AND superseded_at IS NULL AND closed_at IS NULL
-       AND state IN ('awaiting_owner', 'awaiting_installation')
+       AND state IN ('awaiting_owner', 'awaiting_installation') AND start_url_ciphertext IS NOT NULL
        AND (state <> 'awaiting_owner' OR expires_at > clock_timestamp() + interval '1 minute')`,
 };
 

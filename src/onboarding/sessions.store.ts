@@ -9,7 +9,7 @@ import * as polls from './polls.sql.js';
 import { reconcile } from './reconcile.js';
 import type { Decision, Reading } from './reconcile.js';
 import { planNextReadMs, scheduleSettings } from './schedule.js';
-import { moveRow, observationRow, transitionRow } from './session.rows.js';
+import { addsAnswer, answerRow, moveRow, pollRow, replacesAnswer, transitionRow } from './session.rows.js';
 import type { AppliedReading, LockedSession, Move } from './session.rows.js';
 import * as sql from './sessions.sql.js';
 
@@ -85,10 +85,10 @@ export class SessionsStore {
 
   private async write(tx: Transaction, moves: readonly Move[]): Promise<void> {
     if (moves.length === 0) return;
-    const observationIds = await this.keepAnswers(tx, moves);
-    await tx.query(sql.MOVE_SESSIONS, [JSON.stringify(moves.map(moveRow))]);
-    await insertTransitions(tx, moves, observationIds);
-    await writeInverters(tx, moves);
+    const recorded = moves.filter(({ decision }) => decision.isRecorded);
+    if (recorded.length > 0) await this.record(tx, recorded);
+    const replacing = moves.filter(replacesAnswer).map(answerRow);
+    if (replacing.length > 0) await tx.query(sql.REPLACE_OBSERVATIONS, [JSON.stringify(replacing)]);
     await this.reschedule(tx, moves);
     await appendEvents(
       tx,
@@ -96,10 +96,15 @@ export class SessionsStore {
     );
   }
 
+  private async record(tx: Transaction, moves: readonly Move[]): Promise<void> {
+    const observationIds = await this.keepAnswers(tx, moves);
+    await tx.query(sql.MOVE_SESSIONS, [JSON.stringify(moves.map(moveRow))]);
+    await insertTransitions(tx, moves, observationIds);
+    await writeInverters(tx, moves);
+  }
+
   private async keepAnswers(tx: Transaction, moves: readonly Move[]): Promise<Map<string, string>> {
-    const rows = moves.flatMap(({ session, reading: { answer } }) =>
-      answer === null ? [] : [observationRow(session.id, 'read', answer)],
-    );
+    const rows = moves.filter(addsAnswer).map(answerRow);
     if (rows.length === 0) return new Map();
     const kept = await tx.query<{ id: string; sessionId: string }>(sql.INSERT_OBSERVATIONS, [
       JSON.stringify(rows),
@@ -108,25 +113,20 @@ export class SessionsStore {
   }
 
   private async reschedule(tx: Transaction, moves: readonly Move[]): Promise<void> {
-    const rows = moves.flatMap(({ session, reading, decision: { watch } }) =>
-      watch === null
-        ? []
-        : [
-            {
-              session_id: session.id,
-              batch_id: session.batchId,
-              phase: watch.phase,
-              anchor_at: watch.anchorAt,
-              hash: reading.answer?.hash ?? null,
-              next_ms: planNextReadMs({ ...watch, failures: 0 }, session.now, this.settings, Math.random()),
-            },
-          ],
-    );
-    const closed = moves.filter(({ decision }) => decision.close !== null);
-    if (rows.length > 0) {
-      await tx.query(polls.RESCHEDULE, [JSON.stringify(rows)]);
-    }
-    if (closed.length > 0) await tx.query(polls.STOP_POLLS, [closed.map(({ session }) => session.id)]);
+    const rows = moves.flatMap((move) => {
+      const { watch } = move.decision;
+      if (watch === null) return [];
+      const nextMs = planNextReadMs(
+        { ...watch, failures: 0 },
+        move.session.now,
+        this.settings,
+        Math.random(),
+      );
+      return [pollRow(move, watch, nextMs)];
+    });
+    const unwatched = moves.filter(({ decision }) => decision.watch === null);
+    if (rows.length > 0) await tx.query(polls.RESCHEDULE, [JSON.stringify(rows)]);
+    if (unwatched.length > 0) await tx.query(polls.STOP_POLLS, [unwatched.map(({ session }) => session.id)]);
   }
 }
 

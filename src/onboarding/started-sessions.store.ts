@@ -5,9 +5,9 @@ import { Database } from '../platform/database/database.js';
 import { Environment } from '../platform/env/environment.js';
 import { classify, OPEN_STATES } from './machine.js';
 import type { FlaggedState, Verdict } from './machine.js';
-import { startedEvent } from './reconcile.js';
 import { phaseOf, scheduleSettings } from './schedule.js';
 import type { SessionRow } from './session-answers.store.js';
+import { startedEvent } from './session-events.js';
 import type { StartedSession } from './session.client.js';
 import { observationRow } from './session.rows.js';
 import { startUrlContext } from './start-urls.sql.js';
@@ -115,14 +115,4 @@ const eventOf = (
   started: StartedSession,
   wanted: WantedSession,
   verdict: Verdict<FlaggedState>,
-) =>
-  startedEvent(
-    {
-      ...recordOf(start, started, wanted, verdict),
-      rule: verdict.rule,
-      startedUpdatedAt: started.updatedAt,
-      phase: phaseOf(verdict.state),
-      anchorAt: null,
-    },
-    new Date(),
-  );
+) => startedEvent({ ...recordOf(start, started, wanted, verdict), rule: verdict.rule }, new Date());

@@ -101,6 +101,7 @@ async function insertHistory(client: pg.ClientBase, session_id: string, steps: r
         basis: to === 'awaiting_installation' ? 'inferred' : 'observed',
         rule,
         inverters: [],
+        invertersTotal: 0,
         observedAt: at,
       },
     });

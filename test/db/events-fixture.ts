@@ -51,6 +51,7 @@ export function sessionEvent(
     basis: 'observed',
     rule: marker,
     inverters: [],
+    invertersTotal: 0,
     observedAt: '2026-11-20T09:00:00.000Z',
   } as const;
   return { name, subject: sessionId, data };

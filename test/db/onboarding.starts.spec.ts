@@ -148,7 +148,7 @@ describe('a started session', () => {
       updatedAt: new Date('2026-03-05T10:11:12.123Z'),
       expiresAt: new Date('2099-01-01T00:00:00Z'),
       startUrl: 'https://scs.example/start/1',
-      answer: { httpStatus: 201, body, hash: createHash('sha1').update(body).digest('hex') },
+      answer: { httpStatus: 201, body, hash: createHash('sha1').update(body).digest('hex'), factsHash: null },
     };
   };
 

@@ -72,13 +72,16 @@ const session = {
   inverters: {
     type: 'array',
     items: text('The id of one'),
-    description: 'The inverters that are listed now; empty once the user has been erased',
+    description:
+      'The inverters that are listed now, 100 at most: `GET /api/v1/onboarding/pv/{sessionId}` has all of them. Empty once the user has been erased',
   },
+  invertersTotal: count('How many inverters are listed now'),
   observedAt: instant('When the remote service was read'),
 } as const;
 const sessionData = object(session);
+const { inverters: _, ...sessionWithoutList } = session;
 const inverterData = object({
-  ...session,
+  ...sessionWithoutList,
   inverterId: textOrNull('Id of the inverter; null once the user has been erased'),
 });
 const registrationData = object({
@@ -185,6 +188,16 @@ export const EVENT_SCHEMAS: { readonly [N in EventName]: EventSchema<N> } = {
       ...session,
       reason: oneOf('Why', 'settled', 'late_window_over', 'lost', 'erased'),
     }),
+  },
+  'session.reopened': {
+    when: 'a closed session is watched again, because a refresh found life in it',
+    subject: 'session',
+    data: sessionData,
+  },
+  'session.flapping': {
+    when: 'what the remote service says of the session changes too often: told once, and changes are recorded and told as often as the limit allows, the latest first, until it calms',
+    subject: 'session',
+    data: sessionData,
   },
   'inverter.online': {
     when: 'the session lists an inverter that it did not list before',
