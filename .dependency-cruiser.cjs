@@ -7,7 +7,7 @@ const PURE = [
   '^src/onboarding/(machine|schedule|reconcile|read-plan|session-path)[.]ts$',
   '^src/auth/expires-in[.]ts$',
   '^src/remote/(breaker|outcome)[.]ts$',
-  '^src/platform/http/retry-after[.]ts$',
+  '^src/platform/(http/retry-after|time/instant)[.]ts$',
   '^src/events/webhooks/(send-outcome|delivery-plan|endpoint-health|secret-rotation|subjects-in-hand)[.]ts$',
   '^src/users/(ean|grid-locations|tenant-reference|metadata|registration|remote-user)[.]ts$',
   '^src/events/catalogue[.]ts$',

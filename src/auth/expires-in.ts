@@ -1,3 +1,5 @@
+import { parseInstant } from '../platform/time/instant.js';
+
 /**
  * How long a token will be taken as valid. Interface section 2.2 shows `expires_in` as an ISO 8601 timestamp and describes it as
  * seconds, so every reading that can be told apart from the others is accepted, and what is left counts as not understood.
@@ -37,8 +39,11 @@ export function readExpiresIn(value: unknown, receivedAt: Date): TokenLife {
   if (DECIMAL.test(text)) return readNumber(Number(text), receivedAt);
   const [, moment, zone] = TIMESTAMP.exec(text) ?? [];
   if (moment === undefined) return NOT_UNDERSTOOD;
-  const at = Date.parse(moment.replace(' ', 'T').replace(',', '.') + (zone ?? EARLIEST_ZONE).toUpperCase());
-  return life(at - receivedAt.getTime(), zone === undefined ? 'timestamp_without_zone' : 'timestamp');
+  const read = parseInstant(moment.replace(' ', 'T').replace(',', '.') + (zone ?? EARLIEST_ZONE), 'remote');
+  if (read.kind === 'none') return NOT_UNDERSTOOD;
+  const at = read.kind === 'instant' ? read.at : read.nearest;
+  const reading = zone === undefined ? 'timestamp_without_zone' : 'timestamp';
+  return life(at.getTime() - receivedAt.getTime(), reading);
 }
 
 /** What stood there, for the next person who wonders: JSON, at most 100 characters; null when nothing did. */

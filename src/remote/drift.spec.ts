@@ -38,6 +38,12 @@ describe('drift', () => {
     ['a null', { active: null }, ['other_type active: boolean -> null']],
     ['a string of another form', { id: '12' }, ['other_type id: UUID -> another string']],
     ['a time without a zone', { at: '2026-11-20T10:00:00' }, ['other_type at: timestamp -> another string']],
+    [
+      'a time before the year 1',
+      { at: '0001-01-01T00:00:00+02:00' },
+      ['other_type at: timestamp -> timestamp outside the years 1 to 9999'],
+    ],
+    ['a day that is none', { at: '2026-02-31T00:00:00Z' }, ['other_type at: timestamp -> another string']],
     ['a list that is none', { parts: {} }, ['other_type parts: array -> object']],
     [
       'elements of a list, once for all of them',

@@ -1,3 +1,5 @@
+import { parseInstant } from '../platform/time/instant.js';
+
 /**
  * Where an answer differs from what the interface describes. Only names and types are looked at, never values; a name that looks
  * like data (a map keyed by an address, an EAN, a token) becomes `*`. What is found is no error: the readers decide what an answer
@@ -18,7 +20,6 @@ export interface Drift {
 }
 
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
-const TIMESTAMP = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?:Z|[+-]\d{2}:?\d{2})$/i;
 /** As fields are named, and not as customers, addresses and numbers are. */
 const FIELD_NAME = /^(?!.*\d{4})[A-Za-z_$][A-Za-z0-9_$-]{0,39}$/;
 /** Of one answer; one that differs in more is of another kind altogether. */
@@ -69,10 +70,14 @@ function compareField(
     for (const element of value.slice(0, EXAMINED_ELEMENTS))
       compareObject(`${field}[]`, element, expected[0], report);
   } else if (!isOfType(value, expected)) {
-    const found =
-      typeof value === 'string' && typeOf('') === baseOf(expected) ? 'another string' : typeOf(value);
-    report({ kind: 'other_type', field, expected: nameOf(expected), found });
+    report({ kind: 'other_type', field, expected: nameOf(expected), found: foundInstead(value, expected) });
   }
+}
+
+function foundInstead(value: unknown, expected: DocumentedFields[string]): string {
+  if (typeof value !== 'string' || baseOf(expected) !== 'string') return typeOf(value);
+  const isInAnotherYear = expected === 'timestamp' && parseInstant(value, 'remote').kind === 'outside';
+  return isInAnotherYear ? 'timestamp outside the years 1 to 9999' : 'another string';
 }
 
 function isOfType(value: unknown, expected: DocumentedFields[string]): boolean {
@@ -82,7 +87,7 @@ function isOfType(value: unknown, expected: DocumentedFields[string]): boolean {
     case 'UUID':
       return typeof value === 'string' && UUID.test(value);
     case 'timestamp':
-      return typeof value === 'string' && TIMESTAMP.test(value);
+      return parseInstant(value, 'remote').kind === 'instant';
     case 'URL':
       return typeof value === 'string' && URL.canParse(value);
     case 'string':

@@ -83,6 +83,8 @@ describe('fields', () => {
         '20 Nov 2026',
         1_795_000_000,
         '2026-11-20T25:00:00Z',
+        '2026-11-20T24:00:00Z',
+        '2026-02-31T10:00:00Z',
       ],
     ],
     ['readArray', readArray, ['[]', { length: 0 }]],
@@ -106,6 +108,12 @@ describe('fields', () => {
     );
     expect(readInstant({ at: '2026-11-20T11:00:00+01:00' }, 'at')).toEqual(new Date('2026-11-20T10:00:00Z'));
     expect(asObject('inverters[0]', { id: ID })).toEqual({ id: ID });
+  });
+
+  it('reads an instant before the year 1 or after the year 9999 as the first or the last', () => {
+    const read = (at: string) => readInstant({ at }, 'at').toISOString();
+    expect(read('0001-01-01T00:00:00+02:00')).toBe('0001-01-01T00:00:00.000Z');
+    expect(read('9999-12-31T23:59:59-23:59')).toBe('9999-12-31T23:59:59.999Z');
   });
 
   it('refuses text that PostgreSQL cannot store', () => {

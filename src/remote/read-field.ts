@@ -1,3 +1,4 @@
+import { parseInstant } from '../platform/time/instant.js';
 import { UnreadableAnswer } from './read-answer.js';
 
 /** Careful readers for bodies of the remote service. Each names the field and what was expected, and never quotes the value. */
@@ -5,7 +6,6 @@ import { UnreadableAnswer } from './read-answer.js';
 /** The documented answers nest 3 deep; recursion over 50,000 levels would overflow the stack of whoever walks the value. */
 const MAX_DEPTH = 64;
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
-const ISO_INSTANT = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?:Z|[+-]\d{2}:?\d{2})$/i;
 
 export type Fields = Readonly<Record<string, unknown>>;
 
@@ -58,14 +58,20 @@ export function readUuid(object: Fields, field: string): string {
   return value.toLowerCase();
 }
 
-/** ISO 8601 with Z or an offset; without one the moment would depend on whose clock reads it. */
+/**
+ * ISO 8601 with Z or an offset; without one the moment would depend on whose clock reads it. An instant before the year 1 or after the
+ * year 9999 is read as the first or the last that exists here; drift.ts reports it.
+ */
 export function readInstant(object: Fields, field: string): Date {
-  const value = own(object, field);
-  const at = typeof value === 'string' && ISO_INSTANT.test(value) ? new Date(value) : undefined;
-  if (at === undefined || Number.isNaN(at.getTime())) {
-    throw new UnreadableAnswer(`${field} is not an ISO 8601 timestamp with an offset or Z`);
+  const read = parseInstant(own(object, field), 'remote');
+  switch (read.kind) {
+    case 'instant':
+      return read.at;
+    case 'outside':
+      return read.nearest;
+    case 'none':
+      throw new UnreadableAnswer(`${field} is not an ISO 8601 timestamp with an offset or Z`);
   }
-  return at;
 }
 
 function own(object: Fields, field: string): unknown {
