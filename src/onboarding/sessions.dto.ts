@@ -1,7 +1,6 @@
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
-import { Transform } from 'class-transformer';
-import { IsBoolean, IsDate, IsIn, IsOptional, IsUUID } from 'class-validator';
-import { AsParsed, IntegerParameter } from '../platform/http/validation.js';
+import { IsBoolean, IsIn, IsOptional, IsUUID } from 'class-validator';
+import { AsParsed, InstantParameter, IntegerParameter } from '../platform/http/validation.js';
 import { PageQuery } from '../platform/http/page.js';
 import { CheckedBy } from '../users/checked-by.decorator.js';
 import { metadataFault } from '../users/metadata.js';
@@ -11,8 +10,6 @@ import { brandFault } from './brand.js';
 import { SessionInverterView } from './inverters.dto.js';
 import { SESSION_STATES } from './machine.js';
 import type { Basis, SessionState } from './machine.js';
-
-const ISO_INSTANT = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d)$/;
 
 export class NewSession {
   @ApiPropertyOptional({
@@ -102,11 +99,7 @@ export class SessionsQuery extends PageQuery {
     type: String,
     description: 'Sessions whose record changed at or after this instant',
   })
-  @IsOptional()
-  @Transform(({ value }: { value: unknown }) =>
-    typeof value === 'string' && ISO_INSTANT.test(value) ? new Date(value) : value,
-  )
-  @IsDate({ message: 'updatedSince must be an ISO 8601 timestamp with Z or an offset' })
+  @InstantParameter()
   updatedSince?: Date;
 }
 

@@ -1,12 +1,10 @@
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
-import { Transform } from 'class-transformer';
 import {
   ArrayMaxSize,
   ArrayNotEmpty,
   ArrayUnique,
   IsArray,
   IsBoolean,
-  IsDate,
   IsIn,
   IsOptional,
   IsString,
@@ -16,12 +14,12 @@ import {
 } from 'class-validator';
 import { MayBeAbsent } from '../../platform/http/may-be-absent.decorator.js';
 import { PageQuery } from '../../platform/http/page.js';
+import { InstantParameter } from '../../platform/http/validation.js';
 import { EVENT_NAMES } from '../catalogue.js';
 import { toEventType } from '../cloud-event.js';
 import { SEQUENCE } from '../feed-parameters.js';
 import { DELIVERY_STATUSES, type DeliveryStatus } from './webhook-deliveries.store.js';
 
-const ISO_INSTANT = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d{1,9})?)?(Z|[+-]\d\d:\d\d)$/;
 /** A page of the list. */
 const MAX_IDS = 200;
 const BE_A_SEQUENCE = 'must be the sequence of an event: a text of at most 18 digits';
@@ -51,11 +49,7 @@ export class ListDeliveriesQuery extends PageQuery {
   subject?: string;
 
   @ApiPropertyOptional({ type: String, format: 'date-time', description: 'Written at or after this instant' })
-  @IsOptional()
-  @Transform(({ value }: { value: unknown }) =>
-    typeof value === 'string' && ISO_INSTANT.test(value) ? new Date(value) : value,
-  )
-  @IsDate({ message: 'since must be an ISO 8601 timestamp with Z or an offset' })
+  @InstantParameter()
   since?: Date;
 }
 

@@ -1,6 +1,7 @@
 import { IsOptional, IsString } from 'class-validator';
 import { ApiPropertyOptional } from '@nestjs/swagger';
 import { Problem } from '../problem/problem.js';
+import { parseInstant } from '../time/instant.js';
 import { IntegerParameter } from './validation.js';
 
 const DEFAULT_LIMIT = 50;
@@ -34,9 +35,9 @@ export interface Page<T> {
 }
 
 const CURSOR_VALUES = {
-  uuid: /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/,
-  instant: /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/,
-  integer: /^\d{1,18}$/,
+  uuid: (text: string) => /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/.test(text),
+  instant: (text: string) => /T.{8}\.\d{3}Z$/.test(text) && parseInstant(text).kind === 'instant',
+  integer: (text: string) => /^\d{1,18}$/.test(text),
 } as const;
 
 export type CursorValue = keyof typeof CURSOR_VALUES;
@@ -61,8 +62,7 @@ export function decodeCursor<const Shape extends readonly CursorValue[]>(
     values?.length === shape.length &&
     shape.every((kind, index) => {
       const value = values[index];
-      if (typeof value !== 'string' || !CURSOR_VALUES[kind].test(value)) return false;
-      return kind !== 'instant' || !Number.isNaN(Date.parse(value));
+      return typeof value === 'string' && CURSOR_VALUES[kind](value);
     });
   if (!fits) {
     const message = 'must be the `next` of a page of this list';

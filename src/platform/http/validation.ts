@@ -1,8 +1,9 @@
 import { applyDecorators, type ArgumentMetadata, type PipeTransform, type Type } from '@nestjs/common';
 import { plainToInstance, Transform } from 'class-transformer';
-import { IsInt, IsOptional, Max, Min, validate, type ValidationError } from 'class-validator';
+import { IsDate, IsInt, IsOptional, Max, Min, validate, type ValidationError } from 'class-validator';
 import { LosslessNumber } from '../json/lossless.js';
 import { Problem, type FieldError } from '../problem/problem.js';
+import { parseInstant } from '../time/instant.js';
 import { textErrors } from './text-errors.js';
 
 /** Names the first few in the detail; all of them are in `errors`. */
@@ -62,6 +63,20 @@ export function IntegerParameter({ min, max }: { min: number; max: number }): Pr
     Max(max),
     Min(min),
     IsInt(),
+  );
+}
+
+/** A query parameter that is an instant, as a Date. Optional. */
+export function InstantParameter(): PropertyDecorator {
+  return applyDecorators(
+    Transform(({ value }: { value: unknown }) => {
+      const read = parseInstant(value);
+      return read.kind === 'instant' ? read.at : value;
+    }),
+    IsOptional(),
+    IsDate({
+      message: '$property must be an RFC 3339 timestamp with Z or an offset, of the years 1 to 9999',
+    }),
   );
 }
 
