@@ -6,6 +6,7 @@ import { SCENARIOS } from './scenarios.js';
 import type { Sandbox } from './server.js';
 import { sessionControl } from './session-control.routes.js';
 import type { Settings } from './settings.js';
+import { userTimestamp } from './wire.js';
 
 /** What tests and demos use to make the remote side do things. JSON, no key, this machine only. */
 export const control =
@@ -25,7 +26,9 @@ export const control =
 
     sessionControl(app, sandbox);
 
-    app.get('/sandbox/users', () => ({ items: state.users }));
+    app.get('/sandbox/users', () => ({
+      items: state.users.map((user) => ({ ...user, createdAt: userTimestamp(user.createdAt) })),
+    }));
     app.get('/sandbox/scenarios', () => ({
       items: Object.entries(SCENARIOS).map(([name, { describes }]) => ({ name, describes })),
     }));

@@ -14,7 +14,7 @@ import {
   type RegistrationRecord,
   type RegistrationRequest,
 } from './registrations.store.js';
-import { readRemoteUser, type RemoteUser } from './remote-user.js';
+import { findTimeFaults, readRemoteUser, type RemoteUser } from './remote-user.js';
 import { UsersStore, type UserRecord } from './users.store.js';
 
 /** What `POST /users` came to: a user, registered by this request or before it, or a registration that is still open. */
@@ -165,8 +165,8 @@ const erasedMeanwhile = (id: string): Problem =>
 
 function readConfirmed(confirmed: unknown, registration: RegistrationRecord): RemoteUser {
   const read = readRemoteUser(confirmed, registration);
+  refuse([...('faults' in read ? read.faults : []), ...findTimeFaults(confirmed)]);
   if ('faults' in read) {
-    refuse(read.faults);
     throw new Problem('invalid_request', 'The user does not fit the registration');
   }
   return read.user;

@@ -1,4 +1,5 @@
 import type { FieldError } from '../platform/problem/problem.js';
+import { parseInstant } from '../platform/time/instant.js';
 import { eanFault, readEan } from './ean.js';
 
 export interface RemoteGridLocation {
@@ -15,7 +16,7 @@ export interface RemoteUser {
   readonly lastName: string;
   readonly email: string;
   readonly gridLocations: readonly RemoteGridLocation[];
-  /** Null where the service gave none that can be read. */
+  /** Null where the service gave none that exists here. */
   readonly createdAt: Date | null;
   readonly updatedAt: Date | null;
 }
@@ -29,7 +30,7 @@ export interface AskedUser {
 export type ReadRemoteUser = { readonly user: RemoteUser } | { readonly faults: readonly FieldError[] };
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
-const ISO_INSTANT = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d+)?(Z|[+-]\d{2}:?\d{2})$/;
+const TIMES = ['createdAt', 'updatedAt'] as const;
 
 /**
  * Reads a user object and holds it against what was asked. The interface does not say which fields are required, so only what
@@ -63,6 +64,17 @@ export function readRemoteUser(value: unknown, asked: AskedUser): ReadRemoteUser
       updatedAt: instant(value.updatedAt),
     },
   };
+}
+
+/** Names the times of a user that are given and that readRemoteUser takes for null. A client that sends such a time is told. */
+export function findTimeFaults(value: unknown): FieldError[] {
+  if (!isRecord(value)) return [];
+  return TIMES.filter((field) => (value[field] ?? null) !== null && instant(value[field]) === null).map(
+    (field) => ({
+      field,
+      message: 'must be an ISO 8601 timestamp with Z or an offset, of the years 1 to 9999',
+    }),
+  );
 }
 
 function readLocations(
@@ -104,7 +116,6 @@ const text = (value: unknown): string =>
   typeof value === 'string' ? value.replaceAll('\0', '').replace(/\p{Surrogate}/gu, '\ufffd') : '';
 
 function instant(value: unknown): Date | null {
-  if (typeof value !== 'string' || !ISO_INSTANT.test(value)) return null;
-  const at = new Date(value);
-  return Number.isNaN(at.getTime()) ? null : at;
+  const read = parseInstant(value, 'remote');
+  return read.kind === 'instant' ? read.at : null;
 }
