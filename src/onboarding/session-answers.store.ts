@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Cipher } from '../platform/crypto/cipher.js';
 import { Database } from '../platform/database/database.js';
+import { parseJsonTimestamp } from '../platform/database/timestamps.js';
 import { Problem } from '../platform/problem/problem.js';
 import { OPEN_STATES } from './machine.js';
 import type { Basis, SessionState } from './machine.js';
@@ -129,15 +130,15 @@ export class SessionAnswersStore {
 
 function toSession(row: RawSession): SessionRow {
   const inverters = row.inverters.map(({ id, firstSeenAt, lastSeenAt, missingSince }) => {
-    const first = new Date(firstSeenAt);
+    const first = parseJsonTimestamp(firstSeenAt);
     // An inverter that is not missing was seen at every good read since, which is written nowhere. A read counts from its
     // claim, a moment before its inverters are first seen.
-    const last = missingSince === null ? row.checkedAt : new Date(lastSeenAt);
+    const last = missingSince === null ? row.checkedAt : parseJsonTimestamp(lastSeenAt);
     return {
       id,
       firstSeenAt: first,
       lastSeenAt: last < first ? first : last,
-      missingSince: missingSince === null ? null : new Date(missingSince),
+      missingSince: missingSince === null ? null : parseJsonTimestamp(missingSince),
     };
   });
   return Object.assign(row, { inverters });

@@ -1,7 +1,10 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import pg from 'pg';
-import { parseTimestamp } from './timestamps.js';
+import { parseJsonTimestamp, parseTimestamp } from './timestamps.js';
+
+const FIRST = '0001-01-01T00:00:00.000Z';
+const LAST = '9999-12-31T23:59:59.999Z';
 
 const ofPg = pg.types.getTypeParser(pg.types.builtins.TIMESTAMPTZ) as (text: string) => unknown;
 
@@ -14,12 +17,23 @@ describe('an instant from PostgreSQL', () => {
     '2026-11-21 05:41:24.057+05:30',
     '2026-11-21 05:41:24-08',
     '0044-03-15 12:00:00+00',
-    '0044-03-15 12:00:00+00 BC',
-    '12026-11-21 05:41:24.5+00',
-    'infinity',
-    '-infinity',
+    '0001-01-01 00:00:00+00',
+    '9999-12-31 23:59:59.999+00',
   ])('%s is what pg makes of it', (text) => {
     expect(parseTimestamp(text)).toEqual(ofPg(text));
+    expect(parseJsonTimestamp(asJson(text))).toEqual(ofPg(text));
+  });
+
+  it.each([
+    ['0044-03-15 12:00:00+00 BC', FIRST],
+    ['0001-01-01 00:00:00+02', FIRST],
+    ['-infinity', FIRST],
+    ['12026-11-21 05:41:24.5+00', LAST],
+    ['294276-12-31 23:59:59.999999+00', LAST],
+    ['infinity', LAST],
+  ])('%s is the nearest one that exists here', (text, nearest) => {
+    expect(parseTimestamp(text)).toEqual(new Date(nearest));
+    expect(parseJsonTimestamp(asJson(text))).toEqual(new Date(nearest));
   });
 
   it('keeps every millisecond', () => {
@@ -34,3 +48,7 @@ describe('an instant from PostgreSQL', () => {
     fc.assert(fc.property(instants, isKept), { examples: [[new Date(0)], [new Date(120)]] });
   });
 });
+
+/** As json_build_object writes it. */
+const asJson = (text: string): string =>
+  text.replace(/^(\S+) (\S+)/, '$1T$2').replace(/([+-]\d\d)(?= |$)/, '$1:00');
