@@ -86,7 +86,29 @@ const erasedCases: readonly Case[] = [
   taken: () => erased,
 }));
 
+const timeCases: readonly Case[] = [
+  ...['created_at', 'updated_at'].map((column) => ({ table: 'users' as const, column, place: () => ({}) })),
+  ...['created_at', 'updated_at', 'expires_at', 'started_updated_at'].map((column) => ({
+    table: 'onboarding_sessions' as const,
+    column,
+    place,
+  })),
+].flatMap(({ table, column, place: where }) =>
+  [
+    ['0001-01-01 00:00:00+02', '0001-01-01 00:00:00+00'],
+    ['9999-12-31 23:59:59-12:00', '9999-12-31 23:59:59.999+00'],
+    ['infinity', later],
+  ].map(([outside, inside]): Case => ({
+    constraint: `${table}_times_exist`,
+    table,
+    refuses: `${column} ${outside}`,
+    refused: (ground) => ({ ...where(ground), [column]: outside }),
+    taken: (ground) => ({ ...where(ground), [column]: inside }),
+  })),
+);
+
 const CASES: readonly Case[] = [
+  ...timeCases,
   {
     constraint: 'remote_operations_operation_is_known',
     table: 'remote_operations',

@@ -635,6 +635,7 @@ describe('webhook deliveries', () => {
     'eventId=1',
     'subject=',
     'since=yesterday',
+    'since=2026-11-21T24:00:00Z',
     'cursor=x',
     'limit=0',
     'sessionId=1',
