@@ -32,9 +32,9 @@ export class ConfirmedUserInput {
   @ApiPropertyOptional()
   email?: string;
 
-  @ApiPropertyOptional({ format: 'date-time' })
+  @ApiPropertyOptional({ format: 'date-time', description: 'Of the years 1 to 9999' })
   createdAt?: string;
 
-  @ApiPropertyOptional({ format: 'date-time' })
+  @ApiPropertyOptional({ format: 'date-time', description: 'Of the years 1 to 9999' })
   updatedAt?: string;
 }

@@ -39,10 +39,17 @@ export class UserView {
   @ApiProperty({ type: 'object', additionalProperties: true })
   metadata: Metadata;
 
-  @ApiProperty({ format: 'date-time', description: "The remote service's time" })
+  @ApiProperty({
+    format: 'date-time',
+    description:
+      "The remote service's time; that of the confirmation where it gave none of the years 1 to 9999",
+  })
   createdAt: string;
 
-  @ApiProperty({ format: 'date-time', description: "The remote service's time" })
+  @ApiProperty({
+    format: 'date-time',
+    description: "The remote service's time; `createdAt` where it gave none of the years 1 to 9999",
+  })
   updatedAt: string;
 
   @ApiProperty({ format: 'date-time', description: 'When it was confirmed here' })

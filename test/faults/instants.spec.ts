@@ -19,9 +19,9 @@ jest.setTimeout(600_000);
 
 /** Each has two times of the user, three of the start and three of the read. */
 const USERS = isLong ? 1_250 : 120;
-const RESOLVED = isLong ? 1_000 : 60;
+const RESOLVED = isLong ? 500 : 60;
 /** At each list, and in each filter. */
-const QUERIES = isLong ? 1_000 : 60;
+const QUERIES = isLong ? 500 : 60;
 const IN_MODULE = 10_000;
 const RED = { users: 20, resolved: 10, queries: 20 };
 const AT_ONCE = 8;

@@ -1,4 +1,5 @@
 import fc from 'fast-check';
+import { anyInstant, canonicalInstant } from './instants.js';
 
 interface Schema {
   readonly $ref?: string;
@@ -115,6 +116,7 @@ function honestJson(schema: Schema, document: Document): fc.Arbitrary<string> {
       .tuple(...properties, unknown)
       .map((parts) => `{${parts.filter((part) => part !== null).join(',')}}`);
   }
+  if (schema.format === 'date-time') return anyInstant.map(({ text }) => JSON.stringify(text));
   if (schema.format === 'uuid') return fc.uuid().map((id) => JSON.stringify(id));
   if (schema.type === 'integer' || schema.type === 'number') return fc.integer().map(String);
   if (schema.type === 'boolean') return fc.boolean().map(String);
@@ -141,9 +143,20 @@ function bodyOf({ schema, example }: BodyContent, document: Document): fc.Arbitr
   return fc.tuple(whole, fc.nat({ max: 40 })).map(([text, cut]) => (cut === 0 ? text.slice(0, -1) : text));
 }
 
+/** Of the shapes that our lists have, with instants as we write them or any others. */
+const cursor = fc
+  .tuple(
+    fc.oneof(canonicalInstant, anyInstant).map(({ text }) => text),
+    fc.option(fc.nat().map(String), { freq: 1 }),
+    fc.uuid(),
+  )
+  .map((values) => JSON.stringify(values.filter((value) => value !== null)))
+  .map((text) => Buffer.from(text).toString('base64url'));
+
 /** `wait` would rightly take up to a minute. */
 function honestParameter(name: string, schema: Schema, document: Document): fc.Arbitrary<string> {
   if (name === 'wait') return fc.constantFrom('0', '61');
+  if (name === 'cursor') return cursor;
   return honestJson(schema, document).map((text) => text.replace(/^"|"$/g, ''));
 }
 

@@ -120,21 +120,21 @@ const none = fc
     return { text: text.replace(part, instead), is: 'none', isRfc3339: false };
   });
 
-const sample = (arbitrary: fc.Arbitrary<MadeInstant>, numRuns: number, seed: number): MadeInstant[] =>
-  fc.sample(arbitrary, { numRuns, seed });
-
-/** Instants, those that lie outside and those that are none, a third each; the same for the same number and seed. */
-export const makeInstants = (count: number, seed: number): MadeInstant[] =>
-  sample(fc.oneof(inside, outside, none), count, seed);
-
-/** Without those that are none. */
-export const makeRealInstants = (count: number, seed: number): MadeInstant[] =>
-  sample(fc.oneof(inside, outside), count, seed);
+/** Instants, those that lie outside and those that are none, a third each. */
+export const anyInstant: fc.Arbitrary<MadeInstant> = fc.oneof(inside, outside, none);
 
 /** As a cursor has them. */
-export const makeCanonicalInstants = (count: number, seed: number): MadeInstant[] =>
-  fc.sample(near([FIRST_MS + DAY, LAST_MS - DAY, ...LEAP_DAYS], DAY), { numRuns: count, seed }).map((is) => ({
-    text: new Date(is).toISOString(),
-    is,
-    isRfc3339: true,
-  }));
+export const canonicalInstant = near([FIRST_MS + DAY, LAST_MS - DAY, ...LEAP_DAYS], DAY).map(
+  (is): MadeInstant => ({ text: new Date(is).toISOString(), is, isRfc3339: true }),
+);
+
+// The same for the same number and seed.
+export const makeInstants = (numRuns: number, seed: number): MadeInstant[] =>
+  fc.sample(anyInstant, { numRuns, seed });
+
+/** Without those that are none. */
+export const makeRealInstants = (numRuns: number, seed: number): MadeInstant[] =>
+  fc.sample(fc.oneof(inside, outside), { numRuns, seed });
+
+export const makeCanonicalInstants = (numRuns: number, seed: number): MadeInstant[] =>
+  fc.sample(canonicalInstant, { numRuns, seed });
