@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Database } from '../platform/database/database.js';
+import { UnreadableAnswer } from '../remote/read-answer.js';
 import type { SessionState } from './machine.js';
 import { planRederivation } from './rederive.js';
 import type { RederivedChange, ReplayedAnswer } from './rederive.js';
@@ -35,7 +36,7 @@ export class Rederivation {
       after = last.id;
       yield rows
         .map(({ answers, ...session }) =>
-          planRederivation({ ...session, answers: (answers ?? []).map(replayed) }),
+          planRederivation({ ...session, answers: (answers ?? []).flatMap(replayed) }),
         )
         .filter((change) => change !== null);
     }
@@ -47,5 +48,13 @@ export class Rederivation {
   }
 }
 
-const replayed = ({ body }: { readonly body: string | null }): ReplayedAnswer =>
-  body === null ? null : readObservation(body);
+/** None where an earlier release read what today's readers do not: it says nothing today, and the other sessions are replayed. */
+function replayed({ body }: { readonly body: string | null }): ReplayedAnswer[] {
+  if (body === null) return [null];
+  try {
+    return [readObservation(body)];
+  } catch (error) {
+    if (error instanceof UnreadableAnswer) return [];
+    throw error;
+  }
+}

@@ -16,7 +16,7 @@ export interface RemoteUser {
   readonly lastName: string;
   readonly email: string;
   readonly gridLocations: readonly RemoteGridLocation[];
-  /** Null where the service gave none that exists here. */
+  /** Null where the service gave none that exists here (platform/time/instant.ts). */
   readonly createdAt: Date | null;
   readonly updatedAt: Date | null;
 }
@@ -66,7 +66,7 @@ export function readRemoteUser(value: unknown, asked: AskedUser): ReadRemoteUser
   };
 }
 
-/** Names the times of a user that are given and that readRemoteUser takes for null. A client that sends such a time is told. */
+/** Returns a fault for each time that is given and that readRemoteUser reads as null: a client is to be told of it. */
 export function findTimeFaults(value: unknown): FieldError[] {
   if (!isRecord(value)) return [];
   return TIMES.filter((field) => (value[field] ?? null) !== null && instant(value[field]) === null).map(

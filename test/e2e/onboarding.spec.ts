@@ -447,4 +447,21 @@ describe('rederiving', () => {
     expect(await rederivation.write(changes, 'cli')).toBe(0);
     expect(await client.eventsOf(id)).toEqual(['session.started', 'session.expired', 'session.expired']);
   });
+
+  it('leaves out an answer that an earlier release read otherwise, and goes on', async () => {
+    const { id } = await client.startNew();
+    await sandbox.fields(id, { set: { expired: true } });
+    await inState(id, 'expired');
+    const database = service.app.get(Database);
+    await database.query(
+      `INSERT INTO session_observations (session_id, source, http_status, body, hash)
+       SELECT session_id, 'read', 200, jsonb_set(body::jsonb, '{updatedAt}', '"2026-02-31T00:00:00Z"')::json, hash
+         FROM session_observations WHERE session_id = $1 AND source = 'start'`,
+      [id],
+    );
+    await database.query("UPDATE onboarding_sessions SET state = 'unrecognised' WHERE id = $1", [id]);
+    const changes = [];
+    for await (const page of service.app.get(Rederivation).plan(id)) changes.push(...page);
+    expect(changes).toMatchObject([{ id, from: 'unrecognised', verdict: { state: 'expired' } }]);
+  });
 });

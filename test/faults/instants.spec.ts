@@ -20,7 +20,7 @@ jest.setTimeout(600_000);
 /** Each has two times of the user, three of the start and three of the read. */
 const USERS = isLong ? 1_250 : 120;
 const RESOLVED = isLong ? 500 : 60;
-/** At each list, and in each filter. */
+/** For each list and each filter, and a quarter more in the form of cursors. */
 const QUERIES = isLong ? 500 : 60;
 const IN_MODULE = 10_000;
 const RED = { users: 20, resolved: 10, queries: 20 };
@@ -54,7 +54,7 @@ interface Case {
   readonly read: readonly [MadeInstant, MadeInstant, MadeInstant];
 }
 
-/** The times of a start and of a read are real but for every fifth one's, without which there would be few sessions to read. */
+/** Returns cases. The times of starts and reads are all real in four of five cases; otherwise there would be few sessions to read. */
 function makeCases(count: number): Case[] {
   const any = makeInstants(4 * count, SEED);
   const real = makeRealInstants(6 * count, SEED + 1);
@@ -88,7 +88,7 @@ const textsOf = <Made extends readonly MadeInstant[]>(made: Made) =>
 const isReal = ({ is }: MadeInstant) => is !== 'none';
 const exists = ({ is }: MadeInstant) => typeof is === 'number';
 
-/** As a session tells it. */
+/** Returns what a session shows for it. */
 function clamped({ is }: MadeInstant): string | undefined {
   if (is === 'before') return FIRST;
   if (is === 'after') return LAST;
@@ -128,7 +128,7 @@ interface Amount {
   readonly queries: number;
 }
 
-/** What was not as promised, in the service as it is imported now. */
+/** Starts the service as it is imported now, and returns what was not as promised. */
 async function findFaults({
   users,
   resolved,
@@ -156,7 +156,7 @@ async function findFaults({
     if (!isRight) faults.push(`${what}: ${JSON.stringify(shown)}`);
   };
 
-  /** Every item of a list, which therefore can be read. */
+  /** Returns every item of a list, page by page. */
   async function listAll<T>(path: string): Promise<T[]> {
     const items: T[] = [];
     for (let cursor: string | null = ''; cursor !== null;) {
@@ -220,7 +220,7 @@ async function findFaults({
     session.expiresAt === clamped(expires) &&
     isWhole(session.checkedAt);
 
-  /** A client confirms a registration of which nobody knows what became. */
+  /** Resolves an uncertain registration, as a client does. */
   async function resolve([created, updated]: readonly [MadeInstant, MadeInstant]): Promise<void> {
     instants += 2;
     const tenantReference = `lost-${randomUUID()}`;
@@ -317,7 +317,7 @@ async function findFaults({
   return { faults, instants };
 }
 
-/** What each reader makes of 10,000 instants that it should not, by how they were made. */
+/** Counts which of 10,000 instants are read as something else than they were made to be. */
 function countMisread(parse: (value: unknown, form: 'remote') => InstantReading): number {
   return makeInstants(IN_MODULE, SEED).filter(({ text, is }) => {
     const read = parse(text, 'remote');
@@ -334,7 +334,7 @@ function countMisread(parse: (value: unknown, form: 'remote') => InstantReading)
   }).length;
 }
 
-/** The bug. */
+/** The seeded bug. */
 function parseAsDate(value: unknown): InstantReading {
   const at = new Date(String(value));
   return Number.isNaN(at.getTime()) ? { kind: 'none' } : { kind: 'instant', at };
@@ -375,7 +375,7 @@ describe('R61: every stored instant can be read', () => {
   });
 });
 
-/** What the remote service sent stands in the observations as it came, and that it differs is told without it. */
+/** Checks that observations hold the times as they came, and that the drift is recorded without them. */
 async function expectTold(): Promise<void> {
   const { Database } = await import('../../src/platform/database/database.js');
   const database = service!.app.get(Database);

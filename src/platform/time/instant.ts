@@ -1,6 +1,6 @@
 /**
  * Which instants exist here: those of real calendar days of the years 1 to 9999 in UTC, to the millisecond. RFC 3339, PostgreSQL,
- * Prisma and JavaScript agree on these and on no others. There is no second 60 and no hour 24.
+ * Prisma and JavaScript read and write all of these, and differ about others. Second 60 and hour 24 do not exist.
  */
 export type InstantReading =
   | { readonly kind: 'instant'; readonly at: Date }
@@ -12,12 +12,12 @@ export type InstantReading =
 export type InstantForm = 'rfc3339' | 'remote';
 
 const REMOTE = /^(\d{4})-(\d\d)-(\d\d)T(\d\d):(\d\d)(?::(\d\d)(?:\.(\d+))?)?(?:Z|([+-])(\d\d):?(\d\d))$/i;
-/** What RFC 3339 asks for beyond that. */
+/** What RFC 3339 requires beyond REMOTE. */
 const WITH_SECONDS_AND_COLONS = /T\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)$/i;
 
 const NONE: InstantReading = { kind: 'none' };
 const MINUTE_MS = 60_000;
-/** The calendar repeats itself after 400 years, and Date.UTC takes the years 0 to 99 for those of the last century. */
+/** The calendar repeats itself after 400 years. Date.UTC is given a later cycle, because it takes the years 0 to 99 for 1900 to 1999. */
 const CYCLE_YEARS = 400;
 const CYCLE_MS = 146_097 * 24 * 60 * MINUTE_MS;
 const FIRST_MS = Date.UTC(1 + CYCLE_YEARS, 0) - CYCLE_MS;
@@ -51,7 +51,7 @@ export function parseInstant(value: unknown, form: InstantForm = 'rfc3339'): Ins
   return nearest.getTime() === ms ? { kind: 'instant', at: nearest } : { kind: 'outside', nearest };
 }
 
-/** Returns the instant of these milliseconds since 1970, or the first or the last one. */
+/** Returns the instant of these milliseconds since 1970; the first or the last one if they lie outside. */
 export const nearestInstant = (ms: number): Date => new Date(Math.min(Math.max(ms, FIRST_MS), LAST_MS));
 
 function isDay(year: number, month: number, day: number): boolean {

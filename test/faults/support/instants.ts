@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 
-/** A text in the form of an instant, and what it is by the way it was made. */
+/** A generated text, and what it is by construction. */
 export interface MadeInstant {
   readonly text: string;
-  /** Milliseconds since 1970 where it exists; otherwise on which side of those that do it lies, or that it is no instant. */
+  /** Milliseconds since 1970 if the instant exists; otherwise the side on which it lies outside, or that it is not an instant. */
   readonly is: number | 'before' | 'after' | 'none';
   /** RFC 3339, and not only ISO 8601. */
   readonly isRfc3339: boolean;
@@ -46,7 +46,7 @@ const HOW = fc.record({
   isLower: fc.constantFrom(false, false, false, true),
 });
 
-/** The instant in a clock that is `minutes` ahead; in UTC where that clock would be in a year without four digits. */
+/** Writes an instant by a clock that is `minutes` ahead, or in UTC if that clock shows a year without four digits. */
 const written = (ms: fc.Arbitrary<number>): fc.Arbitrary<MadeInstant> =>
   fc.tuple(ms, offset, HOW).map(([given, minutes, { digits, rest, colon, hasSeconds, inUtc, isLower }]) => {
     // What is not written is zero.
@@ -68,7 +68,7 @@ const written = (ms: fc.Arbitrary<number>): fc.Arbitrary<MadeInstant> =>
     };
   });
 
-/** Before the year 1 in a year that has four digits, with a clock that says 0001 among them; the same after the year 9999. */
+/** Instants of the year 0, and instants that only their offset moves before the year 1 or after the year 9999. */
 const outside = fc.oneof(
   written(fc.integer({ min: YEAR_0_MS, max: FIRST_MS - 1 })),
   fc
@@ -90,7 +90,7 @@ const inside = written(
   ),
 );
 
-/** Parts that are no part of an instant, each in an instant that is one but for it. */
+/** Each replaces a part of an instant, which then is not one. */
 const NONE: readonly (readonly [part: RegExp, instead: readonly string[]])[] = [
   [
     /^.{10}/,
@@ -123,7 +123,7 @@ const none = fc
 /** Instants, those that lie outside and those that are none, a third each. */
 export const anyInstant: fc.Arbitrary<MadeInstant> = fc.oneof(inside, outside, none);
 
-/** As a cursor has them. */
+/** Instants in the form of cursors. */
 export const canonicalInstant = near([FIRST_MS + DAY, LAST_MS - DAY, ...LEAP_DAYS], DAY).map(
   (is): MadeInstant => ({ text: new Date(is).toISOString(), is, isRfc3339: true }),
 );
