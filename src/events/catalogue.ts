@@ -89,7 +89,8 @@ interface RemoteRecovery extends RemoteFacts {
 
 /** Names and types, never a value: see remote/drift.ts. */
 interface ContractDriftFacts extends RemoteFacts {
-  readonly kind: 'new_field' | 'missing_field' | 'other_type' | 'undescribed_flags' | 'token_form';
+  readonly kind:
+    'new_field' | 'missing_field' | 'other_type' | 'undescribed_flags' | 'token_form' | 'foreign_id';
   /** The path of the field, such as `inverters[].id`; for `undescribed_flags` the flags. */
   readonly field: string;
   readonly expected: string | null;

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { Database } from '../platform/database/database.js';
 import { Problem } from '../platform/problem/problem.js';
 
-/** An inverter with the session that listed it last. */
+/** An inverter with one of the sessions that list it, and nothing of any other. */
 export interface InverterRecord {
   readonly id: string;
   readonly sessionId: string;
@@ -19,10 +19,11 @@ export interface InverterFilter {
   readonly gridLocationId?: string;
 }
 
-/** The order of the list: by first sight, newest first. */
+/** The order of the list: by first sight, newest first. Two users may have the same inverter, so its id alone is not a position. */
 export interface InverterPosition {
   readonly firstSeenAt: Date;
   readonly id: string;
+  readonly sessionId: string;
 }
 
 // One that is not missing was seen at the last good read of its session, which is written nowhere else (see polls.sql.ts).
@@ -39,14 +40,24 @@ const SELECT = `
     LEFT JOIN session_polls p ON p.session_id = s.id
     LEFT JOIN poll_batches b ON b.id = p.batch_id`;
 
-/** Inverters as they are answered. Several sessions may have listed the same one: the last to list it speaks for it. */
+/**
+ * Excludes a row if a later session of the same owner, a user or a grid location, has the same inverter: one that still lists it, else
+ * the one that listed it first most recently. Sessions of other owners are no matter: an inverter may legitimately stand in several.
+ */
+const isLatestOf = (owner: 'user_id' | 'grid_location_id'): string => `
+  NOT EXISTS (SELECT FROM inverters later JOIN onboarding_sessions other ON other.id = later.session_id
+               WHERE later.id = i.id AND other.${owner} = s.${owner}
+                 AND (later.missing_since IS NULL, later.first_seen_at, later.session_id)
+                   > (i.missing_since IS NULL, i.first_seen_at, i.session_id))`;
+
+/** Inverters as they are returned: one row for each inverter and user, or for each inverter of one grid location. */
 @Injectable()
 export class InvertersStore {
   constructor(private readonly database: Database) {}
 
-  /** Throws Problem not_found. */
+  /** Returns the row of the session that listed the inverter last, of any user. Throws Problem not_found. */
   async getInverter(id: string): Promise<InverterRecord> {
-    const text = `${SELECT} WHERE i.id = $1 ORDER BY i.missing_since IS NULL DESC, i.first_seen_at DESC LIMIT 1`;
+    const text = `${SELECT} WHERE i.id = $1 ORDER BY i.missing_since IS NULL DESC, i.first_seen_at DESC, i.session_id DESC LIMIT 1`;
     const [inverter] = await this.database.query<InverterRecord>({ name: 'find_inverter', text }, [id]);
     if (inverter === undefined) throw new Problem('not_found', `There is no inverter ${id}`);
     return inverter;
@@ -59,11 +70,7 @@ export class InvertersStore {
     limit: number,
   ): Promise<InverterRecord[]> {
     const values: unknown[] = [];
-    const conditions = [
-      // A later session that lists the same inverter speaks for it.
-      `NOT EXISTS (SELECT 1 FROM inverters later WHERE later.id = i.id
-         AND (later.missing_since IS NULL, later.first_seen_at, later.session_id) > (i.missing_since IS NULL, i.first_seen_at, i.session_id))`,
-    ];
+    const conditions = [isLatestOf(filter.gridLocationId === undefined ? 'user_id' : 'grid_location_id')];
     const add = (column: string, value: unknown) => {
       if (value === undefined) return;
       values.push(value);
@@ -72,10 +79,10 @@ export class InvertersStore {
     add('s.user_id', filter.userId);
     add('s.grid_location_id', filter.gridLocationId);
     if (position !== undefined) {
-      values.push(position.firstSeenAt, position.id);
-      conditions.push(`(i.first_seen_at, i.id) < ($${values.length - 1}, $${values.length}::uuid)`);
+      const at = values.push(position.firstSeenAt, position.id, position.sessionId);
+      conditions.push(`(i.first_seen_at, i.id, i.session_id) < ($${at - 2}, $${at - 1}::uuid, $${at}::uuid)`);
     }
-    const order = `ORDER BY i.first_seen_at DESC, i.id DESC LIMIT ${limit}`;
+    const order = `ORDER BY i.first_seen_at DESC, i.id DESC, i.session_id DESC LIMIT ${limit}`;
     return this.database.query<InverterRecord>(
       `${SELECT} WHERE ${conditions.join(' AND ')} ${order}`,
       values,

@@ -67,6 +67,7 @@ export class SessionReader {
         },
       };
     });
+    this.drift.examineOutcome('read_session', outcome);
     switch (outcome.kind) {
       case 'done':
         this.drift.report('read_session', findFlagDrift(outcome.value.observation));

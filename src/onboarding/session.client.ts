@@ -85,7 +85,7 @@ export function readSessionRequest(
 export function readReadSessionResponse(answer: RemoteAnswer, sessionId: string): ObservedSession {
   const observed = readSession(readObject(answer.body));
   if (observed.sessionId !== sessionId)
-    throw new UnreadableAnswer('sessionId is not the one that was asked for');
+    throw new UnreadableAnswer('sessionId is not the one that was asked for', 'sessionId');
   return observed;
 }
 

@@ -3,6 +3,7 @@ import { AuthorisedRemote } from '../auth/authorised-remote.service.js';
 import { Environment } from '../platform/env/environment.js';
 import { Problem } from '../platform/problem/problem.js';
 import { ContractDrift } from '../remote/contract-drift.service.js';
+import { foreignId } from '../remote/drift.js';
 import type { Outcome } from '../remote/outcome.js';
 import { outcomeOf } from '../remote/read-answer.js';
 import { SessionAnswersStore } from './session-answers.store.js';
@@ -10,6 +11,7 @@ import type { SessionRow } from './session-answers.store.js';
 import { readStartSessionResponse, START_ANSWER, startSessionRequest } from './session.client.js';
 import type { StartedSession } from './session.client.js';
 import { StartedSessionsStore } from './started-sessions.store.js';
+import type { ForeignSession } from './started-sessions.store.js';
 import { StartsStore } from './starts.store.js';
 import type { HeldStart, WantedSession } from './starts.store.js';
 
@@ -62,7 +64,9 @@ export class StartSessionService {
       switch (outcome.kind) {
         case 'done': {
           const kept = await this.sessions.keep(start, outcome.value, wanted);
-          return kept === 'known' ? this.answers.getSession(outcome.value.sessionId) : kept;
+          if (kept === 'known') return this.answers.getSession(outcome.value.sessionId);
+          if (kept !== null && 'owner' in kept) return this.refuseForeign(start, kept, attempt);
+          return kept;
         }
         case 'rejected':
           await this.starts.fail(start, `rejected with ${outcome.status}: ${outcome.detail}`, 0);
@@ -80,6 +84,14 @@ export class StartSessionService {
           throw unavailable(`The answer to the start was lost (${outcome.reason})`);
       }
     }
+  }
+
+  /** Not sent again: nothing was lost, and a service that mixes up ids is not to be given more to mix up. */
+  private async refuseForeign(start: HeldStart, { owner }: ForeignSession, sends: number): Promise<never> {
+    this.drift.report('start_session', [foreignId('sessionId', owner)]);
+    const error = `the answer carries the sessionId of ${owner}`;
+    await this.starts.fail(start, error, sends);
+    throw unavailable(`The start has failed: ${error}`);
   }
 
   private async sendOnce(gridLocationId: string, userId: string): Promise<Outcome<StartedSession>> {

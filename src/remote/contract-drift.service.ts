@@ -1,7 +1,7 @@
 import { Injectable, Logger } from '@nestjs/common';
-import { type DocumentedFields, type Drift, findDrift } from './drift.js';
+import { type DocumentedFields, type Drift, findDrift, foreignId } from './drift.js';
 import { DriftStore } from './drift.store.js';
-import type { OperationClass, Sent } from './outcome.js';
+import type { OperationClass, Outcome, Sent } from './outcome.js';
 import { UnreadableAnswer } from './read-answer.js';
 import { readObject } from './read-field.js';
 
@@ -34,6 +34,12 @@ export class ContractDrift {
     if (sent.kind !== 'answered' || sent.answer.bodyFault !== undefined) return;
     const { status, body } = sent.answer;
     if (status >= 200 && status < 300) this.report(operation, compare(body, documented));
+  }
+
+  /** An outcome that is unreadable because its answer is about something else than what was asked for. */
+  examineOutcome(operation: OperationClass, outcome: Outcome<unknown>): void {
+    if (outcome.kind === 'unreadable' && outcome.foreignField !== undefined)
+      this.report(operation, [foreignId(outcome.foreignField)]);
   }
 
   report(operation: OperationClass, drifts: readonly Drift[]): void {

@@ -13,7 +13,8 @@ export interface DocumentedFields {
 }
 
 export interface Drift {
-  readonly kind: 'new_field' | 'missing_field' | 'other_type' | 'undescribed_flags' | 'token_form';
+  readonly kind:
+    'new_field' | 'missing_field' | 'other_type' | 'undescribed_flags' | 'token_form' | 'foreign_id';
   readonly field: string;
   readonly expected: string | null;
   readonly found: string | null;
@@ -34,6 +35,14 @@ export function findDrift(value: unknown, documented: DocumentedFields): Drift[]
   });
   return [...found.values()];
 }
+
+/** An id or a reference in `field` (a path such as `gridLocations[].id`) that belongs to `owner`, words without a value, if that is known. */
+export const foreignId = (field: string, owner: string | null = null): Drift => ({
+  kind: 'foreign_id',
+  field,
+  expected: null,
+  found: owner,
+});
 
 type Report = (drift: Drift) => void;
 

@@ -13,7 +13,13 @@ export type Outcome<T> =
   | { readonly kind: 'rejected'; readonly status: number; readonly detail: string }
   | { readonly kind: 'not_sent'; readonly reason: NotSentReason; readonly retryAfterMs?: number }
   | { readonly kind: 'ambiguous'; readonly reason: string; readonly retryAfterMs?: number }
-  | { readonly kind: 'unreadable'; readonly status: number; readonly reason: string };
+  | {
+      readonly kind: 'unreadable';
+      readonly status: number;
+      readonly reason: string;
+      /** The field that names something else than what was asked for. */
+      readonly foreignField?: string;
+    };
 
 export type NotSentReason =
   | 'unreachable'

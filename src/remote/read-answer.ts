@@ -2,7 +2,15 @@ import { redact } from '../platform/redaction/redaction.js';
 import type { Outcome, RemoteAnswer, Sent } from './outcome.js';
 
 /** A 2xx whose body is not what the interface documents. The message names the field and the expectation, never the value. */
-export class UnreadableAnswer extends Error {}
+export class UnreadableAnswer extends Error {
+  /** `foreignField`: where the answer names something else than what was asked for, another session or another reference. */
+  constructor(
+    message: string,
+    readonly foreignField?: string,
+  ) {
+    super(message);
+  }
+}
 
 const NO_EXPLANATION = 'the service gave no explanation';
 
@@ -35,6 +43,12 @@ function readBody<T>(answer: RemoteAnswer, read: (answer: RemoteAnswer) => T): O
     return { kind: 'done', value: read(answer) };
   } catch (error) {
     if (!(error instanceof UnreadableAnswer)) throw error;
-    return { kind: 'unreadable', status, reason: redact(error.message) };
+    const { foreignField } = error;
+    return {
+      kind: 'unreadable',
+      status,
+      reason: redact(error.message),
+      ...(foreignField && { foreignField }),
+    };
   }
 }

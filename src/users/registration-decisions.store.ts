@@ -37,7 +37,7 @@ export class RegistrationDecisionsStore {
     readUser: (registration: RegistrationRecord) => RemoteUser,
   ): Promise<void> {
     await this.decide(id, actor, 'resolve', async (tx, registration) => {
-      await this.registrations.confirm(tx, registration.id, readUser(registration));
+      await this.registrations.confirm(tx, registration, readUser(registration));
     });
   }
 
@@ -61,6 +61,7 @@ export class RegistrationDecisionsStore {
         throw new Problem(
           'registration_conflict',
           'The id, the tenantReference or a grid location belongs to another user here',
+          error.fields.length > 0 ? { errors: error.fields } : {},
         );
       }
       // Leaving rejected or discarded makes a registration live again, and the reference may have been registered anew since.

@@ -3,9 +3,11 @@ import { Injectable, Logger } from '@nestjs/common';
 import { AuthorisedRemote } from '../auth/authorised-remote.service.js';
 import { isDatabaseUnavailable } from '../platform/problem/database-unavailable.js';
 import { ContractDrift } from '../remote/contract-drift.service.js';
+import { foreignId } from '../remote/drift.js';
 import type { Priority } from '../remote/outcome.js';
 import { outcomeOf } from '../remote/read-answer.js';
-import { planVerdict, type Verdict } from './registration.js';
+import { pathsOf } from './foreign-ids.js';
+import { planVerdict, withForeignIds, type Verdict } from './registration.js';
 import { LEASE_RENEWAL_MS, RegistrationsStore, type Claim, type Settled } from './registrations.store.js';
 import { readRegisterUserResponse, registerUserRequest, USER_ANSWER } from './users.client.js';
 
@@ -34,9 +36,16 @@ export class RegistrationSender {
       const sent = await this.remote.send({ ...registerUserRequest(claim), priority }, 'tenant');
       this.drift.examine('register_user', sent, USER_ANSWER);
       const outcome = outcomeOf(sent, (answer) => readRegisterUserResponse(answer, claim));
+      this.drift.examineOutcome('register_user', outcome);
       const verdict = planVerdict(outcome, claim.attempts, Math.random());
       const settled = await this.settle(claim, verdict);
-      this.report(claim, verdict, settled !== null);
+      if (settled?.status === 'uncertain' && settled.foreignIds !== undefined) {
+        this.drift.report(
+          'register_user',
+          pathsOf(settled.foreignIds).map((path) => foreignId(path, 'another user')),
+        );
+        this.report(claim, withForeignIds(settled.foreignIds), true);
+      } else this.report(claim, verdict, settled !== null);
       return settled;
     } finally {
       clearInterval(renewal);

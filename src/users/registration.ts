@@ -1,4 +1,6 @@
 import type { NotSentReason, Outcome } from '../remote/outcome.js';
+import type { FieldError } from '../platform/problem/problem.js';
+import { pathsOf } from './foreign-ids.js';
 import type { RemoteUser } from './remote-user.js';
 
 /**
@@ -19,8 +21,14 @@ export type RegistrationStatus = (typeof REGISTRATION_STATUSES)[number];
 export type Verdict =
   | { readonly status: 'registered'; readonly user: RemoteUser }
   | { readonly status: 'rejected'; readonly lastError: string; readonly reason: string }
-  | { readonly status: 'uncertain'; readonly lastError: string; readonly reason: string }
+  | Uncertain
   | { readonly status: 'pending'; readonly lastError: string; readonly nextAttemptInMs: number };
+
+interface Uncertain {
+  readonly status: 'uncertain';
+  readonly lastError: string;
+  readonly reason: string;
+}
 
 /** Someone is probably waiting for the first tries; an outage that lasts gets one call in five minutes per registration. */
 const FIRST_DELAY_MS = 1_000;
@@ -78,13 +86,19 @@ export function planVerdict(outcome: Outcome<RemoteUser>, attempts: number, rand
   }
 }
 
+/** What comes of an answer that names users or grid locations of somebody else here. */
+export function withForeignIds(foreign: readonly FieldError[]): Uncertain {
+  const fields = foreign.length === 0 ? '' : ` (${pathsOf(foreign).join(', ')})`;
+  return uncertain(`the service answered with ids that belong to another user here${fields}`);
+}
+
 /** Doubles from one second to five minutes; half of it is random, so that what failed together does not come back together. */
 export function backoffMs(attempts: number, random: number): number {
   const wholeMs = Math.min(FIRST_DELAY_MS * 2 ** Math.min(attempts - 1, 20), LONGEST_DELAY_MS);
   return Math.round(wholeMs * (0.5 + random / 2));
 }
 
-const uncertain = (reason: string): Verdict => ({ status: 'uncertain', lastError: reason, reason });
+const uncertain = (reason: string): Uncertain => ({ status: 'uncertain', lastError: reason, reason });
 
 export const PERSON_DECISIONS = ['retry', 'discard', 'resolve'] as const;
 export type PersonDecision = (typeof PERSON_DECISIONS)[number];

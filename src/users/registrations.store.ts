@@ -1,11 +1,14 @@
 import { Injectable } from '@nestjs/common';
 import type { NewEvent } from '../events/catalogue.js';
 import { appendEvents } from '../events/outbox.js';
-import { Database, sqlState, type Transaction } from '../platform/database/database.js';
+import { Database, sqlState, type Sql, type Transaction } from '../platform/database/database.js';
 import type { Prisma } from '../platform/database/generated/client.js';
+import type { FieldError } from '../platform/problem/problem.js';
+import { findUnaskedEans } from './foreign-ids.js';
+import { selectForeignIds } from './foreign-ids.sql.js';
 import type { Metadata } from './metadata.js';
 import { RegistrationCommits } from './registration-commits.store.js';
-import type { RegistrationStatus, Verdict } from './registration.js';
+import { withForeignIds, type RegistrationStatus, type Verdict } from './registration.js';
 import * as sql from './registrations.sql.js';
 import type { AskedUser, RemoteUser } from './remote-user.js';
 import type { ListPosition, UserRecord } from './users.store.js';
@@ -39,7 +42,12 @@ export interface RegistrationRecord extends RegistrationRequest {
 /** What an outcome has made of its registration; not always what it called for. */
 export type Settled =
   | { readonly status: 'registered'; readonly user: UserRecord }
-  | { readonly status: 'rejected' | 'uncertain' | 'pending' };
+  | { readonly status: 'rejected' | 'pending' }
+  | {
+      readonly status: 'uncertain';
+      /** The fields of the answer that belong to another user here. */
+      readonly foreignIds?: readonly FieldError[];
+    };
 
 export type ListedRegistration = Omit<RegistrationRecord, 'isBeingSent' | 'isDue'>;
 
@@ -57,9 +65,13 @@ export const LEASE_MS = 10_000;
 export const LEASE_RENEWAL_MS = LEASE_MS / 4;
 
 /** Taken back, with everything that the transaction did, when the confirmed ids turn out to belong to another user. */
-export class IdentityTaken extends Error {}
+export class IdentityTaken extends Error {
+  /** `fields` may be empty: a unique index does not name them. */
+  constructor(readonly fields: readonly FieldError[] = []) {
+    super('a confirmed id belongs to another user here');
+  }
+}
 
-const IDENTITY_TAKEN = 'the answer carries an id that belongs to another user here';
 const ABANDONED = 'the sender was lost during the call, so nobody knows whether it had its effect';
 
 @Injectable()
@@ -98,12 +110,22 @@ export class RegistrationsStore {
     if (verdict.status !== 'registered')
       return this.database.transaction((tx) => this.apply(tx, claim, verdict));
     try {
+      // Two users may have the same EAN, so no index refuses one that was not asked for.
+      if (findUnaskedEans(verdict.user, claim).length > 0)
+        await this.refuseForeignIds(this.database, verdict.user, claim);
       const user = await this.commits.confirm(claim, verdict.user).catch(giveUpIfTaken);
       return user && { status: 'registered', user };
     } catch (error) {
       if (!(error instanceof IdentityTaken)) throw error;
-      return this.settle(claim, { status: 'uncertain', lastError: IDENTITY_TAKEN, reason: IDENTITY_TAKEN });
+      const foreignIds = await selectForeignIds(this.database, verdict.user, claim);
+      const settled = await this.settle(claim, withForeignIds(foreignIds));
+      return settled && { status: 'uncertain', foreignIds };
     }
+  }
+
+  private async refuseForeignIds(sql: Sql, user: RemoteUser, asked: AskedUser): Promise<void> {
+    const fields = await selectForeignIds(sql, user, asked);
+    if (fields.length > 0) throw new IdentityTaken(fields);
   }
 
   private async apply(
@@ -134,8 +156,9 @@ export class RegistrationsStore {
    * Keeps the confirmed user and makes the locked registration `registered`, with the event. Throws IdentityTaken, so that the
    * transaction is given up.
    */
-  async confirm(tx: Transaction, id: string, user: RemoteUser): Promise<void> {
-    await this.commits.confirmLocked(tx, id, user).catch(giveUpIfTaken);
+  async confirm(tx: Transaction, registration: RegistrationRecord, user: RemoteUser): Promise<void> {
+    await this.refuseForeignIds(tx, user, registration);
+    await this.commits.confirmLocked(tx, registration.id, user).catch(giveUpIfTaken);
   }
 
   /** Makes registrations whose sender died during its call `uncertain`, and answers how many. */
@@ -201,7 +224,7 @@ const UNIQUE_VIOLATION = '23505';
 /** A registration that becomes live may violate an index of its own table: that is another finding. */
 function giveUpIfTaken(error: Error & { table?: string }): never {
   const isTaken = error.table === 'users' || error.table === 'grid_locations';
-  throw isTaken && sqlState(error) === UNIQUE_VIOLATION ? new IdentityTaken(IDENTITY_TAKEN) : error;
+  throw isTaken && sqlState(error) === UNIQUE_VIOLATION ? new IdentityTaken() : error;
 }
 
 const failure = (

@@ -35,7 +35,13 @@ export function registerUserRequest({ tenantReference, eans }: AskedUser): Remot
 
 /** The user of section 2.3. Throws UnreadableAnswer, naming the field, when the answer does not confirm what was asked. */
 export function readRegisterUserResponse(answer: RemoteAnswer, asked: AskedUser): RemoteUser {
-  const read = readRemoteUser(readObject(answer.body, parseLossless), asked);
+  const fields = readObject(answer.body, parseLossless);
+  const read = readRemoteUser(fields, asked);
   if ('user' in read) return read.user;
-  throw new UnreadableAnswer(read.faults.map(({ field, message }) => `${field} ${message}`).join('; '));
+  const { tenantReference } = fields;
+  const isOfAnother = typeof tenantReference === 'string' && tenantReference !== asked.tenantReference;
+  throw new UnreadableAnswer(
+    read.faults.map(({ field, message }) => `${field} ${message}`).join('; '),
+    isOfAnother ? 'tenantReference' : undefined,
+  );
 }

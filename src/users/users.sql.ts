@@ -4,7 +4,8 @@ import type { RemoteUser } from './remote-user.js';
 /**
  * Common table expressions that insert a user with its grid locations for each row of `confirmed`, another such expression with the
  * columns of CONFIRMED_USER and with `metadata`. They fail with a unique violation when an id or the reference belongs to another
- * user. Where the remote service gave no readable times, the user is as old as our knowledge of it.
+ * user. Rows are inserted in the order of their ids, so that two statements that were given the same ids cannot wait for each other.
+ * Where the remote service gave no readable times, the user is as old as our knowledge of it.
  */
 export const keepingUsers = (confirmed: string): string => `
     kept AS (
@@ -13,12 +14,14 @@ export const keepingUsers = (confirmed: string): string => `
         coalesce(${instantOf('"createdMs"')}, clock_timestamp()),
         coalesce(${instantOf('"updatedMs"')}, ${instantOf('"createdMs"')}, clock_timestamp()), metadata
       FROM ${confirmed}
+      ORDER BY id
       RETURNING id, metadata, created_at AS "createdAt", updated_at AS "updatedAt", registered_at AS "registeredAt"
     ), located AS (
       INSERT INTO grid_locations (id, user_id, ean)
       SELECT location.id, confirmed.id, location.ean
       FROM ${confirmed} AS confirmed
       CROSS JOIN LATERAL jsonb_to_recordset(confirmed."gridLocations") AS location (id uuid, ean text)
+      ORDER BY location.id
     )`;
 
 /** What `toConfirmedUser` makes, in JSON. */

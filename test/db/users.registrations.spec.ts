@@ -276,21 +276,29 @@ describe('an outcome', () => {
   });
 
   it.each([
-    ['id', (user: RemoteUser, other: RemoteUser) => ({ ...user, id: other.id })],
+    ['id', ['id'], (user: RemoteUser, other: RemoteUser) => ({ ...user, id: other.id })],
     [
       'grid location',
+      ['gridLocations[0].id', 'gridLocations[1].id'],
       (user: RemoteUser, other: RemoteUser) => ({ ...user, gridLocations: other.gridLocations }),
     ],
   ])(
-    'is uncertain when its %s belongs to another user here, and leaves nothing of it behind',
-    async (_, borrow) => {
+    'is uncertain when its %s belongs to another user here, names that, and leaves nothing of it behind',
+    async (_, fields, borrow) => {
       const first = await claimed();
       const other = confirmed(first);
       await store.settle(first, { status: 'registered', user: other });
       const second = await claimed();
       const user = borrow(confirmed(second), other);
-      expect(await store.settle(second, { status: 'registered', user })).toEqual({ status: 'uncertain' });
-      expect(await read(second.id)).toMatchObject({ status: 'uncertain', userId: null });
+      expect(await store.settle(second, { status: 'registered', user })).toMatchObject({
+        status: 'uncertain',
+        foreignIds: fields.map((field) => ({ field })),
+      });
+      expect(await read(second.id)).toMatchObject({
+        status: 'uncertain',
+        userId: null,
+        lastError: expect.stringMatching(/belong to another user here \((gridLocations\[\]\.)?id\)$/),
+      });
       expect(await eventsOf(second.id)).toEqual(['user.registration_uncertain']);
       expect(await users.listUsers({}, undefined, 10)).toHaveLength(1);
     },

@@ -1,0 +1,29 @@
+import type { Sql, Statement } from '../platform/database/database.js';
+import type { FieldError } from '../platform/problem/problem.js';
+import { findForeignIds, findUnaskedEans, type OthersIds } from './foreign-ids.js';
+import type { AskedUser, RemoteUser } from './remote-user.js';
+
+/**
+ * Selects which of the user id $2, the grid location ids $3 and the EANs $4 belong to users with another reference than $1. An erased
+ * user has no reference, and its ids stay its own.
+ */
+const SELECT_IDS_OF_OTHERS: Statement = {
+  name: 'users.select_ids_of_others',
+  text: `
+    SELECT EXISTS (SELECT FROM users WHERE id = $2 AND tenant_reference IS DISTINCT FROM $1) AS "userId",
+      ARRAY(SELECT g.id::text FROM grid_locations g JOIN users u ON u.id = g.user_id
+             WHERE g.id = ANY($3::uuid[]) AND u.tenant_reference IS DISTINCT FROM $1) AS "gridLocationIds",
+      ARRAY(SELECT g.ean FROM grid_locations g JOIN users u ON u.id = g.user_id
+             WHERE g.ean = ANY($4::text[]) AND u.tenant_reference IS DISTINCT FROM $1) AS eans`,
+};
+
+/** Returns the fields of a user object that belong to another user here. */
+export async function selectForeignIds(sql: Sql, user: RemoteUser, asked: AskedUser): Promise<FieldError[]> {
+  const [others] = await sql.query<OthersIds>(SELECT_IDS_OF_OTHERS, [
+    asked.tenantReference,
+    user.id,
+    user.gridLocations.map(({ id }) => id),
+    findUnaskedEans(user, asked),
+  ]);
+  return findForeignIds(user, others!);
+}
