@@ -89,7 +89,7 @@ export class StartSessionService {
   /** Not sent again: nothing was lost, and a service that mixes up ids is not to be given more to mix up. */
   private async refuseForeign(start: HeldStart, { owner }: ForeignSession, sends: number): Promise<never> {
     this.drift.report('start_session', [foreignId('sessionId', owner)]);
-    const error = `the answer carries the sessionId of ${owner}`;
+    const error = `the sessionId of the answer belongs to ${owner}`;
     await this.starts.fail(start, error, sends);
     throw unavailable(`The start has failed: ${error}`);
   }

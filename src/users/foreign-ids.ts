@@ -1,7 +1,7 @@
 import type { FieldError } from '../platform/problem/problem.js';
 import type { AskedUser, RemoteUser } from './remote-user.js';
 
-/** Which ids of a user object belong to users of other references here. */
+/** Which ids of a user object belong to users of other references here, or the user id to a session. */
 export interface OthersIds {
   readonly userId: boolean;
   readonly gridLocationIds: readonly string[];
@@ -31,7 +31,10 @@ export function findForeignIds({ gridLocations }: RemoteUser, others: OthersIds)
   ];
 }
 
-const foreign = (field: string): FieldError => ({ field, message: 'belongs to another user here' });
+const foreign = (field: string): FieldError => ({
+  field,
+  message: 'belongs to another user, or to something else, here',
+});
 
 /** Returns the fields as paths that are the same for every element: `gridLocations[].id`. */
 export const pathsOf = (fields: readonly FieldError[]): string[] => [

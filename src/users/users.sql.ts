@@ -4,7 +4,8 @@ import type { RemoteUser } from './remote-user.js';
 /**
  * Common table expressions that insert a user with its grid locations for each row of `confirmed`, another such expression with the
  * columns of CONFIRMED_USER and with `metadata`. They fail with a unique violation when an id or the reference belongs to another
- * user. Rows are inserted in the order of their ids, so that two statements that were given the same ids cannot wait for each other.
+ * user, and with a violated foreign key when the user id is the subject of events already: it belongs to a session then, and the events
+ * of two people would be one story, and be erased together. Rows are inserted in the order of their ids, so that two statements that were given the same ids cannot wait for each other.
  * Where the remote service gave no readable times, the user is as old as our knowledge of it.
  */
 export const keepingUsers = (confirmed: string): string => `
@@ -14,6 +15,7 @@ export const keepingUsers = (confirmed: string): string => `
         coalesce(${instantOf('"createdMs"')}, clock_timestamp()),
         coalesce(${instantOf('"updatedMs"')}, ${instantOf('"createdMs"')}, clock_timestamp()), metadata
       FROM ${confirmed}
+      WHERE NOT EXISTS (SELECT FROM domain_events WHERE subject = id::text)
       ORDER BY id
       RETURNING id, metadata, created_at AS "createdAt", updated_at AS "updatedAt", registered_at AS "registeredAt"
     ), located AS (
