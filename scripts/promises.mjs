@@ -40,6 +40,7 @@ export const PROMISES = [
   { id: 'R38', promise: 'erasure is complete' },
   { id: 'R39', promise: 'bad input is a 4xx' },
   { id: 'R40', promise: 'replicas may start together' },
+  { id: 'R60', promise: 'an id of somebody else opens nothing' },
   { id: 'R61', promise: 'every stored instant can be read' },
   { id: 'R64', promise: 'work is linear in the answer' },
   { id: 'R65', promise: 'an end needs lasting evidence' },

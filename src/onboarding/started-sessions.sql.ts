@@ -15,8 +15,8 @@ const OBSERVED_AT = `to_jsonb(to_char(now AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24
  * A session that is known already has no "startedAt". If it is of the same user, location and brand and its web flow may still be of
  * use, the remote service answered a second start with the first session: it is left as it is, but for being the current one. If not,
  * or if the id is the subject of events about something else, such as a user, "owner" says what the id belongs to, and nothing is
- * changed. A session that another transaction inserts at the same moment is not
- * known to this statement: it fails with a unique violation, since whose that session is can only be seen by another statement.
+ * changed. A session that another transaction inserts at the same moment is not known to this statement: it fails with a unique
+ * violation, since whose that session is can only be seen by another statement.
  *
  * `held` comes before everything else, and the event after the transition that it tells, as they follow in the story of a session. The
  * session is inserted from a count of those it supersedes, because the unique index on current sessions has room for it only after they

@@ -220,14 +220,14 @@ export class RegistrationsStore {
 }
 
 const UNIQUE_VIOLATION = '23505';
-/** The registration or the locations of a user that `keepingUsers` did not insert. */
-const MISSING_USER = ['registrations_user_id_fkey', 'grid_locations_user_id_fkey'];
+const NOT_NULL_VIOLATION = '23502';
 
 /** A registration that becomes live may violate an index of its own table: that is another finding. */
-function giveUpIfTaken(error: Error & { table?: string; constraint?: string }): never {
+function giveUpIfTaken(error: Error & { table?: string; column?: string }): never {
+  const state = sqlState(error);
   const isOfUser = error.table === 'users' || error.table === 'grid_locations';
-  const isTaken = isOfUser && sqlState(error) === UNIQUE_VIOLATION;
-  throw isTaken || MISSING_USER.includes(error.constraint ?? '') ? new IdentityTaken() : error;
+  const isTaken = state === UNIQUE_VIOLATION || (state === NOT_NULL_VIOLATION && error.column === 'id');
+  throw isOfUser && isTaken ? new IdentityTaken() : error;
 }
 
 const failure = (

@@ -4,18 +4,18 @@ import type { RemoteUser } from './remote-user.js';
 /**
  * Common table expressions that insert a user with its grid locations for each row of `confirmed`, another such expression with the
  * columns of CONFIRMED_USER and with `metadata`. They fail with a unique violation when an id or the reference belongs to another
- * user, and with a violated foreign key when the user id is the subject of events already: it belongs to a session then, and the events
- * of two people would be one story, and be erased together. Rows are inserted in the order of their ids, so that two statements that were given the same ids cannot wait for each other.
- * Where the remote service gave no readable times, the user is as old as our knowledge of it.
+ * user, and with a null for an id that is the subject of events already. It belongs to a session then, and the events of two people
+ * would be one story and be erased together. Rows are inserted in the order of their ids, so that two statements that were given the
+ * same ids cannot wait for each other. Where the remote service gave no readable times, the user is as old as our knowledge of it.
  */
 export const keepingUsers = (confirmed: string): string => `
     kept AS (
       INSERT INTO users (id, tenant_reference, tenant_name, first_name, last_name, email, created_at, updated_at, metadata)
-      SELECT id, "tenantReference", "tenantName", "firstName", "lastName", email,
+      SELECT CASE WHEN NOT EXISTS (SELECT FROM domain_events WHERE subject = ${confirmed}.id::text) THEN id END,
+        "tenantReference", "tenantName", "firstName", "lastName", email,
         coalesce(${instantOf('"createdMs"')}, clock_timestamp()),
         coalesce(${instantOf('"updatedMs"')}, ${instantOf('"createdMs"')}, clock_timestamp()), metadata
       FROM ${confirmed}
-      WHERE NOT EXISTS (SELECT FROM domain_events WHERE subject = id::text)
       ORDER BY id
       RETURNING id, metadata, created_at AS "createdAt", updated_at AS "updatedAt", registered_at AS "registeredAt"
     ), located AS (

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
-import { Database } from '../../src/platform/database/database.js';
+import { Database, sqlState } from '../../src/platform/database/database.js';
 import type { Verdict } from '../../src/users/registration.js';
 import { RegistrationsStore, type Claim } from '../../src/users/registrations.store.js';
 import type { RemoteUser } from '../../src/users/remote-user.js';
@@ -148,6 +148,33 @@ describe('outcomes of several calls', () => {
     const id = randomUUID();
     const settled = await Promise.all(two.map((claim) => store.settle(claim, registered(claim, id))));
     expect(settled.map((each) => each?.status).sort()).toEqual(['registered', 'uncertain']);
+  });
+
+  it('do not wait for each other where several name the same grid locations in another order', async () => {
+    const log = jest.spyOn(database, 'query');
+    const rounds = 10;
+    for (let round = 0; round < rounds; round++) {
+      const all = await claims(8);
+      const ids = Array.from({ length: 20 }, () => randomUUID());
+      // With a store for each, as on several replicas.
+      const settled = await Promise.all(
+        all.map((claim, index) => {
+          const gridLocations = ids.map((id, at) => ({
+            id,
+            ean: at === 0 ? EAN : String(541448860004180000n + BigInt(100 * round + at)),
+          }));
+          const user = {
+            ...userOf(claim),
+            gridLocations: index % 2 === 0 ? gridLocations : gridLocations.toReversed(),
+          };
+          return new RegistrationsStore(database).settle(claim, { status: 'registered', user });
+        }),
+      );
+      expect(settled.filter((each) => each?.status === 'registered')).toHaveLength(1);
+    }
+    const failures = await Promise.allSettled(log.mock.results.map(({ value }) => value as Promise<unknown>));
+    const states = failures.flatMap((each) => (each.status === 'rejected' ? [sqlState(each.reason)] : []));
+    expect(new Set(states)).toEqual(new Set(['23505']));
   });
 
   it('keep the times that the remote service gave, also the first and the last', async () => {

@@ -37,7 +37,10 @@ async function claimed(): Promise<Claim> {
 
 const sentWith = (sent: (request: RemoteRequest) => Sent | Promise<Sent>): RegistrationSender => {
   const remote: Pick<AuthorisedRemote, 'send'> = { send: async (request) => sent(request) };
-  const drift: Pick<ContractDrift, 'examine'> = { examine: () => {} };
+  const drift: Pick<ContractDrift, 'examine' | 'examineOutcome'> = {
+    examine: () => {},
+    examineOutcome: () => {},
+  };
   return new RegistrationSender(store, remote as AuthorisedRemote, drift as ContractDrift);
 };
 

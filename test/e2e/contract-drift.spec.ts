@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { ContractDrift } from '../../src/remote/contract-drift.service.js';
+import { foreignId } from '../../src/remote/drift.js';
 import { TestClient } from '../setup/client.js';
 import type { SandboxControl } from '../setup/sandbox-control.js';
 import { startTestApp, type TestApp } from '../setup/test-app.js';
@@ -95,5 +97,25 @@ describe('remote.contract_drift', () => {
     await waitFor('the difference', async () => (await drifts()).length >= 5);
     expect((await drifts()).at(-1)).toBe('register_user other_type body: object -> no JSON object');
     expect(JSON.stringify(await client.events())).not.toContain('canary@');
+  });
+
+  it('tells an id of somebody else, however many differences there are already', async () => {
+    const drift = service.app.get(ContractDrift);
+    const field = (index: number) => ({
+      kind: 'new_field' as const,
+      field: `f${index}`,
+      expected: null,
+      found: null,
+    });
+    drift.report(
+      'start_session',
+      Array.from({ length: 60 }, (_, index) => field(index)),
+    );
+    await waitFor('as many as are kept', async () => (await driftCount()) >= 55);
+    drift.report('start_session', [field(60), foreignId('sessionId', 'another user')]);
+    await waitFor('the difference', async () =>
+      (await drifts()).includes('start_session foreign_id sessionId: null -> another user'),
+    );
+    expect((await drifts()).filter((told) => told.startsWith('start_session new_field'))).toHaveLength(50);
   });
 });

@@ -61,7 +61,8 @@ export const PROBLEMS = {
   registration_conflict: {
     status: 409,
     title: 'The registration is not in a status that allows this',
-    meaning: 'Read the registration: it was decided meanwhile, or never needed a decision.',
+    meaning:
+      'Read the registration: it was decided meanwhile, or never needed a decision. Where `errors` names ids of `resolve`, they belong to another user here.',
   },
   session_closed: {
     status: 409,
@@ -116,7 +117,7 @@ export const PROBLEMS = {
     status: 503,
     title: 'The Solar Curtailment Service cannot be asked now',
     meaning:
-      'It did not answer, asks for patience, or refuses our credentials. Ask again after `Retry-After` seconds.',
+      'It did not answer, answered with what cannot be used, asks for patience, or refuses our credentials. Ask again after `Retry-After` seconds.',
   },
   database_unavailable: {
     status: 503,

@@ -1,0 +1,139 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { InvertersStore, type InverterPosition } from '../../src/onboarding/inverters.store.js';
+import { Database } from '../../src/platform/database/database.js';
+import { createTestDatabase, type TestDatabase } from '../setup/test-database.js';
+import { environmentFor } from '../setup/test-environment.js';
+import { insertCustomer, insertRow } from './valid-rows.js';
+
+let testDatabase: TestDatabase;
+let database: Database;
+let store: InvertersStore;
+
+beforeAll(async () => {
+  testDatabase = await createTestDatabase();
+  database = new Database(environmentFor(testDatabase.url));
+  store = new InvertersStore(database);
+});
+afterAll(async () => {
+  await database.onApplicationShutdown();
+  await testDatabase.drop();
+});
+
+interface Owner {
+  readonly userId: string;
+  readonly gridLocationId: string;
+}
+
+async function insert(
+  ...[table, row]: [Parameters<typeof insertRow>[1], Parameters<typeof insertRow>[2]]
+): Promise<void> {
+  const client = await database.pool.connect();
+  try {
+    await insertRow(client, table, row);
+  } finally {
+    client.release();
+  }
+}
+
+async function customer(): Promise<Owner> {
+  const client = await database.pool.connect();
+  try {
+    return await insertCustomer(client);
+  } finally {
+    client.release();
+  }
+}
+
+/** A session of the owner that listed the inverter at this time, and misses it if it says so. */
+async function listed(inverterId: string, owner: Owner, at: string, missingSince: string | null = null) {
+  const id = randomUUID();
+  await insert('onboarding_sessions', {
+    id,
+    user_id: owner.userId,
+    grid_location_id: owner.gridLocationId,
+    brand: id,
+  });
+  await insert('inverters', {
+    session_id: id,
+    id: inverterId,
+    first_seen_at: at,
+    last_seen_at: at,
+    missing_since: missingSince,
+  });
+  return id;
+}
+
+const sessionsOf = async (filter: { userId?: string; gridLocationId?: string }) =>
+  (await store.listInverters(filter, undefined, 50)).map(({ sessionId }) => sessionId);
+
+describe('inverters', () => {
+  it('are listed once for each user, as the latest session of that user has them', async () => {
+    const inverter = randomUUID();
+    const [alice, bob] = [await customer(), await customer()];
+    await listed(inverter, alice, '2026-01-01T00:00:00Z');
+    const hers = await listed(inverter, alice, '2026-01-02T00:00:00Z');
+    await listed(inverter, alice, '2026-01-04T00:00:00Z', '2026-01-05T00:00:00Z');
+    const his = await listed(inverter, bob, '2026-01-03T00:00:00Z');
+    expect(await sessionsOf({ userId: alice.userId })).toEqual([hers]);
+    expect(await sessionsOf({ userId: bob.userId })).toEqual([his]);
+    expect(await sessionsOf({})).toEqual([his, hers]);
+    expect(await store.getInverter(inverter)).toMatchObject({ sessionId: his, ...bob });
+  });
+
+  it('are listed for each grid location of a user that has them', async () => {
+    const inverter = randomUUID();
+    const owner = await customer();
+    const elsewhere = { userId: owner.userId, gridLocationId: randomUUID() };
+    await insert('grid_locations', { id: elsewhere.gridLocationId, user_id: owner.userId });
+    const first = await listed(inverter, owner, '2026-02-01T00:00:00Z');
+    const second = await listed(inverter, elsewhere, '2026-02-02T00:00:00Z');
+    expect(await sessionsOf({ gridLocationId: owner.gridLocationId })).toEqual([first]);
+    expect(await sessionsOf({ gridLocationId: elsewhere.gridLocationId })).toEqual([second]);
+    expect(await sessionsOf({ userId: owner.userId })).toEqual([second]);
+  });
+
+  it('are paged without gap or repetition where many were seen in the same millisecond', async () => {
+    const at = '2026-03-01T00:00:00Z';
+    const inverters = [randomUUID(), randomUUID()];
+    const owners = await Promise.all(Array.from({ length: 4 }, customer));
+    const expected: string[] = [];
+    for (const owner of owners)
+      for (const inverter of inverters) expected.push(await listed(inverter, owner, at));
+    const seen: string[] = [];
+    for (let position: InverterPosition | undefined; ;) {
+      const page = await store.listInverters({}, position, 3);
+      seen.push(...page.map(({ sessionId }) => sessionId));
+      position = page.at(-1);
+      if (position === undefined) break;
+    }
+    expect(seen.filter((id) => expected.includes(id)).sort()).toEqual(expected.sort());
+  });
+
+  it('are found in the order of an index, not by sorting them all', async () => {
+    await database.query(
+      `INSERT INTO inverters (session_id, id, first_seen_at, last_seen_at)
+       SELECT s.id, gen_random_uuid(), t, t FROM onboarding_sessions s,
+         generate_series('2025-01-01'::timestamptz, '2025-06-01', '1 hour') AS t`,
+    );
+    await database.query('ANALYZE inverters, onboarding_sessions');
+    const plans: string[] = [];
+    const explaining = new InvertersStore({
+      query: async (text: string, values: readonly unknown[]) => {
+        const rows = await database.query<{ 'QUERY PLAN': string }>(`EXPLAIN ${text}`, values);
+        plans.push(rows.map((row) => row['QUERY PLAN']).join('\n'));
+        return [];
+      },
+    } as unknown as Database);
+    await explaining.listInverters({}, undefined, 51);
+    await explaining.listInverters(
+      {},
+      { firstSeenAt: new Date('2025-03-01T00:00:00Z'), id: randomUUID(), sessionId: randomUUID() },
+      51,
+    );
+    for (const plan of plans) {
+      expect(plan).toContain('inverters_first_seen_at_id_idx');
+      expect(plan).toContain('Incremental Sort');
+    }
+  });
+});
