@@ -109,10 +109,10 @@ describe('remote.contract_drift', () => {
     });
     drift.report(
       'start_session',
-      Array.from({ length: 60 }, (_, index) => field(index)),
+      Array.from({ length: 50 }, (_, index) => field(index)),
     );
-    await waitFor('as many as are kept', async () => (await driftCount()) >= 55);
-    drift.report('start_session', [field(60), foreignId('sessionId', 'another user')]);
+    await waitFor('as many as are kept', async () => (await driftCount()) >= 50);
+    drift.report('start_session', [field(50), foreignId('sessionId', 'another user')]);
     await waitFor('the difference', async () =>
       (await drifts()).includes('start_session foreign_id sessionId: null -> another user'),
     );
