@@ -6,7 +6,6 @@ import { ContractDrift } from '../remote/contract-drift.service.js';
 import { foreignId } from '../remote/drift.js';
 import type { Priority } from '../remote/outcome.js';
 import { outcomeOf } from '../remote/read-answer.js';
-import { pathsOf } from './foreign-ids.js';
 import { planVerdict, withForeignIds, type Verdict } from './registration.js';
 import { LEASE_RENEWAL_MS, RegistrationsStore, type Claim, type Settled } from './registrations.store.js';
 import { readRegisterUserResponse, registerUserRequest, USER_ANSWER } from './users.client.js';
@@ -40,10 +39,8 @@ export class RegistrationSender {
       const verdict = planVerdict(outcome, claim.attempts, Math.random());
       const settled = await this.settle(claim, verdict);
       if (settled?.status === 'uncertain' && settled.foreignIds !== undefined) {
-        this.drift.report(
-          'register_user',
-          pathsOf(settled.foreignIds).map((path) => foreignId(path, 'another user')),
-        );
+        const drifts = settled.foreignIds.map((field) => foreignId(field, 'another user'));
+        this.drift.report('register_user', drifts);
         this.report(claim, withForeignIds(settled.foreignIds), true);
       } else this.report(claim, verdict, settled !== null);
       return settled;

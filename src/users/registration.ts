@@ -1,6 +1,4 @@
 import type { NotSentReason, Outcome } from '../remote/outcome.js';
-import type { FieldError } from '../platform/problem/problem.js';
-import { pathsOf } from './foreign-ids.js';
 import type { RemoteUser } from './remote-user.js';
 
 /**
@@ -87,9 +85,9 @@ export function planVerdict(outcome: Outcome<RemoteUser>, attempts: number, rand
 }
 
 /** What comes of an answer that names users or grid locations of somebody else here. */
-export function withForeignIds(foreign: readonly FieldError[]): Uncertain {
-  const fields = foreign.length === 0 ? '' : ` (${pathsOf(foreign).join(', ')})`;
-  return uncertain(`the service answered with ids that belong to another user here${fields}`);
+export function withForeignIds(fields: readonly string[]): Uncertain {
+  const named = fields.length === 0 ? '' : ` (${fields.join(', ')})`;
+  return uncertain(`the service answered with ids that belong to another user here${named}`);
 }
 
 /** Doubles from one second to five minutes; half of it is random, so that what failed together does not come back together. */

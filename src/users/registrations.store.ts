@@ -4,7 +4,7 @@ import { appendEvents } from '../events/outbox.js';
 import { Database, sqlState, type Sql, type Transaction } from '../platform/database/database.js';
 import type { Prisma } from '../platform/database/generated/client.js';
 import type { FieldError } from '../platform/problem/problem.js';
-import { findUnaskedEans } from './foreign-ids.js';
+import { findUnaskedEans, pathsOf } from './foreign-ids.js';
 import { selectForeignIds } from './foreign-ids.sql.js';
 import type { Metadata } from './metadata.js';
 import { RegistrationCommits } from './registration-commits.store.js';
@@ -45,8 +45,8 @@ export type Settled =
   | { readonly status: 'rejected' | 'pending' }
   | {
       readonly status: 'uncertain';
-      /** The fields of the answer that belong to another user here. */
-      readonly foreignIds?: readonly FieldError[];
+      /** The fields of the answer that belong to another user here, such as `gridLocations[].id`. */
+      readonly foreignIds?: readonly string[];
     };
 
 export type ListedRegistration = Omit<RegistrationRecord, 'isBeingSent' | 'isDue'>;
@@ -117,7 +117,7 @@ export class RegistrationsStore {
       return user && { status: 'registered', user };
     } catch (error) {
       if (!(error instanceof IdentityTaken)) throw error;
-      const foreignIds = await selectForeignIds(this.database, verdict.user, claim);
+      const foreignIds = pathsOf(await selectForeignIds(this.database, verdict.user, claim));
       const settled = await this.settle(claim, withForeignIds(foreignIds));
       return settled && { status: 'uncertain', foreignIds };
     }
