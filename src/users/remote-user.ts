@@ -29,6 +29,9 @@ export interface AskedUser {
 
 export type ReadRemoteUser = { readonly user: RemoteUser } | { readonly faults: readonly FieldError[] };
 
+/** Ten times what a registration may ask for. Each costs rows and a place in the event, so thousands are taken for an error. */
+const MAX_GRID_LOCATIONS = 1_000;
+
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 const TIMES = ['createdAt', 'updatedAt'] as const;
 
@@ -83,6 +86,10 @@ function readLocations(
 ): RemoteGridLocation[] {
   if (!Array.isArray(value)) {
     fault('gridLocations', 'must be an array');
+    return [];
+  }
+  if (value.length > MAX_GRID_LOCATIONS) {
+    fault('gridLocations', `must hold at most ${MAX_GRID_LOCATIONS} grid locations, not ${value.length}`);
     return [];
   }
   const ids = new Set<string>();

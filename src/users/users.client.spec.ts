@@ -88,7 +88,11 @@ describe('the answer', () => {
     ],
     [BODY.replace('[{', `[{"id":"${USER_ID}","ean":${EAN}},{`), 'gridLocations[1].ean must not stand twice'],
     [BODY.replace('"customer-1"', '"customer-1","tenantReference":"customer-1"'), 'the body is not JSON'],
-  ])('is unreadable: %s', (body, reason) => {
+    [
+      BODY.replace('[{', `[${'{},'.repeat(1_000)}{`),
+      'gridLocations must hold at most 1000 grid locations, not 1001',
+    ],
+  ])('is unreadable: %.200s', (body, reason) => {
     expect(() => read(body)).toThrow(new UnreadableAnswer(reason));
   });
 });
