@@ -1,4 +1,5 @@
 import { type buildConnector, Client } from 'undici';
+import { skippingInformational } from './informational.js';
 
 /**
  * As many connections to one server as there are exchanges with it at once. undici's own Pool would do, but an exchange that is given
@@ -45,7 +46,7 @@ export class Connections {
       // Both restart with every byte; the deadline of the exchange does not.
       headersTimeout: 0,
       bodyTimeout: 0,
-      connect: this.connect,
+      connect: skippingInformational(this.connect),
     });
     this.all.add(client);
     return client;
