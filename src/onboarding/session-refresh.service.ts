@@ -19,10 +19,19 @@ const LOOK_AGAIN_MS = 50;
 /** Beyond the deadline of one call: for the poller's read that may be under way. */
 const WAIT_MARGIN_MS = 5_000;
 
+/** A read that waits for its claim. Its request is not sent yet, so every caller may join it. */
+interface WaitingRead {
+  /** The highest `oldest` among its callers. */
+  readonly need: { oldest: number };
+  readonly done: Promise<void>;
+}
+
 /** Reads one session now, for a caller who waits. Under the same claim as the poller, so that no session is read twice at once. */
 @Injectable()
 export class SessionRefreshService {
   private readonly settings;
+  /** By session id: at most one, beside the read in flight. */
+  private readonly waiting = new Map<string, WaitingRead>();
 
   constructor(
     private readonly polls: PollsStore,
@@ -62,16 +71,33 @@ export class SessionRefreshService {
     }
   }
 
-  /** Reads, unless the read of another that was under way turns out to be young enough. */
-  private async readSince(id: string, oldest: number): Promise<void> {
+  /** Reads, or joins the read that waits for its claim. */
+  private readSince(id: string, oldest: number): Promise<void> {
+    const joined = this.waiting.get(id);
+    if (joined !== undefined) {
+      joined.need.oldest = Math.max(joined.need.oldest, oldest);
+      return joined.done;
+    }
+    const need = { oldest };
+    const done = this.claim(id, need).then((batch) => (batch === null ? undefined : this.readClaimed(batch)));
+    this.waiting.set(id, { need, done });
+    return done;
+  }
+
+  /** Claims, unless the read of another that was under way turns out to be young enough: then null. Nobody joins afterwards. */
+  private async claim(id: string, need: WaitingRead['need']): Promise<PollBatch | null> {
     const deadline = performance.now() + this.environment.SCS_TIMEOUT_MS + WAIT_MARGIN_MS;
-    do {
-      const batch = await this.polls.claimOne(id);
-      if (batch !== null) return this.readClaimed(batch);
-      await new Promise((resolve) => setTimeout(resolve, LOOK_AGAIN_MS));
-      const { nextCheckAt, checkedAt } = await this.answers.getSession(id);
-      if (nextCheckAt === null || checkedAt.getTime() >= oldest) return;
-    } while (performance.now() < deadline);
+    try {
+      do {
+        const batch = await this.polls.claimOne(id);
+        if (batch !== null) return batch;
+        await new Promise((resolve) => setTimeout(resolve, LOOK_AGAIN_MS));
+        const { nextCheckAt, checkedAt } = await this.answers.getSession(id);
+        if (nextCheckAt === null || checkedAt.getTime() >= need.oldest) return null;
+      } while (performance.now() < deadline);
+    } finally {
+      this.waiting.delete(id);
+    }
     throw new Problem('remote_unavailable', 'Another read of this session has not ended yet', {
       retryAfterSeconds: 1,
     });

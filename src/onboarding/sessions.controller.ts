@@ -82,7 +82,12 @@ export class SessionsController {
   @Post('onboarding/pv/:sessionId/refresh')
   @HttpCode(200)
   @RequireScope('onboarding:read')
-  @ApiOperation({ operationId: 'refreshSession', summary: 'Read the remote service now' })
+  @ApiOperation({
+    operationId: 'refreshSession',
+    summary: 'Read the remote service now',
+    description:
+      'Concurrent requests for one session share reads of the remote service. The read that a request shares is always sent after that request came in, so the response is never older than the request.',
+  })
   @ApiOkResponse({ description: 'The session as it is now', type: SessionView })
   @ApiProblems('invalid_request', 'not_found', 'session_closed', 'remote_unavailable')
   refresh(
