@@ -57,6 +57,45 @@ describe('the start answer', () => {
   });
 });
 
+describe('the startUrl of a start', () => {
+  const read = (startUrl: string) => readStartSessionResponse(answer({ ...STARTED, startUrl }));
+
+  it.each([
+    'https://onboarding.example/pv-onboarding/token',
+    'http://127.0.0.1:4010/pv-onboarding/token?to=a@b.example#c@d',
+    'HTTPS://ONBOARDING.EXAMPLE/%20%0a',
+    'https://zonne-energie.example/pv-onboarding/é',
+  ])('is taken as it is: %s', (startUrl) => expect(read(startUrl).startUrl).toBe(startUrl));
+
+  it.each([
+    'https://canary.example/a\nb',
+    'https://canary.example/a\tb',
+    'java\nscript:canary',
+    '\u001bhttps://canary.example/',
+    'https://canary.example/\u007f',
+    'https://canary.example/\u0085',
+    'https://canary.example/\u202e',
+    'https://canary.example/a b',
+    ' https://canary.example/',
+    'https://canary.example/\u00a0',
+    'https://canary:secret@onboarding.example/',
+    'https://canary@onboarding.example/',
+    'https://@canary.example/',
+    'https:////canary:secret@onboarding.example/',
+    'https:canary.example',
+    'https://onboarding.example\\@canary.example/',
+    'ftp://canary.example/',
+  ])('is unreadable as %j, and the reason names the field but no value', (startUrl) => {
+    expect(() => read(startUrl)).toThrow(UnreadableAnswer);
+    expect(() => read(startUrl)).toThrow(/^startUrl (is|holds) [\w ,()]+$/);
+    expect(() => read(startUrl)).not.toThrow('canary');
+  });
+
+  it('is unreadable beyond 4,096 characters', () => {
+    expect(() => read(`https://canary.example/${'x'.repeat(4_096)}`)).toThrow(UnreadableAnswer);
+  });
+});
+
 describe('the read answer', () => {
   it('is read with its inverters, each once', () => {
     const body = { ...READ, inverters: [{ id: ID }, { id: ID.toUpperCase() }] };

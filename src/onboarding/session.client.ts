@@ -155,10 +155,20 @@ function readInverters(fields: Fields): string[] {
   return [...new Set(ids)];
 }
 
+/** The owner's browser opens it: what a parser would silently drop or read differently from another is refused. */
 function readStartUrl(fields: Fields): string {
   const startUrl = readString(fields, 'startUrl');
-  if (startUrl.length > START_URL_MAX_LENGTH || !/^https?:/i.test(startUrl) || !URL.canParse(startUrl)) {
+  if (/[\p{Cc}\p{Cf}\p{Z}\\]/u.test(startUrl)) {
+    throw new UnreadableAnswer('startUrl holds a control character, a space or a backslash');
+  }
+  if (
+    startUrl.length > START_URL_MAX_LENGTH ||
+    !/^https?:\/\/[^/?#]/i.test(startUrl) ||
+    !URL.canParse(startUrl)
+  ) {
     throw new UnreadableAnswer('startUrl is not an http(s) URL');
   }
+  if (/^https?:\/\/[^/?#]*@/i.test(startUrl))
+    throw new UnreadableAnswer('startUrl holds a user or a password');
   return startUrl;
 }
