@@ -66,7 +66,7 @@ export default tseslint.config(
     files: [
       'src/main.ts',
       'src/start-service.ts',
-      'src/cli/**',
+      'src/cli/print.ts',
       'src/sandbox/main.ts',
       'src/platform/local/**',
       'bench/**',

@@ -13,6 +13,7 @@ import { startLocalServices, type LocalServices } from './platform/local/local-s
 import { removeRunningService, writeRunningService } from './platform/local/running-service.js';
 import { addressesOf, tourOf } from './platform/local/tour.js';
 import { ServiceLogger } from './platform/logging/service-logger.js';
+import { visibleLines } from './platform/redaction/visible-text.js';
 import { Shutdown } from './platform/shutdown/shutdown.js';
 import { stopOnSignals } from './platform/shutdown/signals.js';
 
@@ -24,7 +25,7 @@ const DRAIN_MS = 3_000;
  * `{ type: 'ready', url }`.
  */
 export async function startService(variables: EnvironmentSource, dataFolder: string): Promise<void> {
-  const shutdown = new Shutdown((line) => console.error(line), process.exit);
+  const shutdown = new Shutdown((line) => console.error(visibleLines(line)), process.exit);
   stopOnSignals(shutdown);
   try {
     const isProduction = variables.NODE_ENV === 'production';
@@ -57,7 +58,7 @@ export async function startService(variables: EnvironmentSource, dataFolder: str
     process.send?.({ type: 'ready', url });
   } catch (error) {
     if (shutdown.isRunning) return;
-    console.error(describe(error));
+    console.error(visibleLines(describe(error)));
     await shutdown.run(1);
   }
 }

@@ -3,6 +3,7 @@ import { Command } from 'commander';
 import { asyncapiDocument } from '../events/contract/asyncapi.js';
 import { schemaDocument } from '../events/contract/schema-document.js';
 import { withSchemas } from '../events/contract/schema-page.js';
+import { printError } from './print.js';
 
 const ROOT = new URL('../../', import.meta.url);
 
@@ -28,9 +29,7 @@ export function asyncapiCommand(): Command {
         if (!check) {
           await writeFile(file, wanted);
         } else if (current !== wanted) {
-          console.error(
-            `${path} is not what the code says: run \`npm run asyncapi\` and commit the difference`,
-          );
+          printError(`${path} is not what the code says: run \`npm run asyncapi\` and commit the difference`);
           process.exitCode = 1;
         }
       }

@@ -5,6 +5,7 @@ import { toReceipt } from '../erasure/receipt.dto.js';
 import { Problem } from '../platform/problem/problem.js';
 import { tenantReferenceFault } from '../users/tenant-reference.js';
 import { ACTOR, withDatabase, type ReadEnvironment } from './command-database.js';
+import { printError, printJson } from './print.js';
 
 /** `erase`, on the database that `readEnvironment` names. */
 export function eraseCommand(readEnvironment: ReadEnvironment): Command {
@@ -18,10 +19,10 @@ export function eraseCommand(readEnvironment: ReadEnvironment): Command {
         try {
           const erasures = new ErasuresStore(database, new AuditLog());
           const receipt = toReceipt(await erasures.eraseReference(tenantReference, ACTOR));
-          console.log(JSON.stringify(receipt, null, 2));
+          printJson(receipt);
         } catch (error) {
           if (!(error instanceof Problem)) throw error;
-          console.error(error.detail);
+          printError(error.detail);
           process.exitCode = 1;
         }
       }),

@@ -4,6 +4,7 @@ import { AuditLog } from '../access/audit-log.store.js';
 import { SCOPES, type Scope } from '../access/scopes.js';
 import { Problem } from '../platform/problem/problem.js';
 import { ACTOR, withDatabase, type ReadEnvironment } from './command-database.js';
+import { print, printError } from './print.js';
 import { rotateEncryptionCommand } from './rotate-encryption.command.js';
 
 const NAME = /^\S(.{0,98}\S)?$/;
@@ -26,8 +27,8 @@ export function keysCommand(readEnvironment: ReadEnvironment): Command {
     .action((name: string, { scopes }: { scopes: Scope[] }) =>
       withKeys(async (store) => {
         const { id, key } = await store.create(name, scopes, ACTOR);
-        console.error(`created ${id}; the key is shown this once:`);
-        console.log(key);
+        printError(`created ${id}; the key is shown this once:`);
+        print(key);
       }),
     );
   keys
@@ -44,7 +45,7 @@ export function keysCommand(readEnvironment: ReadEnvironment): Command {
           await store.revoke(id, ACTOR);
         } catch (error) {
           if (!(error instanceof Problem)) throw error;
-          console.error(error.detail);
+          printError(error.detail);
           process.exitCode = 1;
         }
       }),
@@ -58,7 +59,7 @@ async function printAll(store: ApiKeysStore): Promise<void> {
     const page = await store.list({ limit: PAGE, ...(cursor !== undefined && { cursor }) });
     for (const { id, name, scopes, createdAt, lastUsedAt, revokedAt } of page.items) {
       const use = revokedAt === null ? `last used ${day(lastUsedAt)}` : `revoked ${day(revokedAt)}`;
-      console.log(`${id}  ${name}  [${scopes.join(' ')}]  created ${day(createdAt)}, ${use}`);
+      print(`${id}  ${name}  [${scopes.join(' ')}]  created ${day(createdAt)}, ${use}`);
     }
     cursor = page.next ?? undefined;
   } while (cursor !== undefined);

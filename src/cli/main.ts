@@ -1,4 +1,5 @@
 import 'reflect-metadata';
+import { inspect } from 'node:util';
 import { Command } from 'commander';
 import { ConfigurationError } from '../platform/env/read-environment.js';
 import { CommandEnvironment } from './command-environment.js';
@@ -7,6 +8,7 @@ import { eraseCommand } from './erase.command.js';
 import { keysCommand } from './keys.command.js';
 import { migrateCommand } from './migrate.command.js';
 import { openapiCommand } from './openapi.command.js';
+import { printFault, printVisibly } from './print.js';
 import { rederiveCommand } from './rederive.command.js';
 
 const environment = new CommandEnvironment(process.env);
@@ -25,11 +27,11 @@ const program = new Command('npm run cli --')
   .addCommand(asyncapiCommand());
 
 try {
-  await program.parseAsync();
+  await printVisibly(program).parseAsync();
 } catch (error) {
   // A configuration, a database that is away: for people. Anything else is a bug, and its stack is what is needed.
   const isKnown = error instanceof ConfigurationError || (error instanceof Error && 'code' in error);
-  console.error(isKnown ? error.message : error);
+  printFault(isKnown ? error.message : inspect(error));
   process.exitCode = 1;
 } finally {
   await environment.stop();

@@ -1,6 +1,7 @@
 import { Command } from 'commander';
 import { migrate } from '../platform/database/migrate.js';
 import type { ReadEnvironment } from './command-database.js';
+import { print } from './print.js';
 
 /** `migrate`: what the start of the service does as well, for those who want it done before. */
 export function migrateCommand(readEnvironment: ReadEnvironment): Command {
@@ -8,6 +9,6 @@ export function migrateCommand(readEnvironment: ReadEnvironment): Command {
     .description('bring the schema of the database up to date')
     .action(async () => {
       const applied = await migrate((await readEnvironment()).DATABASE_URL);
-      console.log(applied.length === 0 ? 'nothing to apply' : `applied ${applied.join(', ')}`);
+      print(applied.length === 0 ? 'nothing to apply' : `applied ${applied.join(', ')}`);
     });
 }

@@ -8,6 +8,7 @@ import { setPrefix } from '../platform/http/configure-http.js';
 import { createHttpAdapter } from '../platform/http/http-adapter.js';
 import { createDocument } from '../platform/http/openapi.js';
 import type { RecordedExamples } from '../platform/http/openapi-examples.js';
+import { printError } from './print.js';
 
 const ROOT = new URL('../../', import.meta.url);
 const DOCUMENT = new URL('openapi.json', ROOT);
@@ -35,9 +36,7 @@ export function openapiCommand(): Command {
       if (!check) {
         await writeFile(DOCUMENT, current);
       } else if ((await readFile(DOCUMENT, 'utf8').catch(() => '')) !== current) {
-        console.error(
-          'openapi.json is not what the code says: run `npm run openapi` and commit the difference',
-        );
+        printError('openapi.json is not what the code says: run `npm run openapi` and commit the difference');
         process.exitCode = 1;
       }
     });

@@ -3,6 +3,7 @@ import { AuditLog } from '../access/audit-log.store.js';
 import { SessionsStore } from '../onboarding/sessions.store.js';
 import { Rederivation } from '../onboarding/rederive.service.js';
 import { ACTOR, withDatabase, type ReadEnvironment } from './command-database.js';
+import { print, printError } from './print.js';
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
@@ -27,14 +28,14 @@ async function rederive(rederivation: Rederivation, sessionId: string | null, wr
   let written = 0;
   for await (const changes of rederivation.plan(sessionId)) {
     for (const { id, from, verdict } of changes)
-      console.log(`${id}  ${from} -> ${verdict.state}  (${verdict.rule})`);
+      print(`${id}  ${from} -> ${verdict.state}  (${verdict.rule})`);
     found += changes.length;
     if (write) written += await rederivation.write(changes, ACTOR);
   }
-  if (found === 0) console.error('every state is what the rules of today make of it');
-  else if (write && written === found) console.error(`${written} written`);
-  else if (write) console.error(`${written} of ${found} written; the others have changed meanwhile`);
-  else console.error(`${found} would change; add --write to write them`);
+  if (found === 0) printError('every state is what the rules of today make of it');
+  else if (write && written === found) printError(`${written} written`);
+  else if (write) printError(`${written} of ${found} written; the others have changed meanwhile`);
+  else printError(`${found} would change; add --write to write them`);
 }
 
 function readId(text: string): string {

@@ -15,6 +15,7 @@ import {
 } from '../platform/crypto/re-encryption.store.js';
 import type { Database } from '../platform/database/database.js';
 import { ACTOR, withDatabase, type ReadEnvironment } from './command-database.js';
+import { print, printError } from './print.js';
 
 /** Everything that is stored encrypted. */
 const ENCRYPTED: readonly EncryptedColumn[] = [
@@ -34,9 +35,9 @@ export function rotateEncryptionCommand(readEnvironment: ReadEnvironment): Comma
     .action(() =>
       withDatabase(readEnvironment, async (database, environment) => {
         const results = await rotate(database, new Cipher(environment));
-        for (const [name, result] of results) console.log(`${name}: ${summaryOf(result)}`);
+        for (const [name, result] of results) print(`${name}: ${summaryOf(result)}`);
         const advice = adviceFor(results.map(([, result]) => result));
-        for (const line of advice) console.error(line);
+        for (const line of advice) printError(line);
         if (advice.length > 0) process.exitCode = 1;
       }),
     );

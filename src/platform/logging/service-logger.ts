@@ -1,7 +1,9 @@
+import { inspect } from 'node:util';
 import { ConsoleLogger, type LogLevel } from '@nestjs/common';
 import type { Environment } from '../env/environment.js';
 import { currentRequest } from '../http/request-context.js';
 import { hideConfiguredSecrets, withoutSecrets } from '../redaction/secrets.js';
+import { visibleLines, visibleText } from '../redaction/visible-text.js';
 
 const LEVELS: Record<Environment['LOG_LEVEL'], LogLevel[]> = {
   error: ['fatal', 'error'],
@@ -19,14 +21,21 @@ const STARTUP_DETAILS = new Set<unknown>([
   'RouterExplorer',
 ]);
 
-/** Nest's logger, with the request a line belongs to, and with every known secret taken out as the last step before writing. */
+/** A text of several lines must not look like several log lines. */
+const INDENT = ' '.repeat(4);
+
+/**
+ * Nest's logger, with the request a line belongs to, with unprintable characters made visible, and with every known secret taken out as
+ * the last step before writing.
+ */
 export class ServiceLogger extends ConsoleLogger {
   constructor(environment: Environment) {
     const json = environment.LOG_FORMAT === 'json';
     super({
       logLevels: LEVELS[environment.LOG_LEVEL],
       json,
-      colors: !json && process.stdout.isTTY,
+      // Nest colours by default, also what goes to a file.
+      colors: !json && process.stdout.isTTY === true,
       prefix: 'pv-onboarding',
     });
     hideConfiguredSecrets(environment);
@@ -44,7 +53,14 @@ export class ServiceLogger extends ConsoleLogger {
   protected override stringifyJsonLogObject(
     ...parts: Parameters<ConsoleLogger['stringifyJsonLogObject']>
   ): ReturnType<ConsoleLogger['stringifyJsonLogObject']> {
-    return withoutSecrets(super.stringifyJsonLogObject(...parts));
+    return visibleText(withoutSecrets(super.stringifyJsonLogObject(...parts)));
+  }
+
+  /** Before Nest adds its colours, which are escapes as well. */
+  protected override stringifyMessage(message: unknown, logLevel: LogLevel): string {
+    const resolved = this.resolveMessage(message);
+    const text = typeof resolved === 'string' ? resolved : inspect(resolved);
+    return this.colorize(visibleLines(withoutSecrets(text), INDENT), logLevel);
   }
 
   protected override formatMessage(...parts: Parameters<ConsoleLogger['formatMessage']>): string {
@@ -52,6 +68,6 @@ export class ServiceLogger extends ConsoleLogger {
   }
 
   protected override printStackTrace(stack: string): void {
-    if (stack) super.printStackTrace(withoutSecrets(stack));
+    if (stack) super.printStackTrace(visibleLines(withoutSecrets(stack), INDENT));
   }
 }
