@@ -6,6 +6,7 @@ import { migrate } from './platform/database/migrate.js';
 import {
   ConfigurationError,
   readEnvironment,
+  warningsOf,
   type EnvironmentSource,
 } from './platform/env/read-environment.js';
 import { listen } from './platform/http/listen.js';
@@ -34,6 +35,7 @@ export async function startService(variables: EnvironmentSource, dataFolder: str
     const logger = new ServiceLogger(environment);
     Logger.overrideLogger(logger);
     stopOnErrors(logger, shutdown);
+    for (const warning of warningsOf(variables)) logger.warn(warning, 'Start');
 
     const applied = await migrate(environment.DATABASE_URL);
     const say = (line: string): void => logger.log(line, 'Start');

@@ -52,8 +52,11 @@ describe('a start with nothing but defaults', () => {
   };
 
   it('is ready, tells where it is, and leaves no process behind after an interrupt', async () => {
-    const service = await start({ PORT: '0' });
+    const service = await start({ PORT: '0', POLL_MIN_INTERVALL_MS: '1' });
     expect((await fetch(`${service.url}/health/ready`)).status).toBe(200);
+    expect(service.logs()).toContain(
+      'POLL_MIN_INTERVALL_MS is not read: POLL_MIN_INTERVAL_MS was probably meant',
+    );
     const running = await readData('running.json');
     expect(running).toMatchObject({ url: service.url, pid: service.pid });
     expect(service.logs()).toContain(service.url);

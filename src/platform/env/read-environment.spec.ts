@@ -6,9 +6,10 @@ import {
   ENVIRONMENT_NAMES,
   LOCAL_DEFAULTS,
   readEnvironment,
+  warningsOf,
 } from './read-environment.js';
 
-const KEY = Buffer.alloc(32, 1).toString('base64');
+const KEY = Buffer.alloc(32, 'key of this spec').toString('base64');
 const COMPLETE = {
   DATABASE_URL: 'postgresql://user:secret-password@localhost/pv',
   SCS_BASE_URL: 'https://scs.example',
@@ -197,6 +198,93 @@ describe('readEnvironment', () => {
     ]);
     expect(problemsOf({ ...production, SCS_BASE_URL: 'http://127.0.0.1:4010' })).toEqual([]);
     expect(problemsOf({ SCS_BASE_URL: 'http://scs.example' })).toEqual([]);
+  });
+});
+
+describe('in production', () => {
+  const production = { NODE_ENV: 'production' };
+  const other = Buffer.alloc(32, 'another key').toString('base64');
+
+  it.each([
+    ['all zero', Buffer.alloc(32).toString('base64')],
+    ['one byte repeated', Buffer.alloc(32, 0xa7).toString('base64')],
+    ['a weak one after a good one', `${KEY},${Buffer.alloc(32, 'x').toString('base64')}`],
+    ['the same twice', `${KEY},${other},${KEY}`],
+  ])('weak ENCRYPTION_KEYS are refused together with other problems: %s', (_, keys) => {
+    const problems = problemsOf({ ...production, ENCRYPTION_KEYS: keys, PORT: 'x' });
+    expect(problems.map((problem) => problem.split(' ')[0])).toEqual(['PORT', 'ENCRYPTION_KEYS']);
+    for (const key of keys.split(',')) expect(problems.join()).not.toContain(key);
+    expect(problemsOf({ ENCRYPTION_KEYS: keys })).toEqual([]);
+  });
+
+  it('several good ENCRYPTION_KEYS are taken', () => {
+    expect(problemsOf({ ...production, ENCRYPTION_KEYS: `${KEY},${other}` })).toEqual([]);
+  });
+
+  it('NODE_TLS_REJECT_UNAUTHORIZED=0 is refused; elsewhere it is warned of', () => {
+    const source = { ...COMPLETE, NODE_TLS_REJECT_UNAUTHORIZED: '0' };
+    expect(problemsOf({ ...source, ...production })).toEqual([
+      expect.stringMatching(/^NODE_TLS_REJECT_UNAUTHORIZED=0 .* NODE_EXTRA_CA_CERTS$/),
+    ]);
+    expect(problemsOf(source)).toEqual([]);
+    expect(warningsOf(source)).toEqual([expect.stringContaining('NODE_TLS_REJECT_UNAUTHORIZED=0')]);
+    expect(problemsOf({ ...source, ...production, NODE_TLS_REJECT_UNAUTHORIZED: '1' })).toEqual([]);
+  });
+});
+
+describe('a name that is not ours', () => {
+  it.each([
+    ['POLL_MIN_INTERVALL_MS', 'POLL_MIN_INTERVAL_MS'],
+    ['POLL_MIN_INTERVAL', 'POLL_MIN_INTERVAL_MS'],
+    ['SCS_BASEURL', 'SCS_BASE_URL'],
+    ['SCS_MAX_REQUESTS_PER_SEC', 'SCS_MAX_REQUESTS_PER_SECOND'],
+    ['scs_api_key', 'SCS_API_KEY'],
+    ['ENCRYPTION_KEY', 'ENCRYPTION_KEYS'],
+    ['ENCRYPTOIN_KEYS', 'ENCRYPTION_KEYS'],
+    ['DATABSE_URL', 'DATABASE_URL'],
+    ['DATABASE-URL', 'DATABASE_URL'],
+    ['ADMIN_APIKEY', 'ADMIN_API_KEY'],
+    ['NODE_EVN', 'NODE_ENV'],
+    ['LOGLEVEL', 'LOG_LEVEL'],
+    ['WEBHOOKS_ALLOW_PRIVATE_ADDRESSES', 'WEBHOOK_ALLOW_PRIVATE_ADDRESSES'],
+    ['TRUSTED_PROXY', 'TRUSTED_PROXIES'],
+  ])('%s is told with the one that was probably meant: %s', (name, meant) => {
+    expect(warningsOf({ ...COMPLETE, [name]: 'canary' })).toEqual([
+      `${name} is not read: ${meant} was probably meant`,
+    ]);
+  });
+
+  it.each(['SCS_TOKEN_LIFETIME', 'POLL_EVERYTHING', 'WEBHOOK_SECRET', 'SCS_CLIENT_SECRET_FILE'])(
+    '%s begins as ours do and is told by itself',
+    (name) => {
+      expect(warningsOf({ [name]: 'canary' })).toEqual([
+        `${name} is not read: this service has no such variable`,
+      ]);
+    },
+  );
+
+  it('is told beside what is missing because of it', () => {
+    const read = () => readEnvironment({ ...COMPLETE, SCS_BASE_URL: undefined, SCS_BASEURL: 'canary' });
+    expect(read).toThrow(/SCS_BASE_URL is required\nAlso:\n {2}- SCS_BASEURL is not read: SCS_BASE_URL was/);
+    expect(read).not.toThrow('canary');
+  });
+
+  it('is nothing to tell of where it belongs to others', () => {
+    const others = `PATH HOME HOSTNAME HOSTTYPE HOSTS PWD OLDPWD SHELL SHLVL TERM TZ LANG LC_ALL USER USERNAME LOGNAME MAIL EDITOR TMPDIR _
+      PORTS ROLES MODE LOGS DEBUG CI NODE NODE_PATH NODE_OPTIONS NODE_VERSION NODE_EXTRA_CA_CERTS NODE_TLS_REJECT_UNAUTHORIZED YARN_VERSION
+      INIT_CWD npm_config_cache npm_config_loglevel npm_config_node_gyp npm_config_user_agent npm_execpath npm_lifecycle_event
+      npm_package_name npm_package_version npm_node_execpath http_proxy https_proxy no_proxy HTTP_PROXY NO_PROXY SSL_CERT_FILE
+      KUBERNETES_SERVICE_HOST KUBERNETES_SERVICE_PORT KUBERNETES_SERVICE_PORT_HTTPS KUBERNETES_PORT KUBERNETES_PORT_443_TCP
+      KUBERNETES_PORT_443_TCP_ADDR KUBERNETES_PORT_443_TCP_PORT KUBERNETES_PORT_443_TCP_PROTO POD_NAME POD_NAMESPACE POD_IP NODE_NAME
+      SCS_SERVICE_HOST SCS_SERVICE_PORT SCS_SERVICE_PORT_HTTP SCS_PORT SCS_PORT_4010_TCP SCS_PORT_4010_TCP_ADDR WEBHOOK_SERVICE_HOST
+      WEBHOOK_PORT_80_TCP_PROTO SANDBOX_PORT_4010_TCP DATABASE_SERVICE_HOST DATABASE_PORT_5432_TCP POSTGRES_PASSWORD POSTGRES_USER
+      PGHOST PGPORT PGUSER PGPASSWORD PGSSLMODE DATABASE_HOST DATABASE_NAME DATABASE_USER TEST_DATABASE_URL SHADOW_DATABASE_URL REDIS_URL
+      AWS_REGION AWS_ACCESS_KEY_ID AWS_SECRET_ACCESS_KEY AWS_WEB_IDENTITY_TOKEN_FILE GOOGLE_APPLICATION_CREDENTIALS AZURE_CLIENT_ID
+      AZURE_CLIENT_SECRET OTEL_EXPORTER_OTLP_ENDPOINT OTEL_SERVICE_NAME DD_AGENT_HOST SENTRY_DSN NEW_RELIC_LICENSE_KEY DYNO GITHUB_TOKEN
+      SSH_AUTH_SOCK XDG_RUNTIME_DIR DISPLAY COLORTERM FORCE_COLOR NO_COLOR VSCODE_IPC_HOOK_CLI container
+      SANDBOX_PORT SANDBOX_HOST SANDBOX_STATE_FILE SCS_CONTRACT_BASE_URL SCS_CONTRACT_EAN`;
+    const source = Object.fromEntries(others.split(/\s+/).map((name) => [name, 'x']));
+    expect(warningsOf({ ...COMPLETE, ...source })).toEqual([]);
   });
 });
 

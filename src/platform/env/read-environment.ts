@@ -2,6 +2,8 @@ import 'reflect-metadata';
 import { plainToInstance } from 'class-transformer';
 import { validateSync } from 'class-validator';
 import { Environment } from './environment.js';
+import { findMisspelt } from './misspelt.js';
+import { weaknessOf } from './weak-keys.js';
 
 export type EnvironmentSource = Readonly<Record<string, string | undefined>>;
 
@@ -18,8 +20,14 @@ export const LOCAL_DEFAULTS = [
 
 /** Everything that is wrong with the configuration, by name; no value is repeated, since it may be a secret. */
 export class ConfigurationError extends Error {
-  constructor(readonly problems: readonly string[]) {
-    super(`The configuration is not valid:\n${problems.map((problem) => `  - ${problem}`).join('\n')}`);
+  constructor(
+    readonly problems: readonly string[],
+    readonly warnings: readonly string[],
+  ) {
+    const listOf = (lines: readonly string[]): string => lines.map((line) => `\n  - ${line}`).join('');
+    super(
+      `The configuration is not valid:${listOf(problems)}${warnings.length > 0 ? `\nAlso:${listOf(warnings)}` : ''}`,
+    );
   }
 }
 
@@ -45,9 +53,9 @@ export function readEnvironment(source: EnvironmentSource): Environment {
       source[error.property] === undefined ? absence(error.property, environment) : message,
     );
   }
-  for (const [name, problem] of contradictions(environment))
+  for (const [name, problem] of [...contradictions(environment), ...dangers(environment, source)])
     if (!problems.has(name)) problems.set(name, problem);
-  if (problems.size > 0) throw new ConfigurationError([...problems.values()]);
+  if (problems.size > 0) throw new ConfigurationError([...problems.values()], warningsOf(source));
   environment.WEBHOOK_ALLOW_PRIVATE_ADDRESSES ??= environment.NODE_ENV !== 'production';
   return Object.freeze(environment);
 }
@@ -61,6 +69,19 @@ export const ENVIRONMENT_NAMES: readonly string[] = [
   'EVENT_BROKER_URL',
   ...LOCAL_DEFAULTS,
 ].filter((name, index, all) => all.indexOf(name) === index);
+
+/** Returns what the service starts with nevertheless, but hardly by intention. Names variables, and repeats no value. */
+export function warningsOf(source: EnvironmentSource): string[] {
+  const set = Object.keys(source).filter((name) => source[name] !== undefined);
+  const misspelt = findMisspelt(set, ENVIRONMENT_NAMES).map(({ name, meant }) =>
+    meant === null
+      ? `${name} is not read: this service has no such variable`
+      : `${name} is not read: ${meant} was probably meant`,
+  );
+  return source.NODE_TLS_REJECT_UNAUTHORIZED === '0' && source.NODE_ENV !== 'production'
+    ? [...misspelt, `${UNCHECKED_TLS}; production refuses it`]
+    : misspelt;
+}
 
 function absence(name: string, { NODE_ENV, SCS_BASE_URL }: Environment): string {
   if (NODE_ENV === 'production')
@@ -103,12 +124,31 @@ function contradictions(environment: Environment): [string, string][] {
       'POLL_MIN_INTERVAL_MS must not be greater than POLL_MAX_INTERVAL_MS',
     ]);
   }
-  if (environment.NODE_ENV === 'production' && sendsInClear(environment.SCS_BASE_URL)) {
+  return found;
+}
+
+const UNCHECKED_TLS =
+  'NODE_TLS_REJECT_UNAUTHORIZED=0 lets anybody pose as the remote service, the database or a webhook receiver';
+
+/** What would make secrets readable for others, and is refused in production. */
+function dangers(environment: Environment, source: EnvironmentSource): [string, string][] {
+  if (environment.NODE_ENV !== 'production') return [];
+  const found: [string, string][] = [];
+  if (sendsInClear(environment.SCS_BASE_URL)) {
     found.push([
       'SCS_BASE_URL',
       'SCS_BASE_URL must begin with https:// in production (credentials are sent there)',
     ]);
   }
+  if (source.NODE_TLS_REJECT_UNAUTHORIZED === '0') {
+    found.push([
+      'NODE_TLS_REJECT_UNAUTHORIZED',
+      `${UNCHECKED_TLS}: remove it in production, and name your own authority in NODE_EXTRA_CA_CERTS`,
+    ]);
+  }
+  const weakness = weaknessOf(environment.ENCRYPTION_KEYS ?? []);
+  if (weakness !== undefined)
+    found.push(['ENCRYPTION_KEYS', `ENCRYPTION_KEYS ${weakness}, which production refuses`]);
   return found;
 }
 
