@@ -14,3 +14,19 @@ export const onlyFromHere = async (
   if (isLoopback && isOwnPage) return undefined;
   return reply.code(403).send({ message: 'this part of the sandbox answers only its own machine' });
 };
+
+const LOOPBACK_NAME = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/;
+
+/**
+ * Refuses every request whose Host is neither a name of the loopback nor one of `others` (in lower case, without a port). A page of
+ * another site can point a name of its own at this machine (DNS rebinding), and is then of the same origin; its Host still is that name.
+ */
+export const onlyTo =
+  (others: readonly string[]) =>
+  async ({ headers }: FastifyRequest, reply: FastifyReply): Promise<FastifyReply | undefined> => {
+    const name = (headers.host ?? '').toLowerCase().replace(/:\d+$/, '');
+    if (LOOPBACK_NAME.test(name) || others.includes(name)) return undefined;
+    return reply.code(403).send({
+      message: 'the Host of this request is no name of the sandbox: SANDBOX_ALLOWED_HOSTS can list it',
+    });
+  };

@@ -24,7 +24,18 @@ const readPort = (): number | null => {
   return fail(`SANDBOX_PORT must be a port from 0 to 65535 (0 takes a free one), not "${env.SANDBOX_PORT}"`);
 };
 
-const { app, sandbox } = createSandbox(credentials);
+/** The address that it is told to listen on is one of its names too. */
+const readAllowedHosts = (): string[] => {
+  const listed = env.SANDBOX_ALLOWED_HOSTS ? env.SANDBOX_ALLOWED_HOSTS.split(',') : [];
+  const names = listed.map((name) => name.trim().toLowerCase());
+  if (!names.every((name) => /^([\w.-]+|\[[\da-f:.]+\])$/.test(name)))
+    fail(
+      'SANDBOX_ALLOWED_HOSTS must be host names without ports, separated by commas, such as sandbox,scs.test',
+    );
+  return [...names, host.includes(':') ? `[${host}]` : host.toLowerCase()];
+};
+
+const { app, sandbox } = createSandbox(credentials, readAllowedHosts());
 const flush = env.SANDBOX_STATE_FILE
   ? keepInFile(sandbox.state, env.SANDBOX_STATE_FILE, say)
   : () => undefined;

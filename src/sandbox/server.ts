@@ -3,6 +3,7 @@ import { control } from './control.routes.js';
 import { Faults } from './faults.js';
 import { index } from './index.routes.js';
 import { Ledger } from './ledger.js';
+import { onlyTo } from './loopback.js';
 import { ownerFlow } from './owner-flow.routes.js';
 import { remoteInterface } from './remote-interface.routes.js';
 import { defaultSettings, type Settings } from './settings.js';
@@ -32,7 +33,11 @@ const refuseSchemas = (): never => {
   throw new Error('no route of the sandbox has a JSON schema');
 };
 
-export const createSandbox = (credentials: Credentials): { app: FastifyInstance; sandbox: Sandbox } => {
+/** It is reached by the names of the loopback, and by those in `allowedHosts`. */
+export const createSandbox = (
+  credentials: Credentials,
+  allowedHosts: readonly string[],
+): { app: FastifyInstance; sandbox: Sandbox } => {
   const app = Fastify({
     logger: false,
     // No route has a JSON schema: without the compilers that Fastify would load for them, it is up in two thirds of the time.
@@ -61,6 +66,7 @@ export const createSandbox = (credentials: Credentials): { app: FastifyInstance;
     },
     url: () => app.listeningOrigin,
   };
+  app.addHook('onRequest', onlyTo(allowedHosts));
   app.setNotFoundHandler((_request, reply) => reply.code(404).send({ message: 'not found' }));
   app.register(remoteInterface(sandbox));
   app.register(ownerFlow(sandbox));

@@ -27,7 +27,8 @@ export async function startSandbox(source: EnvironmentSource, folder: string): P
     script: new URL('../../sandbox/main.js', import.meta.url),
     env: {
       PATH: source.PATH,
-      ...(source.SANDBOX_PORT === undefined ? {} : { SANDBOX_PORT: source.SANDBOX_PORT }),
+      SANDBOX_PORT: source.SANDBOX_PORT,
+      SANDBOX_ALLOWED_HOSTS: source.SANDBOX_ALLOWED_HOSTS,
       SANDBOX_API_KEY: credentials.SCS_API_KEY,
       SANDBOX_CLIENT_ID: credentials.SCS_CLIENT_ID,
       SANDBOX_CLIENT_SECRET: credentials.SCS_CLIENT_SECRET,
