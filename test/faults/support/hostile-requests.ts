@@ -1,5 +1,6 @@
 import fc from 'fast-check';
-import { anyInstant, canonicalInstant } from './instants.js';
+import { anyInstant } from './instants.js';
+import { oddCursor, type Cursors } from './odd-cursors.js';
 
 interface Schema {
   readonly $ref?: string;
@@ -15,14 +16,16 @@ interface BodyContent {
   readonly example?: unknown;
 }
 
+export interface Parameter {
+  readonly name: string;
+  readonly in: string;
+  readonly schema: Schema;
+  readonly example?: string | number;
+}
+
 interface Operation {
   readonly operationId: string;
-  readonly parameters?: readonly {
-    readonly name: string;
-    readonly in: string;
-    readonly schema: Schema;
-    readonly example?: string | number;
-  }[];
+  readonly parameters?: readonly Parameter[];
   readonly requestBody?: { readonly content: { readonly 'application/json': BodyContent } };
 }
 
@@ -133,30 +136,25 @@ const HEADERS = fc.record({
   requestId: fc.option(fc.stringMatching(/^[ -~]{0,200}$/), { freq: 1, nil: undefined }),
 });
 
-/** The recorded example, a body made from the schema, or one of these without its last character. */
+const INSTANT = /"\d{4}-\d\d-\d\dT[^"]*"/g;
+
+/** The recorded example, also with other instants, a body made from the schema, or one of these without its last character. */
 function bodyOf({ schema, example }: BodyContent, document: Document): fc.Arbitrary<string> {
-  const recorded = fc.constant(JSON.stringify(example ?? {}));
+  const recorded = JSON.stringify(example ?? {});
   const whole = fc.oneof(
-    { weight: 1, arbitrary: recorded },
+    { weight: 1, arbitrary: fc.constant(recorded) },
+    {
+      weight: recorded.search(INSTANT) < 0 ? 0 : 2,
+      arbitrary: anyInstant.map(({ text: instant }) => recorded.replaceAll(INSTANT, JSON.stringify(instant))),
+    },
     { weight: 3, arbitrary: jsonOf(schema, document) },
   );
   return fc.tuple(whole, fc.nat({ max: 40 })).map(([text, cut]) => (cut === 0 ? text.slice(0, -1) : text));
 }
 
-/** Of the shapes that our lists have, with instants as we write them or any others. */
-const cursor = fc
-  .tuple(
-    fc.oneof(canonicalInstant, anyInstant).map(({ text }) => text),
-    fc.option(fc.nat().map(String), { freq: 1 }),
-    fc.uuid(),
-  )
-  .map((values) => JSON.stringify(values.filter((value) => value !== null)))
-  .map((text) => Buffer.from(text).toString('base64url'));
-
 /** `wait` would rightly take up to a minute. */
 function honestParameter(name: string, schema: Schema, document: Document): fc.Arbitrary<string> {
   if (name === 'wait') return fc.constantFrom('0', '61');
-  if (name === 'cursor') return cursor;
   return honestJson(schema, document).map((text) => text.replace(/^"|"$/g, ''));
 }
 
@@ -166,10 +164,13 @@ function requestsOf(
   method: string,
   operation: Operation,
   document: Document,
+  cursors: Cursors,
 ): fc.Arbitrary<Request> {
   const content = operation.requestBody?.content['application/json'];
   const parameters = (operation.parameters ?? []).map(({ name, in: place, example, schema: of }) => {
-    const usual = example === undefined ? honestParameter(name, of, document) : fc.constant(String(example));
+    const cursor = name === 'cursor' ? cursors[path] : undefined;
+    const honest = example === undefined ? honestParameter(name, of, document) : fc.constant(String(example));
+    const usual = cursor === undefined ? honest : oddCursor(cursor);
     const value = fc.oneof({ weight: 2, arbitrary: usual }, { weight: 1, arbitrary: hostileText });
     return fc.tuple(value, fc.boolean()).map(([text, isGiven]) => ({ name, place, text, isGiven }));
   });
@@ -199,12 +200,20 @@ function requestsOf(
     });
 }
 
-/** The same requests for the same document, seed and number: every operation, its examples as they are and with parts replaced. */
-export function hostileRequests(document: Document, numRuns: number, seed: number): Request[] {
+/**
+ * The same requests for the same document, cursors, seed and number: every operation, its examples as they are and with parts
+ * replaced.
+ */
+export function hostileRequests(
+  document: Document,
+  cursors: Cursors,
+  numRuns: number,
+  seed: number,
+): Request[] {
   const arbitraries = Object.entries(document.paths).flatMap(([path, methods]) =>
     Object.entries(methods)
       .filter(([, { operationId }]) => operationId !== 'getMetrics')
-      .map(([method, operation]) => requestsOf(path, method, operation, document)),
+      .map(([method, operation]) => requestsOf(path, method, operation, document, cursors)),
   );
   return fc.sample(fc.oneof(...arbitraries), { numRuns, seed });
 }
