@@ -5,6 +5,7 @@ import { Metrics } from '../metrics/metrics.js';
 import { ProblemFilter } from '../problem/problem.filter.js';
 import { ANSWER_HEADERS } from './answer-headers.js';
 import { parseJsonBodies } from './body-parser.js';
+import { headerProblem } from './header-rules.js';
 import { KnownRoutes } from './known-routes.js';
 import { isPlainRead } from './plain-read.js';
 import { contextOf, enterContext } from './request-context.js';
@@ -33,7 +34,8 @@ export function configureHttp(app: NestFastifyApplication): void {
   parseJsonBodies(server);
   addRequestContext(server);
   measureRequests(server, app.get(Metrics));
-  endConnectionsAtStop(server);
+  decideConnections(server);
+  server.addHook('onRequest', (request, _reply, done) => done(headerProblem(request.raw)));
   refuseUnrouted(server);
   const routes = new KnownRoutes(server);
   setPrefix(app);
@@ -63,10 +65,14 @@ function refuseUnrouted(server: FastifyInstance): void {
   });
 }
 
-/** A connection that stays open for a next request after the last one was answered would hold up the stop. */
-function endConnectionsAtStop(server: FastifyInstance): void {
+/**
+ * At the stop every response closes its connection, which would hold up the stop if it stayed open for a next request. Before, none
+ * does: Fastify would close at once where it refuses a body, and the client would lose the response with what it has yet to send.
+ */
+function decideConnections(server: FastifyInstance): void {
   server.addHook('onSend', (_request, reply, _payload, done) => {
-    if (!server.server.listening) void reply.header('connection', 'close');
+    if (!server.server.listening) reply.header('connection', 'close');
+    else if (reply.statusCode < 500) reply.removeHeader('connection');
     done();
   });
 }

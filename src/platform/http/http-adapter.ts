@@ -1,12 +1,13 @@
-import { STATUS_CODES } from 'node:http';
-import type { Socket } from 'node:net';
+import type { Server } from 'node:http';
 import { FastifyAdapter } from '@nestjs/platform-fastify';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { answerOf, headersOf, PROBLEM_MEDIA_TYPE } from '../problem/problem-answer.js';
+import { answerOf, headersOf } from '../problem/problem-answer.js';
 import { Problem } from '../problem/problem.js';
 import { toProblem } from '../problem/to-problem.js';
 import { ANSWER_HEADERS } from './answer-headers.js';
+import { refuseBeforeHttp, refuseTunnel } from './connection-refusals.js';
 import { HTTP_LIMITS, type HttpLimits } from './http-limits.js';
+import { limitIntake } from './intake.js';
 import { requestIdOf } from './request-context.js';
 
 /** Longer than the 60 s after which common load balancers drop an idle connection, so that they close it and we never do. */
@@ -27,6 +28,8 @@ export function createHttpAdapter(
       headersTimeout: limits.headersMs,
       connectionsCheckingInterval: limits.checkMs,
       maxHeaderSize: limits.headerBytes,
+      // Node's own refusal has no body; see `header-rules.ts`.
+      requireHostHeader: false,
     },
     requestTimeout: limits.requestMs,
     connectionTimeout: limits.idleMs,
@@ -36,9 +39,14 @@ export function createHttpAdapter(
     genReqId: requestIdOf,
     routerOptions: { maxParamLength: MAX_PARAMETER_LENGTH },
     frameworkErrors: answerBeforeRouting,
-    clientErrorHandler: (error, socket) => answerBeforeHttp(error, socket, limits),
+    clientErrorHandler: (error, socket) => refuseBeforeHttp(error, socket, limits),
   });
-  adapter.getInstance().server.maxConnections = limits.connections;
+  const server: Server = adapter.getInstance().server;
+  server.maxConnections = limits.connections;
+  limitIntake(server, limits);
+  // Node would refuse these itself, without a body: an Expect that it does not know, and a tunnel.
+  server.on('checkExpectation', (request, response) => server.emit('request', request, response));
+  server.on('connect', (_request, socket) => refuseTunnel(socket));
   return adapter;
 }
 
@@ -49,39 +57,4 @@ function answerBeforeRouting(error: Error, request: FastifyRequest, reply: Fasti
     .status(problem.status)
     .headers({ ...ANSWER_HEADERS, ...headersOf(problem), 'x-request-id': request.id })
     .send(answerOf(problem, request.id));
-}
-
-/** Node refuses what is no HTTP, or too slow, before there is a request. */
-function answerBeforeHttp(error: NodeJS.ErrnoException, socket: Socket, limits: HttpLimits): void {
-  if (!socket.writable || error.code === 'ECONNRESET') {
-    socket.destroy();
-    return;
-  }
-  const problem = problemOfConnection(error.code, limits);
-  const requestId = requestIdOf({ headers: {} });
-  const body = JSON.stringify(answerOf(problem, requestId));
-  const headers = {
-    ...ANSWER_HEADERS,
-    'content-type': PROBLEM_MEDIA_TYPE,
-    'content-length': Buffer.byteLength(body),
-    'x-request-id': requestId,
-    connection: 'close',
-  };
-  const head = [
-    `HTTP/1.1 ${problem.status} ${STATUS_CODES[problem.status]}`,
-    ...Object.entries(headers).map(([name, value]) => `${name}: ${value}`),
-  ];
-  // Whoever drips its request may as well never read the answer: nothing is waited for once it is written.
-  socket.end(`${head.join('\r\n')}\r\n\r\n${body}`, () => socket.destroySoon());
-}
-
-function problemOfConnection(code: string | undefined, limits: HttpLimits): Problem {
-  const { headersMs, requestMs, headerBytes } = limits;
-  if (code === 'ERR_HTTP_REQUEST_TIMEOUT') {
-    const detail = `The headers must arrive within ${headersMs} ms, the whole request within ${requestMs} ms`;
-    return new Problem('request_timeout', detail);
-  }
-  if (code === 'HPE_HEADER_OVERFLOW')
-    return new Problem('headers_too_large', `All headers together must stay below ${headerBytes} bytes`);
-  return new Problem('invalid_request', 'This is not valid HTTP/1.1');
 }

@@ -11,6 +11,10 @@ export interface HttpLimits {
   readonly headerBytes: number;
   readonly bodyBytes: number;
   readonly connections: number;
+  /** Connections on which further requests wait for the response to an earlier one; what is beyond is closed. */
+  readonly pipeliningConnections: number;
+  /** What is read and dropped of a body whose request was answered before it had arrived. */
+  readonly discardedBytes: number;
 }
 
 export const HTTP_LIMITS: HttpLimits = {
@@ -24,4 +28,8 @@ export const HTTP_LIMITS: HttpLimits = {
   bodyBytes: 256 * 1024,
   // A connection that waits costs some 20 kB; what is beyond is closed at once, which is better than running out of memory.
   connections: 10_000,
+  // Each holds one chunk that was read and not parsed, and another that was read before the socket paused: 64 kB each.
+  pipeliningConnections: 256,
+  // A client that sends more without looking at the response is cut off. An upload by mistake is mostly smaller.
+  discardedBytes: 8 * 1024 * 1024,
 };
