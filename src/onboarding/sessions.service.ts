@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Authentication } from '../access/authentication.service.js';
-import { hasScope } from '../access/scopes.js';
+import { actorOf, hasScope } from '../access/scopes.js';
 import type { Principal } from '../access/scopes.js';
 import { decodeCursor, toPage } from '../platform/http/page.js';
 import { HeldRequests } from '../platform/http/held-requests.js';
@@ -81,7 +81,9 @@ export class SessionsService {
     request: HoldableRequest,
   ): Promise<SessionRow> {
     if (wait === 0 || session.closedAt !== null || session.state !== from) return session;
-    await this.held.hold('wait', request, (gone) => this.watch.leaves(session.id, from, wait * 1_000, gone));
+    await this.held.hold('wait', request, actorOf(key), (gone) =>
+      this.watch.leaves(session.id, from, wait * 1_000, gone),
+    );
     await this.authentication.requireUnrevoked(key);
     return this.answers.getSession(session.id);
   }

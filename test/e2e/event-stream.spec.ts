@@ -225,7 +225,9 @@ describe('GET /api/v1/events/stream', () => {
   });
 
   it('takes no more than half of the connections, and says so', async () => {
-    jest.replaceProperty(test.app.get(HeldRequests), 'ceiling', 2);
+    const held = test.app.get(HeldRequests);
+    jest.replaceProperty(held, 'ceiling', 2);
+    jest.spyOn(held, 'share', 'get').mockReturnValue(2);
     await follow();
     await follow();
     const third = await follow();

@@ -3,7 +3,7 @@ import { ApiHeader, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { CurrentKey } from '../../access/current-key.decorator.js';
 import { RequireScope } from '../../access/require-scope.decorator.js';
-import type { Principal } from '../../access/scopes.js';
+import { actorOf, type Principal } from '../../access/scopes.js';
 import { ApiProblems } from '../../platform/http/api-problems.decorator.js';
 import { HeldRequests } from '../../platform/http/held-requests.js';
 import { refuse } from '../../platform/http/validation.js';
@@ -65,7 +65,7 @@ export class StreamController {
     const position = readPlace(lastEventId, after, newest);
     // Whoever asks for the headers alone would wait for ever for the end of a stream that has no body.
     if (request.method === 'HEAD') return void reply.headers(STREAM_HEADERS).send();
-    await this.held.hold('stream', request, async () => {
+    await this.held.hold('stream', request, actorOf(key), async () => {
       const leave = this.tail.join(BigInt(newest));
       try {
         reply.hijack();

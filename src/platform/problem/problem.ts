@@ -95,7 +95,7 @@ export const PROBLEMS = {
     status: 429,
     title: 'Too many requests',
     meaning:
-      'The key makes more than `API_MAX_REQUESTS_PER_SECOND`, or this address too many without a valid key. Nothing was done; ask again after `Retry-After` seconds.',
+      'The key makes more than `API_MAX_REQUESTS_PER_SECOND`, or holds a third of the streams and reads with `wait` that a replica may have open, or this address makes too many without a valid key. Nothing was done; ask again after `Retry-After` seconds.',
   },
   headers_too_large: {
     status: 431,
