@@ -94,7 +94,7 @@ describe('README.md', () => {
   it('shows the tour as the start prints it', () => {
     const printed = tourOf({
       url: 'http://127.0.0.1:3000',
-      environment: { ADMIN_API_KEY: 'local_…', SCS_BASE_URL: 'http://127.0.0.1:4010' },
+      environment: { DOCS: true, ADMIN_API_KEY: 'local_…', SCS_BASE_URL: 'http://127.0.0.1:4010' },
       withSandbox: true,
     });
     expect(blockOf(readme, 'tour')).toBe(printed.trim().replace(/^ {2}/gm, ''));

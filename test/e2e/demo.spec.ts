@@ -116,7 +116,7 @@ describe('the tour that a start prints', () => {
   it('makes up nobody at a real service', () => {
     const tour = tourOf({
       url: 'http://127.0.0.1:3000',
-      environment: { ADMIN_API_KEY: 'key', SCS_BASE_URL: 'https://scs.example' },
+      environment: { DOCS: true, ADMIN_API_KEY: 'key', SCS_BASE_URL: 'https://scs.example' },
       withSandbox: false,
     });
     expect(tour).not.toMatch(/tour-1|\d{18}|sandbox/);

@@ -62,7 +62,7 @@ describe('the OpenAPI document', () => {
       fetch(`${service.url}/openapi.json`),
       fetch(`${service.url}/docs`),
     ]);
-    expect(await served.text()).toBe(await readFile(DOCUMENT, 'utf8'));
+    expect(await served.json()).toEqual(JSON.parse(await readFile(DOCUMENT, 'utf8')));
     const html = await page.text();
     const assets = [...html.matchAll(/(?:src|href)="([^"]+)"/g)].map(([, address]) => address!);
     expect(assets).toHaveLength(4);
@@ -73,6 +73,43 @@ describe('the OpenAPI document', () => {
     expect(page.headers.get('content-security-policy')).toContain("default-src 'self'");
     expect((await fetch(`${service.url}/docs/package.json`)).status).toBe(404);
     expect((await fetch(`${service.url}/`)).url).toBe(`${service.url}/docs`);
+  });
+
+  it.each(['/openapi.json', '/asyncapi.json', '/docs/swagger-ui-bundle.js'])(
+    'is not sent again to a client that has it: %s',
+    async (path) => {
+      const address = service.url + path;
+      const first = await fetch(address);
+      const body = await first.arrayBuffer();
+      const etag = first.headers.get('etag') ?? '';
+      expect(etag).toMatch(/^"[\w-]{43}"$/);
+      expect(first.headers.get('cache-control')).toBe('no-cache');
+      for (const known of [etag, `W/${etag}`, `"other", ${etag}`, '*']) {
+        const again = await fetch(address, { headers: { 'if-none-match': known } });
+        expect([known, again.status, await again.text()]).toEqual([known, 304, '']);
+        expect(again.headers.get('etag')).toBe(etag);
+      }
+      const other = await fetch(address, { headers: { 'if-none-match': '"other"' } });
+      expect([other.status, (await other.arrayBuffer()).byteLength]).toEqual([200, body.byteLength]);
+      const head = await fetch(address, { method: 'HEAD' });
+      expect([head.status, head.headers.get('content-length')]).toEqual([200, String(body.byteLength)]);
+      expect(head.headers.get('etag')).toBe(etag);
+    },
+  );
+
+  it('is there without its page where DOCS is false', async () => {
+    const { DATABASE_URL, SCS_BASE_URL } = service.environment;
+    const other = await startTestApp({ DATABASE_URL, SCS_BASE_URL, ROLE: 'api', DOCS: false });
+    try {
+      for (const path of ['/', '/docs', '/docs/start.js', '/docs/swagger-ui-bundle.js']) {
+        const answer = await fetch(other.url + path);
+        expect([path, answer.status]).toEqual([path, 404]);
+        expect(await answer.json()).toMatchObject({ code: 'not_found' });
+      }
+      expect((await fetch(`${other.url}/openapi.json`)).status).toBe(200);
+    } finally {
+      await other.close();
+    }
   });
 
   it('is OpenAPI 3.1 in which every operation has an id, every reference a target, and every path parameter its place', () => {

@@ -82,6 +82,12 @@ export class Environment {
   @IsUrl(URL_RULES, URL_MESSAGE)
   PUBLIC_URL?: string;
 
+  /** Whether `/docs` shows the API to people; without a value not in production. */
+  @boolean()
+  @IsOptional()
+  @IsBoolean({ message: 'DOCS must be true or false' })
+  DOCS: boolean;
+
   /** Of each API key, in each process; 0 means no ceiling. */
   @number()
   @IsInt()

@@ -64,6 +64,7 @@ describe('readEnvironment', () => {
       WEBHOOK_RETRY_SCHEDULE_MS: [
         5_000, 300_000, 1_800_000, 7_200_000, 18_000_000, 36_000_000, 50_400_000, 72_000_000, 86_400_000,
       ],
+      DOCS: true,
       WEBHOOK_ALLOW_PRIVATE_ADDRESSES: true,
       LATE_ONLINE_DAYS: 7,
       EAN_CHECK_DIGIT: 'warn',
@@ -121,6 +122,7 @@ describe('readEnvironment', () => {
     ['WEBHOOK_RETRY_SCHEDULE_MS', '5000,soon', 'WEBHOOK_RETRY_SCHEDULE_MS must be whole numbers'],
     ['WEBHOOK_RETRY_SCHEDULE_MS', '5000,', 'WEBHOOK_RETRY_SCHEDULE_MS must be whole numbers'],
     ['WEBHOOK_RETRY_SCHEDULE_MS', '604800001', 'WEBHOOK_RETRY_SCHEDULE_MS must not be greater'],
+    ['DOCS', 'yes', 'DOCS must be true or false'],
     ['WEBHOOK_ALLOW_PRIVATE_ADDRESSES', 'yes', 'WEBHOOK_ALLOW_PRIVATE_ADDRESSES must be true or false'],
     ['LOG_FORMAT', 'xml', 'LOG_FORMAT must be one of the following values: pretty, json'],
   ])('refuses %s=%j by name, and says what is expected', (name, value, expected) => {
@@ -141,6 +143,15 @@ describe('readEnvironment', () => {
       expect(readEnvironment(source).WEBHOOK_ALLOW_PRIVATE_ADDRESSES).toBe(allowed);
     },
   );
+
+  it.each([
+    ['production', undefined, false],
+    ['production', 'true', true],
+    ['development', undefined, true],
+    ['development', 'false', false],
+  ])('in %s, with DOCS %j, /docs is shown: %j', (mode, value, shown) => {
+    expect(readEnvironment({ ...COMPLETE, NODE_ENV: mode, DOCS: value }).DOCS).toBe(shown);
+  });
 
   it('reports every problem at once', () => {
     const problems = problemsOf({ PORT: 'x', ROLE: 'y', POLL_LEASE_MS: '500', LOG_LEVEL: '' });

@@ -56,6 +56,7 @@ export function readEnvironment(source: EnvironmentSource): Environment {
   for (const [name, problem] of [...contradictions(environment), ...dangers(environment, source)])
     if (!problems.has(name)) problems.set(name, problem);
   if (problems.size > 0) throw new ConfigurationError([...problems.values()], warningsOf(source));
+  environment.DOCS ??= environment.NODE_ENV !== 'production';
   environment.WEBHOOK_ALLOW_PRIVATE_ADDRESSES ??= environment.NODE_ENV !== 'production';
   return Object.freeze(environment);
 }
@@ -64,6 +65,7 @@ export function readEnvironment(source: EnvironmentSource): Environment {
 export const ENVIRONMENT_NAMES: readonly string[] = [
   ...Object.keys(new Environment()),
   'PUBLIC_URL',
+  'DOCS',
   'WEBHOOK_ALLOW_PRIVATE_ADDRESSES',
   'TRUSTED_PROXIES',
   'EVENT_BROKER_URL',

@@ -1,24 +1,28 @@
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
-import { Controller, Get, Header, Param, Redirect, Res } from '@nestjs/common';
+import { Controller, Get, Header, Param, Redirect, Req, Res } from '@nestjs/common';
 import { ApiExcludeController } from '@nestjs/swagger';
-import type { FastifyReply } from 'fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Environment } from '../env/environment.js';
 import { Problem } from '../problem/problem.js';
 import { Public } from './public.decorator.js';
+import { sharedFile, type SharedFile } from './shared-file.js';
 
+const JSON_TYPE = 'application/json; charset=utf-8';
 /** The document as it is committed: what it says is reviewed, and a check holds it to the code. */
-const DOCUMENT = new URL('../../../openapi.json', import.meta.url);
+const DOCUMENT = sharedJson('openapi.json');
 /** The events, likewise. */
-const EVENTS = new URL('../../../asyncapi.json', import.meta.url);
+const EVENTS = sharedJson('asyncapi.json');
 
 const resolve = createRequire(import.meta.url).resolve;
 
-const ASSETS = new Map([
-  ['swagger-ui.css', 'text/css; charset=utf-8'],
-  ['swagger-ui-bundle.js', 'text/javascript; charset=utf-8'],
-  ['favicon-32x32.png', 'image/png'],
-]);
+const ASSETS = new Map(
+  [
+    { name: 'swagger-ui.css', type: 'text/css; charset=utf-8' },
+    { name: 'swagger-ui-bundle.js', type: 'text/javascript; charset=utf-8' },
+    { name: 'favicon-32x32.png', type: 'image/png' },
+  ].map(({ name, type }) => [name, sharedFile(() => readFile(resolve(`swagger-ui-dist/${name}`)), type)]),
+);
 
 /** swagger-ui styles its elements inline; its icons are data URLs. Everything else comes from here, so no network is needed. */
 const POLICY =
@@ -50,6 +54,15 @@ const START = `SwaggerUIBundle({
 });
 `;
 
+/** Returns one of our documents without the white space that makes it readable in the repository. */
+function sharedJson(name: string): SharedFile {
+  const file = new URL(`../../../${name}`, import.meta.url);
+  return sharedFile(
+    async () => Buffer.from(JSON.stringify(JSON.parse(await readFile(file, 'utf8')))),
+    JSON_TYPE,
+  );
+}
+
 /**
  * /openapi.json and /asyncapi.json, and at /docs a page of the former for people. Not SwaggerModule.setup, which needs
  * @fastify/static, which Jest cannot load on Node 20 (it requires an ES module).
@@ -59,27 +72,24 @@ const START = `SwaggerUIBundle({
 export class DocsController {
   constructor(private readonly environment: Environment) {}
 
-  /** For whoever opens the address that the start prints. In production nobody is sent anywhere. */
+  /** For a person who opens the address that the start prints. */
   @Get()
   @Public()
   @Redirect('/docs', 302)
   root(): void {
-    if (this.environment.NODE_ENV === 'production')
-      throw new Problem('not_found', 'There is nothing at this path');
+    this.requirePage();
   }
 
   @Get('openapi.json')
   @Public()
-  @Header('content-type', 'application/json; charset=utf-8')
-  document(): Promise<Buffer> {
-    return readFile(DOCUMENT);
+  document(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
+    return DOCUMENT.send(request, reply);
   }
 
   @Get('asyncapi.json')
   @Public()
-  @Header('content-type', 'application/json; charset=utf-8')
-  events(): Promise<Buffer> {
-    return readFile(EVENTS);
+  events(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
+    return EVENTS.send(request, reply);
   }
 
   @Get('docs')
@@ -87,6 +97,7 @@ export class DocsController {
   @Header('content-type', 'text/html; charset=utf-8')
   @Header('content-security-policy', POLICY)
   page(): string {
+    this.requirePage();
     return PAGE;
   }
 
@@ -94,6 +105,7 @@ export class DocsController {
   @Public()
   @Header('content-type', 'text/javascript; charset=utf-8')
   start(): string {
+    this.requirePage();
     return START;
   }
 
@@ -101,11 +113,18 @@ export class DocsController {
   @Public()
   async asset(
     @Param('asset') name: string,
-    @Res({ passthrough: true }) reply: FastifyReply,
-  ): Promise<Buffer> {
-    const type = ASSETS.get(name);
-    if (type === undefined) throw new Problem('not_found', 'There is nothing at this path');
-    void reply.headers({ 'content-type': type, 'cache-control': 'public, max-age=3600' });
-    return readFile(resolve(`swagger-ui-dist/${name}`));
+    @Req() request: FastifyRequest,
+    @Res() reply: FastifyReply,
+  ): Promise<void> {
+    this.requirePage();
+    const asset = ASSETS.get(name);
+    if (asset === undefined) throw nothingHere();
+    await asset.send(request, reply);
+  }
+
+  private requirePage(): void {
+    if (!this.environment.DOCS) throw nothingHere();
   }
 }
+
+const nothingHere = (): Problem => new Problem('not_found', 'There is nothing at this path');

@@ -3,7 +3,7 @@ import type { Environment } from '../env/environment.js';
 interface Tour {
   /** Address of the service, without a slash at its end. */
   readonly url: string;
-  readonly environment: Pick<Environment, 'ADMIN_API_KEY' | 'SCS_BASE_URL'>;
+  readonly environment: Pick<Environment, 'ADMIN_API_KEY' | 'DOCS' | 'SCS_BASE_URL'>;
   /** Whether the remote service is the sandbox that was started along: only there may a user be made up. */
   readonly withSandbox: boolean;
 }
@@ -51,7 +51,8 @@ const ownerOf = (sandboxUrl: string, body: string): string => `\
   curl -s -o /dev/null ${body} '{"brand":"sunward"}' ${sandboxUrl}/sandbox/sessions/$SESSION/complete
 `;
 
-const serviceLine = ({ url }: Tour): string => `PV Onboarding       ${url}   (API description: ${url}/docs)`;
+const serviceLine = ({ url, environment: { DOCS } }: Tour): string =>
+  `PV Onboarding       ${url}   (API description: ${url}${DOCS ? '/docs' : '/openapi.json'})`;
 
 const remoteLine = ({ environment, withSandbox }: Tour): string =>
   `Remote service      ${environment.SCS_BASE_URL}${withSandbox ? '   (the sandbox: a page to play with)' : ''}`;
