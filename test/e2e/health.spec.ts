@@ -24,6 +24,10 @@ describe('the service', () => {
     expect(await probe('ready')).toEqual({ status: 200, missing: [] });
   });
 
+  it.each(['live', 'ready'])('ignores what a prober adds to /health/%s', async (what) => {
+    expect((await fetch(`${service.url}/health/${what}?from=prober`)).status).toBe(200);
+  });
+
   it('is unready, and says which, when a migration is not applied', async () => {
     const database = service.app.get(Database);
     const applied = `UPDATE _prisma_migrations SET finished_at = $1 WHERE migration_name LIKE '%_tables'`;

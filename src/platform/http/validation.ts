@@ -4,6 +4,7 @@ import { IsDate, IsInt, IsOptional, Max, Min, validate, type ValidationError } f
 import { LosslessNumber } from '../json/lossless.js';
 import { Problem, type FieldError } from '../problem/problem.js';
 import { parseInstant } from '../time/instant.js';
+import { inheritedNames } from './inherited-names.js';
 import { textErrors } from './text-errors.js';
 
 /** Names the first few in the detail; all of them are in `errors`. */
@@ -46,7 +47,7 @@ export class RequestValidation implements PipeTransform {
       forbidUnknownValues: true,
       validationError: { target: false },
     });
-    refuse(errors.flatMap((error) => flatten(error, '')));
+    refuse([...errors.flatMap((error) => flatten(error, '')), ...inheritedNames(value, instance)]);
     if (isEmpty) this.fineWhenEmpty.add(metatype);
     return instance;
   }
