@@ -54,7 +54,7 @@ async function readCursors(service: TestApp, document: Document): Promise<Cursor
 
 /**
  * Sends requests made from the document, with the ids of what the service holds, and says which were answered with a fault of
- * ours or not at all; stops after `enough` of them.
+ * ours, with a status that the document does not have, or not at all; stops after `enough` of them.
  */
 async function attack(service: TestApp, enough: number): Promise<Result> {
   const examples = await recordExamples(service, callsOf(createDocument(service.app, {})));
@@ -66,7 +66,7 @@ async function attack(service: TestApp, enough: number): Promise<Result> {
   const statuses = new Set<number>();
   const faults: string[] = [];
 
-  async function send({ method, path, headers, body }: Request): Promise<void> {
+  async function send({ method, path, headers, body, statuses: documented }: Request): Promise<void> {
     const ending = new AbortController();
     const deadline = setTimeout(() => ending.abort(new Error('no answer')), ANSWERED_WITHIN_MS);
     const response = await fetch(service.url + path, {
@@ -83,7 +83,8 @@ async function attack(service: TestApp, enough: number): Promise<Result> {
     clearTimeout(deadline);
     if (response.status === 200 && path.includes('cursor=')) pages++;
     const isProblem = response.headers.get('content-type')?.startsWith('application/problem+json') === true;
-    if (response.status >= 500 || (response.status >= 400 && !isProblem)) {
+    const isDocumented = documented.includes(String(response.status));
+    if (response.status >= 500 || (response.status >= 400 && !isProblem) || !isDocumented) {
       faults.push(`${method} ${path} ${body?.slice(0, 200)}: ${response.status} ${text.slice(0, 200)}`);
     }
   }

@@ -1,7 +1,7 @@
 import { getSchemaPath, type OpenAPIObject } from '@nestjs/swagger';
 import { PROBLEMS, type ProblemCode } from '../problem/problem.js';
 import { ProblemView } from './api-problems.decorator.js';
-import { operationsOf, type Operation, type Response } from './openapi-operations.js';
+import type { Operation, Response } from './openapi-operations.js';
 
 const RETRY_AFTER = {
   description: 'Seconds until asking again makes sense',
@@ -10,8 +10,8 @@ const RETRY_AFTER = {
 
 /** Writes out what `@ApiProblems` noted, with the problems that every route of a kind may answer. */
 export function describeProblems(document: OpenAPIObject): void {
-  for (const operation of operationsOf(document)) {
-    const codes = [...declaredCodes(operation), ...generalCodes(operation)];
+  for (const [method, operation] of methodsOf(document)) {
+    const codes = [...declaredCodes(operation), ...generalCodes(method, operation)];
     for (const status of new Set(codes.map((code) => PROBLEMS[code].status))) {
       const ofStatus = [...new Set(codes)].filter((code) => PROBLEMS[code].status === status);
       operation.responses[status] = responseOf(ofStatus);
@@ -30,12 +30,18 @@ function declaredCodes({ responses }: Operation): ProblemCode[] {
     .flatMap(([, { description }]) => description.split(' ') as ProblemCode[]);
 }
 
-function generalCodes({ parameters = [], requestBody, security }: Operation): ProblemCode[] {
-  const hasInput = parameters.length > 0 || requestBody !== undefined;
+const methodsOf = (document: OpenAPIObject): [string, Operation][] =>
+  Object.values(document.paths).flatMap((path) => Object.entries(path as Record<string, Operation>));
+
+/** Headers are refused on every route, and a body that is not JSON also where none is needed. */
+function generalCodes(method: string, { security }: Operation): ProblemCode[] {
   return [
-    ...(hasInput ? (['invalid_request'] as const) : []),
-    ...(requestBody ? (['invalid_json', 'body_too_large', 'unsupported_media_type'] as const) : []),
-    ...(security?.length ? (['internal_error', 'database_unavailable'] as const) : []),
+    'invalid_request',
+    'request_timeout',
+    'headers_too_large',
+    'internal_error',
+    ...(method === 'get' ? [] : (['invalid_json', 'body_too_large', 'unsupported_media_type'] as const)),
+    ...(security?.length ? (['database_unavailable'] as const) : []),
   ];
 }
 

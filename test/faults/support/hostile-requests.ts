@@ -25,6 +25,7 @@ export interface Parameter {
 
 interface Operation {
   readonly operationId: string;
+  readonly responses: Readonly<Record<string, unknown>>;
   readonly parameters?: readonly Parameter[];
   readonly requestBody?: { readonly content: { readonly 'application/json': BodyContent } };
 }
@@ -39,6 +40,8 @@ export interface Request {
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string;
+  /** The statuses that the document says it may get. */
+  readonly statuses: readonly string[];
 }
 
 /** Texts that have broken somebody's service before, ours included. */
@@ -55,6 +58,7 @@ const HOSTILE_TEXTS = [
   '../..',
   '__proto__',
   'constructor',
+  'toString',
   'null',
   'NaN',
   '-1',
@@ -196,6 +200,7 @@ function requestsOf(
           ...(headers.requestId !== undefined && { 'x-request-id': headers.requestId }),
         },
         ...(text !== undefined && { body: text }),
+        statuses: Object.keys(operation.responses),
       };
     });
 }
