@@ -45,4 +45,6 @@ export const PROMISES = [
   { id: 'R64', promise: 'work is linear in the answer' },
   { id: 'R65', promise: 'an end needs lasting evidence' },
   { id: 'R66', promise: 'volatile answers do not grow' },
+  { id: 'R62', promise: 'unread responses cost no memory' },
+  { id: 'R63', promise: 'one key cannot take all places' },
 ];

@@ -2,6 +2,7 @@ import { access, readFile } from 'node:fs/promises';
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { Environment } from '../../src/platform/env/environment.js';
 import { ANSWER_HEADERS } from '../../src/platform/http/answer-headers.js';
+import { HeldRequests } from '../../src/platform/http/held-requests.js';
 import { HTTP_LIMITS } from '../../src/platform/http/http-limits.js';
 
 const FILE = new URL('../../docs/security.md', import.meta.url);
@@ -33,12 +34,26 @@ describe('docs/security.md', () => {
   });
 
   it('names the limits that the code has', () => {
-    const { headersMs, requestMs, idleMs, headerBytes, bodyBytes, connections } = HTTP_LIMITS;
+    const {
+      headersMs,
+      requestMs,
+      idleMs,
+      headerBytes,
+      bodyBytes,
+      connections,
+      pipeliningConnections,
+      discardedBytes,
+    } = HTTP_LIMITS;
+    const { ceiling, share } = new HeldRequests();
     const limits = [
       `${headerBytes / 1024} kB, within ${headersMs / 1_000} s`,
       `${bodyBytes / 1024} kB, the whole request within ${requestMs / 1_000} s`,
       `${idleMs / 1_000} s`,
       connections.toLocaleString('en'),
+      pipeliningConnections.toLocaleString('en'),
+      `${discardedBytes / 1024 / 1024} MB`,
+      ceiling.toLocaleString('en'),
+      share.toLocaleString('en'),
       `\`API_MAX_REQUESTS_PER_SECOND\`, ${new Environment().API_MAX_REQUESTS_PER_SECOND}, over ten seconds`,
     ];
     for (const limit of limits) expect(text).toContain(`| ${limit}`);
