@@ -106,6 +106,7 @@ describe('?wait= on a session', () => {
 
   it('takes no more than half of the connections, and says so', async () => {
     jest.replaceProperty(held(), 'ceiling', 1);
+    jest.spyOn(held(), 'share', 'get').mockReturnValue(1);
     const { id } = await client.startNew();
     const answer = client.session(id, '?wait=2');
     await waiting(1);

@@ -39,7 +39,7 @@ export class HeldRequests {
 
   /**
    * Holds a request for as long as `work` takes; `gone` aborts when its client leaves. `holder` is the key that it came with. Throws
-   * Problem too_many_requests when the holder has its share already, replica_busy when there is no place.
+   * Problem replica_busy when there is no place, too_many_requests when the holder has its share already.
    */
   async hold<T>(
     kind: Kind,
@@ -53,6 +53,7 @@ export class HeldRequests {
     const leave = (): void => leaving.abort();
     const beganAt = performance.now();
     socket.once('close', leave);
+    if (socket.destroyed) leave();
     this.add(kind, holder, 1);
     try {
       return await work(leaving.signal);
@@ -65,16 +66,16 @@ export class HeldRequests {
 
   private requirePlace(holder: string): void {
     const retry = { retryAfterSeconds: RETRY_AFTER_SECONDS };
-    if ((this.heldBy.get(holder) ?? 0) >= this.share) {
-      const detail = `A key may hold ${this.share} streams and reads with \`wait\` open at one replica`;
-      throw new Problem('too_many_requests', detail, retry);
-    }
     if (this.held.stream + this.held.wait >= this.ceiling)
       throw new Problem(
         'replica_busy',
         `This replica holds ${this.ceiling} requests open, and no more`,
         retry,
       );
+    if ((this.heldBy.get(holder) ?? 0) >= this.share) {
+      const detail = `A key may hold ${this.share} streams and reads with \`wait\` open at one replica`;
+      throw new Problem('too_many_requests', detail, retry);
+    }
   }
 
   private add(kind: Kind, holder: string, change: 1 | -1): void {
