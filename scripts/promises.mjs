@@ -42,9 +42,9 @@ export const PROMISES = [
   { id: 'R40', promise: 'replicas may start together' },
   { id: 'R60', promise: 'an id of somebody else opens nothing' },
   { id: 'R61', promise: 'every stored instant can be read' },
+  { id: 'R62', promise: 'unread responses cost no memory' },
+  { id: 'R63', promise: 'one key cannot take all places' },
   { id: 'R64', promise: 'work is linear in the answer' },
   { id: 'R65', promise: 'an end needs lasting evidence' },
   { id: 'R66', promise: 'volatile answers do not grow' },
-  { id: 'R62', promise: 'unread responses cost no memory' },
-  { id: 'R63', promise: 'one key cannot take all places' },
 ];
