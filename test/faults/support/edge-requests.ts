@@ -26,17 +26,18 @@ export function edgeRequests(document: Document, cursors: Cursors): Request[] {
     const odd = values.flatMap((value, at) =>
       edgesLike(value).map((edge) => writeCursor(values.with(at, edge))),
     );
-    return [cursor, ...odd].map((text) => getOf(path, 'cursor', text));
+    return [cursor, ...odd].map((text) => getOf(document, path, 'cursor', text));
   });
   const inQueries = parametersOf(document).flatMap(({ path, name, schema }) => {
     const edges = schema.format === 'date-time' ? EDGE_INSTANTS : name === 'after' ? EDGE_INTEGERS : [];
-    return edges.map((edge) => getOf(path, name, edge));
+    return edges.map((edge) => getOf(document, path, name, edge));
   });
   return [...inCursors, ...inQueries];
 }
 
-const getOf = (path: string, name: string, value: string): Request => ({
+const getOf = (document: Document, path: string, name: string, value: string): Request => ({
   method: 'GET',
   path: `${path}?${new URLSearchParams({ limit: '2', [name]: value }).toString()}`,
   headers: {},
+  statuses: Object.keys(document.paths[path]?.get?.responses ?? {}),
 });
