@@ -31,7 +31,7 @@ const LISTS: Readonly<Record<string, (instant: string) => readonly string[]>> = 
   '/users': (instant) => [instant, randomUUID()],
   '/registrations': (instant) => [instant, randomUUID()],
   '/onboarding/pv': (instant) => [instant, randomUUID()],
-  '/inverters': (instant) => [instant, randomUUID()],
+  '/inverters': (instant) => [instant, randomUUID(), randomUUID()],
   '/api-keys': (instant) => [instant, randomUUID()],
   '/webhook-endpoints': (instant) => [instant, randomUUID()],
   '/webhook-deliveries': (instant) => [instant, '7', randomUUID()],

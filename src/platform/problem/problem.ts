@@ -66,8 +66,8 @@ export const PROBLEMS = {
   },
   session_closed: {
     status: 409,
-    title: 'The session is no longer watched',
-    meaning: '`closedAt` says since when. Start a new session for the grid location if one is needed.',
+    title: 'The session is no longer read',
+    meaning: 'The user of the session has been erased, so it is not read any more.',
   },
   webhook_endpoint_limit: {
     status: 409,
