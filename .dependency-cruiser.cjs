@@ -4,10 +4,10 @@
 const GENERATED = '^src/platform/database/generated';
 /** Decide without looking at anything but their arguments. They may import types, and each other. */
 const PURE = [
-  '^src/onboarding/(machine|schedule|reconcile|read-plan|session-path)[.]ts$',
+  '^src/onboarding/(machine|schedule|reconcile|read-plan|session-path|ending|flapping|session-events)[.]ts$',
   '^src/auth/expires-in[.]ts$',
   '^src/remote/(breaker|outcome)[.]ts$',
-  '^src/platform/(http/retry-after|time/instant)[.]ts$',
+  '^src/platform/(http/retry-after|time/instant|rate/cell-rate)[.]ts$',
   '^src/events/webhooks/(send-outcome|delivery-plan|endpoint-health|secret-rotation|subjects-in-hand)[.]ts$',
   '^src/users/(ean|grid-locations|tenant-reference|metadata|registration|remote-user)[.]ts$',
   '^src/events/catalogue[.]ts$',

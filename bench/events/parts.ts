@@ -126,6 +126,6 @@ export const dataOf = (sessionId: string) => ({
   basis: 'observed',
   rule: 'finished',
   inverters: [],
-    invertersTotal: 0,
+  invertersTotal: 0,
   observedAt: new Date().toISOString(),
 });
