@@ -12,16 +12,16 @@ const event = {
 } as const;
 
 describe('a CloudEvent', () => {
-  it('has the attributes of CloudEvents 1.0 and the sequence as a string', () => {
-    expect(toCloudEvent(event)).toEqual({
+  it('has the attributes of CloudEvents 1.0 and a sequence that sorts as text', () => {
+    expect(toCloudEvent(event, '/pv-onboarding/test')).toEqual({
       specversion: '1.0',
       id: event.id,
-      source: '/pv-onboarding',
+      source: '/pv-onboarding/test',
       type: 'pv.user.registered.v1',
       subject: event.subject,
       time: '2026-11-20T09:00:00.123Z',
       datacontenttype: 'application/json',
-      sequence: '12',
+      sequence: '0000000000000000012',
       data: event.data,
     });
   });

@@ -1,40 +1,42 @@
 import { isEventName, type EventName, type EventPayloads } from './catalogue.js';
 import type { DomainEvent } from './domain-event.js';
 
-/**
- * CloudEvents ask that `source` and `id` together name one event for ever, so the source must not change when the service moves
- * to another address.
- */
-export const SOURCE = '/pv-onboarding';
-
 /** CloudEvents 1.0 in the structured JSON form, with the extension `sequence`. */
 export interface CloudEvent<N extends EventName = EventName> {
   readonly specversion: '1.0';
   readonly id: string;
-  readonly source: typeof SOURCE;
+  /** EVENT_SOURCE. */
+  readonly source: string;
   readonly type: string;
   readonly subject: string;
   /** ISO 8601, UTC, milliseconds. */
   readonly time: string;
   readonly datacontenttype: 'application/json';
-  /** A decimal number without leading zeros; a string, as CloudEvents has it. Compare by length, then by text. */
+  /** 19 digits, so that it sorts as text in the order of the feed (CloudEvents extension `sequence`). */
   readonly sequence: string;
   readonly data: EventPayloads[N];
 }
 
-export function toCloudEvent(event: DomainEvent & { readonly sequence: string }): CloudEvent {
+export function toCloudEvent(event: DomainEvent & { readonly sequence: string }, source: string): CloudEvent {
   return {
     specversion: '1.0',
     id: event.id,
-    source: SOURCE,
+    source,
     type: toEventType(event.name),
     subject: event.subject,
     time: event.time.toISOString(),
     datacontenttype: 'application/json',
-    sequence: event.sequence,
+    sequence: formatSequence(event.sequence),
     data: event.data,
   };
 }
+
+/** As many digits as the largest bigint of PostgreSQL. */
+const SEQUENCE_DIGITS = 19;
+
+/** Returns a sequence, or a position among sequences, as callers see it. */
+export const formatSequence = (sequence: string | bigint): string =>
+  String(sequence).padStart(SEQUENCE_DIGITS, '0');
 
 export const toEventType = (name: EventName): string => `pv.${name}.v1`;
 

@@ -2,7 +2,8 @@ import { Controller, Get, Query } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import { RequireScope } from '../access/require-scope.decorator.js';
 import { ApiProblems } from '../platform/http/api-problems.decorator.js';
-import { toCloudEvent } from './cloud-event.js';
+import { Environment } from '../platform/env/environment.js';
+import { formatSequence, toCloudEvent } from './cloud-event.js';
 import { FeedQuery, FeedView } from './events.dto.js';
 import { EventsStore } from './events.store.js';
 import { readTypes, refuseBeyondNewest } from './feed-parameters.js';
@@ -10,7 +11,10 @@ import { readTypes, refuseBeyondNewest } from './feed-parameters.js';
 @ApiTags('Events')
 @Controller('events')
 export class EventsController {
-  constructor(private readonly events: EventsStore) {}
+  constructor(
+    private readonly events: EventsStore,
+    private readonly environment: Environment,
+  ) {}
 
   @Get()
   @RequireScope('events:read')
@@ -23,6 +27,7 @@ export class EventsController {
   async list(@Query() { after, types, sessionId, limit }: FeedQuery): Promise<FeedView> {
     const page = await this.events.readPage(after, readTypes(types), limit, sessionId);
     refuseBeyondNewest('after', after, page.last);
-    return { items: page.events.map(toCloudEvent), next: page.next };
+    const items = page.events.map((event) => toCloudEvent(event, this.environment.EVENT_SOURCE));
+    return { items, next: formatSequence(page.next) };
   }
 }

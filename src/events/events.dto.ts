@@ -4,7 +4,7 @@ import { Transform } from 'class-transformer';
 import { IsOptional, IsString, IsUUID, Matches } from 'class-validator';
 import { IntegerParameter } from '../platform/http/validation.js';
 import { EVENT_NAMES } from './catalogue.js';
-import { SOURCE, toEventType } from './cloud-event.js';
+import { toEventType } from './cloud-event.js';
 import { SEQUENCE } from './feed-parameters.js';
 
 /** A session's id in the lower case in which subjects are kept. */
@@ -24,7 +24,7 @@ export class FeedQuery {
     type: String,
   })
   @Matches(SEQUENCE, {
-    message: 'after must be the `next` of a page of this feed: a number of at most 18 digits',
+    message: 'after must be the `next` of a page of this feed: a number of at most 19 digits',
   })
   after: string = '0';
 
@@ -63,7 +63,7 @@ export class CloudEventView {
   @ApiProperty({ format: 'uuid', description: 'The same at every delivery' })
   id: string;
 
-  @ApiProperty({ format: 'uri-reference', enum: [SOURCE] })
+  @ApiProperty({ format: 'uri-reference', description: '`EVENT_SOURCE` of the deployment' })
   source: string;
 
   @ApiProperty({ enum: EVENT_NAMES.map(toEventType) })
@@ -80,7 +80,10 @@ export class CloudEventView {
   @ApiProperty({ enum: ['application/json'] })
   datacontenttype: string;
 
-  @ApiProperty({ description: 'Place in the feed: a decimal number as a string', pattern: '^[1-9][0-9]*$' })
+  @ApiProperty({
+    description: 'Position in the feed: sorts as text in the order of the feed',
+    pattern: '^[0-9]{19}$',
+  })
   sequence: string;
 
   @ApiProperty({

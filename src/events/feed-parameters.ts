@@ -1,9 +1,9 @@
 import { refuse } from '../platform/http/validation.js';
 import { EVENT_NAMES, type EventName } from './catalogue.js';
-import { findEventName } from './cloud-event.js';
+import { findEventName, formatSequence } from './cloud-event.js';
 
-/** A place in the feed, as it stands in a parameter or a header. */
-export const SEQUENCE = /^[0-9]{1,18}$/;
+/** A position in the feed, as it stands in a parameter or a header: with leading zeros or without. */
+export const SEQUENCE = /^0?[0-9]{1,18}$/;
 
 /** Reads `session.online,pv.inverter.online.v1`; undefined stands for all. Throws Problem invalid_request naming `types`. */
 export function readTypes(list: string | undefined): EventName[] | undefined {
@@ -26,5 +26,5 @@ export function readTypes(list: string | undefined): EventName[] | undefined {
  */
 export function refuseBeyondNewest(field: string, place: string, newest: string): void {
   if (BigInt(place) <= BigInt(newest)) return;
-  refuse([{ field, message: `lies beyond the newest event, whose sequence is ${newest}` }]);
+  refuse([{ field, message: `lies beyond the newest event, whose sequence is ${formatSequence(newest)}` }]);
 }

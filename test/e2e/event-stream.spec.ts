@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { formatSequence } from '../../src/events/cloud-event.js';
 import type { EventName } from '../../src/events/catalogue.js';
 import { appendEvents } from '../../src/events/outbox.js';
 import { EventsStore } from '../../src/events/events.store.js';
@@ -69,13 +70,13 @@ describe('GET /api/v1/events/stream', () => {
 
     await append('session.lost');
     await come(stream, 4);
-    expect(stream.events[3]).toMatchObject({ id: '4', type: 'pv.session.lost.v1' });
+    expect(stream.events[3]).toMatchObject({ id: formatSequence('4'), type: 'pv.session.lost.v1' });
   });
 
   it('begins with what happens from now on, and says at once from where to resume', async () => {
     const from = await newest();
     const stream = await follow();
-    await waitFor('an id', () => stream.lastEventId() === from);
+    await waitFor('an id', () => stream.lastEventId() === formatSequence(from));
     expect(stream.text()).toMatch(/^: .+\nretry: [12]\d{3}\nid: \d+\n\n$/);
     await append('session.lost');
     await come(stream, 1);
@@ -85,8 +86,17 @@ describe('GET /api/v1/events/stream', () => {
   it('resumes after Last-Event-ID, which goes before `after`', async () => {
     const stream = await follow('?after=999999', { lastEventId: '1' });
     await come(stream, 2);
-    expect(idsOf(stream).slice(0, 2)).toEqual(['2', '3']);
+    expect(idsOf(stream).slice(0, 2)).toEqual(['2', '3'].map(formatSequence));
   });
+
+  it.each(['1', '01', '0000000000000000001'])(
+    'resumes after %s, with leading zeros or without',
+    async (lastEventId) => {
+      const stream = await follow('', { lastEventId });
+      await come(stream, 1);
+      expect(idsOf(stream)[0]).toBe(formatSequence('2'));
+    },
+  );
 
   it('tells only the types and the session asked for', async () => {
     const other = randomUUID();
@@ -126,8 +136,10 @@ describe('GET /api/v1/events/stream', () => {
     });
     expect(test.app.get(EventTail).eventsAfter(0n)).toBeNull();
     const stream = await follow('?after=0');
-    await waitFor('all', async () => stream.lastEventId() === (await newest()));
-    expect(idsOf(stream)).toEqual(Array.from({ length: stream.events.length }, (_, index) => `${index + 1}`));
+    await waitFor('all', async () => stream.lastEventId() === formatSequence(await newest()));
+    expect(idsOf(stream)).toEqual(
+      Array.from({ length: stream.events.length }, (_, index) => formatSequence(`${index + 1}`)),
+    );
     expect(stream.events.length).toBe(Number(await newest()));
   });
 

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { formatSequence } from '../../src/events/cloud-event.js';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { CloudEvent } from '../../src/events/cloud-event.js';
 import { appendEvents } from '../../src/events/outbox.js';
@@ -38,11 +39,11 @@ describe('GET /api/v1/events', () => {
   it('answers CloudEvents, from the beginning', async () => {
     const { items, next } = await feed();
     expect(items.map(({ type, sequence }) => [type, sequence])).toEqual([
-      ['pv.session.started.v1', '1'],
-      ['pv.session.awaiting_installation.v1', '2'],
-      ['pv.session.online.v1', '3'],
+      ['pv.session.started.v1', formatSequence('1')],
+      ['pv.session.awaiting_installation.v1', formatSequence('2')],
+      ['pv.session.online.v1', formatSequence('3')],
     ]);
-    expect(next).toBe('3');
+    expect(next).toBe(formatSequence('3'));
     expect(items[2]).toEqual({
       specversion: '1.0',
       id: expect.stringMatching(/^[0-9a-f-]{36}$/),
@@ -51,7 +52,7 @@ describe('GET /api/v1/events', () => {
       subject: session,
       time: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
       datacontenttype: 'application/json',
-      sequence: '3',
+      sequence: formatSequence('3'),
       data: expect.objectContaining({ sessionId: session, state: 'online' }),
     });
   });
@@ -60,7 +61,7 @@ describe('GET /api/v1/events', () => {
     const first = await feed('?limit=2');
     expect(first.items).toHaveLength(2);
     const second = await feed(`?limit=2&after=${first.next}`);
-    expect(second.items.map(({ sequence }) => sequence)).toEqual(['3']);
+    expect(second.items.map(({ sequence }) => sequence)).toEqual([formatSequence('3')]);
     expect(await feed(`?after=${second.next}`)).toEqual({ items: [], next: second.next });
   });
 
@@ -69,7 +70,7 @@ describe('GET /api/v1/events', () => {
     async (types) => {
       const { items, next } = await feed(`?types=${encodeURIComponent(types)}`);
       expect(items.map(({ type }) => type)).toEqual(['pv.session.online.v1']);
-      expect(next).toBe('3');
+      expect(next).toBe(formatSequence('3'));
     },
   );
 

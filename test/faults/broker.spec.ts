@@ -193,7 +193,11 @@ if (program === null) {
     it('takes nothing from a publisher that another has overtaken', async () => {
       await append(3);
       const { events } = await new EventsStore(database).readPage('0', undefined, 10);
-      const [first, second, third] = events.map(toCloudEvent) as [CloudEvent, CloudEvent, CloudEvent];
+      const [first, second, third] = events.map((event) => toCloudEvent(event, '/pv-onboarding')) as [
+        CloudEvent,
+        CloudEvent,
+        CloudEvent,
+      ];
       const stale = await openNats(nats.url);
       const current = await openNats(nats.url);
       ends.unshift(
@@ -224,12 +228,14 @@ if (program === null) {
       await published(2);
       const { events } = await new EventsStore(database).readPage('0', undefined, 10);
       expect(await readStream(nats.url)).toEqual(
-        events.map(toCloudEvent).map((event, index) => ({
-          subject: [`pv.session.online.v1.${subject}`, 'pv.remote.degraded.v1.read%2E%2A_%3E%C3%A9'][index],
-          id: event.id,
-          contentType: 'application/cloudevents+json',
-          event: JSON.parse(JSON.stringify(event)) as unknown,
-        })),
+        events
+          .map((event) => toCloudEvent(event, '/pv-onboarding'))
+          .map((event, index) => ({
+            subject: [`pv.session.online.v1.${subject}`, 'pv.remote.degraded.v1.read%2E%2A_%3E%C3%A9'][index],
+            id: event.id,
+            contentType: 'application/cloudevents+json',
+            event: JSON.parse(JSON.stringify(event)) as unknown,
+          })),
       );
     });
 

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { formatSequence } from '../../src/events/cloud-event.js';
 import { appendEvents } from '../../src/events/outbox.js';
 import { EventsStore } from '../../src/events/events.store.js';
 import { EventStream } from '../../src/events/stream/event-stream.js';
@@ -59,11 +60,11 @@ async function readThroughDrops(isOver: (last: string) => boolean): Promise<stri
 
 async function compareAll() {
   let deadline = Infinity;
-  const isOver = (last: string) => last === String(EVENTS) || performance.now() > deadline;
+  const isOver = (last: string) => last === formatSequence(String(EVENTS)) || performance.now() > deadline;
   const clients = Array.from({ length: CLIENTS }, () => readThroughDrops(isOver));
   await write();
   deadline = performance.now() + COME_WITHIN_MS;
-  const expected = Array.from({ length: EVENTS }, (_, index) => String(index + 1));
+  const expected = Array.from({ length: EVENTS }, (_, index) => formatSequence(String(index + 1)));
   const faults = { missing: 0, doubled: 0, notIncreasing: 0 };
   for (const got of await Promise.all(clients)) {
     const seen = new Set(got);

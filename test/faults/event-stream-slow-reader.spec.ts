@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { formatSequence } from '../../src/events/cloud-event.js';
 import { appendEvents } from '../../src/events/outbox.js';
 import { EventsStore } from '../../src/events/events.store.js';
 import { StreamOutput } from '../../src/events/stream/stream-output.js';
@@ -87,7 +88,7 @@ describe('R33: a slow reader harms nobody', () => {
     const newest = await test.app.get(EventsStore).getNewest();
     await waitFor(
       'the others to have everything',
-      () => readers.every((reader) => reader.lastEventId() === newest),
+      () => readers.every((reader) => reader.lastEventId() === formatSequence(newest)),
       30_000,
     );
     await waitFor('the slow one to be cut', endedAsSlow, 30_000);

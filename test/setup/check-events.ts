@@ -34,7 +34,7 @@ export async function findFaultyEvents(client: pg.Client): Promise<string[]> {
 export function faultsOf(event: SequencedEvent): string[] {
   if (!isEventName(event.name)) return [`${String(event.name)} is no event of the catalogue`];
   const validate = validatorsByName().get(event.name);
-  if (validate?.(JSON.parse(JSON.stringify(toCloudEvent(event)))) === true) return [];
+  if (validate?.(JSON.parse(JSON.stringify(toCloudEvent(event, '/pv-onboarding')))) === true) return [];
   return (validate?.errors ?? []).map(
     ({ instancePath, message, params }) =>
       `${event.name}: ${instancePath} ${message} ${JSON.stringify(params)}`,

@@ -42,7 +42,7 @@ export class Broker implements OnApplicationBootstrap, OnModuleDestroy, BeforeAp
   private isWithoutDatabase = false;
 
   constructor(
-    environment: Environment,
+    private readonly environment: Environment,
     private readonly database: Database,
     private readonly signal: EventSignal,
     private readonly publishers: Publishers,
@@ -119,7 +119,9 @@ export class Broker implements OnApplicationBootstrap, OnModuleDestroy, BeforeAp
     while (!stop.aborted) {
       const said = this.signal.count;
       const events = await sql.readEventsAfter(this.database, readTo, PAGE);
-      const { acked, failure } = await publisher.publish(events.map(toCloudEvent));
+      const { acked, failure } = await publisher.publish(
+        events.map((event) => toCloudEvent(event, this.environment.EVENT_SOURCE)),
+      );
       const last = events[acked - 1];
       if (last !== undefined) {
         this.published.inc(acked);

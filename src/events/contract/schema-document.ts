@@ -1,5 +1,5 @@
 import { EVENT_NAMES, type EventName } from '../catalogue.js';
-import { SOURCE, toEventType } from '../cloud-event.js';
+import { toEventType } from '../cloud-event.js';
 import { EVENT_SCHEMAS } from './event-schemas.js';
 
 /** A JSON Schema, as plain data. */
@@ -14,7 +14,7 @@ export function schemaOfEvent(name: EventName, fields: 'open' | 'closed' = 'open
   const properties = {
     specversion: { const: '1.0' },
     id: { type: 'string', format: 'uuid', description: 'The same at every delivery' },
-    source: { const: SOURCE },
+    source: { type: 'string', format: 'uri-reference', description: '`EVENT_SOURCE` of the deployment' },
     type: { const: toEventType(name) },
     subject: {
       type: 'string',
@@ -24,8 +24,8 @@ export function schemaOfEvent(name: EventName, fields: 'open' | 'closed' = 'open
     datacontenttype: { const: 'application/json' },
     sequence: {
       type: 'string',
-      pattern: '^[1-9][0-9]*$',
-      description: 'Place in the feed: a decimal number',
+      pattern: '^[0-9]{19}$',
+      description: 'Position in the feed: sorts as text in the order of the feed',
     },
     data,
   };

@@ -92,7 +92,7 @@ export class EventStream {
       name: event.name,
       subject: event.subject,
       sequence: BigInt(event.sequence),
-      text: eventBlock(event),
+      text: eventBlock(event, this.tail.source),
     }));
     return { events, next: BigInt(page.next) };
   }

@@ -1,4 +1,5 @@
 import { Injectable, Logger, type OnModuleDestroy } from '@nestjs/common';
+import { Environment } from '../../platform/env/environment.js';
 import { runOutsideRequest } from '../../platform/http/request-context.js';
 import { errorText } from '../../platform/redaction/error-text.js';
 import { EventSignal } from '../event-signal.service.js';
@@ -36,11 +37,16 @@ export class EventTail implements OnModuleDestroy {
   private reached = 0n;
   private readers = 0;
   private stopping = new AbortController();
+  /** Of every CloudEvent. */
+  readonly source: string;
 
   constructor(
     private readonly store: EventsStore,
     private readonly signal: EventSignal,
-  ) {}
+    { EVENT_SOURCE }: Environment,
+  ) {
+    this.source = EVENT_SOURCE;
+  }
 
   onModuleDestroy(): void {
     this.stopping.abort();
@@ -105,7 +111,7 @@ export class EventTail implements OnModuleDestroy {
   private add(events: readonly SequencedEvent[], reached: bigint): void {
     for (const event of events) {
       const { name, subject } = event;
-      const kept = { name, subject, sequence: BigInt(event.sequence), text: eventBlock(event) };
+      const kept = { name, subject, sequence: BigInt(event.sequence), text: eventBlock(event, this.source) };
       this.events.push(kept);
       this.characters += kept.text.length;
       // Events from before an erasure are kept here as they were, with what has been erased from them since.

@@ -83,7 +83,7 @@ export class StreamController {
 
 function readPlace(lastEventId: string | undefined, after: string | undefined, newest: string): string {
   if (lastEventId !== undefined && !SEQUENCE.test(lastEventId)) {
-    const message = 'must be the `id` of an event of this stream: a number of at most 18 digits';
+    const message = 'must be the `id` of an event of this stream: a number of at most 19 digits';
     refuse([{ field: LAST_EVENT_ID, message }]);
   }
   const place = lastEventId ?? after ?? newest;

@@ -11,7 +11,7 @@ export class StreamQuery {
     type: String,
   })
   @IsOptional()
-  @Matches(SEQUENCE, { message: 'after must be the `sequence` of an event: a number of at most 18 digits' })
+  @Matches(SEQUENCE, { message: 'after must be the `sequence` of an event: a number of at most 19 digits' })
   after?: string;
 
   @ApiPropertyOptional({

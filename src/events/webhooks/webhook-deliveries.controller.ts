@@ -7,7 +7,7 @@ import { ApiPage } from '../../platform/http/api-page.decorator.js';
 import { ApiProblems } from '../../platform/http/api-problems.decorator.js';
 import type { Page } from '../../platform/http/page.js';
 import { ParseUuid } from '../../platform/http/uuid.pipe.js';
-import { toEventType } from '../cloud-event.js';
+import { formatSequence, toEventType } from '../cloud-event.js';
 import {
   ListDeliveriesQuery,
   RedeliveryRequest,
@@ -91,7 +91,7 @@ export class WebhookDeliveriesController {
       plan.kind === 'these'
         ? await this.redelivery.redeliverThese(id, plan.deliveryIds, actorOf(key))
         : await this.redelivery.redeliverRange(id, plan.range, actorOf(key));
-    return { redelivered: count, next };
+    return { redelivered: count, next: next === null ? null : formatSequence(next) };
   }
 }
 
@@ -100,7 +100,7 @@ const toView = (delivery: StoredDelivery): WebhookDeliveryView => ({
   endpointId: delivery.endpointId,
   eventId: delivery.eventId,
   type: toEventType(delivery.name),
-  sequence: delivery.sequence,
+  sequence: formatSequence(delivery.sequence),
   subject: delivery.subject,
   status: delivery.status,
   attempts: delivery.attempts,

@@ -22,7 +22,7 @@ import { DELIVERY_STATUSES, type DeliveryStatus } from './webhook-deliveries.sto
 
 /** A page of the list. */
 const MAX_IDS = 200;
-const BE_A_SEQUENCE = 'must be the sequence of an event: a text of at most 18 digits';
+const BE_A_SEQUENCE = 'must be the sequence of an event: a text of at most 19 digits';
 
 export class ListDeliveriesQuery extends PageQuery {
   @ApiPropertyOptional({ format: 'uuid' })
@@ -66,7 +66,7 @@ export class WebhookDeliveryView {
   @ApiProperty({ enum: EVENT_NAMES.map(toEventType) })
   type: string;
 
-  @ApiProperty({ description: 'Place of the event in the feed', pattern: '^[1-9][0-9]*$' })
+  @ApiProperty({ description: 'Position of the event in the feed', pattern: '^[0-9]{19}$' })
   sequence: string;
 
   @ApiProperty({ description: 'Of the event; of one subject, an endpoint gets one event after the other' })

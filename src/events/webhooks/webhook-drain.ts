@@ -28,6 +28,8 @@ const STOP_WITHIN_MS = 1_000;
 export interface DrainParts {
   readonly store: WebhookDrainStore;
   readonly sender: WebhookSender;
+  /** EVENT_SOURCE. */
+  readonly source: string;
   readonly schedule: readonly number[];
   /** Is told of every attempt, as soon as it has ended. */
   readonly onAttempt: (plan: DeliveryPlan) => void;
@@ -159,7 +161,11 @@ export class WebhookDrain {
     const { sender, schedule, onAttempt } = this.parts;
     const sentAtMs = performance.now();
     const { event } = delivery;
-    const message = { id: event.id, body: JSON.stringify(toCloudEvent(event)), timestamp: new Date() };
+    const message = {
+      id: event.id,
+      body: JSON.stringify(toCloudEvent(event, this.parts.source)),
+      timestamp: new Date(),
+    };
     const outcome = await sender.sendOver(
       this.opened.at(-1)!,
       this.destination!,

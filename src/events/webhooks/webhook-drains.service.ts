@@ -46,6 +46,7 @@ export class WebhookDrains implements OnModuleInit {
       {
         store: this.store,
         sender: this.sender,
+        source: this.environment.EVENT_SOURCE,
         schedule: this.environment.WEBHOOK_RETRY_SCHEDULE_MS,
         onAttempt: ({ status }) => this.attempts.inc({ outcome: OUTCOMES[status] }),
       },

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { AuditLog } from '../../access/audit-log.store.js';
 import { Database } from '../../platform/database/database.js';
-import { SOURCE } from '../cloud-event.js';
+import { Environment } from '../../platform/env/environment.js';
 import { TEST_TYPE } from '../contract/webhook-test-event.js';
 import { WebhookSecretsStore } from './webhook-secrets.store.js';
 import { WebhookSender } from './webhook-sender.service.js';
@@ -16,6 +16,7 @@ export class WebhookTest {
     private readonly sender: WebhookSender,
     private readonly database: Database,
     private readonly audit: AuditLog,
+    private readonly environment: Environment,
   ) {}
 
   /** Throws Problem not_found; whatever the receiver does is an answer. */
@@ -26,7 +27,7 @@ export class WebhookTest {
     const startedAt = performance.now();
     const outcome = await this.sender.send(destination, {
       id: eventId,
-      body: JSON.stringify(testEvent(eventId, endpointId, timestamp)),
+      body: JSON.stringify(testEvent(eventId, endpointId, timestamp, this.environment.EVENT_SOURCE)),
       timestamp,
     });
     const durationMs = Math.round(performance.now() - startedAt);
@@ -43,10 +44,10 @@ export class WebhookTest {
 }
 
 /** As TEST_EVENT_SCHEMA says. */
-const testEvent = (id: string, endpointId: string, time: Date) => ({
+const testEvent = (id: string, endpointId: string, time: Date, source: string) => ({
   specversion: '1.0',
   id,
-  source: SOURCE,
+  source,
   type: TEST_TYPE,
   subject: endpointId,
   time: time.toISOString(),

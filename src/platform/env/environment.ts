@@ -10,6 +10,7 @@ import {
   IsUrl,
   Matches,
   Max,
+  MaxLength,
   Min,
   MinLength,
   ValidateBy,
@@ -81,6 +82,13 @@ export class Environment {
   @IsOptional()
   @IsUrl(URL_RULES, URL_MESSAGE)
   PUBLIC_URL?: string;
+
+  /** `source` of every CloudEvent: a URI reference that names the deployment for ever, wherever it moves. */
+  @MaxLength(1_000, { message: 'EVENT_SOURCE must be at most 1,000 characters long' })
+  @Matches(/^[\w\-.~:/?#[\]@!$&'()*+,;=%]+$/, {
+    message: 'EVENT_SOURCE must be a URI or a path such as /pv-onboarding',
+  })
+  EVENT_SOURCE: string = '/pv-onboarding';
 
   /** Whether `/docs` shows the API to people; without a value not in production. */
   @boolean()

@@ -67,6 +67,7 @@ describe('readEnvironment', () => {
       DOCS: true,
       WEBHOOK_ALLOW_PRIVATE_ADDRESSES: true,
       LATE_ONLINE_DAYS: 7,
+      EVENT_SOURCE: '/pv-onboarding',
       EAN_CHECK_DIGIT: 'warn',
       LOG_LEVEL: 'info',
       LOG_FORMAT: 'json',
