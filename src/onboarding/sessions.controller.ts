@@ -9,6 +9,7 @@ import { ApiProblems } from '../platform/http/api-problems.decorator.js';
 import type { Page } from '../platform/http/page.js';
 import { PLAIN_READ } from '../platform/http/plain-read.js';
 import { ParseUuid } from '../platform/http/uuid.pipe.js';
+import { LOCATION } from '../platform/http/response-headers.js';
 import { NewSession, SessionQuery, SessionsQuery, SessionView } from './sessions.dto.js';
 import { SessionsService } from './sessions.service.js';
 
@@ -25,8 +26,8 @@ export class SessionsController {
     description:
       'Answers 200 with the open session of the same location and brand if there is one: a double click gets the same.',
   })
-  @ApiCreatedResponse({ description: 'Started', type: SessionView })
-  @ApiOkResponse({ description: 'An open session is reused', type: SessionView })
+  @ApiCreatedResponse({ description: 'Started', type: SessionView, headers: LOCATION })
+  @ApiOkResponse({ description: 'An open session is reused', type: SessionView, headers: LOCATION })
   @ApiProblems('invalid_request', 'not_found', 'remote_rejected', 'remote_unavailable')
   async start(
     @Param('gridLocationId', ParseUuid) gridLocationId: string,

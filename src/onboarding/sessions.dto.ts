@@ -22,7 +22,8 @@ export class NewSession {
   brand?: string;
 
   @ApiPropertyOptional({
-    type: Object,
+    type: 'object',
+    additionalProperties: true,
     description: 'Yours: answered and told in events as it came; at most 4,096 bytes. No personal data',
   })
   @IsOptional()
@@ -120,7 +121,7 @@ export class SessionView {
   @ApiProperty({ type: String, nullable: true })
   brand: string | null;
 
-  @ApiProperty({ type: Object })
+  @ApiProperty({ type: 'object', additionalProperties: true, description: 'As given at the start' })
   metadata: Metadata;
 
   @ApiProperty({ enum: SESSION_STATES })

@@ -36,7 +36,7 @@ export class UserView {
   @ApiProperty({ type: [GridLocationView], description: 'In the order of their EANs' })
   gridLocations: GridLocationView[];
 
-  @ApiProperty({ type: 'object', additionalProperties: true })
+  @ApiProperty({ type: 'object', additionalProperties: true, description: 'As given at the registration' })
   metadata: Metadata;
 
   @ApiProperty({

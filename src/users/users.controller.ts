@@ -11,6 +11,7 @@ import { RequireScope } from '../access/require-scope.decorator.js';
 import { ApiProblems } from '../platform/http/api-problems.decorator.js';
 import { decodeCursor, toPage } from '../platform/http/page.js';
 import { ParseUuid } from '../platform/http/uuid.pipe.js';
+import { LOCATION, RETRY_AFTER } from '../platform/http/response-headers.js';
 import { ListUsersQuery } from './list-queries.dto.js';
 import { RegisterUserInput } from './register-user.dto.js';
 import { RegistrationView, toRegistrationView } from './registration.view.js';
@@ -35,11 +36,12 @@ export class UsersController {
       'May be repeated: a tenantReference is registered once. 202 answers a registration that is not decided yet: it is sent ' +
       'later, or its answer was lost and a person decides (see /registrations).',
   })
-  @ApiCreatedResponse({ type: UserView, description: 'Registered by this request' })
-  @ApiOkResponse({ type: UserView, description: 'Registered before, with the same EANs' })
+  @ApiCreatedResponse({ type: UserView, description: 'Registered by this request', headers: LOCATION })
+  @ApiOkResponse({ type: UserView, description: 'Registered before, with the same EANs', headers: LOCATION })
   @ApiAcceptedResponse({
     type: RegistrationView,
     description: 'Not decided yet; Location is the registration',
+    headers: { ...LOCATION, ...RETRY_AFTER },
   })
   @ApiProblems(
     'invalid_request',

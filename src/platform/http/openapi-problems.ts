@@ -2,11 +2,7 @@ import { getSchemaPath, type OpenAPIObject } from '@nestjs/swagger';
 import { PROBLEMS, type ProblemCode } from '../problem/problem.js';
 import { ProblemView } from './api-problems.decorator.js';
 import type { Operation, Response } from './openapi-operations.js';
-
-const RETRY_AFTER = {
-  description: 'Seconds until asking again makes sense',
-  schema: { type: 'integer', minimum: 1 },
-};
+import { RETRY_AFTER } from './response-headers.js';
 
 /** Writes out what `@ApiProblems` noted, with the problems that every route of a kind may answer. */
 export function describeProblems(document: OpenAPIObject): void {
@@ -59,6 +55,6 @@ function responseOf(codes: readonly ProblemCode[]): Response {
         },
       },
     },
-    ...(mayPass && { headers: { 'Retry-After': RETRY_AFTER } }),
+    ...(mayPass && { headers: RETRY_AFTER }),
   };
 }

@@ -22,7 +22,15 @@ export function createDocument(app: INestApplication, examples: RecordedExamples
     .setVersion('1')
     .setDescription(DESCRIPTION)
     .addServer('/')
-    .addBearerAuth({ type: 'http', scheme: 'bearer', description: 'An API key, or ADMIN_API_KEY' }, 'apiKey')
+    .addBearerAuth(
+      {
+        type: 'http',
+        scheme: 'bearer',
+        bearerFormat: 'API key',
+        description: 'An API key, or ADMIN_API_KEY',
+      },
+      'apiKey',
+    )
     .build();
   const document = SwaggerModule.createDocument(app, config);
   followRules(document);
