@@ -173,11 +173,12 @@ export const WATCH_CLOSED: Statement = {
     SELECT id FROM readable`,
 };
 
+/** Under the fence of a read that brought nothing: the read of another may be about to reopen the session, which must stay watched. */
 export const STOP_CLOSED_POLL: Statement = {
   name: 'stop_poll_of_closed_session',
   text: `
     DELETE FROM session_polls p USING onboarding_sessions s
-     WHERE p.session_id = $1 AND s.id = p.session_id AND s.closed_at IS NOT NULL`,
+     WHERE p.session_id = $1 AND p.batch_id = $2::bigint AND s.id = p.session_id AND s.closed_at IS NOT NULL`,
 };
 
 export const STOP_POLLS: Statement = {

@@ -82,9 +82,9 @@ export class PollsStore {
     return rows.length > 0;
   }
 
-  /** Takes back what `watchClosed` did when the read brought nothing. */
-  async stopWatchingClosed(sessionId: string): Promise<void> {
-    await this.database.query(sql.STOP_CLOSED_POLL, [sessionId]);
+  /** Takes back what `watchClosed` did when the read of the batch brought nothing. */
+  async stopWatchingClosed(sessionId: string, batchId: string): Promise<void> {
+    await this.database.query(sql.STOP_CLOSED_POLL, [sessionId, batchId]);
   }
 
   private async claim(

@@ -45,9 +45,10 @@ export class SessionRefreshService {
 
   /** Throws Problem not_found, session_closed, remote_unavailable. */
   async refresh(id: string): Promise<SessionRow> {
-    const session = await this.answers.getSession(id);
-    if (session.closedAt === null) await this.readSince(id, Infinity);
-    else await this.readClosed(session);
+    const { closedAt, state } = await this.answers.getSession(id);
+    if (closedAt !== null && !(await this.polls.watchClosed(id, state)))
+      throw new Problem('session_closed', `The user of session ${id} has been erased`);
+    await this.readSince(id, Infinity);
     return this.answers.getSession(id);
   }
 
@@ -58,17 +59,6 @@ export class SessionRefreshService {
     if (session.closedAt !== null || session.checkedAt.getTime() >= oldest) return session;
     await this.readSince(id, oldest);
     return this.answers.getSession(id);
-  }
-
-  /** Reads a session that is not watched. What shows life makes it watched again; anything else leaves it as it was. */
-  private async readClosed({ id, state }: SessionRow): Promise<void> {
-    if (!(await this.polls.watchClosed(id, state)))
-      throw new Problem('session_closed', `The user of session ${id} has been erased`);
-    try {
-      await this.readSince(id, Infinity);
-    } finally {
-      await this.polls.stopWatchingClosed(id);
-    }
   }
 
   /** Reads, or joins the read that waits for its claim. */
@@ -84,16 +74,24 @@ export class SessionRefreshService {
     return done;
   }
 
-  /** Claims, unless the read of another that was under way turns out to be young enough: then null. Nobody joins afterwards. */
+  /**
+   * Claims, unless the read of another that was under way turns out to be young enough: then null. Nobody joins afterwards. A closed
+   * session is watched for this read: what shows life makes it watched again, anything else leaves it as it was.
+   */
   private async claim(id: string, need: WaitingRead['need']): Promise<PollBatch | null> {
     const deadline = performance.now() + this.environment.SCS_TIMEOUT_MS + WAIT_MARGIN_MS;
     try {
       do {
         const batch = await this.polls.claimOne(id);
         if (batch !== null) return batch;
-        await new Promise((resolve) => setTimeout(resolve, LOOK_AGAIN_MS));
-        const { nextCheckAt, checkedAt } = await this.answers.getSession(id);
-        if (nextCheckAt === null || checkedAt.getTime() >= need.oldest) return null;
+        const { state, closedAt, nextCheckAt, checkedAt } = await this.answers.getSession(id);
+        if (checkedAt.getTime() >= need.oldest) return null;
+        if (closedAt === null || nextCheckAt !== null) {
+          await new Promise((resolve) => setTimeout(resolve, LOOK_AGAIN_MS));
+          continue;
+        }
+        // A read of a closed session has ended. For a refresh it was sent too early, unless the user has been erased meanwhile.
+        if (need.oldest < Infinity || !(await this.polls.watchClosed(id, state))) return null;
       } while (performance.now() < deadline);
     } finally {
       this.waiting.delete(id);
@@ -147,5 +145,6 @@ export class SessionRefreshService {
   private async postpone(batch: PollBatch, step: Step<'postpone'>): Promise<void> {
     const { sessionId } = batch.polls[0]!;
     await this.polls.recordFailures([{ sessionId, batchId: batch.id, ...step }]);
+    await this.polls.stopWatchingClosed(sessionId, batch.id);
   }
 }
