@@ -29,6 +29,7 @@ const AWAITING: SessionRecord = {
   closedAt: null,
   finished: false,
   recordedAt: STARTED,
+  changedAt: STARTED,
   anchorAt: STARTED,
   endingSince: null,
   endingReads: 0,
@@ -219,6 +220,26 @@ describe('reconcile', () => {
     const tenDaysLater = new Date(STARTED.getTime() + 10 * DAY);
     const shorter = observed({ expiresAt: EXPIRES });
     expect(hourly(monthly, shorter, 7, tenDaysLater)).toEqual(['', '', '', '', '', '', 'session.closed']);
+  });
+
+  it('R65: takes an expiresAt for a claim that was recorded shortly before it would end the watch', () => {
+    const weekLater = new Date(STARTED.getTime() + 7 * DAY);
+    const minutesBefore = new Date(weekLater.getTime() - 600_000);
+    const told = { ...AWAITING, expiresAt: new Date('0001-01-01T00:00:00Z'), changedAt: minutesBefore };
+    const decision = reconcile(told, { kind: 'unchanged' }, weekLater, SETTINGS);
+    expect(decision).toMatchObject({ close: null, watch: { ending: { since: weekLater, reads: 1 } } });
+  });
+
+  it('R65: ends the late window of a session that is now expired, now lost', () => {
+    const weekLater = new Date(NOW.getTime() + 7 * DAY);
+    const expired = observed({ active: false, expired: true });
+    const first = reconcile(AWAITING, expired, NOW, SETTINGS).watch!;
+    expect(first.anchorAt).toEqual(NOW);
+    const lost = { ...AWAITING, state: 'lost' as const, anchorAt: first.anchorAt };
+    expect(reconcile(lost, expired, weekLater, SETTINGS)).toMatchObject({
+      transition: { state: 'expired' },
+      close: 'late_window_over',
+    });
   });
 
   it('R65: forgets the evidence with the first read that says otherwise', () => {

@@ -16,6 +16,8 @@ export interface SessionRecord extends EventSubject, ChangeRecord {
   readonly startedUpdatedAt: Date;
   readonly expiresAt: Date;
   readonly recordedAt: Date;
+  /** When what is recorded of it changed last. */
+  readonly changedAt: Date;
   readonly closedAt: Date | null;
   /** When the phase began; null when the session is not watched. */
   readonly anchorAt: Date | null;
@@ -80,7 +82,9 @@ export function reconcile(
   const transition = reading.kind === 'rederived' ? verdict : next(session.state, verdict);
   const state = transition?.state ?? session.state;
   const inverters = compareInverters(session, reading, verdict);
-  const anchorAt = transition === null ? (session.anchorAt ?? now) : now;
+  // Or a session that is now lost, now expired would be watched for ever.
+  const isSamePhase = phaseOf(state) === phaseOf(session.state);
+  const anchorAt = isSamePhase ? (session.anchorAt ?? now) : now;
   const { reason, close, ending } = planEnd(session, state, reading, anchorAt, now, settings);
   const isClosed = session.closedAt !== null;
   const isReopened =
@@ -161,7 +165,10 @@ function planEnd(
   const reason = isGone
     ? 'lost'
     : findEnd({ phase, anchorAt, expiresAt, recordedAt: session.recordedAt }, now, settings);
-  const isClaim = isGone || expiresAt.getTime() !== session.expiresAt.getTime();
+  // An expiresAt that may have been said for the first time a moment ago is no more than a claim, whatever else has changed since.
+  const isRecent = now.getTime() - session.changedAt.getTime() < settings.endEvidenceMs;
+  const endsByExpiry = phase !== 'settling' && phase !== 'late';
+  const isClaim = isGone || expiresAt.getTime() !== session.expiresAt.getTime() || (endsByExpiry && isRecent);
   return { reason, ...weighEnd(reason, isClaim, endingOf(session), now, settings) };
 }
 

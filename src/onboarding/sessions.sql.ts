@@ -4,7 +4,7 @@ import { instantOf } from '../platform/database/timestamps.js';
 const SELECT_RECORD = `
     SELECT s.id, s.user_id AS "userId", s.grid_location_id AS "gridLocationId", u.tenant_reference AS "tenantReference",
            s.brand, s.metadata, s.state, s.basis, s.rule, s.finished, s.started_updated_at AS "startedUpdatedAt",
-           s.expires_at AS "expiresAt", s.recorded_at AS "recordedAt", s.closed_at AS "closedAt",
+           s.expires_at AS "expiresAt", s.recorded_at AS "recordedAt", s.changed_at AS "changedAt", s.closed_at AS "closedAt",
            p.anchor_at AS "anchorAt", p.batch_id::text AS "batchId", p.ending_since AS "endingSince",
            coalesce(p.ending_reads, 0) AS "endingReads", p.changes_clear_at AS "changesClearAt", p.flapping_since AS "flappingSince",
            coalesce((SELECT json_agg(json_build_object('id', i.id, 'missing', i.missing_since IS NOT NULL))
