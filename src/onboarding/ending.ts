@@ -50,7 +50,7 @@ function believableEnd({ expiresAt, recordedAt }: EndingSession): number {
 
 /**
  * Returns whether a reason to close is believed now. Time that passes is; a claim of the remote service (that the session is gone, or
- * another expiresAt than before) must last, so that a deployment of it that sends nonsense closes nothing. `before` is the evidence so far.
+ * an expiresAt that it may not have said for long) must last, so that a deployment of it that sends nonsense closes nothing. `before` is the evidence so far.
  */
 export function weighEnd(
   reason: CloseReason | null,
