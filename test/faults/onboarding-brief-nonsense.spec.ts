@@ -106,6 +106,17 @@ describe('R65: an end needs lasting evidence', () => {
     ]);
   });
 
+  it('takes an empty 200 for no answer, also about a lost session', async () => {
+    service = await startScriptedService({ ROLE: 'api' });
+    const { remote, client } = service;
+    const { id } = await client.startNew();
+    remote.script(id, () => ({ status: 404, body: '' }));
+    while ((await client.session(id)).state !== 'lost')
+      await client.call('POST', `/onboarding/pv/${id}/refresh`);
+    remote.script(id, () => ({ status: 200, body: '' }));
+    expect((await client.call('POST', `/onboarding/pv/${id}/refresh`)).status).toBe(503);
+  });
+
   it('turns red when what ends a session need not last', async () => {
     const { closed } = await deploy((app) => {
       Object.assign(app.get(SessionsStore)['settings'], { endEvidenceMs: 0 });
