@@ -63,6 +63,7 @@ export class Database implements Sql, OnApplicationShutdown {
       keepAlive: true,
       application_name: `pv-onboarding ${environment.ROLE}`,
       types: withFastTimestamps,
+      ...inUtc,
     });
     this.pool.on('error', (error) => this.logger.warn(`idle database connection lost: ${error.message}`));
     // The pool's handler does not cover a client that is checked out; without one of its own, a lost connection ends the process.
@@ -142,6 +143,13 @@ export class Database implements Sql, OnApplicationShutdown {
     await this.pool.end();
   }
 }
+
+/**
+ * Prisma's adapter drops the offset of an instant that it reads. With the time zone of the database, or of its role, times would be off
+ * by that, and those at the edges of the years 1 and 9999 could not be read. Not a startup option, since an address may bring its own.
+ * The pool waits for it, though its types do not say so.
+ */
+const inUtc = { onConnect: (client: pg.ClientBase) => client.query(`SET TIME ZONE 'UTC'`) };
 
 async function again<T>(work: () => Promise<T>): Promise<T> {
   for (let attempt = 1; ; attempt++) {
