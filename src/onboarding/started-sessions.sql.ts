@@ -6,6 +6,8 @@ import { holdingPlace } from './starts.sql.js';
 // The clock of the database, in the form in which events tell instants.
 const OBSERVED_AT = `to_jsonb(to_char(now AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'))`;
 
+const IS_OPEN = `closed_at IS NULL AND state IN ('awaiting_owner', 'awaiting_installation')`;
+
 /**
  * The start $3 with the lease token $4 has brought the session $5 of the location $1 and the brand $2: records it ($6, with the
  * ciphertext of its startUrl $7), keeps the answer ($8), watches it from now on, the first read in $9 ms (nobody finishes a web flow
@@ -13,9 +15,9 @@ const OBSERVED_AT = `to_jsonb(to_char(now AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24
  * longer held or its place is gone.
  *
  * A session that is known already has no "startedAt". If it is of the same user, location and brand and its web flow may still be of
- * use, the remote service answered a second start with the first session: it is left as it is, but for being the current one. If not,
- * or if the id is the subject of events about something else, such as a user, "owner" says what the id belongs to, and nothing is
- * changed. A session that another transaction inserts at the same moment is not known to this statement: it fails with a unique
+ * use, the remote service answered a second start with the first session: it is left as it is, but for being the current one, and it is
+ * given the startUrl if it has lost its own, which goes whenever the state is not open. If not, or if the id is the subject of events
+ * about something else, such as a user, "owner" says what the id belongs to, and nothing is changed. A session that another transaction inserts at the same moment is not known to this statement: it fails with a unique
  * violation, since whose that session is can only be seen by another statement.
  *
  * `held` comes before everything else, and the event after the transition that it tells, as they follow in the story of a session. The
@@ -50,8 +52,11 @@ export const KEEP_STARTED_SESSION: Statement = {
          AND EXISTS (SELECT FROM accepted)
       RETURNING id
     ), reinstated AS (
-      UPDATE onboarding_sessions SET superseded_at = NULL, changed_at = clock_timestamp()
-       WHERE id = $5 AND superseded_at IS NOT NULL AND EXISTS (SELECT FROM accepted) AND (SELECT count(*) FROM superseded) >= 0
+      UPDATE onboarding_sessions
+         SET superseded_at = NULL, start_url_ciphertext = CASE WHEN ${IS_OPEN} THEN coalesce(start_url_ciphertext, $7::bytea) END,
+             changed_at = clock_timestamp()
+       WHERE id = $5 AND (superseded_at IS NOT NULL OR ($7::bytea IS NOT NULL AND start_url_ciphertext IS NULL AND ${IS_OPEN}))
+         AND EXISTS (SELECT FROM accepted) AND (SELECT count(*) FROM superseded) >= 0
     ), session AS (
       INSERT INTO onboarding_sessions (id, user_id, grid_location_id, brand, metadata, state, basis, rule, finished, active, expired,
                                        start_url_ciphertext, created_at, updated_at, expires_at, started_updated_at,
