@@ -43,12 +43,17 @@ const SELECT = `
 /**
  * Excludes a row if a later session of the same owner, a user or a grid location, has the same inverter: one that still lists it, else
  * the one that listed it first most recently. Sessions of other owners are no matter: an inverter may legitimately stand in several.
+ *
+ * PostgreSQL must go by the sessions of the owner, which are few, and not by the index on inverter ids: a remote service that gives one
+ * id to the inverters of everybody would make each row be compared with all others. So the comparison is a value and no join, and the id
+ * a range, for which that index looks worse than the primary key.
  */
 const isLatestOf = (owner: 'user_id' | 'grid_location_id'): string => `
-  NOT EXISTS (SELECT FROM inverters later JOIN onboarding_sessions other ON other.id = later.session_id
-               WHERE later.id = i.id AND other.${owner} = s.${owner}
-                 AND (later.missing_since IS NULL, later.first_seen_at, later.session_id)
-                   > (i.missing_since IS NULL, i.first_seen_at, i.session_id))`;
+  NOT EXISTS (SELECT FROM onboarding_sessions other
+               WHERE other.${owner} = s.${owner}
+                 AND (SELECT (later.missing_since IS NULL, later.first_seen_at, later.session_id)
+                             > (i.missing_since IS NULL, i.first_seen_at, i.session_id)
+                        FROM inverters later WHERE later.session_id = other.id AND later.id BETWEEN i.id AND i.id))`;
 
 /** Inverters as they are returned: one row for each inverter and user, or for each inverter of one grid location. */
 @Injectable()

@@ -136,4 +136,56 @@ describe('inverters', () => {
       expect(plan).toContain('Incremental Sort');
     }
   });
+
+  it('cost no more to list where the sessions of all users have the same one', async () => {
+    const CUSTOMERS = 2_000;
+    const id = (kind: number) => `('0000000${kind}-0000-4000-8000-' || lpad(to_hex(n), 12, '0'))::uuid`;
+    const from = `FROM generate_series(1, ${CUSTOMERS}) AS n`;
+    await database.query(
+      `INSERT INTO users (id, tenant_reference, tenant_name, first_name, last_name, email, metadata, created_at, updated_at)
+       SELECT ${id(1)}, 'shared ' || n, '', '', '', '', '{}', now(), now() ${from}`,
+    );
+    await database.query(
+      `INSERT INTO grid_locations (id, user_id, ean) SELECT ${id(2)}, ${id(1)}, lpad(n::text, 18, '0') ${from}`,
+    );
+    await database.query(
+      `INSERT INTO onboarding_sessions (id, user_id, grid_location_id, metadata, state, basis, rule, finished, active, created_at,
+                                        updated_at, expires_at, started_updated_at, state_changed_at, last_checked_at)
+       SELECT ${id(3)}, ${id(1)}, ${id(2)}, '{}', 'online', 'observed', 'finished_with_inverters', true, false, now(), now(), now(),
+              now(), now(), now() ${from}`,
+    );
+    const inverter = '00000000-0000-0000-0000-000000000000';
+    await database.query(
+      `INSERT INTO inverters (session_id, id, first_seen_at, last_seen_at) SELECT ${id(3)}, '${inverter}', now(), now() ${from}`,
+    );
+    await database.query('ANALYZE users, grid_locations, onboarding_sessions, inverters');
+    let touched = 0;
+    const counting = new InvertersStore({
+      query: async (text: string, values: readonly unknown[]) => {
+        const explained = await database.query<{ 'QUERY PLAN': [{ Plan: PlanNode }] }>(
+          `EXPLAIN (ANALYZE, FORMAT JSON) ${text}`,
+          values,
+        );
+        touched = touchedBy(explained[0]!['QUERY PLAN'][0].Plan);
+        return [];
+      },
+    } as unknown as Database);
+    await counting.listInverters({}, undefined, 201);
+    expect(touched).toBeLessThan(50 * CUSTOMERS);
+  });
 });
+
+interface PlanNode {
+  readonly 'Actual Rows': number;
+  readonly 'Actual Loops': number;
+  readonly 'Rows Removed by Filter'?: number;
+  readonly 'Rows Removed by Join Filter'?: number;
+  readonly Plans?: readonly PlanNode[];
+}
+
+/** How many rows the steps of a plan have returned or dropped. */
+function touchedBy(plan: PlanNode): number {
+  const dropped = (plan['Rows Removed by Filter'] ?? 0) + (plan['Rows Removed by Join Filter'] ?? 0);
+  const inner = (plan.Plans ?? []).reduce((sum, step) => sum + touchedBy(step), 0);
+  return (plan['Actual Rows'] + dropped) * plan['Actual Loops'] + inner;
+}
