@@ -93,16 +93,27 @@ export class RegistrationCommits {
     statement: Statement,
     confirmations: readonly Confirmation[],
   ): Promise<(UserRecord | undefined)[]> {
-    const rows = confirmations.map(({ claim, user }, nth) => {
+    const taken = firstOfEachUser(confirmations);
+    const rows = taken.map(({ nth, claim, user }) => {
       const { id: registrationId, attempts, leaseToken } = claim;
       return { nth, registrationId, attempts, leaseToken, ...toConfirmedUser(user) };
     });
-    const values = [JSON.stringify(rows), eventsOf(confirmations.map(({ user }) => user))];
+    const values = [JSON.stringify(rows), eventsOf(taken.map(({ user }) => user))];
     const stored = await this.database.commit<StoredUser & { nth: number }>(statement, values, sequenceSoon);
     const records: (UserRecord | undefined)[] = confirmations.map(() => undefined);
     for (const row of stored) records[row.nth] = toStoredRecord(confirmations[row.nth]!.user, row);
     return records;
   }
+}
+
+/** An event is told with the user that it is about: one of another call that brought the same user would be told with it. */
+function firstOfEachUser(
+  confirmations: readonly Confirmation[],
+): readonly (Confirmation & { readonly nth: number })[] {
+  const seen = new Set<string>();
+  return confirmations
+    .map((confirmation, nth) => ({ ...confirmation, nth }))
+    .filter(({ user }) => !seen.has(user.id) && seen.add(user.id));
 }
 
 /**

@@ -199,6 +199,18 @@ describe('outcomes of several calls', () => {
     expect(await announced(late!.tenantReference)).toEqual([]);
   });
 
+  it('announce nothing of one whose registration has moved on, where another has brought the same user', async () => {
+    const [late, good] = await claims(2);
+    await database.query('UPDATE registrations SET attempts = 2 WHERE id = $1', [late!.id]);
+    const id = randomUUID();
+    const settled = await Promise.all(
+      [late!, good!].map((claim) => store.settle(claim, registered(claim, id))),
+    );
+    expect(settled[1]).toMatchObject({ status: 'registered', user: { id } });
+    expect(await announced(late!.tenantReference)).toEqual([]);
+    expect(await announced(good!.tenantReference)).toEqual(['user.registered']);
+  });
+
   it('do not wait for one whose registration somebody else holds locked', async () => {
     const [held, ...others] = await claims(3);
     let waiting: Promise<unknown> | undefined;
