@@ -59,16 +59,16 @@ export class ErasuresStore {
     const registrationIds = person.registrations.map(({ id }) => id);
     const sessions = userId === null ? NO_SESSIONS : await eraseSessions(tx, userId, erasedAt);
     const { registrations, gridLocations } = await eraseUser(tx, person, erasedAt);
-    const subjects = [...(userId === null ? [] : [userId]), ...registrationIds, ...sessions.sessionIds];
+    const people = [...(userId === null ? [] : [userId]), ...registrationIds];
     const erased = {
       gridLocations,
       registrations,
       sessions: sessions.sessionIds.length,
       observations: sessions.observations,
       inverters: sessions.inverters,
-      events: await eraseEvents(tx, subjects),
+      events: await eraseEvents(tx, { people, sessions: sessions.sessionIds }),
     };
-    await this.auditLog.eraseRequestIds(tx, subjects);
+    await this.auditLog.eraseRequestIds(tx, [...people, ...sessions.sessionIds]);
     const id = await insertErasure(tx, userId, erasedAt, erased);
     const data = { erasureId: id, userId, registrationIds, erasedAt: erasedAt.toISOString(), erased };
     await appendEvents(tx, [...sessions.events, { name: 'user.erased', subject: userId ?? id, data }]);

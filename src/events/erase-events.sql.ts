@@ -45,12 +45,17 @@ const WHEN_ERASED = {
 
 const KEPT = Object.entries(WHEN_ERASED).flatMap(([field, value]) => (value === 'kept' ? [field] : []));
 
-/** In place, so that positions, sequences and deliveries stay as they are. Locked in the order in which sequences are given. */
+/**
+ * In place, so that positions, sequences and deliveries stay as they are. Locked in the order in which sequences are given. By the kind of
+ * subject too, because a remote service that mixes up ids may give a session the id of another's user.
+ */
 export const ERASE_EVENTS: Statement = {
   name: 'events.erase',
   text: `
     WITH held AS MATERIALIZED (
-      SELECT position FROM domain_events WHERE subject = ANY ($1::text[]) ORDER BY position FOR UPDATE
+      SELECT position FROM domain_events
+       WHERE subject = ANY ($1::text[]) AND name LIKE 'user.%' OR subject = ANY ($4::text[]) AND name NOT LIKE 'user.%'
+       ORDER BY position FOR UPDATE
     )
     UPDATE domain_events AS event
     SET data = (
@@ -75,12 +80,19 @@ export const ERASE_WEBHOOK_ANSWERS: Statement = {
     WHERE subject = ANY ($1::text[]) AND (last_answer IS NOT NULL OR last_error IS NOT NULL)`,
 };
 
+export interface ErasedSubjects {
+  /** Ids of users and registrations. */
+  readonly people: readonly string[];
+  readonly sessions: readonly string[];
+}
+
 /**
  * Empties every event of these subjects of what is personal; answers how many there were. What a handler has in hand at that
  * moment it still sees; what it says of it is not kept (see `markFailed`).
  */
-export async function eraseEvents(tx: Transaction, subjects: readonly string[]): Promise<number> {
-  const erased = await tx.query(ERASE_EVENTS, [subjects, KEPT, JSON.stringify(WHEN_ERASED)]);
+export async function eraseEvents(tx: Transaction, { people, sessions }: ErasedSubjects): Promise<number> {
+  const erased = await tx.query(ERASE_EVENTS, [people, KEPT, JSON.stringify(WHEN_ERASED), sessions]);
+  const subjects = [...people, ...sessions];
   await tx.query(ERASE_DELIVERY_ERRORS, [subjects]);
   await tx.query(ERASE_WEBHOOK_ANSWERS, [subjects]);
   return erased.length;

@@ -60,7 +60,8 @@ export const REPLACE_OBSERVATIONS: Statement = {
 
 /**
  * The one statement that writes a session's state. It names the state it leaves, and it runs under the lock of LOCK_SESSIONS and
- * the fence of a live batch. startUrl goes when the session leaves the open states.
+ * the fence of a live batch. startUrl goes when the session is online, expired or closed: one
+ * that is lost or unrecognised may be open again at the next read.
  */
 export const MOVE_SESSIONS: Statement = {
   name: 'move_sessions',
@@ -72,7 +73,7 @@ export const MOVE_SESSIONS: Statement = {
            active = CASE WHEN m.observed THEN m.active ELSE s.active END,
            expired = CASE WHEN m.observed THEN m.expired ELSE s.expired END,
            updated_at = coalesce(${instantOf('m.updated_ms')}, s.updated_at), expires_at = coalesce(${instantOf('m.expires_ms')}, s.expires_at),
-           start_url_ciphertext = CASE WHEN m.to_state IN ('awaiting_owner', 'awaiting_installation') AND m.close_reason IS NULL
+           start_url_ciphertext = CASE WHEN m.to_state NOT IN ('online', 'expired') AND m.close_reason IS NULL
                                        THEN s.start_url_ciphertext END,
            closed_at = CASE WHEN m.is_reopened THEN NULL
                             ELSE coalesce(s.closed_at, CASE WHEN m.close_reason IS NOT NULL THEN m.at END) END,

@@ -53,7 +53,7 @@ export const KEEP_STARTED_SESSION: Statement = {
       RETURNING id
     ), reinstated AS (
       UPDATE onboarding_sessions
-         SET superseded_at = NULL, start_url_ciphertext = CASE WHEN ${IS_OPEN} THEN coalesce(start_url_ciphertext, $7::bytea) END,
+         SET superseded_at = NULL, start_url_ciphertext = CASE WHEN ${IS_OPEN} THEN coalesce(start_url_ciphertext, $7::bytea) ELSE start_url_ciphertext END,
              changed_at = clock_timestamp()
        WHERE id = $5 AND (superseded_at IS NOT NULL OR ($7::bytea IS NOT NULL AND start_url_ciphertext IS NULL AND ${IS_OPEN}))
          AND EXISTS (SELECT FROM accepted) AND (SELECT count(*) FROM superseded) >= 0

@@ -246,14 +246,14 @@ describe('R60: an id of somebody else opens nothing', () => {
     expect(await drifts(client)).toEqual([]);
   });
 
-  it('and it has a startUrl again, if it lost its own while its flags were odd', async () => {
+  it('and it has a startUrl again, if it lost its own while it was called expired', async () => {
     const client = await open();
     const bob = await register(client);
     const first = await start(client, bob.locationIds[0]!);
     const read = async () =>
       (await client.call<SessionAnswer>('POST', `/onboarding/pv/${first.id}/refresh`)).body;
-    await control().fields(first.id, { set: { active: false } });
-    expect(await read()).toMatchObject({ state: 'unrecognised', startUrl: null });
+    await control().fields(first.id, { set: { active: false, expired: true } });
+    expect(await read()).toMatchObject({ state: 'expired', startUrl: null });
     await control().fields(first.id);
     expect(await read()).toMatchObject({ state: 'awaiting_installation', startUrl: null });
     await answerStart(control(), bob.locationIds[0]!, first.id);

@@ -23,6 +23,13 @@ COMMENT ON COLUMN onboarding_sessions.close_reason IS
 COMMENT ON TABLE session_observations IS
   'Responses of the remote service about a session that differed from the one before in what is read, whole but for startUrl. The last is replaced, once an hour, by one that differs in other bytes only. When a rule of the machine changes, history is judged anew from here. Deleted when the user is erased, since a field that nobody knows may hold anything.';
 
+-- startUrl is kept where one odd response may have hidden an open flow; it is returned only while the state is open.
+ALTER TABLE "onboarding_sessions" DROP CONSTRAINT "onboarding_sessions_start_url_only_while_open";
+ALTER TABLE "onboarding_sessions" ADD CONSTRAINT "onboarding_sessions_start_url_only_while_open"
+  CHECK ("start_url_ciphertext" IS NULL OR ("state" NOT IN ('online', 'expired') AND "closed_at" IS NULL)) NOT VALID;
+ALTER TABLE "onboarding_sessions" VALIDATE CONSTRAINT "onboarding_sessions_start_url_only_while_open";
+COMMENT ON COLUMN onboarding_sessions.start_url_ciphertext IS 'startUrl, a bearer capability, encrypted with a key of ENCRYPTION_KEYS and bound to this row. Kept until the session is online, expired or closed.';
+
 -- The same columns; stuck_reason and waiting_for know the new circumstances.
 CREATE OR REPLACE VIEW admin.sessions AS
 SELECT s.id AS session_id,
