@@ -118,6 +118,7 @@ export function findFlagDrift(seen: Observation): Drift[] {
  * interface shows one in the answer to a start only; wherever one stands, it would open the web flow to whoever reads the history.
  */
 export function keepableBody(body: string): string {
+  if (!MAY_HOLD_START_URL.test(body)) return withoutMark(body);
   const fields = readObject(body);
   let hasStartUrl = false;
   const kept = JSON.stringify(fields, (name, value: unknown) => {
@@ -125,9 +126,13 @@ export function keepableBody(body: string): string {
     hasStartUrl = true;
     return undefined;
   });
-  if (hasStartUrl) return kept;
-  return body.startsWith('\ufeff') ? body.slice(1) : body;
+  return hasStartUrl ? kept : withoutMark(body);
 }
+
+/** A name may be written with escapes. */
+const MAY_HOLD_START_URL = /startUrl|\\u/;
+
+const withoutMark = (body: string): string => (body.startsWith('\ufeff') ? body.slice(1) : body);
 
 /** A kept body. Throws UnreadableAnswer. */
 export const readObservation = (body: string): Observation => readSession(readObject(body));

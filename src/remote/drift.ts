@@ -27,6 +27,8 @@ const FIELD_NAME = /^(?!.*\d{4})[A-Za-z_$][A-Za-z0-9_$-]{0,39}$/;
 const MOST = 20;
 /** Of one list: what the hundredth element has in common with none before is not worth looking for. */
 const EXAMINED_ELEMENTS = 100;
+/** Of one object, likewise. */
+const EXAMINED_FIELDS = 1_000;
 
 export function findDrift(value: unknown, documented: DocumentedFields): Drift[] {
   const found = new Map<string, Drift>();
@@ -62,10 +64,10 @@ function compareObject(path: string, value: unknown, documented: DocumentedField
     if (Object.hasOwn(fields, name)) compareField(at(name), fields[name], expected, report);
     else report({ kind: 'missing_field', field: at(name), expected: nameOf(expected), found: null });
   }
-  for (const [name, unknown] of Object.entries(fields)) {
+  for (const name of Object.keys(fields).slice(0, EXAMINED_FIELDS)) {
     if (Object.hasOwn(documented, name)) continue;
     const field = at(FIELD_NAME.test(name) ? name : '*');
-    report({ kind: 'new_field', field, expected: null, found: typeOf(unknown) });
+    report({ kind: 'new_field', field, expected: null, found: typeOf(fields[name]) });
   }
 }
 

@@ -55,6 +55,12 @@ describe('R23: a hostile body is refused, by name and without quoting it', () =>
     );
   });
 
+  it('counts parts outside strings, and refuses more than 50,000', () => {
+    const list = (length: number) => `{"a":[${Array.from({ length }, () => '{"id":","}').join()}]}`;
+    expect(reason(() => readObject(list(24_000)))).toBe('read');
+    expect(reason(() => readObject(list(26_000)))).toBe('the body has more than 50000 parts');
+  });
+
   it('takes another parser where digits matter', () =>
     expect(readObject('{"ean":871234567890123456}', (text) => ({ text }))).toEqual({
       text: '{"ean":871234567890123456}',
