@@ -7,6 +7,7 @@ import { planSetAside } from './read-plan.js';
 import type { ReadStep } from './read-plan.js';
 import { SessionsStore } from './sessions.store.js';
 import type { BatchReading } from './sessions.store.js';
+import { bytesToWrite, countOfSet } from './write-sets.js';
 
 /** In one transaction; more would hold its row locks for longer than the statements save. */
 const READINGS_PER_WRITE = 500;
@@ -16,6 +17,9 @@ const RETRY_MS = 250;
  * a second without a wait it held five changes. Beside the seconds between two reads of a session nobody notices the wait.
  */
 const GATHER_MS = 50;
+
+/** Of answers that wait to be written; beyond it no more are read, or a remote service that sends much would fill the memory. */
+const MOST_WAITING_BYTES = 64 * 1024 * 1024;
 
 interface LiveBatch {
   /** Reads whose result is not written yet. */
@@ -32,6 +36,7 @@ export class PollWrites {
   private readonly logger = new Logger(PollWrites.name);
   private readonly live = new Map<string, LiveBatch>();
   private readings: BatchReading[] = [];
+  private waitingBytes = 0;
   private failures: FailedRead[] = [];
   private finished: string[] = [];
   private writing = false;
@@ -50,6 +55,11 @@ export class PollWrites {
     return this.live.has(batchId);
   }
 
+  /** More was read than the database takes at the moment: read nothing else until it has. */
+  get isBehind(): boolean {
+    return this.waitingBytes > MOST_WAITING_BYTES;
+  }
+
   finish(batchId: string, { sessionId }: ClaimedPoll, step: ReadStep): void {
     switch (step.kind) {
       case 'nothing':
@@ -57,6 +67,7 @@ export class PollWrites {
         break;
       case 'apply':
         this.readings.push({ sessionId, batchId, reading: step.reading, answer: step.answer });
+        this.waitingBytes += bytesToWrite(step);
         break;
       case 'postpone':
         this.failures.push({ sessionId, batchId, ...step });
@@ -106,6 +117,7 @@ export class PollWrites {
         );
         await pause(RETRY_MS);
         this.readings = this.readings.filter(({ batchId }) => this.live.has(batchId));
+        this.waitingBytes = sumOf(this.readings);
         this.failures = this.failures.filter(({ batchId }) => this.live.has(batchId));
       }
     }
@@ -114,10 +126,13 @@ export class PollWrites {
 
   private async writeReadings(): Promise<void> {
     // Those that come meanwhile gather for the next write.
-    for (let left = this.readings.length; left > 0; left -= READINGS_PER_WRITE) {
-      const readings = this.readings.slice(0, Math.min(left, READINGS_PER_WRITE));
+    for (let left = this.readings.length; left > 0;) {
+      const next = this.readings.slice(0, Math.min(left, READINGS_PER_WRITE));
+      const readings = next.slice(0, countOfSet(next, bytesToWrite));
       await this.apply(readings);
       this.readings.splice(0, readings.length);
+      this.waitingBytes -= sumOf(readings);
+      left -= readings.length;
       for (const { batchId } of readings) this.count(batchId);
     }
   }
@@ -163,5 +178,8 @@ export class PollWrites {
     for (const id of finished) this.live.delete(id);
   }
 }
+
+const sumOf = (readings: readonly BatchReading[]): number =>
+  readings.reduce((sum, reading) => sum + bytesToWrite(reading), 0);
 
 const pause = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));

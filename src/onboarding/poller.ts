@@ -109,6 +109,7 @@ export class Poller implements OnApplicationBootstrap, BeforeApplicationShutdown
           this.logger.warn(`released ${released} batches of workers that did not extend their lease`);
       }
       if (this.wantsMore()) await this.claimMore();
+      this.fill();
     } catch (error) {
       this.warn(error);
     }
@@ -150,9 +151,12 @@ export class Poller implements OnApplicationBootstrap, BeforeApplicationShutdown
     this.fill();
   }
 
-  /** No more than the remote service takes: in its line a read would wait on a claim that others could use. */
+  /**
+   * No more than the remote service takes: in its line a read would wait on a claim that others could use. Nothing while answers wait
+   * for the database; the next tick looks again.
+   */
   private fill(): void {
-    while (this.inFlight < this.remote.liveLimit && this.queue.length > 0) {
+    while (!this.writes.isBehind && this.inFlight < this.remote.liveLimit && this.queue.length > 0) {
       void this.run(this.queue.shift()!);
     }
   }

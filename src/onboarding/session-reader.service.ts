@@ -25,11 +25,14 @@ export interface ReadableSession {
 }
 
 const NOT_FOUND = [404, 410];
+/** An answer of this length or more is read in a turn of its own: a megabyte takes 20 ms, and many may come at once. */
+const LONG_ANSWER = 64 * 1024;
 
 /** Reads a session from the remote service, whichever path shape it serves. */
 @Injectable()
 export class SessionReader {
   private worked: PathShape | null = null;
+  private lastTurn = Promise.resolve();
 
   constructor(
     private readonly remote: AuthorisedRemote,
@@ -48,12 +51,19 @@ export class SessionReader {
     return read;
   }
 
+  /** Resolves in a turn of the loop that no other long answer has. */
+  private takeTurn(): Promise<void> {
+    this.lastTurn = this.lastTurn.then(() => new Promise((resolve) => setImmediate(resolve)));
+    return this.lastTurn;
+  }
+
   private async readAt(request: RemoteRequest, session: ReadableSession): Promise<SessionRead> {
     const sent = await this.remote.send(request, 'user', session.userId);
     // Nearly every answer is the one before: comparing its hash spares the parse, the checks and the write.
     if (sent.kind === 'answered' && sent.answer.status === 200 && isSame(sent.answer, session.answerHash)) {
       return { kind: 'unchanged' };
     }
+    if (sent.kind === 'answered' && sent.answer.body.length >= LONG_ANSWER) await this.takeTurn();
     this.drift.examine('read_session', sent, READ_ANSWER);
     const outcome = outcomeOf(sent, (answer) => {
       const observation = readReadSessionResponse(answer, session.sessionId);

@@ -12,6 +12,7 @@ import { planNextReadMs, scheduleSettings } from './schedule.js';
 import { addsAnswer, answerRow, moveRow, pollRow, replacesAnswer, transitionRow } from './session.rows.js';
 import type { AppliedReading, LockedSession, Move } from './session.rows.js';
 import * as sql from './sessions.sql.js';
+import { bytesToWrite, countOfSet } from './write-sets.js';
 
 /** An answer to be applied, under the batch that its session was claimed in. */
 export interface BatchReading extends AppliedReading {
@@ -39,19 +40,20 @@ export class SessionsStore {
     const byId = new Map(readings.map((reading) => [reading.sessionId, reading]));
     return this.database.transaction(async (tx) => {
       const locked = await tx.query<LockedSession>(sql.LOCK_SESSIONS, [[...byId.keys()]]);
-      const moves = locked
-        .filter((session) => session.batchId === byId.get(session.id)!.batchId)
-        .map((session): Move => {
-          const reading = byId.get(session.id)!;
-          return {
-            session,
-            reading,
-            decision: reconcile(session, reading.reading, session.now, this.settings),
-          };
-        });
-      await this.write(tx, moves);
-      return { stale: readings.length - moves.length };
+      const held = locked.filter((session) => session.batchId === byId.get(session.id)!.batchId);
+      const bytesOf = ({ id, inverters }: LockedSession) => bytesToWrite(byId.get(id)!, inverters.length);
+      for (let rest = held; rest.length > 0;) {
+        const count = countOfSet(rest, bytesOf);
+        const moves = rest.slice(0, count).map((session) => this.decide(session, byId.get(session.id)!));
+        await this.write(tx, moves);
+        rest = rest.slice(count);
+      }
+      return { stale: readings.length - held.length };
     });
+  }
+
+  private decide(session: LockedSession, reading: AppliedReading): Move {
+    return { session, reading, decision: reconcile(session, reading.reading, session.now, this.settings) };
   }
 
   /**

@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it, jest } from '@jest/globals';
 import { APPEND_EVENTS } from '../../src/events/outbox.js';
+import { Database, type Statement } from '../../src/platform/database/database.js';
 import { waitFor } from '../setup/wait-for.js';
 import { changeStatement } from './support/changed-statement.js';
 import { watchLoop } from './support/loop-watch.js';
@@ -90,6 +91,72 @@ describe('R64: work is linear in the answer', () => {
     const few = sessionBody(many.id, { ...ONLINE, inverters: listOf(2) });
     service.remote.script(many.id, () => ({ body: few }));
     await inState(many.id, 'online');
+  });
+
+  it('takes an answer of any shape without a break', async () => {
+    service = await startScriptedService({ ROLE: 'api' });
+    const fields = Array.from({ length: 90_000 }, (_, index) => `"f${index}":1`).join();
+    const deep = Array.from({ length: 8_000 }, () => '['.repeat(61) + ']'.repeat(61)).join();
+    const escaped = `"\\u0073tartUrl":"x","values":[${'0,'.repeat(45_000)}0]`;
+    const loop = watchLoop();
+    for (const [odd, expected] of [
+      [fields, 503],
+      [`"a":[${deep}]`, 503],
+      [escaped, 200],
+    ] as const) {
+      const { id } = await service.client.startNew();
+      service.remote.script(id, () => ({ body: sessionBody(id).replace(/}$/, `,${odd}}`) }));
+      const { status } = await service.client.call('POST', `/onboarding/pv/${id}/refresh`);
+      expect(status).toBe(expected);
+      expect((await service.client.session(id)).state).toMatch(/^awaiting_/);
+    }
+    expect(loop.end()).toBeLessThan(150);
+  });
+
+  it('writes what comes in at once in statements of a bounded size', async () => {
+    let largest = 0;
+    service = await startScriptedService({}, (app) => {
+      const database = app.get(Database);
+      const transaction = database.transaction.bind(database);
+      database.transaction = (work) =>
+        transaction((tx) =>
+          work({
+            ...tx,
+            query: <Row>(statement: string | Statement, values: readonly unknown[] = []) => {
+              const lengths = values.map((value) => (typeof value === 'string' ? value.length : 0));
+              largest = Math.max(largest, ...lengths);
+              return tx.query<Row>(statement, values);
+            },
+          }),
+        );
+    });
+    const metadata = { note: 'x'.repeat(4_000) };
+    const sessions = await Promise.all(
+      Array.from({ length: 8 }, () => service.client.startNew({ metadata })),
+    );
+    const all = (what: string, is: (missingSince: string | null) => boolean) =>
+      waitFor(
+        what,
+        async () => {
+          const now = await Promise.all(sessions.map(({ id }) => service.client.session(id)));
+          return now.every(
+            ({ inverters }) =>
+              inverters.length === MOST && inverters.every(({ missingSince }) => is(missingSince)),
+          );
+        },
+        30_000,
+      );
+    for (const { id } of sessions) {
+      const body = sessionBody(id, { ...ONLINE, inverters: listOf(MOST) });
+      service.remote.script(id, () => ({ body }));
+    }
+    await all('all to be online', (missingSince) => missingSince === null);
+    // Now each of them is missing, which the answer does not show.
+    for (const { id } of sessions)
+      service.remote.script(id, () => ({ body: sessionBody(id, { ...ONLINE, inverters: listOf(0) }) }));
+    await all('all to be missing', (missingSince) => missingSince !== null);
+    // One answer with the most inverters has 5 MB of events.
+    expect(largest).toBeLessThan(6 * 1024 * 1024);
   });
 
   it('turns red when each event repeats the list', async () => {
