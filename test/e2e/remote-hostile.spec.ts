@@ -5,6 +5,7 @@ import { type Fields, readArray, readBoolean, readObject, readUuid } from '../..
 import { outcomeOf, UnreadableAnswer } from '../../src/remote/read-answer.js';
 import type { Outcome, RemoteAnswer } from '../../src/remote/outcome.js';
 import type { Remote } from '../../src/remote/remote.service.js';
+import { watchLoop } from '../faults/support/loop-watch.js';
 import { caught, promise } from '../faults/support/promise.js';
 import { readSession, reply, startRawServer, startRemote } from './remote-fixture.js';
 
@@ -124,9 +125,9 @@ describe('R23: a hostile answer is contained', () => {
     const remote = startRemote({ SCS_BASE_URL: server.url });
     closing.push(server.close, () => remote.onApplicationShutdown());
     const sent = await remote.send(readSession);
-    const startedAt = performance.now();
+    const loop = watchLoop();
     expect(outcomeOf(sent, read)).toMatchObject({ kind: 'done', value: { inverters: 10_000 } });
-    const tookMs = performance.now() - startedAt;
+    const tookMs = loop.end();
     promise('R23', { figure: `${Math.round(tookMs)} ms for 10,000 inverters`, bound: `${BLOCKED_MS} ms` });
     expect(tookMs).toBeLessThan(BLOCKED_MS);
   });
