@@ -3,7 +3,7 @@ import { AppModule } from '../src/app.module.js';
 import { createApp } from '../src/create-app.js';
 import { Publishers } from '../src/events/broker/publishers.js';
 import type { DomainEvent } from '../src/events/domain-event.js';
-import { OnEvent } from '../src/events/on-event.js';
+import { OnEvent } from '../src/events/handlers/on-event.js';
 import { readEnvironment } from '../src/platform/env/read-environment.js';
 import { ServiceLogger } from '../src/platform/logging/service-logger.js';
 import { Arrivals } from './harness/arrivals.js';

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Environment } from '../src/platform/env/environment.js';
 import { Database } from '../src/platform/database/database.js';
-import { PollsStore } from '../src/onboarding/polls.store.js';
+import { PollsStore } from '../src/onboarding/poll/polls.store.js';
 import type { BenchDatabase } from './harness/database.js';
 import { LineUp } from './harness/line-up.js';
 import type { Participant } from './harness/participant.js';

@@ -1,9 +1,9 @@
 import axios from 'axios';
 import { Pool } from 'undici';
 import { Environment } from '../src/platform/env/environment.js';
-import { createAxios } from '../src/remote/axios.instance.js';
+import { createAxios } from '../src/remote/wire/axios.instance.js';
 import { Remote } from '../src/remote/remote.service.js';
-import { createUndiciAdapter } from '../src/remote/undici.adapter.js';
+import { createUndiciAdapter } from '../src/remote/wire/undici.adapter.js';
 import { FakeRemote } from './harness/fake-remote.js';
 import { report } from './harness/report.js';
 import {

@@ -1,6 +1,6 @@
 import Fastify from 'fastify';
 import pg from 'pg';
-import { FIND_SESSION } from '../../src/onboarding/sessions.sql.js';
+import { FIND_SESSION } from '../../src/onboarding/store/sessions.sql.js';
 import { takePart } from '../harness/contender.js';
 
 // The least that answering a session from PostgreSQL can cost in Node: one prepared statement, and what it brings as JSON. Nobody is

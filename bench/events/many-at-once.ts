@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { EventName } from '../../src/events/catalogue.js';
+import type { EventName } from '../../src/events/catalogue.rules.js';
 import type { Database } from '../../src/platform/database/database.js';
 import type { EventsServiceOptions } from '../events-service.process.js';
 import type { ReceiverOptions } from '../harness/event-receiver.process.js';

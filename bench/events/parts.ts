@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import pg from 'pg';
-import type { EventName, NewEvent } from '../../src/events/catalogue.js';
+import type { EventName, NewEvent } from '../../src/events/catalogue.rules.js';
 import { appendEvents } from '../../src/events/outbox.js';
 import { Database } from '../../src/platform/database/database.js';
 import { Environment } from '../../src/platform/env/environment.js';

@@ -1,7 +1,7 @@
 import { Body, Controller, Delete, Get, HttpCode, Param, Post, Query } from '@nestjs/common';
 import { ApiCreatedResponse, ApiNoContentResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
-import { ApiProblems } from '../platform/http/api-problems.decorator.js';
-import { ApiPage } from '../platform/http/api-page.decorator.js';
+import { ApiProblems } from '../platform/openapi/api-problems.decorator.js';
+import { ApiPage } from '../platform/openapi/api-page.decorator.js';
 import { PageQuery, type Page } from '../platform/http/page.js';
 import { ParseUuid } from '../platform/http/uuid.pipe.js';
 import { ApiKeyView, CreatedApiKeyView, NewApiKey } from './api-keys.dto.js';

@@ -1,4 +1,4 @@
-import { takeCell, type CellRate } from '../platform/rate/cell-rate.js';
+import { takeCell, type CellRate } from '../platform/rate/cell-rate.rules.js';
 
 /** More subjects than this within one period are forgotten from the one longest idle: what is kept has a bound, whoever asks. */
 const SUBJECTS = 10_000;

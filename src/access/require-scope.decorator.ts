@@ -1,7 +1,7 @@
 import { applyDecorators, SetMetadata } from '@nestjs/common';
 import { ApiBearerAuth, ApiExtension } from '@nestjs/swagger';
 import { RouteConfig } from '@nestjs/platform-fastify';
-import { ApiProblems } from '../platform/http/api-problems.decorator.js';
+import { ApiProblems } from '../platform/openapi/api-problems.decorator.js';
 import type { FastifyContextConfig } from 'fastify';
 import type { Scope } from './scopes.js';
 

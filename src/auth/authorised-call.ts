@@ -1,5 +1,5 @@
 import { isDatabaseUnavailable } from '../platform/problem/database-unavailable.js';
-import type { NotSent, RemoteRequest, Sent } from '../remote/outcome.js';
+import type { NotSent, RemoteRequest, Sent } from '../remote/outcome.rules.js';
 import type { Remote } from '../remote/remote.service.js';
 import type { BearerTokens, Grant } from './bearer-tokens.js';
 

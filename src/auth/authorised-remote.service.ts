@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import type { RemoteRequest, Sent } from '../remote/outcome.js';
+import type { RemoteRequest, Sent } from '../remote/outcome.rules.js';
 import { Remote } from '../remote/remote.service.js';
 import { authorisedCall } from './authorised-call.js';
 import { TenantTokens } from './tenant-tokens.service.js';

@@ -1,5 +1,5 @@
 import { expect, it, jest } from '@jest/globals';
-import type { RemoteRequest, Sent } from '../remote/outcome.js';
+import type { RemoteRequest, Sent } from '../remote/outcome.rules.js';
 import type { Remote } from '../remote/remote.service.js';
 import { AuthorisedRemote } from './authorised-remote.service.js';
 import type { BearerTokens } from './bearer-tokens.js';

@@ -1,4 +1,4 @@
-import type { NotSent } from '../remote/outcome.js';
+import type { NotSent } from '../remote/outcome.rules.js';
 
 /** A token to send with one call. */
 export interface Grant {

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { caught, promise } from '../../test/faults/support/promise.js';
-import { rawExpiresIn, readExpiresIn } from './expires-in.js';
+import { rawExpiresIn, readExpiresIn } from './expires-in.rules.js';
 
 const NOW = new Date('2026-11-20T10:00:00Z');
 const SECOND = 1_000;

@@ -2,7 +2,7 @@ import { Injectable, Logger } from '@nestjs/common';
 import { Environment } from '../platform/env/environment.js';
 import { redact } from '../platform/redaction/redaction.js';
 import { hideToken } from '../platform/redaction/secrets.js';
-import type { NotSent } from '../remote/outcome.js';
+import type { NotSent } from '../remote/outcome.rules.js';
 import type { BearerTokens, Grant } from './bearer-tokens.js';
 import { coolDownMs, planToken, type TokenRow } from './token-plan.js';
 import { TokenRenewal } from './token-renewal.service.js';

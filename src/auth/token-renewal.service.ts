@@ -1,9 +1,9 @@
 import { Injectable, Logger } from '@nestjs/common';
 import { Environment } from '../platform/env/environment.js';
 import { hideToken } from '../platform/redaction/secrets.js';
-import { ContractDrift } from '../remote/contract-drift.service.js';
-import type { NotSent, Outcome } from '../remote/outcome.js';
-import { outcomeOf } from '../remote/read-answer.js';
+import { ContractDrift } from '../remote/drift/contract-drift.service.js';
+import type { NotSent, Outcome } from '../remote/outcome.rules.js';
+import { outcomeOf } from '../remote/wire/read-response.js';
 import { Remote } from '../remote/remote.service.js';
 import { backoffMs, coolDownMs, renewAfterMs, type TokenRow } from './token-plan.js';
 import {

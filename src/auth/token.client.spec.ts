@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import type { RemoteAnswer } from '../remote/outcome.js';
+import type { RemoteAnswer } from '../remote/outcome.rules.js';
 import { readTokenResponse, tokenRequest } from './token.client.js';
 
 const NOW = new Date('2026-11-20T10:00:00Z');

@@ -1,8 +1,8 @@
-import type { DocumentedFields, Drift } from '../remote/drift.js';
-import type { RemoteAnswer, RemoteRequest } from '../remote/outcome.js';
-import { UnreadableAnswer } from '../remote/read-answer.js';
-import { readObject } from '../remote/read-field.js';
-import { rawExpiresIn, readExpiresIn, type TokenLife } from './expires-in.js';
+import type { DocumentedFields, Drift } from '../remote/drift/drift.js';
+import type { RemoteAnswer, RemoteRequest } from '../remote/outcome.rules.js';
+import { UnreadableAnswer } from '../remote/wire/read-response.js';
+import { readObject } from '../remote/wire/read-field.js';
+import { rawExpiresIn, readExpiresIn, type TokenLife } from './expires-in.rules.js';
 
 export interface TenantCredentials {
   readonly clientId: string;

@@ -3,7 +3,7 @@ import { Injectable } from '@nestjs/common';
 import { Cipher, DecryptionError } from '../platform/crypto/cipher.js';
 import { Database } from '../platform/database/database.js';
 import { Environment } from '../platform/env/environment.js';
-import { acceptCredentials, rejectCredentials } from '../remote/operations.store.js';
+import { acceptCredentials, rejectCredentials } from '../remote/shared/operations.store.js';
 import { tokenContext } from './token-at-rest.sql.js';
 import type { TokenRow } from './token-plan.js';
 import type { Token } from './token.client.js';

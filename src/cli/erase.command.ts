@@ -3,7 +3,7 @@ import { AuditLog } from '../access/audit-log.store.js';
 import { ErasuresStore } from '../erasure/erasures.store.js';
 import { toReceipt } from '../erasure/receipt.dto.js';
 import { Problem } from '../platform/problem/problem.js';
-import { tenantReferenceFault } from '../users/tenant-reference.js';
+import { tenantReferenceFault } from '../users/tenant-reference.rules.js';
 import { ACTOR, withDatabase, type ReadEnvironment } from './command-database.js';
 import { printError, printJson } from './print.js';
 

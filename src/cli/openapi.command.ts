@@ -6,8 +6,8 @@ import { AppModule } from '../app.module.js';
 import { readEnvironment } from '../platform/env/read-environment.js';
 import { setPrefix } from '../platform/http/configure-http.js';
 import { createHttpAdapter } from '../platform/http/http-adapter.js';
-import { createDocument } from '../platform/http/openapi.js';
-import type { RecordedExamples } from '../platform/http/openapi-examples.js';
+import { createDocument } from '../platform/openapi/document.js';
+import type { RecordedExamples } from '../platform/openapi/examples.js';
 import { printError } from './print.js';
 
 const ROOT = new URL('../../', import.meta.url);

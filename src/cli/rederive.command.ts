@@ -1,7 +1,7 @@
 import { Command, InvalidArgumentError } from 'commander';
 import { AuditLog } from '../access/audit-log.store.js';
-import { SessionsStore } from '../onboarding/sessions.store.js';
-import { Rederivation } from '../onboarding/rederive.service.js';
+import { SessionsStore } from '../onboarding/store/sessions.store.js';
+import { Rederivation } from '../onboarding/store/rederive.service.js';
 import { ACTOR, withDatabase, type ReadEnvironment } from './command-database.js';
 import { print, printError } from './print.js';
 

@@ -5,8 +5,8 @@ import {
   PREVIOUS_WEBHOOK_SECRETS,
   WEBHOOK_HEADERS,
   WEBHOOK_SECRETS,
-} from '../events/webhooks/webhook-secrets.sql.js';
-import { START_URLS } from '../onboarding/start-urls.sql.js';
+} from '../events/webhooks/secrets/secrets.sql.js';
+import { START_URLS } from '../onboarding/start/start-urls.sql.js';
 import { Cipher } from '../platform/crypto/cipher.js';
 import {
   reEncrypt,

@@ -3,7 +3,7 @@ import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import { CurrentKey } from '../access/current-key.decorator.js';
 import { RequireScope } from '../access/require-scope.decorator.js';
 import { actorOf, type Principal } from '../access/scopes.js';
-import { ApiProblems } from '../platform/http/api-problems.decorator.js';
+import { ApiProblems } from '../platform/openapi/api-problems.decorator.js';
 import { ParseUuid } from '../platform/http/uuid.pipe.js';
 import { ErasuresStore } from './erasures.store.js';
 import { ErasureReceiptView, toReceipt } from './receipt.dto.js';

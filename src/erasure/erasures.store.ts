@@ -1,12 +1,12 @@
 import { Injectable } from '@nestjs/common';
 import { AuditLog } from '../access/audit-log.store.js';
-import type { ErasedCounts } from '../events/catalogue.js';
+import type { ErasedCounts } from '../events/catalogue.rules.js';
 import { eraseEvents } from '../events/erase-events.sql.js';
 import { appendEvents } from '../events/outbox.js';
-import { eraseSessions, type ErasedSessions } from '../onboarding/erase-sessions.sql.js';
+import { eraseSessions, type ErasedSessions } from '../onboarding/store/erase-sessions.sql.js';
 import { Database, type Transaction } from '../platform/database/database.js';
 import { Problem } from '../platform/problem/problem.js';
-import { eraseUser, findReference, holdPerson, type HeldPerson } from '../users/erase-user.sql.js';
+import { eraseUser, findReference, holdPerson, type HeldPerson } from '../users/user/erase-user.sql.js';
 import { FIND_ERASURE, INSERT_ERASURE, NOW } from './erasures.sql.js';
 
 /** What was erased of whom, in numbers. */

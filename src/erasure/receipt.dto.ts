@@ -1,5 +1,5 @@
 import { ApiProperty } from '@nestjs/swagger';
-import type { ErasedCounts } from '../events/catalogue.js';
+import type { ErasedCounts } from '../events/catalogue.rules.js';
 import type { Erasure } from './erasures.store.js';
 
 class ErasedCountsView implements ErasedCounts {

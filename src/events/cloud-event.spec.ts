@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { EVENT_NAMES } from './catalogue.js';
+import { EVENT_NAMES } from './catalogue.rules.js';
 import { findEventName, toCloudEvent, toEventType } from './cloud-event.js';
 
 const event = {

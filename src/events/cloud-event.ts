@@ -1,4 +1,4 @@
-import { isEventName, type EventName, type EventPayloads } from './catalogue.js';
+import { isEventName, type EventName, type EventPayloads } from './catalogue.rules.js';
 import type { DomainEvent } from './domain-event.js';
 
 /** CloudEvents 1.0 in the structured JSON form, with the extension `sequence`. */

@@ -1,4 +1,4 @@
-import type { EventName, EventPayloads } from './catalogue.js';
+import type { EventName, EventPayloads } from './catalogue.rules.js';
 
 interface EventOf<N extends EventName> {
   /** The same at every delivery: what a reader that must act once remembers. */

@@ -1,5 +1,5 @@
 import type { Statement, Transaction } from '../platform/database/database.js';
-import type { EventName, EventPayloads } from './catalogue.js';
+import type { EventName, EventPayloads } from './catalogue.rules.js';
 
 type EventField = { [N in EventName]: keyof EventPayloads[N] }[EventName];
 

@@ -1,7 +1,7 @@
 import { Injectable, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
 import { listenTo } from '../platform/database/listen.js';
 import { Environment } from '../platform/env/environment.js';
-import { Hints } from './hints.js';
+import { Hints } from './wake-up.js';
 import { EVENTS_CHANNEL } from './sequence.sql.js';
 
 /**

@@ -2,11 +2,11 @@ import { Module } from '@nestjs/common';
 import { DiscoveryModule } from '@nestjs/core';
 import { Broker } from './broker/broker.service.js';
 import { Publishers } from './broker/publishers.js';
-import { DeliveryService } from './delivery.service.js';
+import { DeliveryService } from './handlers/delivery.service.js';
 import { EventSignal } from './event-signal.service.js';
-import { EventHandlers } from './event-handlers.service.js';
-import { EventsController } from './events.controller.js';
-import { EventsStore } from './events.store.js';
+import { EventHandlers } from './handlers/handlers.service.js';
+import { EventsController } from './feed/events.controller.js';
+import { EventsStore } from './feed/events.store.js';
 
 /** The outbox needs no module: business modules import `appendEvents`. This is what reads it. */
 @Module({

@@ -1,6 +1,6 @@
 import type { Statement, Transaction } from '../platform/database/database.js';
-import type { NewEvent } from './catalogue.js';
-import { ADD_DELIVERY_JOB } from './handlers.sql.js';
+import type { NewEvent } from './catalogue.rules.js';
+import { ADD_DELIVERY_JOB } from './handlers/handlers.sql.js';
 import { sequenceSoon } from './sequence.sql.js';
 
 // One statement, so that events cost one round trip however many they are and however many handlers listen. They are inserted

@@ -2,7 +2,7 @@ import { type DynamicModule, Global, Module } from '@nestjs/common';
 import { Cipher } from './crypto/cipher.js';
 import { Database } from './database/database.js';
 import { Environment } from './env/environment.js';
-import { DocsController } from './http/docs.controller.js';
+import { DocsController } from './openapi/docs.controller.js';
 import { HeldRequests } from './http/held-requests.js';
 import { HealthController } from './health/health.controller.js';
 import { Health } from './health/health.service.js';

@@ -1,5 +1,5 @@
-import type { Breaker } from './breaker.js';
-import type { OperationClass, Priority } from './outcome.js';
+import type { Breaker } from './pace/breaker.rules.js';
+import type { OperationClass, Priority } from './outcome.rules.js';
 
 /** How this process finds the remote service, for GET /status. */
 export interface RemoteStatus {

@@ -2,15 +2,15 @@ import { Injectable, type OnApplicationShutdown, type OnModuleDestroy } from '@n
 import type { Axios } from 'axios';
 import { Environment } from '../platform/env/environment.js';
 import { hideSecrets } from '../platform/redaction/secrets.js';
-import { createAxios } from './axios.instance.js';
-import type { ExchangeBody } from './exchange.js';
-import { type Exchanged, judgeAnswer, judgeFailure } from './judge-exchange.js';
-import { type Ending, Limiter } from './limiter.js';
-import { OperationGate } from './operation-gate.js';
-import type { NotSent, OperationClass, Priority, RemoteRequest, Sent } from './outcome.js';
-import { RateCeiling } from './rate-ceiling.js';
+import { createAxios } from './wire/axios.instance.js';
+import type { ExchangeBody } from './wire/exchange.js';
+import { type Exchanged, judgeAnswer, judgeFailure } from './wire/classify-exchange.js';
+import { type Ending, Limiter } from './pace/limiter.js';
+import { OperationGate } from './pace/operation-gate.js';
+import type { NotSent, OperationClass, Priority, RemoteRequest, Sent } from './outcome.rules.js';
+import { RateCeiling } from './pace/rate-ceiling.js';
 import type { RemoteStatus } from './remote-status.js';
-import { createUndiciAdapter, type UndiciAdapter } from './undici.adapter.js';
+import { createUndiciAdapter, type UndiciAdapter } from './wire/undici.adapter.js';
 
 const READ_ATTEMPTS = 3;
 const FIRST_BACKOFF_MS = 50;

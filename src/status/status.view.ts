@@ -1,6 +1,6 @@
 import { ApiProperty } from '@nestjs/swagger';
 import type { TokenStatus } from '../auth/auth.service.js';
-import { OPERATION_CLASSES, type OperationClass } from '../remote/outcome.js';
+import { OPERATION_CLASSES, type OperationClass } from '../remote/outcome.rules.js';
 import type { OperationStatus, RemoteStatus } from '../remote/remote-status.js';
 import { ReadersView, toReadersView } from './readers.view.js';
 import type { Backlog, SharedRemote } from './status.store.js';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { parseLossless } from '../platform/json/lossless.js';
-import { eanFault, hasValidCheckDigit, readEan, sameEans } from './ean.js';
+import { eanFault, hasValidCheckDigit, readEan, sameEans } from './ean.rules.js';
 
 const fromJson = (text: string): unknown => parseLossless(text);
 

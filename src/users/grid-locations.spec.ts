@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { readGridLocations } from './grid-locations.js';
+import { readGridLocations } from './grid-locations.rules.js';
 
 const RIGHT = '376104250021234569';
 const WRONG = '376104250021234560';

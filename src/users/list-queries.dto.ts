@@ -2,9 +2,9 @@ import { ApiPropertyOptional } from '@nestjs/swagger';
 import { IsIn, IsOptional } from 'class-validator';
 import { PageQuery } from '../platform/http/page.js';
 import { CheckedBy } from './checked-by.decorator.js';
-import { eanFault } from './ean.js';
-import { REGISTRATION_STATUSES, type RegistrationStatus } from './registration.js';
-import { tenantReferenceFault } from './tenant-reference.js';
+import { eanFault } from './ean.rules.js';
+import { REGISTRATION_STATUSES, type RegistrationStatus } from './registration/registration.rules.js';
+import { tenantReferenceFault } from './tenant-reference.rules.js';
 
 export class ListUsersQuery extends PageQuery {
   @ApiPropertyOptional({ description: 'Only the user with this reference' })

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { parseLossless } from '../platform/json/lossless.js';
-import { metadataFault } from './metadata.js';
+import { metadataFault } from './metadata.rules.js';
 
 const nested = (depth: number): unknown => JSON.parse('{"a":'.repeat(depth) + '1' + '}'.repeat(depth));
 

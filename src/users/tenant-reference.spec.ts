@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { tenantReferenceFault } from './tenant-reference.js';
+import { tenantReferenceFault } from './tenant-reference.rules.js';
 
 describe('a tenantReference', () => {
   it.each(['a', 'customer 4711', 'Zoë/42', '客户', '😀', 'x'.repeat(200)])('may be %j', (value) => {

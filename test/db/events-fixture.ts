@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { INestApplicationContext, Type } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
-import type { NewEvent } from '../../src/events/catalogue.js';
+import type { NewEvent } from '../../src/events/catalogue.rules.js';
 import { EventsModule } from '../../src/events/events.module.js';
 import { Database } from '../../src/platform/database/database.js';
 import { Environment } from '../../src/platform/env/environment.js';

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import type { EventName, EventPayloads } from '../../src/events/catalogue.js';
-import { EventsStore } from '../../src/events/events.store.js';
-import { subscribeHandlers } from '../../src/events/handlers.sql.js';
+import type { EventName, EventPayloads } from '../../src/events/catalogue.rules.js';
+import { EventsStore } from '../../src/events/feed/events.store.js';
+import { subscribeHandlers } from '../../src/events/handlers/handlers.sql.js';
 import { appendEvents } from '../../src/events/outbox.js';
 import { Database } from '../../src/platform/database/database.js';
 import { createTestDatabase, type TestDatabase } from '../setup/test-database.js';

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { InvertersStore, type InverterPosition } from '../../src/onboarding/inverters.store.js';
+import { InvertersStore, type InverterPosition } from '../../src/onboarding/store/inverters.store.js';
 import { Database } from '../../src/platform/database/database.js';
 import { createTestDatabase, type TestDatabase } from '../setup/test-database.js';
 import { environmentFor } from '../setup/test-environment.js';

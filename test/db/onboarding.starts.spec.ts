@@ -1,18 +1,18 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
-import { SessionAnswersStore, type SessionRow } from '../../src/onboarding/session-answers.store.js';
-import { sessionView } from '../../src/onboarding/session-view.js';
-import type { StartedSession } from '../../src/onboarding/session.client.js';
-import { FIND_OPEN_SESSION } from '../../src/onboarding/sessions.sql.js';
-import { StartedSessionsStore } from '../../src/onboarding/started-sessions.store.js';
+import { SessionAnswersStore, type SessionRow } from '../../src/onboarding/store/session-views.store.js';
+import { sessionView } from '../../src/onboarding/api/session-view.js';
+import type { StartedSession } from '../../src/onboarding/remote/session.client.js';
+import { FIND_OPEN_SESSION } from '../../src/onboarding/store/sessions.sql.js';
+import { StartedSessionsStore } from '../../src/onboarding/start/started-sessions.store.js';
 import {
   BEGIN_START,
   FAIL_START,
   LET_GO_START,
   REPEAT_START,
   TAKE_OVER_START,
-} from '../../src/onboarding/starts.sql.js';
-import { StartsStore, type WantedSession } from '../../src/onboarding/starts.store.js';
+} from '../../src/onboarding/start/starts.sql.js';
+import { StartsStore, type WantedSession } from '../../src/onboarding/start/starts.store.js';
 import { Cipher } from '../../src/platform/crypto/cipher.js';
 import { Database, type Statement } from '../../src/platform/database/database.js';
 import { createTestDatabase, type TestDatabase } from '../setup/test-database.js';

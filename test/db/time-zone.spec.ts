@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
 import pg from 'pg';
-import { UsersStore } from '../../src/users/users.store.js';
+import { UsersStore } from '../../src/users/user/users.store.js';
 import { createTestDatabase, withDatabase, type TestDatabase } from '../setup/test-database.js';
 import { insertRow } from './valid-rows.js';
 

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { Database, sqlState } from '../../src/platform/database/database.js';
-import type { Verdict } from '../../src/users/registration.js';
-import { RegistrationsStore, type Claim } from '../../src/users/registrations.store.js';
-import type { RemoteUser } from '../../src/users/remote-user.js';
-import { OPEN_INTENTS } from '../../src/users/registrations.sql.js';
+import type { Verdict } from '../../src/users/registration/registration.rules.js';
+import { RegistrationsStore, type Claim } from '../../src/users/registration/registrations.store.js';
+import type { RemoteUser } from '../../src/users/remote/remote-user.rules.js';
+import { OPEN_INTENTS } from '../../src/users/registration/registrations.sql.js';
 import { createTestDatabase, type TestDatabase } from '../setup/test-database.js';
 import { environmentFor } from '../setup/test-environment.js';
 import { waitFor } from '../setup/wait-for.js';

@@ -3,22 +3,22 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/glo
 import { AuditLog } from '../../src/access/audit-log.store.js';
 import { Database } from '../../src/platform/database/database.js';
 import { Problem, type ProblemCode } from '../../src/platform/problem/problem.js';
-import { RegistrationDecisionsStore } from '../../src/users/registration-decisions.store.js';
+import { RegistrationDecisionsStore } from '../../src/users/registration/decisions.store.js';
 import {
   DECIDABLE,
   PERSON_DECISIONS,
   REGISTRATION_STATUSES,
   type Verdict,
-} from '../../src/users/registration.js';
-import { CLAIM_DUE } from '../../src/users/registrations.sql.js';
+} from '../../src/users/registration/registration.rules.js';
+import { CLAIM_DUE } from '../../src/users/registration/registrations.sql.js';
 import {
   RegistrationsStore,
   type Claim,
   type RegistrationRecord,
-} from '../../src/users/registrations.store.js';
-import type { AskedUser, RemoteUser } from '../../src/users/remote-user.js';
-import { toUserView } from '../../src/users/user.view.js';
-import { UsersStore } from '../../src/users/users.store.js';
+} from '../../src/users/registration/registrations.store.js';
+import type { AskedUser, RemoteUser } from '../../src/users/remote/remote-user.rules.js';
+import { toUserView } from '../../src/users/user/user.view.js';
+import { UsersStore } from '../../src/users/user/users.store.js';
 import { createTestDatabase, type TestDatabase } from '../setup/test-database.js';
 import { environmentFor } from '../setup/test-environment.js';
 import { waitFor } from '../setup/wait-for.js';

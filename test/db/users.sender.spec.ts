@@ -2,10 +2,14 @@ import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jes
 import { randomUUID } from 'node:crypto';
 import type { AuthorisedRemote } from '../../src/auth/authorised-remote.service.js';
 import { Database } from '../../src/platform/database/database.js';
-import type { ContractDrift } from '../../src/remote/contract-drift.service.js';
-import type { RemoteRequest, Sent } from '../../src/remote/outcome.js';
-import { RegistrationSender } from '../../src/users/registration-sender.service.js';
-import { LEASE_MS, RegistrationsStore, type Claim } from '../../src/users/registrations.store.js';
+import type { ContractDrift } from '../../src/remote/drift/contract-drift.service.js';
+import type { RemoteRequest, Sent } from '../../src/remote/outcome.rules.js';
+import { RegistrationSender } from '../../src/users/registration/sender.service.js';
+import {
+  LEASE_MS,
+  RegistrationsStore,
+  type Claim,
+} from '../../src/users/registration/registrations.store.js';
 import { createTestDatabase, type TestDatabase } from '../setup/test-database.js';
 import { environmentFor } from '../setup/test-environment.js';
 import { waitFor } from '../setup/wait-for.js';

@@ -3,7 +3,7 @@ import { createRequire } from 'node:module';
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { Ajv } from 'ajv';
 import { Ajv2020 } from 'ajv/dist/2020.js';
-import { EVENT_NAMES } from '../../src/events/catalogue.js';
+import { EVENT_NAMES } from '../../src/events/catalogue.rules.js';
 import { toEventType } from '../../src/events/cloud-event.js';
 import { asyncapiDocument } from '../../src/events/contract/asyncapi.js';
 import { schemaDocument } from '../../src/events/contract/schema-document.js';

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { describe, expect, it } from '@jest/globals';
-import { EVENT_NAMES } from '../../src/events/catalogue.js';
+import { EVENT_NAMES } from '../../src/events/catalogue.rules.js';
 
 const read = (path: string) => readFile(new URL(`../../${path}`, import.meta.url), 'utf8');
 

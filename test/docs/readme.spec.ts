@@ -1,6 +1,6 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { beforeAll, describe, expect, it } from '@jest/globals';
-import { RULES, SESSION_STATES, transitionsOfMachine } from '../../src/onboarding/machine.js';
+import { RULES, SESSION_STATES, transitionsOfMachine } from '../../src/onboarding/rules/machine.rules.js';
 import { Environment } from '../../src/platform/env/environment.js';
 import {
   ConfigurationError,

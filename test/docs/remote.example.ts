@@ -4,8 +4,8 @@ import type { BearerTokens, Grant } from '../../src/auth/bearer-tokens.js';
 import { TenantTokens } from '../../src/auth/tenant-tokens.service.js';
 import { readTokenResponse } from '../../src/auth/token.client.js';
 import { UserTokenStrategy } from '../../src/auth/user-token.strategy.js';
-import type { NotSent } from '../../src/remote/outcome.js';
-import { outcomeOf } from '../../src/remote/read-answer.js';
+import type { NotSent } from '../../src/remote/outcome.rules.js';
+import { outcomeOf } from '../../src/remote/wire/read-response.js';
 import { Remote } from '../../src/remote/remote.service.js';
 
 /** Suppose that POST /api/v1/ssa/users/{userId}/token, with the tenant token, answers a user's token as section 2.2 has it. */

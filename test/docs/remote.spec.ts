@@ -3,7 +3,7 @@ import { afterEach, describe, expect, it } from '@jest/globals';
 import { AuthorisedRemote } from '../../src/auth/authorised-remote.service.js';
 import type { Grant } from '../../src/auth/bearer-tokens.js';
 import type { TenantTokens } from '../../src/auth/tenant-tokens.service.js';
-import { readSession, reply, startRawServer, startRemote } from '../e2e/remote-fixture.js';
+import { readSession, reply, startRawServer, startRemote } from '../e2e/remote/fixture.js';
 import { ExchangedUserTokens } from './remote.example.js';
 
 const read = (path: string) => readFile(new URL(`../../${path}`, import.meta.url), 'utf8');

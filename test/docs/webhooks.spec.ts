@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { createServer, type AddressInfo } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { EVENT_NAMES } from '../../src/events/catalogue.js';
+import { EVENT_NAMES } from '../../src/events/catalogue.rules.js';
 import { Environment } from '../../src/platform/env/environment.js';
 import { TestClient } from '../setup/client.js';
 import { startTestApp, type TestApp } from '../setup/test-app.js';

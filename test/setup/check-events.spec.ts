@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
 import pg from 'pg';
-import type { SequencedEvent } from '../../src/events/events.store.js';
+import type { SequencedEvent } from '../../src/events/feed/events.store.js';
 import { sessionEvent } from '../db/events-fixture.js';
 import { faultsOf } from './check-events.js';
 import { createTestDatabase } from './test-database.js';

@@ -1,9 +1,9 @@
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import type pg from 'pg';
-import { EVENT_NAMES, isEventName } from '../../src/events/catalogue.js';
+import { EVENT_NAMES, isEventName } from '../../src/events/catalogue.rules.js';
 import { schemaOfEvent } from '../../src/events/contract/schema-document.js';
 import { toCloudEvent } from '../../src/events/cloud-event.js';
-import type { SequencedEvent } from '../../src/events/events.store.js';
+import type { SequencedEvent } from '../../src/events/feed/events.store.js';
 
 let validators: ReadonlyMap<string, ValidateFunction> | undefined;
 

@@ -1,5 +1,5 @@
 import type { Sql, Statement } from '../../platform/database/database.js';
-import type { SequencedEvent } from '../events.store.js';
+import type { SequencedEvent } from '../feed/events.store.js';
 import { sequenceEvents } from '../sequence.sql.js';
 import type { BrokerKind } from './publishers.js';
 

@@ -1,4 +1,4 @@
-import type { EventName, EventPayloads } from '../catalogue.js';
+import type { EventName, EventPayloads } from '../catalogue.rules.js';
 
 interface Described {
   readonly description: string;

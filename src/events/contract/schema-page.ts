@@ -1,4 +1,4 @@
-import { EVENT_NAMES } from '../catalogue.js';
+import { EVENT_NAMES } from '../catalogue.rules.js';
 import { toEventType } from '../cloud-event.js';
 import { schemaOfEvent, type JsonSchema } from './schema-document.js';
 

@@ -1,4 +1,4 @@
-import type { EventName } from '../catalogue.js';
+import type { EventName } from '../catalogue.rules.js';
 
 /** Which events a reader wants; without a field, all. */
 export interface EventFilter {

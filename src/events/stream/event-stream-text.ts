@@ -1,5 +1,5 @@
 import { formatSequence, toCloudEvent, toEventType } from '../cloud-event.js';
-import type { SequencedEvent } from '../events.store.js';
+import type { SequencedEvent } from '../feed/events.store.js';
 
 // The format is that of the HTML standard, section 9.2: fields end with a line, blocks with an empty one. Nothing written here can
 // hold a line break of its own: sequences are digits, types are ours, and JSON escapes it.

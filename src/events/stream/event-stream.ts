@@ -1,4 +1,4 @@
-import type { EventsStore } from '../events.store.js';
+import type { EventsStore } from '../feed/events.store.js';
 import { matches, type EventFilter } from './event-filter.js';
 import { eventBlock, firstBlock, heartbeatBlock } from './event-stream-text.js';
 import type { EventTail, TailEvent } from './event-tail.service.js';

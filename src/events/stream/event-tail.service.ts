@@ -3,8 +3,8 @@ import { Environment } from '../../platform/env/environment.js';
 import { runOutsideRequest } from '../../platform/http/request-context.js';
 import { errorText } from '../../platform/redaction/error-text.js';
 import { EventSignal } from '../event-signal.service.js';
-import { EventsStore, type SequencedEvent } from '../events.store.js';
-import { Hints } from '../hints.js';
+import { EventsStore, type SequencedEvent } from '../feed/events.store.js';
+import { Hints } from '../wake-up.js';
 import { eventBlock } from './event-stream-text.js';
 
 /** An event as streams write it: made into text once, however many write it. */

@@ -1,7 +1,7 @@
 import { ApiPropertyOptional } from '@nestjs/swagger';
 import { IsOptional, IsString, Matches } from 'class-validator';
-import { SessionIdParameter } from '../events.dto.js';
-import { SEQUENCE } from '../feed-parameters.js';
+import { SessionIdParameter } from '../feed/events.dto.js';
+import { SEQUENCE } from '../feed/parameters.js';
 
 export class StreamQuery {
   @ApiPropertyOptional({

@@ -1,5 +1,5 @@
 import pg from 'pg';
-import { nearestInstant } from '../time/instant.js';
+import { nearestInstant } from '../time/instant.rules.js';
 
 const { TypeOverrides, types } = pg;
 const { TIMESTAMPTZ } = types.builtins;

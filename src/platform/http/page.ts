@@ -1,7 +1,7 @@
 import { IsOptional, IsString } from 'class-validator';
 import { ApiPropertyOptional } from '@nestjs/swagger';
 import { Problem } from '../problem/problem.js';
-import { parseInstant } from '../time/instant.js';
+import { parseInstant } from '../time/instant.rules.js';
 import { IntegerParameter } from './validation.js';
 
 const DEFAULT_LIMIT = 50;

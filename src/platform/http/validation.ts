@@ -3,7 +3,7 @@ import { plainToInstance, Transform } from 'class-transformer';
 import { IsDate, IsInt, IsOptional, Max, Min, validate, type ValidationError } from 'class-validator';
 import { LosslessNumber } from '../json/lossless.js';
 import { Problem, type FieldError } from '../problem/problem.js';
-import { parseInstant } from '../time/instant.js';
+import { parseInstant } from '../time/instant.rules.js';
 import { inheritedNames } from './inherited-names.js';
 import { textErrors } from './text-errors.js';
 

@@ -1,6 +1,6 @@
 import { Controller, Get, Param } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiProperty, ApiTags } from '@nestjs/swagger';
-import { ApiProblems } from '../http/api-problems.decorator.js';
+import { ApiProblems } from '../openapi/api-problems.decorator.js';
 import { Public } from '../http/public.decorator.js';
 import { Problem, PROBLEMS, type ProblemCode } from './problem.js';
 

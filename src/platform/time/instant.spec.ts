@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { nearestInstant, parseInstant } from './instant.js';
+import { nearestInstant, parseInstant } from './instant.rules.js';
 
 const FIRST = '0001-01-01T00:00:00.000Z';
 const LAST = '9999-12-31T23:59:59.999Z';

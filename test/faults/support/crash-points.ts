@@ -1,12 +1,12 @@
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { AuthorisedRemote } from '../../../src/auth/authorised-remote.service.js';
-import { WebhookSender } from '../../../src/events/webhooks/webhook-sender.service.js';
-import { PollsStore } from '../../../src/onboarding/polls.store.js';
-import { SessionReader } from '../../../src/onboarding/session-reader.service.js';
-import { MOVE_SESSIONS } from '../../../src/onboarding/sessions.sql.js';
-import { KEEP_STARTED_SESSION } from '../../../src/onboarding/started-sessions.sql.js';
+import { WebhookSender } from '../../../src/events/webhooks/send/sender.service.js';
+import { PollsStore } from '../../../src/onboarding/poll/polls.store.js';
+import { SessionReader } from '../../../src/onboarding/remote/session-reader.service.js';
+import { MOVE_SESSIONS } from '../../../src/onboarding/store/sessions.sql.js';
+import { KEEP_STARTED_SESSION } from '../../../src/onboarding/start/started-sessions.sql.js';
 import { Database, type Statement } from '../../../src/platform/database/database.js';
-import { CONFIRM_OUTCOME, CONFIRM_OUTCOMES } from '../../../src/users/registrations.sql.js';
+import { CONFIRM_OUTCOME, CONFIRM_OUTCOMES } from '../../../src/users/registration/registrations.sql.js';
 
 /** Where a process is killed while it reads a session, in the order in which it comes there. */
 export const READ_STEPS = [

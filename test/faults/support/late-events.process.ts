@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
-import type { NewEvent } from '../../../src/events/catalogue.js';
+import type { NewEvent } from '../../../src/events/catalogue.rules.js';
 import { appendEvents } from '../../../src/events/outbox.js';
-import { KEEP_STARTED_SESSION } from '../../../src/onboarding/started-sessions.sql.js';
+import { KEEP_STARTED_SESSION } from '../../../src/onboarding/start/started-sessions.sql.js';
 import { Database, type Statement } from '../../../src/platform/database/database.js';
 import { crashAt, isSave, type CrashStep } from './crash-points.js';
 import { runService } from './test-service.js';

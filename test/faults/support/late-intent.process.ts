@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { AuthorisedRemote } from '../../../src/auth/authorised-remote.service.js';
-import { RegistrationSender } from '../../../src/users/registration-sender.service.js';
-import { RegistrationsStore, type Claim } from '../../../src/users/registrations.store.js';
-import { registerUserRequest } from '../../../src/users/users.client.js';
+import { RegistrationSender } from '../../../src/users/registration/sender.service.js';
+import { RegistrationsStore, type Claim } from '../../../src/users/registration/registrations.store.js';
+import { registerUserRequest } from '../../../src/users/remote/users.client.js';
 import { runService } from './test-service.js';
 
 /** The bug: what is wanted is written down when the answer is there, not before the call. */

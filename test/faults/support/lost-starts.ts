@@ -1,6 +1,6 @@
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
-import { StartedSessionsStore } from '../../../src/onboarding/started-sessions.store.js';
-import { StartsStore } from '../../../src/onboarding/starts.store.js';
+import { StartedSessionsStore } from '../../../src/onboarding/start/started-sessions.store.js';
+import { StartsStore } from '../../../src/onboarding/start/starts.store.js';
 import { Database } from '../../../src/platform/database/database.js';
 import type { Answer, SessionAnswer, TestClient } from '../../setup/client.js';
 import type { SandboxLedger } from '../../setup/sandbox-control.js';

@@ -1,5 +1,5 @@
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
-import { PollsStore } from '../../../src/onboarding/polls.store.js';
+import { PollsStore } from '../../../src/onboarding/poll/polls.store.js';
 
 export interface PollingGate {
   open(): void;

@@ -1,11 +1,11 @@
 import { Logger } from '@nestjs/common';
 import { Database } from '../../../src/platform/database/database.js';
-import { Deployment } from '../../../src/remote/deployment.service.js';
-import { OperationsStore } from '../../../src/remote/operations.store.js';
+import { Deployment } from '../../../src/remote/shared/deployment.service.js';
+import { OperationsStore } from '../../../src/remote/shared/operations.store.js';
 import { Remote } from '../../../src/remote/remote.service.js';
-import { ReplicasStore } from '../../../src/remote/replicas.store.js';
+import { ReplicasStore } from '../../../src/remote/shared/replicas.store.js';
 import type { Environment } from '../../../src/platform/env/environment.js';
-import { remoteEnvironment } from '../../e2e/remote-fixture.js';
+import { remoteEnvironment } from '../../e2e/remote/fixture.js';
 
 // What these tests provoke is not worth a warning in their output.
 Logger.overrideLogger(false);

@@ -1,0 +1,33 @@
+import { Controller, Get, Query } from '@nestjs/common';
+import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
+import { RequireScope } from '../../access/require-scope.decorator.js';
+import { ApiProblems } from '../../platform/openapi/api-problems.decorator.js';
+import { Environment } from '../../platform/env/environment.js';
+import { formatSequence, toCloudEvent } from '../cloud-event.js';
+import { FeedQuery, FeedView } from './events.dto.js';
+import { EventsStore } from './events.store.js';
+import { readTypes, refuseBeyondNewest } from './parameters.js';
+
+@ApiTags('Events')
+@Controller('events')
+export class EventsController {
+  constructor(
+    private readonly events: EventsStore,
+    private readonly environment: Environment,
+  ) {}
+
+  @Get()
+  @RequireScope('events:read')
+  @ApiOperation({
+    operationId: 'listEvents',
+    summary: 'Follow the feed of events: ask on with `next`, for ever',
+  })
+  @ApiOkResponse({ description: 'The events after `after`, in order', type: FeedView })
+  @ApiProblems('invalid_request')
+  async list(@Query() { after, types, sessionId, limit }: FeedQuery): Promise<FeedView> {
+    const page = await this.events.readPage(after, readTypes(types), limit, sessionId);
+    refuseBeyondNewest('after', after, page.last);
+    const items = page.events.map((event) => toCloudEvent(event, this.environment.EVENT_SOURCE));
+    return { items, next: formatSequence(page.next) };
+  }
+}

@@ -1,0 +1,106 @@
+import { applyDecorators } from '@nestjs/common';
+import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
+import { Transform } from 'class-transformer';
+import { IsOptional, IsString, IsUUID, Matches } from 'class-validator';
+import { IntegerParameter } from '../../platform/http/validation.js';
+import { EVENT_NAMES } from '../catalogue.rules.js';
+import { toEventType } from '../cloud-event.js';
+import { SEQUENCE } from './parameters.js';
+
+/** A session's id in the lower case in which subjects are kept. */
+export const SessionIdParameter = (): PropertyDecorator =>
+  applyDecorators(
+    Transform(({ value }: { value: unknown }) => (typeof value === 'string' ? value.toLowerCase() : value)),
+    IsOptional(),
+    IsUUID('loose'),
+  );
+
+export class FeedQuery {
+  @ApiPropertyOptional({
+    description:
+      'The `next` of the page before, or the `sequence` of an event; without it, from the beginning',
+    pattern: SEQUENCE.source,
+    default: '0',
+    type: String,
+  })
+  @Matches(SEQUENCE, {
+    message: 'after must be the `next` of a page of this feed: a number of at most 19 digits',
+  })
+  after: string = '0';
+
+  @ApiPropertyOptional({
+    description:
+      'Only these, separated by commas: `session.online` or `pv.session.online.v1`. `next` passes the others by',
+    example: 'session.online,inverter.online',
+    type: String,
+  })
+  @IsOptional()
+  @IsString()
+  types?: string;
+
+  @ApiPropertyOptional({
+    description: 'Only what is about this session. `next` passes the others by',
+    format: 'uuid',
+  })
+  @SessionIdParameter()
+  sessionId?: string;
+
+  @ApiPropertyOptional({
+    description: 'How many items at most',
+    minimum: 1,
+    maximum: 200,
+    default: 50,
+    type: 'integer',
+  })
+  @IntegerParameter({ min: 1, max: 200 })
+  limit: number = 50;
+}
+
+export class CloudEventView {
+  @ApiProperty({ enum: ['1.0'] })
+  specversion: string;
+
+  @ApiProperty({ format: 'uuid', description: 'The same at every delivery' })
+  id: string;
+
+  @ApiProperty({ format: 'uri-reference', description: '`EVENT_SOURCE` of the deployment' })
+  source: string;
+
+  @ApiProperty({ enum: EVENT_NAMES.map(toEventType) })
+  type: string;
+
+  @ApiProperty({
+    description: 'The id of the session, else of the user or registration; or the class of remote operations',
+  })
+  subject: string;
+
+  @ApiProperty({ format: 'date-time' })
+  time: string;
+
+  @ApiProperty({ enum: ['application/json'] })
+  datacontenttype: string;
+
+  @ApiProperty({
+    description: 'Position in the feed: sorts as text in the order of the feed',
+    pattern: '^[0-9]{19}$',
+  })
+  sequence: string;
+
+  @ApiProperty({
+    type: 'object',
+    additionalProperties: true,
+    description: 'What it tells; the shape follows from `type`',
+  })
+  data: object;
+}
+
+export class FeedView {
+  @ApiProperty({ type: [CloudEventView] })
+  items: CloudEventView[];
+
+  @ApiProperty({
+    description:
+      'The `after` of the next request, always given. It is the same as before when nothing is new',
+  })
+  next: string;
+}

@@ -1,0 +1,78 @@
+import { Injectable } from '@nestjs/common';
+import { Database, type Statement } from '../../platform/database/database.js';
+import type { EventName } from '../catalogue.rules.js';
+import type { DomainEvent } from '../domain-event.js';
+import { sequenceEvents } from '../sequence.sql.js';
+
+export type SequencedEvent = DomainEvent & { readonly sequence: string };
+
+export interface FeedPage {
+  readonly events: readonly SequencedEvent[];
+  /** Everything up to here is in `events` or was filtered out. */
+  readonly next: string;
+  /** The sequence of the newest event; 0 when there is none. */
+  readonly last: string;
+}
+
+// A filter for something rare must not read the whole history in one request: a page covers at most this many sequences, and may
+// be empty although there is more.
+const SPAN = 100_000;
+
+// `reach` and the page come from one snapshot, hence nothing can appear between them.
+const PAGE: Statement = {
+  name: 'events.page',
+  text: `
+    SELECT reach.last, reach.until, page.*
+    FROM (
+      SELECT last, CASE WHEN $2::text[] IS NULL AND $4::text IS NULL THEN last ELSE least(last, $1::bigint + ${SPAN}) END AS until
+      FROM (SELECT coalesce(max(sequence), 0) AS last FROM domain_events) AS newest
+    ) AS reach
+    LEFT JOIN LATERAL (
+      SELECT id, name, subject, sequence, time, data
+      FROM domain_events
+      WHERE sequence > $1 AND sequence <= reach.until AND ($2::text[] IS NULL OR name = ANY ($2))
+        AND ($4::text IS NULL OR subject = $4)
+      ORDER BY sequence LIMIT $3
+    ) AS page ON true`,
+};
+
+interface PageRow {
+  readonly last: string;
+  readonly until: string;
+  readonly id: string | null;
+}
+
+const NEWEST: Statement = {
+  name: 'events.newest',
+  text: 'SELECT coalesce(max(sequence), 0) AS newest FROM domain_events',
+};
+
+@Injectable()
+export class EventsStore {
+  constructor(private readonly database: Database) {}
+
+  /** The events after `after`, in order. Never skips one: what commits later gets a higher sequence. */
+  async readPage(
+    after: string,
+    types: readonly EventName[] | undefined,
+    limit: number,
+    subject?: string,
+  ): Promise<FeedPage> {
+    await sequenceEvents(this.database);
+    const rows = await this.database.query<PageRow>(PAGE, [after, types ?? null, limit, subject ?? null]);
+    const { last = '0', until = '0' } = rows[0] ?? {};
+    const events = rows
+      .filter(({ id }) => id !== null)
+      .map(({ last: _last, until: _until, ...event }) => event as unknown as SequencedEvent);
+    // A full page may have stopped short of `until`; an empty one must not lead back to before `after`.
+    const reached = events.length === limit ? events.at(-1)?.sequence : until;
+    return { events, last, next: reached !== undefined && BigInt(reached) > BigInt(after) ? reached : after };
+  }
+
+  /** The sequence of the newest event that is committed now; 0 when there is none. */
+  async getNewest(): Promise<string> {
+    await sequenceEvents(this.database);
+    const [row] = await this.database.query<{ newest: string }>(NEWEST);
+    return row?.newest ?? '0';
+  }
+}

@@ -1,0 +1,94 @@
+import { Injectable, Logger } from '@nestjs/common';
+import type { Counter } from 'prom-client';
+import { Database } from '../../platform/database/database.js';
+import { errorText } from '../../platform/redaction/error-text.js';
+import { Metrics } from '../../platform/metrics/metrics.js';
+import type { RunningJob } from '../../platform/jobs/running-job.js';
+import type { EventHandler } from './discovery.js';
+import {
+  isNothingOwed,
+  isSubscribed,
+  markDelivered,
+  markFailed,
+  readOwed,
+  type Owed,
+} from './handlers.sql.js';
+
+/**
+ * A handler that never settles would hold one of the few places for jobs for ever; after this it counts as failed. Longer than
+ * any call with a deadline of its own.
+ */
+const HANDLER_DEADLINE_MS = 60_000;
+
+/** Brings a handler what it is owed of one subject. */
+@Injectable()
+export class DeliveryService {
+  private readonly logger = new Logger(DeliveryService.name);
+
+  private readonly deliveries: Counter<'outcome'>;
+
+  constructor(
+    private readonly database: Database,
+    metrics: Metrics,
+  ) {
+    this.deliveries = metrics.counter({
+      name: 'pv_handler_deliveries_total',
+      help: 'Events given to handlers in this process, by outcome: delivered, failed and to be repeated',
+      labels: ['outcome'],
+    });
+  }
+
+  /**
+   * In order, one after the other. A delivery is struck off after the handler resolved, so a crash in between repeats it. The
+   * first failure ends the job, which comes back after a wait that grows with the failures in a row.
+   */
+  async deliver(handler: EventHandler, subject: string, job: RunningJob): Promise<void> {
+    let delivered = 0;
+    for (;;) {
+      const owed = await readOwed(this.database, handler.name, subject);
+      if (owed.length === 0) {
+        if (await job.finishWhen((tx) => isNothingOwed(tx, handler.name, subject))) return;
+      }
+      for (const next of owed) {
+        await job.goOn();
+        try {
+          await this.hand(handler, next);
+        } catch (error) {
+          const reason = errorText(error);
+          this.logger.warn(`${handler.name} failed on event ${next.event.id}: ${reason}`);
+          this.deliveries.inc({ outcome: 'failed' });
+          await markFailed(this.database, handler.name, next, reason);
+          if (delivered > 0) await job.restartBackoff();
+          // The queue keeps the message of what is thrown, and an erasure does not reach there.
+          throw new Error(`${handler.name} failed; its delivery says why`);
+        }
+        await markDelivered(this.database, handler.name, next.position);
+        this.deliveries.inc({ outcome: 'delivered' });
+        delivered += 1;
+      }
+    }
+  }
+
+  private async hand(handler: EventHandler, { event }: Owed): Promise<void> {
+    if (handler.events.includes(event.name)) return withinDeadline(async () => handler.handle(event));
+    if (await isSubscribed(this.database, handler.name, event.name)) {
+      throw new Error(`a newer release of ${handler.name} listens to ${event.name}, this one does not`);
+    }
+    this.logger.warn(`${handler.name} no longer listens to ${event.name}; dropped event ${event.id}`);
+  }
+}
+
+async function withinDeadline(work: () => Promise<void>): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const deadline = new Promise<never>((_resolve, reject) => {
+    timer = setTimeout(
+      () => reject(new Error(`the handler did not settle within ${HANDLER_DEADLINE_MS} ms`)),
+      HANDLER_DEADLINE_MS,
+    );
+  });
+  try {
+    await Promise.race([work(), deadline]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

@@ -1,0 +1,179 @@
+import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
+import {
+  ArrayMaxSize,
+  ArrayNotEmpty,
+  ArrayUnique,
+  IsArray,
+  IsBoolean,
+  IsIn,
+  IsOptional,
+  IsString,
+  IsUUID,
+  Length,
+  Matches,
+} from 'class-validator';
+import { MayBeAbsent } from '../../../platform/http/may-be-absent.decorator.js';
+import { PageQuery } from '../../../platform/http/page.js';
+import { InstantParameter } from '../../../platform/http/validation.js';
+import { EVENT_NAMES } from '../../catalogue.rules.js';
+import { toEventType } from '../../cloud-event.js';
+import { SEQUENCE } from '../../feed/parameters.js';
+import { DELIVERY_STATUSES, type DeliveryStatus } from './deliveries.store.js';
+
+/** A page of the list. */
+const MAX_IDS = 200;
+const BE_A_SEQUENCE = 'must be the sequence of an event: a text of at most 19 digits';
+
+export class ListDeliveriesQuery extends PageQuery {
+  @ApiPropertyOptional({ format: 'uuid' })
+  @IsOptional()
+  @IsUUID('loose')
+  endpointId?: string;
+
+  @ApiPropertyOptional({ enum: DELIVERY_STATUSES })
+  @IsOptional()
+  @IsIn(DELIVERY_STATUSES)
+  status?: DeliveryStatus;
+
+  @ApiPropertyOptional({ format: 'uuid', description: 'The `id` of the event, which is the `webhook-id`' })
+  @IsOptional()
+  @IsUUID('loose')
+  eventId?: string;
+
+  @ApiPropertyOptional({
+    description: 'Of events about this: the id of a session, a user, …',
+    maxLength: 200,
+  })
+  @IsOptional()
+  @Length(1, 200)
+  subject?: string;
+
+  @ApiPropertyOptional({ type: String, format: 'date-time', description: 'Written at or after this instant' })
+  @InstantParameter()
+  since?: Date;
+}
+
+export class WebhookDeliveryView {
+  @ApiProperty({ format: 'uuid' })
+  id: string;
+
+  @ApiProperty({ format: 'uuid' })
+  endpointId: string;
+
+  @ApiProperty({ format: 'uuid', description: 'Sent as `webhook-id`, the same at every attempt' })
+  eventId: string;
+
+  @ApiProperty({ enum: EVENT_NAMES.map(toEventType) })
+  type: string;
+
+  @ApiProperty({ description: 'Position of the event in the feed', pattern: '^[0-9]{19}$' })
+  sequence: string;
+
+  @ApiProperty({ description: 'Of the event; of one subject, an endpoint gets one event after the other' })
+  subject: string;
+
+  @ApiProperty({
+    enum: DELIVERY_STATUSES,
+    description:
+      'pending: to be sent, or sent again; delivered: answered with a 2xx; failed: given up after the whole schedule, or skipped',
+  })
+  status: DeliveryStatus;
+
+  @ApiProperty({ type: 'integer', description: 'Since it was written, or asked for again' })
+  attempts: number;
+
+  @ApiProperty({
+    type: String,
+    format: 'date-time',
+    nullable: true,
+    description: 'Not before; it also waits for earlier events of its subject. null unless pending',
+  })
+  nextAttemptAt: Date | null;
+
+  @ApiProperty({ type: String, format: 'date-time', nullable: true })
+  lastAttemptAt: Date | null;
+
+  @ApiProperty({
+    type: 'integer',
+    nullable: true,
+    description: 'Of the last answer; null when there was none',
+  })
+  lastStatus: number | null;
+
+  @ApiProperty({ type: String, nullable: true, description: 'Why the last attempt failed' })
+  lastError: string | null;
+
+  @ApiProperty({
+    type: String,
+    nullable: true,
+    description:
+      "The first kilobyte of the last answer's body; null when there was none, and after an erasure",
+  })
+  lastAnswer: string | null;
+
+  @ApiProperty({ format: 'date-time' })
+  createdAt: Date;
+}
+
+export class RedeliveryRequest {
+  @ApiPropertyOptional({
+    type: [String],
+    format: 'uuid',
+    minItems: 1,
+    maxItems: MAX_IDS,
+    description: 'These; either this or `after`',
+  })
+  @MayBeAbsent()
+  @IsArray()
+  @ArrayNotEmpty()
+  @ArrayUnique()
+  @ArrayMaxSize(MAX_IDS)
+  @IsUUID('loose', { each: true, message: 'deliveryIds must be a list of UUIDs' })
+  deliveryIds?: string[];
+
+  @ApiPropertyOptional({
+    pattern: SEQUENCE.source,
+    description:
+      'Every event behind this `sequence` of the feed that fits the types of the endpoint, whether it was given to it before or not; `0` for all',
+  })
+  @MayBeAbsent()
+  @Matches(SEQUENCE, { message: `after ${BE_A_SEQUENCE}` })
+  after?: string;
+
+  @ApiPropertyOptional({
+    pattern: SEQUENCE.source,
+    description: 'With `after`: up to this one, it included',
+  })
+  @MayBeAbsent()
+  @Matches(SEQUENCE, { message: `until ${BE_A_SEQUENCE}` })
+  until?: string;
+
+  @ApiPropertyOptional({
+    type: [String],
+    maxItems: 2 * EVENT_NAMES.length,
+    description: 'With `after`: only these, of those of the endpoint',
+  })
+  @MayBeAbsent()
+  @IsArray()
+  @ArrayMaxSize(2 * EVENT_NAMES.length)
+  @IsString({ each: true, message: 'types must be a list of texts' })
+  types?: string[];
+
+  @ApiPropertyOptional({ default: false, description: 'With `after`: only those that have failed' })
+  @MayBeAbsent()
+  @IsBoolean()
+  onlyFailed?: boolean;
+}
+
+export class RedeliveryView {
+  @ApiProperty({ type: 'integer', description: 'How many events will be sent, or sent again' })
+  redelivered: number;
+
+  @ApiProperty({
+    type: String,
+    nullable: true,
+    description:
+      'null when the range is done. Otherwise it was too long for one request: ask for the rest with this as `after`',
+  })
+  next: string | null;
+}

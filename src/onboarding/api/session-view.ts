@@ -1,0 +1,25 @@
+import type { SessionRow } from '../store/session-views.store.js';
+import type { SessionView } from './sessions.dto.js';
+
+/** A session as it is answered. Field by field, because leaving some out of a copy of the row took longer than all of this. */
+export const sessionView = (session: SessionRow, startUrl: string | null): SessionView => ({
+  id: session.id,
+  userId: session.userId,
+  gridLocationId: session.gridLocationId,
+  tenantReference: session.tenantReference,
+  brand: session.brand,
+  metadata: session.metadata,
+  state: session.state,
+  basis: session.basis,
+  finished: session.finished,
+  active: session.active,
+  expired: session.expired,
+  startUrl,
+  inverters: session.inverters,
+  createdAt: session.createdAt.toISOString(),
+  updatedAt: session.updatedAt.toISOString(),
+  expiresAt: session.expiresAt.toISOString(),
+  checkedAt: session.checkedAt.toISOString(),
+  nextCheckAt: session.nextCheckAt?.toISOString() ?? null,
+  closedAt: session.closedAt?.toISOString() ?? null,
+});

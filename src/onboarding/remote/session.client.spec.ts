@@ -1,0 +1,133 @@
+import { describe, expect, it } from '@jest/globals';
+import { UnreadableAnswer } from '../../remote/wire/read-response.js';
+import {
+  keepableBody,
+  readReadSessionResponse,
+  readSessionRequest,
+  readStartSessionResponse,
+} from './session.client.js';
+
+const ID = '0d6f6c3e-8a35-4b39-9f4e-2a8f5f9f3f10';
+const STARTED = {
+  sessionId: ID,
+  finished: false,
+  active: true,
+  startUrl: 'https://onboarding.example/pv-onboarding/secret-token',
+  createdAt: '2026-11-20T10:00:00+01:00',
+  updatedAt: '2026-11-20T10:00:00+01:00',
+  expiresAt: '2026-11-21T10:00:00+01:00',
+};
+const { startUrl: _, ...READ } = {
+  ...STARTED,
+  expired: false,
+  inverters: [{ id: ID.toUpperCase(), model: 'unknown field' }],
+};
+const answer = (body: unknown) => ({
+  status: 200,
+  contentType: 'application/json',
+  body: typeof body === 'string' ? body : JSON.stringify(body),
+});
+
+describe('the start answer', () => {
+  it('is read with absent flags as absent, and kept without its startUrl', () => {
+    const started = readStartSessionResponse(answer(STARTED));
+    expect(started).toMatchObject({
+      sessionId: ID,
+      finished: false,
+      active: true,
+      expired: null,
+      inverters: [],
+      startUrl: STARTED.startUrl,
+    });
+    expect(started.createdAt.toISOString()).toBe('2026-11-20T09:00:00.000Z');
+    expect(started.answer.body).not.toContain('secret-token');
+  });
+
+  it.each([
+    ['startUrl', { ...STARTED, startUrl: 'javascript:alert(1)' }],
+    ['startUrl', { ...STARTED, startUrl: undefined }],
+    ['finished', { ...STARTED, finished: 'false' }],
+    ['updatedAt', { ...STARTED, updatedAt: '2026-11-20T10:00:00' }],
+    ['sessionId', { ...STARTED, sessionId: '1' }],
+  ])('is unreadable with a wrong %s, and the reason names the field but no value', (field, body) => {
+    const read = () => readStartSessionResponse(answer(body));
+    expect(read).toThrow(UnreadableAnswer);
+    expect(read).toThrow(field);
+    expect(read).not.toThrow('alert');
+  });
+});
+
+describe('the startUrl of a start', () => {
+  const read = (startUrl: string) => readStartSessionResponse(answer({ ...STARTED, startUrl }));
+
+  it.each([
+    'https://onboarding.example/pv-onboarding/token',
+    'http://127.0.0.1:4010/pv-onboarding/token?to=a@b.example#c@d',
+    'HTTPS://ONBOARDING.EXAMPLE/%20%0a',
+    'https://zonne-energie.example/pv-onboarding/é',
+  ])('is taken as it is: %s', (startUrl) => expect(read(startUrl).startUrl).toBe(startUrl));
+
+  it.each([
+    'https://canary.example/a\nb',
+    'https://canary.example/a\tb',
+    'java\nscript:canary',
+    '\u001bhttps://canary.example/',
+    'https://canary.example/\u007f',
+    'https://canary.example/\u0085',
+    'https://canary.example/\u202e',
+    'https://canary.example/a b',
+    ' https://canary.example/',
+    'https://canary.example/\u00a0',
+    'https://canary:secret@onboarding.example/',
+    'https://canary@onboarding.example/',
+    'https://@canary.example/',
+    'https:////canary:secret@onboarding.example/',
+    'https:canary.example',
+    'https://onboarding.example\\@canary.example/',
+    'ftp://canary.example/',
+  ])('is unreadable as %j, and the reason names the field but no value', (startUrl) => {
+    expect(() => read(startUrl)).toThrow(UnreadableAnswer);
+    expect(() => read(startUrl)).toThrow(/^startUrl (is|holds) [\w ,()]+$/);
+    expect(() => read(startUrl)).not.toThrow('canary');
+  });
+
+  it('is unreadable beyond 4,096 characters', () => {
+    expect(() => read(`https://canary.example/${'x'.repeat(4_096)}`)).toThrow(UnreadableAnswer);
+  });
+});
+
+describe('the read answer', () => {
+  it('is read with its inverters, each once', () => {
+    const body = { ...READ, inverters: [{ id: ID }, { id: ID.toUpperCase() }] };
+    expect(readReadSessionResponse(answer(body), ID)).toMatchObject({ expired: false, inverters: [ID] });
+  });
+
+  it.each([null, undefined])('takes inverters %s for none', (inverters) => {
+    expect(readReadSessionResponse(answer({ ...READ, inverters }), ID).inverters).toEqual([]);
+  });
+
+  it('R23: is unreadable when it is about another session', () => {
+    const other = { ...READ, sessionId: '0d6f6c3e-8a35-4b39-9f4e-2a8f5f9f3f11' };
+    expect(() => readReadSessionResponse(answer(other), ID)).toThrow(UnreadableAnswer);
+  });
+
+  it('is kept byte for byte, but for a byte order mark and a startUrl, wherever it stands', () => {
+    expect(keepableBody('\ufeff{ "n": 1.0 }')).toBe('{ "n": 1.0 }');
+    expect(keepableBody('{"a":1,"start\\u0055rl":"x","links":[{"startUrl":"x"}]}')).toBe(
+      '{"a":1,"links":[{}]}',
+    );
+  });
+
+  it.each(['', 'null', '[]', '<html></html>', '{"inverters":{}}', '['.repeat(50_000)])(
+    'R23: is unreadable as %.20s',
+    (body) => {
+      expect(() => readReadSessionResponse(answer(body), ID)).toThrow(UnreadableAnswer);
+    },
+  );
+});
+
+it('asks in either of the two path shapes', () => {
+  const session = { sessionId: ID, userId: 'u' };
+  expect(readSessionRequest('onboarding', session).path).toBe(`/api/v1/ssa/onboarding/pv/${ID}`);
+  expect(readSessionRequest('user', session).path).toBe(`/api/v1/ssa/users/u/pv/onboarding-sessions/${ID}`);
+});

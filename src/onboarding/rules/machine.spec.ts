@@ -1,0 +1,93 @@
+import { describe, expect, it } from '@jest/globals';
+import { caught, promise } from '../../../test/faults/support/promise.js';
+import { classify, next, SESSION_STATES } from './machine.rules.js';
+import type { Observation, SessionState } from './machine.rules.js';
+
+const STARTED = new Date('2026-11-20T10:00:00Z');
+const MOVED = new Date('2026-11-20T10:05:00Z');
+
+type Classify = (seen: Observation, startedUpdatedAt: Date) => { readonly state: SessionState };
+
+/** The contract's table, said once more and in another form: from the narrowest claim to the widest. */
+function stateByContract({ finished, active, expired, inverters, updatedAt }: Observation): SessionState {
+  const listed = inverters.length;
+  if (finished && listed >= 1) return 'online';
+  if (expired === true) return 'expired';
+  if (finished || !active) return 'unrecognised';
+  return listed === 0 && updatedAt === STARTED ? 'awaiting_owner' : 'awaiting_installation';
+}
+
+const FLAGS = [false, true];
+const EVERY_OBSERVATION: readonly Observation[] = FLAGS.flatMap((finished) =>
+  FLAGS.flatMap((active) =>
+    [null, false, true].flatMap((expired) =>
+      [0, 1, 2].flatMap((count) =>
+        [STARTED, MOVED].map((updatedAt) => ({
+          finished,
+          active,
+          expired,
+          updatedAt,
+          inverters: Array.from({ length: count }, (_, index) => `inverter-${index}`),
+        })),
+      ),
+    ),
+  ),
+);
+
+/** The combinations that `classified` explains otherwise than the contract, from every previous state. */
+function differences(classified: Classify): string[] {
+  return [null, ...SESSION_STATES].flatMap((previous) =>
+    EVERY_OBSERVATION.filter((seen) => {
+      const verdict = classified(seen, STARTED);
+      const expected = previous === 'online' ? 'online' : stateByContract(seen);
+      const after = next(previous, { ...verdict, basis: 'observed', rule: '' })?.state ?? previous;
+      return after !== expected;
+    }).map((seen) => `${previous} ${JSON.stringify(seen)}`),
+  );
+}
+
+describe('R20: every combination of flags has one meaning', () => {
+  it('is that of the contract, from every previous state, and online is never left', () => {
+    expect(EVERY_OBSERVATION).toHaveLength(72);
+    const found = differences(classify);
+    promise('R20', {
+      figure: `${found.length} exceptions in ${EVERY_OBSERVATION.length} combinations, from every state`,
+      bound: '0',
+    });
+    expect(found).toEqual([]);
+  });
+
+  it('goes red with booleans taken one after the other', () => {
+    const oneAfterTheOther: Classify = ({ finished, active, expired }) => {
+      if (finished) return { state: 'online' };
+      if (expired) return { state: 'expired' };
+      return { state: active ? 'awaiting_owner' : 'awaiting_installation' };
+    };
+    expect(differences(oneAfterTheOther)).not.toEqual([]);
+    caught('R20', 'flags asked one after the other');
+  });
+});
+
+describe('classify', () => {
+  const seen = { finished: false, active: true, expired: false, updatedAt: STARTED, inverters: [] };
+
+  it('says that awaiting_installation is inferred, and nothing else', () => {
+    for (const observation of EVERY_OBSERVATION) {
+      const { state, basis } = classify(observation, STARTED);
+      expect(basis).toBe(state === 'awaiting_installation' ? 'inferred' : 'observed');
+    }
+  });
+
+  it('names the rule it went by', () => {
+    expect(classify(seen, STARTED).rule).toBe('as_started');
+    expect(classify({ ...seen, updatedAt: MOVED }, STARTED).rule).toBe('updated_since_start');
+    expect(classify({ ...seen, inverters: ['a'] }, STARTED).rule).toBe('inverters_before_finished');
+    expect(classify({ ...seen, active: false }, STARTED).rule).toBe('undescribed_flags');
+  });
+
+  it('compares instants, not their spelling', () => {
+    expect(classify({ ...seen, updatedAt: new Date('2026-11-20T12:00:00+02:00') }, STARTED).state).toBe(
+      'awaiting_owner',
+    );
+  });
+});

@@ -1,0 +1,89 @@
+import { describe, expect, it } from '@jest/globals';
+import { LOST_AFTER_READS, planRead } from './read-plan.rules.js';
+import type { ReadSession, SessionRead } from './read-plan.rules.js';
+
+const NOW = new Date('2026-11-20T11:00:00Z');
+const SETTINGS = {
+  minIntervalMs: 1_000,
+  maxIntervalMs: 900_000,
+  settleMs: 1_000_000,
+  lateMs: 1_000_000,
+  endEvidenceMs: 1_000_000,
+};
+const POLL: ReadSession = {
+  phase: 'awaiting_owner',
+  anchorAt: NOW,
+  failures: 0,
+  notFound: 0,
+  expiresAt: NOW,
+  recordedAt: NOW,
+  factsHash: 'facts',
+  answerKeptAt: NOW,
+};
+const ANSWER = { httpStatus: 200, body: '{}', hash: '00', factsHash: 'facts' };
+const plan = (read: SessionRead, poll: Partial<ReadSession> = {}, now = NOW) =>
+  planRead({ ...POLL, ...poll }, read, now, SETTINGS, 0);
+
+describe('planRead', () => {
+  it('writes nothing for an answer that is the one before', () => {
+    expect(plan({ kind: 'unchanged' })).toEqual({ kind: 'nothing' });
+  });
+
+  it('writes the end of a row of failures, and the end of the watch, though the answer is the same', () => {
+    const unchanged = { kind: 'apply', reading: { kind: 'unchanged' }, answer: null };
+    expect(plan({ kind: 'unchanged' }, { failures: 1 })).toEqual(unchanged);
+    expect(plan({ kind: 'unchanged' }, { notFound: 1 })).toEqual(unchanged);
+    expect(plan({ kind: 'unchanged' }, {}, new Date(NOW.getTime() + SETTINGS.lateMs))).toEqual(unchanged);
+  });
+
+  it('R66: takes the same facts in other bytes for the same, and keeps those bytes once an hour', () => {
+    const observation = {
+      finished: false,
+      active: true,
+      expired: false,
+      updatedAt: NOW,
+      expiresAt: NOW,
+      inverters: [],
+    };
+    const read: SessionRead = { kind: 'observed', observation, answer: ANSWER };
+    expect(plan(read)).toEqual({ kind: 'nothing' });
+    const hourAgo = new Date(NOW.getTime() - 3_600_000);
+    expect(plan(read, { answerKeptAt: hourAgo })).toEqual({
+      kind: 'apply',
+      reading: { kind: 'unchanged' },
+      answer: ANSWER,
+    });
+    expect(plan(read, { factsHash: 'others' })).toMatchObject({ reading: { kind: 'observed' } });
+  });
+
+  it('believes that a session is gone only after several reads', () => {
+    const read: SessionRead = { kind: 'not_found', answer: { ...ANSWER, httpStatus: 404 } };
+    expect(plan(read)).toMatchObject({ kind: 'postpone', failures: 1, notFound: 1 });
+    expect(plan(read, { notFound: LOST_AFTER_READS - 2 })).toMatchObject({ kind: 'postpone' });
+    expect(plan(read, { notFound: LOST_AFTER_READS - 1 })).toMatchObject({
+      kind: 'apply',
+      reading: { kind: 'gone' },
+    });
+  });
+
+  it('counts a failure, and waits as long as the remote service asked', () => {
+    expect(plan({ kind: 'failed', error: 'reset' }, { failures: 2, notFound: 1 })).toMatchObject({
+      kind: 'postpone',
+      failures: 3,
+      notFound: 1,
+      error: 'reset',
+      retryMs: 8_000,
+    });
+    expect(plan({ kind: 'failed', error: 'busy', retryAfterMs: 60_000 })).toMatchObject({ retryMs: 60_000 });
+  });
+
+  it('counts nothing for a read that was not sent', () => {
+    expect(
+      plan({ kind: 'not_sent', reason: 'breaker_open', retryAfterMs: 5_000 }, { failures: 2 }),
+    ).toMatchObject({
+      failures: 2,
+      notFound: 0,
+      retryMs: 5_000,
+    });
+  });
+});

@@ -1,0 +1,195 @@
+import type { NewEvent } from '../../events/catalogue.rules.js';
+import { findEnd, weighEnd } from './ending.rules.js';
+import type { CloseReason, Ending } from './ending.rules.js';
+import { countChange } from './flapping.rules.js';
+import type { ChangeRecord } from './flapping.rules.js';
+import { classify, MAX_INVERTERS, next } from './machine.rules.js';
+import type { Observation, SessionState, Verdict } from './machine.rules.js';
+import { phaseOf } from './schedule.rules.js';
+import type { Phase, ScheduleSettings } from './schedule.rules.js';
+import { changeEvents, factsOf, flappingEvent } from './session-events.rules.js';
+import type { EventSubject, InverterChanges } from './session-events.rules.js';
+
+/** A session as our records hold it, before an answer is applied. */
+export interface SessionRecord extends EventSubject, ChangeRecord {
+  readonly finished: boolean;
+  readonly startedUpdatedAt: Date;
+  readonly expiresAt: Date;
+  readonly recordedAt: Date;
+  /** When what is recorded of it changed last. */
+  readonly changedAt: Date;
+  readonly closedAt: Date | null;
+  /** When the phase began; null when the session is not watched. */
+  readonly anchorAt: Date | null;
+  readonly endingSince: Date | null;
+  readonly endingReads: number;
+  readonly inverters: readonly { readonly id: string; readonly missing: boolean }[];
+}
+
+/** What a read of a session brought that is worth applying. */
+export type Reading =
+  | { readonly kind: 'observed'; readonly observation: Observation & { readonly expiresAt: Date } }
+  | { readonly kind: 'unchanged' }
+  | { readonly kind: 'gone' }
+  /** No answer, but what the rules of today make of all the answers kept. */
+  | { readonly kind: 'rederived'; readonly verdict: Verdict };
+
+/** How a session is watched from now on. */
+export interface Watch extends ChangeRecord {
+  readonly phase: Phase;
+  readonly anchorAt: Date;
+  readonly ending: Ending | null;
+}
+
+/** Everything that a reading changes; events in the order in which they are to be read. */
+export interface Decision {
+  /** Whether the reading changes what is recorded of the session, beside when it was read. */
+  readonly isRecorded: boolean;
+  readonly transition: Verdict | null;
+  /** Seen for the first time, or again after having been missing. */
+  readonly listed: readonly string[];
+  readonly missing: readonly string[];
+  /** Why watching ends with this reading. */
+  readonly close: CloseReason | null;
+  /** A closed session shows life: it is watched again. */
+  readonly isReopened: boolean;
+  /** Null when the session is not watched any more. */
+  readonly watch: Watch | null;
+  readonly events: readonly NewEvent[];
+}
+
+const GONE: Verdict = { state: 'lost', basis: 'observed', rule: 'not_found_on_every_path' };
+
+const NOTHING: Decision = {
+  isRecorded: false,
+  transition: null,
+  listed: [],
+  missing: [],
+  close: null,
+  isReopened: false,
+  watch: null,
+  events: [],
+};
+
+/** Returns what `reading` changes about `session` at `now` (the database's clock). */
+export function reconcile(
+  session: SessionRecord,
+  reading: Reading,
+  now: Date,
+  settings: ScheduleSettings,
+): Decision {
+  const verdict = verdictOf(session, reading);
+  const transition = reading.kind === 'rederived' ? verdict : next(session.state, verdict);
+  const state = transition?.state ?? session.state;
+  const inverters = compareInverters(session, reading, verdict);
+  // Or a session that is now lost, now expired would be watched for ever.
+  const isSamePhase = phaseOf(state) === phaseOf(session.state);
+  const anchorAt = isSamePhase ? (session.anchorAt ?? now) : now;
+  const { reason, close, ending } = planEnd(session, state, reading, anchorAt, now, settings);
+  const isClosed = session.closedAt !== null;
+  const isReopened =
+    isClosed && reading.kind === 'observed' && (reason === null || inverters.listed.length > 0);
+  if (isClosed && !isReopened && transition === null) return NOTHING;
+
+  const isChange = reading.kind === 'observed' || transition !== null;
+  const mustPass =
+    isClosed || close !== null || transition?.state === 'online' || reading.kind === 'rederived';
+  const counted = isChange ? countChange(session, mustPass, now) : { isHeldBack: false, record: session };
+  if (counted.isHeldBack) return holdBack(session, counted.record, now);
+
+  const { changesClearAt, flappingSince } = counted.record;
+  const facts = factsOf(session, transition ?? session, session.state, inverters.present, now);
+  return {
+    isRecorded: isChange || close !== null,
+    transition,
+    listed: inverters.listed,
+    missing: inverters.missing,
+    close: isClosed ? null : close,
+    isReopened,
+    watch:
+      isReopened || (!isClosed && close === null)
+        ? {
+            phase: phaseOf(state),
+            anchorAt: isReopened ? now : anchorAt,
+            ending,
+            changesClearAt,
+            flappingSince,
+          }
+        : null,
+    events: changeEvents(facts, { transition, inverters, close: isClosed ? null : close, isReopened }),
+  };
+}
+
+/** The session changes too often: what was read now is left out, and read again. */
+function holdBack(session: SessionRecord, record: ChangeRecord, now: Date): Decision {
+  const facts = factsOf(session, session, session.state, presentOf(session), now);
+  return {
+    ...NOTHING,
+    watch: {
+      phase: phaseOf(session.state),
+      anchorAt: session.anchorAt ?? now,
+      ending: endingOf(session),
+      ...record,
+    },
+    events: session.flappingSince === null ? [flappingEvent(facts)] : [],
+  };
+}
+
+function verdictOf(session: SessionRecord, reading: Reading): Verdict {
+  switch (reading.kind) {
+    case 'observed':
+      return classify(reading.observation, session.startedUpdatedAt);
+    case 'unchanged':
+      return { state: session.state, basis: session.basis, rule: session.rule };
+    case 'gone':
+      return GONE;
+    case 'rederived':
+      return reading.verdict;
+  }
+}
+
+function planEnd(
+  session: SessionRecord,
+  state: SessionState,
+  reading: Reading,
+  anchorAt: Date,
+  now: Date,
+  settings: ScheduleSettings,
+) {
+  const observed = reading.kind === 'observed' ? reading.observation : null;
+  const expiresAt = observed?.expiresAt ?? session.expiresAt;
+  const isFinished = observed?.finished ?? session.finished;
+  // A session whose flags take back that it is online has not settled: it ends as one that was never online.
+  const phase = state === 'online' && !isFinished ? 'awaiting_installation' : phaseOf(state);
+  const isGone = reading.kind === 'gone';
+  const reason = isGone
+    ? 'lost'
+    : findEnd({ phase, anchorAt, expiresAt, recordedAt: session.recordedAt }, now, settings);
+  // An expiresAt that may have been said for the first time a moment ago is no more than a claim, whatever else has changed since.
+  const isRecent = now.getTime() - session.changedAt.getTime() < settings.endEvidenceMs;
+  const endsByExpiry = phase !== 'settling' && phase !== 'late';
+  const isClaim = isGone || expiresAt.getTime() !== session.expiresAt.getTime() || (endsByExpiry && isRecent);
+  return { reason, ...weighEnd(reason, isClaim, endingOf(session), now, settings) };
+}
+
+const endingOf = ({ endingSince, endingReads }: SessionRecord): Ending | null =>
+  endingSince === null ? null : { since: endingSince, reads: endingReads };
+
+function compareInverters(session: SessionRecord, reading: Reading, verdict: Verdict): InverterChanges {
+  const known = new Map(session.inverters.map(({ id, missing }) => [id, missing]));
+  if (reading.kind !== 'observed' || verdict.rule === 'too_many_inverters') {
+    return { listed: [], missing: [], present: presentOf(session) };
+  }
+  const ids = new Set(reading.observation.inverters);
+  // Of a session that names others at every read, no more are recorded than one answer may list.
+  let room = MAX_INVERTERS - known.size;
+  const present = [...ids].filter((id) => known.has(id) || room-- > 0);
+  return {
+    listed: present.filter((id) => known.get(id) !== false),
+    missing: [...known].filter(([id, missing]) => !missing && !ids.has(id)).map(([id]) => id),
+    present,
+  };
+}
+
+const presentOf = ({ inverters }: SessionRecord): string[] =>
+  inverters.filter(({ missing }) => !missing).map(({ id }) => id);

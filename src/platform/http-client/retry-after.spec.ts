@@ -1,0 +1,26 @@
+import { describe, expect, it } from '@jest/globals';
+import { readRetryAfter } from './retry-after.rules.js';
+
+const NOW = new Date('2026-11-20T10:00:00Z');
+
+describe('Retry-After', () => {
+  it.each<[string | undefined, number | undefined]>([
+    ['0', 0],
+    ['7', 7_000],
+    [' 7 ', 7_000],
+    ['3600', 3_600_000],
+    ['31536000', 3_600_000],
+    ['9'.repeat(400), 3_600_000],
+    ['Fri, 20 Nov 2026 10:00:30 GMT', 30_000],
+    ['Friday, 20-Nov-26 10:00:30 GMT', 30_000],
+    ['Fri, 20 Nov 2026 09:00:00 GMT', 0],
+    ['Wed, 01 Jan 2076 00:00:00 GMT', 3_600_000],
+    ['-5', undefined],
+    ['1.5', undefined],
+    ['1e3', undefined],
+    ['soon', undefined],
+    ['Someday', undefined],
+    ['', undefined],
+    [undefined, undefined],
+  ])('%j is %j ms', (value, waitMs) => expect(readRetryAfter(value, NOW)).toBe(waitMs));
+});

@@ -1,0 +1,95 @@
+import { describe, expect, it } from '@jest/globals';
+import { admit, type Breaker, type CallResult, CLOSED, quiet, record } from './breaker.rules.js';
+
+const PROBE_MS = 1_000;
+/** With this `random`, an opening lasts exactly its nominal time. */
+const NOMINAL = 0.5;
+
+const after = (breaker: Breaker, results: readonly CallResult[], now = 0): Breaker =>
+  results.reduce((state, result) => record(state, result, false, now, NOMINAL), breaker);
+const times = (count: number, result: CallResult): CallResult[] => Array<CallResult>(count).fill(result);
+const probe = (breaker: Breaker, now: number): Breaker => {
+  const admission = admit(breaker, now, PROBE_MS);
+  if (admission.kind === 'refused') throw new Error(`refused for ${admission.retryAfterMs} ms`);
+  expect(admission.probe).toBe(true);
+  return admission.next;
+};
+
+describe('breaker', () => {
+  it.each<[string, CallResult[], Breaker['phase']]>([
+    ['4 failures in a row', times(4, 'failed'), 'closed'],
+    ['5 failures in a row', times(5, 'failed'), 'open'],
+    ['5 failures with a success between', [...times(4, 'failed'), 'succeeded', 'failed'], 'closed'],
+    ['refusals for overload, fewer than 20 calls', times(19, 'overloaded'), 'closed'],
+    ['20 refusals for overload', times(20, 'overloaded'), 'open'],
+    [
+      'a run of refusals while it finds the limit',
+      [...times(30, 'succeeded'), ...times(12, 'overloaded')],
+      'closed',
+    ],
+    [
+      'every second call of 20',
+      Array.from({ length: 20 }, (_, i) => (i % 2 ? 'failed' : 'succeeded')),
+      'open',
+    ],
+    [
+      'every third call of 60',
+      Array.from({ length: 60 }, (_, i) => (i % 3 ? 'succeeded' : 'failed')),
+      'closed',
+    ],
+    ['calls that we cancelled', times(50, 'unknown'), 'closed'],
+  ])('after %s', (_, results, phase) => expect(after(CLOSED, results).phase).toBe(phase));
+
+  it('counts failures within a period of 10 s', () => {
+    const old = after(CLOSED, times(19, 'overloaded'), 0);
+    expect(record(old, 'overloaded', false, 10_000, NOMINAL).phase).toBe('closed');
+  });
+
+  it('refuses while open, then lets one probe through and holds the others back', () => {
+    const open = after(CLOSED, times(5, 'failed'));
+    expect(admit(open, 999, PROBE_MS)).toEqual({ kind: 'refused', reason: 'breaker_open', retryAfterMs: 1 });
+    const halfOpen = probe(open, 1_000);
+    expect(admit(halfOpen, 1_001, PROBE_MS)).toMatchObject({ kind: 'refused', reason: 'breaker_open' });
+  });
+
+  it('closes after a probe that succeeded', () => {
+    const halfOpen = probe(after(CLOSED, times(5, 'failed')), 1_000);
+    expect(record(halfOpen, 'succeeded', true, 1_100, NOMINAL)).toEqual(CLOSED);
+  });
+
+  it('opens twice as long after each probe that failed, up to 30 s', () => {
+    let breaker = after(CLOSED, times(5, 'failed'));
+    const openings: number[] = [];
+    for (let now = 0, i = 0; i < 7; i++) {
+      openings.push(breaker.openUntil - now);
+      now = breaker.openUntil;
+      breaker = record(probe(breaker, now), 'failed', true, now, NOMINAL);
+    }
+    expect(openings).toEqual([1_000, 2_000, 4_000, 8_000, 16_000, 30_000, 30_000]);
+  });
+
+  it('lets another call be the probe when the first was cancelled or never came back', () => {
+    const halfOpen = probe(after(CLOSED, times(5, 'failed')), 1_000);
+    probe(record(halfOpen, 'unknown', true, 1_100, NOMINAL), 1_100);
+    probe(halfOpen, 1_000 + PROBE_MS);
+  });
+
+  it('learns nothing from calls that left before it opened', () => {
+    const open = after(CLOSED, times(5, 'failed'));
+    expect(record(open, 'succeeded', false, 500, NOMINAL)).toBe(open);
+    const halfOpen = probe(open, 1_000);
+    expect(record(halfOpen, 'failed', false, 1_100, NOMINAL)).toBe(halfOpen);
+  });
+
+  it('keeps every call back until the time that Retry-After asked for, whatever else happens', () => {
+    const asked = quiet(quiet(CLOSED, 5_000), 3_000);
+    expect(admit(asked, 4_000, PROBE_MS)).toEqual({
+      kind: 'refused',
+      reason: 'rate_limited',
+      retryAfterMs: 1_000,
+    });
+    const opened = after(asked, times(5, 'failed'));
+    expect(admit(opened, 4_000, PROBE_MS)).toMatchObject({ reason: 'rate_limited' });
+    expect(record(probe(opened, 5_000), 'succeeded', true, 5_000, NOMINAL).quietUntil).toBe(5_000);
+  });
+});

@@ -1,0 +1,54 @@
+import { redact } from '../../platform/redaction/redaction.js';
+import type { Outcome, RemoteAnswer, Sent } from '../outcome.rules.js';
+
+/** A 2xx whose body is not what the interface documents. The message names the field and the expectation, never the value. */
+export class UnreadableAnswer extends Error {
+  /** `foreignField`: where the answer names something else than what was asked for, another session or another reference. */
+  constructor(
+    message: string,
+    readonly foreignField?: string,
+  ) {
+    super(message);
+  }
+}
+
+const NO_EXPLANATION = 'the service gave no explanation';
+
+/**
+ * The one place where statuses become outcomes. `read` interprets the body of a 2xx (see read-field.ts) and throws
+ * UnreadableAnswer when it has not the documented shape; any other error in it is a bug of ours and passes through.
+ *
+ * The interface shows no error statuses (section 7), so each is taken for what HTTP itself says of an effect, and for
+ * `ambiguous` where HTTP says nothing. 404 and 410 are `rejected` with that status.
+ */
+export function outcomeOf<T>(sent: Sent, read: (answer: RemoteAnswer) => T): Outcome<T> {
+  if (sent.kind !== 'answered') return sent;
+  const { answer } = sent;
+  const { status, retryAfterMs } = answer;
+  const wait = retryAfterMs === undefined ? {} : { retryAfterMs };
+  if (status >= 200 && status < 300) return readBody(answer, read);
+  if (status === 401 || status === 403) return { kind: 'not_sent', reason: 'credentials_rejected', ...wait };
+  if (status === 429) return { kind: 'not_sent', reason: 'rate_limited', ...wait };
+  // 408: the service gave up waiting for us, which does not say what it did with what it had.
+  if (status >= 400 && status < 500 && status !== 408) {
+    return { kind: 'rejected', status, detail: answer.bodyFault ?? (redact(answer.body) || NO_EXPLANATION) };
+  }
+  return { kind: 'ambiguous', reason: `answered with status ${status}`, ...wait };
+}
+
+function readBody<T>(answer: RemoteAnswer, read: (answer: RemoteAnswer) => T): Outcome<T> {
+  const { status, bodyFault } = answer;
+  if (bodyFault !== undefined) return { kind: 'unreadable', status, reason: bodyFault };
+  try {
+    return { kind: 'done', value: read(answer) };
+  } catch (error) {
+    if (!(error instanceof UnreadableAnswer)) throw error;
+    const { foreignField } = error;
+    return {
+      kind: 'unreadable',
+      status,
+      reason: redact(error.message),
+      ...(foreignField && { foreignField }),
+    };
+  }
+}

@@ -1,0 +1,237 @@
+import { Injectable } from '@nestjs/common';
+import type { NewEvent } from '../../events/catalogue.rules.js';
+import { appendEvents } from '../../events/outbox.js';
+import { Database, sqlState, type Sql, type Transaction } from '../../platform/database/database.js';
+import type { Prisma } from '../../platform/database/generated/client.js';
+import type { FieldError } from '../../platform/problem/problem.js';
+import { findUnaskedEans, pathsOf } from './foreign-ids.rules.js';
+import { selectForeignIds } from './foreign-ids.sql.js';
+import type { Metadata } from '../metadata.rules.js';
+import { RegistrationCommits } from './commits.store.js';
+import { withForeignIds, type RegistrationStatus, type Verdict } from './registration.rules.js';
+import * as sql from './registrations.sql.js';
+import type { AskedUser, RemoteUser } from '../remote/remote-user.rules.js';
+import type { ListPosition, UserRecord } from '../user/users.store.js';
+
+export interface RegistrationRequest extends AskedUser {
+  readonly metadata: Metadata;
+}
+
+/** The right to make one call for one registration, and to store its outcome. */
+export interface Claim extends RegistrationRequest {
+  readonly id: string;
+  /** Which call this is, from 1. */
+  readonly attempts: number;
+  readonly leaseToken: string;
+}
+
+export interface RegistrationRecord extends RegistrationRequest {
+  readonly id: string;
+  readonly status: RegistrationStatus;
+  readonly userId: string | null;
+  readonly attempts: number;
+  readonly lastError: string | null;
+  readonly nextAttemptAt: Date | null;
+  readonly createdAt: Date;
+  readonly updatedAt: Date;
+  /** A call is being made for it at the moment, or its sender died less than a lease ago. */
+  readonly isBeingSent: boolean;
+  readonly isDue: boolean;
+}
+
+/** What an outcome has made of its registration; not always what it called for. */
+export type Settled =
+  | { readonly status: 'registered'; readonly user: UserRecord }
+  | { readonly status: 'rejected' | 'pending' }
+  | {
+      readonly status: 'uncertain';
+      /** The fields of the answer that belong to another user here, such as `gridLocations[].id`. */
+      readonly foreignIds?: readonly string[];
+    };
+
+export type ListedRegistration = Omit<RegistrationRecord, 'isBeingSent' | 'isDue'>;
+
+export interface RegistrationFilter {
+  readonly status?: RegistrationStatus;
+  readonly tenantReference?: string;
+}
+
+/**
+ * 10 s, because a sender renews four times as often: three renewals may fail before a sender that lives is taken for dead,
+ * and a sender that died is known within 11 s. It does not follow SCS_TIMEOUT_MS, since a call may first have to wait for its
+ * turn and for a token.
+ */
+export const LEASE_MS = 10_000;
+export const LEASE_RENEWAL_MS = LEASE_MS / 4;
+
+/** Taken back, with everything that the transaction did, when the confirmed ids turn out to belong to another user. */
+export class IdentityTaken extends Error {
+  /** `fields` may be empty: a unique index does not name them. */
+  constructor(readonly fields: readonly FieldError[] = []) {
+    super('a confirmed id belongs to another user here');
+  }
+}
+
+const ABANDONED = 'the sender was lost during the call, so nobody knows whether it had its effect';
+
+@Injectable()
+export class RegistrationsStore {
+  private readonly commits: RegistrationCommits;
+
+  constructor(private readonly database: Database) {
+    this.commits = new RegistrationCommits(database, LEASE_MS);
+  }
+
+  /** Commits the intent, leased to the caller; null when the reference has a live registration already. */
+  async openIntent(request: RegistrationRequest): Promise<Claim | null> {
+    return this.commits.openIntent(request);
+  }
+
+  /** Null when it is not due, or someone else has it. */
+  async claimOne(id: string): Promise<Claim | null> {
+    const [claim] = await this.database.query<Claim>(sql.CLAIM_ONE, [LEASE_MS, id]);
+    return claim ?? null;
+  }
+
+  /** Those due longest first. */
+  async claimDue(limit: number): Promise<Claim[]> {
+    return this.database.query<Claim>(sql.CLAIM_DUE, [LEASE_MS, limit]);
+  }
+
+  async extendLease({ id, leaseToken }: Claim): Promise<void> {
+    await this.database.query(sql.EXTEND_LEASE, [LEASE_MS, id, leaseToken]);
+  }
+
+  /**
+   * Stores the outcome of the claimed call, with its event. Null when the registration has moved on without it; then nothing
+   * was changed. May be repeated when it is not known whether it was done.
+   */
+  async settle(claim: Claim, verdict: Verdict): Promise<Settled | null> {
+    if (verdict.status !== 'registered')
+      return this.database.transaction((tx) => this.apply(tx, claim, verdict));
+    try {
+      // Two users may have the same EAN, so no index refuses one that was not asked for.
+      if (findUnaskedEans(verdict.user, claim).length > 0)
+        await this.refuseForeignIds(this.database, verdict.user, claim);
+      const user = await this.commits.confirm(claim, verdict.user).catch(giveUpIfTaken);
+      return user && { status: 'registered', user };
+    } catch (error) {
+      if (!(error instanceof IdentityTaken)) throw error;
+      const foreignIds = pathsOf(await selectForeignIds(this.database, verdict.user, claim));
+      const settled = await this.settle(claim, withForeignIds(foreignIds));
+      return settled && { status: 'uncertain', foreignIds };
+    }
+  }
+
+  private async refuseForeignIds(sql: Sql, user: RemoteUser, asked: AskedUser): Promise<void> {
+    const fields = await selectForeignIds(sql, user, asked);
+    if (fields.length > 0) throw new IdentityTaken(fields);
+  }
+
+  private async apply(
+    tx: Transaction,
+    claim: Claim,
+    verdict: Exclude<Verdict, { status: 'registered' }>,
+  ): Promise<Settled | null> {
+    if (verdict.status === 'uncertain') {
+      const moved = await tx.query(sql.MOVE_TO_UNCERTAIN, [claim.id, claim.leaseToken, verdict.lastError]);
+      if (moved.length === 0) return null;
+      await appendEvents(tx, [failure('user.registration_uncertain', claim, verdict.reason)]);
+      return { status: 'uncertain' };
+    }
+    const locked = await tx.query(sql.LOCK_FOR_OUTCOME, [claim.id, claim.attempts, claim.leaseToken]);
+    if (locked.length === 0) return null;
+    switch (verdict.status) {
+      case 'rejected':
+        await tx.query(sql.MOVE_TO_REJECTED, [claim.id, verdict.lastError]);
+        await appendEvents(tx, [failure('user.registration_rejected', claim, verdict.reason)]);
+        return { status: 'rejected' };
+      case 'pending':
+        await tx.query(sql.MOVE_TO_PENDING, [claim.id, verdict.lastError, verdict.nextAttemptInMs]);
+        return { status: 'pending' };
+    }
+  }
+
+  /**
+   * Keeps the confirmed user and makes the locked registration `registered`, with the event. Throws IdentityTaken, so that the
+   * transaction is given up.
+   */
+  async confirm(tx: Transaction, registration: RegistrationRecord, user: RemoteUser): Promise<void> {
+    await this.refuseForeignIds(tx, user, registration);
+    await this.commits.confirmLocked(tx, registration.id, user).catch(giveUpIfTaken);
+  }
+
+  /** Makes registrations whose sender died during its call `uncertain`, and answers how many. */
+  async moveAbandonedToUncertain(limit: number): Promise<number> {
+    return this.database.transaction(async (tx) => {
+      const moved = await tx.query<Pick<Claim, 'id' | 'tenantReference'>>(sql.MOVE_ABANDONED_TO_UNCERTAIN, [
+        limit,
+        ABANDONED,
+      ]);
+      await appendEvents(
+        tx,
+        moved.map((registration) => failure('user.registration_uncertain', registration, ABANDONED)),
+      );
+      return moved.length;
+    });
+  }
+
+  async findRegistration(id: string): Promise<RegistrationRecord | null> {
+    const [found] = await this.database.query<RegistrationRecord>(sql.FIND_REGISTRATION, [id]);
+    return found ?? null;
+  }
+
+  /** The one that keeps the reference from being registered anew: pending, registered or uncertain. */
+  async findLive(tenantReference: string): Promise<RegistrationRecord | null> {
+    const [found] = await this.database.query<RegistrationRecord>(sql.FIND_LIVE_REGISTRATION, [
+      tenantReference,
+    ]);
+    return found ?? null;
+  }
+
+  /** Newest first: at most `limit` registrations that come after `position`. */
+  async listRegistrations(
+    filter: RegistrationFilter,
+    position: ListPosition | undefined,
+    limit: number,
+  ): Promise<ListedRegistration[]> {
+    const where: Prisma.RegistrationWhereInput = {
+      ...(filter.status !== undefined && { status: filter.status }),
+      ...(filter.tenantReference !== undefined && { tenantReference: filter.tenantReference }),
+      ...(position !== undefined && {
+        // Says what the OR says already, in a form that lets the index begin at the position.
+        createdAt: { lte: position.at },
+        OR: [{ createdAt: { lt: position.at } }, { id: { lt: position.id } }],
+      }),
+    };
+    const orderBy = [{ createdAt: 'desc' }, { id: 'desc' }] as const;
+    const rows = await this.database.prisma.registration.findMany({
+      where,
+      orderBy: [...orderBy],
+      take: limit,
+    });
+    // Prisma cannot know what the CHECKs and the writers of this file hold: the status is one of ours, the metadata an object.
+    return rows.map((row) => ({
+      ...row,
+      status: row.status as RegistrationStatus,
+      metadata: row.metadata as Metadata,
+    }));
+  }
+}
+
+const UNIQUE_VIOLATION = '23505';
+const NOT_NULL_VIOLATION = '23502';
+
+/** A registration that becomes live may violate an index of its own table: that is another finding. */
+function giveUpIfTaken(error: Error & { table?: string; column?: string }): never {
+  const state = sqlState(error);
+  const isOfUser = error.table === 'users' || error.table === 'grid_locations';
+  const isTaken = state === UNIQUE_VIOLATION || (state === NOT_NULL_VIOLATION && error.column === 'id');
+  throw isOfUser && isTaken ? new IdentityTaken() : error;
+}
+
+const failure = (
+  name: 'user.registration_rejected' | 'user.registration_uncertain',
+  { id, tenantReference }: Pick<Claim, 'id' | 'tenantReference'>,
+  reason: string,
+): NewEvent => ({ name, subject: id, data: { registrationId: id, tenantReference, reason } });

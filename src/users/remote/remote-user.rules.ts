@@ -1,0 +1,128 @@
+import type { FieldError } from '../../platform/problem/problem.js';
+import { parseInstant } from '../../platform/time/instant.rules.js';
+import { eanFault, readEan } from '../ean.rules.js';
+
+export interface RemoteGridLocation {
+  readonly id: string;
+  readonly ean: string;
+}
+
+/** A user as the Solar Curtailment Service describes it (interface section 2.3), with every EAN as text. */
+export interface RemoteUser {
+  readonly id: string;
+  readonly tenantReference: string;
+  readonly tenantName: string;
+  readonly firstName: string;
+  readonly lastName: string;
+  readonly email: string;
+  readonly gridLocations: readonly RemoteGridLocation[];
+  /** Null where the service gave none that exists here (platform/time/instant.ts). */
+  readonly createdAt: Date | null;
+  readonly updatedAt: Date | null;
+}
+
+/** What the service was asked to register. */
+export interface AskedUser {
+  readonly tenantReference: string;
+  readonly eans: readonly string[];
+}
+
+export type ReadRemoteUser = { readonly user: RemoteUser } | { readonly faults: readonly FieldError[] };
+
+/** Ten times what a registration may ask for. Each costs rows and a place in the event, so thousands are taken for an error. */
+const MAX_GRID_LOCATIONS = 1_000;
+
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+const TIMES = ['createdAt', 'updatedAt'] as const;
+
+/**
+ * Reads a user object and holds it against what was asked. The interface does not say which fields are required, so only what
+ * the rest of the work stands on is: the ids, the reference, and every EAN that was sent. Names and times may be missing, and
+ * fields or grid locations that were not asked for are no fault. A fault names the field and repeats no value.
+ */
+export function readRemoteUser(value: unknown, asked: AskedUser): ReadRemoteUser {
+  if (!isRecord(value)) return { faults: [{ field: 'user', message: 'must be a JSON object' }] };
+  const faults: FieldError[] = [];
+  const fault = (field: string, message: string) => void faults.push({ field, message });
+
+  if (!isUuid(value.id)) fault('id', 'must be a UUID');
+  if (value.tenantReference !== asked.tenantReference)
+    fault('tenantReference', 'must be the one that was sent');
+  const gridLocations = readLocations(value.gridLocations, fault);
+  const missing = asked.eans.filter((ean) => !gridLocations.some((location) => location.ean === ean)).length;
+  if (faults.length === 0 && missing > 0)
+    fault('gridLocations', `must hold every EAN that was sent; ${missing} missing`);
+
+  if (faults.length > 0) return { faults };
+  return {
+    user: {
+      id: (value.id as string).toLowerCase(),
+      tenantReference: asked.tenantReference,
+      tenantName: text(value.tenantName),
+      firstName: text(value.firstName),
+      lastName: text(value.lastName),
+      email: text(value.email),
+      gridLocations,
+      createdAt: instant(value.createdAt),
+      updatedAt: instant(value.updatedAt),
+    },
+  };
+}
+
+/** Returns a fault for each time that is given and that readRemoteUser reads as null: a client is to be told of it. */
+export function findTimeFaults(value: unknown): FieldError[] {
+  if (!isRecord(value)) return [];
+  return TIMES.filter((field) => (value[field] ?? null) !== null && instant(value[field]) === null).map(
+    (field) => ({
+      field,
+      message: 'must be an ISO 8601 timestamp with Z or an offset, of the years 1 to 9999',
+    }),
+  );
+}
+
+function readLocations(
+  value: unknown,
+  fault: (field: string, message: string) => void,
+): RemoteGridLocation[] {
+  if (!Array.isArray(value)) {
+    fault('gridLocations', 'must be an array');
+    return [];
+  }
+  if (value.length > MAX_GRID_LOCATIONS) {
+    fault('gridLocations', `must hold at most ${MAX_GRID_LOCATIONS} grid locations, not ${value.length}`);
+    return [];
+  }
+  const ids = new Set<string>();
+  const eans = new Set<string>();
+  return value.flatMap((item: unknown, index) => {
+    const field = `gridLocations[${index}]`;
+    if (!isRecord(item)) {
+      fault(field, 'must be a JSON object');
+      return [];
+    }
+    const notAnEan = eanFault(item.ean);
+    if (!isUuid(item.id)) fault(`${field}.id`, 'must be a UUID');
+    if (notAnEan !== undefined) fault(`${field}.ean`, notAnEan);
+    if (!isUuid(item.id) || notAnEan !== undefined) return [];
+    const location = { id: item.id.toLowerCase(), ean: readEan(item.ean) };
+    if (ids.has(location.id)) fault(`${field}.id`, 'must not stand twice');
+    if (eans.has(location.ean)) fault(`${field}.ean`, 'must not stand twice');
+    ids.add(location.id);
+    eans.add(location.ean);
+    return [location];
+  });
+}
+
+const isRecord = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+const isUuid = (value: unknown): value is string => typeof value === 'string' && UUID.test(value);
+
+// PostgreSQL cannot hold NUL, nor half a surrogate pair; a name is not worth losing a registration for.
+const text = (value: unknown): string =>
+  typeof value === 'string' ? value.replaceAll('\0', '').replace(/\p{Surrogate}/gu, '\ufffd') : '';
+
+function instant(value: unknown): Date | null {
+  const read = parseInstant(value, 'remote');
+  return read.kind === 'instant' ? read.at : null;
+}

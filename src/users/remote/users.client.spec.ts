@@ -1,0 +1,98 @@
+import { describe, expect, it } from '@jest/globals';
+import { UnreadableAnswer } from '../../remote/wire/read-response.js';
+import { readRegisterUserResponse, registerUserRequest } from './users.client.js';
+
+const USER_ID = '0f6a4b6e-4a51-4c5e-9d3d-2f6f8c1f0a11';
+const LOCATION_ID = '7c1f6a0e-93b2-4e54-8c77-0c8f7f2a9b22';
+const EAN = '541448860004178019';
+const ASKED = { tenantReference: 'customer-1', eans: [EAN] };
+
+// As the service writes it: the EAN is a bare number.
+const BODY = `{"id":"${USER_ID}","firstName":"","lastName":"","email":"","tenantName":"Supplier","tenantReference":"customer-1",
+  "createdAt":"2026-03-05T10:11:12.123456Z","updatedAt":"2026-03-05T10:11:12.123456Z",
+  "gridLocations":[{"id":"${LOCATION_ID}","ean":${EAN}}]}`;
+
+const read = (body: string, asked: { tenantReference: string; eans: string[] } = ASKED) =>
+  readRegisterUserResponse({ status: 200, contentType: 'application/json', body }, asked);
+
+describe('the request', () => {
+  it('carries the digits of every EAN as a bare number', () => {
+    const { body, ...request } = registerUserRequest({
+      tenantReference: 'a "b" \\ é',
+      eans: [EAN, '999999999999999999'],
+    });
+    expect(body).toBe(
+      `{"tenantReference":"a \\"b\\" \\\\ é","gridLocations":[{"ean":${EAN}},{"ean":999999999999999999}]}`,
+    );
+    expect(request).toEqual({
+      operation: 'register_user',
+      method: 'POST',
+      path: '/api/v1/ssa/users',
+      headers: { 'content-type': 'application/json' },
+    });
+  });
+});
+
+describe('the answer', () => {
+  it('is read with every digit', () => {
+    expect(read(BODY)).toEqual({
+      id: USER_ID,
+      tenantReference: 'customer-1',
+      tenantName: 'Supplier',
+      firstName: '',
+      lastName: '',
+      email: '',
+      gridLocations: [{ id: LOCATION_ID, ean: EAN }],
+      createdAt: new Date('2026-03-05T10:11:12.123Z'),
+      updatedAt: new Date('2026-03-05T10:11:12.123Z'),
+    });
+  });
+
+  it('may lack names and times, hold more than is documented, and write ids in capitals', () => {
+    const body = `{"id":"${USER_ID.toUpperCase()}","tenantReference":"customer-1","status":{"new":1},"lastName":null,"createdAt":"soon",
+      "gridLocations":[{"id":"${LOCATION_ID}","ean":"${EAN}","meter":1},{"id":"${USER_ID}","ean":999999999999999999}]}`;
+    expect(read(body)).toMatchObject({
+      id: USER_ID,
+      lastName: '',
+      createdAt: null,
+      gridLocations: [{ ean: EAN }, {}],
+    });
+  });
+
+  it('loses what PostgreSQL cannot hold in a name', () => {
+    expect(read(BODY.replace('"Supplier"', '"a\\u0000b\\ud800"')).tenantName).toBe('ab\ufffd');
+  });
+
+  it.each([
+    ['', 'the body is not JSON'],
+    ['<html>OK</html>', 'the body is not JSON'],
+    ['null', 'the body is not an object'],
+    ['[]', 'the body is not an object'],
+    [
+      '{}',
+      'id must be a UUID; tenantReference must be the one that was sent; gridLocations must be an array',
+    ],
+    [BODY.slice(0, -2), 'the body is not JSON'],
+    [BODY.replace(USER_ID, '1'), 'id must be a UUID'],
+    [BODY.replace('customer-1', 'customer-2'), 'tenantReference must be the one that was sent'],
+    [BODY.replace(EAN, '541448860004178018'), 'gridLocations must hold every EAN that was sent; 1 missing'],
+    [
+      BODY.replace(EAN, '5.41448860004178019e17'),
+      'gridLocations[0].ean must be 18 digits without sign, fraction or exponent',
+    ],
+    [BODY.replace(LOCATION_ID, ''), 'gridLocations[0].id must be a UUID'],
+    [BODY.replace('[{', '[null,{'), 'gridLocations[0] must be a JSON object'],
+    [
+      BODY.replace('[{', `[{"id":"${LOCATION_ID}","ean":999999999999999999},{`),
+      'gridLocations[1].id must not stand twice',
+    ],
+    [BODY.replace('[{', `[{"id":"${USER_ID}","ean":${EAN}},{`), 'gridLocations[1].ean must not stand twice'],
+    [BODY.replace('"customer-1"', '"customer-1","tenantReference":"customer-1"'), 'the body is not JSON'],
+    [
+      BODY.replace('[{', `[${'{},'.repeat(1_000)}{`),
+      'gridLocations must hold at most 1000 grid locations, not 1001',
+    ],
+  ])('is unreadable: %.200s', (body, reason) => {
+    expect(() => read(body)).toThrow(new UnreadableAnswer(reason));
+  });
+});

@@ -1,0 +1,403 @@
+import { readFile } from 'node:fs/promises';
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { Controller, Get, Module, Post } from '@nestjs/common';
+import pg from 'pg';
+import { Authentication } from '../../../src/access/authentication.service.js';
+import { SCOPES, type Scope } from '../../../src/access/scopes.js';
+import { keysCommand } from '../../../src/cli/keys.command.js';
+import { Public } from '../../../src/platform/http/public.decorator.js';
+import { caught, promise } from '../../faults/support/promise.js';
+import { startTestApp, type TestApp, type TestAppOptions } from '../../setup/test-app.js';
+import { waitFor } from '../../setup/wait-for.js';
+
+const UNKNOWN_ID = '3f0c6a5e-1111-4222-8333-444455556666';
+const REVOKED_WITHIN_MS = 5_000;
+
+let service: TestApp;
+let database: pg.Client;
+
+beforeAll(async () => {
+  service = await startTestApp({ TRUSTED_PROXIES: ['127.0.0.1'] });
+  database = new pg.Client({ connectionString: service.environment.DATABASE_URL });
+  await database.connect();
+});
+
+afterAll(async () => {
+  await database.end();
+  await service.close();
+});
+
+interface Answer {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly body: Record<string, unknown>;
+}
+
+interface Call {
+  readonly method?: string;
+  readonly key?: string;
+  readonly body?: unknown;
+  readonly at?: string;
+  readonly headers?: Record<string, string>;
+}
+
+let calls = 0;
+
+/** Each call comes from an address of its own: too many that are refused from one are not answered any more. */
+async function call(
+  path: string,
+  { method = 'GET', key = service.adminKey, body, at = service.url, headers }: Call = {},
+): Promise<Answer> {
+  const response = await fetch(at + path, {
+    method,
+    headers: {
+      authorization: `Bearer ${key}`,
+      'x-forwarded-for': `2001:db8:${(++calls).toString(16)}::1`,
+      ...(body !== undefined && { 'content-type': 'application/json' }),
+      ...headers,
+    },
+    ...(body !== undefined && { body: JSON.stringify(body) }),
+  });
+  // A stream has no end: that it has begun is its answer.
+  const isStream = response.headers.get('content-type')?.startsWith('text/event-stream') === true;
+  if (isStream) await response.body?.cancel();
+  const text = isStream ? '' : await response.text();
+  return {
+    status: response.status,
+    headers: response.headers,
+    body: (text === '' ? {} : JSON.parse(text)) as Record<string, unknown>,
+  };
+}
+
+async function createKey(...scopes: Scope[]): Promise<{ id: string; key: string }> {
+  const { status, body } = await call('/api/v1/api-keys', {
+    method: 'POST',
+    body: { name: 'an app', scopes },
+  });
+  expect(status).toBe(201);
+  return body as { id: string; key: string };
+}
+
+async function rows<Row>(text: string, values: unknown[] = []): Promise<Row[]> {
+  return (await database.query(text, values)).rows as Row[];
+}
+
+describe('API keys', () => {
+  it('are created, used, listed without the key, and revoked', async () => {
+    const created = await call('/api/v1/api-keys', {
+      method: 'POST',
+      body: { name: 'An app', scopes: ['admin', 'users:read'] },
+    });
+    expect(created).toMatchObject({
+      status: 201,
+      body: {
+        id: expect.any(String),
+        name: 'An app',
+        scopes: ['admin', 'users:read'],
+        key: expect.stringMatching(/^pvo_[\w-]{43}$/),
+        createdAt: expect.any(String),
+      },
+    });
+    const { id, key } = created.body as { id: string; key: string };
+    const { body: list } = await call('/api/v1/api-keys', { key });
+    const items = list['items'] as Record<string, unknown>[];
+    expect(items[0]).toMatchObject({ id, name: 'An app', createdBy: 'environment', revokedAt: null });
+    expect(JSON.stringify(list)).not.toContain('pvo_');
+
+    expect((await call(`/api/v1/api-keys/${id}`, { method: 'DELETE' })).status).toBe(204);
+    expect((await call(`/api/v1/api-keys/${id}`, { method: 'DELETE' })).status).toBe(204);
+    const { body: after } = await call('/api/v1/api-keys');
+    expect((after['items'] as Record<string, unknown>[])[0]).toMatchObject({
+      id,
+      revokedAt: expect.any(String),
+    });
+  });
+
+  it('are paged, newest first', async () => {
+    for (let i = 0; i < 3; i++) await createKey('users:read');
+    const whole = (await call('/api/v1/api-keys')).body['items'] as { id: string }[];
+    const paged: { id: string }[] = [];
+    let cursor: string | null = null;
+    do {
+      const { body }: Answer = await call(
+        `/api/v1/api-keys?limit=2${cursor === null ? '' : `&cursor=${cursor}`}`,
+      );
+      paged.push(...(body['items'] as { id: string }[]));
+      cursor = body['next'] as string | null;
+    } while (cursor !== null);
+    expect(paged.map(({ id }) => id)).toEqual(whole.map(({ id }) => id));
+  });
+
+  it.each<[string, unknown, string]>([
+    ['no name', { scopes: ['admin'] }, 'name'],
+    ['a blank name', { name: ' ', scopes: ['admin'] }, 'name'],
+    ['a name of 101 characters', { name: 'x'.repeat(101), scopes: ['admin'] }, 'name'],
+    ['no scopes', { name: 'x' }, 'scopes'],
+    ['an empty list', { name: 'x', scopes: [] }, 'scopes'],
+    ['an unknown scope', { name: 'x', scopes: ['users:read', 'everything'] }, 'scopes'],
+    ['a scope twice', { name: 'x', scopes: ['admin', 'admin'] }, 'scopes'],
+    ['scopes as a text', { name: 'x', scopes: 'admin' }, 'scopes'],
+  ])('are refused with %s', async (_, body, field) => {
+    const answer = await call('/api/v1/api-keys', { method: 'POST', body });
+    expect(answer).toMatchObject({ status: 400, body: { code: 'invalid_request', errors: [{ field }] } });
+  });
+
+  it('that never were cannot be revoked', async () => {
+    expect(await call(`/api/v1/api-keys/${UNKNOWN_ID}`, { method: 'DELETE' })).toMatchObject({
+      status: 404,
+      body: { code: 'not_found' },
+    });
+  });
+
+  it('leave their creation and revocation in the audit log, with who and in which request', async () => {
+    const admin = await createKey('admin');
+    const { body } = await call('/api/v1/api-keys', {
+      method: 'POST',
+      key: admin.key,
+      body: { name: 'x', scopes: ['users:read'] },
+      headers: { 'x-request-id': 'audit-1' },
+    });
+    await call(`/api/v1/api-keys/${body['id'] as string}`, {
+      method: 'DELETE',
+      headers: { 'x-request-id': 'audit-2' },
+    });
+    const entries = await rows(
+      'SELECT actor, action, details, request_id FROM audit_log WHERE target = $1 ORDER BY id',
+      [body['id']],
+    );
+    expect(entries).toEqual([
+      {
+        actor: `key:${admin.id}`,
+        action: 'api_key.created',
+        details: { name: 'x', scopes: ['users:read'] },
+        request_id: 'audit-1',
+      },
+      { actor: 'environment', action: 'api_key.revoked', details: {}, request_id: 'audit-2' },
+    ]);
+  });
+
+  it('have their last use noted, at most once a minute', async () => {
+    const { id, key } = await createKey('admin');
+    const authentication = service.app.get(Authentication);
+    const lastUse = async () =>
+      (await rows<{ at: Date | null }>('SELECT last_used_at AS at FROM api_keys WHERE id = $1', [id]))[0]?.at;
+    await call('/api/v1/api-keys', { key });
+    const first = await waitFor('the first use', lastUse);
+    await authentication.authenticate(key, performance.now() + 10_000);
+    await rows(`UPDATE api_keys SET name = name WHERE id = $1`, [id]);
+    expect(await lastUse()).toEqual(first);
+    await rows(`UPDATE api_keys SET last_used_at = last_used_at - interval '61 seconds' WHERE id = $1`, [id]);
+    await authentication.authenticate(key, performance.now() + 20_000);
+    await waitFor('the next use', async () => (await lastUse())! >= first);
+  });
+
+  it('are created, listed and revoked on the command line', async () => {
+    const written: string[] = [];
+    const log = jest.spyOn(console, 'log').mockImplementation((line: string) => void written.push(line));
+    jest.spyOn(console, 'error').mockImplementation(() => {});
+    const run = (...args: string[]) =>
+      keysCommand(() => service.environment).parseAsync(args, { from: 'user' });
+    try {
+      await run('create', 'on a shell', '--scopes', 'users:read,admin');
+      const key = written.pop()!;
+      expect((await call('/api/v1/api-keys', { key })).status).toBe(200);
+      await run('list');
+      const line = written.find((text) => text.includes('on a shell'))!;
+      expect(line).toMatch(/^[0-9a-f-]{36} {2}on a shell {2}\[users:read admin\] {2}created /);
+      await run('revoke', line.slice(0, 36));
+      await waitFor(
+        'the key to be refused',
+        async () => (await call('/api/v1/api-keys', { key })).status === 401,
+        REVOKED_WITHIN_MS,
+      );
+      expect(await rows('SELECT actor FROM audit_log WHERE target = $1', [line.slice(0, 36)])).toEqual([
+        { actor: 'cli' },
+        { actor: 'cli' },
+      ]);
+    } finally {
+      log.mockRestore();
+      jest.restoreAllMocks();
+    }
+  });
+});
+
+describe('every route', () => {
+  interface Operation {
+    readonly operationId: string;
+    readonly 'x-required-scope'?: Scope;
+  }
+
+  async function scopedRoutes(): Promise<{ method: string; path: string; scope: Scope }[]> {
+    const document = JSON.parse(
+      await readFile(new URL('../../../openapi.json', import.meta.url), 'utf8'),
+    ) as {
+      paths: Record<string, Record<string, Operation>>;
+    };
+    return Object.entries(document.paths).flatMap(([path, operations]) =>
+      Object.entries(operations).flatMap(([method, operation]) => {
+        const scope = operation['x-required-scope'];
+        return scope === undefined
+          ? []
+          : [{ method: method.toUpperCase(), path: path.replace(/\{\w+\}/g, UNKNOWN_ID), scope }];
+      }),
+    );
+  }
+
+  it('refuses a request without a key, and a key without its scope; takes its scope and admin', async () => {
+    const keys = new Map<Scope, string>();
+    for (const scope of SCOPES) keys.set(scope, (await createKey(scope)).key);
+    const routes = await scopedRoutes();
+    expect(routes.length).toBeGreaterThan(2);
+    for (const { method, path, scope } of routes) {
+      const statusWith = async (key: string) => (await call(path, { method, key })).status;
+      const others = SCOPES.filter((other) => other !== scope && other !== 'admin');
+      const said = `${method} ${path}`;
+      expect([said, await statusWith('')]).toEqual([said, 401]);
+      for (const other of others)
+        expect([said, other, await statusWith(keys.get(other)!)]).toEqual([said, other, 403]);
+      for (const allowed of [scope, 'admin'] as const) {
+        expect([200, 201, 202, 204, 400, 404, 409, 422, 503]).toContain(await statusWith(keys.get(allowed)!));
+      }
+    }
+  });
+
+  it.each<[string, string]>([
+    ['nothing', ''],
+    ['another scheme', 'Basic cHZvOg=='],
+    ['a scheme without a key', 'Bearer'],
+    ['nonsense', 'Bearer nonsense'],
+    ['two keys', 'Bearer one two'],
+    ['a key of the right shape', `Bearer pvo_${'a'.repeat(43)}`],
+    ['8 kB', `Bearer ${'x'.repeat(8_000)}`],
+    ['latin letters', 'Bearer é'],
+  ])('answers %s with one and the same 401', async (_, authorization) => {
+    const response = await fetch(`${service.url}/api/v1/api-keys`, {
+      headers: authorization === '' ? {} : { authorization },
+    });
+    expect(response.status).toBe(401);
+    expect(response.headers.get('www-authenticate')).toBe('Bearer realm="pv-onboarding"');
+    expect(await response.json()).toMatchObject({
+      code: 'unauthenticated',
+      detail: 'Send a valid API key as Authorization: Bearer <key>',
+    });
+  });
+
+  it('is refused at boot when it says neither its scope nor that it is public', async () => {
+    @Controller('undecided')
+    class UndecidedController {
+      @Get()
+      @Public()
+      open(): void {}
+
+      @Post()
+      forgotten(): void {}
+    }
+    @Module({ controllers: [UndecidedController] })
+    class UndecidedModule {}
+    const { DATABASE_URL, SCS_BASE_URL } = service.environment;
+    await expect(
+      startTestApp({ DATABASE_URL, SCS_BASE_URL }, { modules: [UndecidedModule] }),
+    ).rejects.toThrow('these routes need @RequireScope() or @Public(): UndecidedController.forgotten');
+  });
+});
+
+describe('R35: keys are safe', () => {
+  const startReplica = (options?: TestAppOptions) => {
+    const { DATABASE_URL, SCS_BASE_URL, SCS_API_KEY, SCS_CLIENT_ID, SCS_CLIENT_SECRET } = service.environment;
+    return startTestApp(
+      { DATABASE_URL, SCS_BASE_URL, SCS_API_KEY, SCS_CLIENT_ID, SCS_CLIENT_SECRET },
+      options,
+    );
+  };
+
+  /** How long a busy key is still taken at any of the replicas after it was revoked at the first. */
+  async function msUntilRefused(replicas: readonly TestApp[]): Promise<number> {
+    const { id, key } = await createKey('admin');
+    const isTaken = async ({ url }: TestApp) =>
+      (await call('/api/v1/api-keys?limit=1', { key, at: url })).status === 200;
+    expect(await Promise.all(replicas.map(isTaken))).toEqual(replicas.map(() => true));
+    await call(`/api/v1/api-keys/${id}`, { method: 'DELETE' });
+    const revokedAt = performance.now();
+    let lastTakenMs = 0;
+    while (performance.now() - revokedAt < REVOKED_WITHIN_MS + 500) {
+      const taken = await Promise.all(replicas.map(isTaken));
+      if (!taken.includes(true)) break;
+      lastTakenMs = performance.now() - revokedAt;
+    }
+    return lastTakenMs;
+  }
+
+  it('a revoked key is refused by every replica within 5 seconds', async () => {
+    const other = await startReplica();
+    try {
+      const tookMs = await msUntilRefused([service, other]);
+      promise('R35', {
+        figure: `taken for ${Math.round(tookMs)} ms after it was revoked, by 2 replicas`,
+        bound: `${REVOKED_WITHIN_MS} ms`,
+      });
+      expect(tookMs).toBeLessThan(REVOKED_WITHIN_MS);
+    } finally {
+      await other.close();
+    }
+  });
+
+  it('and the same test fails where a replica remembers keys without end', async () => {
+    const forgetful = await startReplica({
+      prepare: (app) => {
+        const authentication = app.get(Authentication);
+        const authenticate = authentication.authenticate.bind(authentication);
+        authentication.authenticate = (key) => authenticate(key, 0);
+      },
+    });
+    try {
+      expect(await msUntilRefused([service, forgetful])).toBeGreaterThan(REVOKED_WITHIN_MS);
+      caught('R35', 'cache without end');
+    } finally {
+      await forgetful.close();
+    }
+  });
+
+  /** Every row of every table, as text. */
+  async function dump(): Promise<string> {
+    const tables = await rows<{ name: string }>(
+      `SELECT format('%I.%I', table_schema, table_name) AS name FROM information_schema.tables
+       WHERE table_type = 'BASE TABLE' AND table_schema NOT IN ('pg_catalog', 'information_schema')`,
+    );
+    const texts: string[] = [];
+    for (const { name } of tables) {
+      for (const { row } of await rows<{ row: string }>(`SELECT t::text AS row FROM ${name} t`))
+        texts.push(row);
+    }
+    return texts.join('\n');
+  }
+
+  const spellings = (secret: string): string[] => {
+    const bytes = Buffer.from(secret);
+    return [
+      secret,
+      bytes.toString('hex'),
+      bytes.toString('base64').replace(/=+$/, ''),
+      bytes.toString('base64url'),
+    ];
+  };
+
+  it('no key stands in the database in any spelling, neither whole nor its random part', async () => {
+    const { id, key } = await createKey('admin');
+    await call('/api/v1/api-keys', { key });
+    const text = await dump();
+    expect(text).toContain(id);
+    const found = [key, key.slice(4), service.adminKey]
+      .flatMap(spellings)
+      .filter((spelling) => text.includes(spelling));
+    promise('R35', { figure: `${found.length} keys in the clear in the database`, bound: '0' });
+    expect(found).toEqual([]);
+  });
+
+  it('and the same search finds one that was written down', async () => {
+    const { key } = await createKey('admin');
+    await rows('UPDATE api_keys SET name = $1 WHERE name = $2', [key, 'an app']);
+    const text = await dump();
+    expect(spellings(key).some((spelling) => text.includes(spelling))).toBe(true);
+    caught('R35', 'key written down in the clear');
+  });
+});

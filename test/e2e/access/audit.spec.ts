@@ -1,0 +1,76 @@
+import { readFile } from 'node:fs/promises';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { Database } from '../../../src/platform/database/database.js';
+import { startTestApp, type TestApp } from '../../setup/test-app.js';
+import { callsOf, recordExamples } from '../http/examples.js';
+
+/** What each administrative act is called in the audit log. */
+const ACTIONS: Readonly<Record<string, string>> = {
+  createApiKey: 'api_key.created',
+  revokeApiKey: 'api_key.revoked',
+  retryRegistration: 'registration.retried',
+  discardRegistration: 'registration.discarded',
+  resolveRegistration: 'registration.resolved',
+  eraseUser: 'user.erased',
+  createWebhookEndpoint: 'webhook_endpoint.created',
+  changeWebhookEndpoint: 'webhook_endpoint.changed',
+  deleteWebhookEndpoint: 'webhook_endpoint.deleted',
+  rotateWebhookSecret: 'webhook_endpoint.secret_rotated',
+  testWebhookEndpoint: 'webhook_endpoint.tested',
+  redeliverToWebhookEndpoint: 'webhook_endpoint.redelivered',
+  redeliverWebhookDelivery: 'webhook_delivery.redelivered',
+};
+
+interface Operation {
+  readonly operationId: string;
+  readonly 'x-required-scope'?: string;
+}
+
+interface Document {
+  readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
+}
+
+/** What changes something and is for an administrator, decides about a registration or about webhooks, or cannot be undone. */
+const administrativeOperationsOf = ({ paths }: Document): string[] =>
+  Object.entries(paths).flatMap(([path, operations]) =>
+    Object.entries(operations)
+      .filter(([method, operation]) => {
+        const scope = operation['x-required-scope'];
+        const isFor =
+          scope === 'admin' || scope === 'webhooks:manage' || path.startsWith('/api/v1/registrations/');
+        return method !== 'get' && (isFor || method === 'delete');
+      })
+      .map(([, { operationId }]) => operationId),
+  );
+
+describe('the audit log', () => {
+  let service: TestApp;
+  let document: Document;
+
+  beforeAll(async () => {
+    document = JSON.parse(
+      await readFile(new URL('../../../openapi.json', import.meta.url), 'utf8'),
+    ) as Document;
+    service = await startTestApp();
+  });
+  afterAll(() => service.close());
+
+  it('tells every administrative act of the API, who did it and in which request, and nothing else', async () => {
+    expect(administrativeOperationsOf(document).sort()).toEqual(Object.keys(ACTIONS).sort());
+    // Each call is made with the request id example-<operationId>.
+    await recordExamples(service, callsOf(document));
+    const entries = await service.app.get(Database).query<{ action: string }>(
+      // Two endpoints are made.
+      `SELECT DISTINCT action, actor, request_id AS "requestId", target IS NOT NULL AS "hasTarget" FROM audit_log`,
+    );
+    const expected = Object.entries(ACTIONS).map(([operationId, action]) => ({
+      action,
+      actor: 'environment',
+      // That of the resolved registration went when its user was erased, since callers choose these ids.
+      requestId: operationId === 'resolveRegistration' ? null : `example-${operationId}`,
+      hasTarget: true,
+    }));
+    const byAction = (a: { action: string }, b: { action: string }) => a.action.localeCompare(b.action);
+    expect([...entries].sort(byAction)).toEqual(expected.sort(byAction));
+  });
+});

@@ -1,0 +1,224 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { AuthorisedRemote } from '../../../src/auth/authorised-remote.service.js';
+import type { BearerTokens, Grant } from '../../../src/auth/bearer-tokens.js';
+import type { TenantTokens } from '../../../src/auth/tenant-tokens.service.js';
+import { readTokenResponse, tokenRequest } from '../../../src/auth/token.client.js';
+import { TenantTokenStrategy } from '../../../src/auth/user-token.strategy.js';
+import type { NotSent, Sent } from '../../../src/remote/outcome.rules.js';
+import { outcomeOf } from '../../../src/remote/wire/read-response.js';
+import { caught, isLong, promise } from '../../faults/support/promise.js';
+import { createTestDatabase, type TestDatabase } from '../../setup/test-database.js';
+import { waitFor } from '../../setup/wait-for.js';
+import {
+  type Replica,
+  replicaEnvironment,
+  startReplica,
+  startTokenService,
+  tally,
+  type TokenService,
+} from './fixture.js';
+import { CREDENTIALS, readSession, registerUser, reply } from '../remote/fixture.js';
+
+let database: TestDatabase;
+let service: TokenService;
+const closing: (() => Promise<unknown>)[] = [];
+
+beforeEach(async () => {
+  database = await createTestDatabase();
+  service = await startTokenService();
+});
+
+afterEach(async () => {
+  for (const close of closing.splice(0).reverse()) await close();
+  await service.close();
+  await database.drop();
+});
+
+function replica(): Replica {
+  const started = startReplica(replicaEnvironment(database.url, service));
+  closing.push(started.close);
+  return started;
+}
+
+const SESSIONS = 200;
+const REFUSED_MS = isLong ? 10_000 : 2_500;
+
+/** 200 sessions that are due again and again, as a poller reads them, until told to stop. */
+function poll(read: () => Promise<Sent>): { readonly answered: () => number; stop(): Promise<void> } {
+  let answered = 0;
+  let polling = true;
+  const sessions = Array.from({ length: SESSIONS }, async () => {
+    while (polling) {
+      const sent = await read();
+      if (sent.kind === 'answered' && sent.answer.status === 200) answered++;
+      await sleep(250);
+    }
+  });
+  return {
+    answered: () => answered,
+    stop: async () => {
+      polling = false;
+      await Promise.all(sessions);
+    },
+  };
+}
+
+describe('R13: a 401 never storms', () => {
+  it('asks for 2 tokens at most and tries slowly while everything is refused, then recovers', async () => {
+    const one = replica();
+    await one.read();
+    const tokensBefore = service.tokenRequests.length;
+    const polling = poll(one.read);
+    await waitFor('the poller to be at work', () => polling.answered() > 2 * SESSIONS);
+
+    service.refuseCalls = true;
+    const refusedFrom = performance.now();
+    await waitFor('everything to be held back', async () => (await one.auth.status()).state === 'rejected');
+    // Those under way when it began have been refused, each at most once.
+    const callsAtFirst = service.calls.length;
+    const answeredAtFirst = polling.answered();
+    await sleep(REFUSED_MS - (performance.now() - refusedFrom));
+    const trials = service.calls.length - callsAtFirst;
+    const status = await one.auth.status();
+    service.refuseCalls = false;
+
+    promise('R13', {
+      figure: `${service.tokenRequests.length - tokensBefore} token requests, ${trials} trials, ${polling.answered() - answeredAtFirst} answers taken in ${REFUSED_MS / 1_000} s`,
+      bound: '2, 4, 0',
+    });
+    expect(service.tokenRequests.length - tokensBefore).toBeLessThanOrEqual(2);
+    // One trial after 1 s, and one after 5 more with the token held and again with a new one.
+    expect(trials).toBeLessThanOrEqual(4);
+    expect(polling.answered()).toBe(answeredAtFirst);
+    expect(status).toMatchObject({
+      state: 'rejected',
+      rejectedAt: expect.any(Date),
+      lastError: expect.any(String),
+    });
+
+    const coolDownMs = status.nextAttemptAt!.getTime() - Date.now();
+    await waitFor(
+      'the sessions to be read again',
+      () => polling.answered() > answeredAtFirst + SESSIONS,
+      coolDownMs + 3_000,
+    );
+    expect(service.tokenRequests.length - tokensBefore).toBeLessThanOrEqual(2);
+    expect(await one.auth.status()).toMatchObject({ state: 'valid', rejectedAt: null, failures: 0 });
+    await polling.stop();
+  }, 60_000);
+
+  it('would be red with a refresh on every 401', async () => {
+    const one = replica();
+    service.refuseCalls = true;
+    const everyTime: BearerTokens = {
+      current: async () => FIRST,
+      renewed: async () => {
+        const credentials = {
+          clientId: CREDENTIALS.SCS_CLIENT_ID,
+          clientSecret: CREDENTIALS.SCS_CLIENT_SECRET,
+          scope: 'pvcurtailment',
+        };
+        const outcome = outcomeOf(await one.remote.send(tokenRequest(credentials)), (answer) =>
+          readTokenResponse(answer, new Date()),
+        );
+        return outcome.kind === 'done' ? { ...FIRST, token: outcome.value.value } : REFUSED;
+      },
+      refused: async () => REFUSED,
+      accepted: () => {},
+      abandoned: () => {},
+    };
+    const tokens = everyTime as TenantTokens;
+    const authorised = new AuthorisedRemote(one.remote, tokens, new TenantTokenStrategy(tokens));
+    await Promise.all(Array.from({ length: SESSIONS }, () => authorised.send(readSession, 'user')));
+    expect(service.tokenRequests.length).toBeGreaterThan(2);
+    caught('R13', 'refresh on every 401');
+  });
+});
+
+const FIRST: Grant = { kind: 'token', token: 'first', generation: 1, grantedAt: 0 };
+const REFUSED: NotSent = { kind: 'not_sent', reason: 'credentials_rejected' };
+
+describe('a token that is refused', () => {
+  it('is renewed once for 200 calls on 3 replicas, and every call succeeds', async () => {
+    const replicas = [replica(), replica(), replica()];
+    await Promise.all(replicas.map((one) => one.read()));
+    service.accepted.clear();
+    const all = await Promise.all(Array.from({ length: 200 }, (_, i) => replicas[i % 3]!.read()));
+    expect(tally(all)).toEqual({ '200': 200 });
+    expect(service.tokenRequests).toHaveLength(2);
+  });
+
+  it('is renewed for a POST too, which was turned away unread', async () => {
+    const one = replica();
+    await one.read();
+    service.accepted.clear();
+    expect(await one.authorised.send(registerUser, 'tenant')).toMatchObject({ answer: { status: 200 } });
+    expect(service.calls.filter(({ method }) => method === 'POST')).toHaveLength(2);
+  });
+
+  it('stays in use when only one call is refused while others are accepted', async () => {
+    const one = replica();
+    await one.read();
+    let refusing = true;
+    const odd = { ...readSession, path: '/api/v1/ssa/onboarding/pv/odd' };
+    const send = one.remote.send.bind(one.remote);
+    one.remote.send = async (request) => {
+      if (request.path !== odd.path) return send(request);
+      // Meanwhile another call goes through.
+      await one.read();
+      return { kind: 'answered', answer: { status: refusing ? 401 : 200, contentType: '', body: '' } };
+    };
+    expect(await one.authorised.send(odd, 'user')).toEqual(REFUSED);
+    expect(tally([await one.read()])).toEqual({ '200': 1 });
+    refusing = false;
+    expect(await one.authorised.send(odd, 'user')).toMatchObject({ kind: 'answered' });
+    expect(service.tokenRequests).toHaveLength(1);
+  });
+
+  it('leaves the others to go on when the one call that tries gets no answer', async () => {
+    const [one, other] = [replica(), replica()];
+    await one.read();
+    service.accepted.clear();
+    const send = one.remote.send.bind(one.remote);
+    let lost = false;
+    one.remote.send = async (request) => {
+      if (request.operation !== 'token' && service.tokenRequests.length === 2 && !lost) {
+        lost = true;
+        return { kind: 'ambiguous', reason: 'connection lost' };
+      }
+      return send(request);
+    };
+    expect(await one.read()).toEqual({ kind: 'ambiguous', reason: 'connection lost' });
+    await waitFor('the next trial', async () => (await other.read()).kind === 'answered', 3_000);
+    expect(service.tokenRequests).toHaveLength(2);
+  });
+});
+
+describe('credentials that the token endpoint refuses', () => {
+  it.each([400, 401, 403])('hold everything back, with slow attempts: %i', async (status) => {
+    service.answerToken = () =>
+      reply(status, '{"error":"invalid_client","client_secret":"client-secret-canary-3"}');
+    const [one, other] = [replica(), replica()];
+    const all = await Promise.all([one, other].flatMap((each) => Array.from({ length: 50 }, each.read)));
+    expect(tally(all)).toEqual({ 'not_sent credentials_rejected': 100 });
+    expect(all[0]).toMatchObject({ retryAfterMs: expect.any(Number) });
+    expect(service.tokenRequests).toHaveLength(1);
+    expect(service.calls).toHaveLength(0);
+    const shown = await one.auth.status();
+    expect(shown).toMatchObject({ state: 'rejected', generation: 0, failures: 1 });
+    expect(shown.nextAttemptAt!.getTime() - shown.rejectedAt!.getTime()).toBeGreaterThanOrEqual(4_900);
+    expect(JSON.stringify(shown)).not.toContain('canary');
+  });
+
+  it('are tried again after the cool-down, and then everything goes on', async () => {
+    service.answerToken = () => reply(401, '');
+    const [one, other] = [replica(), replica()];
+    await one.read();
+    service.answerToken = undefined;
+    await one.database.query(`UPDATE remote_tokens SET next_attempt_at = clock_timestamp()`);
+    await waitFor('the next attempt', async () => (await one.read()).kind === 'answered', 3_000);
+    expect(tally([await other.read()])).toEqual({ '200': 1 });
+    expect(service.tokenRequests).toHaveLength(2);
+  });
+});

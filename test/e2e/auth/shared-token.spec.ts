@@ -1,0 +1,273 @@
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { Cipher } from '../../../src/platform/crypto/cipher.js';
+import { Database } from '../../../src/platform/database/database.js';
+import { readEnvironment } from '../../../src/platform/env/read-environment.js';
+import type { TokenRow } from '../../../src/auth/token-plan.js';
+import type { Token } from '../../../src/auth/token.client.js';
+import { TokenStore } from '../../../src/auth/token.store.js';
+import { caught, promise } from '../../faults/support/promise.js';
+import { createTestDatabase, type TestDatabase } from '../../setup/test-database.js';
+import { startTestProcess, type TestProcess } from '../../setup/test-process.js';
+import { waitFor } from '../../setup/wait-for.js';
+import {
+  type Replica,
+  replicaEnvironment,
+  startReplica,
+  startTokenService,
+  tally,
+  type TokenService,
+} from './fixture.js';
+
+/** Three at once on a busy machine. */
+const STARTING_PROCESSES_MS = 90_000;
+
+let database: TestDatabase;
+let service: TokenService;
+const closing: (() => Promise<unknown>)[] = [];
+
+beforeEach(async () => {
+  database = await createTestDatabase();
+  service = await startTokenService();
+});
+
+afterEach(async () => {
+  for (const close of closing.splice(0).reverse()) await close();
+  await service.close();
+  await database.drop();
+});
+
+function replica(
+  overrides: Record<string, string> = {},
+  storeFor?: Parameters<typeof startReplica>[1],
+): Replica {
+  const started = startReplica({ ...replicaEnvironment(database.url, service), ...overrides }, storeFor);
+  closing.push(started.close);
+  return started;
+}
+
+async function process(timeoutMs: number): Promise<TestProcess> {
+  const started = await startTestProcess(
+    'test/e2e/auth/replica.process.ts',
+    replicaEnvironment(database.url, service, timeoutMs),
+  );
+  closing.push(() => started.stop('SIGKILL'));
+  return started;
+}
+
+const calls = async (target: TestProcess, count: number): Promise<Record<string, number>> =>
+  (await fetch(`${target.url}/${count}`)).json() as Promise<Record<string, number>>;
+
+/** Long idle: the token is there, but no longer valid. */
+const expire = (from: Replica): Promise<unknown> =>
+  from.database.query(`UPDATE remote_tokens SET renew_at = clock_timestamp() - interval '3 days',
+    expires_at = clock_timestamp() - interval '1 day'`);
+
+describe('R12: one token for all', () => {
+  it(
+    'is asked for once when 3 replicas make 100 calls each with an expired token',
+    async () => {
+      const replicas = await Promise.all([process(40_000), process(40_000), process(40_000)]);
+      const observer = replica();
+      await observer.read();
+      await expire(observer);
+      const before = service.tokenRequests.length;
+
+      const tallies = await Promise.all(replicas.map((target) => calls(target, 100)));
+
+      expect(tallies).toEqual([{ '200': 100 }, { '200': 100 }, { '200': 100 }]);
+      const requests = service.tokenRequests.length - before;
+      promise('R12', { figure: `${requests} token request for 3 replicas × 100 calls`, bound: '1' });
+      expect(requests).toBe(1);
+      expect(new Set(service.calls.slice(1).map(({ headers }) => headers.authorization)).size).toBe(1);
+    },
+    STARTING_PROCESSES_MS,
+  );
+
+  it(
+    'is asked for once more when the replica that asks is killed',
+    async () => {
+      const [killed, second, third] = await Promise.all([process(5_000), process(5_000), process(5_000)]);
+      let held = true;
+      service.answerToken = () => (held ? new Promise<Buffer>(() => {}) : undefined);
+      const lost = calls(killed, 100).catch(() => 'killed');
+      await waitFor('the token request', () => service.tokenRequests.length === 1);
+      const waiting = [calls(second, 100), calls(third, 100)];
+      await killed.stop('SIGKILL');
+      held = false;
+
+      expect(await Promise.all(waiting)).toEqual([{ '200': 100 }, { '200': 100 }]);
+      promise('R12', {
+        figure: `${service.tokenRequests.length} token requests when the refresher is killed`,
+        bound: '2',
+      });
+      expect(service.tokenRequests).toHaveLength(2);
+      expect(await lost).toBe('killed');
+    },
+    STARTING_PROCESSES_MS,
+  );
+
+  it('would be red with a promise within the process only', async () => {
+    class Alone extends TokenStore {
+      private row: TokenRow | undefined;
+      private token = '';
+      override async read(): Promise<TokenRow> {
+        return this.row ?? { ...(await super.read()), ours: false, leased: false };
+      }
+      override async claimLease(): Promise<string> {
+        return 'lease';
+      }
+      override async save(_: string, token: Token): Promise<number> {
+        this.token = token.value;
+        this.row = {
+          ...(await super.read()),
+          ours: true,
+          tokenCiphertext: Buffer.from('held'),
+          expiresInMs: 1e6,
+          renewInMs: 1e6,
+        };
+        return 1;
+      }
+      override open(): string {
+        return this.token;
+      }
+    }
+    const replicas = [1, 2, 3].map(() => replica({}, (...given) => new Alone(...given)));
+    const all = await Promise.all(replicas.flatMap((one) => Array.from({ length: 100 }, () => one.read())));
+    expect(tally(all)).toEqual({ '200': 300 });
+    expect(service.tokenRequests.length).toBe(3);
+    caught('R12', 'promise in the process only');
+  });
+});
+
+describe('the tenant token', () => {
+  it('is asked for as interface section 4.1 says, and sent as Bearer whatever token_type is', async () => {
+    await replica().read();
+    expect(service.tokenRequests[0]).toMatchObject({
+      method: 'POST',
+      path: '/api/v1/ssa/oauth/token',
+      headers: { 'content-type': 'application/x-www-form-urlencoded', apikey: 'api-key-canary-1' },
+      body: 'grant_type=client_credentials&client_id=client-id-canary-2&client_secret=client-secret-canary-3&scope=pvcurtailment',
+    });
+    expect(service.tokenRequests[0]!.headers).not.toHaveProperty('authorization');
+    expect(service.calls[0]!.headers.authorization).toBe('Bearer token-1-canary');
+  });
+
+  it('is kept over a restart, encrypted', async () => {
+    await replica().read();
+    await replica().read();
+    expect(service.tokenRequests).toHaveLength(1);
+    const [row] = await replica().database.query<{ text: string }>(
+      `SELECT encode(token_ciphertext, 'escape') || row_to_json(t)::text AS text FROM remote_tokens t`,
+    );
+    expect(row!.text).not.toMatch(/canary/);
+  });
+
+  it('costs no query while it is valid', async () => {
+    const one = replica();
+    await one.read();
+    await one.database.query('ALTER TABLE remote_tokens RENAME TO elsewhere');
+    expect(tally(await Promise.all(Array.from({ length: 50 }, one.read)))).toEqual({ '200': 50 });
+    await one.database.query('ALTER TABLE elsewhere RENAME TO remote_tokens');
+  });
+
+  it('is renewed beside the calls when 80 to 90 % of its life are over, by one replica', async () => {
+    const [first, second, third] = [replica(), replica(), replica()];
+    await first.read();
+    await first.database.query(`UPDATE remote_tokens SET renew_at = clock_timestamp()`);
+    service.answerToken = async () => {
+      await new Promise((resolve) => setTimeout(resolve, 200));
+      return undefined;
+    };
+    const all = await Promise.all([second, third].flatMap((one) => Array.from({ length: 20 }, one.read)));
+    expect(tally(all)).toEqual({ '200': 40 });
+    // Nobody waited for the new one.
+    expect(service.calls.every(({ headers }) => headers.authorization === 'Bearer token-1-canary')).toBe(
+      true,
+    );
+    await waitFor('the new token to be used', async () => {
+      await third.read();
+      return service.calls.at(-1)!.headers.authorization === 'Bearer token-2-canary';
+    });
+    expect(service.tokenRequests).toHaveLength(2);
+  });
+
+  it('stays in use when its early renewal fails, whatever the reason', async () => {
+    const one = replica();
+    await one.read();
+    for (const status of [500, 401]) {
+      service.answerToken = () => Buffer.from(`HTTP/1.1 ${status} X\r\ncontent-length: 0\r\n\r\n`);
+      await one.database.query(
+        `UPDATE remote_tokens SET renew_at = clock_timestamp(), next_attempt_at = NULL`,
+      );
+      const before = service.tokenRequests.length;
+      const fresh = replica();
+      await fresh.read();
+      await fresh.read();
+      await waitFor('the attempt to renew', () => service.tokenRequests.length === before + 1);
+      await waitFor('its failure to be noted', async () =>
+        (await fresh.auth.status()).lastError?.includes(`${status === 401 ? 'credentials' : status}`),
+      );
+      expect(tally(await Promise.all(Array.from({ length: 10 }, replica().read)))).toEqual({ '200': 10 });
+      expect(await fresh.auth.status()).toMatchObject({ state: 'valid', rejectedAt: null });
+    }
+  });
+
+  it('is obtained anew when the credentials, the service or the encryption key change', async () => {
+    await replica().read();
+    const changes: Record<string, string>[] = [
+      { SCS_CLIENT_ID: 'another-client' },
+      { SCS_CLIENT_ID: 'another-client', SCS_API_KEY: 'another-api-key' },
+      { SCS_BASE_URL: `${service.url}/other` },
+      { ENCRYPTION_KEYS: Buffer.alloc(32, 'another key').toString('base64') },
+    ];
+    for (const change of changes) {
+      const before = service.tokenRequests.length;
+      expect(tally([await replica(change).read()])).toEqual({ '200': 1 });
+      expect(service.tokenRequests).toHaveLength(before + 1);
+    }
+  });
+
+  it('is not available, without a storm, while the token endpoint fails', async () => {
+    service.answerToken = () => Buffer.from('HTTP/1.1 500 X\r\ncontent-length: 0\r\n\r\n');
+    const [one, other] = [replica(), replica()];
+    const all = await Promise.all([one, other].flatMap((each) => Array.from({ length: 100 }, each.read)));
+    expect(tally(all)).toEqual({ 'not_sent token_unavailable': 200 });
+    expect(all[0]).toMatchObject({ retryAfterMs: expect.any(Number) });
+    expect(service.tokenRequests).toHaveLength(1);
+    expect(service.calls).toHaveLength(0);
+    service.answerToken = undefined;
+    await waitFor('a token', async () => (await other.read()).kind === 'answered');
+    expect(service.tokenRequests).toHaveLength(2);
+  });
+
+  it('is shown by status with everything but its value', async () => {
+    const one = replica();
+    expect(await one.auth.status()).toMatchObject({ state: 'none', generation: 0, ageSeconds: null });
+    await one.read();
+    const status = await one.auth.status();
+    expect(status).toMatchObject({
+      state: 'valid',
+      generation: 1,
+      expiresInRaw: '1209600',
+      tokenType: 'pvcurtailment',
+      rejectedAt: null,
+    });
+    expect(status.expiresAt!.getTime() - status.obtainedAt!.getTime()).toBe(14 * 86_400_000);
+    expect(JSON.stringify(status)).not.toContain('canary');
+    await expire(one);
+    expect((await one.auth.status()).state).toBe('expired');
+  });
+
+  it('does not open in another row', async () => {
+    const environment = readEnvironment(replicaEnvironment(database.url, service));
+    const held = new Database(environment);
+    closing.push(() => held.onApplicationShutdown());
+    const cipher = new Cipher(environment);
+    const store = new TokenStore(held, cipher, environment);
+    const row = {
+      ...(await store.read()),
+      tokenCiphertext: cipher.encrypt('token', 'onboarding_sessions/1/start_url'),
+    };
+    expect(store.open(row)).toBeNull();
+  });
+});

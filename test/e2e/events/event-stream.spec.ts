@@ -1,0 +1,273 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { formatSequence } from '../../../src/events/cloud-event.js';
+import type { EventName } from '../../../src/events/catalogue.rules.js';
+import { appendEvents } from '../../../src/events/outbox.js';
+import { EventsStore } from '../../../src/events/feed/events.store.js';
+import { EventTail } from '../../../src/events/stream/event-tail.service.js';
+import { Database } from '../../../src/platform/database/database.js';
+import { HeldRequests } from '../../../src/platform/http/held-requests.js';
+import { sessionEvent } from '../../db/events-fixture.js';
+import { openStream, type StreamAnswer, type StreamOptions } from '../../setup/event-stream.js';
+import { startTestApp, type TestApp } from '../../setup/test-app.js';
+import { waitFor } from '../../setup/wait-for.js';
+
+type SessionEventName = Parameters<typeof sessionEvent>[0];
+
+let test: TestApp;
+const open: StreamAnswer[] = [];
+
+beforeAll(async () => {
+  // No worker runs: the stream must be right by itself.
+  test = await startTestApp({ ROLE: 'api', SCS_BASE_URL: 'http://127.0.0.1:9' });
+  await append('session.started', 'session.awaiting_installation', 'session.online');
+});
+afterAll(() => test.close());
+afterEach(async () => {
+  jest.restoreAllMocks();
+  for (const stream of open.splice(0)) stream.leave();
+  await waitFor('the streams to be gone', () => test.app.get(HeldRequests).count('stream') === 0);
+});
+
+const session = randomUUID();
+const append = (...names: SessionEventName[]) => appendTo(session, ...names);
+const appendTo = (subject: string, ...names: SessionEventName[]) =>
+  test.app.get(Database).transaction((tx) =>
+    appendEvents(
+      tx,
+      names.map((name) => sessionEvent(name, subject)),
+    ),
+  );
+
+async function follow(query = '', options: Partial<StreamOptions> = {}): Promise<StreamAnswer> {
+  const stream = await openStream(test.url, { key: test.adminKey, query, ...options });
+  open.push(stream);
+  return stream;
+}
+const idsOf = ({ events }: StreamAnswer) => events.map(({ id }) => id);
+const newest = () => test.app.get(EventsStore).getNewest();
+const come = (stream: StreamAnswer, count: number) =>
+  waitFor(`${count} events`, () => stream.events.length >= count);
+
+describe('GET /api/v1/events/stream', () => {
+  it('tells what was there after a place, then what happens, each with its sequence as id and as a CloudEvent', async () => {
+    const stream = await follow('?after=0');
+    expect(stream.status).toBe(200);
+    expect(stream.headers).toMatchObject({
+      'content-type': 'text/event-stream; charset=utf-8',
+      'cache-control': 'no-store',
+      'x-accel-buffering': 'no',
+      'x-request-id': expect.any(String),
+    });
+    await come(stream, 3);
+    const feed = await fetch(`${test.url}/api/v1/events?after=0`, {
+      headers: { authorization: `Bearer ${test.adminKey}` },
+    });
+    const { items } = (await feed.json()) as { items: { sequence: string; type: string }[] };
+    expect(stream.events.map(({ event }) => event)).toEqual(items);
+    expect(idsOf(stream)).toEqual(items.map(({ sequence }) => sequence));
+    expect(stream.events.map(({ type }) => type)).toEqual(items.map(({ type }) => type));
+
+    await append('session.lost');
+    await come(stream, 4);
+    expect(stream.events[3]).toMatchObject({ id: formatSequence('4'), type: 'pv.session.lost.v1' });
+  });
+
+  it('begins with what happens from now on, and says at once from where to resume', async () => {
+    const from = await newest();
+    const stream = await follow();
+    await waitFor('an id', () => stream.lastEventId() === formatSequence(from));
+    expect(stream.text()).toMatch(/^: .+\nretry: [12]\d{3}\nid: \d+\n\n$/);
+    await append('session.lost');
+    await come(stream, 1);
+    expect(BigInt(stream.events[0]!.id)).toBe(BigInt(from) + 1n);
+  });
+
+  it('resumes after Last-Event-ID, which goes before `after`', async () => {
+    const stream = await follow('?after=999999', { lastEventId: '1' });
+    await come(stream, 2);
+    expect(idsOf(stream).slice(0, 2)).toEqual(['2', '3'].map(formatSequence));
+  });
+
+  it.each(['1', '01', '0000000000000000001'])(
+    'resumes after %s, with leading zeros or without',
+    async (lastEventId) => {
+      const stream = await follow('', { lastEventId });
+      await come(stream, 1);
+      expect(idsOf(stream)[0]).toBe(formatSequence('2'));
+    },
+  );
+
+  it('tells only the types and the session asked for', async () => {
+    const other = randomUUID();
+    const ofSession = await follow(`?after=0&sessionId=${other.toUpperCase()}`);
+    const ofType = await follow('?after=0&types=pv.session.expired.v1,session.awaiting_installation');
+    await append('session.expired');
+    await appendTo(other, 'session.started', 'session.lost');
+    await come(ofSession, 2);
+    await come(ofType, 2);
+    expect(ofSession.events.map(({ event }) => event.subject)).toEqual([other, other]);
+    expect(ofType.events.map(({ type }) => type)).toEqual([
+      'pv.session.awaiting_installation.v1',
+      'pv.session.expired.v1',
+    ]);
+  });
+
+  it('reads an event once, however many streams tell it', async () => {
+    const streams = await Promise.all(Array.from({ length: 20 }, () => follow()));
+    await waitFor('all of them to begin', () => streams.every((stream) => stream.lastEventId()));
+    const readPage = jest.spyOn(test.app.get(EventsStore), 'readPage');
+    for (let count = 1; count <= 5; count++) {
+      await append('session.online');
+      await Promise.all(streams.map((stream) => come(stream, count)));
+    }
+    // One for each notification, and one for each second.
+    expect(readPage.mock.calls.length).toBeLessThan(20);
+  });
+
+  it('reads from the database what the tail no longer holds, and nothing twice', async () => {
+    await follow();
+    const subject = randomUUID();
+    for (let batch = 0; batch < 12; batch++)
+      await appendTo(subject, ...Array.from({ length: 100 }, () => 'session.online' as const));
+    await waitFor('the tail to be read', async () => {
+      const last = BigInt(await newest());
+      return test.app.get(EventTail).eventsAfter(last - 1n)?.length === 1;
+    });
+    expect(test.app.get(EventTail).eventsAfter(0n)).toBeNull();
+    const stream = await follow('?after=0');
+    await waitFor('all', async () => stream.lastEventId() === formatSequence(await newest()));
+    expect(idsOf(stream)).toEqual(
+      Array.from({ length: stream.events.length }, (_, index) => formatSequence(`${index + 1}`)),
+    );
+    expect(stream.events.length).toBe(Number(await newest()));
+  });
+
+  it('holds no event from before an erasure', async () => {
+    await follow();
+    const from = BigInt(await newest());
+    await append('session.online');
+    await test.app.get(Database).transaction((tx) =>
+      appendEvents(tx, [
+        {
+          name: 'user.erased' satisfies EventName,
+          subject: randomUUID(),
+          data: {
+            erasureId: randomUUID(),
+            userId: randomUUID(),
+            registrationIds: [],
+            erasedAt: '2026-11-20T09:00:00.000Z',
+            erased: {
+              gridLocations: 0,
+              registrations: 0,
+              sessions: 0,
+              observations: 0,
+              inverters: 0,
+              events: 0,
+            },
+          },
+        },
+      ]),
+    );
+    const tail = test.app.get(EventTail);
+    await waitFor('the erasure to be read', () => tail.eventsAfter(from + 2n) !== null);
+    await waitFor('the erasure to be read', () => tail.eventsAfter(from) === null);
+    const late = await follow(`?after=${from}`);
+    await come(late, 2);
+  });
+
+  it('goes on where it was when the database comes back', async () => {
+    const store = test.app.get(EventsStore);
+    const stream = await follow();
+    await waitFor('it to begin', () => stream.lastEventId());
+    const failing = jest.spyOn(store, 'readPage').mockRejectedValue(new Error('the database is away'));
+    await append('session.online', 'session.expired');
+    await waitFor('a read to fail', () => failing.mock.calls.length > 0);
+    expect(stream.events).toEqual([]);
+    failing.mockRestore();
+    await come(stream, 2);
+  });
+
+  it('is there for whoever asks for its headers alone, and ends', async () => {
+    const stream = await follow('', { method: 'HEAD' });
+    expect(stream.status).toBe(200);
+    expect(stream.headers['content-type']).toBe('text/event-stream; charset=utf-8');
+    expect(await stream.ended).toBe('complete');
+  });
+
+  it('is a stream whatever the reader says it accepts', async () => {
+    const stream = await follow('', { headers: { accept: 'application/json' } });
+    expect(stream.headers['content-type']).toBe('text/event-stream; charset=utf-8');
+  });
+
+  it.each<[string, string | undefined, string]>([
+    ['?after=abc', undefined, 'after'],
+    ['?after=-1', undefined, 'after'],
+    ['?after=', undefined, 'after'],
+    ['?after=1&after=2', undefined, 'after'],
+    ['?after=99999999', undefined, 'after'],
+    ['?after=9999999999999999999', undefined, 'after'],
+    ['?types=session.onlin', undefined, 'types'],
+    ['?types=', undefined, 'types'],
+    ['?sessionId=1', undefined, 'sessionId'],
+    ['?limit=10', undefined, 'limit'],
+    ['', 'abc', 'Last-Event-ID'],
+    ['', '', 'Last-Event-ID'],
+    ['', '-1', 'Last-Event-ID'],
+    ['', '1, 2', 'Last-Event-ID'],
+    ['', '99999999', 'Last-Event-ID'],
+    ['', '9999999999999999999', 'Last-Event-ID'],
+    ['?after=1', '1.5', 'Last-Event-ID'],
+  ])('refuses %p with Last-Event-ID %p, naming %s', async (query, lastEventId, field) => {
+    const answer = await follow(query, lastEventId === undefined ? {} : { lastEventId });
+    expect(await answer.ended).toBe('complete');
+    expect(answer.status).toBe(400);
+    expect(JSON.parse(answer.text())).toMatchObject({ code: 'invalid_request', errors: [{ field }] });
+  });
+
+  it('needs the scope events:read', async () => {
+    const create = await fetch(`${test.url}/api/v1/api-keys`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${test.adminKey}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ name: 'users only', scopes: ['users:read'] }),
+    });
+    const { key } = (await create.json()) as { key: string };
+    expect((await follow('', { key })).status).toBe(403);
+    expect((await follow('', { key: 'none' })).status).toBe(401);
+  });
+
+  it('takes no more than half of the connections, and says so', async () => {
+    const held = test.app.get(HeldRequests);
+    jest.replaceProperty(held, 'ceiling', 2);
+    jest.spyOn(held, 'share', 'get').mockReturnValue(2);
+    await follow();
+    await follow();
+    const third = await follow();
+    expect(await third.ended).toBe('complete');
+    expect(third.status).toBe(503);
+    expect(third.headers['retry-after']).toBe('5');
+    expect(JSON.parse(third.text())).toMatchObject({ code: 'replica_busy' });
+  });
+
+  it('counts the open streams, and none of their time as that of a slow request', async () => {
+    const stream = await follow();
+    const metrics = async () => (await fetch(`${test.url}/metrics`)).text();
+    expect(await metrics()).toContain('pv_event_streams 1');
+    const [, before] =
+      /pv_http_request_seconds_sum\{[^}]*route="\/api\/v1\/events\/stream",status="200"\} (\S+)/.exec(
+        await metrics(),
+      ) ?? [];
+    const openMs = 1_200;
+    const beganAt = performance.now();
+    await waitFor('some time to pass', () => performance.now() - beganAt > openMs);
+    stream.leave();
+    await waitFor('the end to be counted', async () =>
+      /pv_event_streams_ended_total\{reason="left"\} [1-9]/.test(await metrics()),
+    );
+    const [, after = '0'] =
+      /pv_http_request_seconds_sum\{[^}]*route="\/api\/v1\/events\/stream",status="200"\} (\S+)/.exec(
+        await metrics(),
+      ) ?? [];
+    expect(Number(after) - Number(before ?? 0)).toBeLessThan(openMs / 2_000);
+  });
+});

@@ -1,0 +1,108 @@
+import { randomUUID } from 'node:crypto';
+import { formatSequence } from '../../../src/events/cloud-event.js';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import type { CloudEvent } from '../../../src/events/cloud-event.js';
+import { appendEvents } from '../../../src/events/outbox.js';
+import { Database } from '../../../src/platform/database/database.js';
+import { sessionEvent } from '../../db/events-fixture.js';
+import { startTestApp, type TestApp } from '../../setup/test-app.js';
+
+interface Feed {
+  readonly items: CloudEvent[];
+  readonly next: string;
+}
+
+let test: TestApp;
+const session = randomUUID();
+
+beforeAll(async () => {
+  // No worker runs: the feed must be right by itself.
+  test = await startTestApp({ ROLE: 'api', SCS_BASE_URL: 'http://127.0.0.1:9' });
+  await test.app
+    .get(Database)
+    .transaction((tx) =>
+      appendEvents(tx, [
+        sessionEvent('session.started', session),
+        sessionEvent('session.awaiting_installation', session),
+        sessionEvent('session.online', session),
+      ]),
+    );
+});
+afterAll(() => test.close());
+
+const ask = (query: string, key = test.adminKey) =>
+  fetch(`${test.url}/api/v1/events${query}`, { headers: { authorization: `Bearer ${key}` } });
+
+const feed = async (query = ''): Promise<Feed> => (await (await ask(query)).json()) as Feed;
+
+describe('GET /api/v1/events', () => {
+  it('answers CloudEvents, from the beginning', async () => {
+    const { items, next } = await feed();
+    expect(items.map(({ type, sequence }) => [type, sequence])).toEqual([
+      ['pv.session.started.v1', formatSequence('1')],
+      ['pv.session.awaiting_installation.v1', formatSequence('2')],
+      ['pv.session.online.v1', formatSequence('3')],
+    ]);
+    expect(next).toBe(formatSequence('3'));
+    expect(items[2]).toEqual({
+      specversion: '1.0',
+      id: expect.stringMatching(/^[0-9a-f-]{36}$/),
+      source: '/pv-onboarding',
+      type: 'pv.session.online.v1',
+      subject: session,
+      time: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
+      datacontenttype: 'application/json',
+      sequence: formatSequence('3'),
+      data: expect.objectContaining({ sessionId: session, state: 'online' }),
+    });
+  });
+
+  it('leads on page by page, and from the end to the same place', async () => {
+    const first = await feed('?limit=2');
+    expect(first.items).toHaveLength(2);
+    const second = await feed(`?limit=2&after=${first.next}`);
+    expect(second.items.map(({ sequence }) => sequence)).toEqual([formatSequence('3')]);
+    expect(await feed(`?after=${second.next}`)).toEqual({ items: [], next: second.next });
+  });
+
+  it.each(['session.online', 'pv.session.online.v1', 'pv.session.lost.v1, session.online'])(
+    'answers only the types in %p, and passes the others by',
+    async (types) => {
+      const { items, next } = await feed(`?types=${encodeURIComponent(types)}`);
+      expect(items.map(({ type }) => type)).toEqual(['pv.session.online.v1']);
+      expect(next).toBe(formatSequence('3'));
+    },
+  );
+
+  it.each([
+    ['?after=abc', 'after'],
+    ['?after=-1', 'after'],
+    ['?after=', 'after'],
+    ['?after=1.5', 'after'],
+    ['?after=1&after=2', 'after'],
+    ['?after=9999999999999999999', 'after'],
+    ['?after=4', 'after'],
+    ['?types=', 'types'],
+    ['?types=session.onlin', 'types'],
+    ['?types=session.online,', 'types'],
+    ['?types=a&types=b', 'types'],
+    ['?limit=0', 'limit'],
+    ['?limit=201', 'limit'],
+    ['?limit=ten', 'limit'],
+    ['?cursor=1', 'cursor'],
+  ])('refuses %s, naming %s', async (query, field) => {
+    const answer = await ask(query);
+    expect(answer.status).toBe(400);
+    expect(await answer.json()).toMatchObject({ code: 'invalid_request', errors: [{ field }] });
+  });
+
+  it('needs the scope events:read', async () => {
+    const create = await fetch(`${test.url}/api/v1/api-keys`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${test.adminKey}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ name: 'users only', scopes: ['users:read'] }),
+    });
+    const { key } = (await create.json()) as { key: string };
+    expect((await ask('', key)).status).toBe(403);
+  });
+});

@@ -1,0 +1,198 @@
+import { randomUUID } from 'node:crypto';
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { appendEvents } from '../../../src/events/outbox.js';
+import { WebhookSender } from '../../../src/events/webhooks/send/sender.service.js';
+import { Database } from '../../../src/platform/database/database.js';
+import type { Environment } from '../../../src/platform/env/environment.js';
+import { sessionEvent } from '../../db/events-fixture.js';
+import { announce, makeEndpoint, type MadeEndpoint } from '../../faults/support/webhooks.js';
+import { TestClient } from '../../setup/client.js';
+import { startTestApp, type TestApp } from '../../setup/test-app.js';
+import { waitFor } from '../../setup/wait-for.js';
+import { startWebhookSink, type SinkRules, type WebhookSink } from '../../setup/webhook-sink.js';
+
+jest.setTimeout(60_000);
+
+const HOUR_MS = 3_600_000;
+
+let service: TestApp;
+let sink: WebhookSink;
+let database: Database;
+let endpoint: MadeEndpoint;
+beforeEach(async () => {
+  sink = await startWebhookSink();
+});
+afterEach(async () => {
+  await service.close();
+  await sink.stop();
+});
+
+async function start(rules: SinkRules, overrides: Partial<Environment> = {}): Promise<void> {
+  service = await startTestApp(
+    { LOG_LEVEL: 'error', WEBHOOK_RETRY_SCHEDULE_MS: [HOUR_MS], ...overrides },
+    { prepare: (app) => (app.get(WebhookSender).deadlineMs = 1_000) },
+  );
+  database = service.app.get(Database);
+  await sink.behave({ '/hook': rules });
+  endpoint = await makeEndpoint(TestClient.of(service), `${sink.url}/hook`);
+}
+
+interface Row {
+  readonly status: string;
+  readonly attempts: number;
+  readonly last_status: number | null;
+  readonly last_error: string | null;
+  readonly last_answer: string | null;
+}
+const deliveries = () => database.query<Row>('SELECT * FROM webhook_deliveries ORDER BY position');
+const endpointRow = async () =>
+  (
+    await database.query<Record<string, unknown>>('SELECT * FROM webhook_endpoints WHERE id = $1', [
+      endpoint.id,
+    ])
+  )[0]!;
+const attempted = (times: number) =>
+  waitFor(`${times} attempts are written`, async () => {
+    const rows = await deliveries();
+    return rows.reduce((sum, { attempts }) => sum + attempts, 0) >= times && rows;
+  });
+
+describe('a webhook', () => {
+  it('is a CloudEvent in the structured mode, and says who sends it', async () => {
+    await start({ keepsHeaders: true });
+    await announce(database, 1, 1);
+    await waitFor('it has arrived', async () => (await sink.taken('/hook')) === 1);
+    const [{ headers, type }] = (await sink.received()) as [Awaited<ReturnType<WebhookSink['received']>>[0]];
+    expect(type).toBe('pv.session.online.v1');
+    expect(headers['content-type']).toBe('application/cloudevents+json; charset=utf-8');
+    expect(headers['user-agent']).toMatch(/^pv-onboarding\/\d+\.\d+\.\d+$/);
+    await waitFor('it is struck off', async () => (await deliveries())[0]?.status === 'delivered');
+    expect(await endpointRow()).toMatchObject({ failures: 0, failing_since: null });
+  });
+
+  it('that fails is tried again after a wait, and keeps the following ones of its subject, but no others', async () => {
+    await start({ fail: 1, answer: 'no such tenant\u0000 ' });
+    await announce(database, 1, 2);
+    const [first, second] = await waitFor('both are written', async () => {
+      const rows = await attempted(1);
+      return rows.length === 2 && rows;
+    });
+    expect(first).toMatchObject({
+      status: 'pending',
+      last_status: 500,
+      last_error: 'answered with 500',
+    });
+    expect(first!.last_answer).toBe('no such tenant');
+    expect(second).toMatchObject({ status: 'pending', attempts: 0 });
+    await sink.behave({});
+    await announce(database, 1, 1);
+    await waitFor('another subject arrives', async () => (await sink.taken('/hook')) === 1);
+    await waitFor('that is written', async () => (await endpointRow())['failures'] === 0);
+    expect((await deliveries()).map(({ status }) => status)).toEqual(['pending', 'pending', 'delivered']);
+  });
+
+  it('is given up after the whole schedule, and the next of its subject goes', async () => {
+    await start({ fail: 1 }, { WEBHOOK_RETRY_SCHEDULE_MS: [20, 20] });
+    await announce(database, 1, 2);
+    const rows = await waitFor('both are given up', async () => {
+      const all = await deliveries();
+      return all.length === 2 && all.every(({ status }) => status === 'failed') && all;
+    });
+    expect(rows.map(({ attempts }) => attempts)).toEqual([3, 3]);
+    expect((await endpointRow())['disabled_at']).toBeNull();
+  });
+
+  it('is held back for as long as the receiver asks', async () => {
+    await start({ fail: 1, status: 429, answerHeaders: { 'retry-after': '30' } });
+    await announce(database, 1, 1);
+    await attempted(1);
+    await announce(database, 3, 1);
+    const [job] = await waitFor('the job waits', async () => {
+      const jobs = await database.query<{ ms: number }>(
+        `SELECT extract(epoch FROM run_at - clock_timestamp())::float8 * 1000 AS ms FROM graphile_worker.jobs WHERE locked_at IS NULL`,
+      );
+      // Until then it waits for the second attempt, which is later.
+      return jobs.length === 1 && jobs[0]!.ms < HOUR_MS / 2 && jobs;
+    });
+    expect(job!.ms).toBeGreaterThan(20_000);
+    expect(job!.ms).toBeLessThan(31_000);
+    expect(await sink.received()).toHaveLength(1);
+  });
+
+  it('to an endpoint that answers 410 is the last, which is announced; what is pending is kept', async () => {
+    await start({ fail: 1, status: 410 });
+    await announce(database, 1, 2);
+    await waitFor('it is disabled', async () => (await endpointRow())['disabled_reason'] === 'gone');
+    const events = await database.query<{ subject: string; data: unknown }>(
+      `SELECT subject, data FROM domain_events WHERE name = 'webhook_endpoint.disabled'`,
+    );
+    expect(events).toEqual([
+      { subject: endpoint.id, data: { endpointId: endpoint.id, reason: 'gone', since: expect.any(String) } },
+    ]);
+    const audit = await database.query(
+      `SELECT actor, target FROM audit_log WHERE action = 'webhook_endpoint.disabled'`,
+    );
+    expect(audit).toEqual([{ actor: 'webhooks', target: endpoint.id }]);
+    await announce(database, 1, 1);
+    await waitFor('the job has ended', async () => {
+      const jobs = await database.query(`SELECT FROM graphile_worker.jobs WHERE task_identifier = 'webhook'`);
+      return jobs.length === 0;
+    });
+    expect((await deliveries()).map(({ status }) => status)).toEqual(['pending', 'pending']);
+    expect(await sink.received()).toHaveLength(1);
+  });
+
+  it('to an endpoint that has failed for days is the last, which is announced', async () => {
+    await start({ fail: 1 });
+    await database.query(
+      `UPDATE webhook_endpoints SET failures = 30, failing_since = clock_timestamp() - interval '5 days'`,
+    );
+    await announce(database, 1, 1);
+    await waitFor('it is disabled', async () => (await endpointRow())['disabled_reason'] === 'failing');
+    expect((await deliveries())[0]).toMatchObject({ status: 'pending', attempts: 1 });
+  });
+
+  it('goes to a failing endpoint one at a time; once one arrives, all do', async () => {
+    await start({ fail: 1 });
+    await announce(database, 30, 1);
+    await waitFor('it is failing', async () => ((await endpointRow())['failures'] as number) >= 10);
+    const before = (await sink.received()).length;
+    expect(before).toBeLessThan(30);
+    await sink.behave({});
+    await waitFor('everything has arrived', async () => (await sink.taken('/hook')) === 30, 20_000);
+    await waitFor('it is well', async () => (await endpointRow())['failures'] === 0);
+  });
+
+  it('keeps no word of the receiver about a user who has been erased meanwhile', async () => {
+    await start({ fail: 1, answer: 'customer-1 is unknown', delayMs: 300 });
+    const subject = randomUUID();
+    await database.transaction((tx) => appendEvents(tx, [sessionEvent('session.online', subject)]));
+    await waitFor('it is under way', async () => (await sink.received()).length === 1);
+    await database.query(`UPDATE domain_events SET data = data || '{"tenantReference": null}'`);
+    const [row] = await attempted(1);
+    expect(row).toMatchObject({ last_status: 500, last_answer: null });
+  });
+
+  it('is found at once behind 100,000 that wait for an earlier one of their subject', async () => {
+    await start({});
+    await database.query('UPDATE webhook_endpoints SET read_to = 100000');
+    await database.query(
+      `INSERT INTO domain_events (id, sequence, name, subject, data)
+       SELECT gen_random_uuid(), n, 'session.expired', 'blocked', '{}' FROM generate_series(1, 100000) AS n`,
+    );
+    await database.query(
+      `INSERT INTO webhook_deliveries (endpoint_id, position, subject, attempts, next_attempt_at)
+       SELECT $1, position, subject, CASE sequence WHEN 1 THEN 1 ELSE 0 END,
+         clock_timestamp() + CASE sequence WHEN 1 THEN interval '1 hour' ELSE interval '-1 hour' END
+       FROM domain_events WHERE subject = 'blocked' ORDER BY position`,
+      [endpoint.id],
+    );
+    await database.query('ANALYZE webhook_deliveries, domain_events');
+    await announce(database, 20, 1);
+    await waitFor('the others have arrived', async () => (await sink.taken('/hook')) === 20, 30_000);
+    const [{ aside }] = (await database.query<{ aside: number }>(
+      `SELECT count(*)::int AS aside FROM webhook_deliveries WHERE subject = 'blocked' AND next_attempt_at > clock_timestamp()`,
+    )) as [{ aside: number }];
+    expect(aside).toBeGreaterThan(0);
+  });
+});

@@ -1,0 +1,733 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import { Webhook } from 'standardwebhooks';
+import { TEST_EVENT_SCHEMA } from '../../../src/events/contract/webhook-test-event.js';
+import type { Environment } from '../../../src/platform/env/environment.js';
+import { Database } from '../../../src/platform/database/database.js';
+import { TestClient, type Answer } from '../../setup/client.js';
+import { startTestApp, type TestApp } from '../../setup/test-app.js';
+import { waitFor } from '../../setup/wait-for.js';
+import { startWebhookReceiver, type WebhookReceiver } from '../../setup/webhook-receiver.js';
+
+interface Endpoint {
+  readonly id: string;
+  readonly url: string;
+  readonly types: readonly string[];
+  readonly headerNames: readonly string[];
+  readonly enabled: boolean;
+  readonly disabledReason: string | null;
+  readonly failures: number;
+  readonly pending: number;
+  readonly unread: number;
+  readonly previousSecretUntil: string | null;
+  readonly createdAt: string;
+  readonly secret: string;
+}
+
+interface ProblemAnswer {
+  readonly code: string;
+  readonly detail: string;
+  readonly errors: readonly { readonly field: string; readonly message: string }[];
+}
+
+const UNKNOWN = '00000000-0000-4000-8000-000000000000';
+const OWN_SECRET = `whsec_${Buffer.alloc(24, 7).toString('base64')}`;
+const fieldsOf = ({ status, body }: Answer<ProblemAnswer>) => [
+  status,
+  body.errors?.map(({ field }) => field),
+];
+
+let service: TestApp;
+let client: TestClient;
+let database: Database;
+let receiver: WebhookReceiver;
+
+// Without workers: nothing is sent but what a test asks for, so that each state can be looked at.
+async function start(overrides: Partial<Environment> = {}): Promise<void> {
+  service = await startTestApp({ ROLE: 'api', LOG_LEVEL: 'error', ...overrides });
+  client = TestClient.of(service);
+  database = service.app.get(Database);
+}
+
+const create = async (body: object = {}): Promise<Endpoint> => {
+  const answer = await client.call<Endpoint>('POST', '/webhook-endpoints', { url: receiver.url, ...body });
+  if (answer.status !== 201) throw new Error(JSON.stringify(answer.body));
+  return answer.body;
+};
+const read = async (id: string) => (await client.call<Endpoint>('GET', `/webhook-endpoints/${id}`)).body;
+const change = (id: string, body: object) =>
+  client.call<Endpoint & ProblemAnswer>('PATCH', `/webhook-endpoints/${id}`, body);
+
+const forgetEverything = () => database.query('TRUNCATE webhook_endpoints, domain_events CASCADE');
+
+/** Events that have their sequence, and answers the first of them. */
+const insertEvents = async (count: number, name = 'session.online'): Promise<number> => {
+  const [row] = await database.query<{ first: number }>(
+    `WITH newest AS (SELECT coalesce(max(sequence), 0) AS sequence FROM domain_events), inserted AS (
+       INSERT INTO domain_events (id, sequence, name, subject, data)
+       SELECT gen_random_uuid(), newest.sequence + n, $2, 'subject-' || n % 7, '{}'
+       FROM newest, generate_series(1, $1::int) AS n RETURNING sequence
+     ) SELECT min(sequence)::int AS first FROM inserted`,
+    [count, name],
+  );
+  return row!.first;
+};
+
+/** What the fan-out leaves behind: every event a delivery, all of them read. */
+const deliverEvents = async (endpointId: string, status = 'delivered', error: string | null = null) =>
+  database.query(
+    `WITH moved AS (UPDATE webhook_endpoints SET read_to = (SELECT max(sequence) FROM domain_events) WHERE id = $1)
+     INSERT INTO webhook_deliveries (endpoint_id, position, subject, status, attempts, next_attempt_at, last_error)
+     SELECT $1, position, subject, $2, 1, CASE WHEN $2 = 'pending' THEN now() + interval '1 hour' END, $3
+     FROM domain_events AS event
+     WHERE NOT EXISTS (SELECT FROM webhook_deliveries WHERE endpoint_id = $1 AND position = event.position)`,
+    [endpointId, status, error],
+  );
+
+const statesOf = async (endpointId: string): Promise<Record<string, number>> => {
+  const rows = await database.query<{ status: string; count: number }>(
+    `SELECT CASE WHEN next_attempt_at <= clock_timestamp() THEN 'due' ELSE status END AS status, count(*)::int AS count
+     FROM webhook_deliveries WHERE endpoint_id = $1 GROUP BY 1`,
+    [endpointId],
+  );
+  return Object.fromEntries(rows.map(({ status, count }) => [status, count]));
+};
+
+const jobsOf = async (endpointId: string): Promise<number> =>
+  (await database.query('SELECT FROM graphile_worker.jobs WHERE key = $1', [`webhook:${endpointId}`])).length;
+
+const auditOf = async (target: string) =>
+  (
+    await database.query<{ action: string }>('SELECT action FROM audit_log WHERE target = $1 ORDER BY id', [
+      target,
+    ])
+  ).map(({ action }) => action.replace(/^webhook_/, ''));
+
+describe('webhook endpoints', () => {
+  beforeAll(async () => {
+    receiver = await startWebhookReceiver();
+    await start();
+  });
+  beforeEach(async () => {
+    await forgetEverything();
+    receiver.received.length = 0;
+    receiver.answer = () => ({ status: 204 });
+  });
+  afterAll(async () => {
+    await service.close();
+    await receiver.close();
+  });
+
+  it('are made with a secret that is shown this once, and begin with the next event', async () => {
+    await insertEvents(3);
+    const { secret, ...endpoint } = await create({
+      types: ['session.online', 'pv.inverter.online.v1', 'pv.session.online.v1'],
+      description: 'customer app',
+      headers: { Authorization: 'Bearer of-the-receiver', 'X-Tenant': 'a' },
+    });
+    expect(Buffer.from(secret.replace('whsec_', ''), 'base64')).toHaveLength(32);
+    expect(endpoint).toEqual({
+      id: expect.any(String),
+      url: `${receiver.url}/`,
+      types: ['pv.session.online.v1', 'pv.inverter.online.v1'],
+      description: 'customer app',
+      headerNames: ['Authorization', 'X-Tenant'],
+      enabled: true,
+      disabledAt: null,
+      disabledReason: null,
+      failures: 0,
+      failingSince: null,
+      lastDeliveredAt: null,
+      previousSecretUntil: null,
+      pending: 0,
+      unread: 0,
+      createdAt: expect.any(String),
+      updatedAt: expect.any(String),
+    });
+    expect(await read(endpoint.id)).toEqual(endpoint);
+    expect((await create({ secret: OWN_SECRET })).secret).toBe(OWN_SECRET);
+    const stored = await database.query('SELECT t::text AS text FROM webhook_endpoints t');
+    const text = JSON.stringify(stored);
+    for (const hidden of [secret, OWN_SECRET, 'of-the-receiver']) expect(text).not.toContain(hidden);
+    expect(await auditOf(endpoint.id)).toEqual(['endpoint.created']);
+  });
+
+  it('are listed in pages, newest first', async () => {
+    const made = [await create(), await create(), await create()].map(({ id }) => id).reverse();
+    type Page = { items: Endpoint[]; next: string | null };
+    const first = await client.call<Page>('GET', '/webhook-endpoints?limit=2');
+    const second = await client.call<Page>('GET', `/webhook-endpoints?limit=2&cursor=${first.body.next}`);
+    expect([...first.body.items, ...second.body.items].map(({ id }) => id)).toEqual(made);
+    expect(second.body.next).toBeNull();
+    expect(JSON.stringify(first.body)).not.toContain('secret"');
+  });
+
+  it.each<[object, string[]]>([
+    [{}, ['url']],
+    [{ url: 7 }, ['url']],
+    [{ url: 'ftp://app.example/' }, ['url']],
+    [{ url: 'app.example' }, ['url']],
+    [{ url: 'https://app.example/a b' }, ['url']],
+    [{ url: 'https://app.example/\nx' }, ['url']],
+    [{ url: 'https://user:pass@app.example/' }, ['url']],
+    [{ url: 'https://app.example/#part' }, ['url']],
+    [{ url: `https://app.example/${'x'.repeat(2_000)}` }, ['url']],
+    [{ url: 'https://app.example:99999/' }, ['url']],
+    [{ url: null }, ['url']],
+    [{ url: 'https://app.example', types: 'session.online' }, ['types']],
+    [{ url: 'https://app.example', types: ['session.online', 'session.offline'] }, ['types[1]']],
+    [{ url: 'https://app.example', types: [null] }, ['types']],
+    [{ url: 'https://app.example', types: Array(100).fill('session.online') }, ['types']],
+    [{ url: 'https://app.example', description: 'x'.repeat(501) }, ['description']],
+    [{ url: 'https://app.example', headers: [] }, ['headers']],
+    [{ url: 'https://app.example', headers: { 'webhook-id': 'x' } }, ['headers.webhook-id']],
+    [
+      {
+        url: 'https://app.example',
+        headers: { Host: 'x', 'Content-Type': 'x', Cookie: 'x', Connection: 'x' },
+      },
+      ['headers.Host', 'headers.Content-Type', 'headers.Cookie', 'headers.Connection'],
+    ],
+    [
+      { url: 'https://app.example', headers: { 'X-Forwarded-For': 'x', Forwarded: 'x', 'X-Real-IP': 'x' } },
+      ['headers.X-Forwarded-For', 'headers.Forwarded', 'headers.X-Real-IP'],
+    ],
+    [{ url: 'https://app.example', headers: { 'X-A': 'a\r\nX-B: b' } }, ['headers.X-A']],
+    [{ url: 'https://app.example', headers: { 'X-A': '' } }, ['headers.X-A']],
+    [{ url: 'https://app.example', headers: { 'X-A': 'é' } }, ['headers.X-A']],
+    [{ url: 'https://app.example', headers: { 'X-A': 7 } }, ['headers.X-A']],
+    [{ url: 'https://app.example', headers: { 'X-A': 'a', 'x-a': 'b' } }, ['headers.x-a']],
+    [{ url: 'https://app.example', headers: { 'X-A': 'a'.repeat(1_025) } }, ['headers.X-A']],
+    [
+      {
+        url: 'https://app.example',
+        headers: Object.fromEntries([...'abcdefghijk'].map((x) => [`X-${x}`, x])),
+      },
+      ['headers'],
+    ],
+    [{ url: 'https://app.example', secret: 'whsec_c2hvcnQ=' }, ['secret']],
+    [{ url: 'https://app.example', secret: OWN_SECRET.slice(6) }, ['secret']],
+    [{ url: 'https://app.example', secret: `whsec_${'!'.repeat(40)}` }, ['secret']],
+    [{ url: 'https://app.example', secret: `whsec_${Buffer.alloc(65).toString('base64')}` }, ['secret']],
+    [{ url: 'https://app.example', enabled: true }, ['enabled']],
+    [
+      { url: 'x', types: ['x'], headers: { a: 'b' }, secret: 'x' },
+      ['url', 'types[0]', 'headers.a', 'secret'],
+    ],
+  ])('refuse %j, naming %j', async (body, fields) => {
+    expect(fieldsOf(await client.call<ProblemAnswer>('POST', '/webhook-endpoints', body))).toEqual([
+      400,
+      fields,
+    ]);
+  });
+
+  it('say nothing of the values that they refuse', async () => {
+    const { body } = await client.call<ProblemAnswer>('POST', '/webhook-endpoints', {
+      url: 'https://app.example/?token=canary#x',
+      secret: 'whsec_canary',
+      headers: { 'X-Key': 'canary\n' },
+    });
+    expect(body.errors).toHaveLength(3);
+    expect(JSON.stringify(body)).not.toContain('canary');
+  });
+
+  it('need the scope webhooks:manage', async () => {
+    const { body } = await client.call<{ key: string }>('POST', '/api-keys', {
+      name: 'reader',
+      scopes: ['events:read', 'onboarding:write'],
+    });
+    const other = new TestClient(service.url, body.key);
+    for (const [method, path] of [
+      ['GET', '/webhook-endpoints'],
+      ['POST', '/webhook-endpoints'],
+      ['GET', '/webhook-deliveries'],
+      ['POST', `/webhook-endpoints/${UNKNOWN}/redeliver`],
+    ] as const)
+      expect((await other.call(method, path, method === 'POST' ? {} : undefined)).status).toBe(403);
+  });
+
+  it.each([
+    ['GET', ''],
+    ['PATCH', ''],
+    ['DELETE', ''],
+    ['POST', '/rotate-secret'],
+    ['POST', '/test'],
+    ['POST', '/redeliver'],
+  ])('%s%s answers 404 for one that there is not', async (method, path) => {
+    const body =
+      path === '/redeliver' ? { after: '0' } : method === 'PATCH' ? { description: 'x' } : undefined;
+    const answer = await client.call(
+      'PATCH' === method ? 'PATCH' : method,
+      `/webhook-endpoints/${UNKNOWN}${path}`,
+      body,
+    );
+    expect(answer).toMatchObject({ status: 404, body: { code: 'not_found' } });
+  });
+
+  it('are at most 40, also when many are made at once', async () => {
+    await database.query(
+      `INSERT INTO webhook_endpoints (url, types, secret_ciphertext, read_to, created_by)
+       SELECT 'http://127.0.0.1:1', '{}', '\\x00', 0, 'test' FROM generate_series(1, 37)`,
+    );
+    const answers = await Promise.all(
+      Array.from({ length: 8 }, () => client.call('POST', '/webhook-endpoints', { url: receiver.url })),
+    );
+    expect(answers.map(({ status }) => status).sort()).toEqual([201, 201, 201, 409, 409, 409, 409, 409]);
+    expect(answers.find(({ status }) => status === 409)?.body).toMatchObject({
+      code: 'webhook_endpoint_limit',
+    });
+  });
+
+  it('change in what is named, and in nothing else', async () => {
+    const { id } = await create({ types: ['session.online'], headers: { 'X-A': 'a' }, description: 'one' });
+    const { body } = await change(id, { description: 'two', url: 'http://127.0.0.1:1/hook' });
+    expect(body).toMatchObject({
+      url: 'http://127.0.0.1:1/hook',
+      description: 'two',
+      types: ['pv.session.online.v1'],
+      headerNames: ['X-A'],
+    });
+    expect((await change(id, { types: [], headers: { 'X-B': 'b', 'X-C': 'c' } })).body).toMatchObject({
+      types: [],
+      headerNames: ['X-B', 'X-C'],
+    });
+    expect((await change(id, { headers: {} })).body.headerNames).toEqual([]);
+    expect(fieldsOf(await change(id, { url: null }))).toEqual([400, ['url']]);
+    expect(fieldsOf(await change(id, { secret: OWN_SECRET }))).toEqual([400, ['secret']]);
+    expect((await change(id, {})).status).toBe(200);
+    expect(await auditOf(id)).toEqual([
+      'endpoint.created',
+      'endpoint.changed',
+      'endpoint.changed',
+      'endpoint.changed',
+    ]);
+  });
+
+  it('forget how they failed once they are repaired, and try again at once', async () => {
+    await insertEvents(5);
+    const { id } = await create();
+    await deliverEvents(id, 'pending', 'answered with 401');
+    await database.query(
+      `UPDATE webhook_endpoints SET failures = 4, failing_since = now(), quiet_until = now() + interval '1 day' WHERE id = $1`,
+      [id],
+    );
+    await change(id, { description: 'not repaired' });
+    expect([(await read(id)).failures, await jobsOf(id)]).toEqual([4, 0]);
+    const { body } = await change(id, { headers: { Authorization: 'Bearer other' } });
+    expect([body.failures, body.pending, await jobsOf(id)]).toEqual([0, 5, 1]);
+    expect(Object.keys(await statesOf(id))).toEqual(['due']);
+  });
+
+  describe('that are disabled', () => {
+    it('go on where they stopped once they are enabled', async () => {
+      const { id } = await create();
+      await insertEvents(4);
+      await deliverEvents(id, 'pending');
+      const off = (await change(id, { enabled: false })).body;
+      expect(off).toMatchObject({
+        enabled: false,
+        disabledReason: 'requested',
+        disabledAt: expect.any(String),
+      });
+      await change(id, { enabled: false });
+      await insertEvents(3);
+      expect((await read(id)).unread).toBe(3);
+      const on = (await change(id, { enabled: true })).body;
+      expect(on).toMatchObject({ enabled: true, disabledReason: null, unread: 3, failures: 0 });
+      expect([Object.keys(await statesOf(id)), await jobsOf(id)]).toEqual([['due'], 1]);
+      await change(id, { enabled: true });
+      expect(await auditOf(id)).toEqual(['endpoint.created', 'endpoint.disabled', 'endpoint.enabled']);
+    });
+
+    it('go on with the newest event when what they missed is to be skipped', async () => {
+      const { id } = await create();
+      await insertEvents(4);
+      await deliverEvents(id, 'pending');
+      await change(id, { enabled: false });
+      await insertEvents(3);
+      expect((await change(id, { enabled: true, skipMissed: true })).body).toMatchObject({
+        enabled: true,
+        unread: 0,
+        pending: 0,
+      });
+      const errors = await database.query(
+        'SELECT DISTINCT status, last_error AS error FROM webhook_deliveries WHERE endpoint_id = $1',
+        [id],
+      );
+      expect(errors).toEqual([{ status: 'failed', error: 'skipped' }]);
+    });
+
+    it.each([
+      { skipMissed: true },
+      { skipMissed: true, enabled: false },
+      { skipMissed: true, enabled: true },
+    ])('skip nothing with %j while they are enabled', async (body) => {
+      const { id } = await create();
+      expect(fieldsOf(await change(id, body))).toEqual([400, ['skipMissed']]);
+    });
+  });
+
+  it('are deleted with their deliveries, however many there are', async () => {
+    const { id } = await create();
+    const kept = await create();
+    await insertEvents(12_000);
+    await deliverEvents(id);
+    await deliverEvents(kept.id);
+    expect((await client.call('DELETE', `/webhook-endpoints/${id}`)).status).toBe(204);
+    expect((await client.call('GET', `/webhook-endpoints/${id}`)).status).toBe(404);
+    expect(await statesOf(id)).toEqual({});
+    expect((await statesOf(kept.id)).delivered).toBeGreaterThan(11_999);
+    expect(await auditOf(id)).toEqual(['endpoint.created', 'endpoint.deleted']);
+    await database.query('TRUNCATE domain_events CASCADE');
+  });
+
+  describe('are tested', () => {
+    it('by an event that the standardwebhooks library verifies, with their own headers', async () => {
+      receiver.answer = () => ({ status: 200, body: `thanks ${'x'.repeat(5_000)}` });
+      const { id, secret } = await create({ headers: { Authorization: 'Bearer of-the-receiver' } });
+      const { status, body } = await client.call<{ eventId: string; answer: string }>(
+        'POST',
+        `/webhook-endpoints/${id}/test`,
+      );
+      expect([status, body]).toEqual([
+        200,
+        {
+          delivered: true,
+          eventId: expect.any(String),
+          status: 200,
+          error: null,
+          answer: expect.stringMatching(/^thanks /),
+          durationMs: expect.any(Number),
+        },
+      ]);
+      expect(body.answer.length).toBeLessThanOrEqual(1_024);
+      const [{ headers, body: bytes }] = receiver.received as [WebhookReceiver['received'][0]];
+      expect(headers).toMatchObject({ authorization: 'Bearer of-the-receiver', 'webhook-id': body.eventId });
+      expect(new Webhook(secret).verify(bytes, headers as Record<string, string>)).toMatchObject({
+        id: body.eventId,
+        type: 'pv.webhook_endpoint.test.v1',
+        subject: id,
+      });
+      const validate = new Ajv2020({ validateFormats: false }).compile(TEST_EVENT_SCHEMA);
+      expect([validate(JSON.parse(bytes)), validate.errors]).toEqual([true, null]);
+      expect(await client.events()).not.toContainEqual(expect.objectContaining({ subject: id }));
+      expect(await auditOf(id)).toEqual(['endpoint.created', 'endpoint.tested']);
+    });
+
+    it('also when they are disabled or fail, which changes nothing about them', async () => {
+      const { id } = await create();
+      await change(id, { enabled: false });
+      receiver.answer = () => ({ status: 500, body: 'no' });
+      const failed = await client.call('POST', `/webhook-endpoints/${id}/test`);
+      expect(failed.body).toMatchObject({
+        delivered: false,
+        status: 500,
+        error: 'answered with 500',
+        answer: 'no',
+      });
+      const refused = await create({ url: 'http://127.0.0.1:1/' });
+      const unreached = await client.call('POST', `/webhook-endpoints/${refused.id}/test`);
+      expect(unreached.body).toMatchObject({ delivered: false, status: null, answer: null });
+      expect((await read(refused.id)).failures).toBe(0);
+    });
+  });
+
+  describe('change their secret', () => {
+    const sign = async (id: string) => {
+      receiver.received.length = 0;
+      await client.call('POST', `/webhook-endpoints/${id}/test`);
+      return receiver.received[0]!;
+    };
+    const verifies = (secret: string, { body, headers }: WebhookReceiver['received'][0]): boolean => {
+      try {
+        new Webhook(secret).verify(body, headers as Record<string, string>);
+        return true;
+      } catch {
+        return false;
+      }
+    };
+    const rotate = (id: string, body?: object) =>
+      client.call<{ secret: string; previousSecretUntil: string | null } & ProblemAnswer>(
+        'POST',
+        `/webhook-endpoints/${id}/rotate-secret`,
+        body,
+      );
+
+    it('with an overlap in which both sign', async () => {
+      const { id, secret: first } = await create();
+      const { status, body } = await rotate(id);
+      expect(status).toBe(200);
+      const hours = (Date.parse(body.previousSecretUntil!) - Date.now()) / 3_600_000;
+      expect(hours).toBeCloseTo(24, 1);
+      expect((await read(id)).previousSecretUntil).toBe(body.previousSecretUntil);
+      const both = await sign(id);
+      expect([verifies(first, both), verifies(body.secret, both)]).toEqual([true, true]);
+      await database.query(`UPDATE webhook_endpoints SET previous_secret_until = now() WHERE id = $1`, [id]);
+      const later = await sign(id);
+      expect([verifies(first, later), verifies(body.secret, later)]).toEqual([false, true]);
+    });
+
+    it('again, because the answer was lost: what signed before signs on', async () => {
+      const { id, secret: first } = await create();
+      const lost = await rotate(id);
+      const { body } = await rotate(id, { overlapSeconds: 60 });
+      expect(body.previousSecretUntil).toBe(lost.body.previousSecretUntil);
+      const sent = await sign(id);
+      const known = [first, lost.body.secret, body.secret];
+      expect(known.map((secret) => verifies(secret, sent))).toEqual([true, true, true]);
+    });
+
+    it('each until its own time, which a later rotation does not extend', async () => {
+      const { id, secret: first } = await create();
+      const { body: second } = await rotate(id, { overlapSeconds: 2 });
+      const { body: third } = await rotate(id);
+      expect(Date.parse(third.previousSecretUntil!)).toBeGreaterThan(Date.now() + 86_000_000);
+      const known = [first, second.secret, third.secret];
+      await waitFor('the end of the first', async () => !verifies(first, await sign(id)));
+      expect(Date.now()).toBeGreaterThanOrEqual(Date.parse(second.previousSecretUntil!));
+      const sent = await sign(id);
+      expect(known.map((secret) => verifies(secret, sent))).toEqual([false, true, true]);
+    });
+
+    it('to the one it has, which changes nothing for the receiver', async () => {
+      const { id, secret: first } = await create();
+      await rotate(id, { secret: OWN_SECRET });
+      await rotate(id, { secret: OWN_SECRET });
+      const sent = await sign(id);
+      expect([verifies(first, sent), verifies(OWN_SECRET, sent)]).toEqual([true, true]);
+    });
+
+    it('without one, when it has leaked', async () => {
+      const { id, secret: first } = await create();
+      const { body } = await rotate(id, { secret: OWN_SECRET, overlapSeconds: 0 });
+      expect(body).toEqual({ secret: OWN_SECRET, previousSecretUntil: null });
+      const sent = await sign(id);
+      expect([verifies(first, sent), verifies(OWN_SECRET, sent)]).toEqual([false, true]);
+    });
+
+    it.each([
+      [{ overlapSeconds: 604_801 }, 'overlapSeconds'],
+      [{ overlapSeconds: -1 }, 'overlapSeconds'],
+      [{ overlapSeconds: 1.5 }, 'overlapSeconds'],
+      [{ overlapSeconds: '60' }, 'overlapSeconds'],
+      [{ secret: 'whsec_x' }, 'secret'],
+    ])('not by %j', async (body, field) => {
+      const { id } = await create();
+      expect(fieldsOf(await rotate(id, body))).toEqual([400, [field]]);
+    });
+  });
+});
+
+describe('webhook endpoints in production', () => {
+  beforeAll(() => start({ NODE_ENV: 'production', WEBHOOK_ALLOW_PRIVATE_ADDRESSES: false }));
+  afterAll(() => service.close());
+
+  it.each([
+    ['http://app.example/', 'must begin with https://'],
+    ['https://127.0.0.1/', 'must lead to a public address: its host is a loopback address'],
+    ['https://0x7f.1/', 'must lead to a public address: its host is a loopback address'],
+    ['https://[::1]/', 'must lead to a public address: its host is a loopback address'],
+    ['https://169.254.169.254/latest', 'must lead to a public address: its host is a link-local address'],
+    ['https://localhost/', 'must lead to a public address: its host is a name of this machine'],
+  ])('may not be at %s', async (url, message) => {
+    const { status, body } = await client.call<ProblemAnswer>('POST', '/webhook-endpoints', { url });
+    expect([status, body.errors]).toEqual([400, [{ field: 'url', message }]]);
+  });
+
+  it('may be at a public https address', async () => {
+    const { status } = await client.call('POST', '/webhook-endpoints', { url: 'https://app.example/hooks' });
+    expect(status).toBe(201);
+  });
+});
+
+describe('webhook deliveries', () => {
+  let endpoint: Endpoint;
+
+  beforeAll(async () => {
+    receiver = await startWebhookReceiver();
+    await start();
+  });
+  beforeEach(async () => {
+    await forgetEverything();
+    endpoint = await create();
+  });
+  afterAll(async () => {
+    await service.close();
+    await receiver.close();
+  });
+
+  interface Delivery {
+    readonly id: string;
+    readonly endpointId: string;
+    readonly eventId: string;
+    readonly type: string;
+    readonly sequence: string;
+    readonly subject: string;
+    readonly status: string;
+  }
+  interface DeliveryPage {
+    readonly items: readonly Delivery[];
+    readonly next: string | null;
+  }
+
+  const list = async (query = ''): Promise<Delivery[]> => {
+    const found: Delivery[] = [];
+    for (let cursor = ''; ;) {
+      const { body } = await client.call<DeliveryPage>('GET', `/webhook-deliveries?limit=4${query}${cursor}`);
+      found.push(...body.items);
+      if (body.next === null) return found;
+      cursor = `&cursor=${body.next}`;
+    }
+  };
+  const redeliver = (body: object, id = endpoint.id) =>
+    client.call<{ redelivered: number; next: string | null } & ProblemAnswer>(
+      'POST',
+      `/webhook-endpoints/${id}/redeliver`,
+      body,
+    );
+
+  it('are listed in pages, newest first, over all endpoints', async () => {
+    const other = await create();
+    await insertEvents(5);
+    await deliverEvents(endpoint.id);
+    await deliverEvents(other.id, 'failed', 'answered with 500');
+    const all = await list();
+    expect(all).toHaveLength(10);
+    expect(new Set(all.map(({ id }) => id)).size).toBe(10);
+    const sequences = (id: string) =>
+      all.filter(({ endpointId }) => endpointId === id).map(({ sequence }) => Number(sequence));
+    expect(sequences(other.id)).toEqual([...sequences(other.id)].sort((a, b) => b - a));
+    expect((await client.call('GET', `/webhook-deliveries/${all[0]!.id}`)).body).toEqual({
+      id: all[0]!.id,
+      endpointId: other.id,
+      eventId: expect.any(String),
+      type: 'pv.session.online.v1',
+      sequence: expect.any(String),
+      subject: expect.any(String),
+      status: 'failed',
+      attempts: 1,
+      nextAttemptAt: null,
+      lastAttemptAt: null,
+      lastStatus: null,
+      lastError: 'answered with 500',
+      lastAnswer: null,
+      createdAt: expect.any(String),
+    });
+    const [{ eventId, subject }] = all as [Delivery];
+    const counts = await Promise.all(
+      [
+        `&endpointId=${endpoint.id}`,
+        '&status=failed',
+        `&eventId=${eventId}`,
+        `&subject=${subject}`,
+        `&subject=${subject}&status=failed`,
+        `&endpointId=${other.id}&status=delivered`,
+        '&since=2999-01-01T00:00:00Z',
+        `&eventId=${UNKNOWN}`,
+      ].map(async (query) => (await list(query)).length),
+    );
+    expect(counts).toEqual([5, 5, 2, 2, 1, 0, 0, 0]);
+  });
+
+  it.each([
+    'endpointId=x',
+    'status=sent',
+    'eventId=1',
+    'subject=',
+    'since=yesterday',
+    'since=2026-11-21T24:00:00Z',
+    'cursor=x',
+    'limit=0',
+    'sessionId=1',
+  ])('refuse ?%s', async (query) => {
+    const answer = await client.call<ProblemAnswer>('GET', `/webhook-deliveries?${query}`);
+    expect(fieldsOf(answer)).toEqual([400, [query.split('=')[0]]]);
+  });
+
+  it('are sent again one by one, with the id that the event has', async () => {
+    await insertEvents(2);
+    await deliverEvents(endpoint.id);
+    const [newest] = await list();
+    const { status, body } = await client.call<Delivery>(
+      'POST',
+      `/webhook-deliveries/${newest!.id}/redeliver`,
+    );
+    expect([status, body]).toMatchObject([202, { eventId: newest!.eventId, status: 'pending', attempts: 0 }]);
+    expect([await statesOf(endpoint.id), await jobsOf(endpoint.id)]).toEqual([{ delivered: 1, due: 1 }, 1]);
+    expect(await auditOf(newest!.id)).toEqual(['delivery.redelivered']);
+    expect((await client.call('POST', `/webhook-deliveries/${UNKNOWN}/redeliver`)).status).toBe(404);
+  });
+
+  it('are sent again by their ids, all or none', async () => {
+    await insertEvents(4);
+    await deliverEvents(endpoint.id);
+    const [one, two] = (await list()).map(({ id }) => id);
+    const bad = await redeliver({ deliveryIds: [one, UNKNOWN] });
+    expect(fieldsOf(bad)).toEqual([400, ['deliveryIds[1]']]);
+    expect([await statesOf(endpoint.id), await jobsOf(endpoint.id)]).toEqual([{ delivered: 4 }, 0]);
+    expect(await redeliver({ deliveryIds: [one!.toUpperCase(), two] })).toMatchObject({
+      status: 202,
+      body: { redelivered: 2, next: null },
+    });
+    expect([await statesOf(endpoint.id), await jobsOf(endpoint.id)]).toEqual([{ delivered: 2, due: 2 }, 1]);
+  });
+
+  it('are sent again by a range, by type, and only where they failed', async () => {
+    const first = await insertEvents(6);
+    await insertEvents(4, 'inverter.online');
+    await deliverEvents(endpoint.id);
+    await database.query(
+      `UPDATE webhook_deliveries AS d SET status = 'failed', last_error = 'x' FROM domain_events AS e
+       WHERE e.position = d.position AND e.sequence = $1`,
+      [first],
+    );
+    const range = { after: String(first - 1), until: String(first + 7) };
+    const failed = await redeliver({ ...range, onlyFailed: true });
+    expect(failed.body).toEqual({ redelivered: 1, next: null });
+    expect((await redeliver({ ...range, onlyFailed: true })).body.redelivered).toBe(0);
+    expect((await redeliver({ ...range, types: ['pv.inverter.online.v1'] })).body.redelivered).toBe(2);
+    expect(await statesOf(endpoint.id)).toEqual({ delivered: 7, due: 3 });
+    expect((await redeliver(range)).body.redelivered).toBe(8);
+    expect((await redeliver({ after: '0' })).body.redelivered).toBeGreaterThanOrEqual(10);
+    expect(await jobsOf(endpoint.id)).toBe(1);
+    expect(await auditOf(endpoint.id)).toContain('endpoint.redelivered');
+  });
+
+  it('are written for events that the endpoint was never given, but none that it has not read or did not ask for', async () => {
+    const first = await insertEvents(3);
+    await insertEvents(2, 'inverter.online');
+    const late = await create({ types: ['session.online'] });
+    await insertEvents(2);
+    expect((await redeliver({ after: String(first - 1) }, late.id)).body).toEqual({
+      redelivered: 3,
+      next: null,
+    });
+    expect(await statesOf(late.id)).toEqual({ due: 3 });
+    const other = await redeliver({ after: '0', types: ['inverter.online', 'session.online'] }, late.id);
+    expect([...fieldsOf(other), other.body.detail]).toEqual([
+      400,
+      ['types'],
+      'types must be among those of the endpoint, which inverter.online is not',
+    ]);
+  });
+
+  it.each<[object, string[]]>([
+    [{}, ['after']],
+    [{ after: 7 }, ['after']],
+    [{ after: '-1' }, ['after']],
+    [{ after: '9'.repeat(19) }, ['after']],
+    [{ after: '5', until: '5' }, ['until']],
+    [{ after: '0', types: ['x'] }, ['types[0]']],
+    [{ after: '0', onlyFailed: 'yes' }, ['onlyFailed']],
+    [{ deliveryIds: [] }, ['deliveryIds']],
+    [{ deliveryIds: ['x'] }, ['deliveryIds']],
+    [{ deliveryIds: [UNKNOWN, UNKNOWN] }, ['deliveryIds']],
+    [{ deliveryIds: [UNKNOWN], after: '0', onlyFailed: true }, ['after', 'onlyFailed']],
+    [
+      { deliveryIds: Array.from({ length: 201 }, (_, n) => UNKNOWN.replace(/^.{4}/, String(1_000 + n))) },
+      ['deliveryIds'],
+    ],
+  ])('refuse %j, naming %j', async (body, fields) => {
+    expect(fieldsOf(await redeliver(body))).toEqual([400, fields]);
+  });
+});

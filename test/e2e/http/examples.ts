@@ -1,0 +1,253 @@
+import type { RecordedExamples } from '../../../src/platform/openapi/examples.js';
+import type { TestApp } from '../../setup/test-app.js';
+import { waitFor } from '../../setup/wait-for.js';
+import { startWebhookReceiver } from '../../setup/webhook-receiver.js';
+
+/** How to make a call, by operationId. */
+export type Calls = Readonly<Record<string, { readonly method: string; readonly path: string }>>;
+
+export function callsOf({ paths }: { readonly paths: object }): Calls {
+  const calls = Object.entries(paths as Record<string, Record<string, { operationId: string }>>).flatMap(
+    ([path, methods]) =>
+      Object.entries(methods).map(([method, { operationId }]) => [
+        operationId,
+        { method: method.toUpperCase(), path },
+      ]),
+  );
+  return Object.fromEntries(calls) as Calls;
+}
+
+interface Asked {
+  readonly parameters?: Readonly<Record<string, string>>;
+  readonly request?: unknown;
+}
+
+/** Ids and texts that the tour reads from answers. */
+type Body = Readonly<Record<string, never>> & {
+  readonly id: string;
+  readonly state: string;
+  readonly gridLocations: readonly { readonly id: string }[];
+  readonly items: readonly Body[];
+};
+
+const EAN = '541448820044186577';
+const OTHER_EAN = '541448820044186584';
+
+/**
+ * Makes every call there is to a running service and its sandbox, in the order of the main job, and answers what was sent and
+ * answered. Whatever differs from run to run and must not be published (keys, ports) is replaced.
+ */
+export async function recordExamples(service: TestApp, calls: Calls): Promise<RecordedExamples> {
+  const sandbox = service.sandbox!;
+  const receiver = await startWebhookReceiver();
+  const recorded: Record<
+    string,
+    { parameters?: object; request?: unknown; responses: Record<string, unknown> }
+  > = {};
+
+  async function ask(
+    operationId: string,
+    expected: number,
+    { parameters = {}, request }: Asked = {},
+  ): Promise<Body> {
+    const operation = calls[operationId]!;
+    const url = new URL(
+      service.url + operation.path.replace(/\{(\w+)\}/g, (_, name: string) => parameters[name]!),
+    );
+    for (const [name, value] of Object.entries(parameters)) {
+      if (!operation.path.includes(`{${name}}`)) url.searchParams.set(name, value);
+    }
+    const response = await fetch(url, {
+      method: operation.method,
+      headers: {
+        authorization: `Bearer ${service.adminKey}`,
+        'x-request-id': `example-${operationId}`,
+        ...(request !== undefined && { 'content-type': 'application/json' }),
+      },
+      ...(request !== undefined && { body: JSON.stringify(request) }),
+    });
+    const isStream = response.headers.get('content-type')?.startsWith('text/event-stream') === true;
+    const text = isStream ? await firstEventOf(response) : await response.text();
+    if (response.status !== expected)
+      throw new Error(`${operationId} answered ${response.status}, not ${expected}: ${text}`);
+    const isJson = response.headers.get('content-type')?.includes('json') === true;
+    const answer = (isJson ? JSON.parse(text) : null) as Body;
+    const published: unknown = isJson ? JSON.parse(publishable(text)) : isStream ? text : null;
+    recorded[operationId] = {
+      ...recorded[operationId],
+      ...(Object.keys(parameters).length > 0 && { parameters }),
+      ...(request !== undefined && { request: JSON.parse(publishable(JSON.stringify(request))) as unknown }),
+      responses: { ...recorded[operationId]?.responses, [expected]: published },
+    };
+    return answer;
+  }
+
+  const publishable = (text: string): string =>
+    text
+      .replaceAll(sandbox.url, 'http://127.0.0.1:4010')
+      .replaceAll(service.url, 'http://127.0.0.1:3000')
+      // On this machine too: who makes requests of these examples must not send anything to others.
+      .replaceAll(receiver.url, 'http://127.0.0.1:4020')
+      .replace(/whsec_[\w+/]{43}=/g, `whsec_${'x'.repeat(43)}=`)
+      .replace(/pvo_[\w-]{43}/g, `pvo_${'x'.repeat(43)}`);
+
+  /** A registration whose answer was lost after the sandbox had registered the user. */
+  async function loseAnswer(tenantReference: string): Promise<Body> {
+    await sandbox.control.addFault({ kind: 'reset', operation: 'register_user', effect: true, times: 1 });
+    const request = { tenantReference, gridLocations: [{ ean: OTHER_EAN }] };
+    return ask('registerUser', 202, { request });
+  }
+
+  /** With an endpoint that is to get one event, of a session that is online. */
+  async function manageWebhooks(endpointId: string, otherId: string): Promise<void> {
+    const parameters = { id: endpointId };
+    const delivery = await waitFor('a delivery', async () => {
+      const { items } = await ask('listWebhookDeliveries', 200, { parameters: { status: 'delivered' } });
+      return items[0];
+    });
+    await ask('readWebhookDelivery', 200, { parameters: { id: delivery.id } });
+    await ask('testWebhookEndpoint', 200, { parameters });
+    await ask('rotateWebhookSecret', 200, { parameters, request: { overlapSeconds: 3_600 } });
+    await ask('changeWebhookEndpoint', 200, {
+      parameters,
+      request: { types: [], description: 'all events' },
+    });
+    await ask('redeliverWebhookDelivery', 202, { parameters: { id: delivery.id } });
+    await ask('redeliverToWebhookEndpoint', 202, { parameters, request: { after: '0', onlyFailed: true } });
+    await ask('readWebhookEndpoint', 200, { parameters });
+    await ask('listWebhookEndpoints', 200, { parameters: { limit: '1' } });
+    await ask('deleteWebhookEndpoint', 204, { parameters: { id: otherId } });
+  }
+
+  await ask('getLiveness', 200);
+  await ask('getReadiness', 200);
+  await ask('getProblem', 200, { parameters: { code: 'remote_unavailable' } });
+
+  const forResolve = await loseAnswer('customer-1002');
+  const forDiscard = await loseAnswer('customer-1003');
+  const forRetry = await loseAnswer('customer-1004');
+  await ask('listRegistrations', 200, { parameters: { status: 'uncertain', limit: '2' } });
+  await ask('readRegistration', 200, { parameters: { id: forResolve.id } });
+  const confirmed = (await sandbox.control.users()).find(
+    ({ tenantReference }) => tenantReference === 'customer-1002',
+  )!;
+  await ask('resolveRegistration', 200, {
+    parameters: { id: forResolve.id },
+    request: {
+      id: confirmed.id,
+      tenantReference: confirmed.tenantReference,
+      tenantName: 'Example Energy',
+      firstName: '',
+      lastName: '',
+      email: '',
+      gridLocations: confirmed.gridLocations,
+      createdAt: '2026-11-20T09:00:00.000Z',
+      updatedAt: '2026-11-20T09:00:00.000Z',
+    },
+  });
+  await ask('discardRegistration', 200, { parameters: { id: forDiscard.id } });
+  await ask('retryRegistration', 200, { parameters: { id: forRetry.id } });
+  await ask('retryRegistration', 409, { parameters: { id: forResolve.id } });
+
+  // Another one, so that the ids in these examples go on leading somewhere.
+  const toDelete = await ask('createWebhookEndpoint', 201, { request: { url: `${receiver.url}/webhooks` } });
+  const endpoint = await ask('createWebhookEndpoint', 201, {
+    request: {
+      url: `${receiver.url}/webhooks`,
+      types: ['pv.session.online.v1'],
+      description: 'customer app',
+      headers: { 'X-Tenant': 'example' },
+    },
+  });
+
+  const request = {
+    tenantReference: 'customer-1001',
+    gridLocations: [{ ean: EAN }],
+    metadata: { contract: 'C-77' },
+  };
+  await ask('registerUser', 409, { request: { ...request, tenantReference: 'customer-1002' } });
+  const user = await ask('registerUser', 201, { request });
+  await ask('registerUser', 200, { request });
+  await ask('listUsers', 200, { parameters: { tenantReference: 'customer-1001' } });
+  await ask('readUser', 404, { parameters: { userId: forResolve.id } });
+  await ask('readUser', 200, { parameters: { userId: user.id } });
+
+  const gridLocationId = user.gridLocations[0]!.id;
+  const start = {
+    parameters: { id: gridLocationId },
+    request: { brand: 'acme', metadata: { campaign: 'autumn' } },
+  };
+  const session = await ask('startSession', 201, start);
+  await ask('startSession', 200, start);
+  await ask('refreshSession', 200, { parameters: { sessionId: session.id } });
+  await sandbox.control.complete(session.id, { onlineAfterMs: null });
+  await sandbox.control.online(session.id, { inverters: 1 });
+  const parameters = { id: session.id };
+  await waitFor(
+    'the session to be online',
+    async () => (await ask('readSession', 200, { parameters })).state === 'online',
+  );
+  await ask('readSession', 200, { parameters: { ...parameters, maxAge: '60' } });
+  await ask('readSessionOfUser', 200, { parameters: { userId: user.id, sessionId: session.id } });
+  await ask('listSessions', 200, { parameters: { state: 'online', tenantReference: 'customer-1001' } });
+  const inverters = await ask('listInverters', 200, { parameters: { userId: user.id } });
+  await ask('readInverter', 200, { parameters: { id: inverters.items[0]!.id } });
+  // Of another user, so that the ids in these examples go on leading somewhere.
+  const toErase = { method: 'POST', headers: { authorization: `Bearer ${service.adminKey}` } };
+  await fetch(`${service.url}/api/v1/onboarding/pv/${confirmed.gridLocations[0]!.id}`, toErase);
+  await ask('eraseUser', 200, { parameters: { userId: confirmed.id } });
+  await manageWebhooks(endpoint.id, toDelete.id);
+  await ask('listEvents', 200, { parameters: { types: 'session.online', limit: '1' } });
+  await ask('streamEvents', 200, { parameters: { types: 'session.online', after: '0' } });
+
+  await ask('createApiKey', 400, { request: { name: 'customer app', scopes: ['everything'] } });
+  const key = await ask('createApiKey', 201, {
+    request: { name: 'customer app', scopes: ['users:write', 'onboarding:write'] },
+  });
+  await ask('listApiKeys', 200, { parameters: { limit: '1' } });
+  await ask('revokeApiKey', 204, { parameters: { id: key.id } });
+  await ask('getStatus', 200);
+  await receiver.close();
+  return recorded as RecordedExamples;
+}
+
+/** Of a stream, what comes up to the end of its first event. */
+async function firstEventOf(response: Response): Promise<string> {
+  let text = '';
+  for await (const bytes of response.body!) {
+    text += Buffer.from(bytes as Uint8Array).toString();
+    const end = text.indexOf('\n\n', Math.max(0, text.indexOf('\ndata: ')));
+    // To leave the loop is to close the connection.
+    if (text.includes('\ndata: ') && end !== -1) return text.slice(0, end + 2);
+  }
+  return text;
+}
+
+/**
+ * Where two recordings of the same calls differ in keys or types, as paths. null stands for a value that is not there yet, and an
+ * empty list for one that has nothing yet, so each matches whatever the other has.
+ */
+export function differences(recorded: unknown, live: unknown, path = ''): string[] {
+  if (recorded === null || live === null) return [];
+  if (Array.isArray(recorded) && Array.isArray(live)) {
+    if (recorded.length === 0 || live.length === 0) return [];
+    return live.flatMap((item, index) =>
+      differences(recorded[Math.min(index, recorded.length - 1)], item, `${path}[${index}]`),
+    );
+  }
+  if (isObject(recorded) && isObject(live)) {
+    const names = new Set([...Object.keys(recorded), ...Object.keys(live)]);
+    return [...names].flatMap((name) => {
+      if (!(name in recorded)) return [`${path}.${name} is not in the example`];
+      if (!(name in live)) return [`${path}.${name} is not in the answer`];
+      return differences(recorded[name], live[name], `${path}.${name}`);
+    });
+  }
+  const [expected, found] = [typeOf(recorded), typeOf(live)];
+  return expected === found ? [] : [`${path} is ${expected} in the example and ${found} in the answer`];
+}
+
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+const typeOf = (value: unknown): string => (Array.isArray(value) ? 'array' : typeof value);

@@ -1,0 +1,125 @@
+import { Body, Controller, Get, HttpCode, Module, Param, Post, Query } from '@nestjs/common';
+import { NestFactory } from '@nestjs/core';
+import type { NestFastifyApplication } from '@nestjs/platform-fastify';
+import { Type } from 'class-transformer';
+import {
+  ArrayMaxSize,
+  ArrayNotEmpty,
+  IsArray,
+  IsInt,
+  IsObject,
+  IsOptional,
+  IsString,
+  Length,
+  ValidateNested,
+} from 'class-validator';
+import { configureHttp } from '../../../src/platform/http/configure-http.js';
+import { createHttpAdapter } from '../../../src/platform/http/http-adapter.js';
+import { decodeCursor, PageQuery, toPage } from '../../../src/platform/http/page.js';
+import { HTTP_LIMITS, type HttpLimits } from '../../../src/platform/http/http-limits.js';
+import { currentRequest } from '../../../src/platform/http/request-context.js';
+import { ParseUuid } from '../../../src/platform/http/uuid.pipe.js';
+import { AsParsed } from '../../../src/platform/http/validation.js';
+import { jsonNumberText } from '../../../src/platform/json/lossless.js';
+import { Metrics } from '../../../src/platform/metrics/metrics.js';
+import { MetricsController } from '../../../src/platform/metrics/metrics.controller.js';
+import { ProblemsController } from '../../../src/platform/problem/problems.controller.js';
+
+class Item {
+  @IsString()
+  @Length(1, 20)
+  name: string;
+
+  @AsParsed()
+  @IsOptional()
+  number?: unknown;
+}
+
+class ItemList {
+  @IsArray()
+  @ArrayNotEmpty()
+  @ArrayMaxSize(100)
+  @ValidateNested({ each: true })
+  @Type(() => Item)
+  items: Item[];
+
+  @AsParsed()
+  @IsOptional()
+  @IsObject()
+  metadata?: Record<string, unknown>;
+}
+
+class Optional {
+  @IsOptional()
+  @IsInt()
+  amount?: number;
+}
+
+class Filters extends PageQuery {
+  @IsOptional()
+  @IsString()
+  state?: string;
+}
+
+/** What the fixture throws at `POST /throw`; set by a test before it asks. */
+export const thrown: { error: unknown } = { error: undefined };
+
+@Controller('things')
+class ThingsController {
+  @Post()
+  create(@Body() { items, metadata }: ItemList): object {
+    return {
+      items: items.map(({ name, number }) => ({ name, number: jsonNumberText(number) })),
+      metadata: metadata ?? null,
+    };
+  }
+
+  @Post('optional')
+  @HttpCode(200)
+  optional(@Body() body: Optional): object {
+    return { amount: body.amount ?? null };
+  }
+
+  @Post('throw')
+  fail(): never {
+    throw thrown.error;
+  }
+
+  @Get()
+  list(@Query() { limit, cursor, state }: Filters): object {
+    const from = Number(decodeCursor(cursor, ['integer'])?.[0] ?? 0);
+    const rows = Array.from({ length: limit + 1 }, (_, index) => from + index + 1).filter((row) => row <= 7);
+    return { ...toPage(rows, limit, (row) => [row]), limit, state: state ?? null };
+  }
+
+  @Get('context')
+  context(): object {
+    return { ...currentRequest() };
+  }
+
+  @Get('never')
+  never(): Promise<never> {
+    return new Promise(() => {});
+  }
+
+  @Get(':thingId')
+  read(@Param('thingId', ParseUuid) thingId: string): object {
+    return { thingId };
+  }
+}
+
+@Module({ controllers: [ThingsController, MetricsController, ProblemsController], providers: [Metrics] })
+class FixtureModule {}
+
+/** The HTTP edge as the service has it, in front of routes that do nothing. */
+export async function startHttpFixture(
+  limits: HttpLimits = HTTP_LIMITS,
+): Promise<{ app: NestFastifyApplication; url: string }> {
+  const app = await NestFactory.create<NestFastifyApplication>(FixtureModule, createHttpAdapter([], limits), {
+    bodyParser: false,
+    logger: false,
+  });
+  configureHttp(app);
+  await app.listen(0, '127.0.0.1');
+  return { app, url: await app.getUrl() };
+}

@@ -1,0 +1,94 @@
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import type { NestFastifyApplication } from '@nestjs/platform-fastify';
+import { HTTP_LIMITS } from '../../../src/platform/http/http-limits.js';
+import { startHttpFixture } from './http-fixture.js';
+
+const LIMITS = { ...HTTP_LIMITS, headersMs: 400, requestMs: 900, checkMs: 50, idleMs: 1_500, connections: 4 };
+/** For a busy machine, and far below the limits of the service. */
+const LATE_MS = 1_500;
+const HEAD = 'POST /api/v1/things HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\n';
+
+let app: NestFastifyApplication;
+let url: URL;
+const sockets: Socket[] = [];
+
+beforeAll(async () => {
+  const fixture = await startHttpFixture(LIMITS);
+  app = fixture.app;
+  url = new URL(fixture.url);
+});
+afterEach(() => {
+  for (const socket of sockets.splice(0)) socket.destroy();
+});
+afterAll(() => app.close());
+
+interface Ended {
+  readonly answer: string;
+  readonly afterMs: number;
+}
+
+/** Sends `text` at once and `drip` a byte at a time, and waits until the other side ends the connection. */
+async function sendAndWait(text: string, drip = ''): Promise<Ended> {
+  const socket = connect(Number(url.port), url.hostname);
+  sockets.push(socket);
+  let answer = '';
+  socket.on('data', (chunk) => (answer += chunk.toString()));
+  socket.on('error', () => {});
+  await once(socket, 'connect');
+  const startedAt = performance.now();
+  const closed = once(socket, 'close');
+  let isOpen = true;
+  void closed.then(() => (isOpen = false));
+  socket.write(text);
+  for (const byte of drip) {
+    if (!isOpen) break;
+    socket.write(byte);
+    await sleep(20);
+  }
+  await closed;
+  return { answer, afterMs: performance.now() - startedAt };
+}
+
+describe('a connection is ended', () => {
+  it('when the headers drip in', async () => {
+    const { answer, afterMs } = await sendAndWait(HEAD, `x-dripped: ${'x'.repeat(5_000)}`);
+    expect(answer).toMatch(/^HTTP\/1\.1 408 /);
+    expect(answer).toContain('"code":"request_timeout"');
+    expect(answer.toLowerCase()).toContain('x-content-type-options: nosniff');
+    expect(afterMs).toBeGreaterThanOrEqual(LIMITS.headersMs - LIMITS.checkMs);
+    expect(afterMs).toBeLessThan(LIMITS.headersMs + LATE_MS);
+  });
+
+  it('when the body drips in', async () => {
+    const { answer, afterMs } = await sendAndWait(`${HEAD}content-length: 5000\r\n\r\n`, ' '.repeat(5_000));
+    expect(answer).toMatch(/^HTTP\/1\.1 408 /);
+    expect(afterMs).toBeGreaterThanOrEqual(LIMITS.requestMs - LIMITS.checkMs);
+    expect(afterMs).toBeLessThan(LIMITS.requestMs + LATE_MS);
+  });
+
+  it('when nothing comes at all', async () => {
+    const { afterMs } = await sendAndWait('');
+    expect(afterMs).toBeLessThan(LIMITS.headersMs + LATE_MS);
+  });
+
+  it('when nothing moves for longer than any answer takes', async () => {
+    const { answer, afterMs } = await sendAndWait('GET /api/v1/things/never HTTP/1.1\r\nhost: x\r\n\r\n');
+    expect(answer).toBe('');
+    expect(afterMs).toBeGreaterThan(LIMITS.requestMs);
+    expect(afterMs).toBeLessThan(LIMITS.idleMs + LATE_MS);
+  });
+
+  it('at once when there are too many', async () => {
+    for (let i = 0; i < LIMITS.connections; i++) {
+      const socket = connect(Number(url.port), url.hostname);
+      sockets.push(socket);
+      await once(socket, 'connect');
+    }
+    const { answer, afterMs } = await sendAndWait('');
+    expect(answer).toBe('');
+    expect(afterMs).toBeLessThan(LIMITS.headersMs);
+  });
+});

@@ -1,0 +1,459 @@
+import { connect } from 'node:net';
+import { readFile } from 'node:fs/promises';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import type { NestFastifyApplication } from '@nestjs/platform-fastify';
+import { PROBLEMS } from '../../../src/platform/problem/problem.js';
+import { startHttpFixture, thrown } from './http-fixture.js';
+
+let app: NestFastifyApplication;
+let url: string;
+
+beforeAll(async () => {
+  ({ app, url } = await startHttpFixture());
+});
+
+afterAll(() => app.close());
+
+interface Answer {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly body: Record<string, unknown>;
+}
+
+const JSON_TYPE = { 'content-type': 'application/json' };
+
+async function ask(path: string, init: RequestInit = {}): Promise<Answer> {
+  const response = await fetch(url + path, init);
+  const text = await response.text();
+  return {
+    status: response.status,
+    headers: response.headers,
+    body: text === '' ? {} : (JSON.parse(text) as Record<string, unknown>),
+  };
+}
+
+const post = (path: string, body: RequestInit['body'], headers: Record<string, string> = JSON_TYPE) =>
+  ask(`/api/v1/things${path}`, { method: 'POST', body, headers });
+
+const get = (path: string, headers: Record<string, string> = {}) => ask(`/api/v1/things${path}`, { headers });
+
+function expectProblem(answer: Answer, code: keyof typeof PROBLEMS): void {
+  expect(answer.body).toMatchObject({
+    code,
+    status: PROBLEMS[code].status,
+    title: PROBLEMS[code].title,
+    type: `/problems/${code}`,
+  });
+  expect(answer.status).toBe(PROBLEMS[code].status);
+  expect(answer.headers.get('content-type')).toBe('application/problem+json; charset=utf-8');
+  expect(answer.body['requestId']).toBe(answer.headers.get('x-request-id'));
+}
+
+/** Sends bytes that no HTTP client would and answers everything that comes back. */
+function sendRaw(bytes: string | Buffer): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const { hostname, port } = new URL(url);
+    let answer = '';
+    const socket = connect(Number(port), hostname, () => socket.end(bytes));
+    socket.on('data', (chunk) => (answer += chunk.toString()));
+    socket.on('close', () => resolve(answer));
+    socket.on('error', reject);
+  });
+}
+
+describe('R39: a bad body is a clear 4xx', () => {
+  const valid = '{"items":[{"name":"a"}]}';
+
+  it.each<[string, string | Uint8Array, string]>([
+    ['nesting 2,000 deep', '['.repeat(2_000) + ']'.repeat(2_000), 'Nesting deeper than 64 at position 64'],
+    ['a name twice', '{"items":[],"items":[]}', 'The name "items" stands twice at position 12'],
+    [
+      'a name twice in different spellings',
+      '{"items":[],"\\u0069tems":[]}',
+      'The name "items" stands twice at position 12',
+    ],
+    ['a truncated body', '{"items":[{"name":"a"', 'Unexpected end at position 21'],
+    ['a trailing comma', '{"items":[],}', 'A name in double quotes is expected at position 12'],
+    ['single quotes', "{'items':[]}", 'A name in double quotes is expected at position 1'],
+    ['two documents', `${valid}${valid}`, 'Unexpected text after the value at position 24'],
+    ['NaN', '{"items":NaN}', 'A value is expected at position 9'],
+    ['invalid UTF-8', Uint8Array.of(0x22, 0xff, 0x22), 'The body is not valid UTF-8'],
+    ['an overlong form of "/"', Uint8Array.of(0x22, 0xc0, 0xaf, 0x22), 'The body is not valid UTF-8'],
+    ['a byte order mark', `\ufeff${valid}`, 'A value is expected at position 0'],
+    ['white space alone', '  ', 'Unexpected end at position 2'],
+  ])('%s', async (_, body, detail) => {
+    const answer = await post('', body);
+    expectProblem(answer, 'invalid_json');
+    expect(answer.body['detail']).toBe(detail);
+  });
+
+  it.each<[string, string, object[]]>([
+    ['nothing', '', [{ field: 'items', message: 'is required' }]],
+    ['a text for a list', '{"items":"a"}', [{ field: 'items', message: 'must be an array' }]],
+    [
+      'an unknown property',
+      '{"items":[{"name":"a"}],"colour":1}',
+      [{ field: 'colour', message: 'is not known here' }],
+    ],
+    [
+      'an unknown property of an item',
+      '{"items":[{"name":"a","colour":1}]}',
+      [{ field: 'items[0].colour', message: 'is not known here' }],
+    ],
+    [
+      '__proto__',
+      '{"items":[{"name":"a"}],"__proto__":{}}',
+      [{ field: '__proto__', message: 'is a name that is not allowed' }],
+    ],
+    [
+      'constructor deep in free-form data',
+      '{"items":[{"name":"a"}],"metadata":{"a":[{"constructor":1}]}}',
+      [{ field: 'metadata.a[0].constructor', message: 'is a name that is not allowed' }],
+    ],
+    ...['toString', 'valueOf', 'hasOwnProperty', '__defineGetter__'].map(
+      (name): [string, string, object[]] => [
+        name,
+        `{"items":[{"name":"a","${name}":1}],"${name}":{}}`,
+        [
+          { field: `items[0].${name}`, message: 'is not known here' },
+          { field: name, message: 'is not known here' },
+        ],
+      ],
+    ),
+    [
+      'NUL in a string',
+      '{"items":[{"name":"a\\u0000"}]}',
+      [{ field: 'items[0].name', message: 'must not contain the character U+0000' }],
+    ],
+    [
+      'NUL in a name',
+      '{"items":[{"name":"a"}],"metadata":{"a\\u0000":1}}',
+      [{ field: 'metadata', message: 'must not contain the character U+0000' }],
+    ],
+    [
+      'half a surrogate pair',
+      '{"items":[{"name":"\\ud83d"}]}',
+      [{ field: 'items[0].name', message: 'must not contain half of a surrogate pair' }],
+    ],
+    ['an item that is null', '{"items":[null]}', [{ field: 'items[0]', message: 'must be a JSON object' }]],
+    ['an item that is a number', '{"items":[5]}', [{ field: 'items[0]', message: 'must be a JSON object' }]],
+    [
+      'a number for a string',
+      '{"items":[{"name":5}]}',
+      [{ field: 'items[0].name', message: 'must be a string' }],
+    ],
+    [
+      'a long number for a string',
+      '{"items":[{"name":123456789012345678}]}',
+      [{ field: 'items[0].name', message: 'must be a string' }],
+    ],
+  ])('%s is refused by name', async (_, body, errors) => {
+    const answer = await post('', body);
+    expectProblem(answer, 'invalid_request');
+    expect(answer.body['errors']).toEqual(errors);
+    const [{ field }] = errors as [{ field: string }];
+    expect(answer.body['detail']).toContain(field);
+  });
+
+  it.each(['[]', '5', '"text"', 'null', 'true', '123456789012345678'])('%s is no object', async (body) => {
+    const answer = await post('', body);
+    expectProblem(answer, 'invalid_request');
+    expect(answer.body['detail']).toBe('The body must be a JSON object');
+  });
+
+  it('names 100 errors of 10,000 at most', async () => {
+    const answer = await post(
+      '/optional',
+      JSON.stringify(Object.fromEntries(Array.from({ length: 10_000 }, (_, i) => [`p${i}`, 1]))),
+    );
+    expectProblem(answer, 'invalid_request');
+    expect(answer.body['errors']).toHaveLength(100);
+    expect(answer.body['detail']).toMatch(/and 9997 more$/);
+  });
+
+  it.each([
+    ['text/plain'],
+    ['application/xml'],
+    ['application/x-www-form-urlencoded'],
+    ['multipart/form-data; boundary=x'],
+    ['application/jsonx'],
+    ['application/json; charset=iso-8859-1'],
+    ['application/json; charset="utf-16"'],
+    ['nonsense'],
+  ])('content-type: %s is a 415', async (type) => {
+    expectProblem(await post('', valid, { 'content-type': type }), 'unsupported_media_type');
+  });
+
+  it.each([
+    'application/json',
+    'application/json;charset=UTF-8',
+    'application/json; charset="utf-8"',
+    'Application/JSON',
+  ])('content-type: %s is taken', async (type) => {
+    expect((await post('', valid, { 'content-type': type })).status).toBe(201);
+  });
+
+  it('a body without a content type is a 415', async () => {
+    const answer = await sendRaw(
+      `POST /api/v1/things HTTP/1.1\r\nhost: x\r\nconnection: close\r\ncontent-length: 2\r\n\r\n{}`,
+    );
+    expect(answer).toMatch(/^HTTP\/1\.1 415 /);
+  });
+
+  it('a body over 256 kB is a 413, announced or not', async () => {
+    const body = JSON.stringify({ items: [{ name: 'x'.repeat(256 * 1024) }] });
+    expectProblem(await post('', body), 'body_too_large');
+    const stream = new Blob([body]).stream();
+    const answer = await ask('/api/v1/things', {
+      method: 'POST',
+      headers: JSON_TYPE,
+      body: stream,
+      duplex: 'half',
+    });
+    expectProblem(answer, 'body_too_large');
+  });
+
+  it('takes an empty body where none is needed, and numbers and names as they are', async () => {
+    expect((await post('/optional', '')).body).toEqual({ amount: null });
+    expect((await ask('/api/v1/things/optional', { method: 'POST' })).body).toEqual({ amount: null });
+    const { body } = await post(
+      '',
+      '{"items":[{"name":"a","number":541448820044186577}],"metadata":{"valueOf":{"toString":1}}}',
+    );
+    expect(body).toEqual({
+      items: [{ name: 'a', number: '541448820044186577' }],
+      metadata: { valueOf: { toString: 1 } },
+    });
+  });
+
+  it('a long number where a whole number belongs is refused, not rounded', async () => {
+    const answer = await post('/optional', '{"amount":9007199254740993}');
+    expect(answer.body['errors']).toEqual([{ field: 'amount', message: 'must be an integer number' }]);
+  });
+});
+
+describe('R39: a bad query or path is a clear 4xx', () => {
+  it.each([
+    ['limit=0', 'limit', 'must not be less than 1'],
+    ['limit=201', 'limit', 'must not be greater than 200'],
+    ['limit=-1', 'limit', 'must not be less than 1'],
+    ['limit=ten', 'limit', 'must be an integer number'],
+    ['limit=1.5', 'limit', 'must be an integer number'],
+    ['limit=1e2', 'limit', 'must be an integer number'],
+    ['limit=0x10', 'limit', 'must be an integer number'],
+    ['limit=', 'limit', 'must be an integer number'],
+    ['limit=99999999999999999999', 'limit', 'must be an integer number'],
+    ['limit=5&limit=6', 'limit', 'must be given once'],
+    ['state=a&state=a', 'state', 'must be given once'],
+    ['limit[]=5', 'limit[]', 'is not known here'],
+    ['colour=red', 'colour', 'is not known here'],
+    ['__proto__=1', '__proto__', 'is a name that is not allowed'],
+    ['constructor=1', 'constructor', 'is a name that is not allowed'],
+    ['toString=1', 'toString', 'is not known here'],
+    ['hasOwnProperty=', 'hasOwnProperty', 'is not known here'],
+    ['state=%00', 'state', 'must not contain the character U+0000'],
+    ['cursor=', 'cursor', 'must be the `next` of a page of this list'],
+    ['cursor=nonsense', 'cursor', 'must be the `next` of a page of this list'],
+    ['cursor=bnVsbA', 'cursor', 'must be the `next` of a page of this list'],
+    ['cursor=WyJhIl0', 'cursor', 'must be the `next` of a page of this list'],
+    ['cursor=WyIxIiwiMiJd', 'cursor', 'must be the `next` of a page of this list'],
+    [`cursor=${'A'.repeat(5_000)}`, 'cursor', 'must be the `next` of a page of this list'],
+  ])('?%s', async (query, field, message) => {
+    const answer = await get(`?${query}`);
+    expectProblem(answer, 'invalid_request');
+    expect(answer.body['errors']).toEqual([{ field, message }]);
+  });
+
+  it.each(['/metrics?now=1', '/problems/not_found?v=2', '/metrics?toString=1'])(
+    'on a public route a parameter is ignored: %s',
+    async (path) => {
+      expect((await fetch(url + path)).status).toBe(200);
+    },
+  );
+
+  it('a parameter that nobody reads is refused', async () => {
+    const answer = await get('/context?verbose=1');
+    expectProblem(answer, 'invalid_request');
+    expect(answer.body['errors']).toEqual([{ field: 'verbose', message: 'is not known here' }]);
+  });
+
+  it.each([
+    '1',
+    'not-a-uuid',
+    '00000000-0000-0000-0000-00000000000g',
+    '%F0%9F%98%80',
+    '..%2F..%2Fetc',
+    'x'.repeat(900),
+  ])('the id %s is no UUID', async (id) => {
+    const answer = await get(`/${id}`);
+    expectProblem(answer, 'invalid_request');
+    expect(answer.body['errors']).toEqual([{ field: 'thingId', message: 'must be a UUID' }]);
+  });
+
+  it('an id is taken in either case and answered in lower case', async () => {
+    expect((await get('/3F0C6A5E-1111-4222-8333-444455556666')).body).toEqual({
+      thingId: '3f0c6a5e-1111-4222-8333-444455556666',
+    });
+  });
+
+  it.each(['/%', '/%zz', '/%ff', `/${'x'.repeat(1_500)}`])(
+    'the malformed path %s is refused',
+    async (path) => {
+      const { status, headers, body } = await get(path);
+      expect(status).toBe(400);
+      expect(body['code']).toBe('invalid_request');
+      expect(headers.get('x-request-id')).toBe(body['requestId']);
+    },
+  );
+
+  it('pages from the first item to the last, each once', async () => {
+    const seen: unknown[] = [];
+    let cursor: string | null = '';
+    do {
+      const { body } = await get(`?limit=3${cursor && `&cursor=${cursor}`}`);
+      seen.push(...(body['items'] as unknown[]));
+      cursor = body['next'] as string | null;
+    } while (cursor !== null);
+    expect(seen).toEqual([1, 2, 3, 4, 5, 6, 7]);
+  });
+
+  it('what no route takes is a 404; what it takes with another method a 405 that names them', async () => {
+    expectProblem(await ask('/nothing'), 'not_found');
+    expectProblem(await ask('/problems/not_found/'), 'not_found');
+    expectProblem(await ask('/api/v1/things/optional/more'), 'not_found');
+    const answer = await ask('/api/v1/things', { method: 'DELETE' });
+    expectProblem(answer, 'method_not_allowed');
+    expect(answer.headers.get('allow')).toBe('GET, HEAD, POST');
+  });
+});
+
+describe('what is no HTTP', () => {
+  it.each([
+    ['nonsense', 'nonsense\r\n\r\n', 400],
+    ['a header without a colon', 'GET / HTTP/1.1\r\nhost x\r\n\r\n', 400],
+    [
+      '40 kB of headers',
+      `GET / HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${'x'.repeat(40_000)}\r\n\r\n`,
+      431,
+    ],
+  ])('%s is answered with a problem', async (_, bytes, status) => {
+    const answer = await sendRaw(bytes);
+    expect(answer).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `));
+    expect(JSON.parse(answer.slice(answer.indexOf('\r\n\r\n')))).toMatchObject({ status });
+  });
+
+  it('a body that ends before its Content-Length harms nobody', async () => {
+    await sendRaw(
+      'POST /api/v1/things HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: 100\r\n\r\n{"items"',
+    );
+    expect((await get('')).status).toBe(200);
+  });
+});
+
+describe('what is thrown', () => {
+  const fail = async (error: unknown): Promise<Answer> => {
+    thrown.error = error;
+    return post('/throw', '');
+  };
+
+  it.each<[string, object]>([
+    ['refused', Object.assign(new Error('connect ECONNREFUSED 10.0.0.1:5432'), { code: 'ECONNREFUSED' })],
+    ['a full pool', new Error('timeout exceeded when trying to connect')],
+    ['lost', new Error('Connection terminated unexpectedly')],
+    ['stopping', Object.assign(new Error('terminating connection'), { code: '57P01' })],
+    ['starting', Object.assign(new Error('the database system is starting up'), { code: '57P03' })],
+    ['too many connections', Object.assign(new Error('sorry'), { code: '53300' })],
+    ['broken', Object.assign(new Error('broken'), { code: '08006' })],
+    ['read-only after a failover', Object.assign(new Error('read-only'), { code: '25006' })],
+    ['unreachable, says Prisma', Object.assign(new Error("Can't reach database server"), { code: 'P1001' })],
+  ])('a database that is %s is a 503 that says when to ask again', async (_, error) => {
+    const answer = await fail(error);
+    expectProblem(answer, 'database_unavailable');
+    expect(answer.headers.get('retry-after')).toBe('5');
+  });
+
+  it.each<[string, unknown]>([
+    ['an error', new Error('secret text')],
+    ['a unique violation', Object.assign(new Error('secret text'), { code: '23505' })],
+    ['a string', 'secret text'],
+    ['undefined', undefined],
+  ])('%s that nobody expected is a 500 that tells nothing', async (_, error) => {
+    const answer = await fail(error);
+    expectProblem(answer, 'internal_error');
+    expect(JSON.stringify(answer.body)).not.toContain('secret');
+  });
+});
+
+describe('headers', () => {
+  it('takes and returns a usable X-Request-Id, and makes one otherwise', async () => {
+    expect((await get('', { 'x-request-id': 'abc-123' })).headers.get('x-request-id')).toBe('abc-123');
+    for (const unusable of ['', 'with space', 'x'.repeat(129), 'é']) {
+      expect((await get('', { 'x-request-id': unusable })).headers.get('x-request-id')).toMatch(
+        /^[0-9a-f-]{36}$/,
+      );
+    }
+  });
+
+  it('knows the request and the trace wherever code runs for it', async () => {
+    const traceparent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
+    const { body } = await get('/context', { 'x-request-id': 'r1', traceparent });
+    expect(body).toEqual({ requestId: 'r1', traceId: '0af7651916cd43dd8448eb211c80319c' });
+    for (const invalid of [
+      'nonsense',
+      traceparent.replace('0af7651916cd43dd8448eb211c80319c', '0'.repeat(32)),
+    ]) {
+      expect((await get('/context', { traceparent: invalid })).body).not.toHaveProperty('traceId');
+    }
+  });
+
+  it('forbids keeping, sniffing, framing, telling on, and does not say what runs here', async () => {
+    for (const { headers } of [
+      await get(''),
+      await ask('/nothing'),
+      await post('', '{'),
+      await get('/%zz'),
+    ]) {
+      const found = Object.fromEntries(headers);
+      expect(found).toMatchObject({
+        'cache-control': 'no-store',
+        'x-content-type-options': 'nosniff',
+        'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
+        'referrer-policy': 'no-referrer',
+      });
+      expect(found).not.toHaveProperty('server');
+      expect(found).not.toHaveProperty('x-powered-by');
+    }
+  });
+});
+
+describe('metrics', () => {
+  it('count requests by the pattern of their route, never by what stood in the path', async () => {
+    await get('/3f0c6a5e-1111-4222-8333-444455556666');
+    await ask('/secret-path');
+    const text = await (await fetch(`${url}/metrics`)).text();
+    expect(text).toContain(
+      'pv_http_request_seconds_count{method="GET",route="/api/v1/things/:thingId",status="200"}',
+    );
+    expect(text).toContain('route="none",status="404"');
+    expect(text).toContain('process_cpu_seconds_total');
+    expect(text).not.toMatch(/3f0c6a5e|secret-path/);
+  });
+});
+
+describe('problems', () => {
+  it('explain themselves where their type leads', async () => {
+    const { body } = await ask('/nothing');
+    expect((await ask(body['type'] as string)).body).toEqual({ code: 'not_found', ...PROBLEMS.not_found });
+    expectProblem(await ask('/problems/nonsense'), 'not_found');
+    expectProblem(await ask('/problems/toString'), 'not_found');
+  });
+
+  it('are all in docs/problems.md, word for word', async () => {
+    const page = await readFile(new URL('../../../docs/problems.md', import.meta.url), 'utf8');
+    const rows = Object.entries(PROBLEMS).map(
+      ([code, { status, meaning }]) => `| \`${code}\` | ${status} | ${meaning} |`,
+    );
+    const lines = page.split('\n').filter((line) => line.startsWith('| `'));
+    expect(lines.map((line) => line.replace(/ +\|/g, ' |'))).toEqual(rows);
+  });
+});

@@ -1,0 +1,197 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import { createDocument } from '../../../src/platform/openapi/document.js';
+import type { RecordedExamples } from '../../../src/platform/openapi/examples.js';
+import { startTestApp, type TestApp } from '../../setup/test-app.js';
+import { callsOf, differences, recordExamples } from './examples.js';
+
+const DOCUMENT = new URL('../../../openapi.json', import.meta.url);
+const EXAMPLES = new URL('../../../docs/examples.json', import.meta.url);
+
+interface Response {
+  readonly content?: Readonly<Record<string, { readonly schema: object; readonly example?: unknown }>>;
+}
+
+interface Operation {
+  readonly operationId: string;
+  readonly responses: Readonly<Record<string, Response>>;
+}
+
+type Document = {
+  readonly openapi: string;
+  readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
+  readonly components: {
+    readonly responses: Readonly<Record<string, Response>>;
+    readonly schemas: Readonly<Record<string, { properties?: object; additionalProperties?: unknown }>>;
+  };
+};
+
+const operationsOf = ({ paths }: Document): Operation[] =>
+  Object.values(paths).flatMap((methods) => Object.values(methods));
+
+describe('the OpenAPI document', () => {
+  let service: TestApp;
+  let document: Document;
+  let operations: Operation[];
+  let examples: RecordedExamples;
+
+  // UPDATE_EXAMPLES=1 writes what is answered now to docs/examples.json; `npm run openapi` then puts it into openapi.json.
+  beforeAll(async () => {
+    service = await startTestApp();
+    if (process.env.UPDATE_EXAMPLES !== undefined) {
+      const recorded = await recordExamples(service, callsOf(createDocument(service.app, {})));
+      await writeFile(EXAMPLES, `${JSON.stringify(recorded, null, 2)}\n`);
+      await service.close();
+      service = await startTestApp();
+    }
+    examples = JSON.parse(await readFile(EXAMPLES, 'utf8')) as RecordedExamples;
+    document = createDocument(service.app, examples) as unknown as Document;
+    operations = operationsOf(document);
+  });
+
+  afterAll(() => service.close());
+
+  it('is what the controllers say: otherwise run `npm run openapi`', async () => {
+    const committed = JSON.parse(await readFile(DOCUMENT, 'utf8')) as unknown;
+    expect(JSON.parse(JSON.stringify(document))).toEqual(committed);
+  });
+
+  it('is served as it is committed, with a page that needs no network', async () => {
+    const [served, page] = await Promise.all([
+      fetch(`${service.url}/openapi.json`),
+      fetch(`${service.url}/docs`),
+    ]);
+    expect(await served.json()).toEqual(JSON.parse(await readFile(DOCUMENT, 'utf8')));
+    const html = await page.text();
+    const assets = [...html.matchAll(/(?:src|href)="([^"]+)"/g)].map(([, address]) => address!);
+    expect(assets).toHaveLength(4);
+    for (const asset of assets) {
+      expect(asset).toMatch(/^\/docs\//);
+      expect((await fetch(service.url + asset)).status).toBe(200);
+    }
+    expect(page.headers.get('content-security-policy')).toContain("default-src 'self'");
+    expect((await fetch(`${service.url}/docs/package.json`)).status).toBe(404);
+    expect((await fetch(`${service.url}/`)).url).toBe(`${service.url}/docs`);
+  });
+
+  it.each(['/openapi.json', '/asyncapi.json', '/docs/swagger-ui-bundle.js'])(
+    'is not sent again to a client that has it: %s',
+    async (path) => {
+      const address = service.url + path;
+      const first = await fetch(address);
+      const body = await first.arrayBuffer();
+      const etag = first.headers.get('etag') ?? '';
+      expect(etag).toMatch(/^"[\w-]{43}"$/);
+      expect(first.headers.get('cache-control')).toBe('no-cache');
+      for (const known of [etag, `W/${etag}`, `"other", ${etag}`, '*']) {
+        const again = await fetch(address, { headers: { 'if-none-match': known } });
+        expect([known, again.status, await again.text()]).toEqual([known, 304, '']);
+        expect(again.headers.get('etag')).toBe(etag);
+      }
+      const other = await fetch(address, { headers: { 'if-none-match': '"other"' } });
+      expect([other.status, (await other.arrayBuffer()).byteLength]).toEqual([200, body.byteLength]);
+      const head = await fetch(address, { method: 'HEAD' });
+      expect([head.status, head.headers.get('content-length')]).toEqual([200, String(body.byteLength)]);
+      expect(head.headers.get('etag')).toBe(etag);
+    },
+  );
+
+  it('is there without its page where DOCS is false', async () => {
+    const { DATABASE_URL, SCS_BASE_URL } = service.environment;
+    const other = await startTestApp({ DATABASE_URL, SCS_BASE_URL, ROLE: 'api', DOCS: false });
+    try {
+      for (const path of ['/', '/docs', '/docs/start.js', '/docs/swagger-ui-bundle.js']) {
+        const answer = await fetch(other.url + path);
+        expect([path, answer.status]).toEqual([path, 404]);
+        expect(await answer.json()).toMatchObject({ code: 'not_found' });
+      }
+      expect((await fetch(`${other.url}/openapi.json`)).status).toBe(200);
+    } finally {
+      await other.close();
+    }
+  });
+
+  it('is OpenAPI 3.1 in which every operation has an id, every reference a target, and every path parameter its place', () => {
+    expect(document.openapi).toBe('3.1.0');
+    const ids = operations.map(({ operationId }) => operationId);
+    expect(new Set(ids).size).toBe(ids.length);
+    expect(ids.filter((id) => !/^[a-z]+[A-Za-z]*$/.test(id))).toEqual([]);
+    const text = JSON.stringify(document);
+    const targets = [...text.matchAll(/"#\/components\/(\w+)\/([\w-]+)"/g)];
+    const missing = targets.filter(
+      ([, kind, name]) => !(name! in document.components[kind as 'schemas' | 'responses']),
+    );
+    expect(missing).toEqual([]);
+    expect(text).not.toContain('"nullable"');
+    const shapes = Object.keys(document.paths).map((path) => path.replace(/\{\w+\}/g, '{}'));
+    expect(new Set(shapes).size).toBe(shapes.length);
+  });
+
+  it('has an example of every success of every operation', () => {
+    const missing = operations
+      .filter(({ operationId }) => operationId !== 'getMetrics')
+      .flatMap(({ operationId, responses }) =>
+        Object.keys(responses)
+          .filter((status) => status.startsWith('2') && !(status in (examples[operationId]?.responses ?? {})))
+          .map((status) => `${operationId} ${status}`),
+      );
+    expect(missing).toEqual([]);
+  });
+
+  it('has only examples that its schemas allow, without a property that they do not have', () => {
+    const schemas = Object.entries(document.components.schemas).map(([name, schema]) => [
+      name,
+      schema.properties && schema.additionalProperties === undefined
+        ? { ...schema, additionalProperties: false }
+        : schema,
+    ]);
+    const ajv = new Ajv2020({ strict: false, validateFormats: false, allErrors: true });
+    ajv.addSchema({ $id: 'document', components: { schemas: Object.fromEntries(schemas) as object } });
+    const faults = operations.flatMap(({ operationId, responses }) =>
+      Object.entries(examples[operationId]?.responses ?? {}).flatMap(([status, answer]) => {
+        const content = Object.values(responses[status]?.content ?? {})[0];
+        if (content === undefined)
+          return responses[status] === undefined ? [`${operationId} ${status} is not documented`] : [];
+        const schema = JSON.parse(JSON.stringify(content.schema).replaceAll('"#/', '"document#/')) as object;
+        const validate = ajv.compile(schema);
+        return validate(answer) ? [] : [`${operationId} ${status}: ${ajv.errorsText(validate.errors)}`];
+      }),
+    );
+    expect(faults).toEqual([]);
+  });
+
+  it('has examples that are what a running service answers', async () => {
+    const live = await recordExamples(service, callsOf(document));
+    const found = Object.entries(live).flatMap(([operationId, { responses }]) =>
+      differences(examples[operationId]?.responses ?? {}, responses, operationId),
+    );
+    expect(found).toEqual([]);
+  });
+
+  it('gives away no key, and no port that was free only once', () => {
+    const text = JSON.stringify(examples);
+    expect(text).not.toContain(service.adminKey);
+    expect([...text.matchAll(/pvo_[\w-]+/g)].map(([key]) => key)).toEqual([`pvo_${'x'.repeat(43)}`]);
+    expect(
+      [...text.matchAll(/127\.0\.0\.1:(\d+)/g)].every(([, port]) => ['3000', '4010', '4020'].includes(port!)),
+    ).toBe(true);
+  });
+});
+
+describe('differences', () => {
+  it.each<[unknown, unknown, string[]]>([
+    [{ a: 1 }, { a: 2 }, []],
+    [{ a: 1 }, { a: '1' }, ['.a is number in the example and string in the answer']],
+    [{ a: 1 }, {}, ['.a is not in the answer']],
+    [{}, { a: 1 }, ['.a is not in the example']],
+    [
+      { a: [{ b: 1 }] },
+      { a: [{ b: 1 }, { c: 1 }] },
+      ['.a[1].b is not in the answer', '.a[1].c is not in the example'],
+    ],
+    [{ a: null, b: [] }, { a: 1, b: [1] }, []],
+  ])('of %j and %j', (recorded, live, expected) => {
+    expect(differences(recorded, live)).toEqual(expected);
+  });
+});

@@ -1,0 +1,226 @@
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import type { NestFastifyApplication } from '@nestjs/platform-fastify';
+import { HTTP_LIMITS } from '../../../src/platform/http/http-limits.js';
+import { waitFor } from '../../setup/wait-for.js';
+import { startHttpFixture } from './http-fixture.js';
+
+const LIMITS = { ...HTTP_LIMITS, checkMs: 50, idleMs: 1_500, pipeliningConnections: 3 };
+/** For a busy machine. */
+const LATE_MS = 3_000;
+
+let app: NestFastifyApplication;
+let url: URL;
+const sockets: Socket[] = [];
+
+beforeAll(async () => {
+  const fixture = await startHttpFixture(LIMITS);
+  app = fixture.app;
+  url = new URL(fixture.url);
+});
+afterEach(() => {
+  for (const socket of sockets.splice(0)) socket.destroy();
+});
+afterAll(() => app.close());
+
+interface Connection {
+  readonly socket: Socket;
+  text(): string;
+  /** The X-Request-Ids of the responses so far. */
+  ids(): string[];
+  readonly closed: Promise<unknown>;
+}
+
+async function open(): Promise<Connection> {
+  const socket = connect(Number(url.port), url.hostname);
+  sockets.push(socket);
+  let text = '';
+  socket.on('data', (bytes: Buffer) => (text += bytes.toString()));
+  socket.on('error', () => {});
+  // Not `once`, which rejects when the connection is reset.
+  const closed = new Promise((resolve) => void socket.on('close', resolve));
+  await once(socket, 'connect');
+  return {
+    socket,
+    text: () => text,
+    ids: () => [...text.matchAll(/^x-request-id: (\S+)\r$/gim)].map(([, id = '']) => id),
+    closed,
+  };
+}
+
+const get = (id: string, path = '/api/v1/things') =>
+  `GET ${path} HTTP/1.1\r\nhost: x\r\nx-request-id: ${id}\r\n\r\n`;
+
+function post(id: string, body: string, isChunked = false): string {
+  const head = `POST /api/v1/things HTTP/1.1\r\nhost: x\r\nx-request-id: ${id}\r\ncontent-type: application/json\r\n`;
+  return isChunked
+    ? `${head}transfer-encoding: chunked\r\n\r\n${body.length.toString(16)}\r\n${body}\r\n0\r\n\r\n`
+    : `${head}content-length: ${body.length}\r\n\r\n${body}`;
+}
+
+/** Without a body, with one of a known length, in chunks, with empty lines, refused, of an unknown path. */
+const KINDS = [
+  (id: string) => get(id),
+  (id: string) => post(id, `{"items":[{"name":"${id}"}]}`),
+  (id: string) => post(id, `{"items":[{"name":"${id}"}]}`, true),
+  (id: string) => post(id, `{\r\n\r\n\r\n\r\n"items":[{"name":"${id}"}]}`),
+  (id: string) => post(id, '{"items":'),
+  (id: string) => get(id, '/nothing'),
+];
+
+describe('requests that are pipelined', () => {
+  it('get their responses in order, however they arrive', async () => {
+    for (const [count, partBytes] of [
+      [300, 1_000_000],
+      [300, 1_000],
+      [300, 37],
+      [12, 1],
+    ] as const) {
+      const expected = Array.from({ length: count }, (_, index) => `r${index}`);
+      const sent = expected.map((id, index) => KINDS[index % KINDS.length]!(id)).join('');
+      const { socket, ids: answered, text: answer } = await open();
+      socket.setNoDelay();
+      for (let at = 0; at < sent.length; at += partBytes) socket.write(sent.slice(at, at + partBytes));
+      await waitFor('all responses', () => answered().length >= expected.length);
+      expect(answered()).toEqual(expected);
+      const names = [...answer().matchAll(/"items":\[\{"name":"(r\d+)"/g)].map(([, name]) => name);
+      expect(names).toEqual(expected.filter((_id, index) => [1, 2, 3].includes(index % KINDS.length)));
+      socket.destroy();
+    }
+  });
+
+  it('wait for the one before, and are answered after it', async () => {
+    const { socket, ids } = await open();
+    socket.write(get('held', '/api/v1/things/never') + get('behind'));
+    const other = await open();
+    other.socket.write(get('elsewhere'));
+    await waitFor('another connection to be served', () => other.ids().length === 1);
+    expect(ids()).toEqual([]);
+  });
+
+  it('are not answered after a response that closes the connection', async () => {
+    const { socket, ids, closed } = await open();
+    socket.write(get('last').replace('host: x', 'host: x\r\nconnection: close') + get('behind'));
+    await closed;
+    expect(ids()).toEqual(['last']);
+  });
+
+  it('are closed where too many connections have some that wait', async () => {
+    const open3 = await Promise.all(Array.from({ length: 3 }, open));
+    for (const { socket } of open3) socket.write(get('held', '/api/v1/things/never') + get('behind'));
+    const single = await open();
+    single.socket.write(get('alone'));
+    await waitFor('a connection without such to be served', () => single.ids().length === 1);
+    const fourth = await open();
+    fourth.socket.write(get('held', '/api/v1/things/never') + get('behind'));
+    await fourth.closed;
+    expect(open3.filter(({ socket }) => socket.destroyed)).toEqual([]);
+  });
+
+  it('end with their connection when it is not read', async () => {
+    const { socket, closed } = await open();
+    socket.pause();
+    socket.write(get('unread', '/metrics').repeat(2_000));
+    const isOpen = () => !socket.destroyed && socket.readyState === 'open';
+    const beganAt = performance.now();
+    await waitFor('the service to have ended it', async () => (await openConnections()) === 0, 20_000);
+    expect(performance.now() - beganAt).toBeLessThan(LIMITS.idleMs + 15_000 + LATE_MS);
+    expect(isOpen()).toBe(true);
+    socket.destroy();
+    await closed;
+  }, 30_000);
+});
+
+const openConnections = () =>
+  new Promise<number>((resolve, reject) => {
+    const { server } = app.getHttpAdapter().getInstance();
+    server.getConnections((error, count) => (error ? reject(error) : resolve(count)));
+  });
+
+describe('a body that is refused', () => {
+  const bodyOf = (megabytes: number) => 'x'.repeat(megabytes * 1024 * 1024);
+
+  it.each([5, 7])('of %i MB: the client reads its 413, and the connection goes on', async (megabytes) => {
+    for (let attempt = 0; attempt < 5; attempt += 1) {
+      const response = await fetch(new URL('/api/v1/things', url), {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: bodyOf(megabytes),
+      });
+      expect(response.status).toBe(413);
+      expect(await response.json()).toMatchObject({ code: 'body_too_large' });
+    }
+    for (const isChunked of [false, true]) {
+      const { socket, ids, text } = await open();
+      socket.write(post('large', bodyOf(megabytes), isChunked) + get('next'));
+      await waitFor('both responses', () => ids().length === 2);
+      expect(text()).toMatch(/^HTTP\/1\.1 413 .*HTTP\/1\.1 200 /s);
+    }
+  });
+
+  it('of more than is dropped: its connection is closed', async () => {
+    const { socket, ids, text, closed } = await open();
+    socket.write(post('large', bodyOf(20)) + get('next'));
+    await closed;
+    // A client that has not read it by now may lose it.
+    if (text() !== '') expect(ids()).toEqual(['large']);
+    expect(text()).not.toContain('200 OK');
+  });
+
+  it('that does not come after its response: the connection is closed, without a second response', async () => {
+    const fixture = await startHttpFixture({ ...LIMITS, headersMs: 300, requestMs: 500 });
+    url = new URL(fixture.url);
+    const { socket, ids, closed } = await open();
+    socket.write(post('large', bodyOf(1)).slice(0, 1_000));
+    await closed;
+    expect(ids()).toEqual(['large']);
+    await fixture.app.close();
+    url = new URL(await app.getUrl());
+  });
+});
+
+describe('what Node would refuse without a body', () => {
+  it.each([
+    ['no Host', 'GET /api/v1/things HTTP/1.1\r\n\r\n', 'Host'],
+    ['two Hosts', 'GET /api/v1/things HTTP/1.1\r\nhost: x\r\nHOST: x\r\n\r\n', 'Host'],
+    ['an Expect', 'GET /api/v1/things HTTP/1.1\r\nhost: x\r\nexpect: 200-ok\r\n\r\n', 'Expect'],
+  ])('%s is a 400 that names it', async (_, request, field) => {
+    const { socket, text } = await open();
+    socket.write(request);
+    await waitFor('a response', () => text().endsWith('}'));
+    expect(text()).toMatch(/^HTTP\/1\.1 400 /);
+    expect(text()).toContain('content-type: application/problem+json');
+    const problem = JSON.parse(text().slice(text().indexOf('\r\n\r\n'))) as object;
+    expect(problem).toMatchObject({ code: 'invalid_request', errors: [{ field }] });
+  });
+
+  it('CONNECT is a 400', async () => {
+    const { socket, text, closed } = await open();
+    socket.write('CONNECT example.com:443 HTTP/1.1\r\nhost: example.com:443\r\n\r\n' + get('behind'));
+    socket.on('end', () => socket.end());
+    await closed;
+    expect(text()).toMatch(/^HTTP\/1\.1 400 /);
+    expect(text()).toContain('"code":"invalid_request"');
+  });
+
+  it('HTTP/1.0 needs no Host, and 100-continue is taken', async () => {
+    const old = await open();
+    old.socket.write('GET /api/v1/things HTTP/1.0\r\n\r\n');
+    await old.closed;
+    expect(old.text()).toMatch(/^HTTP\/1\.1 200 /);
+    const { socket, text } = await open();
+    const [head = '', body = ''] = post('expecting', '{"items":[{"name":"a"}]}').split('\r\n\r\n');
+    socket.write(`${head}\r\nexpect: 100-continue\r\n\r\n`);
+    await waitFor('a 100', () => text().startsWith('HTTP/1.1 100 '));
+    socket.write(body);
+    await waitFor('a 201', () => text().includes('HTTP/1.1 201 '));
+  });
+
+  it('an upgrade that is not taken is answered as the request that it is, and so is the next', async () => {
+    const { socket, ids } = await open();
+    const upgrade = 'host: x\r\nconnection: upgrade\r\nupgrade: websocket';
+    socket.write(get('first').replace('host: x', upgrade) + get('second'));
+    await waitFor('both responses', () => ids().length === 2);
+  });
+});

@@ -1,0 +1,469 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { Database } from '../../../src/platform/database/database.js';
+import { Rederivation } from '../../../src/onboarding/store/rederive.service.js';
+import { FIND_OPEN_SESSION } from '../../../src/onboarding/store/sessions.sql.js';
+import { TestClient } from '../../setup/client.js';
+import type { SessionAnswer } from '../../setup/client.js';
+import type { SandboxControl } from '../../setup/sandbox-control.js';
+import { startTestApp, type TestApp } from '../../setup/test-app.js';
+import { waitFor } from '../../setup/wait-for.js';
+
+let service: TestApp;
+let client: TestClient;
+let sandbox: SandboxControl;
+
+beforeAll(async () => {
+  service = await startTestApp();
+  client = TestClient.of(service);
+  sandbox = service.sandbox!.control;
+});
+afterAll(() => service.close());
+afterEach(() => sandbox.clearFaults());
+
+const inState = (id: string, state: string): Promise<SessionAnswer> =>
+  waitFor(`session ${id} is ${state}`, async () => {
+    const session = await client.session(id);
+    return session.state === state && session;
+  });
+
+const startsOf = async (gridLocationId: string) =>
+  (await sandbox.ledger()).sessions.filter((effect) => effect.gridLocationId === gridLocationId);
+
+describe('starting a session', () => {
+  it('answers the session with its startUrl, under the remote id', async () => {
+    const gridLocationId = await client.locate('customer 1');
+    const { status, headers, body } = await client.start(gridLocationId, {
+      brand: 'acme',
+      metadata: { campaign: 7 },
+    });
+    expect(status).toBe(201);
+    expect(headers.get('location')).toBe(`/api/v1/onboarding/pv/${body.id}`);
+    expect(body).toMatchObject({
+      gridLocationId,
+      tenantReference: 'customer 1',
+      brand: 'acme',
+      metadata: { campaign: 7 },
+      state: 'awaiting_owner',
+      basis: 'observed',
+      finished: false,
+      active: true,
+      expired: null,
+      inverters: [],
+      closedAt: null,
+    });
+    expect(body.startUrl).toMatch(/\/pv-onboarding\/.+/);
+    expect((await startsOf(gridLocationId)).map(({ sessionId }) => sessionId)).toEqual([body.id]);
+    expect(await client.eventsOf(body.id)).toEqual(['session.started']);
+  });
+
+  it('answers the open session again, but for another brand or when asked for a new one', async () => {
+    const first = await client.startNew({ brand: 'acme' });
+    const again = await client.start(first.gridLocationId, { brand: 'acme' });
+    expect([again.status, again.body.id, again.body.startUrl]).toEqual([200, first.id, first.startUrl]);
+    const other = await client.start(first.gridLocationId, { brand: 'other' });
+    const without = await client.start(first.gridLocationId);
+    const renewed = await client.start(first.gridLocationId, { brand: 'acme', reuse: false });
+    expect([other.status, without.status, renewed.status]).toEqual([201, 201, 201]);
+    expect(new Set([first.id, other.body.id, without.body.id, renewed.body.id]).size).toBe(4);
+    const reused = await client.start(first.gridLocationId, { brand: 'acme' });
+    expect(reused.body.id).toBe(renewed.body.id);
+  });
+
+  it('refuses what is no location, brand or metadata, naming it', async () => {
+    expect(await client.start(randomUUID())).toMatchObject({ status: 404, body: { code: 'not_found' } });
+    expect(await client.start('1')).toMatchObject({
+      status: 400,
+      body: { errors: [{ field: 'gridLocationId' }] },
+    });
+    const gridLocationId = await client.locate();
+    for (const [field, body] of [
+      ['brand', { brand: '' }],
+      ['brand', { brand: 7 }],
+      ['metadata', { metadata: 'x' }],
+      ['reuse', { reuse: 'yes' }],
+      ['brnad', { brnad: 'acme' }],
+    ] as const) {
+      expect(await client.start(gridLocationId, body)).toMatchObject({
+        status: 400,
+        body: { errors: [{ field }] },
+      });
+    }
+    expect(await startsOf(gridLocationId)).toEqual([]);
+  });
+
+  it('starts once more when the answer was lost, and counts the orphan', async () => {
+    const gridLocationId = await client.locate();
+    await sandbox.addFault({ kind: 'reset', operation: 'start_session', effect: true, times: 1 });
+    const { status, body } = await client.start(gridLocationId);
+    expect([status, body.state]).toEqual([201, 'awaiting_owner']);
+    expect(body.startUrl).not.toBeNull();
+    expect(await startsOf(gridLocationId)).toHaveLength(2);
+    const database = service.app.get(Database);
+    const [start] = await database.query(
+      'SELECT status, attempts, orphans FROM session_starts WHERE grid_location_id = $1',
+      [gridLocationId],
+    );
+    expect(start).toEqual({ status: 'started', attempts: 2, orphans: 1 });
+  });
+
+  it('reads instants of the years 0 and 10000 as the first and the last, of a start and of a read', async () => {
+    const gridLocationId = await client.locate();
+    const sessionId = randomUUID();
+    const first = '0001-01-01T00:00:00+01:00';
+    const last = '9999-12-31T23:59:59-01:00';
+    const answer = { sessionId, finished: false, active: true, createdAt: first, updatedAt: first };
+    await sandbox.addFault({
+      kind: 'answer',
+      operation: 'start_session',
+      status: 200,
+      body: JSON.stringify({ ...answer, startUrl: 'https://flow.example/1', expiresAt: last }),
+      times: 1,
+    });
+    const instants = { updatedAt: '0001-01-01T00:00:00.000Z', expiresAt: '9999-12-31T23:59:59.999Z' };
+    expect(await client.start(gridLocationId)).toMatchObject({
+      status: 201,
+      body: { id: sessionId, ...instants },
+    });
+    expect((await client.call('GET', `/onboarding/pv/${sessionId}`)).body).toMatchObject(instants);
+    await sandbox.addFault({
+      kind: 'answer',
+      operation: 'read_session',
+      contains: sessionId,
+      status: 200,
+      body: JSON.stringify({ ...answer, expired: false, inverters: [], updatedAt: last, expiresAt: last }),
+    });
+    const read = await inState(sessionId, 'awaiting_installation');
+    expect(read.updatedAt).toBe('9999-12-31T23:59:59.999Z');
+  });
+
+  it('leaves nothing behind when the database fails between the right to start and the call', async () => {
+    const gridLocationId = await client.locate();
+    const database = service.app.get(Database);
+    const query = database.query.bind(database);
+    let asked = 0;
+    const failing = jest.spyOn(database, 'query').mockImplementation((statement, values) => {
+      if (statement === FIND_OPEN_SESSION && ++asked === 2) return Promise.reject(new Error('cut off'));
+      return query(statement, values);
+    });
+    expect((await client.start(gridLocationId)).status).toBe(500);
+    failing.mockRestore();
+    expect((await client.start(gridLocationId)).status).toBe(201);
+    const starts = await query('SELECT status, orphans FROM session_starts WHERE grid_location_id = $1', [
+      gridLocationId,
+    ]);
+    expect(starts).toEqual([{ status: 'started', orphans: 0 }]);
+  });
+
+  it('says when the remote service rejects it, or cannot be asked', async () => {
+    const gridLocationId = await client.locate();
+    await sandbox.addFault({
+      kind: 'answer',
+      operation: 'start_session',
+      status: 422,
+      body: '{"error":"no solar here"}',
+      times: 1,
+    });
+    expect(await client.start(gridLocationId)).toMatchObject({
+      status: 422,
+      body: { code: 'remote_rejected' },
+    });
+    await sandbox.addFault({
+      kind: 'too_many_requests',
+      operation: 'start_session',
+      retryAfter: '1',
+      times: 1,
+    });
+    const turnedAway = await client.start(gridLocationId);
+    expect([turnedAway.status, turnedAway.headers.get('retry-after')]).toEqual([503, '1']);
+    await waitFor('starts are sent again', async () => (await client.start(gridLocationId)).status === 201);
+  });
+
+  it('R18: gives 50 parallel starts of one location one session', async () => {
+    const gridLocationId = await client.locate();
+    const answers = await Promise.all(
+      Array.from({ length: 50 }, () => client.start(gridLocationId, { brand: 'acme' })),
+    );
+    expect(await startsOf(gridLocationId)).toHaveLength(1);
+    expect(new Set(answers.map(({ body }) => body.id)).size).toBe(1);
+    expect(new Set(answers.map(({ body }) => body.startUrl)).size).toBe(1);
+    expect(answers.filter(({ status }) => status === 201)).toHaveLength(1);
+  });
+});
+
+describe('a session that is watched', () => {
+  it('goes from its owner to its installation to online, and tells it in order', async () => {
+    const { id } = await client.startNew();
+    await sandbox.complete(id);
+    expect(await inState(id, 'awaiting_installation')).toMatchObject({ basis: 'inferred', inverters: [] });
+    await sandbox.online(id, { inverters: 2 });
+    const online = await inState(id, 'online');
+    expect(online).toMatchObject({
+      basis: 'observed',
+      finished: true,
+      active: false,
+      expired: false,
+      startUrl: null,
+    });
+    const remote = await sandbox.session(id);
+    expect(online.inverters.map((inverter) => inverter.id).sort()).toEqual([...remote.inverters].sort());
+    expect(await client.eventsOf(id)).toEqual([
+      'session.started',
+      'session.awaiting_installation',
+      'session.online',
+      'inverter.online',
+      'inverter.online',
+    ]);
+  });
+
+  it('has not seen an inverter last before it saw it first', async () => {
+    const { id } = await client.startNew();
+    await sandbox.online(id, { inverters: 1 });
+    const refreshed = await client.call<SessionAnswer>('POST', `/onboarding/pv/${id}/refresh`);
+    const [seen] = refreshed.body.inverters;
+    expect(Date.parse(seen!.lastSeenAt)).toBeGreaterThanOrEqual(Date.parse(seen!.firstSeenAt));
+    const { body } = await client.call<typeof seen>('GET', `/inverters/${seen!.id}`);
+    expect(Date.parse(body!.lastSeenAt)).toBeGreaterThanOrEqual(Date.parse(body!.firstSeenAt));
+  });
+
+  it('sees further inverters, and that one is missing', async () => {
+    const { id, userId } = await client.startNew();
+    await sandbox.online(id, { inverters: 1 });
+    const [first] = (await inState(id, 'online')).inverters;
+    await sandbox.online(id, { inverters: 1 });
+    await waitFor('both inverters are there', async () => (await client.session(id)).inverters.length === 2);
+    await sandbox.removeInverter(id, first!.id);
+    await waitFor('one is missing', async () =>
+      (await client.session(id)).inverters.some((i) => i.missingSince !== null),
+    );
+    expect(await client.eventsOf(id)).toEqual([
+      'session.started',
+      'session.online',
+      'inverter.online',
+      'inverter.online',
+      'inverter.missing',
+    ]);
+    const listed = await client.call<{ items: { id: string; missingSince: string | null }[] }>(
+      'GET',
+      `/inverters?userId=${userId}`,
+    );
+    expect(listed.body.items.map((inverter) => inverter.missingSince === null)).toEqual([true, false]);
+    expect((await client.call('GET', `/inverters/${first!.id}`)).body).toMatchObject({
+      id: first!.id,
+      sessionId: id,
+      userId,
+    });
+  });
+
+  it('comes online late after it expired', async () => {
+    const { id } = await client.startNew();
+    await sandbox.expire(id);
+    expect(await inState(id, 'expired')).toMatchObject({ startUrl: null, closedAt: null });
+    await sandbox.online(id, { inverters: 1 });
+    await inState(id, 'online');
+    expect(await client.eventsOf(id)).toEqual([
+      'session.started',
+      'session.expired',
+      'session.online',
+      'inverter.online',
+    ]);
+  });
+
+  it('R20: is unrecognised with flags that the interface does not describe, keeps the answer, and goes on', async () => {
+    const { id } = await client.startNew();
+    await sandbox.fields(id, { set: { finished: true, active: true, surprise: 'kept' } });
+    await inState(id, 'unrecognised');
+    const database = service.app.get(Database);
+    const kept = await database.query<{ body: { surprise?: string } }>(
+      'SELECT body FROM session_observations WHERE session_id = $1 ORDER BY id DESC LIMIT 1',
+      [id],
+    );
+    expect(kept[0]?.body.surprise).toBe('kept');
+    expect((await client.session(id)).startUrl).toBeNull();
+    await sandbox.fields(id);
+    // One odd response does not cost the owner the link.
+    expect((await inState(id, 'awaiting_installation')).startUrl).not.toBeNull();
+  });
+
+  it('is lost when it is not found any more, and watched on until that has lasted', async () => {
+    const { id } = await client.startNew();
+    await sandbox.deleteSession(id);
+    expect(await inState(id, 'lost')).toMatchObject({ startUrl: null, closedAt: null });
+    expect(await client.eventsOf(id)).toEqual(['session.started', 'session.lost']);
+  });
+
+  it('keeps an answer only when it differs from the one before', async () => {
+    const { id } = await client.startNew();
+    const reads = async () => (await sandbox.ledger()).reads[id]?.total ?? 0;
+    await waitFor('it was read five times', async () => (await reads()) >= 5);
+    const database = service.app.get(Database);
+    const [kept] = await database.query<{ count: number }>(
+      'SELECT count(*)::int FROM session_observations WHERE session_id = $1',
+      [id],
+    );
+    expect(kept?.count).toBe(2);
+  });
+});
+
+describe('reading a session', () => {
+  it('answers in both path shapes, and not under another user', async () => {
+    const { id, userId } = await client.startNew();
+    const path = `/pv/onboarding-sessions/${id}`;
+    expect(await client.call('GET', `/users/${userId}${path}`)).toMatchObject({
+      status: 200,
+      body: { id, userId },
+    });
+    expect(await client.call('GET', `/users/${randomUUID()}${path}`)).toMatchObject({ status: 404 });
+    expect(await client.call('GET', `/onboarding/pv/${randomUUID()}`)).toMatchObject({ status: 404 });
+  });
+
+  it('shows the startUrl only to a key that may start sessions', async () => {
+    const { id } = await client.startNew();
+    const { body } = await client.call<{ key: string }>('POST', '/api-keys', {
+      name: 'reader',
+      scopes: ['onboarding:read'],
+    });
+    const reader = new TestClient(client.url, body.key);
+    expect((await reader.session(id)).startUrl).toBeNull();
+    expect((await client.session(id)).startUrl).not.toBeNull();
+    expect((await reader.start(randomUUID())).status).toBe(403);
+  });
+
+  it('lets nobody on the way keep an answer that may hold a startUrl', async () => {
+    const { id, userId, gridLocationId, startUrl } = await client.startNew();
+    const calls: [string, string][] = [
+      ['POST', `/onboarding/pv/${gridLocationId}`],
+      ['GET', `/onboarding/pv/${id}`],
+      ['GET', `/users/${userId}/pv/onboarding-sessions/${id}`],
+      ['GET', `/onboarding/pv?gridLocationId=${gridLocationId}`],
+      ['POST', `/onboarding/pv/${id}/refresh`],
+    ];
+    for (const [method, path] of calls) {
+      const { headers, body } = await client.call(method, path);
+      expect([path, JSON.stringify(body).includes(startUrl!)]).toEqual([path, true]);
+      expect([path, headers.get('cache-control')]).toEqual([path, 'no-store']);
+    }
+  });
+
+  it('shows no startUrl, and keeps none, once the flow is over', async () => {
+    const { id } = await client.startNew();
+    const isKept = async () => {
+      const [row] = await service.app
+        .get(Database)
+        .query<{ kept: boolean }>(
+          'SELECT start_url_ciphertext IS NOT NULL AS kept FROM onboarding_sessions WHERE id = $1',
+          [id],
+        );
+      return row!.kept;
+    };
+    expect(await isKept()).toBe(true);
+    await sandbox.complete(id, { onlineAfterMs: 0 });
+    expect((await inState(id, 'online')).startUrl).toBeNull();
+    expect(await isKept()).toBe(false);
+  });
+
+  it('waits for a change of state, and no longer than asked', async () => {
+    const { id } = await client.startNew();
+    const waiting = client.session(id, '?wait=20');
+    await sandbox.complete(id);
+    expect((await waiting).state).toBe('awaiting_installation');
+    expect((await client.session(id, '?wait=1')).state).toBe('awaiting_installation');
+  });
+
+  it.each(['?wait=61', '?wait=-1', '?wait=x', '?maxAge=1.5', '?fresh=1'])('refuses %s', async (query) => {
+    const { id } = await client.startNew();
+    expect((await client.call('GET', `/onboarding/pv/${id}${query}`)).status).toBe(400);
+  });
+});
+
+describe('listing sessions', () => {
+  it('filters, pages, and comes back to what changed', async () => {
+    const gridLocationId = await client.locate('customer with four');
+    for (const brand of ['a', 'b', 'c', 'd']) await client.start(gridLocationId, { brand });
+    const list = async (query: string) =>
+      (
+        await client.call<{ items: SessionAnswer[]; next: string | null }>(
+          'GET',
+          `/onboarding/pv?gridLocationId=${gridLocationId}${query}`,
+        )
+      ).body;
+    // The first read of a session adds the flag that its start left out, which moves it in the list.
+    await waitFor('all four were read', async () =>
+      (await list('')).items.every(({ expired }) => expired === false),
+    );
+    const first = await list('&limit=3');
+    const second = await list(`&limit=3&cursor=${first.next}`);
+    expect([...first.items, ...second.items].map(({ brand }) => brand)).toHaveLength(4);
+    expect(new Set([...first.items, ...second.items].map(({ brand }) => brand)).size).toBe(4);
+    expect(second.next).toBeNull();
+    expect((await list('&brand=c')).items.map(({ brand }) => brand)).toEqual(['c']);
+    expect((await list('&tenantReference=customer%20with%20four&state=awaiting_owner')).items).toHaveLength(
+      4,
+    );
+    expect((await list('&state=online')).items).toEqual([]);
+    const since = new Date();
+    await sandbox.expire(first.items[0]!.id);
+    await inState(first.items[0]!.id, 'expired');
+    expect(
+      (await list(`&updatedSince=${since.toISOString()}&state=expired`)).items.map(({ id }) => id),
+    ).toEqual([first.items[0]!.id]);
+  });
+
+  it.each(['state=done', 'userId=1', 'updatedSince=yesterday', 'cursor=x', 'limit=0', 'limit=201'])(
+    'refuses %s',
+    async (query) => {
+      expect((await client.call('GET', `/onboarding/pv?${query}`)).status).toBe(400);
+    },
+  );
+});
+
+describe('rederiving', () => {
+  it('shows what the rules of today would change, and writes it when told to', async () => {
+    const { id } = await client.startNew();
+    await sandbox.fields(id, { set: { expired: true } });
+    await inState(id, 'expired');
+    const database = service.app.get(Database);
+    // As if the rule that knows `expired` had not been there yet.
+    await database.query(
+      "UPDATE onboarding_sessions SET state = 'unrecognised', rule = 'undescribed_flags' WHERE id = $1",
+      [id],
+    );
+    const rederivation = service.app.get(Rederivation);
+    const changes = [];
+    for await (const page of rederivation.plan(id)) changes.push(...page);
+    expect(changes).toEqual([
+      { id, from: 'unrecognised', verdict: { state: 'expired', basis: 'observed', rule: 'expired_flag' } },
+    ]);
+    expect((await client.session(id)).state).toBe('unrecognised');
+    expect(await rederivation.write(changes, 'cli')).toBe(1);
+    expect(
+      await database.query('SELECT actor, action, details FROM audit_log WHERE target = $1', [id]),
+    ).toEqual([
+      {
+        actor: 'cli',
+        action: 'session.rederived',
+        details: { from: 'unrecognised', to: 'expired', rule: 'expired_flag' },
+      },
+    ]);
+    expect((await client.session(id)).state).toBe('expired');
+    expect(await rederivation.write(changes, 'cli')).toBe(0);
+    expect(await client.eventsOf(id)).toEqual(['session.started', 'session.expired', 'session.expired']);
+  });
+
+  it('leaves out an answer that an earlier release read otherwise, and goes on', async () => {
+    const { id } = await client.startNew();
+    await sandbox.fields(id, { set: { expired: true } });
+    await inState(id, 'expired');
+    const database = service.app.get(Database);
+    await database.query(
+      `INSERT INTO session_observations (session_id, source, http_status, body, hash)
+       SELECT session_id, 'read', 200, jsonb_set(body::jsonb, '{updatedAt}', '"2026-02-31T00:00:00Z"')::json, hash
+         FROM session_observations WHERE session_id = $1 AND source = 'start'`,
+      [id],
+    );
+    await database.query("UPDATE onboarding_sessions SET state = 'unrecognised' WHERE id = $1", [id]);
+    const changes = [];
+    for await (const page of service.app.get(Rederivation).plan(id)) changes.push(...page);
+    expect(changes).toMatchObject([{ id, from: 'unrecognised', verdict: { state: 'expired' } }]);
+  });
+});

@@ -1,0 +1,130 @@
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { PollsStore } from '../../../src/onboarding/poll/polls.store.js';
+import { SessionRefreshService } from '../../../src/onboarding/poll/refresh.service.js';
+import { SessionsStore } from '../../../src/onboarding/store/sessions.store.js';
+import { Database } from '../../../src/platform/database/database.js';
+import { TestClient, type SessionAnswer } from '../../setup/client.js';
+import type { SandboxControl } from '../../setup/sandbox-control.js';
+import { startTestApp, type TestApp } from '../../setup/test-app.js';
+import { waitFor } from '../../setup/wait-for.js';
+
+let service: TestApp;
+let client: TestClient;
+let sandbox: SandboxControl;
+
+beforeEach(async () => {
+  // Nobody polls: a session is read when the test says so.
+  service = await startTestApp({ ROLE: 'api' });
+  client = TestClient.of(service);
+  sandbox = service.sandbox!.control;
+});
+afterEach(() => service.close());
+
+const refresh = (id: string) => client.call<SessionAnswer>('POST', `/onboarding/pv/${id}/refresh`);
+const readsOf = async (id: string) => (await sandbox.ledger()).reads[id] ?? { total: 0, inFlight: 0 };
+
+describe('a session that many ask for at once', () => {
+  it('is read about once', async () => {
+    const { id } = await client.startNew();
+    await sandbox.change({ latencyMs: 500 });
+    const asFreshAsCanBe = () => client.call('GET', `/onboarding/pv/${id}?maxAge=0`);
+    const answers = await Promise.all(
+      Array.from({ length: 200 }, (_, i) => (i % 4 === 0 ? asFreshAsCanBe() : refresh(id))),
+    );
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
+    // One that the first asked for, one for those who came while it was in flight; a third where requests arrive slowly.
+    expect((await readsOf(id)).total).toBeLessThanOrEqual(3);
+  });
+
+  it('is never answered from a read that was sent before the request', async () => {
+    const { id } = await client.startNew();
+    // Reads the session as it is now, and answers so later.
+    const { id: fault } = await sandbox.addFault({ kind: 'hold', operation: 'read_session' });
+    const early = refresh(id);
+    await waitFor('the first read', async () => (await readsOf(id)).inFlight === 1);
+    await sandbox.online(id);
+    const late = Promise.all([refresh(id), refresh(id)]);
+    await sandbox.release(fault);
+    expect((await early).body.state).toBe('awaiting_owner');
+    expect((await late).map(({ body }) => body.state)).toEqual(['online', 'online']);
+  });
+
+  it('shares a failure as well, and reads again for the next', async () => {
+    const { id } = await client.startNew();
+    await sandbox.addFault({ kind: 'answer', status: 404, operation: 'read_session', times: null });
+    const answers = await Promise.all([refresh(id), refresh(id), refresh(id)]);
+    expect(answers.map(({ status }) => status)).toEqual([503, 503, 503]);
+    await sandbox.clearFaults();
+    expect((await refresh(id)).status).toBe(200);
+  });
+});
+
+describe('a closed session that several ask for', () => {
+  /** Expired at the remote service, and closed since long ago. */
+  async function startClosed(): Promise<string> {
+    const { id } = await client.startNew();
+    await sandbox.expire(id);
+    await refresh(id);
+    await service.app.get(Database).query(
+      `WITH unwatched AS (DELETE FROM session_polls WHERE session_id = $1)
+       UPDATE onboarding_sessions SET closed_at = now(), close_reason = 'late_window_over', state_changed_at = now() - interval '9 days'
+        WHERE id = $1`,
+      [id],
+    );
+    return id;
+  }
+
+  it('is never answered from a read that was sent before the request', async () => {
+    const id = await startClosed();
+    const { id: fault } = await sandbox.addFault({ kind: 'hold', operation: 'read_session' });
+    const early = refresh(id);
+    await waitFor('the first read', async () => (await readsOf(id)).inFlight === 1);
+    await sandbox.online(id);
+    const late = Promise.all([refresh(id), refresh(id)]);
+    await waitFor('the others', () => service.app.get(SessionRefreshService)['waiting'].size === 1);
+    await sandbox.release(fault);
+    expect((await early).body).toMatchObject({ state: 'expired', nextCheckAt: null });
+    expect((await late).map(({ body }) => body.state)).toEqual(['online', 'online']);
+  });
+
+  it('is never told to have been read when its read failed', async () => {
+    const id = await startClosed();
+    const { id: hold } = await sandbox.addFault({ kind: 'hold', operation: 'read_session' });
+    await sandbox.addFault({ kind: 'answer', status: 500, operation: 'read_session', times: null });
+    const early = refresh(id);
+    await waitFor('the first read', async () => (await readsOf(id)).inFlight === 1);
+    const late = Promise.all([refresh(id), refresh(id)]);
+    await waitFor('the others', () => service.app.get(SessionRefreshService)['waiting'].size === 1);
+    await sandbox.release(hold);
+    await early;
+    expect((await late).map(({ status }) => status)).toEqual([503, 503]);
+    expect((await client.session(id)).nextCheckAt).toBeNull();
+  });
+
+  it('stays watched when the read of one fails while that of another finds it online', async () => {
+    const id = await startClosed();
+    await sandbox.online(id);
+    const sessions = service.app.get(SessionsStore);
+    const reschedule = sessions['reschedule'].bind(sessions);
+    let stopped: Promise<void> | undefined;
+    sessions['reschedule'] = async (tx, moves) => {
+      await reschedule(tx, moves);
+      const waiting = await lockWaits();
+      stopped = service.app.get(PollsStore).stopWatchingClosed(id, '0');
+      // It waits for the lock of this transaction, or has found nothing to do.
+      await Promise.race([stopped, waitFor('it waits', async () => (await lockWaits()) > waiting)]);
+    };
+    expect((await refresh(id)).body).toMatchObject({ state: 'online', closedAt: null });
+    await stopped;
+    expect((await client.session(id)).nextCheckAt).toEqual(expect.any(String));
+  });
+
+  async function lockWaits(): Promise<number> {
+    const [row] = await service.app
+      .get(Database)
+      .query<{ waits: number }>(
+        `SELECT count(*)::int AS waits FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`,
+      );
+    return row!.waits;
+  }
+});

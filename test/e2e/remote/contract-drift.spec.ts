@@ -1,0 +1,121 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { ContractDrift } from '../../../src/remote/drift/contract-drift.service.js';
+import { foreignId } from '../../../src/remote/drift/drift.js';
+import { TestClient } from '../../setup/client.js';
+import type { SandboxControl } from '../../setup/sandbox-control.js';
+import { startTestApp, type TestApp } from '../../setup/test-app.js';
+import { waitFor } from '../../setup/wait-for.js';
+
+let service: TestApp;
+let client: TestClient;
+let sandbox: SandboxControl;
+
+beforeAll(async () => {
+  service = await startTestApp({
+    LOG_LEVEL: 'error',
+    POLL_TICK_MS: 50,
+    POLL_MIN_INTERVAL_MS: 100,
+    POLL_MAX_INTERVAL_MS: 200,
+  });
+  client = TestClient.of(service);
+  sandbox = service.sandbox!.control;
+});
+afterAll(() => service.close());
+
+/** `kind field: expected -> found`, of everything that was announced, in order. */
+const drifts = async (): Promise<string[]> =>
+  (await client.events())
+    .filter(({ type }) => type === 'pv.remote.contract_drift.v1')
+    .map(({ subject, data: { kind, field, expected, found } }) =>
+      [subject, kind, `${String(field)}:`, String(expected), '->', String(found)].join(' '),
+    );
+
+const driftCount = async (): Promise<number> =>
+  (await client.call<{ remote: { deployment: { contractDrift: number } } }>('GET', '/status')).body.remote
+    .deployment.contractDrift;
+
+describe('remote.contract_drift', () => {
+  it('is silent while every answer is as the interface has it, from the token to the inverters', async () => {
+    const session = await client.startNew();
+    await sandbox.online(session.id, { inverters: 2 });
+    await waitFor(
+      'the session to be online',
+      async () => (await client.session(session.id)).state === 'online',
+    );
+    expect(await drifts()).toEqual([]);
+    expect(await driftCount()).toBe(0);
+  });
+
+  it('tells each difference once, by name and type, however many answers have it', async () => {
+    const sessions = [await client.startNew(), await client.startNew(), await client.startNew()];
+    for (const [index, { id }] of sessions.entries())
+      await sandbox.fields(id, {
+        set: { phase: `canary-${index}`, expired: 'no' },
+        absent: ['inverters'],
+      });
+    await waitFor('three differences', async () => (await driftCount()) >= 3);
+    // Each of them is read several times more.
+    const readsOf = async () =>
+      (await sandbox.requests()).filter(({ operation }) => operation === 'read_session');
+    const before = (await readsOf()).length;
+    await waitFor('further reads', async () => (await readsOf()).length > before + 6);
+    expect((await drifts()).sort()).toEqual([
+      'read_session missing_field inverters: array -> null',
+      'read_session new_field phase: null -> string',
+      'read_session other_type expired: boolean -> string',
+    ]);
+    expect(JSON.stringify(await client.events())).not.toContain('canary');
+  });
+
+  it('tells a combination of flags that nobody has described', async () => {
+    const session = await client.startNew();
+    await sandbox.fields(session.id, { set: { finished: true, active: true, inverters: [] } });
+    await waitFor(
+      'the session to be unrecognised',
+      async () => (await client.session(session.id)).state === 'unrecognised',
+    );
+    await waitFor('the difference', async () => (await drifts()).length >= 4);
+    expect((await drifts()).at(-1)).toBe(
+      'read_session undescribed_flags finished=true active=true expired=false inverters=none: null -> null',
+    );
+  });
+
+  it('tells an answer that is no JSON, whatever it says', async () => {
+    await sandbox.addFault({
+      kind: 'answer',
+      operation: 'register_user',
+      effect: true,
+      times: 1,
+      status: 200,
+      headers: { 'content-type': 'text/html' },
+      body: '<html>canary@example.test</html>',
+    });
+    await client.call('POST', '/users', {
+      tenantReference: 'drifting',
+      gridLocations: [{ ean: '541448820044186577' }],
+    });
+    await waitFor('the difference', async () => (await drifts()).length >= 5);
+    expect((await drifts()).at(-1)).toBe('register_user other_type body: object -> no JSON object');
+    expect(JSON.stringify(await client.events())).not.toContain('canary@');
+  });
+
+  it('tells an id of somebody else, however many differences there are already', async () => {
+    const drift = service.app.get(ContractDrift);
+    const field = (index: number) => ({
+      kind: 'new_field' as const,
+      field: `f${index}`,
+      expected: null,
+      found: null,
+    });
+    drift.report(
+      'start_session',
+      Array.from({ length: 50 }, (_, index) => field(index)),
+    );
+    await waitFor('as many as are kept', async () => (await driftCount()) >= 50);
+    drift.report('start_session', [field(50), foreignId('sessionId', 'another user')]);
+    await waitFor('the difference', async () =>
+      (await drifts()).includes('start_session foreign_id sessionId: null -> another user'),
+    );
+    expect((await drifts()).filter((told) => told.startsWith('start_session new_field'))).toHaveLength(50);
+  });
+});

@@ -1,0 +1,221 @@
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import pg from 'pg';
+import { createTestDatabase, type TestDatabase } from '../../setup/test-database.js';
+import { waitFor } from '../../setup/wait-for.js';
+import { type RemoteReplica, startRemoteReplica } from '../../faults/support/remote-replica.js';
+import { replicaEnvironment, startReplica, startTokenService, type TokenService } from '../auth/fixture.js';
+import { startRawServer, type RawServer, readSession, registerUser, reply } from './fixture.js';
+
+interface Told {
+  readonly name: string;
+  readonly subject: string;
+  readonly data: Readonly<Record<string, string | null>>;
+}
+
+let database: TestDatabase;
+let client: pg.Client;
+const closing: (() => Promise<unknown>)[] = [];
+
+beforeEach(async () => {
+  database = await createTestDatabase();
+  client = new pg.Client({ connectionString: database.url });
+  await client.connect();
+});
+
+afterEach(async () => {
+  for (const close of closing.splice(0).reverse()) await close();
+  await client.end();
+  await database.drop();
+});
+
+const told = async (): Promise<Told[]> =>
+  (await client.query<Told>(`SELECT name, subject, data FROM domain_events ORDER BY position`)).rows;
+const names = async (): Promise<string[]> => (await told()).map(({ name }) => name);
+const health = async (operation: string): Promise<string | undefined> =>
+  (
+    await client.query<{ health: string }>('SELECT health FROM admin.remote_health WHERE operation = $1', [
+      operation,
+    ])
+  ).rows[0]?.health;
+
+describe('the health of the remote service', () => {
+  let down: boolean;
+  let server: RawServer;
+
+  beforeEach(async () => {
+    down = true;
+    server = await startRawServer((socket) => socket.write(reply(down ? 500 : 200, '{}')));
+    closing.push(server.close);
+  });
+
+  async function start(count: number): Promise<RemoteReplica[]> {
+    const settings = { DATABASE_URL: database.url, SCS_BASE_URL: server.url };
+    const replicas = await Promise.all(Array.from({ length: count }, () => startRemoteReplica(settings)));
+    for (const replica of replicas) closing.push(replica.close);
+    return replicas;
+  }
+
+  const call = ({ remote }: RemoteReplica) => remote.send(readSession);
+  const failOften = (replica: RemoteReplica) => Promise.all(Array.from({ length: 20 }, () => call(replica)));
+
+  it('is announced once when it fails and once when it is back, however many replicas find out', async () => {
+    const replicas = await start(3);
+    await Promise.all(replicas.map(failOften));
+    expect(replicas.map(({ remote }) => remote.status().operations.read_session.breaker)).toEqual(
+      Array(3).fill('open'),
+    );
+    await waitFor('the announcement', async () => (await told()).length > 0);
+    down = false;
+    for (const replica of replicas) {
+      await waitFor('its probe', async () => (await call(replica)).kind === 'answered');
+    }
+    await waitFor('the recovery', async () => (await names()).includes('remote.recovered'));
+    // What the others had to say has been said by the time they have closed.
+    for (const close of closing.splice(1)) await close();
+    expect(await told()).toEqual([
+      {
+        name: 'remote.degraded',
+        subject: 'read_session',
+        data: { operation: 'read_session', reason: 'status 500', since: expect.any(String) },
+      },
+      {
+        name: 'remote.recovered',
+        subject: 'read_session',
+        data: {
+          operation: 'read_session',
+          from: 'degraded',
+          since: expect.any(String),
+          recoveredAt: expect.any(String),
+        },
+      },
+    ]);
+    expect(await health('read_session')).toBe('healthy');
+  });
+
+  it('stays degraded while one replica has trouble and another has not, and recovers by the other once that is over', async () => {
+    const [first, second] = await start(2);
+    await failOften(first!);
+    await waitFor('the announcement', async () => (await health('read_session')) === 'degraded');
+    down = false;
+    await call(second!);
+    // Several looks of the second, which has just succeeded.
+    await new Promise((resolve) => setTimeout(resolve, 1_000));
+    expect(await names()).toEqual(['remote.degraded']);
+    // The first never calls again, as if it had died, and its trouble is long over.
+    await client.query(
+      `UPDATE remote_operations SET trouble_until = clock_timestamp() - interval '1 ms' WHERE health = 'degraded'`,
+    );
+    await call(second!);
+    await waitFor('the recovery', async () => (await names()).includes('remote.recovered'));
+  });
+
+  it('is announced when the service wants to be left alone for a minute or longer, and not for less', async () => {
+    const [replica] = await start(1);
+    let retryAfter = '30';
+    server = await startRawServer((socket) => socket.write(reply(503, '', { 'retry-after': retryAfter })));
+    closing.push(server.close);
+    const settings = { DATABASE_URL: database.url, SCS_BASE_URL: server.url };
+    const asked = await startRemoteReplica(settings);
+    closing.push(asked.close);
+    await asked.remote.send(registerUser);
+    retryAfter = '60';
+    await call(asked);
+    await waitFor('the announcement', async () => (await told()).length > 0);
+    expect(await told()).toMatchObject([
+      {
+        name: 'remote.degraded',
+        subject: 'read_session',
+        data: { reason: 'status 503, asked to wait for 60 s' },
+      },
+    ]);
+    expect(await health('register_user')).toBe('healthy');
+    expect(replica!.remote.status().operations.read_session.health).toBe('unavailable');
+  });
+});
+
+describe('rejected credentials', () => {
+  let service: TokenService;
+
+  beforeEach(async () => {
+    service = await startTokenService();
+    closing.push(service.close);
+  });
+
+  function start(overrides: Record<string, string> = {}) {
+    const replica = startReplica({ ...replicaEnvironment(database.url, service), ...overrides });
+    closing.push(replica.close);
+    return replica;
+  }
+
+  it('are announced once while fresh tokens are refused, and once when they are accepted again', async () => {
+    const [one, other] = [start(), start()];
+    service.refuseCalls = true;
+    await Promise.all([one.read(), other.read(), one.read()]);
+    // The next trial is refused as well.
+    await waitFor('a second trial', async () => {
+      await other.read();
+      return ((await other.auth.status()).failures ?? 0) >= 2;
+    });
+    expect(await told()).toEqual([
+      {
+        name: 'remote.credentials_rejected',
+        subject: 'token',
+        data: { operation: 'token', reason: 'the service refused a fresh token', since: expect.any(String) },
+      },
+    ]);
+    expect(await health('token')).toBe('credentials_rejected');
+    service.refuseCalls = false;
+    await client.query('UPDATE remote_tokens SET next_attempt_at = NULL');
+    await waitFor('a call to be accepted', async () => (await one.read()).kind === 'answered');
+    expect((await told()).slice(1)).toMatchObject([
+      {
+        name: 'remote.recovered',
+        subject: 'token',
+        data: { operation: 'token', from: 'credentials_rejected' },
+      },
+    ]);
+    expect(await health('token')).toBe('healthy');
+  });
+
+  it('are announced when the token endpoint refuses them, until others are configured that it takes', async () => {
+    service.answerToken = ({ body }) => (body.includes('corrected') ? undefined : reply(401, ''));
+    expect(await start().read()).toMatchObject({ kind: 'not_sent', reason: 'credentials_rejected' });
+    expect(await start().read()).toMatchObject({ kind: 'not_sent', reason: 'credentials_rejected' });
+    expect(await names()).toEqual(['remote.credentials_rejected']);
+    expect(await start({ SCS_CLIENT_SECRET: 'corrected' }).read()).toMatchObject({ kind: 'answered' });
+    expect(await names()).toEqual(['remote.credentials_rejected', 'remote.recovered']);
+  });
+
+  it('are not announced for a token that has only become old', async () => {
+    const one = start();
+    await one.read();
+    service.accepted.clear();
+    expect(await one.read()).toMatchObject({ kind: 'answered' });
+    expect(await told()).toEqual([]);
+  });
+
+  it('and a token of another form are told without a value', async () => {
+    service.answerToken = () =>
+      reply(
+        200,
+        JSON.stringify({
+          access_token: 'token-canary',
+          expires_in: '2026-11-20T10:00:00',
+          token_type: 'Bearer',
+          refresh_token: 'refresh-canary',
+        }),
+      );
+    service.accepted.add('token-canary');
+    await start().read();
+    await waitFor('the drift', async () => (await told()).length >= 3);
+    const drifts = (await told()).map(({ data: { kind, field, expected, found } }) =>
+      [kind, `${String(field)}:`, String(expected), '->', String(found)].join(' '),
+    );
+    expect(drifts).toEqual([
+      'new_field refresh_token: null -> string',
+      'token_form expires_in: timestamp or seconds -> timestamp_without_zone',
+      'token_form token_type: pvcurtailment -> Bearer',
+    ]);
+    expect(JSON.stringify(await told())).not.toContain('canary');
+  });
+});

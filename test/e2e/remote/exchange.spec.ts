@@ -1,0 +1,399 @@
+import { gzipSync } from 'node:zlib';
+import { once } from 'node:events';
+import { createServer } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
+import { afterAll, afterEach, describe, expect, it } from '@jest/globals';
+import axios from 'axios';
+import type { Environment } from '../../../src/platform/env/environment.js';
+import { outcomeOf } from '../../../src/remote/wire/read-response.js';
+import { readObject } from '../../../src/remote/wire/read-field.js';
+import type { Remote } from '../../../src/remote/remote.service.js';
+import { caught, promise } from '../../faults/support/promise.js';
+import { waitFor } from '../../setup/wait-for.js';
+import {
+  CREDENTIALS,
+  type RawRequest,
+  type RawServer,
+  readSession,
+  registerUser,
+  reply,
+  startRawServer,
+  startRemote,
+  startSession,
+} from './fixture.js';
+
+const closing: (() => Promise<void> | void)[] = [];
+
+afterEach(async () => {
+  for (const close of closing.splice(0).reverse()) await close();
+});
+
+async function serve(
+  answer: (socket: Socket, request: RawRequest) => void,
+  overrides: Partial<Environment> = {},
+): Promise<{ server: RawServer; remote: Remote }> {
+  const server = await startRawServer(answer);
+  const remote = startRemote({ SCS_BASE_URL: server.url, ...overrides });
+  closing.push(server.close, () => remote.onApplicationShutdown());
+  return { server, remote };
+}
+
+const elapsed = async (work: () => Promise<unknown>): Promise<number> => {
+  const startedAt = performance.now();
+  await work();
+  return performance.now() - startedAt;
+};
+
+describe('what is sent', () => {
+  it('carries the ApiKey, accepts JSON and no compression, and goes below the path of SCS_BASE_URL', async () => {
+    const { server, remote } = await serve((socket) => socket.write(reply(200, '{}')));
+    const prefixed = startRemote({ SCS_BASE_URL: `${server.url}/gateway/` });
+    closing.push(() => prefixed.onApplicationShutdown());
+
+    await remote.send({ ...readSession, headers: { authorization: 'Bearer t' } });
+    await prefixed.send(readSession);
+
+    expect(server.requests[0]).toMatchObject({
+      method: 'GET',
+      path: readSession.path,
+      headers: {
+        apikey: CREDENTIALS.SCS_API_KEY,
+        accept: 'application/json',
+        'accept-encoding': 'identity',
+        'user-agent': 'pv-onboarding',
+        authorization: 'Bearer t',
+      },
+    });
+    expect(server.requests[1]!.path).toBe(`/gateway${readSession.path}`);
+  });
+
+  it('sends a body byte for byte, and no content-type without one', async () => {
+    const { server, remote } = await serve((socket) => socket.write(reply(200, '{}')));
+    await remote.send(registerUser);
+    await remote.send(startSession);
+    expect(server.requests[0]).toMatchObject({
+      body: registerUser.body,
+      headers: { 'content-type': 'application/json' },
+    });
+    expect(server.requests[1]!.headers).not.toHaveProperty('content-type');
+    expect(server.requests[1]!.headers['content-length']).toBe('0');
+  });
+
+  it('ignores the proxies of the environment', async () => {
+    const proxy = await startRawServer((socket) => socket.write(reply(200, '{"proxied":true}')));
+    closing.push(proxy.close);
+    const before = { ...process.env };
+    Object.assign(process.env, {
+      http_proxy: proxy.url,
+      HTTP_PROXY: proxy.url,
+      all_proxy: proxy.url,
+      no_proxy: '',
+    });
+    closing.push(() => void (process.env = before));
+    const { remote } = await serve((socket) => socket.write(reply(200, '{}')));
+    await remote.send(readSession);
+    expect(proxy.requests).toHaveLength(0);
+  });
+});
+
+describe('what is answered', () => {
+  it('decodes a character that is split between two packets', async () => {
+    const text = '{"firstName":"Zoë 🌞 Łukasz"}';
+    const whole = reply(200, text);
+    const { remote } = await serve((socket) => {
+      socket.setNoDelay(true);
+      // Byte by byte from where the body begins.
+      let at = whole.length - Buffer.byteLength(text);
+      socket.write(whole.subarray(0, at));
+      const drip = setInterval(() => {
+        if (at >= whole.length) return clearInterval(drip);
+        socket.write(whole.subarray(at, ++at));
+      }, 1);
+    });
+    expect(await remote.send(readSession)).toMatchObject({ answer: { status: 200, body: text } });
+  });
+
+  it('takes an answer of any status as an answer', async () => {
+    const { remote } = await serve((socket) =>
+      socket.write(reply(418, 'no coffee', { 'content-type': 'text/plain' })),
+    );
+    expect(await remote.send(readSession)).toEqual({
+      kind: 'answered',
+      answer: { status: 418, contentType: 'text/plain', body: 'no coffee' },
+    });
+  });
+
+  it('skips informational answers before the real one', async () => {
+    const { remote } = await serve((socket) => {
+      socket.write('HTTP/1.1 103 Early Hints\r\nlink: </x>\r\n\r\n');
+      socket.write(reply(200, '{"a":1}'));
+    });
+    expect(await remote.send(readSession)).toMatchObject({ answer: { status: 200, body: '{"a":1}' } });
+  });
+
+  it('reads no more than the size limit and closes the connection', async () => {
+    const { server, remote } = await serve((socket) => {
+      socket.write('HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ntransfer-encoding: chunked\r\n\r\n');
+      const block = Buffer.from(`10000\r\n${'x'.repeat(65_536)}\r\n`);
+      const pump = () => {
+        while (!socket.destroyed && socket.write(block));
+      };
+      socket.on('drain', pump);
+      pump();
+    });
+    const sent = await remote.send(readSession);
+    expect(outcomeOf(sent, (answer) => readObject(answer.body))).toEqual({
+      kind: 'unreadable',
+      status: 200,
+      reason: 'the answer is larger than 1048576 bytes',
+    });
+    await waitFor('the connection to be closed', () => server.open() === 0);
+  });
+
+  it('does not unpack an answer that is compressed all the same', async () => {
+    const bomb = gzipSync(Buffer.alloc(50 * 1024 * 1024));
+    const { remote } = await serve((socket) =>
+      socket.write(reply(200, bomb, { 'content-encoding': 'gzip' })),
+    );
+    const before = process.memoryUsage().rss;
+    expect(outcomeOf(await remote.send(readSession), () => 'read')).toMatchObject({
+      kind: 'unreadable',
+      status: 200,
+    });
+    expect(process.memoryUsage().rss - before).toBeLessThan(64 * 1024 * 1024);
+  });
+});
+
+describe('R28: a redirect gets no credentials', () => {
+  const elsewhere = async () => {
+    const other = await startRawServer((socket) => socket.write(reply(200, '{}')));
+    closing.push(other.close);
+    return other;
+  };
+
+  it.each([301, 302, 303, 307, 308])('treats %i as an answer and goes nowhere', async (status) => {
+    const other = await elsewhere();
+    const { server, remote } = await serve((socket) =>
+      socket.write(reply(status, '', { location: `${other.url}/x` })),
+    );
+    for (const request of [readSession, registerUser]) {
+      expect(outcomeOf(await remote.send(request), () => 'read')).toMatchObject({ kind: 'ambiguous' });
+    }
+    expect(server.requests).toHaveLength(2);
+    promise('R28', { figure: `${other.requests.length} requests elsewhere after each status`, bound: '0' });
+    expect(other.requests).toHaveLength(0);
+  });
+
+  it('would be red with default redirects', async () => {
+    const other = await elsewhere();
+    const server = await startRawServer((socket) =>
+      socket.write(reply(302, '', { location: `${other.url}/x` })),
+    );
+    closing.push(server.close);
+    await axios.get(server.url, { headers: { ApiKey: CREDENTIALS.SCS_API_KEY } });
+    expect(other.requests[0]!.headers.apikey).toBe(CREDENTIALS.SCS_API_KEY);
+    caught('R28', 'default redirects');
+  });
+});
+
+/** Each never ends by itself; the text is what a client may have received so far. */
+const ENDLESS: Record<string, (socket: Socket) => void> = {
+  'no answer at all': () => {},
+  'headers that drip': (socket) => {
+    socket.write('HTTP/1.1 200 OK\r\n');
+    drip(socket, 'x-more: 1\r\n');
+  },
+  'a body that drips': (socket) => {
+    socket.write('HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 100000\r\n\r\n');
+    drip(socket, ' ');
+  },
+  'a body that stalls': (socket) =>
+    void socket.write('HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\n{"half":'),
+  'informational answers without end': (socket) => drip(socket, 'HTTP/1.1 102 Processing\r\n\r\n'),
+};
+
+function drip(socket: Socket, text: string): void {
+  const timer = setInterval(() => socket.write(text), 50);
+  socket.on('close', () => clearInterval(timer));
+}
+
+describe('R22: every remote call ends', () => {
+  const T = { SCS_TIMEOUT_MS: 1_000 };
+  let longestMs = 0;
+
+  afterAll(() =>
+    promise('R22', {
+      figure: `${Math.round(longestMs)} ms at most with ${Object.keys(ENDLESS).length} answers that never end`,
+      bound: '1200 ms',
+    }),
+  );
+
+  it.each(Object.entries(ENDLESS))(
+    'ends within its deadline and frees the connection: %s',
+    async (_, answer) => {
+      const { server, remote } = await serve(answer, T);
+      const tookMs = await elapsed(async () =>
+        expect(await Promise.all([remote.send(readSession), remote.send(registerUser)])).toEqual([
+          { kind: 'ambiguous', reason: expect.stringContaining('no answer within') },
+          { kind: 'ambiguous', reason: expect.stringContaining('no answer within') },
+        ]),
+      );
+      longestMs = Math.max(longestMs, tookMs);
+      expect(tookMs).toBeGreaterThan(950);
+      expect(tookMs).toBeLessThan(1_200);
+      await waitFor('the connections to be closed', () => server.open() === 0, 200);
+    },
+  );
+
+  it('ends within its deadline and frees the socket: nobody accepts the connection', async () => {
+    // TEST-NET-1 (RFC 5737) is routed nowhere: the first packet is lost, or refused at once on some machines.
+    const remote = startRemote({ SCS_BASE_URL: 'http://192.0.2.1:81', ...T });
+    closing.push(() => remote.onApplicationShutdown());
+    const tookMs = await elapsed(async () =>
+      expect(await remote.send(registerUser)).toEqual({ kind: 'not_sent', reason: 'unreachable' }),
+    );
+    expect(tookMs).toBeLessThan(1_200);
+    await waitFor(
+      'the socket to go',
+      () => !process.getActiveResourcesInfo().includes('TCPConnectWrap'),
+      300,
+    );
+  });
+
+  it('ends within its deadline when TLS is never negotiated', async () => {
+    const silent = createServer(() => {}).listen(0, '127.0.0.1');
+    await once(silent, 'listening');
+    closing.push(() => void silent.close());
+    const remote = startRemote({
+      SCS_BASE_URL: `https://127.0.0.1:${(silent.address() as AddressInfo).port}`,
+      ...T,
+    });
+    closing.push(() => remote.onApplicationShutdown());
+    const tookMs = await elapsed(async () =>
+      expect(await remote.send(registerUser)).toEqual({ kind: 'not_sent', reason: 'unreachable' }),
+    );
+    expect(tookMs).toBeLessThan(1_200);
+  });
+
+  it('would be red with an idle timeout', async () => {
+    const { server } = await serve(ENDLESS['a body that drips']!);
+    const controller = new AbortController();
+    closing.push(() => controller.abort());
+    const idle = axios.get(server.url, { timeout: 1_000, signal: controller.signal }).then(
+      () => 'ended',
+      () => 'ended',
+    );
+    const late = new Promise((resolve) => setTimeout(resolve, 1_200, 'still going'));
+    expect(await Promise.race([idle, late])).toBe('still going');
+    caught('R22', 'idle timeout');
+  });
+});
+
+describe('what may have been sent', () => {
+  it('knows that a refused connection sent nothing', async () => {
+    const server = await startRawServer(() => {});
+    await server.close();
+    const remote = startRemote({ SCS_BASE_URL: server.url });
+    closing.push(() => remote.onApplicationShutdown());
+    expect(await remote.send(registerUser)).toEqual({ kind: 'not_sent', reason: 'unreachable' });
+    expect(remote.status().operations.register_user).toMatchObject({
+      health: 'degraded',
+      lastError: expect.stringContaining('ECONNREFUSED'),
+    });
+  });
+
+  it('knows that an unknown name and a certificate of nobody we know sent nothing', async () => {
+    for (const url of ['http://no-such-host.invalid', 'https://no-such-host.invalid']) {
+      const remote = startRemote({ SCS_BASE_URL: url });
+      closing.push(() => remote.onApplicationShutdown());
+      expect(await remote.send(registerUser)).toEqual({ kind: 'not_sent', reason: 'unreachable' });
+    }
+  });
+
+  it.each<[string, (socket: Socket) => void]>([
+    ['reset', (socket) => void socket.resetAndDestroy()],
+    ['closed', (socket) => void socket.end()],
+    ['closed within the headers', (socket) => void socket.end('HTTP/1.1 200 OK\r\ncontent-')],
+    [
+      'closed within the body of a 200',
+      (socket) => void socket.end('HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\n{"id":'),
+    ],
+    [
+      'reset within a chunked 200',
+      (socket) => {
+        socket.write('HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n5\r\n{"id"\r\n', () =>
+          socket.resetAndDestroy(),
+        );
+      },
+    ],
+    [
+      'ended with a chunk that is none',
+      (socket) => {
+        socket.end('HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n5\r\n{"id"\r\nzz\r\n');
+      },
+    ],
+    ['answered in another protocol', (socket) => void socket.end('220 mail.example ESMTP\r\n')],
+  ])('calls a POST ambiguous and sends it once, and a read three times: connection %s', async (_, answer) => {
+    const { server, remote } = await serve(answer);
+    expect(await remote.send(registerUser)).toMatchObject({ kind: 'ambiguous' });
+    expect(server.requests).toHaveLength(1);
+    expect(await remote.send(readSession)).toMatchObject({ kind: 'ambiguous' });
+    expect(server.requests).toHaveLength(4);
+  });
+
+  it('takes a 200 without a length, ended by the close of the connection, for whole', async () => {
+    const { remote } = await serve(
+      (socket) => void socket.end('HTTP/1.1 200 OK\r\nconnection: close\r\n\r\n{"a":1}'),
+    );
+    expect(await remote.send(readSession)).toMatchObject({ answer: { body: '{"a":1}' } });
+  });
+
+  it('never repeats a POST on a connection that the server closed while it was idle', async () => {
+    const { server, remote } = await serve((socket, request) => {
+      if (request.method === 'GET' || request.connection === 1) socket.write(reply(200, '{}'));
+      else socket.resetAndDestroy();
+    });
+    await remote.send(startSession);
+    const second = await remote.send(startSession);
+    const posts = server.requests.length;
+    expect(second.kind === 'answered' ? posts : 2).toBe(2);
+    // More than a second later the connection would be too old to be trusted with a POST.
+    await waitFor('the idle connection to be closed', () => server.open() === 0, 1_500);
+    expect(await remote.send(startSession)).toMatchObject({ kind: 'ambiguous' });
+    expect(server.requests).toHaveLength(posts + 1);
+  });
+
+  it('ends early with a signal: not sent while it waits, ambiguous once it left', async () => {
+    const { server, remote } = await serve(() => {});
+    const controller = new AbortController();
+    const sent = remote.send({ ...registerUser, signal: controller.signal });
+    await waitFor('the request to arrive', () => server.requests.length === 1);
+    controller.abort();
+    expect(await sent).toMatchObject({ kind: 'ambiguous' });
+    expect(await remote.send({ ...registerUser, signal: controller.signal })).toEqual({
+      kind: 'not_sent',
+      reason: 'stopping',
+    });
+    await waitFor('the connection to be closed', () => server.open() === 0, 300);
+  });
+
+  it('sends nothing any more once it is stopped, and ends what is in flight', async () => {
+    const { server, remote } = await serve(() => {});
+    const sent = remote.send(registerUser);
+    await waitFor('the request to arrive', () => server.requests.length === 1);
+    remote.onModuleDestroy();
+    expect(await remote.send(readSession)).toEqual({ kind: 'not_sent', reason: 'stopping' });
+    await remote.onApplicationShutdown();
+    expect(await sent).toMatchObject({ kind: 'ambiguous' });
+    expect(await remote.send(registerUser)).toEqual({ kind: 'not_sent', reason: 'stopping' });
+  });
+
+  it('repeats a read that failed, and answers with the success', async () => {
+    let call = 0;
+    const { server, remote } = await serve(
+      (socket) => void (++call < 3 ? socket.write(reply(502, '')) : socket.write(reply(200, '{}'))),
+    );
+    expect(await remote.send(readSession)).toMatchObject({ answer: { status: 200 } });
+    expect(server.requests).toHaveLength(3);
+  });
+});

@@ -1,0 +1,140 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import type { RawClient } from '../../contract/raw-client.js';
+import { authorisedClientOf, startRemoteSession, type StartedSession } from '../../setup/sandbox-client.js';
+import { startSandbox, type TestSandbox } from '../../setup/sandbox.js';
+import { waitFor } from '../../setup/wait-for.js';
+
+const ALLOWED: [string, string][] = [
+  ['allow', 'monitoring'],
+  ['allow', 'curtailment'],
+];
+
+describe('the web flow of the owner', () => {
+  let sandbox: TestSandbox;
+  let client: RawClient;
+  let session: StartedSession;
+  beforeAll(async () => {
+    sandbox = await startSandbox();
+  });
+  afterAll(async () => void (await sandbox.stop()));
+  beforeEach(async () => {
+    await sandbox.control.reset();
+    client = await authorisedClientOf(sandbox);
+    session = await startRemoteSession(client);
+  });
+
+  const open = async (): Promise<{ status: number; text: string }> => {
+    const response = await fetch(session.startUrl);
+    return { status: response.status, text: await response.text() };
+  };
+  /** As a browser does it: posts the form and follows to the page that comes next. */
+  const submit = async (
+    step: string,
+    fields: [string, string][] = [],
+  ): Promise<{ status: number; text: string }> => {
+    const response = await fetch(`${session.startUrl}/${step}`, {
+      method: 'POST',
+      body: new URLSearchParams(fields),
+    });
+    return { status: response.status, text: await response.text() };
+  };
+  const signIn = async (brand: string): Promise<void> => {
+    await submit('brand', [['brand', brand]]);
+    await submit('sign-in', [
+      ['email', 'owner@example.com'],
+      ['password', 'anything'],
+    ]);
+  };
+  const read = async () => JSON.parse((await client.read(session.sessionId)).text);
+
+  it('leads from the brand over signing in to the permission and the end', async () => {
+    expect((await open()).text).toContain('Which brand is your inverter?');
+    expect((await submit('brand', [['brand', 'manual']])).text).toContain('Sign in at Manual');
+    const signedIn = await submit('sign-in', [
+      ['email', 'owner@example.com'],
+      ['password', 'anything'],
+    ]);
+    expect(signedIn.text).toContain('Allow monitoring and curtailment');
+    expect((await submit('authorise', [['installation', '0'], ...ALLOWED])).text).toContain('Thank you');
+    expect((await open()).text).toContain('Thank you');
+  });
+
+  it('moves updatedAt at its end and nothing else, and not before (section 3)', async () => {
+    const before = await client.read(session.sessionId);
+    await signIn('manual');
+    expect((await client.read(session.sessionId)).text).toBe(before.text);
+    await submit('authorise', [['installation', '0'], ...ALLOWED]);
+    const after = await read();
+    expect({ ...after, updatedAt: '' }).toEqual({ ...JSON.parse(before.text), updatedAt: '' });
+    expect(Date.parse(after.updatedAt)).toBeGreaterThan(Date.parse(JSON.parse(before.text).updatedAt));
+  });
+
+  it('brings the chosen installations online after the delay of the brand', async () => {
+    const brands = [{ id: 'quick', name: 'Quick', onlineAfterMs: 300 }];
+    await sandbox.control.change({ brands });
+    await signIn('quick');
+    await submit('authorise', [['installation', '0'], ['installation', '2'], ...ALLOWED]);
+    expect(await read()).toMatchObject({ finished: false, inverters: [] });
+    const online = await waitFor('the installation to be online', async () => {
+      const current = await read();
+      return current.finished && current;
+    });
+    expect(online).toMatchObject({ finished: true, active: false, expired: false });
+    expect(online.inverters).toHaveLength(2);
+  });
+
+  it('says what is missing and stays where it is', async () => {
+    expect(await submit('brand', [['brand', 'another']])).toMatchObject({ status: 400 });
+    await submit('brand', [['brand', 'manual']]);
+    expect(await submit('sign-in', [['email', 'owner@example.com']])).toMatchObject({ status: 400 });
+    await signIn('manual');
+    const refused = await submit('authorise', [
+      ['installation', '0'],
+      ['allow', 'monitoring'],
+    ]);
+    expect(refused).toMatchObject({
+      status: 400,
+      text: expect.stringContaining('Both permissions are needed.'),
+    });
+    expect(await read()).toMatchObject({ finished: false, inverters: [] });
+    expect((await sandbox.control.session(session.sessionId)).completedAt).toBeNull();
+  });
+
+  it('skips no step', async () => {
+    expect((await submit('authorise', [['installation', '0'], ...ALLOWED])).text).toContain('Which brand');
+    expect(
+      (
+        await submit('sign-in', [
+          ['email', 'a@b'],
+          ['password', 'x'],
+        ])
+      ).text,
+    ).toContain('Which brand');
+    await submit('brand', [['brand', 'manual']]);
+    expect((await submit('authorise', [['installation', '0'], ...ALLOWED])).text).toContain(
+      'Sign in at Manual',
+    );
+  });
+
+  it('lets the owner choose another brand', async () => {
+    await signIn('manual');
+    expect((await submit('back')).text).toContain('Which brand is your inverter?');
+  });
+
+  it('has one page for links that are unknown, expired or deleted', async () => {
+    const unknown = await fetch(`${sandbox.url}/pv-onboarding/unknown`);
+    expect([unknown.status, await unknown.text()]).toEqual([404, expect.stringContaining('not valid')]);
+    await sandbox.control.expire(session.sessionId);
+    expect(await open()).toMatchObject({ status: 404, text: expect.stringContaining('not valid') });
+    await sandbox.control.deleteSession(session.sessionId);
+    expect(await open()).toMatchObject({ status: 404 });
+    expect(await submit('brand', [['brand', 'manual']])).toMatchObject({ status: 404 });
+  });
+
+  it('puts no text of others into a page unescaped', async () => {
+    await client.register('<script>alert(1)</script>', ['541448860000000013']);
+    const text = await (await fetch(sandbox.url)).text();
+    expect(text).toContain('&#60;script&#62;');
+    expect(text).not.toContain('<script');
+  });
+});

@@ -1,0 +1,121 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import type { RawClient } from '../../contract/raw-client.js';
+import { authorisedClientOf, startRemoteSession } from '../../setup/sandbox-client.js';
+import { startSandbox, type TestSandbox } from '../../setup/sandbox.js';
+
+const FORM = { grant_type: 'client_credentials', scope: 'pvcurtailment' };
+
+describe('the remote interface of the sandbox, where its document is silent', () => {
+  let sandbox: TestSandbox;
+  let client: RawClient;
+  beforeAll(async () => {
+    sandbox = await startSandbox();
+  });
+  afterAll(async () => void (await sandbox.stop()));
+  beforeEach(async () => {
+    await sandbox.control.reset();
+    client = await authorisedClientOf(sandbox);
+  });
+
+  const requestToken = (form: Record<string, string>) => {
+    const { SCS_CLIENT_ID, SCS_CLIENT_SECRET, SCS_API_KEY } = sandbox.environment;
+    const body = new URLSearchParams({
+      client_id: SCS_CLIENT_ID,
+      client_secret: SCS_CLIENT_SECRET,
+      ...FORM,
+      ...form,
+    });
+    return client.request('POST', '/oauth/token', { headers: { ApiKey: SCS_API_KEY }, body });
+  };
+
+  it.each([
+    [401, { client_id: 'another' }],
+    [401, { client_secret: 'another' }],
+    [400, { grant_type: 'password' }],
+    [400, { scope: 'everything' }],
+  ])('answers %i to a token request with %j', async (status, form) => {
+    expect(await requestToken(form)).toMatchObject({ status });
+    expect((await sandbox.control.ledger()).tokens).toHaveLength(1);
+  });
+
+  it('answers 400 to a token request that is JSON', async () => {
+    const headers = { ApiKey: sandbox.environment.SCS_API_KEY, 'content-type': 'application/json' };
+    expect(await client.request('POST', '/oauth/token', { headers, body: '{}' })).toMatchObject({
+      status: 400,
+    });
+  });
+
+  it('answers 401 without the ApiKey or the bearer token, or with a wrong one', async () => {
+    const { sessionId } = await startRemoteSession(client);
+    const { ApiKey = '', authorization = '' } = client.authorised;
+    const incomplete: Record<string, string>[] = [
+      { authorization },
+      { ApiKey },
+      { ApiKey: 'another', authorization },
+      { ApiKey, authorization: 'Bearer another' },
+      { ApiKey, authorization: authorization.replace('Bearer', 'pvcurtailment') },
+    ];
+    for (const headers of incomplete) {
+      const answer = await client.request('GET', `/onboarding/pv/${sessionId}`, { headers });
+      expect(answer).toMatchObject({ status: 401, contentType: expect.stringContaining('application/json') });
+    }
+    expect(await client.request('GET', '')).toMatchObject({ status: 401 });
+  });
+
+  it('answers 401 with tokens that were revoked or have expired', async () => {
+    const { sessionId } = await startRemoteSession(client);
+    await sandbox.control.revokeTokens();
+    expect(await client.read(sessionId)).toMatchObject({ status: 401 });
+    await sandbox.control.change({ tokenLifetimeMs: -1_000 });
+    await client.authorise();
+    expect(await client.read(sessionId)).toMatchObject({ status: 401 });
+  });
+
+  it.each([
+    ['seconds', '"expires_in":1209600,'],
+    [{ value: 'P14D' }, '"expires_in":"P14D",'],
+    [{ value: null }, '"expires_in":null,'],
+    [{ value: { in: [14] } }, '"expires_in":{"in":[14]},'],
+    [{}, '"token_type"'],
+  ] as const)('gives expires_in in the form %j', async (tokenForm, expected) => {
+    await sandbox.control.change({ tokenForm });
+    expect((await client.requestToken()).text).toContain(expected);
+  });
+
+  it('answers 404 to ids that it does not know and 400 to those that are none', async () => {
+    const { userId, sessionId } = await startRemoteSession(client);
+    expect(await client.start(randomUUID())).toMatchObject({ status: 404 });
+    expect(await client.start('next')).toMatchObject({ status: 400 });
+    expect(await client.read(randomUUID())).toMatchObject({ status: 404 });
+    expect(await client.read('next')).toMatchObject({ status: 400 });
+    expect(await client.readOfUser(randomUUID(), sessionId)).toMatchObject({ status: 404 });
+    expect(await client.readOfUser(userId, sessionId)).toMatchObject({ status: 200 });
+  });
+
+  it.each(['{', '[]', '{"tenantReference":"A-1"}', '{"tenantReference":1,"gridLocations":[]}'])(
+    'answers 400 to the registration %s, and keeps nothing of it',
+    async (body) => {
+      expect(await client.postUsers(body)).toMatchObject({ status: 400 });
+      expect((await sandbox.control.ledger()).users).toEqual([]);
+    },
+  );
+
+  it('makes a second user of the same tenantReference, so that a doubled request is seen', async () => {
+    await client.register('A-1', ['541448860000000013']);
+    await client.register('A-1', ['541448860000000013']);
+    const { users } = await sandbox.control.ledger();
+    expect(users.map(({ tenantReference }) => tenantReference)).toEqual(['A-1', 'A-1']);
+    expect(users[0]?.body).toBe('{"tenantReference":"A-1","gridLocations":[{"ean":541448860000000013}]}');
+  });
+
+  it('serves only the path shape that it is told to serve', async () => {
+    const { userId, sessionId } = await startRemoteSession(client);
+    await sandbox.control.change({ sessionPath: 'user' });
+    expect(await client.read(sessionId)).toMatchObject({ status: 404 });
+    expect(await client.readOfUser(userId, sessionId)).toMatchObject({ status: 200 });
+    await sandbox.control.change({ sessionPath: 'onboarding' });
+    expect(await client.read(sessionId)).toMatchObject({ status: 200 });
+    expect(await client.readOfUser(userId, sessionId)).toMatchObject({ status: 404 });
+  });
+});

@@ -1,0 +1,63 @@
+import { access, mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import pg from 'pg';
+import type { Child } from '../../../src/platform/local/child.js';
+import { startEmbeddedPostgres } from '../../../src/platform/local/embedded-postgres.js';
+import { processCommand } from '../../../src/platform/local/process-identity.js';
+import { startTestProcess } from '../../setup/test-process.js';
+import { waitFor } from '../../setup/wait-for.js';
+
+describe('the embedded PostgreSQL', () => {
+  let folder: string;
+  beforeEach(async () => {
+    // Closed to all others: as root, PostgreSQL runs under another account, which cannot enter it.
+    folder = await mkdtemp(join(tmpdir(), 'pv-onboarding-closed-'));
+  });
+  afterEach(() => rm(folder, { recursive: true, force: true }));
+
+  const start = () => startTestProcess('test/e2e/service/embedded-postgres.process.ts', { FOLDER: folder });
+
+  it('runs whatever account starts it and however closed its folder is, and leaves nothing behind', async () => {
+    const holder = await start();
+    expect(await settingsOf(holder.url)).toEqual({
+      encoding: 'UTF8',
+      collation: 'C',
+      address: '127.0.0.1/32',
+    });
+    await holder.stop();
+    await expect(access(folder)).rejects.toThrow('ENOENT');
+  });
+
+  it('is stopped, and its data removed, when whoever started it is killed', async () => {
+    const holder = await start();
+    const { pid } = JSON.parse(holder.logs()) as Pick<Child, 'pid'>;
+    await holder.stop('SIGKILL');
+    await waitFor('the supervisor to be gone', async () => (await processCommand(pid)) === undefined);
+    await expect(access(folder)).rejects.toThrow('ENOENT');
+    await expect(settingsOf(holder.url)).rejects.toThrow('ECONNREFUSED');
+  });
+
+  it('names its log when it does not start', async () => {
+    const logFile = join(folder, 'postgres.log');
+    const attempt = startEmbeddedPostgres({
+      folder: join(folder, 'postgres'),
+      logFile,
+      settings: { no_such_setting: '1' },
+      execArgv: ['--import', new URL('../../setup/typescript.mjs', import.meta.url).href],
+    });
+    await expect(attempt).rejects.toThrow(`it started; its log is ${logFile}`);
+    expect(await readFile(logFile, 'utf8')).toContain('no_such_setting');
+  });
+});
+
+async function settingsOf(url: string): Promise<unknown> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  const { rows } =
+    await client.query(`SELECT pg_encoding_to_char(encoding) AS encoding, datcollate AS collation,
+    inet_server_addr()::text AS address FROM pg_database WHERE datname = current_database()`);
+  await client.end();
+  return rows[0];
+}

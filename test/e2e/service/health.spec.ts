@@ -1,0 +1,97 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { Health } from '../../../src/platform/health/health.service.js';
+import { Database } from '../../../src/platform/database/database.js';
+import { startTestApp, type TestApp } from '../../setup/test-app.js';
+import { createTestDatabase } from '../../setup/test-database.js';
+
+describe('the service', () => {
+  let service: TestApp;
+
+  beforeAll(async () => {
+    service = await startTestApp({ ROLE: 'api' });
+  });
+
+  afterAll(() => service.close());
+
+  async function probe(what: 'live' | 'ready'): Promise<{ status: number; missing: string[] }> {
+    const response = await fetch(`${service.url}/health/${what}`);
+    const { missing = [] } = (await response.json()) as { missing?: string[] };
+    return { status: response.status, missing };
+  }
+
+  it('is live and ready', async () => {
+    expect(await probe('live')).toEqual({ status: 200, missing: [] });
+    expect(await probe('ready')).toEqual({ status: 200, missing: [] });
+  });
+
+  it.each(['live', 'ready'])('ignores what a prober adds to /health/%s', async (what) => {
+    expect((await fetch(`${service.url}/health/${what}?from=prober`)).status).toBe(200);
+  });
+
+  it('is unready, and says which, when a migration is not applied', async () => {
+    const database = service.app.get(Database);
+    const applied = `UPDATE _prisma_migrations SET finished_at = $1 WHERE migration_name LIKE '%_tables'`;
+    await database.query(applied, [null]);
+    const { status, missing } = await probe('ready');
+    await database.query(applied, [new Date()]);
+    expect(status).toBe(503);
+    expect(missing).toEqual([expect.stringMatching(/^the migration \d+_tables is not applied$/)]);
+  });
+
+  it('is unready on a database without any migration, but live', async () => {
+    const database = service.app.get(Database);
+    await database.query('ALTER TABLE _prisma_migrations RENAME TO elsewhere');
+    const ready = await probe('ready');
+    const live = await probe('live');
+    await database.query('ALTER TABLE elsewhere RENAME TO _prisma_migrations');
+    expect(ready).toEqual({ status: 503, missing: ['no migration is applied'] });
+    expect(live.status).toBe(200);
+  });
+
+  it('is unready within a second when the database does not answer, but live', async () => {
+    const database = service.app.get(Database);
+    const held = await Promise.all(
+      Array.from({ length: service.environment.DATABASE_POOL_SIZE }, () => database.pool.connect()),
+    );
+    const startedAt = performance.now();
+    const ready = await probe('ready');
+    const tookMs = performance.now() - startedAt;
+    const live = await probe('live');
+    for (const client of held) client.release();
+    expect(ready).toEqual({ status: 503, missing: ['the database has not answered within 900 ms'] });
+    expect(tookMs).toBeLessThan(1_500);
+    expect(live.status).toBe(200);
+  });
+
+  it('is unready when the database is gone, and answers requests with a 503 that says when to ask again', async () => {
+    const doomed = await createTestDatabase();
+    const { SCS_BASE_URL } = service.environment;
+    const other = await startTestApp({ DATABASE_URL: doomed.url, SCS_BASE_URL, ROLE: 'api' });
+    try {
+      await doomed.drop();
+      const ready = await fetch(`${other.url}/health/ready`);
+      expect([ready.status, await ready.json()]).toEqual([
+        503,
+        { status: 'unready', missing: ['the database cannot be reached'] },
+      ]);
+      for (const path of ['users', 'api-keys', 'onboarding/pv', 'events', 'status']) {
+        const response = await fetch(`${other.url}/api/v1/${path}`, {
+          headers: { authorization: `Bearer ${other.adminKey}` },
+        });
+        const { code } = (await response.json()) as { code: string };
+        expect([path, response.status, code]).toEqual([path, 503, 'database_unavailable']);
+        expect(response.headers.get('retry-after')).toBe('5');
+      }
+      expect((await fetch(`${other.url}/health/live`)).status).toBe(200);
+    } finally {
+      await other.close();
+    }
+  });
+
+  it('is unready from the moment it begins to stop', async () => {
+    const other = await startTestApp({ ROLE: 'api' });
+    const health = other.app.get(Health);
+    await other.close();
+    expect(await health.missing()).toEqual(['the service is stopping']);
+  });
+});

@@ -1,0 +1,133 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createServer, type AddressInfo, type Server } from 'node:net';
+import { fileURLToPath } from 'node:url';
+import { afterEach, describe, expect, it, jest } from '@jest/globals';
+import { keysCommand } from '../../../src/cli/keys.command.js';
+import { ServiceLogger } from '../../../src/platform/logging/service-logger.js';
+import { createTestDatabase } from '../../setup/test-database.js';
+import { CREDENTIALS, environmentFor, testEnvironment } from '../../setup/test-environment.js';
+
+jest.setTimeout(60_000);
+
+const ROOT = fileURLToPath(new URL('../..', import.meta.url));
+/** Clears the screen, and the same in one character. */
+const HOSTILE = '\u001b[2J\u009b2J\r\u202ename';
+const VISIBLE = '\\u001b[2J\\u009b2J\\u000d\\u202ename';
+/** Anything but a line feed that a terminal might obey. */
+const OBEYED = /[^\P{Cc}\n]|\p{Cf}/u;
+
+const written: string[] = [];
+const capture = (target: object, ...methods: string[]): void => {
+  for (const method of methods) {
+    jest
+      .spyOn(target as Record<string, (text: string) => unknown>, method)
+      .mockImplementation((text) => written.push(text));
+  }
+};
+afterEach(() => {
+  jest.restoreAllMocks();
+  written.length = 0;
+});
+
+/** A PostgreSQL that refuses everybody, in these words. */
+async function refusingDatabase(message: string): Promise<Server> {
+  const body = Buffer.from(`SFATAL\0VFATAL\0CXX000\0M${message}\0\0`);
+  const head = Buffer.alloc(5, 'E');
+  head.writeInt32BE(body.length + 4, 1);
+  const server = createServer((socket) => {
+    socket.on('error', () => {});
+    socket.once('data', () => socket.end(Buffer.concat([head, body])));
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return server;
+}
+
+async function runCli(args: string[], databaseUrl: string): Promise<string> {
+  const child = spawn(
+    process.execPath,
+    ['--import', new URL('../../setup/typescript.mjs', import.meta.url).href, 'src/cli/main.ts', ...args],
+    {
+      cwd: ROOT,
+      env: {
+        PATH: process.env.PATH,
+        ...testEnvironment(),
+        ...CREDENTIALS,
+        DATABASE_URL: databaseUrl,
+        SCS_BASE_URL: 'http://127.0.0.1:9',
+        NODE_ENV: 'production',
+      },
+    },
+  );
+  let text = '';
+  for (const stream of [child.stdout, child.stderr])
+    stream.setEncoding('utf8').on('data', (chunk: string) => (text += chunk));
+  expect(await once(child, 'close')).toEqual([1, null]);
+  return text;
+}
+
+describe('a command', () => {
+  it('prints the names of keys visibly', async () => {
+    const database = await createTestDatabase();
+    try {
+      const environment = environmentFor(database.url);
+      const run = (...args: string[]) => keysCommand(() => environment).parseAsync(args, { from: 'user' });
+      capture(console, 'log', 'error');
+      await run('create', HOSTILE.replace('\r', ''), '--scopes', 'admin');
+      await run('list');
+      const output = written.join('\n');
+      expect(output).toContain(VISIBLE.replace('\\u000d', ''));
+      expect(output).not.toMatch(OBEYED);
+    } finally {
+      await database.drop();
+    }
+  });
+
+  it('prints what a database or an argument says visibly', async () => {
+    const database = await refusingDatabase(HOSTILE);
+    const { port } = database.address() as AddressInfo;
+    try {
+      const outputs = await Promise.all([
+        runCli(['migrate'], `postgresql://none@127.0.0.1:${port}/none`),
+        runCli(['keys', HOSTILE], 'postgresql://none@127.0.0.1:9/none'),
+        runCli(['keys', 'create', 'name', '--scopes', HOSTILE], 'postgresql://none@127.0.0.1:9/none'),
+      ]);
+      for (const output of outputs) {
+        expect(output).toContain(VISIBLE);
+        expect(output).not.toMatch(OBEYED);
+      }
+    } finally {
+      database.close();
+    }
+  });
+});
+
+describe('a log line', () => {
+  const log = (format: 'pretty' | 'json', write: (logger: ServiceLogger) => void): string => {
+    const environment = environmentFor('postgresql://none@127.0.0.1/none', { LOG_FORMAT: format });
+    capture(process.stdout, 'write');
+    capture(process.stderr, 'write');
+    write(new ServiceLogger(environment));
+    jest.restoreAllMocks();
+    return written.join('');
+  };
+
+  it.each(['pretty', 'json'] as const)('in %s obeys nothing of what it tells', (format) => {
+    const error = new Error(`${HOSTILE}\n[pv-onboarding] 1  - forged`);
+    const output = log(format, (logger) => {
+      logger.warn(`of data: ${HOSTILE}\n[pv-onboarding] 1  - forged`, 'Test');
+      logger.error(error.message, error.stack, 'Test');
+      logger.error(error);
+      logger.warn({ of: HOSTILE });
+    });
+    expect(output).not.toMatch(OBEYED);
+    expect(output).toContain('\\u001b[2J\\u009b2J');
+    expect(output).not.toMatch(/^\[pv-onboarding\] 1 {2}- forged/m);
+  });
+
+  it('in json still says the same', () => {
+    const output = log('json', (logger) => logger.warn(HOSTILE, 'Test'));
+    expect(JSON.parse(output)).toMatchObject({ message: HOSTILE });
+  });
+});

@@ -1,0 +1,509 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { Database } from '../../../src/platform/database/database.js';
+import { SandboxControl } from '../../setup/sandbox-control.js';
+import { startTestApp, type TestApp } from '../../setup/test-app.js';
+import { waitFor } from '../../setup/wait-for.js';
+
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+const INSTANT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
+// Both end with their GS1 check digit.
+const EAN = '376104250021234569';
+const OTHER_EAN = '541448860004178013';
+
+/** The fields of all answers here; which of them there are is what the tests say. */
+interface Body {
+  readonly id: string;
+  readonly key: string;
+  readonly code: string;
+  readonly detail: string;
+  readonly status: string | number;
+  readonly tenantReference: string;
+  readonly userId: string;
+  readonly nextAttemptAt: string | null;
+  readonly items: readonly Body[];
+  readonly next: string | null;
+  readonly errors: readonly { readonly field: string; readonly message: string }[];
+}
+
+interface Answer {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly body: Body;
+}
+
+let service: TestApp;
+let sandbox: SandboxControl;
+
+beforeAll(async () => {
+  service = await startTestApp();
+  sandbox = new SandboxControl(service.sandbox?.url ?? '');
+});
+afterAll(() => service.close());
+beforeEach(() => sandbox.clearFaults());
+
+async function call(
+  method: string,
+  path: string,
+  body?: unknown,
+  key = service.adminKey,
+  url = service.url,
+): Promise<Answer> {
+  const response = await fetch(`${url}/api/v1${path}`, {
+    method,
+    headers: {
+      authorization: `Bearer ${key}`,
+      ...(body !== undefined && { 'content-type': 'application/json' }),
+    },
+    ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+  });
+  const text = await response.text();
+  return {
+    status: response.status,
+    headers: response.headers,
+    body: text === '' ? undefined : JSON.parse(text),
+  };
+}
+
+const ask = (tenantReference: string = randomUUID(), ...eans: string[]) => ({
+  tenantReference,
+  gridLocations: (eans.length === 0 ? [EAN] : eans).map((ean) => ({ ean })),
+});
+
+const effectsOf = async (tenantReference: string) =>
+  (await sandbox.ledger()).users.filter((effect) => effect.tenantReference === tenantReference);
+
+describe('registering a user', () => {
+  it('answers the user under the ids of the remote service', async () => {
+    const request = { ...ask('customer 4711', EAN, OTHER_EAN), metadata: { channel: 'web', n: [1, null] } };
+    const { status, headers, body } = await call('POST', '/users', request);
+    const [effect] = await effectsOf('customer 4711');
+    expect(status).toBe(201);
+    expect(headers.get('location')).toBe(`/api/v1/users/${effect?.userId}`);
+    expect(body).toEqual({
+      id: effect?.userId,
+      tenantReference: 'customer 4711',
+      tenantName: 'Sandbox tenant',
+      firstName: '',
+      lastName: '',
+      email: '',
+      gridLocations: [EAN, OTHER_EAN].map((ean) => ({ id: expect.stringMatching(UUID), ean })),
+      metadata: { channel: 'web', n: [1, null] },
+      createdAt: expect.stringMatching(INSTANT),
+      updatedAt: expect.stringMatching(INSTANT),
+      registeredAt: expect.stringMatching(INSTANT),
+    });
+    expect((await call('GET', `/users/${body.id}`)).body).toEqual(body);
+  });
+
+  it('may be repeated with the same EANs, as strings or numbers, in any order', async () => {
+    const reference = randomUUID();
+    const first = await call('POST', '/users', ask(reference, EAN, OTHER_EAN));
+    const asNumbers = `{"tenantReference":"${reference}","gridLocations":[{"ean":${OTHER_EAN}},{"ean":${EAN}}]}`;
+    const second = await call('POST', '/users', asNumbers);
+    expect([first.status, second.status]).toEqual([201, 200]);
+    expect(second.body).toEqual(first.body);
+    expect(second.headers.get('location')).toBe(first.headers.get('location'));
+    expect(await effectsOf(reference)).toHaveLength(1);
+  });
+
+  it.each([[[OTHER_EAN]], [[EAN, OTHER_EAN]]])('with other EANs is a conflict: %j', async (eans) => {
+    const reference = randomUUID();
+    await call('POST', '/users', ask(reference, EAN));
+    const { status, body } = await call('POST', '/users', ask(reference, ...eans));
+    expect({ status, code: body.code }).toEqual({ status: 409, code: 'tenant_reference_conflict' });
+    expect(await effectsOf(reference)).toHaveLength(1);
+  });
+
+  it('answers 422 when the remote service refuses, and may then be asked anew', async () => {
+    const reference = randomUUID();
+    await sandbox.addFault({
+      kind: 'answer',
+      contains: reference,
+      status: 422,
+      body: `{"message":"no contract for ${EAN}"}`,
+    });
+    const { status, body } = await call('POST', '/users', ask(reference));
+    expect({ status, code: body.code }).toEqual({ status: 422, code: 'remote_rejected' });
+    expect(body.detail).toContain('no contract for');
+    expect(body.detail).not.toContain(EAN);
+    const registrations = await call('GET', `/registrations?tenantReference=${reference}`);
+    expect(registrations.body.items).toMatchObject([{ status: 'rejected', attempts: 1, userId: null }]);
+    expect((await call('POST', '/users', ask(reference))).status).toBe(201);
+  });
+
+  it('answers 202 when the remote service takes nothing now, and is sent later', async () => {
+    const reference = randomUUID();
+    await sandbox.addFault({ kind: 'too_many_requests', contains: reference, retryAfter: '2' });
+    const { status, headers, body } = await call('POST', '/users', ask(reference));
+    expect(status).toBe(202);
+    expect(headers.get('location')).toBe(`/api/v1/registrations/${body.id}`);
+    expect(Number(headers.get('retry-after'))).toBeGreaterThanOrEqual(1);
+    expect(body).toEqual({
+      id: expect.stringMatching(UUID),
+      tenantReference: reference,
+      gridLocations: [{ ean: EAN }],
+      status: 'pending',
+      userId: null,
+      attempts: 1,
+      lastError: expect.any(String),
+      nextAttemptAt: expect.stringMatching(INSTANT),
+      createdAt: expect.stringMatching(INSTANT),
+      updatedAt: expect.stringMatching(INSTANT),
+    });
+    const again = await call('POST', '/users', ask(reference));
+    expect({ status: again.status, id: again.body.id }).toEqual({ status: 202, id: body.id });
+    await call('POST', `/registrations/${body.id}/retry`);
+    const sent = await waitFor(
+      'the registration is registered',
+      async () => {
+        const { body: registration } = await call('GET', `/registrations/${body.id}`);
+        return registration.status === 'registered' && registration;
+      },
+      20_000,
+    );
+    expect(sent).toMatchObject({ lastError: null, nextAttemptAt: null });
+    expect((await call('POST', '/users', ask(reference))).body.id).toBe(sent.userId);
+    expect(await effectsOf(reference)).toHaveLength(1);
+  });
+
+  it('does not send it again when the answer was lost, until a person decides', async () => {
+    const reference = randomUUID();
+    await sandbox.addFault({ kind: 'reset', contains: reference, effect: true });
+    const { status, headers, body } = await call('POST', '/users', ask(reference));
+    expect({ status, registration: body.status, nextAttemptAt: body.nextAttemptAt }).toEqual({
+      status: 202,
+      registration: 'uncertain',
+      nextAttemptAt: null,
+    });
+    expect(headers.get('retry-after')).toBeNull();
+    expect((await call('POST', '/users', ask(reference))).body.id).toBe(body.id);
+
+    const [effect] = await effectsOf(reference);
+    const locationId = randomUUID();
+    const user = `{"id":"${effect?.userId}","tenantReference":"${reference}","new":{},"gridLocations":[{"id":"${locationId}","ean":${EAN}}]}`;
+    const resolved = await call('POST', `/registrations/${body.id}/resolve`, user);
+    expect({ status: resolved.status, body: resolved.body }).toMatchObject({
+      status: 200,
+      body: { status: 'registered', userId: effect?.userId, lastError: null },
+    });
+    const registered = await call('POST', '/users', ask(reference));
+    expect({ status: registered.status, body: registered.body }).toMatchObject({
+      status: 200,
+      body: { id: effect?.userId, gridLocations: [{ id: locationId, ean: EAN }] },
+    });
+    expect(await effectsOf(reference)).toHaveLength(1);
+    expect((await call('POST', `/registrations/${body.id}/resolve`, user)).body.code).toBe(
+      'registration_conflict',
+    );
+  });
+
+  it('announces what became of it, without an EAN or the words of the remote service', async () => {
+    const [good, refused, lost] = [randomUUID(), randomUUID(), randomUUID()];
+    await sandbox.addFault({
+      kind: 'answer',
+      contains: refused,
+      status: 400,
+      body: 'Mr Jones has no contract',
+    });
+    await sandbox.addFault({ kind: 'reset', contains: lost });
+    for (const reference of [good, refused, lost]) await call('POST', '/users', ask(reference));
+    const events = await service.app
+      .get(Database)
+      .query<{ name: string; data: object }>(
+        `SELECT name, data FROM domain_events WHERE data ->> 'tenantReference' = ANY ($1) ORDER BY position`,
+        [[good, refused, lost]],
+      );
+    expect(events.map(({ name }) => name)).toEqual([
+      'user.registered',
+      'user.registration_rejected',
+      'user.registration_uncertain',
+    ]);
+    expect(JSON.stringify(events)).not.toMatch(new RegExp(`${EAN}|Jones`));
+  });
+});
+
+describe('a decision', () => {
+  const uncertain = async (): Promise<{ id: string; reference: string }> => {
+    const reference = randomUUID();
+    await sandbox.addFault({ kind: 'reset', contains: reference });
+    const { body } = await call('POST', '/users', ask(reference));
+    return { id: body.id, reference };
+  };
+
+  it('to retry sends it again', async () => {
+    const { id, reference } = await uncertain();
+    expect((await call('POST', `/registrations/${id}/retry`)).body).toMatchObject({ status: 'pending' });
+    await waitFor(
+      'it is registered',
+      async () => (await call('GET', `/registrations/${id}`)).body.status === 'registered',
+    );
+    expect(await effectsOf(reference)).toHaveLength(1);
+  });
+
+  it('to discard lets the reference be registered anew', async () => {
+    const { id, reference } = await uncertain();
+    expect((await call('POST', `/registrations/${id}/discard`)).body).toMatchObject({ status: 'discarded' });
+    expect((await call('POST', '/users', ask(reference))).status).toBe(201);
+    expect((await call('POST', `/registrations/${id}/retry`)).body.code).toBe('registration_conflict');
+  });
+
+  it('to resolve names what does not fit', async () => {
+    const { id, reference } = await uncertain();
+    const location = { id: randomUUID(), ean: EAN };
+    const user = { id: randomUUID(), tenantReference: reference, gridLocations: [location] };
+    const fieldsOf = async (body: unknown) => {
+      const answer = await call('POST', `/registrations/${id}/resolve`, body);
+      expect({ status: answer.status, code: answer.body.code }).toEqual({
+        status: 400,
+        code: 'invalid_request',
+      });
+      return answer.body.errors?.map(({ field }: { field: string }) => field);
+    };
+    expect(await fieldsOf({ ...user, id: 'x' })).toEqual(['id']);
+    expect(await fieldsOf({ ...user, tenantReference: 'another' })).toEqual(['tenantReference']);
+    expect(await fieldsOf({ ...user, gridLocations: [{ ...location, ean: OTHER_EAN }] })).toEqual([
+      'gridLocations',
+    ]);
+    expect(await fieldsOf({ ...user, gridLocations: [{ ean: 1 }] })).toEqual([
+      'gridLocations[0].id',
+      'gridLocations[0].ean',
+    ]);
+    expect(await fieldsOf([])).toEqual(['user']);
+    expect(await fieldsOf(undefined)).toEqual(['user']);
+  });
+
+  it('is written down with the key that made it', async () => {
+    const { id } = await uncertain();
+    const key = (await call('POST', '/api-keys', { name: 'back office', scopes: ['users:write'] })).body;
+    await call('POST', `/registrations/${id}/discard`, undefined, key.key);
+    const entries = await service.app
+      .get(Database)
+      .query('SELECT actor, action FROM audit_log WHERE target = $1', [id]);
+    expect(entries).toEqual([{ actor: `key:${key.id}`, action: 'registration.discarded' }]);
+  });
+
+  it.each(['retry', 'discard', 'resolve'])(
+    'to %s needs users:write, and a registration',
+    async (decision) => {
+      const { key } = (await call('POST', '/api-keys', { name: 'reader', scopes: ['users:read'] })).body;
+      expect((await call('POST', `/registrations/${randomUUID()}/${decision}`, {}, key)).status).toBe(403);
+      expect((await call('POST', `/registrations/${randomUUID()}/${decision}`, {})).status).toBe(404);
+      expect((await call('POST', `/registrations/1/${decision}`, {})).body.errors).toEqual([
+        { field: 'id', message: 'must be a UUID' },
+      ]);
+    },
+  );
+});
+
+describe('the lists', () => {
+  it('page through everything once, the newest first', async () => {
+    const references = Array.from({ length: 7 }, (_, index) => `paged-${index}`);
+    for (const reference of references) await call('POST', '/users', ask(reference, OTHER_EAN));
+    for (const list of ['users', 'registrations']) {
+      const seen: string[] = [];
+      for (let cursor: string | null = ''; cursor !== null;) {
+        const { body }: Answer = await call('GET', `/${list}?limit=3${cursor && `&cursor=${cursor}`}`);
+        seen.push(...body.items.map(({ tenantReference }: { tenantReference: string }) => tenantReference));
+        cursor = body.next;
+      }
+      expect(seen.slice(0, 7)).toEqual(references.toReversed());
+      const { body: whole } = await call('GET', `/${list}?limit=200`);
+      expect(seen).toHaveLength(whole.items.length);
+    }
+  });
+
+  it('filter users by reference and by EAN', async () => {
+    const reference = randomUUID();
+    const { body: user } = await call('POST', '/users', ask(reference, '999999999999999995'));
+    expect((await call('GET', `/users?tenantReference=${reference}`)).body).toEqual({
+      items: [user],
+      next: null,
+    });
+    expect((await call('GET', '/users?ean=999999999999999995')).body).toEqual({ items: [user], next: null });
+    expect((await call('GET', '/users?ean=999999999999999995&tenantReference=other')).body.items).toEqual([]);
+  });
+
+  it('filter registrations by status and reference', async () => {
+    const reference = randomUUID();
+    await sandbox.addFault({ kind: 'reset', contains: reference });
+    await call('POST', '/users', ask(reference));
+    const listed = await call('GET', `/registrations?status=uncertain&tenantReference=${reference}`);
+    expect(listed.body.items).toMatchObject([{ tenantReference: reference, status: 'uncertain' }]);
+    expect(
+      (await call('GET', `/registrations?status=pending&tenantReference=${reference}`)).body.items,
+    ).toEqual([]);
+  });
+
+  it.each([
+    ['/users?limit=0', 'limit'],
+    ['/users?limit=201', 'limit'],
+    ['/users?limit=x', 'limit'],
+    ['/users?cursor=x', 'cursor'],
+    ['/users?ean=1', 'ean'],
+    ['/users?tenantReference=', 'tenantReference'],
+    ['/users?tenantReference=a&tenantReference=b', 'tenantReference'],
+    ['/users?name=a', 'name'],
+    ['/registrations?status=open', 'status'],
+    ['/registrations?ean=999999999999999995', 'ean'],
+    ['/users/1', 'userId'],
+    ['/registrations/1', 'id'],
+  ])('refuse %s, naming %s', async (path, field) => {
+    const { status, body } = await call('GET', path);
+    expect({ status, code: body.code, field: body.errors[0]?.field }).toEqual({
+      status: 400,
+      code: 'invalid_request',
+      field,
+    });
+  });
+
+  it.each(['/users/', '/registrations/'])('answer 404 for what is not there: %s', async (path) => {
+    expect((await call('GET', path + randomUUID())).body).toMatchObject({ status: 404, code: 'not_found' });
+  });
+});
+
+describe('bad input', () => {
+  const users = (gridLocations: string, tenantReference = '"bad-input"', more = '') =>
+    `{"tenantReference":${tenantReference},"gridLocations":${gridLocations}${more}}`;
+  const ean = (text: string) => users(`[{"ean":${text}}]`);
+  const GOOD = `[{"ean":"${EAN}"}]`;
+
+  it.each([
+    ['an EAN of 17 digits', ean('"37610425002123456"'), 'gridLocations[0].ean'],
+    ['an EAN of 19 digits', ean('3761042500212345690'), 'gridLocations[0].ean'],
+    ['an EAN with spaces', ean('"376104250021234569 "'), 'gridLocations[0].ean'],
+    ['an EAN with letters', ean('"37610425002123456A"'), 'gridLocations[0].ean'],
+    ['an EAN in full-width digits', ean('"３７６１０４２５００２１２３４５６９"'), 'gridLocations[0].ean'],
+    ['an EAN in exponent form', ean('3.76104250021234569e17'), 'gridLocations[0].ean'],
+    ['an EAN as a float', ean('376104250021234569.0'), 'gridLocations[0].ean'],
+    ['a negative EAN', ean('-376104250021234569'), 'gridLocations[0].ean'],
+    ['an EAN that begins with 0', ean('"076104250021234569"'), 'gridLocations[0].ean'],
+    ['an EAN that is null', ean('null'), 'gridLocations[0].ean'],
+    ['an EAN that is an object', ean('{"text":"376104250021234569"}'), 'gridLocations[0].ean'],
+    ['no EAN', users('[{}]'), 'gridLocations[0].ean'],
+    [
+      'the fourth EAN',
+      users(`[${GOOD.slice(1, -1)},{"ean":"${OTHER_EAN}"},{"ean":"999999999999999995"},{"ean":1}]`),
+      'gridLocations[3].ean',
+    ],
+    ['the same EAN twice', users(`[{"ean":"${EAN}"},{"ean":${EAN}}]`), 'gridLocations[1].ean'],
+    ['a location that is null', users('[null]'), 'gridLocations[0]'],
+    ['a location that is a number', users(`[${EAN}]`), 'gridLocations[0]'],
+    ['a location that is a list', users('[[]]'), 'gridLocations[0]'],
+    ['an unknown property of a location', users(`[{"ean":"${EAN}","meter":1}]`), 'gridLocations[0].meter'],
+    ['no locations', users('[]'), 'gridLocations'],
+    ['locations missing', '{"tenantReference":"bad-input"}', 'gridLocations'],
+    ['locations that are an object', users('{"0":1}'), 'gridLocations'],
+    [
+      '101 locations',
+      users(JSON.stringify(Array.from({ length: 101 }, (_, i) => ({ ean: String(10n ** 17n + BigInt(i)) })))),
+      'gridLocations',
+    ],
+    ['no reference', `{"gridLocations":${GOOD}}`, 'tenantReference'],
+    ['an empty reference', users(GOOD, '""'), 'tenantReference'],
+    ['a reference of 201 characters', users(GOOD, `"${'x'.repeat(201)}"`), 'tenantReference'],
+    ['a reference that is a number', users(GOOD, '4711'), 'tenantReference'],
+    ['a reference that is a list', users(GOOD, '["a"]'), 'tenantReference'],
+    ['a reference with a control character', users(GOOD, '"a\\u0007"'), 'tenantReference'],
+    ['a reference with NUL', users(GOOD, '"a\\u0000"'), 'tenantReference'],
+    ['a reference with half a surrogate pair', users(GOOD, '"a\\ud800"'), 'tenantReference'],
+    ['a reference that begins with a blank', users(GOOD, '" a"'), 'tenantReference'],
+    ['an unknown property', users(GOOD, '"a"', ',"email":"a@b.c"'), 'email'],
+    ['__proto__', users(GOOD, '"a"', ',"__proto__":{}'), '__proto__'],
+    ['constructor in metadata', users(GOOD, '"a"', ',"metadata":{"constructor":1}'), 'metadata.constructor'],
+    ['metadata that is a list', users(GOOD, '"a"', ',"metadata":[]'), 'metadata'],
+    ['metadata of 5,000 bytes', users(GOOD, '"a"', `,"metadata":{"a":"${'x'.repeat(5_000)}"}`), 'metadata'],
+    [
+      'metadata 9 levels deep',
+      users(GOOD, '"a"', `,"metadata":${'{"a":'.repeat(9)}1${'}'.repeat(9)}`),
+      'metadata',
+    ],
+    [
+      'a number in metadata that a double would alter',
+      users(GOOD, '"a"', ',"metadata":{"a":12345678901234567890}'),
+      'metadata',
+    ],
+  ])('%s is a 400 that names the field', async (_, request, field) => {
+    const { status, body } = await call('POST', '/users', request);
+    expect({
+      status,
+      code: body.code,
+      fields: [...new Set(body.errors?.map((error: { field: string }) => error.field))],
+    }).toEqual({
+      status: 400,
+      code: 'invalid_request',
+      fields: [field],
+    });
+    for (const { message } of body.errors) expect(message).toMatch(/^(must|is) /);
+  });
+
+  it.each([
+    ['a list', '[]', 'invalid_request'],
+    ['a string', '"a"', 'invalid_request'],
+    ['null', 'null', 'invalid_request'],
+    ['half a body', '{"tenantReference":"a"', 'invalid_json'],
+    [
+      'a name that stands twice',
+      `{"tenantReference":"a","tenantReference":"b","gridLocations":${GOOD}}`,
+      'invalid_json',
+    ],
+    [
+      'nesting 2,000 deep',
+      users(GOOD, '"a"', `,"metadata":${'['.repeat(2_000)}${']'.repeat(2_000)}`),
+      'invalid_json',
+    ],
+    [
+      '10,000 locations',
+      users(JSON.stringify(Array.from({ length: 10_000 }, () => ({ ean: 1 })))),
+      'invalid_request',
+    ],
+    ['an EAN of 100,000 digits', ean('9'.repeat(100_000)), 'invalid_request'],
+  ])('%s is a 400', async (_, request, code) => {
+    const { status, body } = await call('POST', '/users', request);
+    expect({ status, code: body.code }).toEqual({ status: 400, code });
+  });
+
+  it('is not quoted: an EAN leads to a household', async () => {
+    const { body } = await call('POST', '/users', ean('"376104250021234560 "'));
+    expect(JSON.stringify(body)).not.toContain('37610425');
+  });
+
+  it('has had no effect, here or there', async () => {
+    expect(await effectsOf('bad-input')).toEqual([]);
+    expect((await call('GET', '/registrations?tenantReference=bad-input')).body.items).toEqual([]);
+  });
+});
+
+describe('the check digit', () => {
+  const WRONG = '376104250021234560';
+
+  it('is not required by default', async () => {
+    expect((await call('POST', '/users', ask(randomUUID(), WRONG))).status).toBe(201);
+  });
+
+  it('is required under EAN_CHECK_DIGIT=enforce', async () => {
+    const strict = await startTestApp({
+      ...service.sandbox?.environment,
+      DATABASE_URL: service.environment.DATABASE_URL,
+      EAN_CHECK_DIGIT: 'enforce',
+    });
+    try {
+      const refused = await call(
+        'POST',
+        '/users',
+        ask(randomUUID(), EAN, WRONG),
+        strict.adminKey,
+        strict.url,
+      );
+      expect({ status: refused.status, field: refused.body.errors[0]?.field }).toEqual({
+        status: 400,
+        field: 'gridLocations[1].ean',
+      });
+      expect((await call('POST', '/users', ask(randomUUID(), EAN), strict.adminKey, strict.url)).status).toBe(
+        201,
+      );
+    } finally {
+      await strict.close();
+    }
+  });
+});

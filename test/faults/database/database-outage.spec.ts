@@ -1,0 +1,308 @@
+import { randomInt, randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import pg from 'pg';
+import type { Database } from '../../../src/platform/database/database.js';
+import { TestClient, type EventAnswer, type SessionAnswer, type UserAnswer } from '../../setup/client.js';
+import { startSandbox, type TestSandbox } from '../../setup/sandbox.js';
+import { createTestDatabase, withDatabase, type TestDatabase } from '../../setup/test-database.js';
+import { ADMIN_KEY, testEnvironment } from '../../setup/test-environment.js';
+import { startTestProcess, type TestProcess } from '../../setup/test-process.js';
+import { waitFor } from '../../setup/wait-for.js';
+import { CREATE_HANDLED_EVENTS } from '../support/handled-events.js';
+import { countStarts, startAtLast } from '../support/lost-starts.js';
+import { caught, isLong, promise } from '../support/promise.js';
+import { contradictions, readRegistrations } from '../support/registration-ledger.js';
+import { seedSessions } from '../support/seeded-sessions.js';
+import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.js';
+
+jest.setTimeout(120_000);
+
+const TERMINATE_EVERY_MS = 300;
+const TERMINATE_FOR_MS = isLong ? 8_000 : 3_000;
+const STOPPED_MS = 2_000;
+const BACK_WITHIN_MS = 2_000;
+/** They come online one after the other, before, during and after the outage. */
+const SESSIONS = isLong ? 100 : 50;
+const CALLERS = 8;
+const CALL_PAUSE_MS = 200;
+const PROBE_PAUSE_MS = 25;
+const CONVERGED_WITHIN_MS = 60_000;
+
+let database: TestDatabase;
+let admin: pg.Client;
+let sandbox: TestSandbox;
+let proxy: TcpProxy;
+let service: TestProcess;
+let hasEnded: boolean;
+
+beforeEach(async () => {
+  database = await createTestDatabase();
+  admin = new pg.Client({ connectionString: database.url });
+  await admin.connect();
+  await admin.query(CREATE_HANDLED_EVENTS);
+  sandbox = await startSandbox();
+  proxy = await startTcpProxy(database.url);
+}, 60_000);
+afterEach(async () => {
+  await service.stop('SIGKILL');
+  await proxy.close();
+  await sandbox.stop();
+  await admin.end();
+  await database.drop();
+});
+
+async function start(file: string): Promise<TestClient> {
+  service = await startTestProcess(`test/faults/support/${file}`, {
+    ...testEnvironment(),
+    ...sandbox.environment,
+    DATABASE_URL: proxy.url,
+    LOG_LEVEL: 'error',
+    SCS_TIMEOUT_MS: '2000',
+    POLL_LEASE_MS: '3000',
+    POLL_MIN_INTERVAL_MS: '200',
+    POLL_MAX_INTERVAL_MS: '2000',
+  });
+  hasEnded = false;
+  void service.exited.then(() => (hasEnded = true));
+  return new TestClient(service.url, ADMIN_KEY);
+}
+
+/** Past the proxy, so nothing that happens there changes what it sees. */
+const directly = <T>(work: (direct: Database) => Promise<T>): Promise<T> => withDatabase(database.url, work);
+
+const terminateBackends = () =>
+  admin.query(
+    `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+      WHERE datname = current_database() AND application_name LIKE 'pv-onboarding%'`,
+  );
+
+interface Probe {
+  readonly askedAt: number;
+  readonly answeredAt: number;
+  readonly live: number | undefined;
+  readonly ready: number | undefined;
+}
+
+/** What apps of the tenant, owners and probes do while the database comes and goes, and what they get. */
+class Load {
+  private running = true;
+  private readonly loops: Promise<void>[];
+  readonly registered: UserAnswer[] = [];
+  readonly references: string[] = [];
+  readonly started: SessionAnswer[] = [];
+  readonly feed: EventAnswer[] = [];
+  /** When a read of rows succeeded, in ms of performance.now(). */
+  readonly successes: number[] = [];
+  readonly probes: Probe[] = [];
+  lastRead = 'none was answered';
+  private cursor = '0';
+
+  constructor(
+    private readonly client: TestClient,
+    sessionIds: readonly string[],
+  ) {
+    const owners = [...sessionIds];
+    this.loops = [
+      ...Array.from({ length: CALLERS }, () => this.repeat(CALL_PAUSE_MS, () => this.registerAndStart())),
+      this.repeat(PROBE_PAUSE_MS, () => this.read()),
+      this.repeat(PROBE_PAUSE_MS, () => this.probe()),
+      this.repeat(PROBE_PAUSE_MS, () => this.followFeed()),
+      this.repeat(100, async () => {
+        const id = owners.pop();
+        if (id !== undefined) await sandbox.control.online(id, { inverters: 1 });
+      }),
+    ];
+  }
+
+  /** Until what was begun is answered. */
+  async stop(): Promise<void> {
+    this.running = false;
+    await Promise.all(this.loops);
+  }
+
+  async followFeed(): Promise<boolean> {
+    const { status, body } = await this.client.call<{ items: EventAnswer[]; next: string }>(
+      'GET',
+      `/events?after=${this.cursor}&limit=200`,
+    );
+    if (status !== 200) return false;
+    this.feed.push(...body.items);
+    this.cursor = body.next;
+    return body.items.length === 0;
+  }
+
+  private async repeat(pauseMs: number, work: () => Promise<unknown>): Promise<void> {
+    while (this.running && !hasEnded) {
+      // A process that ends tears its connections; whether it did is asked of the process.
+      await work().catch(() => {});
+      await sleep(pauseMs);
+    }
+  }
+
+  private async registerAndStart(): Promise<void> {
+    const tenantReference = randomUUID();
+    this.references.push(tenantReference);
+    const ean = `8716${randomInt(1e9, 1e10)}${randomInt(1e3, 1e4)}`;
+    const user = await this.client.call<UserAnswer>('POST', '/users', {
+      tenantReference,
+      gridLocations: [{ ean }],
+    });
+    if (user.status !== 201) return;
+    this.registered.push(user.body);
+    const session = await this.client.start(user.body.gridLocations[0]!.id);
+    if (session.status === 201) this.started.push(session.body);
+  }
+
+  private async read(): Promise<void> {
+    const askedAt = performance.now();
+    const { status } = await this.client.call('GET', '/users?limit=1');
+    const answeredAt = performance.now();
+    this.lastRead = `${status} after ${Math.round(answeredAt - askedAt)} ms`;
+    if (status === 200) this.successes.push(answeredAt);
+  }
+
+  private async probe(): Promise<void> {
+    const askedAt = performance.now();
+    const [live, ready] = await Promise.all(
+      ['live', 'ready'].map(async (kind) => (await fetch(`${this.client.url}/health/${kind}`)).status),
+    );
+    this.probes.push({ askedAt, answeredAt: performance.now(), live, ready });
+  }
+}
+
+async function terminateAgainAndAgain(): Promise<void> {
+  await sleep(500);
+  const until = performance.now() + TERMINATE_FOR_MS;
+  while (performance.now() < until && !hasEnded) {
+    await terminateBackends();
+    await sleep(TERMINATE_EVERY_MS);
+  }
+}
+
+/** Ends every connection and refuses new ones for a while; answers since when and until when. */
+async function stopDatabase(): Promise<{ awayAt: number; backAt: number }> {
+  await proxy.refuse();
+  const awayAt = performance.now();
+  await sleep(STOPPED_MS);
+  const backAt = performance.now();
+  await proxy.accept();
+  return { awayAt, backAt };
+}
+
+const count = async (statement: string, values: unknown[] = []): Promise<number> =>
+  Number((await admin.query<{ count: string }>(statement, values)).rows[0]?.count);
+
+const countOnline = (ids: readonly string[]): Promise<number> =>
+  count(`SELECT count(*) FROM onboarding_sessions WHERE id = ANY($1::uuid[]) AND state = 'online'`, [ids]);
+
+/** What should have happened and has not, in words; empty when nothing is missing. */
+async function findLost(load: Load, sessionIds: readonly string[]): Promise<string[]> {
+  const lost: string[] = [];
+  const note = (what: string, number: number): void => {
+    if (number !== 0) lost.push(`${number} ${what}`);
+  };
+  const ledger = await sandbox.control.ledger();
+  note('sessions are not online', sessionIds.length - (await countOnline(sessionIds)));
+  note(
+    'sessions came online more or less often than once',
+    await count(
+      `SELECT count(*) FROM unnest($1::uuid[]) AS seeded (id)
+        WHERE 1 <> (SELECT count(*) FROM session_transitions WHERE session_id = seeded.id AND to_state = 'online')
+           OR 1 <> (SELECT count(*) FROM domain_events WHERE subject = seeded.id::text AND name = 'session.online')`,
+      [sessionIds],
+    ),
+  );
+  note(
+    'transitions do not follow from the one before',
+    await count(
+      `SELECT count(*) FROM (SELECT from_state, lag(to_state) OVER (PARTITION BY session_id ORDER BY id) AS before
+                               FROM session_transitions) AS steps WHERE before <> from_state`,
+    ),
+  );
+  await directly(async (direct) => {
+    const rows = await readRegistrations(direct);
+    // A call that was answered 503 may have left nothing at all, which is no contradiction.
+    const known = load.references.filter(
+      (reference) =>
+        rows.some(({ tenantReference }) => tenantReference === reference) ||
+        ledger.users.some(({ tenantReference }) => tenantReference === reference),
+    );
+    lost.push(...contradictions(known, ledger, rows));
+    const users = new Set(rows.map(({ userId }) => userId));
+    note('answered users are unknown', load.registered.filter(({ id }) => !users.has(id)).length);
+    const { rows: sessions } = await admin.query<{ id: string }>('SELECT id FROM onboarding_sessions');
+    const ids = new Set(sessions.map(({ id }) => id));
+    note('answered sessions are unknown', load.started.filter(({ id }) => !ids.has(id)).length);
+    const locations = load.registered.map(({ gridLocations }) => gridLocations[0]!.id);
+    const starts = await countStarts(direct, ledger, locations);
+    note(
+      'locations have other sessions than one and its counted orphans',
+      starts.filter(({ effects, orphans }) => effects !== 1 + orphans).length,
+    );
+  });
+  const { rows: events } = await admin.query<{ id: string }>('SELECT id FROM domain_events');
+  const read = new Set(load.feed.map(({ id }) => id));
+  note('events were not read', events.filter(({ id }) => !read.has(id)).length);
+  note('events were read again', load.feed.length - read.size);
+  note(
+    'events were not handled',
+    await count(
+      `SELECT count(*) FROM domain_events, event_handlers
+        WHERE domain_events.name = ANY (events) AND domain_events.id NOT IN (SELECT event_id FROM handled_events)`,
+    ),
+  );
+  return lost;
+}
+
+describe('R9: a database outage is survived', () => {
+  it('under load, with nothing lost and the first success right after it is back', async () => {
+    const client = await start('handling-service.process.ts');
+    const sessionIds = await directly((direct) => seedSessions(direct, sandbox.control, SESSIONS));
+    const load = new Load(client, sessionIds);
+    await terminateAgainAndAgain();
+    const { awayAt, backAt } = await stopDatabase();
+    await waitFor('a call succeeds', () => load.successes.some((at) => at > backAt)).catch((error: Error) => {
+      throw new Error(`${error.message}; the last one: ${load.lastRead}`);
+    });
+    await waitFor(
+      'everything has come to its end',
+      async () =>
+        (await countOnline(sessionIds)) === SESSIONS &&
+        (await count('SELECT count(*) FROM handler_deliveries')) === 0 &&
+        (await count(`SELECT count(*) FROM registrations WHERE status = 'pending'`)) === 0 &&
+        (await count(
+          `SELECT count(*) FROM session_starts WHERE status = 'sending' AND lease_until > now()`,
+        )) === 0,
+      CONVERGED_WITHIN_MS,
+    ).finally(() => load.stop());
+    // As apps do that were told to come back later.
+    for (const { gridLocations } of load.registered) await startAtLast(client, gridLocations[0]!.id);
+    await waitFor('the feed is read to its end', () => load.followFeed());
+
+    const lost = await findLost(load, sessionIds);
+    const backMs = Math.min(...load.successes.filter((at) => at > backAt)) - backAt;
+    const whileAway = load.probes.filter((probe) => probe.askedAt > awayAt && probe.answeredAt < backAt);
+    promise('R9', {
+      figure: `${hasEnded ? 1 : 0} exits, ${lost.length} lost of ${load.references.length} registrations and ${SESSIONS} sessions, first success after ${Math.round(backMs)} ms`,
+      bound: `0, 0, ${BACK_WITHIN_MS} ms`,
+    });
+    expect(hasEnded).toBe(false);
+    expect(lost).toEqual([]);
+    expect(backMs).toBeLessThanOrEqual(BACK_WITHIN_MS);
+    expect(load.started.length).toBeGreaterThan(0);
+    expect(new Set(load.probes.map(({ live }) => live))).toEqual(new Set([200]));
+    expect(new Set(whileAway.map(({ ready }) => ready))).toEqual(new Set([503]));
+    expect(load.probes.at(-1)?.ready).toBe(200);
+  });
+
+  it('turns red when nobody listens to a connection that is checked out', async () => {
+    const client = await start('unhandled-clients.process.ts');
+    const sessionIds = await directly((direct) => seedSessions(direct, sandbox.control, SESSIONS));
+    const load = new Load(client, sessionIds);
+    await terminateAgainAndAgain();
+    await load.stop();
+    expect(hasEnded).toBe(true);
+    caught('R9', 'pool without an error handler per client');
+  });
+});

@@ -1,0 +1,97 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { describe, expect, it } from '@jest/globals';
+import type { NestFastifyApplication } from '@nestjs/platform-fastify';
+import { Database } from '../../../src/platform/database/database.js';
+import { startTestApp } from '../../setup/test-app.js';
+import { caught, promise } from '../support/promise.js';
+
+const CONNECTION_WAIT_MS = 5_000;
+const TOLERANCE_MS = 200;
+const POOL_SIZE = 4;
+const REQUESTS = 8;
+/** One after the other, so that what is done for several of them together is under way when the next comes. */
+const APART_MS = 100;
+
+interface Answered {
+  readonly status: number;
+  readonly code: string | undefined;
+  readonly tookMs: number;
+}
+
+/**
+ * Holds every connection of a service, sends it requests, and answers what they got within `patienceMs`; how long they took is
+ * counted in the time of a timer beside them, so that a busy machine, which is late with all timers, changes nothing.
+ */
+async function askWithFullPool(
+  patienceMs: number,
+  prepare?: (app: NestFastifyApplication) => void,
+): Promise<{ answered: Answered[]; afterwards: number; usualMs: number }> {
+  const service = await startTestApp({ DATABASE_POOL_SIZE: POOL_SIZE, ROLE: 'api' }, prepare && { prepare });
+  const pool = service.app.get(Database).pool;
+  const ask = async (nth = 0): Promise<Answered> => {
+    await sleep(nth * APART_MS);
+    const startedAt = performance.now();
+    const late = sleep(CONNECTION_WAIT_MS, undefined, { ref: false }).then(
+      () => performance.now() - startedAt - CONNECTION_WAIT_MS,
+    );
+    const registration = {
+      tenantReference: `customer ${nth}`,
+      gridLocations: [{ ean: '541448860004178019' }],
+    };
+    const response = await fetch(`${service.url}/api/v1/users`, {
+      headers: { authorization: `Bearer ${service.adminKey}`, 'content-type': 'application/json' },
+      ...(nth % 2 === 1 && { method: 'POST', body: JSON.stringify(registration) }),
+    });
+    const { code } = (await response.json()) as { code?: string };
+    const tookMs = performance.now() - startedAt;
+    return {
+      status: response.status,
+      code,
+      tookMs: tookMs < CONNECTION_WAIT_MS ? tookMs : tookMs - (await late),
+    };
+  };
+  // The first query of all makes Prisma compile its query engine, which is not what is measured.
+  await ask();
+  const { tookMs: usualMs } = await ask();
+  const held = await Promise.all(Array.from({ length: POOL_SIZE }, () => pool.connect()));
+  const answered: Answered[] = [];
+  const asked = Array.from({ length: REQUESTS }, (_, nth) =>
+    ask(nth).then((answer) => void answered.push(answer)),
+  );
+  await Promise.race([Promise.all(asked), sleep(patienceMs, undefined, { ref: false })]);
+  const inTime = [...answered];
+  for (const client of held) client.release();
+  await Promise.all(asked);
+  const { status } = await ask();
+  await service.close();
+  return { answered: inTime, afterwards: status, usualMs };
+}
+
+describe('R10: a full pool fails fast', () => {
+  // Beside each other, since all they do is wait.
+  it.concurrent(
+    'a request gets a 503 within the wait and 200 ms, and the next after it is free a 200',
+    async () => {
+      const { answered, afterwards, usualMs } = await askWithFullPool(10_000);
+      expect(answered).toHaveLength(REQUESTS);
+      for (const { status, code } of answered) expect([status, code]).toEqual([503, 'database_unavailable']);
+      const tookMs = answered.map((answer) => answer.tookMs - usualMs);
+      promise('R10', {
+        figure: `503 after ${Math.round(Math.min(...tookMs))} to ${Math.round(Math.max(...tookMs))} ms`,
+        bound: `${CONNECTION_WAIT_MS + TOLERANCE_MS} ms`,
+      });
+      // One in a busy process is late by what its neighbours take; none waits a second time.
+      expect(Math.min(...tookMs)).toBeLessThan(CONNECTION_WAIT_MS + TOLERANCE_MS);
+      expect(Math.max(...tookMs)).toBeLessThan(CONNECTION_WAIT_MS + 10 * TOLERANCE_MS);
+      expect(afterwards).toBe(200);
+    },
+  );
+
+  it.concurrent("and the same requests wait without end with the pool's own default", async () => {
+    const { answered } = await askWithFullPool(CONNECTION_WAIT_MS + TOLERANCE_MS, (app) => {
+      app.get(Database).pool.options.connectionTimeoutMillis = 0;
+    });
+    expect(answered).toHaveLength(0);
+    caught('R10', 'wait without end');
+  });
+});

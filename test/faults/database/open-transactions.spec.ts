@@ -1,0 +1,183 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterEach, describe, expect, it, jest } from '@jest/globals';
+import { Injectable, Module } from '@nestjs/common';
+import type { NestFastifyApplication } from '@nestjs/platform-fastify';
+import pg from 'pg';
+import type { DomainEvent } from '../../../src/events/domain-event.js';
+import { OnEvent } from '../../../src/events/handlers/on-event.js';
+import { WebhookSender } from '../../../src/events/webhooks/send/sender.service.js';
+import { Database } from '../../../src/platform/database/database.js';
+import { RegistrationSender } from '../../../src/users/registration/sender.service.js';
+import { TestClient } from '../../setup/client.js';
+import type { SandboxOperation } from '../../setup/sandbox-control.js';
+import { startTestApp, type TestApp } from '../../setup/test-app.js';
+import { waitFor } from '../../setup/wait-for.js';
+import { startWebhookSink } from '../../setup/webhook-sink.js';
+import { caught, isLong, promise } from '../support/promise.js';
+import { startSessions } from '../support/replicas.js';
+import { announce, makeEndpoint } from '../support/webhooks.js';
+
+jest.setTimeout(120_000);
+
+const HANG_MS = isLong ? 20_000 : 2_000;
+const SAMPLE_EVERY_MS = 100;
+const OLDEST_MS = 1_000;
+/** No deadline of ours ends a call before the hanging does. */
+const PATIENT = { LOG_LEVEL: 'error', SCS_TIMEOUT_MS: 60_000, POLL_LEASE_MS: 120_000 } as const;
+
+let service: TestApp;
+let client: TestClient;
+
+const handling = new Set<string>();
+let letGo: () => void = () => {};
+let hanging: Promise<void> = Promise.resolve();
+
+/** Calls somebody who does not answer. */
+@Injectable()
+class HangingHandler {
+  @OnEvent('session.started')
+  async call({ id }: DomainEvent<'session.started'>): Promise<void> {
+    handling.add(id);
+    await hanging;
+    handling.delete(id);
+  }
+}
+
+@Module({ providers: [HangingHandler] })
+class HangingHandlers {}
+
+async function start(prepare?: (app: NestFastifyApplication) => void): Promise<void> {
+  hanging = new Promise((resolve) => (letGo = resolve));
+  service = await startTestApp(PATIENT, { modules: [HangingHandlers], ...(prepare && { prepare }) });
+  client = TestClient.of(service);
+}
+afterEach(async () => {
+  letGo();
+  await service.close();
+});
+
+const hold = (operation: SandboxOperation) =>
+  service.sandbox!.control.addFault({ kind: 'hold', operation, times: null });
+
+const isHeld = (id: number, least: number): Promise<unknown> =>
+  waitFor(`${least} answers are held`, async () =>
+    (await service.sandbox!.control.faults()).some((fault) => fault.id === id && fault.holding >= least),
+  );
+
+interface Sampled {
+  readonly samples: number;
+  readonly old: readonly string[];
+}
+
+/** Looks at our transactions for as long as everything hangs. */
+async function sample(): Promise<Sampled> {
+  const admin = new pg.Client({ connectionString: service.environment.DATABASE_URL });
+  await admin.connect();
+  const old: string[] = [];
+  let samples = 0;
+  for (const until = performance.now() + HANG_MS; performance.now() < until; samples++) {
+    const { rows } = await admin.query<{ text: string }>(
+      `SELECT concat_ws(' ', application_name, state, clock_timestamp() - xact_start, query) AS text FROM pg_stat_activity
+        WHERE datname = current_database() AND application_name LIKE 'pv-onboarding%'
+          AND clock_timestamp() - xact_start > $1 * interval '1 ms'`,
+      [OLDEST_MS],
+    );
+    old.push(...rows.map(({ text }) => text));
+    await sleep(SAMPLE_EVERY_MS);
+  }
+  await admin.end();
+  return { samples, old };
+}
+
+/** Has requests, the poller and a handler wait for others, all at once; answers what was seen of transactions meanwhile. */
+async function sampleWhileCallsHang(): Promise<Sampled> {
+  const { control } = service.sandbox!;
+  const locations = await Promise.all([client.locate(), client.locate()]);
+  // Before there are sessions: of one claim, those that were read are not read again while another of it hangs.
+  const reads = await hold('read_session');
+  await startSessions(client, 3);
+  await isHeld(reads.id, 3);
+  await waitFor('the handler hangs', () => handling.size > 0);
+  const registrations = await hold('register_user');
+  const registering = [client.locate(), client.locate()];
+  await isHeld(registrations.id, 2);
+  const starts = await hold('start_session');
+  const starting = locations.map((id) => client.start(id));
+  await isHeld(starts.id, 2);
+  const sampled = await sample();
+  await control.clearFaults();
+  await Promise.all(registering);
+  expect((await Promise.all(starting)).map(({ status }) => status)).toEqual([201, 201]);
+  return sampled;
+}
+
+async function sampleWhileWebhooksHang(): Promise<Sampled> {
+  const sink = await startWebhookSink();
+  try {
+    await sink.behave({ '/hook': { hang: 1 } });
+    await makeEndpoint(client, `${sink.url}/hook`);
+    await announce(service.app.get(Database), 3, 1);
+    await waitFor('the receiver hangs', async () => (await sink.received()).length >= 3);
+    return await sample();
+  } finally {
+    await sink.stop();
+  }
+}
+
+async function sampleWhileTokenHangs(): Promise<Sampled> {
+  const { control } = service.sandbox!;
+  await client.locate();
+  const { id } = await hold('token');
+  await control.revokeTokens();
+  const registering = client.locate();
+  await isHeld(id, 1);
+  const sampled = await sample();
+  await control.clearFaults();
+  await registering;
+  return sampled;
+}
+
+describe('R7: no transaction is open across a network call', () => {
+  it.each([
+    ['every call and a handler hang', sampleWhileCallsHang],
+    ['the renewal of the token hangs', sampleWhileTokenHangs],
+    ['a receiver of webhooks hangs', sampleWhileWebhooksHang],
+  ])('while %s', async (what, sampleWhile) => {
+    await start();
+    const { samples, old } = await sampleWhile();
+    promise('R7', {
+      figure: `${old.length} older than ${OLDEST_MS} ms in ${samples} samples while ${what} for ${HANG_MS / 1_000} s`,
+      bound: '0',
+    });
+    expect(old).toEqual([]);
+    expect(samples).toBeGreaterThan(HANG_MS / SAMPLE_EVERY_MS / 4);
+  });
+
+  it('turns red when a registration is sent inside a transaction', async () => {
+    await start((app) => {
+      const sender = app.get(RegistrationSender);
+      const send = sender.send.bind(sender);
+      sender.send = (claim, priority) =>
+        app.get(Database).transaction(async (tx) => {
+          await tx.query('SELECT 1 FROM users LIMIT 1');
+          return send(claim, priority);
+        });
+    });
+    expect((await sampleWhileCallsHang()).old).not.toEqual([]);
+    caught('R7', 'HTTP inside a transaction');
+  });
+
+  it('turns red when a webhook is sent inside a transaction', async () => {
+    await start((app) => {
+      const sender = app.get(WebhookSender);
+      const sendOver = sender.sendOver.bind(sender);
+      sender.sendOver = (...message) =>
+        app.get(Database).transaction(async (tx) => {
+          await tx.query('SELECT 1 FROM webhook_endpoints LIMIT 1');
+          return sendOver(...message);
+        });
+    });
+    expect((await sampleWhileWebhooksHang()).old).not.toEqual([]);
+    caught('R7', 'a webhook inside a transaction');
+  });
+});

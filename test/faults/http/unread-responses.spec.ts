@@ -1,0 +1,120 @@
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { startServiceProcess } from '../../setup/service-process.js';
+import { createTestDatabase, type TestDatabase } from '../../setup/test-database.js';
+import { ADMIN_KEY, CREDENTIALS, testEnvironment } from '../../setup/test-environment.js';
+import { startTestProcess, type TestProcess } from '../../setup/test-process.js';
+import { waitFor } from '../../setup/wait-for.js';
+import { caught, isLong, promise } from '../support/promise.js';
+import { sendUnread, type UnreadRequests } from '../support/unread-requests.js';
+
+jest.setTimeout(120_000);
+
+const CONNECTIONS = 200;
+/** Fewer do, and a machine that runs the tests must survive it. */
+const CONNECTIONS_OF_BUG = 16;
+const REQUESTS = 'GET /openapi.json HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(1_500);
+const GROWTH_MB = 64;
+const SLOWER = 4;
+/** Below this, what a busy machine does to a request is more than what another client does. */
+const FLOOR_MS = 25;
+const OTHERS = 4;
+const ROUND_MS = 2_000;
+const ROUNDS = isLong ? 10 : 3;
+
+const p99Of = (waits: readonly number[]): number =>
+  waits.toSorted((a, b) => a - b)[Math.floor(waits.length * 0.99)]!;
+
+describe('R62: unread responses cost no memory', () => {
+  let database: TestDatabase;
+  let service: TestProcess;
+  let unread: UnreadRequests | undefined;
+
+  beforeEach(async () => {
+    database = await createTestDatabase();
+  });
+  afterEach(async () => {
+    unread?.leave();
+    await service.stop('SIGKILL');
+    await database.drop();
+  });
+
+  const environment = () => ({
+    ...testEnvironment(),
+    ...CREDENTIALS,
+    DATABASE_URL: database.url,
+    SCS_BASE_URL: 'http://127.0.0.1:9',
+    ROLE: 'api',
+  });
+
+  async function memoryMb(): Promise<number> {
+    const text = await (await fetch(`${service.url}/metrics`)).text();
+    return Number(/^process_resident_memory_bytes (\S+)$/m.exec(text)?.[1]) / 1024 / 1024;
+  }
+
+  async function ask(path: string): Promise<number> {
+    const beganAt = performance.now();
+    const response = await fetch(service.url + path, { headers: { authorization: `Bearer ${ADMIN_KEY}` } });
+    await response.text();
+    expect(response.status).toBe(200);
+    return performance.now() - beganAt;
+  }
+
+  /** What other clients wait, in milliseconds, for as long as `ms`. */
+  async function waitsOfOthers(ms: number): Promise<number[]> {
+    const waits: number[] = [];
+    const until = performance.now() + ms;
+    const client = async (): Promise<void> => {
+      while (performance.now() < until) waits.push(await ask('/api/v1/users?limit=10'));
+    };
+    await Promise.all(Array.from({ length: OTHERS }, client));
+    return waits;
+  }
+
+  /**
+   * The others are measured from before the first connection. Memory is compared with that right before: the requests of the others
+   * alone let the heap grow by more than 100 MB in half a minute, until it is collected.
+   */
+  async function attack(): Promise<{ readonly waits: number[]; readonly growthMb: number }> {
+    const beforeMb = await memoryMb();
+    const others = waitsOfOthers(ROUND_MS);
+    unread = await sendUnread(service.url, CONNECTIONS, REQUESTS);
+    const filledMb = await memoryMb();
+    const waits = await others;
+    const growthMb = Math.max(filledMb, await memoryMb()) - beforeMb;
+    expect(unread.open()).toBe(CONNECTIONS);
+    unread.leave();
+    return { waits, growthMb };
+  }
+
+  it('200 connections with 1,500 requests each that read nothing: memory stays, others are served as before', async () => {
+    service = await startServiceProcess(environment());
+    await waitsOfOthers(ROUND_MS);
+    await ask('/openapi.json');
+    const quiet: number[] = [];
+    const meanwhile: number[] = [];
+    let growthMb = 0;
+    // By turns, so that what else this machine does falls on both.
+    for (let round = 0; round < ROUNDS; round += 1) {
+      quiet.push(...(await waitsOfOthers(ROUND_MS)));
+      const attacked = await attack();
+      meanwhile.push(...attacked.waits);
+      growthMb = Math.max(growthMb, attacked.growthMb);
+    }
+    const longestMs = SLOWER * Math.max(FLOOR_MS, p99Of(quiet));
+    promise('R62', {
+      figure: `${Math.round(growthMb)} MB more, p99 of others ${p99Of(quiet).toFixed(1)} ms without and ${p99Of(meanwhile).toFixed(1)} ms meanwhile`,
+      bound: `${GROWTH_MB} MB, ${longestMs.toFixed(0)} ms`,
+    });
+    expect(growthMb).toBeLessThan(GROWTH_MB);
+    expect(p99Of(meanwhile)).toBeLessThan(longestMs);
+  });
+
+  it('goes red where all that was read of a connection is parsed at once', async () => {
+    service = await startTestProcess('test/faults/support/eager-parser.process.ts', environment());
+    await ask('/openapi.json');
+    const before = await memoryMb();
+    unread = await sendUnread(service.url, CONNECTIONS_OF_BUG, REQUESTS);
+    await waitFor('the memory to grow', async () => (await memoryMb()) - before > GROWTH_MB, 30_000);
+    caught('R62', "Node's default: no limit to pipelined requests");
+  });
+});

@@ -1,0 +1,127 @@
+import { afterEach, describe, expect, it, jest } from '@jest/globals';
+import type { NestFastifyApplication } from '@nestjs/platform-fastify';
+import { SessionsStore } from '../../../src/onboarding/store/sessions.store.js';
+import { waitFor } from '../../setup/wait-for.js';
+import { caught, isLong, promise } from '../support/promise.js';
+import { listOf, sessionBody, type ReadAnswer } from '../support/scripted-remote.js';
+import { startScriptedService, type ScriptedService } from '../support/scripted-service.js';
+
+jest.setTimeout(60_000);
+
+const OF_EACH = isLong ? 10 : 3;
+/** The floor of these tests stands for the 15 s of the default: so many reads of it are ten minutes. */
+const READS = 40;
+
+/** What a remote service may say while it is being deployed. */
+const NONSENSE: Record<string, (sessionId: string) => ReadAnswer> = {
+  'expiresAt in the year 1': (id) => ({ body: sessionBody(id, { expiresAt: '0001-01-01T00:00:00Z' }) }),
+  'expiresAt in the past': (id) => ({ body: sessionBody(id, { expiresAt: '2026-01-01T00:00:00Z' }) }),
+  'expiresAt in the year 9999': (id) => ({ body: sessionBody(id, { expiresAt: '9999-12-31T00:00:00Z' }) }),
+  'not found': () => ({ status: 404, body: '{}' }),
+  gone: () => ({ status: 410, body: '' }),
+  'flags that mean nothing': (id) => ({ body: sessionBody(id, { finished: true, active: true }) }),
+  'an empty object': () => ({ body: '{}' }),
+};
+
+let service: ScriptedService;
+afterEach(() => service.close());
+
+/** Sessions of which nonsense is said for ten minutes, and then that they are online. Returns how many were closed, and came online. */
+async function deploy(prepare?: (app: NestFastifyApplication) => void) {
+  // A late window of no length: whatever seems to end a session ends it at once, if it is believed.
+  service = await startScriptedService({ LATE_ONLINE_DAYS: 0, POLL_MAX_INTERVAL_MS: 50 }, prepare);
+  const { remote, client, database } = service;
+  const count = async () => {
+    const [row] = await database.query<{ closed: number; online: number; events: number }>(
+      `SELECT count(*) FILTER (WHERE closed_at IS NOT NULL)::int AS closed, count(*) FILTER (WHERE state = 'online')::int AS online,
+              (SELECT count(*)::int FROM domain_events WHERE name = 'session.closed') AS events
+         FROM onboarding_sessions`,
+    );
+    return row!;
+  };
+  const said: (readonly [string, (typeof NONSENSE)[string]])[] = [];
+  for (const nonsense of Object.values(NONSENSE)) {
+    for (let nth = 0; nth < OF_EACH; nth++) {
+      const { id } = await client.startNew();
+      remote.script(id, () => nonsense(id));
+      said.push([id, nonsense]);
+    }
+  }
+  const isRead = ([id]: readonly [string, unknown]) => (remote.reads.get(id) ?? 0) >= READS;
+  await waitFor(
+    'everything was read often enough, or closed',
+    async () => said.filter((one) => !isRead(one)).length <= (await count()).closed,
+    30_000,
+  );
+  for (const [id] of said) {
+    const body = sessionBody(id, { finished: true, active: false, inverters: listOf(1) });
+    remote.script(id, () => ({ body }));
+  }
+  await waitFor('all are online or closed', async () => {
+    const { closed, online } = await count();
+    return closed + online === said.length;
+  });
+  return { sessions: said.length, ...(await count()) };
+}
+
+describe('R65: an end needs lasting evidence', () => {
+  it('closes no session for ten minutes of nonsense, and sees it come online', async () => {
+    const { sessions, closed, online, events } = await deploy();
+    promise('R65', {
+      figure: `${closed} of ${sessions} sessions closed after ${READS} reads of nonsense, ${online} online`,
+      bound: '0, all',
+    });
+    expect({ closed, online, events }).toEqual({ closed: 0, online: sessions, events: 0 });
+  });
+
+  it('closes a session that has been gone for hours, reads it once more when asked, and reopens it when it is back', async () => {
+    service = await startScriptedService({});
+    const { remote, client, database } = service;
+    const { id } = await client.startNew();
+    remote.script(id, () => ({ status: 404, body: '{}' }));
+    await waitFor('it is lost', async () => (await client.session(id)).state === 'lost');
+    expect(await client.session(id)).toMatchObject({ closedAt: null, nextCheckAt: expect.any(String) });
+    await database.query(
+      `UPDATE session_polls SET ending_since = ending_since - interval '6 hours', ending_reads = 5 WHERE session_id = $1`,
+      [id],
+    );
+    await waitFor('it is closed', async () => (await client.session(id)).closedAt !== null);
+    expect(await client.eventsOf(id)).toEqual(['session.started', 'session.lost', 'session.closed']);
+
+    const reads = remote.reads.get(id)!;
+    await client.call('POST', `/onboarding/pv/${id}/refresh`);
+    expect(remote.reads.get(id)).toBeGreaterThan(reads);
+    expect(await client.session(id)).toMatchObject({ state: 'lost', nextCheckAt: null });
+
+    const body = sessionBody(id, { finished: true, active: false, inverters: listOf(1) });
+    remote.script(id, () => ({ body }));
+    expect(await client.call('POST', `/onboarding/pv/${id}/refresh`)).toMatchObject({
+      status: 200,
+      body: { state: 'online', closedAt: null },
+    });
+    expect((await client.eventsOf(id)).slice(3)).toEqual([
+      'session.reopened',
+      'session.online',
+      'inverter.online',
+    ]);
+  });
+
+  it('takes an empty 200 for no answer, also about a lost session', async () => {
+    service = await startScriptedService({ ROLE: 'api' });
+    const { remote, client } = service;
+    const { id } = await client.startNew();
+    remote.script(id, () => ({ status: 404, body: '' }));
+    while ((await client.session(id)).state !== 'lost')
+      await client.call('POST', `/onboarding/pv/${id}/refresh`);
+    remote.script(id, () => ({ status: 200, body: '' }));
+    expect((await client.call('POST', `/onboarding/pv/${id}/refresh`)).status).toBe(503);
+  });
+
+  it('turns red when what ends a session need not last', async () => {
+    const { closed } = await deploy((app) => {
+      Object.assign(app.get(SessionsStore)['settings'], { endEvidenceMs: 0 });
+    });
+    expect(closed).toBeGreaterThan(0);
+    caught('R65', 'end that need not last');
+  });
+});

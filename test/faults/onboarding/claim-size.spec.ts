@@ -1,0 +1,108 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { PollsStore } from '../../../src/onboarding/poll/polls.store.js';
+import { SELECT_DUE } from '../../../src/onboarding/poll/polls.sql.js';
+import { Database } from '../../../src/platform/database/database.js';
+import { createTestDatabase, type TestDatabase } from '../../setup/test-database.js';
+import { environmentFor } from '../../setup/test-environment.js';
+import { caught, promise } from '../support/promise.js';
+
+const DUE = 5_000;
+const BATCH = 10;
+const CLAIMERS = 4;
+/** The mutant looks at every row that it has changed again for each further one. */
+const DUE_FOR_MUTANT = 300;
+/** Leaves the planner nothing but nested loops whose inner side is run again for every row of the outer one. */
+const FORCED_PLAN = ['hashjoin', 'mergejoin', 'material', 'memoize', 'hashagg', 'sort']
+  .map((method) => `-c enable_${method}=off`)
+  .join(' ');
+
+let testDatabase: TestDatabase;
+let database: Database;
+let polls: PollsStore;
+
+beforeAll(async () => {
+  testDatabase = await createTestDatabase();
+  const environment = environmentFor(`${testDatabase.url}?options=${encodeURIComponent(FORCED_PLAN)}`, {
+    POLL_MIN_INTERVAL_MS: '600000',
+    POLL_MAX_INTERVAL_MS: '900000',
+  });
+  database = new Database(environment);
+  polls = new PollsStore(database, environment);
+});
+afterAll(async () => {
+  await database.onApplicationShutdown();
+  await testDatabase.drop();
+});
+
+/** The oldest due comes first in the table, too: so a plan that goes through it meets the rows of every further batch. */
+async function makeDue(count: number): Promise<void> {
+  await database.query('TRUNCATE users, poll_batches CASCADE');
+  await database.query(
+    `WITH customer AS (
+       INSERT INTO users (id, tenant_reference, tenant_name, first_name, last_name, email, metadata, created_at, updated_at)
+       VALUES (gen_random_uuid(), 'customer', '', '', '', '', '{}', now(), now()) RETURNING id),
+     location AS (
+       INSERT INTO grid_locations (id, user_id, ean)
+       SELECT gen_random_uuid(), id, '871687400000000001' FROM customer RETURNING id, user_id)
+     INSERT INTO onboarding_sessions (id, user_id, grid_location_id, brand, metadata, state, basis, rule, finished, active,
+                                      created_at, updated_at, expires_at, started_updated_at, state_changed_at, last_checked_at)
+     SELECT gen_random_uuid(), user_id, id, 'brand ' || i, '{}', 'awaiting_owner', 'observed', 'as_started', false, true,
+            now(), now(), now() + interval '1 day', now(), now(), now()
+       FROM location, generate_series(1, ${count}) i`,
+  );
+  await database.query(
+    `INSERT INTO session_polls (session_id, user_id, due_at, claimed_at, checked_at, phase, anchor_at)
+     SELECT id, user_id, now() - row_number() OVER (ORDER BY id DESC) * interval '1 second', now(), now(), 'awaiting_owner', now()
+       FROM onboarding_sessions ORDER BY id`,
+  );
+  await database.query('ANALYZE session_polls');
+}
+
+/** How many rows `claim` changed. */
+async function changedBy(claim: () => Promise<unknown>): Promise<number> {
+  const count = async () =>
+    (
+      await database.query<{ claimed: number }>(
+        'SELECT count(*)::int AS claimed FROM session_polls WHERE batch_id IS NOT NULL',
+      )
+    )[0]!.claimed;
+  const before = await count();
+  await claim();
+  return (await count()) - before;
+}
+
+/** Claims until nothing is due; answers the sessions of every claim. */
+async function claimAll(): Promise<string[][]> {
+  const claims: string[][] = [];
+  for (;;) {
+    const batch = await polls.claimDue(BATCH);
+    if (batch === null) return claims;
+    claims.push(batch.polls.map(({ sessionId }) => sessionId));
+  }
+}
+
+describe('R8: a claim takes no more than its batch', () => {
+  it('changes as many rows as it was asked for, also when only nested loops are left to the planner', async () => {
+    await makeDue(DUE);
+    expect(await changedBy(() => polls.claimDue(BATCH))).toBe(BATCH);
+
+    const claims = (await Promise.all(Array.from({ length: CLAIMERS }, claimAll))).flat();
+    const largest = Math.max(...claims.map((sessions) => sessions.length));
+    promise('R8', {
+      figure: `${largest} at most in ${claims.length} claims of ${DUE} due`,
+      bound: `${BATCH}`,
+    });
+    expect(largest).toBe(BATCH);
+    expect(claims.flat()).toHaveLength(DUE - BATCH);
+    expect(new Set(claims.flat()).size).toBe(DUE - BATCH);
+  });
+
+  it('turns red with a plain subquery that limits and locks', async () => {
+    await makeDue(DUE_FOR_MUTANT);
+    const due = SELECT_DUE.text.match(/MATERIALIZED \((.+?SKIP LOCKED)\)/s)![1]!.replace('*', 'q.session_id');
+    const claimInOneStatement = `
+      UPDATE session_polls SET batch_id = 1, due_at = now() + interval '1 hour' WHERE session_id IN (${due})`;
+    expect(await changedBy(() => database.query(claimInOneStatement, [BATCH]))).toBe(DUE_FOR_MUTANT);
+    caught('R8', 'IN (SELECT … LIMIT …)');
+  });
+});

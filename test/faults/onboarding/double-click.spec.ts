@@ -1,0 +1,48 @@
+import { afterEach, describe, expect, it, jest } from '@jest/globals';
+import { startWithoutIntent } from '../support/lost-starts.js';
+import { caught, promise } from '../support/promise.js';
+import { startReplicas, type ReplicaOptions, type Replicas } from '../support/replicas.js';
+
+jest.setTimeout(60_000);
+
+const CLICKS = 50;
+/** Long enough for every click to be there before the first is answered. */
+const LATENCY_MS = 200;
+
+let replicas: Replicas;
+afterEach(() => replicas.close());
+
+/** Starts a session of one location many times at the same time, over two replicas. */
+async function click(prepare?: ReplicaOptions['prepare']) {
+  replicas = await startReplicas({ count: 2, environment: { ROLE: 'api' }, ...(prepare && { prepare }) });
+  const { control } = replicas.sandbox;
+  const gridLocationId = await replicas.clients[0]!.locate();
+  await control.change({ latencyMs: LATENCY_MS });
+  const answers = await Promise.all(
+    Array.from({ length: CLICKS }, (_, click) =>
+      replicas.clients[click % 2]!.start(gridLocationId, { brand: 'acme' }),
+    ),
+  );
+  return {
+    effects: (await control.ledger()).sessions.length,
+    started: answers.filter(({ status }) => status === 201).length,
+    reused: answers.filter(({ status }) => status === 200).length,
+    sessions: new Set(answers.map(({ body }) => JSON.stringify([body.id, body.startUrl]))).size,
+  };
+}
+
+describe('R18: double clicks are one', () => {
+  it('starts one session for parallel starts of one location, and answers it to all', async () => {
+    const clicked = await click();
+    promise('R18', {
+      figure: `${clicked.effects} session, ${clicked.sessions} answer for ${CLICKS} parallel starts`,
+      bound: '1, 1',
+    });
+    expect(clicked).toEqual({ effects: 1, started: 1, reused: CLICKS - 1, sessions: 1 });
+  });
+
+  it('turns red when a start is looked for, and none is held while it is sent', async () => {
+    expect((await click(startWithoutIntent)).effects).toBeGreaterThan(1);
+    caught('R18', 'start that is looked for and not held');
+  });
+});

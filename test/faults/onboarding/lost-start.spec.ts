@@ -1,0 +1,136 @@
+import { afterEach, describe, expect, it, jest } from '@jest/globals';
+import { Database } from '../../../src/platform/database/database.js';
+import { TestClient, type Answer, type SessionAnswer } from '../../setup/client.js';
+import type { SandboxFault } from '../../setup/sandbox-control.js';
+import { startServiceProcess } from '../../setup/service-process.js';
+import { ADMIN_KEY } from '../../setup/test-environment.js';
+import { waitFor } from '../../setup/wait-for.js';
+import { countStarts, startAtLast, startWithoutIntent } from '../support/lost-starts.js';
+import { caught, isLong, promise } from '../support/promise.js';
+import { repeat, startReplicas, type ReplicaOptions, type Replicas } from '../support/replicas.js';
+
+jest.setTimeout(60_000);
+
+const STARTS = isLong ? 30 : 12;
+/** The answer is lost, and the session has been started. */
+const LOST_ANSWERS: readonly SandboxFault[] = [
+  { kind: 'reset', effect: true },
+  { kind: 'truncate' },
+  { kind: 'stall', effect: true },
+  { kind: 'stall', effect: true, after: 'half' },
+  { kind: 'answer', effect: true, status: 500, body: '{"error":"too late"}' },
+  { kind: 'html', effect: true },
+];
+/** As many as a new limiter lets through at once. */
+const STARTS_PER_PROCESS = 8;
+const PROCESSES = isLong ? 4 : 2;
+const TIMEOUT_MS = 2_000;
+
+let replicas: Replicas;
+afterEach(() => replicas.close());
+
+async function startReplica(prepare?: ReplicaOptions['prepare']): Promise<TestClient> {
+  const environment = { ROLE: 'api', SCS_TIMEOUT_MS: TIMEOUT_MS } as const;
+  replicas = await startReplicas({ count: 1, environment, ...(prepare && { prepare }) });
+  return replicas.clients[0]!;
+}
+
+const locate = (client: TestClient, count: number): Promise<string[]> => repeat(count, () => client.locate());
+
+const database = (): Database => replicas.apps[0]!.app.get(Database);
+
+/** How many sessions there are that nobody knows of: those of no use that were not counted as orphans. */
+async function judge(answers: readonly Answer<SessionAnswer>[], gridLocationIds: readonly string[]) {
+  const starts = await countStarts(database(), await replicas.sandbox.control.ledger(), gridLocationIds);
+  return {
+    withStartUrl: answers.filter(({ body }) => body.startUrl !== null).length,
+    mostSessionsOfOne: Math.max(...starts.map(({ effects }) => effects)),
+    lost: starts.reduce((sum, { effects }) => sum + effects - 1, 0),
+    uncounted: starts.reduce((sum, { effects, orphans }) => sum + Math.abs(effects - 1 - orphans), 0),
+  };
+}
+
+const BOUND = 'all, 2, 0';
+const figureOf = (
+  { withStartUrl, mostSessionsOfOne, uncounted }: Awaited<ReturnType<typeof judge>>,
+  starts: number,
+  what: string,
+): string =>
+  `${withStartUrl} of ${starts} ${what} end with a startUrl, ${mostSessionsOfOne} sessions each at most, ${uncounted} orphans not counted`;
+
+/** Starts a session for each location, and loses the first answer of each. */
+async function startWithLostAnswers(client: TestClient, count: number) {
+  const gridLocationIds = await locate(client, count);
+  for (const [index, contains] of gridLocationIds.entries()) {
+    const fault = LOST_ANSWERS[index % LOST_ANSWERS.length]!;
+    await replicas.sandbox.control.addFault({ operation: 'start_session', contains, times: 1, ...fault });
+  }
+  const answers = await Promise.all(gridLocationIds.map((id) => startAtLast(client, id)));
+  return judge(answers, gridLocationIds);
+}
+
+/** Starts sessions with processes that are killed when all of them are there and none is saved, and asks `client` again. */
+async function startWithKilledProcesses(client: TestClient) {
+  const { control } = replicas.sandbox;
+  const count = PROCESSES * STARTS_PER_PROCESS;
+  const gridLocationIds = await locate(client, count);
+  const killed = await Promise.all(
+    Array.from({ length: PROCESSES }, () =>
+      startServiceProcess({
+        ROLE: 'api',
+        SCS_TIMEOUT_MS: '30000',
+        POLL_LEASE_MS: '60000',
+        DATABASE_URL: replicas.databaseUrl,
+        ...replicas.sandbox.environment,
+      }),
+    ),
+  );
+  const hold = await control.addFault({ kind: 'hold', operation: 'start_session', times: count });
+  const hungUp = Promise.allSettled(
+    gridLocationIds.map((id, index) => new TestClient(killed[index % PROCESSES]!.url, ADMIN_KEY).start(id)),
+  );
+  await waitFor(
+    'every session is started and no answer given',
+    async () => (await control.faults()).some(({ id, holding }) => id === hold.id && holding === count),
+    20_000,
+  );
+  await Promise.all(killed.map((replica) => replica.stop('SIGKILL')));
+  await hungUp;
+  // The leases run out, by the clock that they go by.
+  await database().query(
+    "UPDATE session_starts SET lease_until = clock_timestamp() WHERE status = 'sending'",
+  );
+  const answers = await Promise.all(gridLocationIds.map((id) => startAtLast(client, id)));
+  return judge(answers, gridLocationIds);
+}
+
+describe('R17: a lost start is recovered', () => {
+  it('when the answer is lost', async () => {
+    const judged = await startWithLostAnswers(await startReplica(), STARTS);
+    promise('R17', { figure: figureOf(judged, STARTS, 'lost answers'), bound: BOUND });
+    expect(judged).toEqual({
+      withStartUrl: STARTS,
+      mostSessionsOfOne: 2,
+      lost: STARTS,
+      uncounted: 0,
+    });
+  });
+
+  it('by another replica, when the process that was starting it is killed', async () => {
+    const starts = PROCESSES * STARTS_PER_PROCESS;
+    const judged = await startWithKilledProcesses(await startReplica());
+    promise('R17', { figure: figureOf(judged, starts, 'killed starts'), bound: BOUND });
+    expect(judged).toEqual({
+      withStartUrl: starts,
+      mostSessionsOfOne: 2,
+      lost: starts,
+      uncounted: 0,
+    });
+  });
+
+  it('turns red when the intent is not kept while the answer is awaited', async () => {
+    const client = await startReplica(startWithoutIntent);
+    expect((await startWithLostAnswers(client, LOST_ANSWERS.length)).uncounted).toBe(LOST_ANSWERS.length);
+    caught('R17', 'no intent');
+  });
+});

@@ -1,0 +1,178 @@
+import { afterEach, describe, expect, it, jest } from '@jest/globals';
+import { APPEND_EVENTS } from '../../../src/events/outbox.js';
+import { Database, type Statement } from '../../../src/platform/database/database.js';
+import { waitFor } from '../../setup/wait-for.js';
+import { changeStatement } from '../support/changed-statement.js';
+import { watchLoop } from '../support/loop-watch.js';
+import { caught, promise } from '../support/promise.js';
+import { listOf, sessionBody } from '../support/scripted-remote.js';
+import { startScriptedService, type ScriptedService } from '../support/scripted-service.js';
+
+jest.setTimeout(60_000);
+
+const ONLINE = { finished: true, active: false };
+/** What one response may hold; beyond it the session is not recognised. */
+const MOST = 1_000;
+
+let service: ScriptedService;
+afterEach(() => service.close());
+
+/** Bytes that a session has in observations, inverters and events. */
+async function bytesOf(sessionId: string): Promise<number> {
+  const [row] = await service.database.query<{ bytes: number }>(
+    `SELECT ((SELECT coalesce(sum(octet_length(body::text)), 0) FROM session_observations WHERE session_id = $1)
+           + (SELECT coalesce(sum(pg_column_size(i.*)), 0) FROM inverters i WHERE session_id = $1)
+           + (SELECT sum(octet_length(data::text)) FROM domain_events WHERE subject = $1::text))::int AS bytes`,
+    [sessionId],
+  );
+  return row!.bytes;
+}
+
+/** Starts a session, has it answered with so many inverters, and reads it. */
+async function readMany(inverters: number) {
+  const { id } = await service.client.startNew();
+  const before = await bytesOf(id);
+  const body = sessionBody(id, { ...ONLINE, inverters: listOf(inverters) });
+  service.remote.script(id, () => ({ body }));
+  const { status } = await service.client.call('POST', `/onboarding/pv/${id}/refresh`);
+  const session = await service.client.session(id);
+  return { id, status, session, times: ((await bytesOf(id)) - before) / body.length };
+}
+
+describe('R64: work is linear in the answer', () => {
+  it('records each inverter of a long list once, and of one that is too long nothing but the answer', async () => {
+    service = await startScriptedService({ ROLE: 'api' });
+    const loop = watchLoop();
+    const accepted = [await readMany(10), await readMany(100), await readMany(MOST)];
+    expect(accepted.map(({ session }) => [session.state, session.inverters.length])).toEqual([
+      ['online', 10],
+      ['online', 100],
+      ['online', MOST],
+    ]);
+    // Ten times as many cost no more for each byte of the response.
+    const [, some, most] = accepted;
+    expect(most!.times).toBeLessThan(some!.times * 1.2);
+
+    const refused = [
+      await readMany(MOST + 1),
+      await readMany(2_500),
+      await readMany(4_500),
+      await readMany(22_000),
+    ];
+    const blockedMs = loop.end();
+    for (const { status, session } of refused)
+      expect([status, session.state, session.inverters]).toEqual([200, 'unrecognised', []]);
+    const times = Math.max(...refused.map((read) => read.times));
+    promise('R64', {
+      figure: `${times.toFixed(1)} × the answer written for up to 22,000 inverters, ${Math.round(blockedMs)} ms without a break`,
+      bound: '4, 150 ms',
+    });
+    expect(times).toBeLessThanOrEqual(4);
+    expect(blockedMs).toBeLessThan(150);
+
+    const events = (await service.client.events()).filter(({ subject }) => subject === refused[3]!.id);
+    expect(events.at(-1)).toMatchObject({ data: { rule: 'too_many_inverters', inverters: [] } });
+    expect(await service.client.eventsOf(accepted[2]!.id)).toHaveLength(MOST + 2);
+  });
+
+  it('lets the others go on, and takes the list once it is one that a session can have', async () => {
+    service = await startScriptedService({});
+    const many = await service.client.startNew();
+    const other = await service.client.startNew();
+    const tooMany = sessionBody(many.id, { ...ONLINE, inverters: listOf(22_000) });
+    service.remote.script(many.id, () => ({ body: tooMany }));
+    service.remote.script(other.id, () => ({
+      body: sessionBody(other.id, { ...ONLINE, inverters: listOf(1) }),
+    }));
+    const inState = (id: string, state: string) =>
+      waitFor(`${state}`, async () => (await service.client.session(id)).state === state);
+    await inState(many.id, 'unrecognised');
+    await inState(other.id, 'online');
+    const few = sessionBody(many.id, { ...ONLINE, inverters: listOf(2) });
+    service.remote.script(many.id, () => ({ body: few }));
+    await inState(many.id, 'online');
+  });
+
+  it('takes an answer of any shape without a break', async () => {
+    service = await startScriptedService({ ROLE: 'api' });
+    const fields = Array.from({ length: 90_000 }, (_, index) => `"f${index}":1`).join();
+    const deep = Array.from({ length: 8_000 }, () => '['.repeat(61) + ']'.repeat(61)).join();
+    const escaped = `"\\u0073tartUrl":"x","values":[${'0,'.repeat(45_000)}0]`;
+    const loop = watchLoop();
+    for (const [odd, expected] of [
+      [fields, 503],
+      [`"a":[${deep}]`, 503],
+      [escaped, 200],
+    ] as const) {
+      const { id } = await service.client.startNew();
+      service.remote.script(id, () => ({ body: sessionBody(id).replace(/}$/, `,${odd}}`) }));
+      const { status } = await service.client.call('POST', `/onboarding/pv/${id}/refresh`);
+      expect(status).toBe(expected);
+      expect((await service.client.session(id)).state).toMatch(/^awaiting_/);
+    }
+    expect(loop.end()).toBeLessThan(150);
+  });
+
+  it('writes what comes in at once in statements of a bounded size', async () => {
+    let largest = 0;
+    service = await startScriptedService({}, (app) => {
+      const database = app.get(Database);
+      const transaction = database.transaction.bind(database);
+      database.transaction = (work) =>
+        transaction((tx) =>
+          work({
+            ...tx,
+            query: <Row>(statement: string | Statement, values: readonly unknown[] = []) => {
+              const lengths = values.map((value) => (typeof value === 'string' ? value.length : 0));
+              largest = Math.max(largest, ...lengths);
+              return tx.query<Row>(statement, values);
+            },
+          }),
+        );
+    });
+    const metadata = { note: 'x'.repeat(4_000) };
+    const sessions = await Promise.all(
+      Array.from({ length: 8 }, () => service.client.startNew({ metadata })),
+    );
+    const all = (what: string, is: (missingSince: string | null) => boolean) =>
+      waitFor(
+        what,
+        async () => {
+          const now = await Promise.all(sessions.map(({ id }) => service.client.session(id)));
+          return now.every(
+            ({ inverters }) =>
+              inverters.length === MOST && inverters.every(({ missingSince }) => is(missingSince)),
+          );
+        },
+        30_000,
+      );
+    for (const { id } of sessions) {
+      const body = sessionBody(id, { ...ONLINE, inverters: listOf(MOST) });
+      service.remote.script(id, () => ({ body }));
+    }
+    await all('all to be online', (missingSince) => missingSince === null);
+    // Now each of them is missing, which the answer does not show.
+    for (const { id } of sessions)
+      service.remote.script(id, () => ({ body: sessionBody(id, { ...ONLINE, inverters: listOf(0) }) }));
+    await all('all to be missing', (missingSince) => missingSince !== null);
+    // One answer with the most inverters has 5 MB of events.
+    expect(largest).toBeLessThan(6 * 1024 * 1024);
+  });
+
+  it('turns red when each event repeats the list', async () => {
+    service = await startScriptedService({ ROLE: 'api' }, (app) =>
+      changeStatement(
+        app,
+        APPEND_EVENTS,
+        "item -> 'data'",
+        // In the metadata, where the contract of events allows anything.
+        `CASE WHEN item -> 'data' ? 'metadata' THEN jsonb_set(item -> 'data', '{metadata,inverters}',
+           (SELECT coalesce(jsonb_agg(i.id), '[]') FROM inverters i WHERE i.session_id::text = item ->> 'subject'))
+              ELSE item -> 'data' END`,
+      ),
+    );
+    const [some, most] = [await readMany(100), await readMany(MOST)];
+    expect(most.times).toBeGreaterThan(some.times * 1.2);
+    caught('R64', 'list of inverters in each event');
+  });
+});

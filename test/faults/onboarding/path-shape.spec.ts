@@ -1,0 +1,128 @@
+import { afterEach, describe, expect, it, jest } from '@jest/globals';
+import type { NestFastifyApplication } from '@nestjs/platform-fastify';
+import { AuthorisedRemote } from '../../../src/auth/authorised-remote.service.js';
+import { SessionReader } from '../../../src/onboarding/remote/session-reader.service.js';
+import { Database } from '../../../src/platform/database/database.js';
+import { Environment } from '../../../src/platform/env/environment.js';
+import { ContractDrift } from '../../../src/remote/drift/contract-drift.service.js';
+import { waitFor } from '../../setup/wait-for.js';
+import { caught, promise } from '../support/promise.js';
+import { startReplicas, type ReplicaOptions, type Replicas } from '../support/replicas.js';
+import { seedSessions } from '../support/seeded-sessions.js';
+
+jest.setTimeout(60_000);
+
+type Shape = 'onboarding' | 'user';
+
+const SESSIONS = 60;
+const CHANGES: readonly (Shape | 'both')[] = ['user', 'onboarding', 'both', 'user', 'onboarding'];
+
+let replicas: Replicas;
+afterEach(() => replicas.close());
+
+const database = (): Database => replicas.apps[0]!.app.get(Database);
+
+const start = async (options: Omit<ReplicaOptions, 'count'>): Promise<void> => {
+  replicas = await startReplicas({ count: 1, ...options });
+};
+
+/** What the reads of `read` asked for, and how that was answered. */
+async function requestsOf(read: () => Promise<unknown>): Promise<string[]> {
+  const { control } = replicas.sandbox;
+  const seen = (await control.requests()).length;
+  await read();
+  return (await control.requests())
+    .slice(seen)
+    .filter(({ operation }) => operation === 'read_session')
+    .map(({ path, status }) => `${path.includes('/users/') ? 'user' : 'onboarding'} ${status}`);
+}
+
+const countStates = (state: string): Promise<number> =>
+  database()
+    .query<{ count: number }>('SELECT count(*)::int FROM onboarding_sessions WHERE state = $1', [state])
+    .then(([row]) => row!.count);
+
+/** Watches sessions while the remote service changes the shape that it serves, until every change was read by all. */
+async function watchChanges(): Promise<void> {
+  const { control } = replicas.sandbox;
+  const ids = await seedSessions(database(), control, SESSIONS);
+  for (const sessionPath of CHANGES) {
+    await control.change({ sessionPath });
+    const [{ now } = { now: new Date() }] = await database().query<{ now: Date }>(
+      'SELECT clock_timestamp() AS now',
+    );
+    await waitFor(
+      `every session was read from a service that serves ${sessionPath}`,
+      async () => {
+        const rows = await database().query(
+          'SELECT FROM session_polls WHERE checked_at > $1 AND failures = 0 AND not_found = 0',
+          [now],
+        );
+        return rows.length === SESSIONS || (await countStates('lost')) > 0;
+      },
+      20_000,
+    );
+  }
+  expect(ids).toHaveLength(SESSIONS);
+}
+
+/** The bug: a 404 of the shape that is asked first is believed. */
+const believeFirst404 = (app: NestFastifyApplication): void => {
+  const reader = app.get(SessionReader);
+  const environment = { ...app.get(Environment), SCS_SESSION_PATH: 'onboarding' } as const;
+  const single = new SessionReader(app.get(AuthorisedRemote), environment, app.get(ContractDrift));
+  reader.read = single.read.bind(single);
+};
+
+describe('R21: a path shape is learned', () => {
+  it.each<{ served: Shape | 'both'; first: string[]; next: string[] }>([
+    { served: 'onboarding', first: ['onboarding 200'], next: ['onboarding 200'] },
+    { served: 'user', first: ['onboarding 404', 'user 200'], next: ['user 200'] },
+    { served: 'both', first: ['onboarding 200'], next: ['onboarding 200'] },
+  ])('is pinned after two calls at most where $served is served', async ({ served, first, next }) => {
+    await start({ environment: { ROLE: 'api' } });
+    const [client] = replicas.clients;
+    await replicas.sandbox.control.change({ sessionPath: served });
+    const { id } = await client!.startNew();
+    const refresh = () => client!.call('POST', `/onboarding/pv/${id}/refresh`);
+    const requests = await requestsOf(refresh);
+    promise('R21', { figure: `${requests.length} calls until pinned where ${served} is served`, bound: '2' });
+    expect(requests).toEqual(first);
+    expect(await requestsOf(refresh)).toEqual(next);
+  });
+
+  it('is learned anew, and no longer tried first, when the service changes to the other', async () => {
+    await start({ environment: { ROLE: 'api' } });
+    const { control } = replicas.sandbox;
+    const [client] = replicas.clients;
+    const { id } = await client!.startNew();
+    const refresh = () => client!.call('POST', `/onboarding/pv/${id}/refresh`);
+    await control.change({ sessionPath: 'user' });
+    await refresh();
+    await control.change({ sessionPath: 'onboarding' });
+    expect(await requestsOf(refresh)).toEqual(['user 404', 'onboarding 200']);
+    expect(await requestsOf(refresh)).toEqual(['onboarding 200']);
+    await control.change({ sessionPath: 'user' });
+    expect(await requestsOf(refresh)).toEqual(['onboarding 404', 'user 200']);
+    expect(await requestsOf(refresh)).toEqual(['user 200']);
+  });
+
+  it('loses no session while the service changes again and again', async () => {
+    await start({});
+    await watchChanges();
+    const lost = await countStates('lost');
+    promise('R21', {
+      figure: `${lost} of ${SESSIONS} sessions lost in ${CHANGES.length} changes`,
+      bound: '0',
+    });
+    expect(lost).toBe(0);
+  });
+
+  it('turns red when a 404 of the first shape is believed', async () => {
+    await start({ prepare: believeFirst404 });
+    await replicas.sandbox.control.change({ sessionPath: 'user' });
+    await seedSessions(database(), replicas.sandbox.control, SESSIONS);
+    await waitFor('every session is lost', async () => (await countStates('lost')) === SESSIONS, 20_000);
+    caught('R21', 'a 404 of the first shape is believed');
+  });
+});

@@ -1,0 +1,130 @@
+import { afterEach, describe, expect, it, jest } from '@jest/globals';
+import type { NestFastifyApplication } from '@nestjs/platform-fastify';
+import { SessionsStore } from '../../../src/onboarding/store/sessions.store.js';
+import { Database } from '../../../src/platform/database/database.js';
+import { waitFor } from '../../setup/wait-for.js';
+import { gatePolling, type PollingGate } from '../support/polling-gate.js';
+import { caught, isLong, promise } from '../support/promise.js';
+import { startReplicas, type Replicas } from '../support/replicas.js';
+import { seedSessions } from '../support/seeded-sessions.js';
+
+jest.setTimeout(60_000);
+
+const SESSIONS = isLong ? 500 : 100;
+/** As many as a new limiter reads at once. */
+const TOGETHER = 8;
+
+let replicas: Replicas;
+let gate: PollingGate;
+afterEach(() => replicas.close());
+
+/** Sessions that have all come online at the remote service, one of which no answer can be saved of. */
+async function poisonOne(mutate: (app: NestFastifyApplication) => void = () => {}): Promise<string> {
+  replicas = await startReplicas({
+    count: 1,
+    prepare: (app) => {
+      gate = gatePolling(app);
+      mutate(app);
+    },
+  });
+  const { control } = replicas.sandbox;
+  const ids = await seedSessions(database(), control, SESSIONS);
+  for (const id of ids) await control.online(id, { inverters: 1 });
+  const poisoned = ids[TOGETHER - 1]!;
+  await database().query(`
+    CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE 'poisoned'; END $$;
+    CREATE TRIGGER poison BEFORE INSERT ON session_observations FOR EACH ROW
+      WHEN (new.session_id = '${poisoned}') EXECUTE FUNCTION refuse()`);
+  await readTogether(ids.slice(0, TOGETHER));
+  return poisoned;
+}
+
+/** Reads these first, the last of them last, and answers them all at once: the first is written alone, the others together. */
+async function readTogether(ids: readonly string[]): Promise<void> {
+  const { control } = replicas.sandbox;
+  await database().query(
+    `UPDATE session_polls SET due_at = clock_timestamp() - interval '1 hour' + array_position($1::uuid[], session_id) * interval '1 second'
+      WHERE session_id = ANY($1::uuid[])`,
+    [ids],
+  );
+  const hold = await control.addFault({ kind: 'hold', operation: 'read_session', times: ids.length });
+  gate.open();
+  await waitFor('their answers are held back', async () =>
+    (await control.faults()).some(({ holding }) => holding === ids.length),
+  );
+  await control.release(hold.id);
+}
+
+const database = (): Database => replicas.apps[0]!.app.get(Database);
+
+async function countOnline(): Promise<number> {
+  const [row] = await database().query<{ online: number }>(
+    "SELECT count(*)::int AS online FROM onboarding_sessions WHERE state = 'online'",
+  );
+  return row!.online;
+}
+
+const findSetAside = () =>
+  database().query<{ id: string; last_error: string; next_check_at: Date }>(
+    `SELECT session_id AS id, last_error, next_check_at FROM admin.sessions WHERE last_error LIKE '%cannot be saved%'`,
+  );
+
+describe('R24: one poisoned row stops nobody', () => {
+  it('saves every other session, and sets the one aside where it is seen', async () => {
+    const poisoned = await poisonOne();
+    await waitFor(
+      'every other session is online',
+      async () => (await countOnline()) === SESSIONS - 1,
+      30_000,
+    );
+    const [setAside, ...more] = await waitFor('it is set aside', async () => {
+      const rows = await findSetAside();
+      return rows.length > 0 && rows;
+    });
+    promise('R24', {
+      figure: `${await countOnline()} of ${SESSIONS} converge, ${more.length + 1} set aside and shown`,
+      bound: `${SESSIONS - 1}, 1`,
+    });
+    expect([setAside!.id, setAside!.last_error, more]).toEqual([
+      poisoned,
+      'the answer cannot be saved (SQLSTATE P0001)',
+      [],
+    ]);
+    expect(setAside!.next_check_at.getTime()).toBeGreaterThan(Date.now() + 60_000);
+    expect(await replicas.clients[0]!.session(poisoned)).toMatchObject({ state: 'awaiting_owner' });
+  });
+
+  it('does not call it checked either when somebody asks to read it now', async () => {
+    const poisoned = await poisonOne();
+    await waitFor('it is set aside', async () => (await findSetAside()).length > 0, 30_000);
+    const [client] = replicas.clients;
+    const { checkedAt } = await client!.session(poisoned);
+    expect((await client!.call('POST', `/onboarding/pv/${poisoned}/refresh`)).status).toBe(500);
+    expect(await client!.session(poisoned)).toMatchObject({ checkedAt, state: 'awaiting_owner' });
+    expect(await findSetAside()).toHaveLength(1);
+  });
+
+  it('turns red when those that are saved together fail together', async () => {
+    const failTogether = (app: NestFastifyApplication) => {
+      const sessions = app.get(SessionsStore);
+      const applyReadings = sessions.applyReadings.bind(sessions);
+      const failed = new Map<string, Error>();
+      sessions.applyReadings = async (readings) => {
+        const error = readings.map(({ sessionId }) => failed.get(sessionId)).find(Boolean);
+        if (error !== undefined) throw error;
+        return applyReadings(readings).catch((cause: Error) => {
+          for (const { sessionId } of readings) failed.set(sessionId, cause);
+          throw cause;
+        });
+      };
+    };
+    await poisonOne(failTogether);
+    await waitFor(
+      'each is online or set aside',
+      async () => (await countOnline()) + (await findSetAside()).length === SESSIONS,
+      30_000,
+    );
+    expect(await countOnline()).toBeLessThan(SESSIONS - 1);
+    caught('R24', 'one batch, one error');
+  });
+});

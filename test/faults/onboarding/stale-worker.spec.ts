@@ -1,0 +1,199 @@
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import type { NestFastifyApplication } from '@nestjs/platform-fastify';
+import { PollsStore } from '../../../src/onboarding/poll/polls.store.js';
+import { RECORD_FAILURES } from '../../../src/onboarding/poll/polls.sql.js';
+import { SessionsStore } from '../../../src/onboarding/store/sessions.store.js';
+import { Database } from '../../../src/platform/database/database.js';
+import { startServiceProcess } from '../../setup/service-process.js';
+import { waitFor } from '../../setup/wait-for.js';
+import { changeStatement } from '../support/changed-statement.js';
+import { gatePolling, type PollingGate } from '../support/polling-gate.js';
+import { caught, isLong, promise } from '../support/promise.js';
+import { startReplicas, startSessions, type Replicas } from '../support/replicas.js';
+import { readSessionRecords } from '../support/session-records.js';
+
+jest.setTimeout(isLong ? 180_000 : 60_000);
+
+/** As many as a new limiter reads at once. */
+const SESSIONS = 8;
+const ROUNDS = isLong ? 10 : 2;
+/** So long that a session is due when the test says so, and not before. */
+const INTERVALS = { POLL_MIN_INTERVAL_MS: 60_000, POLL_MAX_INTERVAL_MS: 600_000 };
+
+let replicas: Replicas;
+let gates: PollingGate[];
+/** Sessions about which the stalled replica has written, or tried to. */
+let written: Set<string>;
+
+beforeEach(() => {
+  gates = [];
+  written = new Set();
+});
+afterEach(() => replicas.close());
+
+/** The first replica neither extends a lease nor ends one that ran out, as one that stands still does not. */
+const stall =
+  (mutate: (app: NestFastifyApplication) => void) => (app: NestFastifyApplication, replica: number) => {
+    gates[replica] = gatePolling(app);
+    if (replica > 0) return;
+    const polls = app.get(PollsStore);
+    polls.extendLeases = async (ids) => new Set(ids);
+    polls.releaseExpiredBatches = async () => 0;
+    mutate(app);
+    const sessions = app.get(SessionsStore);
+    const applyReadings = sessions.applyReadings.bind(sessions);
+    sessions.applyReadings = async (readings) => {
+      const result = await applyReadings(readings);
+      for (const { sessionId } of readings) written.add(sessionId);
+      return result;
+    };
+    const recordFailures = polls.recordFailures.bind(polls);
+    polls.recordFailures = async (failed) => {
+      await recordFailures(failed);
+      for (const { sessionId } of failed) written.add(sessionId);
+    };
+  };
+
+interface HeldReads {
+  /** Whose held answer says that the owner has finished. */
+  readonly changed: readonly string[];
+  /** Whose held answer cannot be read. */
+  readonly unreadable: readonly string[];
+  release(): Promise<void>;
+}
+
+/** Sessions that are due, with the answers of their next reads held back. */
+async function holdReads(): Promise<HeldReads> {
+  const { control } = replicas.sandbox;
+  const ids = (await startSessions(replicas.clients.at(-1)!, SESSIONS)).map(({ id }) => id);
+  const changed = ids.filter((_, index) => index % 2 === 0);
+  const unreadable = ids.filter((_, index) => index % 2 === 1);
+  for (const id of changed) await control.complete(id);
+  for (const id of unreadable) await control.fields(id, { set: { finished: 'perhaps' } });
+  const { id: fault } = await control.addFault({ kind: 'hold', operation: 'read_session', times: SESSIONS });
+  await makeDue(ids);
+  return { changed, unreadable, release: async () => void (await control.release(fault)) };
+}
+
+const database = (): Database => replicas.apps.at(-1)!.app.get(Database);
+
+const makeDue = (ids: readonly string[]) =>
+  database().query('UPDATE session_polls SET due_at = clock_timestamp() WHERE session_id = ANY($1::uuid[])', [
+    ids,
+  ]);
+
+const areAllHeld = (): Promise<unknown> =>
+  waitFor('every answer is held back', async () =>
+    (await replicas.sandbox.control.faults()).some(({ holding }) => holding === SESSIONS),
+  );
+
+/** The lease runs out, and the other replica reads every session and finds it online. */
+async function finishElsewhere({ changed, unreadable }: HeldReads): Promise<void> {
+  const { control } = replicas.sandbox;
+  const client = replicas.clients.at(-1)!;
+  const gate = gates.at(-1)!;
+  await database().query("UPDATE poll_batches SET lease_until = clock_timestamp() - interval '1 second'");
+  for (const id of unreadable) await control.fields(id);
+  for (const id of [...changed, ...unreadable]) await control.online(id, { inverters: 1 });
+  gate.open();
+  for (const id of [...changed, ...unreadable]) {
+    await waitFor(`${id} is online`, async () => (await client.session(id)).state === 'online');
+  }
+  gate.close();
+  await waitFor('nothing is being read', async () => {
+    const rows = await database().query('SELECT FROM poll_batches');
+    return rows.length === 0;
+  });
+}
+
+/** Which sessions the stalled replica still changed when its answers came after all. */
+async function staleWrites(held: HeldReads, resume: () => Promise<unknown>): Promise<string[]> {
+  const before = await readSessionRecords(database());
+  await held.release();
+  await resume();
+  const after = await readSessionRecords(database());
+  return [...before].filter(([id, record]) => after.get(id) !== record).map(([id]) => id);
+}
+
+/** One round with a stalled replica in this process, whose methods can be mutated. */
+async function runRound(): Promise<{ held: HeldReads; stale: string[] }> {
+  const held = await holdReads();
+  gates[0]!.open();
+  await areAllHeld();
+  gates[0]!.close();
+  await finishElsewhere(held);
+  const ids = [...held.changed, ...held.unreadable];
+  const stale = await staleWrites(held, () =>
+    waitFor('the stalled replica has written', () => ids.every((id) => written.has(id))),
+  );
+  return { held, stale: stale.sort() };
+}
+
+describe('R3: a worker whose lease ran out changes nothing', () => {
+  it('when its answers come after another replica has finished its sessions', async () => {
+    replicas = await startReplicas({ count: 2, environment: INTERVALS, prepare: stall(() => {}) });
+    const stale: string[] = [];
+    for (let round = 0; round < ROUNDS; round++) stale.push(...(await runRound()).stale);
+    promise('R3', {
+      figure: `${stale.length} stale writes in ${ROUNDS} rounds of ${SESSIONS} sessions`,
+      bound: '0',
+    });
+    expect(stale).toEqual([]);
+  });
+
+  it('when its process stood still meanwhile', async () => {
+    replicas = await startReplicas({
+      count: 1,
+      environment: INTERVALS,
+      prepare: (app) => gates.push(gatePolling(app)),
+    });
+    const held = await holdReads();
+    const worker = await startServiceProcess({
+      ROLE: 'worker',
+      DATABASE_URL: replicas.databaseUrl,
+      ...replicas.sandbox.environment,
+      ...Object.fromEntries(Object.entries(INTERVALS).map(([name, ms]) => [name, String(ms)])),
+    });
+    await areAllHeld();
+    worker.kill('SIGSTOP');
+    await finishElsewhere(held);
+    const stale = await staleWrites(held, async () => {
+      worker.kill('SIGCONT');
+      await waitFor('the worker knows that it is too late', () => /lease/.test(worker.logs()));
+      await worker.stop();
+    });
+    promise('R3', { figure: `${stale.length} stale writes of a process that stood still`, bound: '0' });
+    expect(stale).toEqual([]);
+  });
+
+  it('turns red when an answer is written by the id of its session only', async () => {
+    const writeByIdOnly = (app: NestFastifyApplication) => {
+      const sessions = app.get(SessionsStore);
+      const applyReadings = sessions.applyReadings.bind(sessions);
+      sessions.applyReadings = async (readings) => {
+        const holders = await app
+          .get(Database)
+          .query<{ id: string; batchId: string }>(
+            'SELECT session_id AS id, batch_id::text AS "batchId" FROM session_polls',
+          );
+        const holderOf = new Map(holders.map(({ id, batchId }) => [id, batchId]));
+        return applyReadings(
+          readings.map((reading) => ({ ...reading, batchId: holderOf.get(reading.sessionId)! })),
+        );
+      };
+    };
+    replicas = await startReplicas({ count: 2, environment: INTERVALS, prepare: stall(writeByIdOnly) });
+    const { held, stale } = await runRound();
+    expect(stale).toEqual([...held.changed].sort());
+    caught('R3', 'answer written by id only');
+  });
+
+  it('turns red when a failed read is written by the id of its session only', async () => {
+    const writeByIdOnly = (app: NestFastifyApplication) =>
+      changeStatement(app, RECORD_FAILURES, 'AND p.batch_id = f.batch_id', '');
+    replicas = await startReplicas({ count: 2, environment: INTERVALS, prepare: stall(writeByIdOnly) });
+    const { held, stale } = await runRound();
+    expect(stale).toEqual([...held.unreadable].sort());
+    caught('R3', 'failure written by id only');
+  });
+});

@@ -1,0 +1,116 @@
+import { randomUUID } from 'node:crypto';
+import { afterEach, describe, expect, it, jest } from '@jest/globals';
+import type { NestFastifyApplication } from '@nestjs/platform-fastify';
+import { SELECT_ONE } from '../../../src/onboarding/poll/polls.sql.js';
+import { changeStatement } from '../support/changed-statement.js';
+import { caught, isLong, promise } from '../support/promise.js';
+import { listOf, sessionBody } from '../support/scripted-remote.js';
+import { startScriptedService, type ScriptedService } from '../support/scripted-service.js';
+
+jest.setTimeout(60_000);
+
+const READS = isLong ? 1_000 : 200;
+/** The changes that are recorded at once, and the start. */
+const MOST_ROWS = 31;
+
+let service: ScriptedService;
+afterEach(() => service.close());
+
+/** One reader only: what is asked for is read, and nothing else. */
+const start = async (prepare?: (app: NestFastifyApplication) => void): Promise<string> => {
+  service = await startScriptedService({ ROLE: 'api' }, prepare);
+  return (await service.client.startNew()).id;
+};
+
+async function refresh(id: string, times = 1): Promise<void> {
+  for (let nth = 0; nth < times; nth++)
+    expect((await service.client.call('POST', `/onboarding/pv/${id}/refresh`)).status).toBe(200);
+}
+
+async function rowsOf(id: string) {
+  const [row] = await service.database.query<{ observations: number; events: number; changedAt: Date }>(
+    `SELECT (SELECT count(*)::int FROM session_observations WHERE session_id = $1) AS observations,
+            (SELECT count(*)::int FROM domain_events WHERE subject = $1::text) AS events,
+            (SELECT changed_at FROM onboarding_sessions WHERE id = $1) AS "changedAt"`,
+    [id],
+  );
+  return row!;
+}
+
+describe('R66: volatile answers do not grow', () => {
+  it('keeps one answer that is new at every read in nothing that is read', async () => {
+    const id = await start();
+    const volatile = () => ({
+      body: sessionBody(id, { serverTime: Date.now(), [`request_${randomUUID()}`]: 'x'.repeat(1_000) }),
+    });
+    service.remote.script(id, volatile);
+    await refresh(id);
+    const { changedAt } = await rowsOf(id);
+    await refresh(id, READS);
+    const rows = await rowsOf(id);
+    promise('R66', { figure: `${rows.observations} rows for ${READS} volatile answers`, bound: '3' });
+    expect(rows).toEqual({ observations: 2, events: 1, changedAt });
+
+    await service.database.query(
+      `UPDATE session_polls SET answer_kept_at = answer_kept_at - interval '1 hour'`,
+    );
+    await refresh(id);
+    expect(await rowsOf(id)).toEqual({ observations: 2, events: 1, changedAt });
+  });
+
+  it('moves no session in the lists by a read that failed or found the same', async () => {
+    const id = await start();
+    await refresh(id);
+    const { changedAt } = await rowsOf(id);
+    service.remote.script(id, (nth) =>
+      nth % 2 === 0 ? { status: 500, body: '' } : { body: sessionBody(id) },
+    );
+    for (let nth = 0; nth < 6; nth++) await service.client.call('POST', `/onboarding/pv/${id}/refresh`);
+    expect((await rowsOf(id)).changedAt).toEqual(changedAt);
+  });
+
+  it('tells flags that flap so often and no more, then that they do, and keeps the truth', async () => {
+    const id = await start();
+    service.remote.script(id, (nth) => ({ body: sessionBody(id, nth % 2 === 0 ? {} : { active: false }) }));
+    await refresh(id, READS);
+    const rows = await rowsOf(id);
+    promise('R66', {
+      figure: `${rows.observations} rows and ${rows.events} events for ${READS} flaps`,
+      bound: `${MOST_ROWS}, ${MOST_ROWS + 1}`,
+    });
+    expect(rows.observations).toBeLessThanOrEqual(MOST_ROWS);
+    expect(rows.events).toBeLessThanOrEqual(MOST_ROWS + 1);
+    const told = await service.client.eventsOf(id);
+    expect(told.filter((name) => name === 'session.flapping')).toHaveLength(1);
+
+    // It calms, and an hour passes.
+    service.remote.script(id, () => ({ body: sessionBody(id, { active: false, expired: true }) }));
+    await service.database.query(
+      `UPDATE session_polls SET changes_clear_at = changes_clear_at - interval '1 hour'`,
+    );
+    await refresh(id);
+    expect((await service.client.session(id)).state).toBe('expired');
+  });
+
+  it('records that a flapping session has come online, however often it changed before', async () => {
+    const id = await start();
+    service.remote.script(id, (nth) => ({
+      body: sessionBody(id, { updatedAt: new Date(1e12 + nth).toISOString() }),
+    }));
+    await refresh(id, MOST_ROWS + 5);
+    const online = sessionBody(id, { finished: true, active: false, inverters: listOf(1) });
+    service.remote.script(id, () => ({ body: online }));
+    await refresh(id);
+    expect(await service.client.session(id)).toMatchObject({ state: 'online', finished: true });
+  });
+
+  it('turns red when the bytes decide what has changed', async () => {
+    const id = await start((app) =>
+      changeStatement(app, SELECT_ONE, "encode(p.facts_hash, 'hex')", 'NULL::text'),
+    );
+    service.remote.script(id, () => ({ body: sessionBody(id, { serverTime: randomUUID() }) }));
+    await refresh(id, 10);
+    expect((await rowsOf(id)).observations).toBeGreaterThan(3);
+    caught('R66', 'hash of the bytes decides');
+  });
+});

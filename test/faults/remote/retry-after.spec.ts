@@ -1,0 +1,197 @@
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { OperationsStore } from '../../../src/remote/shared/operations.store.js';
+import {
+  startRawServer,
+  type RawServer,
+  readSession,
+  registerUser,
+  reply,
+} from '../../e2e/remote/fixture.js';
+import { createTestDatabase, type TestDatabase } from '../../setup/test-database.js';
+import { waitFor } from '../../setup/wait-for.js';
+import { caught, isLong, promise } from '../support/promise.js';
+import { type RemoteReplica, startRemoteReplica } from '../support/remote-replica.js';
+
+/**
+ * What one replica is told, the others know once NOTIFY has reached them (a few milliseconds), and where it is lost after the next
+ * read (250 ms). This is that bound, and as much again for a machine that is busy with other tests.
+ */
+const KNOWN_WITHIN_MS = 500;
+const WAIT_MS = isLong ? 2_500 : 1_500;
+const HOUR_MS = 3_600_000;
+const CALLERS_PER_REPLICA = 3;
+
+let database: TestDatabase;
+let server: RawServer;
+let replicas: RemoteReplica[];
+/** When reads arrived. */
+let arrivals: number[];
+/** The answer to the next read, in place of a 200. */
+let refusal: Buffer | undefined;
+let refusedAt = 0;
+let calling = true;
+let callers: Promise<void>[];
+
+beforeEach(async () => {
+  database = await createTestDatabase();
+  [arrivals, replicas, callers, refusal, refusedAt, calling] = [[], [], [], undefined, 0, true];
+  server = await startRawServer((socket, { method }) => {
+    if (method !== 'GET') return void socket.write(reply(200, '{}'));
+    arrivals.push(performance.now());
+    socket.write(refusal ?? reply(200, '{}'));
+    if (refusal) refusedAt = performance.now();
+    refusal = undefined;
+  });
+});
+
+afterEach(async () => {
+  calling = false;
+  await Promise.all(callers);
+  for (const replica of replicas) await replica.close();
+  await server.close();
+  await database.drop();
+});
+
+async function start(count: number, operationsOf?: Parameters<typeof startRemoteReplica>[1]): Promise<void> {
+  for (let i = 0; i < count; i++) {
+    const settings = { DATABASE_URL: database.url, SCS_BASE_URL: server.url };
+    replicas.push(await startRemoteReplica(settings, operationsOf));
+  }
+}
+
+/** Every replica reads without end. */
+async function callOn(): Promise<void> {
+  const call = async ({ remote }: RemoteReplica): Promise<void> => {
+    while (calling) {
+      await remote.send(readSession);
+      await new Promise((resolve) => setTimeout(resolve, 5));
+    }
+  };
+  for (const replica of replicas) for (let i = 0; i < CALLERS_PER_REPLICA; i++) callers.push(call(replica));
+  await waitFor('reads of all', () => replicas.every(({ remote }) => succeeded(remote) > 0));
+}
+
+const succeeded = (remote: RemoteReplica['remote']): number =>
+  remote.status().operations.read_session.lastSuccessAt?.getTime() ?? 0;
+
+/** Answers one read of one replica so. */
+async function refuse(status: number, headers: Record<string, string>): Promise<void> {
+  refusal = reply(status, '', headers);
+  await waitFor('the refusal', () => refusedAt > 0);
+}
+
+const arrivedBetween = (fromMs: number, toMs: number): number =>
+  arrivals.filter((at) => at > refusedAt + fromMs && at < refusedAt + toMs).length;
+
+const sleepUntil = (at: number) => new Promise((resolve) => setTimeout(resolve, at - performance.now()));
+
+describe('R26: Retry-After binds all replicas', () => {
+  const serverClock = (aheadMs: number) => new Date(Date.now() + aheadMs);
+  const inSeconds = String(WAIT_MS / 1_000 + 0.5);
+  it.each<[string, number, () => Record<string, string>]>([
+    ['seconds', 429, () => ({ 'retry-after': inSeconds })],
+    ['seconds, with a 503', 503, () => ({ 'retry-after': inSeconds })],
+    [
+      'a date, by a clock that is ten minutes behind ours',
+      429,
+      () => {
+        const now = serverClock(-600_000);
+        const until = new Date(now.getTime() + WAIT_MS + 1_000);
+        return { date: now.toUTCString(), 'retry-after': until.toUTCString() };
+      },
+    ],
+  ])('given in %s', async (_form, status, headers) => {
+    await start(3);
+    await callOn();
+    await refuse(status, headers());
+    await sleepUntil(refusedAt + WAIT_MS);
+    const late = arrivedBetween(KNOWN_WITHIN_MS, WAIT_MS);
+    const lastMs = Math.max(
+      0,
+      ...arrivals.filter((at) => at < refusedAt + WAIT_MS).map((at) => at - refusedAt),
+    );
+    promise('R26', {
+      figure: `${late} calls (the last one left ${Math.round(lastMs)} ms after the answer at another replica)`,
+      bound: `0, once all know: within 250 ms, ${KNOWN_WITHIN_MS} on a busy machine`,
+    });
+    expect(late).toBe(0);
+
+    const [first] = replicas;
+    expect(await first!.remote.send(registerUser)).toMatchObject({ kind: 'answered' });
+    const resumedAfter = Date.now();
+    await waitFor('reads of all again', () =>
+      replicas.every(({ remote }) => succeeded(remote) > resumedAfter),
+    );
+  });
+
+  it('and one that starts meanwhile', async () => {
+    await start(1);
+    await callOn();
+    await refuse(429, { 'retry-after': '30' });
+    await waitFor('the wait to be told', async () => {
+      const rows = await replicas[0]!.database.query(
+        'SELECT 1 FROM remote_operations WHERE quiet_until > clock_timestamp()',
+      );
+      return rows.length > 0;
+    });
+    await start(1);
+    const before = arrivals.length;
+    expect(await replicas[1]!.remote.send(readSession)).toMatchObject({
+      kind: 'not_sent',
+      reason: 'rate_limited',
+    });
+    expect(arrivals).toHaveLength(before);
+  });
+
+  it('where its notification is lost', async () => {
+    await start(3);
+    await callOn();
+    await replicas[0]!.database.query(
+      `UPDATE remote_operations SET quiet_until = clock_timestamp() + interval '30 s' WHERE operation = 'read_session'`,
+    );
+    refusedAt = performance.now();
+    await sleepUntil(refusedAt + 1_500);
+    expect(arrivedBetween(KNOWN_WITHIN_MS, 1_500)).toBe(0);
+  });
+
+  it.each([
+    ['a year in seconds', '31536000'],
+    ['a number beyond any', '9'.repeat(400)],
+    ['a date in fifty years', 'Wed, 01 Jan 2076 00:00:00 GMT'],
+  ])('for an hour where it says %s', async (_what, retryAfter) => {
+    await start(3);
+    await callOn();
+    await refuse(429, { 'retry-after': retryAfter });
+    await sleepUntil(refusedAt + KNOWN_WITHIN_MS);
+    for (const { remote } of replicas) {
+      const sent = await remote.send(readSession);
+      expect(sent).toMatchObject({ kind: 'not_sent', reason: 'rate_limited' });
+      const waitMs = (sent as { retryAfterMs: number }).retryAfterMs;
+      expect(waitMs).toBeLessThanOrEqual(HOUR_MS);
+      expect(waitMs).toBeGreaterThan(HOUR_MS - 60_000);
+    }
+  });
+
+  it.each(['soon', '-5', '0', 'Fri, 20 Nov 2020 10:00:00 GMT'])(
+    'not at all where it says %s',
+    async (retryAfter) => {
+      await start(3);
+      await callOn();
+      await refuse(429, { 'retry-after': retryAfter });
+      const resumedAfter = Date.now();
+      await waitFor('reads of all', () => replicas.every(({ remote }) => succeeded(remote) > resumedAfter));
+    },
+  );
+
+  it('would be red with a timer in each replica', async () => {
+    class Alone extends OperationsStore {
+      override async holdBack(): Promise<void> {}
+    }
+    await start(3, (held) => new Alone(held));
+    await callOn();
+    await refuse(429, { 'retry-after': inSeconds });
+    await sleepUntil(refusedAt + WAIT_MS);
+    expect(arrivedBetween(KNOWN_WITHIN_MS, WAIT_MS)).toBeGreaterThan(0);
+    caught('R26', 'per-replica timer');
+  });
+});

@@ -1,0 +1,134 @@
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { ReplicasStore } from '../../../src/remote/shared/replicas.store.js';
+import { startRawServer, type RawServer, readSession, reply } from '../../e2e/remote/fixture.js';
+import { createTestDatabase, type TestDatabase } from '../../setup/test-database.js';
+import { waitFor } from '../../setup/wait-for.js';
+import { isLong } from '../support/promise.js';
+import { type RemoteReplica, startRemoteReplica } from '../support/remote-replica.js';
+
+const CEILING = 150;
+/** More at once than the ceiling leaves room for, so that there is always somebody who waits. */
+const CALLERS_PER_REPLICA = 8;
+const MEASURED_MS = isLong ? 5_000 : 2_000;
+
+let database: TestDatabase;
+let server: RawServer;
+let arrivals: number[];
+let calling = true;
+const callers: Promise<void>[] = [];
+const replicas: RemoteReplica[] = [];
+
+beforeEach(async () => {
+  database = await createTestDatabase();
+  [arrivals, calling] = [[], true];
+  server = await startRawServer((socket) => {
+    arrivals.push(performance.now());
+    socket.write(reply(200, '{}'));
+  });
+});
+
+afterEach(async () => {
+  calling = false;
+  await Promise.all(callers.splice(0));
+  for (const replica of replicas.splice(0)) await replica.close();
+  await server.close();
+  await database.drop();
+});
+
+async function start(): Promise<RemoteReplica> {
+  const settings = {
+    DATABASE_URL: database.url,
+    SCS_BASE_URL: server.url,
+    SCS_MAX_REQUESTS_PER_SECOND: CEILING,
+  };
+  const replica = await startRemoteReplica(settings);
+  replicas.push(replica);
+  const call = async (): Promise<void> => {
+    while (calling) {
+      const sent = await replica.remote.send(readSession);
+      // A replica that stops answers at once, again and again.
+      if (sent.kind === 'not_sent') await sleep(20);
+    }
+  };
+  for (let i = 0; i < CALLERS_PER_REPLICA; i++) callers.push(call());
+  return replica;
+}
+
+const sleep = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
+
+/** Of the ceiling, over so long. */
+async function measure(ms: number): Promise<number> {
+  const [before, startedAt] = [arrivals.length, performance.now()];
+  await sleep(ms);
+  return ((arrivals.length - before) * 1_000) / (performance.now() - startedAt) / CEILING;
+}
+
+const counted = async ({ database: held }: RemoteReplica): Promise<number[]> =>
+  (await held.query<{ counted: number }>('SELECT counted FROM remote_replicas')).map((row) => row.counted);
+
+const beats = async ({ database: held }: RemoteReplica): Promise<number[]> =>
+  (await held.query<{ at: Date }>('SELECT expires_at AS at FROM remote_replicas')).map(({ at }) =>
+    at.getTime(),
+  );
+
+/** Everybody has counted everybody, and has been told so since. */
+async function settled(count: number): Promise<void> {
+  const first = replicas[0]!;
+  await waitFor(
+    'all to have counted all',
+    async () => JSON.stringify(await counted(first)) === JSON.stringify(Array(count).fill(count)),
+  );
+  const latest = Math.max(...(await beats(first)));
+  await waitFor('all to have looked again', async () => Math.min(...(await beats(first))) > latest);
+  // A quarter of a second's worth may have been let go by then at the share before.
+  await sleep(250);
+}
+
+describe('SCS_MAX_REQUESTS_PER_SECOND', () => {
+  it('is a ceiling for all replicas together, and is used', async () => {
+    await Promise.all([start(), start(), start()]);
+    await settled(3);
+    const share = await measure(MEASURED_MS);
+    expect(share).toBeLessThanOrEqual(1.1);
+    expect(share).toBeGreaterThanOrEqual(0.8);
+  });
+
+  it('is not exceeded while others join, and is one replica’s alone once they have left', async () => {
+    const first = await start();
+    await waitFor('the first calls', () => arrivals.length > 0);
+    const [second, third] = [await start(), await start()];
+    expect(await measure(MEASURED_MS)).toBeLessThanOrEqual(1.1);
+    for (const replica of [second, third]) {
+      replicas.splice(replicas.indexOf(replica), 1);
+      await replica.close();
+    }
+    expect(await counted(first)).toHaveLength(1);
+    await settled(1);
+    const share = await measure(MEASURED_MS);
+    expect(share).toBeLessThanOrEqual(1.1);
+    expect(share).toBeGreaterThanOrEqual(0.8);
+  });
+
+  it('is shared by those that live: the part of one that died is free after a few seconds', async () => {
+    const [first] = [await start(), await start()];
+    await settled(2);
+    // The second no longer reaches the database: for the others it is dead, and it must not call as if it were not.
+    replicas[1]!.database.query = () => Promise.reject(new Error('the database is away'));
+    await waitFor('it to be forgotten', async () => (await counted(first)).includes(1), 10_000);
+    const share = await measure(MEASURED_MS);
+    expect(share).toBeLessThanOrEqual(1.1);
+    expect(share).toBeGreaterThanOrEqual(0.8);
+  });
+
+  it('would be exceeded if a replica counted itself alone', async () => {
+    const alone = ReplicasStore.prototype.beat;
+    ReplicasStore.prototype.beat = async () => ({ replicas: 1, settled: true });
+    try {
+      await Promise.all([start(), start(), start()]);
+      await waitFor('the first calls', () => arrivals.length > 0);
+      expect(await measure(MEASURED_MS)).toBeGreaterThan(1.1);
+    } finally {
+      ReplicasStore.prototype.beat = alone;
+    }
+  });
+});

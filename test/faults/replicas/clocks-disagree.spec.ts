@@ -1,0 +1,125 @@
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import type { NestFastifyApplication } from '@nestjs/platform-fastify';
+import { DELETE_EXPIRED_BATCHES, EXTEND_LEASES, OPEN_BATCH } from '../../../src/onboarding/poll/polls.sql.js';
+import { Database } from '../../../src/platform/database/database.js';
+import type { SandboxLedger } from '../../setup/sandbox-control.js';
+import { testEnvironment } from '../../setup/test-environment.js';
+import { startTestProcess, type TestProcess } from '../../setup/test-process.js';
+import { waitFor } from '../../setup/wait-for.js';
+import { changeStatement } from '../support/changed-statement.js';
+import { caught, isLong, promise } from '../support/promise.js';
+import { startReplicas, type Replicas } from '../support/replicas.js';
+import { seedSessions } from '../support/seeded-sessions.js';
+
+jest.setTimeout(120_000);
+
+const MINUTE_MS = 60_000;
+const CLOCKS_MS = [-5 * MINUTE_MS, 0, 10 * MINUTE_MS];
+const SESSIONS = isLong ? 200 : 100;
+const READS_OF_EACH = isLong ? 10 : 4;
+const LATENCY_MS = 40;
+const TOKEN_LIFETIME_MS = 60 * MINUTE_MS;
+/** Sessions come due again and again while others of the same batch are being read. */
+const IMPATIENT = { POLL_TICK_MS: 20, POLL_MIN_INTERVAL_MS: 100, POLL_MAX_INTERVAL_MS: 200 };
+const LEASES = { SCS_TIMEOUT_MS: 3_000, POLL_LEASE_MS: 4_000 };
+
+let replicas: Replicas;
+let workers: TestProcess[];
+beforeEach(() => {
+  workers = [];
+});
+afterEach(async () => {
+  await Promise.all(workers.map((worker) => worker.stop('SIGKILL')));
+  await replicas.close();
+});
+
+const database = (): Database => replicas.apps[0]!.app.get(Database);
+
+async function seed(): Promise<void> {
+  const { control } = replicas.sandbox;
+  await control.change({ latencyMs: LATENCY_MS, tokenLifetimeMs: TOKEN_LIFETIME_MS });
+  await seedSessions(database(), control, SESSIONS);
+}
+
+const startWorker = (clockMs: number): Promise<TestProcess> =>
+  startTestProcess('test/faults/support/shifted-clock.process.ts', {
+    ...testEnvironment(),
+    ...replicas.sandbox.environment,
+    DATABASE_URL: replicas.databaseUrl,
+    ROLE: 'worker',
+    ...Object.fromEntries(
+      Object.entries({ ...IMPATIENT, ...LEASES }).map(([name, ms]) => [name, String(ms)]),
+    ),
+    CLOCK_SHIFT_MS: String(clockMs),
+  });
+
+/** How far the clock that a worker goes by is off. */
+async function clockOf(worker: TestProcess): Promise<number> {
+  const told = await waitFor('the worker tells the time', () => /it is (\S+) here/.exec(worker.logs())?.[1]);
+  return Date.parse(told) - Date.now();
+}
+
+/** Reads until every session was read so many times more; answers by how many workers. */
+async function readOn(): Promise<{ ledger: SandboxLedger; byWorkers: number }> {
+  const { control } = replicas.sandbox;
+  const before = (await control.ledger()).reads;
+  const seen = new Set<string>();
+  const ledger = await waitFor(
+    'every session is read again and again',
+    async () => {
+      const rows = await database().query<{ worker: string }>('SELECT worker FROM poll_batches');
+      for (const { worker } of rows) seen.add(worker);
+      const now = await control.ledger();
+      const reads = Object.entries(now.reads);
+      const isEnough = reads.every(([id, { total }]) => total >= (before[id]?.total ?? 0) + READS_OF_EACH);
+      return reads.length === SESSIONS && isEnough && now;
+    },
+    60_000,
+  );
+  return { ledger, byWorkers: seen.size };
+}
+
+/** The bug: leases begin and end by the clock of the replica that looks. */
+function leaseByOwnClock(app: NestFastifyApplication, clockMs: number): void {
+  const databaseClock = 'clock_timestamp()';
+  const ownClock = `(clock_timestamp() + interval '${clockMs} milliseconds')`;
+  for (const statement of [OPEN_BATCH, EXTEND_LEASES, DELETE_EXPIRED_BATCHES])
+    changeStatement(app, statement, databaseClock, ownClock);
+}
+
+describe('R5: clocks may disagree', () => {
+  it('by a quarter of an hour: no session is read twice at once, and none is stuck when a replica dies', async () => {
+    replicas = await startReplicas({ count: 1, environment: { ROLE: 'api' } });
+    await seed();
+    workers = await Promise.all(CLOCKS_MS.map(startWorker));
+    for (const [index, clockMs] of CLOCKS_MS.entries())
+      expect(Math.abs((await clockOf(workers[index]!)) - clockMs)).toBeLessThanOrEqual(MINUTE_MS);
+    const { byWorkers } = await readOn();
+    expect(byWorkers).toBe(CLOCKS_MS.length);
+    // The one whose leases would be the longest by its own clock.
+    await workers.pop()!.stop('SIGKILL');
+    const { ledger } = await readOn();
+    promise('R5', {
+      figure: `clocks off by -5, 0 and 10 minutes: ${ledger.maxConcurrentReadsOfOneSession} read of a session at once, 0 stuck`,
+      bound: '1 at once, 0 stuck',
+    });
+    expect(ledger.maxConcurrentReadsOfOneSession).toBe(1);
+    expect(ledger.tokens).toHaveLength(1);
+  });
+
+  it("turns red when leases go by the replicas' own clocks", async () => {
+    replicas = await startReplicas({
+      count: CLOCKS_MS.length,
+      environment: IMPATIENT,
+      prepare: (app, replica) => leaseByOwnClock(app, CLOCKS_MS[replica]!),
+    });
+    await seed();
+    const { control } = replicas.sandbox;
+    await waitFor(
+      'a session is read twice at once',
+      async () => (await control.ledger()).maxConcurrentReadsOfOneSession > 1,
+      40_000,
+    );
+    caught('R5', 'leases by the clock of the application');
+  });
+});

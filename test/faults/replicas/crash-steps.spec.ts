@@ -1,0 +1,117 @@
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { READ_STEPS, SAVED_STEP } from '../support/crash-points.js';
+import { AT_ONCE, CrashingReplicas, withLateEvents, type Crash } from '../support/crashes.js';
+import { caught, promise } from '../support/promise.js';
+import { NOTHING_FOUND } from '../support/session-oracle.js';
+
+jest.setTimeout(120_000);
+
+let crashing: CrashingReplicas;
+beforeEach(async () => {
+  crashing = await CrashingReplicas.start();
+});
+afterEach(() => crashing.close());
+
+// The steps around a POST, and each step many times over, are in crash-steps.long.spec.ts.
+describe('R2: a crash at any step of a read is safe', () => {
+  it('when replicas are killed at all of them', async () => {
+    const ids = await crashing.seed(READ_STEPS.length * AT_ONCE);
+    await Promise.all(
+      READ_STEPS.map((step, index) =>
+        crashing.crashReading({ step, role: 'api' }, ids.slice(index * AT_ONCE, (index + 1) * AT_ONCE)),
+      ),
+    );
+    expect(await crashing.converge(ids)).toEqual(NOTHING_FOUND);
+    for (const id of ids) await crashing.replicas.sandbox.control.online(id, { inverters: 1 });
+    const findings = await crashing.converge(ids);
+    const { lost, doubled } = findings;
+    promise('R2', {
+      figure: `${ids.length} reads killed at ${READ_STEPS.length} steps: ${lost.length} lost, ${doubled.length} doubled`,
+      bound: '0 lost, 0 doubled',
+    });
+    expect(findings).toEqual(NOTHING_FOUND);
+    expect(await crashing.countEvents()).toEqual({
+      'session.awaiting_installation': ids.length,
+      'session.online': ids.length,
+      'inverter.online': ids.length,
+    });
+  });
+
+  it('turns red when an event is written after the commit of its fact', async () => {
+    const ids = await crashing.seed(AT_ONCE);
+    await crashing.crashReading(withLateEvents({ step: 'after commit', role: 'api' }), ids);
+    expect((await crashing.converge(ids)).lost).toHaveLength(ids.length);
+    caught('R2', 'an event written after the commit of its fact');
+  });
+});
+
+interface Saved {
+  readonly what: string;
+  /** What is posted, all at once. */
+  posts(): Promise<(readonly [path: string, body?: object])[]>;
+  /** How many of them stand at the step before the replica is killed. */
+  readonly standing: number;
+  readonly table: string;
+  readonly event: string;
+}
+
+const each = <T>(make: (index: number) => T): T[] =>
+  Array.from({ length: AT_ONCE }, (_, index) => make(index));
+
+const SAVED: readonly Saved[] = [
+  {
+    what: 'registrations',
+    posts: () =>
+      Promise.resolve(
+        each((index) => {
+          const body = { tenantReference: `saved-${index}`, gridLocations: [{ ean: '376104250021234569' }] };
+          return ['/users', body] as const;
+        }),
+      ),
+    // What several requests have to save is saved together, and the others wait for those that stand there.
+    standing: 1,
+    table: 'users',
+    event: 'user.registered',
+  },
+  {
+    what: 'starts',
+    posts: () =>
+      Promise.all(each(async () => [`/onboarding/pv/${await crashing.survivor.locate()}`, {}] as const)),
+    standing: AT_ONCE,
+    table: 'onboarding_sessions',
+    event: 'session.started',
+  },
+];
+
+describe.each(SAVED)('R2: a crash after $what were saved is safe', (saved) => {
+  const crash: Crash = { step: SAVED_STEP, role: 'api' };
+
+  /** How many were saved, and how many of them have not exactly one event that says so. */
+  async function countSaved(how: Crash): Promise<{ count: number; wrong: number }> {
+    await crashing.crashPosting(how, await saved.posts(), saved.standing);
+    const [counts] = await crashing.database.query<{ count: number; wrong: number }>(
+      `SELECT count(*)::int AS count, count(*) FILTER (WHERE events <> 1)::int AS wrong
+       FROM (SELECT (SELECT count(*) FROM domain_events e WHERE e.name = $1 AND e.subject = saved.id::text) AS events
+               FROM ${saved.table} AS saved) AS told`,
+      [saved.event],
+    );
+    return counts!;
+  }
+
+  it('when a replica is killed before it can answer', async () => {
+    const { count, wrong } = await countSaved(crash);
+    promise('R2', {
+      figure: `${count} ${saved.what} killed at "${SAVED_STEP}": ${wrong} without their one event`,
+      bound: '0',
+    });
+    expect(count).toBeGreaterThan(0);
+    expect(wrong).toBe(0);
+  });
+
+  it('turns red when the event is written after the commit', async () => {
+    const { count, wrong } = await countSaved(withLateEvents(crash));
+    expect(count).toBeGreaterThan(0);
+    expect(wrong).toBe(count);
+    caught('R2', `${saved.event} written after the commit of its fact`);
+  });
+});

@@ -1,0 +1,155 @@
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import type { NestFastifyApplication } from '@nestjs/platform-fastify';
+import pg from 'pg';
+import { Database, type Sql, type Statement } from '../../../src/platform/database/database.js';
+import { migrate } from '../../../src/platform/database/migrate.js';
+import { startSandbox, type TestSandbox } from '../../setup/sandbox.js';
+import { startServiceProcess } from '../../setup/service-process.js';
+import { startTestApp, type TestApp } from '../../setup/test-app.js';
+import { createTestDatabase, type TestDatabase } from '../../setup/test-database.js';
+import type { TestProcess } from '../../setup/test-process.js';
+import { waitFor } from '../../setup/wait-for.js';
+import { faultsOfMigrating, migrateTo, migrateWithoutLock } from '../support/migrations.js';
+import { caught, promise } from '../support/promise.js';
+import { seedSessions } from '../support/seeded-sessions.js';
+
+jest.setTimeout(120_000);
+
+const REPLICAS = 3;
+const SESSIONS = 40;
+/** Before migrations that alter a table which every read locks, and add tables that every replica asks. */
+const OLD = 3;
+/** What a later release does to the tables that polling reads and writes. */
+const EXPANSION = `
+  ALTER TABLE session_polls ADD COLUMN later integer;
+  ALTER TABLE onboarding_sessions ADD COLUMN later text NOT NULL DEFAULT '';
+  ALTER TABLE poll_batches ADD COLUMN later text`;
+
+let database: TestDatabase;
+let sandbox: TestSandbox;
+let admin: pg.Client;
+beforeEach(async () => {
+  database = await createTestDatabase('empty');
+  await migrateTo(database.url, OLD);
+  admin = new pg.Client({ connectionString: database.url });
+  await admin.connect();
+  sandbox = await startSandbox();
+});
+afterEach(async () => {
+  await sandbox.stop();
+  await admin.end();
+  await database.drop();
+});
+
+/** Of tables and a function that the older schema lacks. */
+const LATER = /\b(sequence_events|erasures|remote_(operations|replicas|drift)|webhook_\w+|broker_\w+)\b/;
+
+/** Of session_polls, likewise, with their types. */
+const LATER_COLUMNS: Readonly<Record<string, string>> = {
+  facts_hash: 'bytea',
+  answer_kept_at: 'timestamptz',
+  ending_since: 'timestamptz',
+  ending_reads: 'int',
+  changes_clear_at: 'timestamptz',
+  flapping_since: 'timestamptz',
+};
+const NAMES = Object.keys(LATER_COLUMNS).join('|');
+const WRITTEN = new RegExp(`\\b(${NAMES}) = (r\\.\\w+|CASE .*? END),`, 'g');
+const READ = new RegExp(`\\bp\\.(${NAMES})\\b`, 'g');
+
+/** The statement of a release that does not know the later columns. */
+const withoutLater = (text: string): string =>
+  text.replace(WRITTEN, '').replace(READ, (_, name: string) => `NULL::${LATER_COLUMNS[name]}`);
+
+/** Makes of an application the release before, which asks for no later table or column; collects what the database refuses of it. */
+function becomeOlder(app: NestFastifyApplication, refusals: string[]): void {
+  const database = app.get(Database);
+  const older =
+    (query: Sql['query']): Sql['query'] =>
+    async <Row>(statement: string | Statement, values?: readonly unknown[]) => {
+      if (LATER.test(typeof statement === 'string' ? statement : statement.text)) return [];
+      const known =
+        typeof statement === 'string'
+          ? withoutLater(statement)
+          : { ...statement, text: withoutLater(statement.text) };
+      return query<Row>(known, values);
+    };
+  const note = (error: Error): never => {
+    refusals.push(error.message);
+    throw error;
+  };
+  const query = older(database.query.bind(database));
+  const transaction = database.transaction.bind(database);
+  database.query = <Row>(...given: Parameters<Sql['query']>) => query<Row>(...given).catch(note);
+  database.transaction = (work) => transaction((tx) => work({ ...tx, query: older(tx.query) })).catch(note);
+}
+
+/** Every session has been read so many times more. */
+async function readMore(times: number): Promise<void> {
+  const { reads } = await sandbox.control.ledger();
+  await waitFor(
+    'all sessions to be read',
+    async () => {
+      const now = Object.entries((await sandbox.control.ledger()).reads);
+      return (
+        now.length === SESSIONS && now.every(([id, { total }]) => total >= (reads[id]?.total ?? 0) + times)
+      );
+    },
+    60_000,
+  );
+}
+
+describe('R40: replicas may start together on an older schema', () => {
+  it('which is migrated once while another polls, and no poll fails', async () => {
+    const environment = { ...sandbox.environment, DATABASE_URL: database.url };
+    const refusals: string[] = [];
+    let polling: TestApp | undefined;
+    let replicas: TestProcess[] = [];
+    try {
+      polling = await startTestApp(
+        { ...environment, ROLE: 'worker', LOG_LEVEL: 'error' },
+        { prepare: (app) => becomeOlder(app, refusals) },
+      );
+      await seedSessions(polling.app.get(Database), sandbox.control, SESSIONS);
+      // Counted where it is written, since the next read that succeeds forgets it.
+      await admin.query(`CREATE TABLE failed_polls (session_id uuid);
+        CREATE FUNCTION note_failed_poll() RETURNS trigger LANGUAGE plpgsql AS $$
+          BEGIN INSERT INTO failed_polls VALUES (new.session_id); RETURN NULL; END $$;
+        CREATE TRIGGER note_failed_poll AFTER UPDATE ON session_polls FOR EACH ROW
+          WHEN (new.failures > 0 OR new.not_found > 0) EXECUTE FUNCTION note_failed_poll()`);
+      await readMore(1);
+      replicas = await Promise.all(
+        Array.from({ length: REPLICAS }, () => startServiceProcess({ ...environment, LOG_LEVEL: 'info' })),
+      );
+      await readMore(2);
+      await admin.query(EXPANSION);
+      await readMore(2);
+
+      const answers = await Promise.all(replicas.map(({ url }) => fetch(`${url}/health/ready`)));
+      const { rows: failed } = await admin.query('SELECT FROM failed_polls');
+      const migrated = replicas.filter((replica) => replica.logs().includes('applied the migrations'));
+      const troubled = replicas.filter((replica) => replica.logs().includes('polling is held up'));
+      promise('R40', {
+        figure: `older schema: ${migrated.length} of ${REPLICAS} replicas migrated, ${failed.length + refusals.length} polls failed`,
+        bound: '1, 0',
+      });
+      expect(answers.map(({ status }) => status)).toEqual([200, 200, 200]);
+      expect(migrated).toHaveLength(1);
+      expect(refusals).toEqual([]);
+      expect(failed).toEqual([]);
+      expect(troubled).toEqual([]);
+    } finally {
+      await Promise.all(replicas.map((replica) => replica.stop('SIGKILL')));
+      await polling?.close();
+    }
+  });
+
+  it('each migration is applied once', async () => {
+    expect(await faultsOfMigrating(database.url, REPLICAS, migrate, OLD)).toEqual([]);
+  });
+
+  it('turns red without a lock', async () => {
+    expect(await faultsOfMigrating(database.url, REPLICAS, migrateWithoutLock, OLD)).not.toEqual([]);
+    caught('R40', 'no lock, on an older schema');
+  });
+});

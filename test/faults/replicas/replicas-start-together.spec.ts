@@ -1,0 +1,50 @@
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { migrate } from '../../../src/platform/database/migrate.js';
+import { startSandbox } from '../../setup/sandbox.js';
+import { startServiceProcess } from '../../setup/service-process.js';
+import { createTestDatabase, type TestDatabase } from '../../setup/test-database.js';
+import { faultsOfMigrating, migrateWithoutLock } from '../support/migrations.js';
+import { caught, promise } from '../support/promise.js';
+
+const REPLICAS = 3;
+
+describe('R40: replicas may start together', () => {
+  let database: TestDatabase;
+
+  beforeEach(async () => {
+    database = await createTestDatabase('empty');
+  });
+  afterEach(() => database.drop());
+
+  it('three processes on an empty database migrate it once, and all of them serve', async () => {
+    const sandbox = await startSandbox();
+    const environment = { ...sandbox.environment, DATABASE_URL: database.url, LOG_LEVEL: 'info' };
+    const starts = Array.from({ length: REPLICAS }, () => startServiceProcess(environment));
+    try {
+      const replicas = await Promise.all(starts);
+      const answers = await Promise.all(replicas.map(({ url }) => fetch(`${url}/health/ready`)));
+      expect(answers.map(({ status }) => status)).toEqual([200, 200, 200]);
+      const migrated = replicas.filter((replica) => replica.logs().includes('applied the migrations'));
+      promise('R40', {
+        figure: `empty database: ${migrated.length} of ${REPLICAS} replicas migrated, all serve`,
+        bound: '1',
+      });
+      expect(migrated).toHaveLength(1);
+    } finally {
+      const started = await Promise.allSettled(starts);
+      await Promise.all(
+        started.map(async (start) => start.status === 'fulfilled' && start.value.stop('SIGKILL')),
+      );
+      await sandbox.stop();
+    }
+  }, 60_000);
+
+  it('applies each migration once', async () => {
+    expect(await faultsOfMigrating(database.url, REPLICAS, migrate)).toEqual([]);
+  });
+
+  it('goes red without a lock', async () => {
+    expect(await faultsOfMigrating(database.url, REPLICAS, migrateWithoutLock)).not.toEqual([]);
+    caught('R40', 'no lock, on an empty database');
+  });
+});

@@ -1,0 +1,153 @@
+import type { Server } from 'node:http';
+import { describe, expect, it, jest } from '@jest/globals';
+import { ValidationPipe } from '@nestjs/common';
+import type { NestFastifyApplication } from '@nestjs/platform-fastify';
+import { createDocument } from '../../../src/platform/openapi/document.js';
+import { Database } from '../../../src/platform/database/database.js';
+import { RequestValidation } from '../../../src/platform/http/validation.js';
+import { callsOf, recordExamples } from '../../e2e/http/examples.js';
+import { startTestApp, type TestApp, type TestAppOptions } from '../../setup/test-app.js';
+import { waitFor } from '../../setup/wait-for.js';
+import { TestClient } from '../../setup/client.js';
+import { edgeRequests, parametersOf } from '../support/edge-requests.js';
+import { hostileRequests, type Document, type Request } from '../support/hostile-requests.js';
+import type { Cursors } from '../support/odd-cursors.js';
+import { caught, isLong, promise } from '../support/promise.js';
+
+const REQUESTS = isLong ? 5_000 : 500;
+const AT_ONCE = 16;
+/** Longer than any answer takes, on a busy machine too. */
+const ANSWERED_WITHIN_MS = 30_000;
+const SEED = 20_261_120;
+
+interface Result {
+  readonly faults: readonly string[];
+  readonly statuses: ReadonlySet<number>;
+  /** Where webhooks would be sent to, by whatever the requests have made of the endpoints. */
+  readonly receivers: readonly string[];
+  /** How many requests there were. */
+  readonly sent: number;
+  /** How many pages were answered to a cursor. */
+  readonly pages: number;
+}
+
+/** A real cursor of every list, once there are two of everything. */
+async function readCursors(service: TestApp, document: Document): Promise<Cursors> {
+  const client = TestClient.of(service);
+  const { id } = await client.startNew();
+  await service.sandbox!.control.online(id, { inverters: 2 });
+  await client.call('POST', `/onboarding/pv/${id}/refresh`);
+  for (const name of ['one', 'two']) {
+    await client.call('POST', '/api-keys', { name, scopes: ['users:read'] });
+    await client.call('POST', '/webhook-endpoints', { url: `http://127.0.0.1:4020/${name}` });
+  }
+  const lists = parametersOf(document).filter(({ name }) => name === 'cursor');
+  const cursors = lists.map(async ({ path }) => {
+    const next = await waitFor(
+      `two of ${path}`,
+      async () => (await client.call('GET', `${path.replace('/api/v1', '')}?limit=1`)).body.next,
+    );
+    return [path, next] as const;
+  });
+  return Object.fromEntries(await Promise.all(cursors)) as Cursors;
+}
+
+/**
+ * Sends requests made from the document, with the ids of what the service holds, and says which were answered with a fault of
+ * ours, with a status that the document does not have, or not at all; stops after `enough` of them.
+ */
+async function attack(service: TestApp, enough: number): Promise<Result> {
+  const examples = await recordExamples(service, callsOf(createDocument(service.app, {})));
+  const document = createDocument(service.app, examples) as unknown as Document;
+  const cursors = await readCursors(service, document);
+  const queue = [...edgeRequests(document, cursors), ...hostileRequests(document, cursors, REQUESTS, SEED)];
+  const sent = queue.length;
+  let pages = 0;
+  const statuses = new Set<number>();
+  const faults: string[] = [];
+
+  async function send({ method, path, headers, body, statuses: documented }: Request): Promise<void> {
+    const ending = new AbortController();
+    const deadline = setTimeout(() => ending.abort(new Error('no answer')), ANSWERED_WITHIN_MS);
+    const response = await fetch(service.url + path, {
+      signal: ending.signal,
+      method,
+      headers: { authorization: `Bearer ${service.adminKey}`, ...headers },
+      ...(body !== undefined && { body }),
+    });
+    statuses.add(response.status);
+    // A stream has no end: that it has begun is its answer.
+    const isStream = response.headers.get('content-type')?.startsWith('text/event-stream') === true;
+    if (isStream) ending.abort();
+    const text = isStream ? '' : await response.text();
+    clearTimeout(deadline);
+    if (response.status === 200 && path.includes('cursor=')) pages++;
+    const isProblem = response.headers.get('content-type')?.startsWith('application/problem+json') === true;
+    const isDocumented = documented.includes(String(response.status));
+    if (response.status >= 500 || (response.status >= 400 && !isProblem) || !isDocumented) {
+      faults.push(`${method} ${path} ${body?.slice(0, 200)}: ${response.status} ${text.slice(0, 200)}`);
+    }
+  }
+
+  async function sendNext(): Promise<void> {
+    for (let next = queue.pop(); next !== undefined && faults.length < enough; next = queue.pop()) {
+      const { method, path } = next;
+      await send(next).catch((error: Error) => faults.push(`${method} ${path}: ${error.message}`));
+    }
+  }
+
+  await Promise.all(Array.from({ length: AT_ONCE }, sendNext));
+  const endpoints = await service.app
+    .get(Database)
+    .query<{ url: string }>('SELECT url FROM webhook_endpoints');
+  return { faults, statuses, sent, pages, receivers: endpoints.map(({ url }) => new URL(url).hostname) };
+}
+
+async function attackService(enough: number, options?: TestAppOptions): Promise<Result> {
+  const service = await startTestApp({ LOG_LEVEL: 'error' }, options);
+  try {
+    return await attack(service, enough);
+  } finally {
+    // As the stop of the process does with what is still open then.
+    const server: Server = service.app.getHttpServer();
+    server.closeAllConnections();
+    await service.close();
+  }
+}
+
+describe('R39: bad input is a 4xx', () => {
+  it('requests made from our own document get no 5xx, and some succeed', async () => {
+    const { faults, statuses, sent, pages, receivers } = await attackService(20);
+    promise('R39', { figure: `${faults.length} faults of ours in ${sent} requests`, bound: '0' });
+    expect(faults).toEqual([]);
+    // Cursors that were changed are cursors still.
+    expect(pages).toBeGreaterThan(50);
+    expect([...statuses]).toEqual(expect.arrayContaining([200, 201, 202, 204, 400, 404, 409, 415]));
+    // Whatever is sent meanwhile stays on this machine.
+    expect(new Set(receivers)).toEqual(new Set(['127.0.0.1']));
+  }, 120_000);
+
+  it("and the same requests find faults where Nest's and Fastify's defaults read and check them", async () => {
+    const defaults = new ValidationPipe({ transform: true, whitelist: true });
+    const transform = jest
+      .spyOn(RequestValidation.prototype, 'transform')
+      .mockImplementation((value, metadata) => defaults.transform(value, metadata));
+    try {
+      const { faults } = await attackService(1, { prepare: useDefaultParser });
+      expect(faults.length).toBeGreaterThan(0);
+      caught('R39', 'defaults of Nest and Fastify');
+    } finally {
+      transform.mockRestore();
+    }
+  }, 120_000);
+});
+
+function useDefaultParser(app: NestFastifyApplication): void {
+  const server = app.getHttpAdapter().getInstance();
+  server.removeAllContentTypeParsers();
+  server.addContentTypeParser(
+    'application/json',
+    { parseAs: 'string' },
+    server.getDefaultJsonParser('ignore', 'ignore'),
+  );
+}

@@ -1,0 +1,327 @@
+import { createCipheriv, createDecipheriv } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { Webhook } from 'standardwebhooks';
+import { tokenContext, TOKENS } from '../../../src/auth/token-at-rest.sql.js';
+import { rotateEncryptionCommand } from '../../../src/cli/rotate-encryption.command.js';
+import {
+  PREVIOUS_WEBHOOK_SECRETS,
+  WEBHOOK_HEADERS,
+  WEBHOOK_SECRETS,
+} from '../../../src/events/webhooks/secrets/secrets.sql.js';
+import { START_URLS, startUrlContext } from '../../../src/onboarding/start/start-urls.sql.js';
+import { Cipher, HEADER_BYTES } from '../../../src/platform/crypto/cipher.js';
+import { reEncrypt, type EncryptedColumn } from '../../../src/platform/crypto/re-encryption.store.js';
+import { Database } from '../../../src/platform/database/database.js';
+import { Environment } from '../../../src/platform/env/environment.js';
+import { TestClient } from '../../setup/client.js';
+import { startTestApp, type TestApp } from '../../setup/test-app.js';
+import { startWebhookReceiver, type Received } from '../../setup/webhook-receiver.js';
+import { caught, promise } from '../support/promise.js';
+import { seedSessions } from '../support/seeded-sessions.js';
+
+const ROWS = 1_000;
+const READS_PER_BATCH = 10;
+
+const keyOf = (seed: string) => Buffer.alloc(32, seed).toString('base64');
+const OLD = keyOf('old');
+const NEW = keyOf('new');
+const withKeys = (...keys: string[]): Environment =>
+  Object.assign(new Environment(), { ENCRYPTION_KEYS: keys });
+const oldCipher = new Cipher(withKeys(OLD));
+const newCipher = new Cipher(withKeys(NEW));
+const bothCipher = new Cipher(withKeys(NEW, OLD));
+
+const startUrlOf = (sessionId: string) => `https://onboarding.example/pv-onboarding/${sessionId}`;
+
+describe('R37: keys are changed while the service goes on', () => {
+  let service: TestApp;
+  let client: TestClient;
+  let database: Database;
+  let sessionIds: string[];
+
+  beforeAll(async () => {
+    service = await startTestApp({ ROLE: 'api', LOG_LEVEL: 'error', ENCRYPTION_KEYS: [NEW, OLD] });
+    client = TestClient.of(service);
+    database = service.app.get(Database);
+    sessionIds = await seedSessions(database, service.sandbox!.control, ROWS);
+    await client.startNew();
+    await putUnderOldKey();
+  }, 60_000);
+  afterAll(() => service.close());
+
+  /** As a service that knew the old key alone has left them, the token with them. */
+  async function putUnderOldKey(): Promise<void> {
+    await write(
+      sessionIds,
+      sessionIds.map((id) => oldCipher.encrypt(startUrlOf(id), startUrlContext(id))),
+    );
+    const [row] = await database.query<{ token: Buffer }>(
+      'SELECT token_ciphertext AS token FROM remote_tokens',
+    );
+    const token = bothCipher.decrypt(row!.token, tokenContext('tenant'));
+    await database.query('UPDATE remote_tokens SET token_ciphertext = $1', [
+      oldCipher.encrypt(token, tokenContext('tenant')),
+    ]);
+  }
+
+  const write = (ids: readonly string[], ciphertexts: readonly Buffer[]) =>
+    database.query(
+      `UPDATE onboarding_sessions s SET start_url_ciphertext = c.ciphertext
+         FROM unnest($1::uuid[], $2::bytea[]) AS c(id, ciphertext) WHERE s.id = c.id`,
+      [ids, ciphertexts],
+    );
+
+  const readRow = async (id: string): Promise<Buffer> =>
+    (
+      await database.query<{ ciphertext: Buffer }>(
+        'SELECT start_url_ciphertext AS ciphertext FROM onboarding_sessions WHERE id = $1',
+        [id],
+      )
+    )[0]!.ciphertext;
+
+  async function countUnder(cipher: Cipher): Promise<number> {
+    const [row] = await database.query<{ count: number }>(
+      `SELECT count(*)::int AS count FROM
+         (SELECT start_url_ciphertext AS c FROM onboarding_sessions UNION ALL SELECT token_ciphertext FROM remote_tokens) AS stored
+        WHERE substring(c FOR length($1::bytea)) = $1`,
+      [cipher.currentHeader],
+    );
+    return row!.count;
+  }
+
+  /** The same database, where something happens before each batch is read. */
+  const whereMeanwhile = (meanwhile: () => Promise<unknown>): Database =>
+    Object.assign(Object.create(database) as Database, {
+      query: async <Row>(...args: Parameters<Database['query']>): Promise<Row[]> => {
+        await meanwhile();
+        return database.query<Row>(...args);
+      },
+    });
+
+  it('1,000 rows, while sessions are started and read', async () => {
+    let wrong = 0;
+    let asked = 0;
+    const started: string[] = [];
+    const useService = async () => {
+      const ids = Array.from(
+        { length: READS_PER_BATCH },
+        () => sessionIds[(asked++ * 97) % sessionIds.length]!,
+      );
+      const [session, ...read] = await Promise.all([
+        client.startNew(),
+        ...ids.map((id) => client.session(id)),
+      ]);
+      started.push(session.id);
+      wrong += read.filter(({ id, startUrl }) => startUrl !== startUrlOf(id)).length;
+      if (session.startUrl === null) wrong++;
+    };
+
+    expect(await countUnder(oldCipher)).toBe(ROWS + 1);
+    const busy = whereMeanwhile(useService);
+    expect(await reEncrypt(busy, bothCipher, START_URLS)).toEqual({
+      reEncrypted: ROWS,
+      unreadable: 0,
+      left: 0,
+    });
+    expect(await reEncrypt(busy, bothCipher, TOKENS)).toEqual({ reEncrypted: 1, unreadable: 0, left: 0 });
+
+    promise('R37', {
+      figure: `${wrong} failures, ${await countUnder(oldCipher)} of ${ROWS} rows under the old key`,
+      bound: '0, 0',
+    });
+    expect(wrong).toBe(0);
+    expect(started.length).toBeGreaterThan(10);
+    expect(await countUnder(oldCipher)).toBe(0);
+    const opened = await Promise.all(
+      sessionIds.map(async (id) => newCipher.decrypt(await readRow(id), startUrlContext(id))),
+    );
+    expect(opened).toEqual(sessionIds.map(startUrlOf));
+    const [token] = await database.query<{ ciphertext: Buffer }>(
+      'SELECT token_ciphertext AS ciphertext FROM remote_tokens',
+    );
+    expect(newCipher.decrypt(token!.ciphertext, tokenContext('tenant'))).not.toBe('');
+  }, 60_000);
+
+  it('the secrets and headers of webhook endpoints with them, which go on being sent and signing', async () => {
+    const columns = [WEBHOOK_SECRETS, PREVIOUS_WEBHOOK_SECRETS, WEBHOOK_HEADERS];
+    const receiver = await startWebhookReceiver();
+    try {
+      const { id, secret: first } = (
+        await client.call<{ id: string; secret: string }>('POST', '/webhook-endpoints', {
+          url: receiver.url,
+          headers: { Authorization: 'Bearer of-the-receiver' },
+        })
+      ).body;
+      const { secret: second } = (
+        await client.call<{ secret: string }>('POST', `/webhook-endpoints/${id}/rotate-secret`)
+      ).body;
+      for (const { name, context } of columns) {
+        const column = name.split('.')[1];
+        const select = `SELECT ${column} AS ciphertext FROM webhook_endpoints WHERE id = $1`;
+        const [row] = await database.query<{ ciphertext: Buffer }>(select, [id]);
+        const old = oldCipher.encrypt(bothCipher.decrypt(row!.ciphertext, context(id)), context(id));
+        await database.query(`UPDATE webhook_endpoints SET ${column} = $2 WHERE id = $1`, [id, old]);
+      }
+      for (const column of columns) {
+        const result = await reEncrypt(database, bothCipher, column);
+        expect([column.name, result]).toEqual([column.name, { reEncrypted: 1, unreadable: 0, left: 0 }]);
+      }
+      await client.call('POST', `/webhook-endpoints/${id}/test`);
+      const [{ headers, body }] = receiver.received as [Received];
+      expect(headers.authorization).toBe('Bearer of-the-receiver');
+      for (const secret of [first, second])
+        expect(new Webhook(secret).verify(body, headers as Record<string, string>)).toBeDefined();
+      // The one column in the place of the other does not open.
+      await database.query('UPDATE webhook_endpoints SET secret_ciphertext = previous_secret_ciphertext');
+      expect((await client.call('POST', `/webhook-endpoints/${id}/test`)).status).toBe(500);
+      await database.query('DELETE FROM webhook_endpoints');
+    } finally {
+      await receiver.close();
+    }
+  });
+
+  it('by a command that is safe to repeat, and stands in the audit log', async () => {
+    const lines: string[] = [];
+    const log = jest.spyOn(console, 'log').mockImplementation((line: string) => void lines.push(line));
+    try {
+      await rotateEncryptionCommand(() => service.environment).parseAsync([], { from: 'user' });
+    } finally {
+      log.mockRestore();
+    }
+    expect(lines).toEqual([
+      'onboarding_sessions.start_url_ciphertext: 0 re-encrypted, 0 under another key',
+      'remote_tokens.token_ciphertext: 0 re-encrypted, 0 under another key',
+      'webhook_endpoints.secret_ciphertext: 0 re-encrypted, 0 under another key',
+      'webhook_endpoints.previous_secret_ciphertext: 0 re-encrypted, 0 under another key',
+      'webhook_endpoints.headers_ciphertext: 0 re-encrypted, 0 under another key',
+    ]);
+    const ciphertexts = await database.query<{ name: string }>(
+      `SELECT table_name || '.' || column_name AS name FROM information_schema.columns
+        WHERE table_schema = 'public' AND column_name LIKE '%ciphertext%'`,
+    );
+    expect(lines.map((line) => line.replace(/:.*/, '')).sort()).toEqual(
+      ciphertexts.map(({ name }) => name).sort(),
+    );
+    const audit = await database.query(
+      `SELECT actor, details -> 'remote_tokens.token_ciphertext' AS token FROM audit_log WHERE action = 'encryption.rotated'`,
+    );
+    expect(audit).toEqual([{ actor: 'cli', token: { reEncrypted: 0, unreadable: 0, left: 0 } }]);
+  });
+
+  it('says what it cannot open, and what somebody goes on writing with another key', async () => {
+    const [lost, kept] = sessionIds as [string, string];
+    const foreign = new Cipher(withKeys(keyOf('lost')));
+    await write([lost], [foreign.encrypt(startUrlOf(lost), startUrlContext(lost))]);
+    const goesOn = whereMeanwhile(() =>
+      write([kept], [oldCipher.encrypt(startUrlOf(kept), startUrlContext(kept))]),
+    );
+    expect(await reEncrypt(goesOn, bothCipher, START_URLS)).toMatchObject({ unreadable: 1, left: 1 });
+    await write([lost], [newCipher.encrypt(startUrlOf(lost), startUrlContext(lost))]);
+  });
+
+  /** What a row holds that was written anew after its old ciphertext had been read. */
+  async function writeNewerMeanwhile(column: EncryptedColumn): Promise<string> {
+    const id = sessionIds.at(-1)!;
+    await write([id], [oldCipher.encrypt('older', startUrlContext(id))]);
+    const slow = Object.assign(Object.create(database) as Database, {
+      transaction: async (work: Parameters<Database['transaction']>[0]) => {
+        await write([id], [newCipher.encrypt('newer', startUrlContext(id))]);
+        return database.transaction(work);
+      },
+    });
+    await reEncrypt(slow, bothCipher, column);
+    return newCipher.decrypt(await readRow(id), startUrlContext(id));
+  }
+
+  it('and overwrites nothing that was written meanwhile', async () => {
+    expect(await writeNewerMeanwhile(START_URLS)).toBe('newer');
+  });
+
+  it('turns red when the row is not held against what was read of it', async () => {
+    const { replace } = START_URLS;
+    const text = replace.text.replace('AND s.start_url_ciphertext = r.read', '');
+    expect(text).not.toBe(replace.text);
+    const byIdOnly = { ...START_URLS, replace: { name: 'replace_by_id_only', text } };
+    expect(await writeNewerMeanwhile(byIdOnly)).toBe('older');
+    caught('R37', 'rotation by id only');
+  });
+
+  it('shows no startUrl of a row that holds the ciphertext of another', async () => {
+    const [one, other] = sessionIds.slice(2, 4) as [string, string];
+    await write([one, other], [await readRow(other), await readRow(one)]);
+    for (const id of [one, other]) {
+      const { status, body } = await client.call('GET', `/onboarding/pv/${id}`);
+      expect([status, JSON.stringify(body).includes('pv-onboarding')]).toEqual([500, false]);
+    }
+  });
+});
+
+describe('R37: what was tampered with is refused', () => {
+  const TEXT = startUrlOf('a');
+  const NONCE_BYTES = 12;
+  const TAG_BYTES = 16;
+
+  /** Which ways to tamper with a ciphertext lead to one that is opened all the same. */
+  function acceptedBy(cipher: Cipher): string[] {
+    const stored = cipher.encrypt(TEXT, 'row/a');
+    const opens = (bytes: Uint8Array, context = 'row/a') => {
+      try {
+        cipher.decrypt(bytes, context);
+        return true;
+      } catch {
+        return false;
+      }
+    };
+    expect(opens(stored)).toBe(true);
+    const flipped = [...stored.keys()].filter((at) =>
+      opens(Buffer.from(stored.map((byte, index) => (index === at ? byte ^ 1 : byte)))),
+    );
+    const cut = Array.from({ length: stored.length }, (_, index) => index + 1).filter((count) =>
+      opens(stored.subarray(0, -count)),
+    );
+    return [
+      ...flipped.map((at) => `byte ${at} flipped`),
+      ...cut.map((count) => `${count} bytes cut off`),
+      ...(opens(stored, 'row/b') ? ['moved to another row'] : []),
+      ...(opens(Buffer.concat([stored, Buffer.alloc(1)])) ? ['lengthened'] : []),
+    ];
+  }
+
+  it('each byte flipped, the tag cut, rows swapped', () => {
+    const accepted = [...acceptedBy(newCipher), ...acceptedBy(bothCipher)];
+    promise('R37', { figure: `${accepted.length} ways to tamper are accepted`, bound: '0' });
+    expect(accepted).toEqual([]);
+  });
+
+  it('turns red when the tag may have any length', () => {
+    class TakesAnyTag extends Cipher {
+      // Whatever follows the text is its tag.
+      override decrypt(stored: Uint8Array, context: string): string {
+        const bytes = Buffer.from(stored);
+        const header = bytes.subarray(0, HEADER_BYTES);
+        const at = HEADER_BYTES + NONCE_BYTES;
+        const secret = Buffer.from(NEW, 'base64');
+        const opener = createDecipheriv('aes-256-gcm', secret, bytes.subarray(HEADER_BYTES, at));
+        opener.setAAD(Buffer.concat([header, Buffer.from(context)]));
+        opener.setAuthTag(bytes.subarray(at + TEXT.length));
+        const text = opener.update(bytes.subarray(at, at + TEXT.length));
+        return Buffer.concat([text, opener.final()]).toString();
+      }
+    }
+    expect(acceptedBy(new TakesAnyTag(withKeys(NEW)))).toContain(`${TAG_BYTES - 4} bytes cut off`);
+    caught('R37', 'tag of any length');
+  });
+
+  it('turns red when a ciphertext is not bound to its row', () => {
+    class BindsNothing extends Cipher {
+      protected override sealer(secret: Buffer, nonce: Buffer) {
+        return createCipheriv('aes-256-gcm', secret, nonce, { authTagLength: TAG_BYTES });
+      }
+      protected override opener(secret: Buffer, nonce: Buffer) {
+        return createDecipheriv('aes-256-gcm', secret, nonce, { authTagLength: TAG_BYTES });
+      }
+    }
+    expect(acceptedBy(new BindsNothing(withKeys(NEW)))).toEqual(['moved to another row']);
+    caught('R37', 'no row binding');
+  });
+});

@@ -1,0 +1,346 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { Injectable, Module } from '@nestjs/common';
+import { AuditLog, ERASE_REQUEST_IDS } from '../../../src/access/audit-log.store.js';
+import { ErasuresStore } from '../../../src/erasure/erasures.store.js';
+import {
+  ERASE_DELIVERY_ERRORS,
+  ERASE_EVENTS,
+  ERASE_WEBHOOK_ANSWERS,
+} from '../../../src/events/erase-events.sql.js';
+import type { DomainEvent } from '../../../src/events/domain-event.js';
+import { OnEvent } from '../../../src/events/handlers/on-event.js';
+import {
+  DELETE_INVERTERS,
+  DELETE_OBSERVATIONS,
+  ERASE_SESSIONS,
+  ERASE_STARTS,
+} from '../../../src/onboarding/store/erase-sessions.sql.js';
+import { STOP_POLLS } from '../../../src/onboarding/poll/polls.sql.js';
+import { KEEP_STARTED_SESSION } from '../../../src/onboarding/start/started-sessions.sql.js';
+import { BEGIN_START } from '../../../src/onboarding/start/starts.sql.js';
+import { Database, type Statement, type Transaction } from '../../../src/platform/database/database.js';
+import {
+  DELETE_REGISTRATIONS,
+  ERASE_GRID_LOCATIONS,
+  ERASE_USER,
+} from '../../../src/users/user/erase-user.sql.js';
+import { TestClient, type SessionAnswer, type UserAnswer } from '../../setup/client.js';
+import { startTestApp, type TestApp } from '../../setup/test-app.js';
+import { waitFor } from '../../setup/wait-for.js';
+import { startWebhookReceiver, type WebhookReceiver } from '../../setup/webhook-receiver.js';
+import {
+  countPolls,
+  leadThroughEverything,
+  placesOf,
+  PLACES_OF_A_PERSON,
+  type CanaryPerson,
+} from '../support/canary-person.js';
+import { changeStatement } from '../support/changed-statement.js';
+import { caught, promise } from '../support/promise.js';
+import { dumpThrough, findSecrets } from '../support/secret-search.js';
+import { readSessionRecords } from '../support/session-records.js';
+
+type Online = DomainEvent<'session.online'>;
+
+/** Fails for as long as an event names somebody, and says whom: as bad as a handler can be. */
+@Injectable()
+class Indiscreet {
+  readonly held = new Map<string, Promise<void>>();
+
+  @OnEvent('session.online')
+  async greet({ subject, data }: Online): Promise<void> {
+    await this.held.get(subject);
+    if (data.tenantReference !== null) throw new Error(`nobody greets ${data.tenantReference}`);
+  }
+}
+
+@Module({ providers: [Indiscreet] })
+class HandlersModule {}
+
+let service: TestApp;
+let client: TestClient;
+let database: Database;
+let erasures: ErasuresStore;
+
+async function start(prepare: (service: TestApp['app']) => void = () => {}): Promise<void> {
+  service = await startTestApp({ LOG_LEVEL: 'error' }, { modules: [HandlersModule], prepare });
+  client = TestClient.of(service);
+  database = service.app.get(Database);
+  erasures = service.app.get(ErasuresStore);
+}
+
+const erase = (userId: string) => client.call('DELETE', `/users/${userId}`);
+
+const isHeld = (faultId: number) => async () =>
+  (await service.sandbox!.control.faults()).some(({ id, holding }) => id === faultId && holding === 1);
+
+const nothingIsRead = () =>
+  waitFor(
+    'nothing is being read',
+    async () => (await database.query('SELECT FROM poll_batches')).length === 0,
+  );
+
+describe('R38: erasure is complete', () => {
+  let bystander: SessionAnswer;
+  let person: CanaryPerson;
+  let receiver: WebhookReceiver;
+
+  beforeAll(async () => {
+    await start();
+    receiver = await startWebhookReceiver();
+    // As indiscreet as a receiver can be: it answers with what it was sent.
+    receiver.answer = ({ body }) => ({ status: 500, body });
+    await client.call('POST', '/webhook-endpoints', { url: receiver.url });
+    bystander = await client.startNew({ metadata: { kept: true } });
+    person = await leadThroughEverything(service, client);
+    await waitFor(
+      'a handler has failed',
+      async () => (await database.query('SELECT FROM handler_deliveries WHERE attempts > 0')).length > 0,
+    );
+    await waitFor('a read has failed and a receiver has quoted an event', async () => {
+      const places = await placesOf(person, service);
+      return places.includes('session_polls') && places.includes('webhook_deliveries');
+    });
+  }, 60_000);
+  afterAll(async () => {
+    await service.close();
+    await receiver.close();
+  });
+
+  /** Erases the person without one of the statements, looks at every table, and takes all of it back. */
+  async function rehearse(leftOut?: Statement): Promise<string[]> {
+    let found: string[] = [];
+    let watched = 0;
+    const choose = (statement: string | Statement) => {
+      if (typeof statement === 'string' || statement.name !== leftOut?.name) return statement;
+      // At its last WHERE, since the others belong to its parts.
+      return statement.text.replace(/WHERE(?!.*WHERE)/s, 'WHERE false AND');
+    };
+    const rehearsal = Object.assign(Object.create(database) as Database, {
+      transaction: (work: (tx: Transaction) => Promise<unknown>) =>
+        database.transaction(async (tx) => {
+          await work({ ...tx, query: (statement, values) => tx.query(choose(statement), values) });
+          found = findSecrets(person.secrets, await dumpThrough((statement) => tx.query(statement)));
+          watched = await countPolls(tx, person.sessionIds);
+          throw new Error('taken back');
+        }),
+    });
+    await expect(
+      new ErasuresStore(rehearsal, new AuditLog()).eraseUser(person.userId, 'test'),
+    ).rejects.toThrow('taken back');
+    return watched === 0 ? found : [...found, 'watched'];
+  }
+
+  it('for a person who is to be found in every table that may hold something personal', async () => {
+    expect(await placesOf(person, service)).toEqual(PLACES_OF_A_PERSON);
+    expect(await rehearse()).toEqual([]);
+  });
+
+  it.each([
+    ERASE_EVENTS,
+    ERASE_DELIVERY_ERRORS,
+    ERASE_WEBHOOK_ANSWERS,
+    ERASE_REQUEST_IDS,
+    DELETE_REGISTRATIONS,
+    ERASE_USER,
+    ERASE_GRID_LOCATIONS,
+    ERASE_STARTS,
+    ERASE_SESSIONS,
+    STOP_POLLS,
+    DELETE_OBSERVATIONS,
+    DELETE_INVERTERS,
+  ])('turns red without $name', async (statement) => {
+    expect((await rehearse(statement)).length).toBeGreaterThan(0);
+    caught('R38', `without ${statement.name}`);
+  });
+
+  it('leaves nothing of the person in any table, and everything of others', async () => {
+    const { status, body } = await erase(person.userId);
+    expect([status, body]).toEqual([
+      200,
+      {
+        id: expect.any(String),
+        userId: person.userId,
+        erasedAt: expect.any(String),
+        erased: {
+          gridLocations: 2,
+          registrations: 3,
+          sessions: 3,
+          observations: expect.any(Number),
+          inverters: 2,
+          events: expect.any(Number),
+        },
+        remote: { erased: false, detail: expect.stringContaining(person.userId) },
+      },
+    ]);
+    const places = await placesOf(person, service);
+    promise('R38', {
+      figure: `the person is found in ${places.length} tables, in ${PLACES_OF_A_PERSON.length} before`,
+      bound: '0',
+    });
+    expect(places).toEqual([]);
+    const { metadata, tenantReference } = await client.session(bystander.id);
+    expect([metadata, tenantReference]).toEqual([{ kept: true }, bystander.tenantReference]);
+  });
+
+  it('announces it, with the end of every session that was watched, and stops reading them', async () => {
+    const { events, reads } = await readOn();
+    expect(events.filter(({ subject }) => subject === person.userId).map(({ type }) => type)).toEqual([
+      'pv.user.registered.v1',
+      'pv.user.erased.v1',
+    ]);
+    for (const id of person.sessionIds) {
+      const ofSession = events.filter(({ subject }) => subject === id);
+      expect(ofSession.at(-1)).toMatchObject({
+        type: 'pv.session.closed.v1',
+        data: { reason: 'erased', tenantReference: null, metadata: {}, inverters: [] },
+      });
+      expect(ofSession[0]).toMatchObject({ type: 'pv.session.started.v1', data: { tenantReference: null } });
+    }
+    const later = (await readOn()).reads;
+    expect(person.sessionIds.map((id) => later[id]?.total)).toEqual(
+      person.sessionIds.map((id) => reads[id]?.total),
+    );
+  });
+
+  /** The feed, and how often every session was read, once the bystander's has been read five times more. */
+  async function readOn() {
+    const { control } = service.sandbox!;
+    const count = async () => (await control.ledger()).reads[bystander.id]?.total ?? 0;
+    const until = (await count()) + 5;
+    await waitFor('reads of another session', async () => (await count()) >= until);
+    return { events: await client.events(), reads: (await control.ledger()).reads };
+  }
+
+  it('lets a handler finish what it is still owed', async () => {
+    await database.query('UPDATE graphile_worker._private_jobs SET run_at = now() WHERE locked_at IS NULL');
+    await waitFor(
+      'nothing is owed',
+      async () => (await database.query('SELECT FROM handler_deliveries')).length === 0,
+    );
+  });
+
+  it('frees the reference, and the receipt stays that of the first', async () => {
+    const first = await erase(person.userId);
+    const { tenantReference, gridLocations } = person;
+    const again = await client.call<UserAnswer>('POST', '/users', { tenantReference, gridLocations });
+    expect(again.status).toBe(201);
+    expect(await erase(person.userId)).toMatchObject({ status: 200, body: first.body });
+    expect((await client.call('GET', `/users/${again.body.id}`)).status).toBe(200);
+  });
+});
+
+describe('R38: nothing brings an erased person back', () => {
+  beforeAll(() => start());
+  afterAll(() => service.close());
+
+  it('not a read that is under way', async () => {
+    const { control } = service.sandbox!;
+    const session = await client.startNew({ metadata: { note: 'canary' } });
+    const hold = await control.addFault({
+      kind: 'hold',
+      operation: 'read_session',
+      contains: session.id,
+      times: 1,
+    });
+    await control.fields(session.id, { set: { finished: true, owner: 'canary' } });
+    await waitFor('the answer is held back', isHeld(hold.id));
+    await erase(session.userId);
+    const before = (await readSessionRecords(database)).get(session.id);
+    await control.release(hold.id);
+    await nothingIsRead();
+    expect((await readSessionRecords(database)).get(session.id)).toBe(before);
+  });
+
+  it('not a handler that has an event in hand, nor what it says of it', async () => {
+    const indiscreet = service.app.get(Indiscreet);
+    const session = await client.startNew();
+    let release = () => {};
+    indiscreet.held.set(session.id, new Promise((resolve) => (release = resolve)));
+    await service.sandbox!.control.online(session.id, { inverters: 1 });
+    const isOwed = async () =>
+      (
+        await database.query<{ attempts: number; lastError: string | null }>(
+          'SELECT attempts, last_error AS "lastError" FROM handler_deliveries WHERE subject = $1',
+          [session.id],
+        )
+      )[0];
+    await waitFor('the event is owed', isOwed);
+    await waitFor(
+      'the handler has it',
+      async () =>
+        (
+          await database.query(
+            'SELECT FROM graphile_worker._private_jobs WHERE key LIKE $1 AND locked_at IS NOT NULL',
+            [`%${session.id}`],
+          )
+        ).length > 0,
+    );
+    await erase(session.userId);
+    release();
+    const failed = await waitFor('the handler has failed', async () => {
+      const owed = await isOwed();
+      return owed?.attempts === 1 && owed;
+    });
+    expect(failed.lastError).toBeNull();
+    expect(
+      findSecrets(
+        { reference: session.tenantReference },
+        await dumpThrough((statement) => database.query(statement)),
+      ),
+    ).toEqual([]);
+  });
+
+  it('not a registration that is being sent: it is decided first', async () => {
+    const { control } = service.sandbox!;
+    const hold = await control.addFault({ kind: 'hold', operation: 'register_user', times: 1 });
+    const request = { tenantReference: 'slow', gridLocations: [{ ean: '871687400000000017' }] };
+    const registering = client.call<UserAnswer>('POST', '/users', request);
+    await waitFor('the answer is held back', isHeld(hold.id));
+    await expect(erasures.eraseReference('slow', 'test')).rejects.toMatchObject({
+      code: 'registration_conflict',
+    });
+    await control.release(hold.id);
+    const { id } = (await registering).body;
+    expect(await erasures.eraseReference('slow', 'test')).toMatchObject({
+      userId: id,
+      erased: { registrations: 1 },
+    });
+  });
+
+  it('not a start that is under way: it finds no place any more', async () => {
+    const { answer, gridLocationId } = await startWhileErasing();
+    expect([answer.status, answer.body]).toMatchObject([404, { code: 'not_found' }]);
+    const starts = await database.query(
+      'SELECT status, orphans, session_id FROM session_starts WHERE grid_location_id = $1',
+      [gridLocationId],
+    );
+    expect(starts).toEqual([{ status: 'failed', orphans: 1, session_id: null }]);
+    expect((await client.start(gridLocationId)).status).toBe(404);
+  });
+
+  it('turns red when a start does not look whether its user is still there', async () => {
+    await service.close();
+    await start((app) => {
+      for (const statement of [BEGIN_START, KEEP_STARTED_SESSION])
+        changeStatement(app, statement, 'AND u.erased_at IS NULL', '');
+    });
+    const { answer } = await startWhileErasing();
+    expect([answer.status, answer.body.metadata]).toEqual([201, { note: 'canary' }]);
+  });
+
+  async function startWhileErasing() {
+    const { control } = service.sandbox!;
+    const gridLocationId = await client.locate();
+    const [location] = await database.query<{ userId: string }>(
+      'SELECT user_id AS "userId" FROM grid_locations WHERE id = $1',
+      [gridLocationId],
+    );
+    const hold = await control.addFault({ kind: 'hold', operation: 'start_session', times: 1 });
+    const starting = client.start(gridLocationId, { metadata: { note: 'canary' } });
+    await waitFor('the answer is held back', isHeld(hold.id));
+    expect((await erase(location!.userId)).status).toBe(200);
+    await control.release(hold.id);
+    return { answer: await starting, gridLocationId };
+  }
+});

@@ -1,0 +1,484 @@
+import { randomUUID } from 'node:crypto';
+import { afterEach, describe, expect, it, jest } from '@jest/globals';
+import type { NestFastifyApplication } from '@nestjs/platform-fastify';
+import fc from 'fast-check';
+import { KEEP_STARTED_SESSION } from '../../../src/onboarding/start/started-sessions.sql.js';
+import { StartedSessionsStore } from '../../../src/onboarding/start/started-sessions.store.js';
+import { Database } from '../../../src/platform/database/database.js';
+import type { Answer, SessionAnswer, TestClient } from '../../setup/client.js';
+import { waitFor } from '../../setup/wait-for.js';
+import { changeStatement } from '../support/changed-statement.js';
+import { caught, isLong, promise } from '../support/promise.js';
+import { startReplicas, type Replicas } from '../support/replicas.js';
+import {
+  answerStart,
+  changed,
+  type Customer,
+  leaks,
+  newEan,
+  readOwners,
+  register,
+  secretsOf,
+  userBody,
+} from '../support/two-customers.js';
+
+jest.setTimeout(60_000);
+
+const PAIRS = isLong ? 20 : 4;
+const GENERATED = isLong ? 300 : 60;
+
+let replicas: Replicas;
+afterEach(() => replicas.close());
+
+/** Without a poller, so that what a test reads is what its own requests have changed. */
+const open = async (count = 1, prepare?: (app: NestFastifyApplication) => void): Promise<TestClient> => {
+  replicas = await startReplicas({ count, environment: { ROLE: 'api' }, ...(prepare && { prepare }) });
+  return replicas.clients[0]!;
+};
+const database = (): Database => replicas.apps[0]!.app.get(Database);
+const control = () => replicas.sandbox.control;
+
+const start = async (client: TestClient, locationId: string, body: object = {}): Promise<SessionAnswer> =>
+  (await client.start(locationId, { metadata: { secret: randomUUID() }, ...body })).body;
+
+async function online(client: TestClient, session: SessionAnswer, inverters: readonly string[]) {
+  await control().online(session.id, { inverters });
+  return (await client.call<SessionAnswer>('POST', `/onboarding/pv/${session.id}/refresh`)).body;
+}
+
+const startsOf = (locationId: string, brand: string) =>
+  database().query<{ status: string; attempts: number; orphans: number; lastError: string | null }>(
+    `SELECT status, attempts, orphans, last_error AS "lastError" FROM session_starts
+      WHERE grid_location_id = $1 AND brand = $2 ORDER BY created_at DESC LIMIT 1`,
+    [locationId, brand],
+  );
+
+const drifts = async (client: TestClient): Promise<string[]> =>
+  (await client.events())
+    .filter(({ type, data }) => type === 'pv.remote.contract_drift.v1' && data.kind === 'foreign_id')
+    .map(({ data }) => `${String(data.operation)} ${String(data.field)}`)
+    .sort();
+
+/** The bug: the conflict of ids is ignored, and then the session is read by its id. */
+const believeTheId = (app: NestFastifyApplication): void => {
+  const { text } = KEEP_STARTED_SESSION;
+  const believing = text
+    .replace('WHERE k.id = $5\n', 'WHERE k.id = $5 AND false\n')
+    .replace('WHERE EXISTS (SELECT FROM domain_events', 'WHERE false AND EXISTS (SELECT FROM domain_events')
+    .replace('WHERE NOT EXISTS (SELECT FROM known)', 'ON CONFLICT (id) DO NOTHING');
+  changeStatement(app, KEEP_STARTED_SESSION, text, believing);
+};
+
+/** Everything that a start may be answered with and that is not the session of this start. */
+async function foreignSessions(client: TestClient, alice: Customer, bob: Customer) {
+  const [live, closed, replaced] = [
+    await start(client, alice.locationIds[0]!, { brand: 'acme' }),
+    await start(client, alice.locationIds[1]!, { brand: 'acme' }),
+    await start(client, alice.locationIds[1]!, { brand: 'other' }),
+  ];
+  await start(client, alice.locationIds[1]!, { brand: 'other', reuse: false });
+  const shown = await online(client, closed, [randomUUID()]);
+  const erased = await register(client);
+  const ofErased = await start(client, erased.locationIds[0]!);
+  await client.call('DELETE', `/users/${erased.userId}`);
+  const elsewhere = await start(client, bob.locationIds[1]!, { brand: 'acme' });
+  const otherBrand = await start(client, bob.locationIds[0]!, { brand: 'third' });
+  return {
+    ids: {
+      'another user': live.id,
+      'another user, online': closed.id,
+      'another user, superseded': replaced.id,
+      'an erased user': ofErased.id,
+      'another location': elsewhere.id,
+      'another brand': otherBrand.id,
+      'the id of another user': alice.userId,
+      'the own user id': bob.userId,
+    },
+    secrets: [...secretsOf(live), ...secretsOf(shown), ...secretsOf(replaced), ofErased.id, elsewhere.id],
+  };
+}
+
+interface Judged {
+  readonly answers: number;
+  readonly returned: string[];
+  readonly changedRows: string[];
+  readonly wrong: string[];
+}
+
+/** Answers starts of Bob with ids that are not his, with and without reuse and over two brands. */
+async function answerWithForeignSessions(client: TestClient, most = Infinity): Promise<Judged> {
+  const [alice, bob] = [await register(client), await register(client)];
+  const locationId = bob.locationIds[0]!;
+  const { ids, secrets } = await foreignSessions(client, alice, bob);
+  await start(client, locationId, { brand: 'acme' });
+  const before = await readOwners(database());
+  const judged: Judged = { answers: 0, returned: [], changedRows: [], wrong: [] };
+  let answers = 0;
+  for (const [whose, sessionId] of Object.entries(ids).slice(0, most)) {
+    // With reuse, the open session of acme would be the answer without a call.
+    for (const wanted of [
+      { brand: 'acme', reuse: false },
+      { brand: 'other', reuse: false },
+      { brand: 'other', reuse: true },
+    ]) {
+      await answerStart(control(), locationId, sessionId);
+      const answer = await client.start(locationId, wanted);
+      const [row] = await startsOf(locationId, wanted.brand);
+      judged.returned.push(...leaks(answer, secrets));
+      if (answer.status !== 503 || row?.status !== 'failed' || row.orphans !== 1 || row.attempts !== 1)
+        judged.wrong.push(`${whose} ${JSON.stringify(wanted)}: ${answer.status} ${JSON.stringify(row)}`);
+      answers++;
+    }
+  }
+  judged.changedRows.push(...changed(before, await readOwners(database())));
+  return { ...judged, answers };
+}
+
+/** Answers starts of two customers with the same new id; both have their answer before either of them is recorded. */
+async function answerTwoWithOne(): Promise<string[]> {
+  const wrong: string[] = [];
+  const [one, other] = replicas.clients as [TestClient, TestClient];
+  for (let pair = 0; pair < PAIRS; pair++) {
+    const customers = [await register(one), await register(one)];
+    const sessionId = randomUUID();
+    for (const { locationIds } of customers) await answerStart(control(), locationIds[0]!, sessionId);
+    const answers = await meetWhileHeld(
+      customers.map(({ userId }) => userId),
+      () =>
+        Promise.all(
+          customers.map(({ locationIds }, index) =>
+            (index === 0 ? one : other).start(locationIds[0]!, { metadata: { secret: locationIds[0]! } }),
+          ),
+        ),
+    );
+    const [winner, ...more] = answers.filter(({ status }) => status === 201);
+    if (winner === undefined || more.length > 0) wrong.push(`${1 + more.length} have the session`);
+    for (const [index, answer] of answers.entries()) {
+      const { userId, locationIds } = customers[1 - index]!;
+      wrong.push(...leaks(answer, [userId, locationIds[0]!]));
+    }
+  }
+  return wrong;
+}
+
+const gates: { arrived: number; opened: Promise<void> } = { arrived: 0, opened: Promise.resolve() };
+
+/** Every answer to a start waits here before it is recorded. */
+const gateAnswers = (app: NestFastifyApplication): void => {
+  const sessions = app.get(StartedSessionsStore);
+  const keep = sessions.keep.bind(sessions);
+  sessions.keep = async (...given) => {
+    gates.arrived++;
+    await gates.opened;
+    return keep(...given);
+  };
+};
+
+/** The statements of both begin, and wait for the rows of their users, before either may end. */
+async function meetWhileHeld(
+  userIds: readonly string[],
+  startBoth: () => Promise<Answer<SessionAnswer>[]>,
+): Promise<Answer<SessionAnswer>[]> {
+  let open = () => {};
+  gates.arrived = 0;
+  gates.opened = new Promise((resolve) => (open = resolve));
+  const answers = startBoth();
+  await waitFor('both have their answer', () => gates.arrived === 2);
+  await database().transaction(async (tx) => {
+    await tx.query('SELECT FROM users WHERE id = ANY($1::uuid[]) FOR UPDATE', [userIds]);
+    open();
+    await waitFor('both statements have begun', async () => {
+      const waiting = await database().query(
+        `SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`,
+      );
+      return waiting.length === 2;
+    });
+  });
+  return answers;
+}
+
+describe('R60: an id of somebody else opens nothing', () => {
+  it('when starts are answered with sessions of others, reusing or not, over two brands', async () => {
+    const client = await open();
+    const { answers, returned, changedRows, wrong } = await answerWithForeignSessions(client);
+    promise('R60', {
+      figure: `${returned.length} foreign facts returned, ${changedRows.length} rows changed or superseded, ${wrong.length} not counted, ${answers} starts answered with known ids`,
+      bound: '0, 0, 0',
+    });
+    expect({ returned, changedRows, wrong }).toEqual({ returned: [], changedRows: [], wrong: [] });
+    await waitFor('it is told', async () => (await drifts(client)).includes('start_session sessionId'));
+  });
+
+  it('when two starts are answered with the same new session at the same time', async () => {
+    const client = await open(2, gateAnswers);
+    const wrong = await answerTwoWithOne();
+    promise('R60', {
+      figure: `${wrong.length} facts of the other, ${PAIRS} pairs of starts with one id`,
+      bound: '0',
+    });
+    expect(wrong).toEqual([]);
+    await waitFor('it is told', async () => (await drifts(client)).includes('start_session sessionId'));
+  });
+
+  it('and a session that is over, of the same place, is not shown as a new one', async () => {
+    const client = await open();
+    const bob = await register(client);
+    const first = await start(client, bob.locationIds[0]!, { brand: 'acme' });
+    await online(client, first, [randomUUID()]);
+    const current = await start(client, bob.locationIds[0]!, { brand: 'acme' });
+    await answerStart(control(), bob.locationIds[0]!, first.id);
+    const answer = await client.start(bob.locationIds[0]!, { brand: 'acme', reuse: false });
+    expect(answer).toMatchObject({ status: 503, body: { code: 'remote_unavailable' } });
+    expect((await start(client, bob.locationIds[0]!, { brand: 'acme' })).id).toBe(current.id);
+  });
+
+  it('while the first session, of a second start of the same place, is the answer and the current one', async () => {
+    const client = await open();
+    const bob = await register(client);
+    const first = await start(client, bob.locationIds[0]!, { brand: 'acme' });
+    const second = await start(client, bob.locationIds[0]!, { brand: 'acme', reuse: false });
+    expect(second.id).not.toBe(first.id);
+    await answerStart(control(), bob.locationIds[0]!, first.id);
+    const again = await client.start(bob.locationIds[0]!, { brand: 'acme', reuse: false });
+    expect(again).toMatchObject({ status: 201, body: { id: first.id, startUrl: first.startUrl } });
+    expect((await start(client, bob.locationIds[0]!, { brand: 'acme' })).id).toBe(first.id);
+    expect(await startsOf(bob.locationIds[0]!, 'acme')).toMatchObject([{ status: 'started', orphans: 0 }]);
+    expect(await drifts(client)).toEqual([]);
+  });
+
+  it('and it has a startUrl again, if it lost its own while it was called expired', async () => {
+    const client = await open();
+    const bob = await register(client);
+    const first = await start(client, bob.locationIds[0]!);
+    const read = async () =>
+      (await client.call<SessionAnswer>('POST', `/onboarding/pv/${first.id}/refresh`)).body;
+    await control().fields(first.id, { set: { active: false, expired: true } });
+    expect(await read()).toMatchObject({ state: 'expired', startUrl: null });
+    await control().fields(first.id);
+    expect(await read()).toMatchObject({ state: 'awaiting_installation', startUrl: null });
+    await answerStart(control(), bob.locationIds[0]!, first.id);
+    const again = await start(client, bob.locationIds[0]!);
+    expect(again).toMatchObject({ id: first.id, startUrl: expect.stringContaining('https://flow.example/') });
+    expect(await start(client, bob.locationIds[0]!)).toMatchObject({
+      id: first.id,
+      startUrl: again.startUrl,
+    });
+  });
+
+  it('when a registration is answered with users and grid locations of others', async () => {
+    const client = await open();
+    const alice = await register(client);
+    const session = await start(client, alice.locationIds[0]!);
+    const before = await readOwners(database());
+    const own = () => randomUUID();
+    const [first, second] = [alice.locationIds[0]!, alice.locationIds[1]!];
+    type Answered = (reference: string, eans: readonly string[]) => string;
+    const answered: Record<string, Answered> = {
+      'the user id': (ref, [a, b]) =>
+        userBody(alice.userId, ref, [
+          { id: own(), ean: a! },
+          { id: own(), ean: b! },
+        ]),
+      'the locations': (ref, [a, b]) =>
+        userBody(own(), ref, [
+          { id: first, ean: a! },
+          { id: second, ean: b! },
+        ]),
+      'the locations in another order': (ref, [a, b]) =>
+        userBody(own(), ref, [
+          { id: second, ean: a! },
+          { id: first, ean: b! },
+        ]),
+      'one location': (ref, [a, b]) =>
+        userBody(own(), ref, [
+          { id: own(), ean: a! },
+          { id: second, ean: b! },
+        ]),
+      'fewer locations': (ref, [a]) => userBody(own(), ref, [{ id: first, ean: a! }]),
+      'one more location': (ref, [a, b]) =>
+        userBody(own(), ref, [
+          { id: own(), ean: a! },
+          { id: own(), ean: b! },
+          { id: first, ean: newEan() },
+        ]),
+      'one more EAN': (ref, [a, b]) =>
+        userBody(own(), ref, [
+          { id: own(), ean: a! },
+          { id: own(), ean: b! },
+          { id: own(), ean: alice.eans[0]! },
+        ]),
+      'one location twice': (ref, [a, b]) =>
+        userBody(own(), ref, [
+          { id: first, ean: a! },
+          { id: first, ean: b! },
+        ]),
+      'the whole user': () =>
+        userBody(alice.userId, alice.reference, [
+          { id: first, ean: alice.eans[0]! },
+          { id: second, ean: alice.eans[1]! },
+        ]),
+      'the session as user id': (ref, [a, b]) =>
+        userBody(session.id, ref, [
+          { id: own(), ean: a! },
+          { id: own(), ean: b! },
+        ]),
+    };
+    const wrong: string[] = [];
+    for (const [what, bodyOf] of Object.entries(answered)) {
+      const reference = randomUUID();
+      const eans = [newEan(), newEan()];
+      const body = bodyOf(reference, eans);
+      const asked = { tenantReference: reference, gridLocations: eans.map((ean) => ({ ean })) };
+      await control().addFault({
+        kind: 'answer',
+        operation: 'register_user',
+        contains: reference,
+        status: 201,
+        body,
+        times: 1,
+      });
+      const answer = await client.call<{ id: string; status: string }>('POST', '/users', asked);
+      const secrets = [...secretsOf(session), alice.userId, alice.reference, ...alice.eans, first, second];
+      wrong.push(...leaks(answer, secrets).map((leak) => `${what}: ${leak}`));
+      if (answer.status !== 202 || answer.body.status !== 'uncertain')
+        wrong.push(`${what}: ${answer.status} ${answer.body.status}`);
+      const resolved = await client.call<{ errors?: { field: string }[] }>(
+        'POST',
+        `/registrations/${answer.body.id}/resolve`,
+        JSON.parse(body.replace(/"ean":(\d+)/g, '"ean":"$1"')),
+      );
+      wrong.push(...leaks(resolved, [session.tenantReference]).map((leak) => `resolve ${what}: ${leak}`));
+      if (![400, 409].includes(resolved.status) || !resolved.body.errors?.length)
+        wrong.push(`resolve ${what}: ${resolved.status} ${JSON.stringify(resolved.body)}`);
+    }
+    const changedRows = changed(before, await readOwners(database()));
+    promise('R60', {
+      figure: `${wrong.length + changedRows.length} foreign facts returned or stored, ${Object.keys(answered).length} registrations and resolves with ids of others`,
+      bound: '0',
+    });
+    expect({ wrong, changedRows }).toEqual({ wrong: [], changedRows: [] });
+    const told = ['gridLocations[].ean', 'gridLocations[].id', 'id', 'tenantReference'];
+    await waitFor('it is told', async () => (await drifts(client)).length >= told.length);
+    expect(await drifts(client)).toEqual(told.map((field) => `register_user ${field}`));
+  });
+
+  it('when reads are answered with another session, and the inverters of another are listed for both', async () => {
+    const client = await open();
+    const [alice, bob] = [await register(client), await register(client)];
+    const [hers, his] = [
+      await start(client, alice.locationIds[0]!),
+      await start(client, bob.locationIds[0]!),
+    ];
+    await control().fields(his.id, { set: { sessionId: hers.id, finished: true, active: false } });
+    const refused = await client.call('POST', `/onboarding/pv/${his.id}/refresh`);
+    expect(refused.status).toBe(503);
+    expect(leaks(refused, [hers.id])).toEqual([]);
+    await waitFor('it is told', async () => (await drifts(client)).includes('read_session sessionId'));
+    await control().fields(his.id);
+
+    const inverter = randomUUID();
+    await online(client, hers, [inverter]);
+    await online(client, his, [inverter]);
+    type Listed = { items: { id: string; userId: string; sessionId: string }[]; next: string | null };
+    const list = async (query: string) =>
+      (await client.call<Listed>('GET', `/inverters?${query}`)).body.items.map(({ sessionId }) => sessionId);
+    expect(await list(`userId=${alice.userId}`)).toEqual([hers.id]);
+    expect(await list(`gridLocationId=${alice.locationIds[0]}`)).toEqual([hers.id]);
+    expect(await list(`userId=${bob.userId}`)).toEqual([his.id]);
+    expect(await list('limit=200')).toEqual([his.id, hers.id]);
+    expect((await client.call('GET', `/inverters/${inverter}`)).body).toMatchObject({
+      sessionId: his.id,
+      userId: bob.userId,
+      gridLocationId: bob.locationIds[0],
+    });
+    await client.call('DELETE', `/users/${bob.userId}`);
+    expect(await list('limit=200')).toEqual([hers.id]);
+    expect((await client.session(hers.id)).inverters).toMatchObject([{ id: inverter, missingSince: null }]);
+  });
+
+  it(`through ${GENERATED} generated answers that mix up the ids of all rows`, async () => {
+    const client = await open();
+    const customers = [await register(client), await register(client), await register(client)];
+    const sessions = await Promise.all(customers.map(({ locationIds }) => start(client, locationIds[0]!)));
+    await Promise.all(sessions.map((session) => online(client, session, [randomUUID()])));
+    const ids = [...(await readOwners(database())).keys()].flatMap(
+      (key) => key.split(' of ')[0]!.split(' ')[1]!,
+    );
+    const anyId = fc.constantFrom(...ids);
+    const answers = fc.record({
+      operation: fc.constantFrom('start' as const, 'register' as const),
+      customer: fc.nat({ max: 2 }),
+      brand: fc.constantFrom('acme', 'other'),
+      id: anyId,
+      locations: fc.array(anyId, { minLength: 1, maxLength: 3 }),
+    });
+    let before = await readOwners(database());
+    const wrong: string[] = [];
+    const check = async ({ operation, customer, brand, id, locations }: Generated) => {
+      const { userId, locationIds } = customers[customer]!;
+      if (operation === 'start') {
+        const locationId = locationIds[1]!;
+        await answerStart(control(), locationId, id);
+        const { status, body } = await client.start(locationId, { brand, reuse: false });
+        // An id that is no session's and no user's may be that of a new session.
+        const isOwn = status === 201 && body.userId === userId && body.gridLocationId === locationId;
+        const isKnown = before.has(`user ${id}`) || before.has(`session ${id}`);
+        if (!isOwn && (status !== 503 || 'id' in body || !isKnown)) wrong.push(`start ${status}: ${id}`);
+      } else {
+        const reference = randomUUID();
+        const eans = locations.map(newEan);
+        const body = userBody(
+          locations.length % 2 === 0 ? id : randomUUID(),
+          reference,
+          locations.map((location, index) => ({ id: location, ean: eans[index]! })),
+        );
+        const contains = reference;
+        await control().addFault({ kind: 'answer', operation: 'register_user', contains, body, times: 1 });
+        const asked = { tenantReference: reference, gridLocations: eans.map((ean) => ({ ean })) };
+        const { status } = await client.call('POST', '/users', asked);
+        // The id of a session or of an inverter is no grid location's, so it may be one.
+        const isFree = locations.every((location) => !before.has(`location ${location}`));
+        const isNew = locations.length % 2 === 1 && new Set(locations).size === locations.length;
+        if (status !== (isFree && isNew ? 201 : 202)) wrong.push(`register ${status}: ${body}`);
+      }
+      const after = await readOwners(database());
+      // The sessions of one place may supersede each other.
+      const isOfPlace = (owner: string) =>
+        operation === 'start' && owner.includes(`: ${userId} ${locationIds[1]!}`);
+      wrong.push(...changed(before, after).filter((change) => !isOfPlace(change)));
+      before = after;
+    };
+    await fc.assert(fc.asyncProperty(answers, check), { numRuns: GENERATED, seed: 60, endOnFailure: true });
+    promise('R60', {
+      figure: `${wrong.length} foreign facts, ${GENERATED} generated answers with ids of other rows`,
+      bound: '0',
+    });
+    expect(wrong).toEqual([]);
+  });
+
+  it('turns red when the conflict of ids is ignored and the session read by its id', async () => {
+    const client = await open(1, believeTheId);
+    const { returned, changedRows, wrong } = await answerWithForeignSessions(client, 1);
+    expect(returned.length).toBeGreaterThan(0);
+    expect(changedRows.length).toBeGreaterThan(0);
+    expect(wrong.length).toBeGreaterThan(0);
+    caught('R60', 'conflict of ids ignored, then read by id');
+  });
+
+  it('turns red when it is ignored of two starts at the same time', async () => {
+    await open(2, (app) => {
+      gateAnswers(app);
+      believeTheId(app);
+    });
+    expect(await answerTwoWithOne()).not.toEqual([]);
+    caught('R60', 'conflict of two starts at once ignored');
+  });
+});
+
+interface Generated {
+  readonly operation: 'start' | 'register';
+  readonly customer: number;
+  readonly brand: string;
+  readonly id: string;
+  readonly locations: readonly string[];
+}

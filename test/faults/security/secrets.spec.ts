@@ -1,0 +1,327 @@
+import { randomBytes, randomInt, randomUUID } from 'node:crypto';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { TestClient, type SessionAnswer, type UserAnswer } from '../../setup/client.js';
+import type { SandboxFault } from '../../setup/sandbox-control.js';
+import { startSandbox, type TestSandbox } from '../../setup/sandbox.js';
+import { startServiceProcess } from '../../setup/service-process.js';
+import { createTestDatabase, type TestDatabase } from '../../setup/test-database.js';
+import { testEnvironment } from '../../setup/test-environment.js';
+import { startTestProcess, type TestProcess } from '../../setup/test-process.js';
+import { waitFor } from '../../setup/wait-for.js';
+import { startWebhookReceiver, type WebhookReceiver } from '../../setup/webhook-receiver.js';
+import { caught, promise } from '../support/promise.js';
+import { dumpTables, findSecrets } from '../support/secret-search.js';
+
+const canary = (name: string): string => `${name}-${randomBytes(24).toString('base64url')}`;
+const CONFIGURED = {
+  SCS_API_KEY: canary('remote/key'),
+  SCS_CLIENT_SECRET: canary('client+secret'),
+  ADMIN_API_KEY: canary('administrator'),
+  ENCRYPTION_KEYS: randomBytes(32).toString('base64'),
+};
+/** Of a receiver of webhooks: what stands in its address, and what it wants to see in a header. */
+const OF_RECEIVER = { WEBHOOK_URL_TOKEN: canary('url'), WEBHOOK_HEADER: canary('header') };
+const DATABASE_PASSWORD = canary('database');
+const BROKER_PASSWORD = canary('broker/password');
+const CLIENT_ID = 'tenant-1';
+
+let sandbox: TestSandbox;
+let database: TestDatabase;
+let service: TestProcess | undefined;
+let receiver: WebhookReceiver;
+
+beforeAll(async () => {
+  sandbox = await startSandbox({
+    SANDBOX_API_KEY: CONFIGURED.SCS_API_KEY,
+    SANDBOX_CLIENT_ID: CLIENT_ID,
+    SANDBOX_CLIENT_SECRET: CONFIGURED.SCS_CLIENT_SECRET,
+  });
+  database = await createTestDatabase();
+  receiver = await startWebhookReceiver();
+});
+afterEach(() => service?.stop());
+afterAll(async () => {
+  await sandbox.stop();
+  await receiver.close();
+  await database.drop();
+});
+
+const environment = (): Record<string, string> => ({
+  ...testEnvironment(),
+  ...CONFIGURED,
+  SCS_CLIENT_ID: CLIENT_ID,
+  SCS_BASE_URL: sandbox.url,
+  SCS_TIMEOUT_MS: '1000',
+  DATABASE_URL: database.url,
+  // Nobody answers there, which the log tells.
+  EVENT_BROKER_URL: `nats://pv:${encodeURIComponent(BROKER_PASSWORD)}@127.0.0.1:1`,
+  LOG_LEVEL: 'debug',
+});
+
+/** Everything that is answered, by what was asked, and the secrets that are answered on purpose. */
+class Listener {
+  readonly answers = new Map<string, string>();
+  readonly secrets: Record<string, string> = {};
+
+  constructor(readonly url: string) {}
+
+  /**
+   * Takes out of an answer what it is there to hand out: the startUrl for a key that may start sessions, a new key or secret of a
+   * webhook, and to whoever manages webhooks the address of one.
+   */
+  async ask<T extends object>(
+    method: string,
+    path: string,
+    body?: unknown,
+    key = CONFIGURED.ADMIN_API_KEY,
+  ): Promise<T> {
+    const answer = await new TestClient(this.url, key).call<T>(method, path, body);
+    const {
+      startUrl,
+      key: newKey,
+      secret,
+      url: _url,
+      ...rest
+    } = { ...answer.body } as Record<string, unknown>;
+    const isForWriter = key === CONFIGURED.ADMIN_API_KEY;
+    if (isForWriter && typeof startUrl === 'string') this.secrets[`startUrl ${this.answers.size}`] = startUrl;
+    if (typeof secret === 'string') this.secrets[`webhook secret ${this.answers.size}`] = secret;
+    if (typeof newKey === 'string') this.secrets[`key ${this.answers.size}`] = newKey;
+    const searched = isForWriter ? rest : answer.body;
+    this.answers.set(
+      `answer ${this.answers.size} to ${method} ${path}`,
+      JSON.stringify([answer.status, [...answer.headers], searched]),
+    );
+    return answer.body;
+  }
+
+  async keepPage(path: string): Promise<void> {
+    this.answers.set(path, await (await fetch(`${this.url}${path}`)).text());
+  }
+}
+
+/** What an error of the remote service could quote. */
+async function quoteSecrets(startUrl: string): Promise<string> {
+  const token = (await sandbox.control.ledger()).tokens.at(-1)!.accessToken;
+  return JSON.stringify({
+    error: `ApiKey: ${CONFIGURED.SCS_API_KEY}, client_secret=${CONFIGURED.SCS_CLIENT_SECRET}`,
+    access_token: token,
+    startUrl,
+    headers: { authorization: `Bearer ${token}`, apikey: CONFIGURED.SCS_API_KEY },
+  });
+}
+
+const newUser = () => ({
+  tenantReference: randomUUID(),
+  gridLocations: [{ ean: `8716${randomInt(1e9, 1e10)}${randomInt(1e3, 1e4)}` }],
+});
+
+/** Makes registering, starting and reading fail in every way, with answers that quote the secrets. */
+async function driveErrors(listener: Listener, session: SessionAnswer): Promise<void> {
+  const { control } = sandbox;
+  const body = await quoteSecrets(session.startUrl!);
+  const faults: readonly SandboxFault[] = [
+    ...[400, 401, 403, 404, 422, 500, 200].map((status) => ({ kind: 'answer', status, body }) as const),
+    { kind: 'html', body },
+    { kind: 'redirect', location: session.startUrl! },
+    { kind: 'reset' },
+    { kind: 'truncate' },
+  ];
+  for (const fault of faults) {
+    for (const operation of ['register_user', 'start_session', 'read_session'] as const) {
+      await control.addFault({ ...fault, operation });
+    }
+    await listener.ask('POST', '/users', newUser());
+    await listener.ask('POST', `/onboarding/pv/${session.gridLocationId}`, { reuse: false });
+    await listener.ask('POST', `/onboarding/pv/${session.id}/refresh`);
+    await control.clearFaults();
+  }
+  await sandbox.control.revokeTokens();
+  await control.addFault({ kind: 'answer', operation: 'token', status: 500, body });
+  await listener.ask('POST', `/onboarding/pv/${session.id}/refresh`);
+  await control.clearFaults();
+}
+
+async function driveBadInput(listener: Listener, session: SessionAnswer): Promise<void> {
+  const { url } = listener;
+  await listener.ask('POST', '/users', {
+    tenantReference: 7,
+    gridLocations: [{ ean: 'x' }],
+    [canary('field')]: 1,
+  });
+  await listener.ask('GET', '/users', undefined, CONFIGURED.SCS_API_KEY);
+  await listener.ask('GET', '/users', undefined, CONFIGURED.SCS_CLIENT_SECRET);
+  await listener.ask('GET', `/users?limit=x&key=${encodeURIComponent(CONFIGURED.ADMIN_API_KEY)}`);
+  await listener.ask('GET', `/onboarding/pv/${encodeURIComponent(session.startUrl!)}`);
+  await listener.ask('POST', `/onboarding/pv/${session.gridLocationId}`, {
+    brand: 7,
+    metadata: session.startUrl,
+  });
+  const broken = await fetch(`${url}/api/v1/users`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${CONFIGURED.ADMIN_API_KEY}`, 'content-type': 'application/json' },
+    body: `{"apiKey":"${CONFIGURED.ADMIN_API_KEY}"`,
+  });
+  listener.answers.set('broken JSON', await broken.text());
+}
+
+/** An endpoint whose receiver fails, and quotes whatever it was sent. Answers its path. */
+async function driveWebhooks(listener: Listener, receiver: WebhookReceiver): Promise<string> {
+  receiver.answer = ({ path, headers }) => ({ status: 500, body: JSON.stringify([path, headers]) });
+  const { WEBHOOK_URL_TOKEN: token, WEBHOOK_HEADER: header } = OF_RECEIVER;
+  const url = `${receiver.url}/hook?token=${token}`;
+  const headers = { Authorization: `Basic ${header}`, 'X-Key': header };
+  const { id } = await listener.ask<{ id: string }>('POST', '/webhook-endpoints', { url, headers });
+  const path = `/webhook-endpoints/${id}`;
+  await listener.ask('POST', `${path}/rotate-secret`, {});
+  await listener.ask('PATCH', path, { headers, description: 'quotes' });
+  await listener.ask('POST', `${path}/test`);
+  const unreachable = `http://127.0.0.1:1/?token=${token}`;
+  const other = await listener.ask<{ id: string }>('POST', '/webhook-endpoints', {
+    url: unreachable,
+    headers,
+  });
+  await listener.ask('POST', `/webhook-endpoints/${other.id}/test`);
+  const secret = listener.secrets[Object.keys(listener.secrets).at(-1)!];
+  await listener.ask('POST', '/webhook-endpoints', {
+    url: `${url}#x`,
+    secret: `${secret}x`,
+    headers: { Cookie: header },
+  });
+  await listener.ask('PATCH', path, { headers: { 'X-Key': `${header}\n` }, url: `ftp://${token}` });
+  return path;
+}
+
+/** The main job: one session comes online, another waits for its owner. Answers the one that waits. */
+async function driveMainJob(listener: Listener): Promise<SessionAnswer> {
+  const start = async () => {
+    const user = await listener.ask<UserAnswer>('POST', '/users', newUser());
+    return listener.ask<SessionAnswer>('POST', `/onboarding/pv/${user.gridLocations[0]!.id}`, {
+      brand: 'acme',
+    });
+  };
+  const { id } = await start();
+  await sandbox.control.complete(id);
+  await sandbox.control.online(id, { inverters: 2 });
+  await waitFor('the installation is online', async () => {
+    const { state } = await listener.ask<SessionAnswer>('GET', `/onboarding/pv/${id}`);
+    return state === 'online';
+  });
+  return start();
+}
+
+const KEPT_ADDRESS = 'WEBHOOK_URL_TOKEN in table public.webhook_endpoints';
+
+const PAGES = ['/metrics', '/health/live', '/health/ready', '/openapi.json'];
+const LISTS = [
+  '/status',
+  '/users',
+  '/registrations',
+  '/onboarding/pv',
+  '/inverters',
+  '/events?after=0',
+  '/api-keys',
+];
+
+async function logsOf(process: TestProcess): Promise<string> {
+  await process.stop();
+  return process.logs();
+}
+
+async function tokens(): Promise<Record<string, string>> {
+  const issued = (await sandbox.control.ledger()).tokens.map(({ accessToken }) => accessToken);
+  return Object.fromEntries(issued.map((token, index) => [`token ${index}`, token]));
+}
+
+describe('R36: no secret leaks', () => {
+  it('into logs, metrics, problems, lists, events or tables, whatever fails', async () => {
+    service = await startServiceProcess(environment());
+    const listener = new Listener(service.url);
+    const endpoint = await driveWebhooks(listener, receiver);
+    const session = await driveMainJob(listener);
+    await waitFor('a webhook to have failed', async () => {
+      const { items } = await listener.ask<{ items: { lastAnswer: string | null }[] }>(
+        'GET',
+        '/webhook-deliveries',
+      );
+      return items.some(({ lastAnswer }) => lastAnswer !== null);
+    });
+    await listener.ask('GET', endpoint);
+    await listener.ask('POST', `${endpoint}/redeliver`, { after: '0' });
+    const { key } = await listener.ask<{ key: string }>('POST', '/api-keys', {
+      name: 'reader',
+      scopes: ['users:read', 'onboarding:read', 'events:read'],
+    });
+    // The interface shows no startUrl in this answer, and does not say that there never is one.
+    await sandbox.control.fields(session.id, {
+      set: { startUrl: session.startUrl, links: [{ startUrl: session.startUrl }] },
+    });
+    await listener.ask('POST', `/onboarding/pv/${session.id}/refresh`);
+    await driveErrors(listener, session);
+    await driveBadInput(listener, session);
+    for (const path of LISTS) await listener.ask('GET', `${path}`, undefined, key);
+    await listener.ask('GET', `/onboarding/pv/${session.id}`, undefined, key);
+    await listener.ask('GET', '/status');
+    for (const path of PAGES) await listener.keepPage(path);
+    const places = new Map([
+      ...listener.answers,
+      ['the log', await logsOf(service)],
+      ...(await dumpTables(database.url)),
+    ]);
+    const secrets = {
+      ...CONFIGURED,
+      ...OF_RECEIVER,
+      BROKER_PASSWORD,
+      ...listener.secrets,
+      ...(await tokens()),
+    };
+    expect(Object.keys(listener.secrets).length).toBeGreaterThan(2);
+    // The quotes did arrive where they are shown.
+    expect([...listener.answers.values()].some((text) => text.includes('[redacted]'))).toBe(true);
+    // An address is needed to send to it, and stands nowhere else.
+    const hits = findSecrets(secrets, places);
+    expect(hits).toContain(KEPT_ADDRESS);
+    const found = hits.filter((hit) => hit !== KEPT_ADDRESS);
+    promise('R36', {
+      figure: `${found.length} hits of ${Object.keys(secrets).length} secrets in ${places.size} places`,
+      bound: '0',
+    });
+    expect(found).toEqual([]);
+  }, 60_000);
+
+  it.each<[string, Record<string, string>]>([
+    [
+      'a configuration that is not valid',
+      { POLL_LEASE_MS: '1', ENCRYPTION_KEYS: `${CONFIGURED.ENCRYPTION_KEYS},x` },
+    ],
+    [
+      'a database that cannot be reached',
+      { DATABASE_URL: `postgres://pv:${DATABASE_PASSWORD}@127.0.0.1:1/pv` },
+    ],
+  ])('into what a start says that fails at %s', async (_what, wrong) => {
+    const said = await startServiceProcess({ ...environment(), ...wrong }).then(
+      () => 'it started',
+      (error: Error) => error.message,
+    );
+    expect(said).toContain('ended with 1');
+    expect(findSecrets({ ...CONFIGURED, DATABASE_PASSWORD }, new Map([['the start', said]]))).toEqual([]);
+  });
+
+  it('turns red when the error of axios is logged', async () => {
+    service = await startTestProcess('test/faults/support/logs-axios-errors.process.ts', environment());
+    const listener = new Listener(service.url);
+    const session = await driveMainJob(listener);
+    await sandbox.control.addFault({ kind: 'answer', operation: 'read_session', status: 422 });
+    await sandbox.control.addFault({ kind: 'answer', operation: 'token', status: 400 });
+    await listener.ask('POST', `/onboarding/pv/${session.id}/refresh`);
+    await sandbox.control.revokeTokens();
+    await listener.ask('POST', `/onboarding/pv/${session.id}/refresh`);
+    const found = findSecrets(
+      { ...CONFIGURED, ...(await tokens()) },
+      new Map([['the log', await logsOf(service)]]),
+    );
+    expect(found).toContain('SCS_CLIENT_SECRET in the log');
+    expect(found.some((secret) => secret.startsWith('token'))).toBe(true);
+    caught('R36', 'error of axios logged');
+  }, 60_000);
+});

@@ -1,0 +1,129 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import type { NestFastifyApplication } from '@nestjs/platform-fastify';
+import pg from 'pg';
+import { EventSignal } from '../../../src/events/event-signal.service.js';
+import { appendEvents } from '../../../src/events/outbox.js';
+import { EVENTS_CHANNEL } from '../../../src/events/sequence.sql.js';
+import { Database } from '../../../src/platform/database/database.js';
+import { sessionEvent } from '../../db/events-fixture.js';
+import { openStream } from '../../setup/event-stream.js';
+import { startTestApp, type TestApp } from '../../setup/test-app.js';
+import { createTestDatabase, type TestDatabase } from '../../setup/test-database.js';
+import { environmentFor } from '../../setup/test-environment.js';
+import { waitFor } from '../../setup/wait-for.js';
+import { caught, promise } from '../support/promise.js';
+import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.js';
+
+/** What every connection that listens calls itself. */
+const LISTENING = 'pv-onboarding listen';
+const NOTICED_WITHIN_MS = 3_000;
+const LATENCY_MS = 5_000;
+const EVENTS = 60;
+const PAUSE_MS = 100;
+
+let testDatabase: TestDatabase;
+/** Past the proxy, as another replica would write. */
+let writer: Database;
+let proxy: TcpProxy;
+let test: TestApp;
+
+beforeEach(async () => {
+  testDatabase = await createTestDatabase();
+  writer = new Database(environmentFor(testDatabase.url));
+  proxy = await startTcpProxy(testDatabase.url);
+});
+afterEach(async () => {
+  await test.close();
+  await proxy.close();
+  await writer.onApplicationShutdown();
+  await testDatabase.drop();
+});
+
+async function measure(prepare?: (app: NestFastifyApplication) => void) {
+  test = await startTestApp(
+    { ROLE: 'api', SCS_BASE_URL: 'http://127.0.0.1:9', DATABASE_URL: proxy.url },
+    prepare && { prepare },
+  );
+  const receivedAt = new Map<string, number>();
+  const stream = await openStream(test.url, {
+    key: test.adminKey,
+    onEvent: ({ event, receivedAt: at }) => void receivedAt.set(event.subject, at),
+  });
+  const append = async (): Promise<[string, number]> => {
+    const subject = randomUUID();
+    await writer.transaction((tx) => appendEvents(tx, [sessionEvent('session.online', subject)]));
+    return [subject, performance.now()];
+  };
+  const [first] = await append();
+  await waitFor('the stream to work', () => receivedAt.has(first));
+
+  // One for the events, one for what replicas tell each other; the first event may have come without a notification.
+  await waitFor('both connections to listen', async () => {
+    const rows = await writer.query(
+      `SELECT FROM pg_stat_activity WHERE datname = current_database() AND application_name = $1 AND state = 'idle'
+       AND (query LIKE 'LISTEN %' OR query = 'SELECT 1')`,
+      [LISTENING],
+    );
+    return rows.length === 2;
+  });
+  const listening = proxy.fallSilent(LISTENING);
+  const silentAt = performance.now();
+  const noticed = waitFor('new connections', () => proxy.begun(LISTENING) >= 2 * listening, LATENCY_MS).then(
+    () => performance.now() - silentAt,
+    () => Infinity,
+  );
+  const committed: [string, number][] = [];
+  for (let count = 0; count < EVENTS; count++) {
+    committed.push(await append());
+    await sleep(PAUSE_MS);
+  }
+  await waitFor(
+    'all events',
+    () => committed.every(([subject]) => receivedAt.has(subject)),
+    LATENCY_MS,
+  ).catch(() => {});
+  const latencies = committed.flatMap(([subject, at]) => {
+    const received = receivedAt.get(subject);
+    return received === undefined ? [] : [received - at];
+  });
+  stream.leave();
+  return {
+    noticedMs: await noticed,
+    missed: committed.length - latencies.length,
+    latencyMs: Math.max(0, ...latencies),
+  };
+}
+
+describe('R11: a lost LISTEN loses nothing', () => {
+  it('notices that the connection is half open, misses no event and tells each in time', async () => {
+    const { noticedMs, missed, latencyMs } = await measure();
+    promise('R11', {
+      figure: `noticed after ${Math.round(noticedMs)} ms, ${missed} of ${EVENTS} missed, the slowest came after ${Math.round(latencyMs)} ms`,
+      bound: `${NOTICED_WITHIN_MS} ms, 0, ${LATENCY_MS} ms`,
+    });
+    expect(noticedMs).toBeLessThanOrEqual(NOTICED_WITHIN_MS);
+    expect(missed).toBe(0);
+    expect(latencyMs).toBeLessThanOrEqual(LATENCY_MS);
+  }, 60_000);
+
+  it('goes red where events are read only when a notification comes', async () => {
+    const { missed, latencyMs } = await measure((app) => trustNotifications(app.get(EventSignal)));
+    expect(missed > 0 || latencyMs > LATENCY_MS).toBe(true);
+    caught('R11', 'no catch-up read');
+  }, 60_000);
+});
+
+/** The bug: a signal that says something at each notification and at no other time. */
+function trustNotifications(signal: EventSignal): void {
+  const { hints } = signal as unknown as { hints: { give(): void } };
+  const client = new pg.Client({ connectionString: proxy.url, application_name: LISTENING });
+  client.on('error', () => {});
+  client.on('notification', () => hints.give());
+  signal.onApplicationBootstrap = () =>
+    void client.connect().then(() => client.query(`LISTEN ${EVENTS_CHANNEL}`));
+  signal.onApplicationShutdown = () => client.end();
+  const wait = signal.wait.bind(signal);
+  signal.wait = (aborted, _atMostMs, since) => wait(aborted, 2 ** 30, since);
+}

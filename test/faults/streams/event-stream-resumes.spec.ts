@@ -1,0 +1,131 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { formatSequence } from '../../../src/events/cloud-event.js';
+import { appendEvents } from '../../../src/events/outbox.js';
+import { EventsStore } from '../../../src/events/feed/events.store.js';
+import { EventStream } from '../../../src/events/stream/event-stream.js';
+import { Database } from '../../../src/platform/database/database.js';
+import { sessionEvent } from '../../db/events-fixture.js';
+import { openStream } from '../../setup/event-stream.js';
+import { startTestApp, type TestApp } from '../../setup/test-app.js';
+import { caught, isLong, promise } from '../support/promise.js';
+
+const CLIENTS = isLong ? 50 : 20;
+const EVENTS = isLong ? 2_000 : 600;
+const SESSIONS = 40;
+const BATCH = 10;
+const BATCH_PAUSE_MS = 40;
+const DROP_AFTER_MS = { from: 200, spread: 800 };
+const COME_WITHIN_MS = 20_000;
+
+let test: TestApp;
+
+beforeEach(async () => {
+  test = await startTestApp({ ROLE: 'api', SCS_BASE_URL: 'http://127.0.0.1:9' });
+});
+afterEach(async () => {
+  jest.restoreAllMocks();
+  await test.close();
+});
+
+async function write(): Promise<void> {
+  const sessions = Array.from({ length: SESSIONS }, () => randomUUID());
+  for (let written = 0; written < EVENTS; written += BATCH) {
+    const events = Array.from({ length: BATCH }, (_, index) =>
+      sessionEvent('session.online', sessions[(written + index) % SESSIONS]!),
+    );
+    await test.app.get(Database).transaction((tx) => appendEvents(tx, events));
+    await sleep(BATCH_PAUSE_MS);
+  }
+}
+
+/** The sequences that a client got, in the order in which it did, over as many connections as it took until `isOver`. */
+async function readThroughDrops(isOver: (last: string) => boolean): Promise<string[]> {
+  const got: string[] = [];
+  for (let last = '0'; !isOver(last); last = got.at(-1) ?? '0') {
+    let hasLeft = false;
+    const stream = await openStream(test.url, {
+      key: test.adminKey,
+      lastEventId: last,
+      onEvent: ({ id }) => void (hasLeft || got.push(id)),
+    });
+    expect(stream.status).toBe(200);
+    await sleep(DROP_AFTER_MS.from + Math.random() * DROP_AFTER_MS.spread);
+    hasLeft = true;
+    stream.leave();
+  }
+  return got;
+}
+
+async function compareAll() {
+  let deadline = Infinity;
+  const isOver = (last: string) => last === formatSequence(String(EVENTS)) || performance.now() > deadline;
+  const clients = Array.from({ length: CLIENTS }, () => readThroughDrops(isOver));
+  await write();
+  deadline = performance.now() + COME_WITHIN_MS;
+  const expected = Array.from({ length: EVENTS }, (_, index) => formatSequence(String(index + 1)));
+  const faults = { missing: 0, doubled: 0, notIncreasing: 0 };
+  for (const got of await Promise.all(clients)) {
+    const seen = new Set(got);
+    faults.missing += expected.filter((sequence) => !seen.has(sequence)).length;
+    faults.doubled += got.length - seen.size;
+    faults.notIncreasing += got.filter(
+      (id, index) => index > 0 && Number(id) <= Number(got[index - 1]),
+    ).length;
+  }
+  return faults;
+}
+
+describe('R32: a stream resumes', () => {
+  it('brings every client every event once and in order, however often it is dropped', async () => {
+    const { missing, doubled, notIncreasing } = await compareAll();
+    promise('R32', {
+      figure: `${missing} of ${EVENTS} missing, ${doubled} doubled, ${notIncreasing} not increasing, with ${CLIENTS} clients`,
+      bound: '0, 0, 0',
+    });
+    expect({ missing, doubled, notIncreasing }).toEqual({ missing: 0, doubled: 0, notIncreasing: 0 });
+  }, 60_000);
+
+  it.each(['abc', '-1', '1.5', '99999999'])('says clearly what is wrong with %p', async (lastEventId) => {
+    const answer = await openStream(test.url, { key: test.adminKey, lastEventId });
+    await answer.ended;
+    expect([answer.status, JSON.parse(answer.text())]).toEqual([
+      400,
+      expect.objectContaining({ errors: [{ field: 'Last-Event-ID', message: expect.any(String) }] }),
+    ]);
+  });
+
+  it('goes red where what happens now is told before what was missed', async () => {
+    tellLiveBeforeReplay();
+    const { missing, doubled, notIncreasing } = await compareAll();
+    expect(missing + doubled + notIncreasing).toBeGreaterThan(0);
+    caught('R32', 'live before replay');
+  }, 60_000);
+});
+
+interface Page {
+  readonly events: readonly { readonly sequence: bigint }[];
+  readonly next: bigint;
+}
+
+/** The bug: a stream follows what happens from now on, and adds what came before once that has been read. */
+function tellLiveBeforeReplay(): void {
+  const prototype = EventStream.prototype as unknown as {
+    position: bigint;
+    readOn(): Promise<Page>;
+  };
+  const readOn = prototype.readOn;
+  const replays = new WeakMap<object, Page>();
+  jest.spyOn(prototype, 'readOn').mockImplementation(async function (this: typeof prototype) {
+    const replay = replays.get(this);
+    if (replay === undefined) {
+      replays.set(this, await readOn.call(this));
+      return { events: [], next: BigInt(await test.app.get(EventsStore).getNewest()) };
+    }
+    const live = await readOn.call(this);
+    if (live.events.length === 0 || replay.events.length === 0) return live;
+    replays.set(this, { events: [], next: replay.next });
+    return { events: [...live.events, ...replay.events], next: live.next };
+  });
+}

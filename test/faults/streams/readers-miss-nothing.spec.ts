@@ -1,0 +1,192 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { EventsStore, type SequencedEvent } from '../../../src/events/feed/events.store.js';
+import { appendEvents } from '../../../src/events/outbox.js';
+import { Database } from '../../../src/platform/database/database.js';
+import { openStream } from '../../setup/event-stream.js';
+import { startTestApp, type TestApp, type TestAppOptions } from '../../setup/test-app.js';
+import { sessionEvent } from '../../db/events-fixture.js';
+import { createTestDatabase, type TestDatabase } from '../../setup/test-database.js';
+import { environmentFor } from '../../setup/test-environment.js';
+import { waitFor } from '../../setup/wait-for.js';
+import { caught, promise } from '../support/promise.js';
+
+const WRITERS = 16;
+const TRANSACTIONS = 80;
+const SUBJECTS = 40;
+const ROLLBACKS = 0.1;
+const READERS = 4;
+const STREAMS = 4;
+
+class DeliberateRollback extends Error {}
+
+interface Read {
+  readonly subject: string;
+  readonly marker: string;
+}
+
+/** Markers per subject, in the order of their commits. */
+type Ledger = Map<string, string[]>;
+
+let testDatabase: TestDatabase;
+let database: Database;
+
+beforeAll(async () => {
+  testDatabase = await createTestDatabase();
+  database = new Database(
+    environmentFor(testDatabase.url, { DATABASE_POOL_SIZE: String(WRITERS + READERS + 4) }),
+  );
+});
+afterAll(async () => {
+  await database.onApplicationShutdown();
+  await testDatabase.drop();
+});
+
+const randomInteger = (below: number): number => Math.floor(Math.random() * below);
+
+/** Commits transactions that last differently long, so that they become visible in another order than they began. */
+async function write(subjects: readonly string[], ledger: Ledger): Promise<void> {
+  for (let count = 0; count < TRANSACTIONS; count++) {
+    const subject = subjects[randomInteger(subjects.length)] ?? '';
+    const markers = Array.from({ length: 1 + randomInteger(2) }, () => randomUUID());
+    try {
+      await database.transaction(async (tx) => {
+        // What the lock on the session's row does when its state changes.
+        await tx.query('SELECT pg_advisory_xact_lock(hashtext($1))', [subject]);
+        await appendEvents(
+          tx,
+          markers.map((marker) => sessionEvent('session.online', subject, marker)),
+        );
+        await tx.query('SELECT pg_sleep($1)', [Math.random() * 0.02]);
+        if (Math.random() < ROLLBACKS) throw new DeliberateRollback();
+        // Nobody else writes of this subject before our commit, so this is the order of the commits.
+        ledger.set(subject, [...(ledger.get(subject) ?? []), ...markers]);
+      });
+    } catch (error) {
+      if (!(error instanceof DeliberateRollback)) throw error;
+    }
+  }
+}
+
+type ReadOn = (cursor: string) => Promise<{ reads: readonly Read[]; next: string }>;
+
+async function follow(readOn: ReadOn, areWritersDone: () => boolean): Promise<Read[]> {
+  const all: Read[] = [];
+  for (let cursor = '0'; ;) {
+    const wasLastRound = areWritersDone();
+    const { reads, next } = await readOn(cursor);
+    all.push(...reads);
+    if (wasLastRound && next === cursor) return all;
+    cursor = next;
+  }
+}
+
+/** Events over one connection, until `newest` answers the place of the last one, which it does once all are written. */
+async function followStream(test: TestApp, newest: () => Promise<string | null>): Promise<Read[]> {
+  const stream = await openStream(test.url, { key: test.adminKey, query: '?after=0' });
+  const isComplete = async (): Promise<boolean> => {
+    const last = await newest();
+    return last !== null && BigInt(stream.lastEventId() ?? '0') >= BigInt(last);
+  };
+  await waitFor('the stream to have told everything', isComplete, 40_000);
+  stream.leave();
+  return stream.events.map(({ event }) => ({ subject: event.subject, marker: String(event.data['rule']) }));
+}
+
+const startReplica = (options?: TestAppOptions): Promise<TestApp> =>
+  startTestApp({ ROLE: 'api', SCS_BASE_URL: 'http://127.0.0.1:9', DATABASE_URL: testDatabase.url }, options);
+
+/** The bug in the stream: it goes by the position, which is drawn at the insert and seen at the commit. */
+function streamByPosition(store: EventsStore): void {
+  store.getNewest = async () => '0';
+  store.readPage = async (after, _types, limit) => {
+    const events = await database.query<SequencedEvent>(
+      `SELECT id, name, subject, position AS sequence, time, data FROM domain_events
+       WHERE position > $1 ORDER BY position LIMIT $2`,
+      [after, limit],
+    );
+    const next = events.at(-1)?.sequence ?? after;
+    return { events, next, last: next };
+  };
+}
+
+function compare(ledger: Ledger, reads: readonly Read[]) {
+  const written = [...ledger.values()].flat();
+  const seen = new Set(reads.map(({ marker }) => marker));
+  const known = new Set(written);
+  const inOrder = ([subject, markers]: [string, string[]]): boolean => {
+    const read = reads.filter((one) => one.subject === subject).map(({ marker }) => marker);
+    return read.join() === markers.filter((marker) => seen.has(marker)).join();
+  };
+  return {
+    missing: written.filter((marker) => !seen.has(marker)).length,
+    neverCommitted: [...seen].filter((marker) => !known.has(marker)).length,
+    repeated: reads.length - seen.size,
+    subjectsOutOfOrder: [...ledger].filter((entry) => !inOrder(entry)).length,
+  };
+}
+
+describe('R6: readers miss nothing', () => {
+  it('finds every committed event once, in order within a session, however late it commits', async () => {
+    const events = new EventsStore(database);
+    const readFeed: ReadOn = async (cursor) => {
+      const page = await events.readPage(cursor, ['session.online'], 50);
+      const reads = page.events.map(({ subject, data }) => ({
+        subject,
+        marker: 'rule' in data ? data.rule : '',
+      }));
+      return { reads, next: page.next };
+    };
+    // The reader that must not be: a position is drawn at the insert and seen at the commit.
+    const readByPosition: ReadOn = async (cursor) => {
+      const rows = await database.query<Read & { position: string }>(
+        `SELECT position, subject, data ->> 'rule' AS marker FROM domain_events
+         WHERE position > $1 ORDER BY position LIMIT 50`,
+        [cursor],
+      );
+      return { reads: rows, next: rows.at(-1)?.position ?? cursor };
+    };
+    const subjects = Array.from({ length: SUBJECTS }, () => randomUUID());
+    const ledger: Ledger = new Map();
+    let written = false;
+    const readers = Array.from({ length: READERS }, () => follow(readFeed, () => written));
+    const mutant = follow(readByPosition, () => written);
+    const replica = await startReplica();
+    const newest = async () => (written ? events.getNewest() : null);
+    const streams = Array.from({ length: STREAMS }, () => followStream(replica, newest));
+    const faulty = await startReplica({ prepare: (app) => streamByPosition(app.get(EventsStore)) });
+    const newestPosition = async () =>
+      written
+        ? (await database.query<{ last: string }>('SELECT max(position) AS last FROM domain_events'))[0]!.last
+        : null;
+    const mutantStream = followStream(faulty, newestPosition);
+
+    await Promise.all(Array.from({ length: WRITERS }, () => write(subjects, ledger)));
+    written = true;
+
+    const count = [...ledger.values()].flat().length;
+    expect(count).toBeGreaterThanOrEqual(1_000);
+    const read = [
+      ...(await Promise.all(readers)).map((reads) => ({ reader: 'feed', reads })),
+      ...(await Promise.all(streams)).map((reads) => ({ reader: 'stream', reads })),
+    ];
+    for (const { reader, reads } of read) {
+      const compared = compare(ledger, reads);
+      promise('R6', {
+        figure: `${compared.missing} of ${count} missing in the ${reader}, ${compared.subjectsOutOfOrder} of ${SUBJECTS} subjects out of order`,
+        bound: '0, 0',
+      });
+      expect(compared).toEqual({
+        missing: 0,
+        neverCommitted: 0,
+        repeated: 0,
+        subjectsOutOfOrder: 0,
+      });
+    }
+    expect(compare(ledger, await mutant).missing).toBeGreaterThan(0);
+    caught('R6', 'id > cursor');
+    expect(compare(ledger, await mutantStream).missing).toBeGreaterThan(0);
+    caught('R6', 'id > cursor in the stream');
+    await Promise.all([replica.close(), faulty.close()]);
+  }, 60_000);
+});

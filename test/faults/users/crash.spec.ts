@@ -1,0 +1,181 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import pg from 'pg';
+import { SandboxControl } from '../../setup/sandbox-control.js';
+import { startSandbox, type TestSandbox } from '../../setup/sandbox.js';
+import { startServiceProcess } from '../../setup/service-process.js';
+import { createTestDatabase, type TestDatabase } from '../../setup/test-database.js';
+import { ADMIN_KEY, testEnvironment } from '../../setup/test-environment.js';
+import { startTestProcess, type TestProcess } from '../../setup/test-process.js';
+import { waitFor } from '../../setup/wait-for.js';
+import { caught, isLong, promise } from '../support/promise.js';
+import { contradictions, type RegistrationRow } from '../support/registration-ledger.js';
+
+const CRASHES = isLong ? 4 : 2;
+/** Within what a process allows itself to send at once before it has learned more of the service. */
+const IN_FLIGHT = 8;
+const KNOWN_WITHIN_MS = 15_000;
+const EAN = '376104250021234569';
+
+let sandbox: TestSandbox;
+let control: SandboxControl;
+let database: TestDatabase;
+let sql: pg.Client;
+const processes: TestProcess[] = [];
+
+beforeAll(async () => {
+  sandbox = await startSandbox();
+  control = new SandboxControl(sandbox.url);
+});
+beforeEach(async () => {
+  database = await createTestDatabase();
+  sql = new pg.Client({ connectionString: database.url });
+  await sql.connect();
+});
+afterEach(async () => {
+  await Promise.all(processes.splice(0).map((each) => each.stop()));
+  await sql.end();
+  await database.drop();
+  await control.reset();
+});
+afterAll(() => sandbox.stop());
+
+const environment = (ROLE: string) => ({ ...sandbox.environment, DATABASE_URL: database.url, ROLE });
+
+async function rows(): Promise<(RegistrationRow & { attempts: number })[]> {
+  const { rows: all } = await sql.query(`
+    SELECT id, tenant_reference AS "tenantReference", status, user_id AS "userId", attempts, updated_at AS "updatedAt"
+    FROM registrations`);
+  return all;
+}
+
+async function call(
+  url: string,
+  path: string,
+  body: unknown,
+): Promise<{ status: number; body: { status: string; id: string } }> {
+  const response = await fetch(`${url}/api/v1${path}`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${ADMIN_KEY}`, 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+  });
+  return { status: response.status, body: (await response.json()) as { status: string; id: string } };
+}
+
+const register = (url: string, tenantReference: string) =>
+  call(url, '/users', { tenantReference, gridLocations: [{ ean: EAN }] });
+
+/** Has the victim register users, holds every answer after its effect, and kills the victim then. Answers when that was. */
+async function crash(
+  victim: TestProcess,
+  references: readonly string[],
+  whenAllAreHeld: () => Promise<unknown>,
+): Promise<number> {
+  const fault = await control.addFault({
+    kind: 'hold',
+    operation: 'register_user',
+    times: references.length,
+  });
+  const requests = references.map((reference) =>
+    register(victim.url, reference).catch(() => 'the connection was lost'),
+  );
+  await waitFor('every answer is held', async () => {
+    const { holding } = (await control.faults()).find(({ id }) => id === fault.id) ?? {};
+    return holding === references.length;
+  });
+  await whenAllAreHeld();
+  const at = Date.now();
+  victim.kill('SIGKILL');
+  await victim.exited;
+  expect(new Set(await Promise.all(requests))).toEqual(new Set(['the connection was lost']));
+  await control.release(fault.id);
+  return at;
+}
+
+const referencesOf = (name: string) => Array.from({ length: IN_FLIGHT }, (_, index) => `${name}-${index}`);
+
+describe('R16: a crash around the call is known', () => {
+  it(`of ${CRASHES * IN_FLIGHT} calls whose sender was killed after the effect, all are uncertain in time and none is made again`, async () => {
+    const [survivor, ...victims] = await Promise.all([
+      startServiceProcess(environment('all')),
+      ...Array.from({ length: CRASHES }, () => startServiceProcess(environment('api'))),
+    ]);
+    processes.push(survivor, ...victims);
+    const crashedAt = new Map<string, number>();
+    for (const [index, victim] of victims.entries()) {
+      const references = referencesOf(`crash-${index}`);
+      const isLast = index === victims.length - 1;
+      // The last one dies in a call that outlives its first lease, which a renewal moves on.
+      const at = await crash(victim, references, () =>
+        isLast ? leasesAreRenewed(references) : Promise.resolve(),
+      );
+      for (const reference of references) crashedAt.set(reference, at);
+    }
+
+    const uncertain = await waitFor(
+      'all are uncertain',
+      async () => {
+        const all = await rows();
+        return all.length === crashedAt.size && all.every(({ status }) => status === 'uncertain') && all;
+      },
+      KNOWN_WITHIN_MS + 5_000,
+    );
+    const delaysMs = uncertain.map(
+      ({ tenantReference, updatedAt }) => updatedAt.getTime() - (crashedAt.get(tenantReference) ?? 0),
+    );
+    const latestMs = Math.max(...delaysMs);
+    expect(latestMs).toBeLessThan(KNOWN_WITHIN_MS);
+    const { rows: events } = await sql.query(
+      `SELECT count(*)::int AS count FROM domain_events WHERE name = 'user.registration_uncertain'`,
+    );
+    expect(events).toEqual([{ count: crashedAt.size }]);
+
+    // What clients do meanwhile changes nothing, and what the provider confirms settles it.
+    const users = await control.users();
+    await Promise.all(
+      uncertain.map(async ({ id, tenantReference }) => {
+        const repeated = await register(survivor.url, tenantReference);
+        expect(repeated).toMatchObject({ status: 202, body: { id, status: 'uncertain' } });
+        const user = users.find((each) => each.tenantReference === tenantReference);
+        expect(await call(survivor.url, `/registrations/${id}/resolve`, user)).toMatchObject({
+          status: 200,
+          body: { status: 'registered', userId: user?.id, attempts: 1 },
+        });
+      }),
+    );
+    const ledger = await control.ledger();
+    const posts = ledger.requests['POST /api/v1/ssa/users'] ?? 0;
+    promise('R16', {
+      figure: `${uncertain.length} of ${crashedAt.size} uncertain within ${latestMs} ms, ${posts - crashedAt.size} second POSTs`,
+      bound: `all, ${KNOWN_WITHIN_MS} ms, 0`,
+    });
+    expect(posts).toBe(crashedAt.size);
+    expect(contradictions([...crashedAt.keys()], ledger, await rows())).toEqual([]);
+  }, 90_000);
+
+  it('is red when the intent is written after the call', async () => {
+    const mutant = () =>
+      startTestProcess('test/faults/support/late-intent.process.ts', {
+        ...testEnvironment(),
+        ...environment('all'),
+      });
+    const [survivor, victim] = await Promise.all([mutant(), mutant()]);
+    processes.push(survivor, victim);
+    const references = referencesOf('late');
+    await crash(victim, references, () => Promise.resolve());
+    expect(await rows()).toEqual([]);
+    // Nobody knows of the call, so a client that asks again makes a second user.
+    await Promise.all(references.map((reference) => register(survivor.url, reference)));
+    const found = contradictions(references, await control.ledger(), await rows());
+    expect(found).toEqual(expect.arrayContaining(references.map((reference) => `${reference}: 2 effects`)));
+    caught('R16', 'intent written after the call');
+  }, 90_000);
+});
+
+const leasesAreRenewed = (references: readonly string[]) =>
+  waitFor('the leases are renewed', async () => {
+    const { rows: found } = await sql.query<{ renewed: boolean }>(
+      `SELECT bool_and(lease_until > sent_at + interval '11 s') AS renewed FROM registrations WHERE tenant_reference = ANY ($1)`,
+      [references],
+    );
+    return found[0]?.renewed;
+  });

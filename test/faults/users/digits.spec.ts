@@ -1,0 +1,150 @@
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { randomBytes, randomInt } from 'node:crypto';
+import { Database } from '../../../src/platform/database/database.js';
+import type { RemoteRequest } from '../../../src/remote/outcome.rules.js';
+import { Remote } from '../../../src/remote/remote.service.js';
+import { SandboxControl } from '../../setup/sandbox-control.js';
+import { startSandbox, type TestSandbox } from '../../setup/sandbox.js';
+import { startTestApp, type TestApp } from '../../setup/test-app.js';
+import { caught, isLong, promise } from '../support/promise.js';
+
+const USERS = isLong ? 100 : 20;
+const EANS_PER_USER = 100;
+/** JSON.parse alters all but a few in a hundred; so do most other ways to take a number for a double. */
+const RED_USERS = 5;
+
+let sandbox: TestSandbox;
+let control: SandboxControl;
+
+beforeAll(async () => {
+  sandbox = await startSandbox();
+  control = new SandboxControl(sandbox.url);
+});
+afterAll(() => sandbox.stop());
+
+interface Sent {
+  readonly reference: string;
+  readonly eans: readonly string[];
+  /** The body as it goes out: every other EAN is a bare number. */
+  readonly body: string;
+}
+
+function randomUser(): Sent {
+  const reference = `digits-${randomBytes(8).toString('hex')}`;
+  const distinct = new Set<string>();
+  while (distinct.size < EANS_PER_USER) {
+    distinct.add(`${randomInt(1, 10)}${Array.from({ length: 17 }, () => randomInt(10)).join('')}`);
+  }
+  const eans = [...distinct];
+  const gridLocations = eans.map((ean, index) => `{"ean":${index % 2 === 0 ? `"${ean}"` : ean}}`);
+  return {
+    reference,
+    eans,
+    body: `{"tenantReference":"${reference}","gridLocations":[${gridLocations.join(',')}]}`,
+  };
+}
+
+async function call(
+  { url, adminKey }: TestApp,
+  method: string,
+  path: string,
+  body?: string,
+): Promise<string> {
+  const response = await fetch(`${url}/api/v1${path}`, {
+    method,
+    headers: {
+      authorization: `Bearer ${adminKey}`,
+      ...(body !== undefined && { 'content-type': 'application/json' }),
+    },
+    ...(body !== undefined && { body }),
+  });
+  return response.text();
+}
+
+/** Sends random EANs and counts, at each place they pass, those that are not there digit by digit. */
+async function countLostDigits(app: TestApp, count: number): Promise<Record<string, number>> {
+  const users = Array.from({ length: count }, randomUser);
+  const answers = new Map<string, string>();
+  for (let at = 0; at < users.length; at += 10) {
+    await Promise.all(
+      users.slice(at, at + 10).map(async ({ reference, body }) => {
+        answers.set(reference, await call(app, 'POST', '/users', body));
+      }),
+    );
+  }
+  const wire = new Map(
+    (await control.ledger()).users.map(({ tenantReference, body }) => [tenantReference, body]),
+  );
+  const rows = await app.app.get(Database).query<{
+    reference: string;
+    asked: string[];
+    kept: string[];
+    announced: string[];
+  }>(`
+    SELECT r.tenant_reference AS reference, r.eans AS asked, array_agg(g.ean) AS kept,
+      (SELECT array_agg(announced.ean) FROM domain_events e
+         JOIN grid_locations announced ON e.data -> 'gridLocationIds' ? announced.id::text
+       WHERE e.subject = u.id::text AND e.name = 'user.registered') AS announced
+    FROM registrations r LEFT JOIN users u ON u.id = r.user_id LEFT JOIN grid_locations g ON g.user_id = u.id
+    GROUP BY r.id, u.id`);
+  const lost = { wire: 0, intent: 0, database: 0, answer: 0, read: 0, events: 0 };
+  for (const { reference, eans } of users) {
+    const row = rows.find((each) => each.reference === reference);
+    const answer = answers.get(reference) ?? '';
+    const { id } = JSON.parse(answer) as { id: string };
+    const bytes = `{"tenantReference":"${reference}","gridLocations":[${eans.map((ean) => `{"ean":${ean}}`).join(',')}]}`;
+    if (wire.get(reference) !== bytes) lost.wire += missing(eans, wire.get(reference) ?? '');
+    lost.intent += eans.filter((ean, index) => row?.asked[index] !== ean).length;
+    lost.database += eans.filter((ean) => !row?.kept.includes(ean)).length;
+    lost.events += eans.filter((ean) => !row?.announced?.includes(ean)).length;
+    lost.answer += missing(eans, answer);
+    lost.read += missing(eans, await call(app, 'GET', `/users/${id}`));
+  }
+  return lost;
+}
+
+/** The texts may hold them with quotes or without. */
+const missing = (eans: readonly string[], text: string): number =>
+  eans.filter((ean) => !new RegExp(`"ean":"?${ean}"?[,}]`).test(text)).length;
+
+describe('R19: no digit of an EAN is lost', () => {
+  it(`in ${USERS * EANS_PER_USER} random EANs, as strings and as numbers, from the API over the wire to the readers`, async () => {
+    const app = await startTestApp({ ...sandbox.environment, EAN_CHECK_DIGIT: 'off', LOG_LEVEL: 'error' });
+    try {
+      const none = { wire: 0, intent: 0, database: 0, answer: 0, read: 0, events: 0 };
+      const lost = await countLostDigits(app, USERS);
+      const differing = Object.values(lost).reduce((sum, count) => sum + count);
+      promise('R19', { figure: `${differing} of ${USERS * EANS_PER_USER} EANs differ anywhere`, bound: '0' });
+      expect(lost).toEqual(none);
+    } finally {
+      await app.close();
+    }
+  }, 90_000);
+
+  it('is red with the JSON of JavaScript', async () => {
+    const app = await startTestApp(
+      { ...sandbox.environment, EAN_CHECK_DIGIT: 'off', LOG_LEVEL: 'error' },
+      {
+        prepare: (nest) => {
+          const remote = nest.get(Remote);
+          const send = remote.send.bind(remote);
+          jest.spyOn(remote, 'send').mockImplementation((request) => send(asJavaScript(request)));
+        },
+      },
+    );
+    try {
+      const lost = await countLostDigits(app, RED_USERS);
+      expect(lost.intent).toBe(0);
+      expect(lost.wire).toBeGreaterThan(RED_USERS * EANS_PER_USER * 0.9);
+      expect(lost.database).toBe(RED_USERS * EANS_PER_USER);
+      caught('R19', 'JSON of JavaScript');
+    } finally {
+      await app.close();
+    }
+  }, 90_000);
+});
+
+const asJavaScript = (request: RemoteRequest): RemoteRequest =>
+  request.operation === 'register_user'
+    ? { ...request, body: JSON.stringify(JSON.parse(request.body ?? '')) }
+    : request;

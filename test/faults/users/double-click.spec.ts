@@ -1,0 +1,155 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { randomUUID } from 'node:crypto';
+import { Database } from '../../../src/platform/database/database.js';
+import {
+  LEASE_MS,
+  RegistrationsStore,
+  type Claim,
+} from '../../../src/users/registration/registrations.store.js';
+import { SandboxControl } from '../../setup/sandbox-control.js';
+import { startSandbox, type TestSandbox } from '../../setup/sandbox.js';
+import { startServiceProcess } from '../../setup/service-process.js';
+import { startTestApp } from '../../setup/test-app.js';
+import { createTestDatabase, type TestDatabase } from '../../setup/test-database.js';
+import { ADMIN_KEY } from '../../setup/test-environment.js';
+import { caught, isLong, promise } from '../support/promise.js';
+
+const CLICKS = 50;
+const ROUNDS = isLong ? 5 : 2;
+const EAN = '376104250021234569';
+
+let sandbox: TestSandbox;
+let control: SandboxControl;
+let database: TestDatabase;
+const cleanUps: (() => Promise<unknown>)[] = [];
+
+beforeAll(async () => {
+  sandbox = await startSandbox();
+  control = new SandboxControl(sandbox.url);
+});
+afterEach(async () => {
+  await Promise.all(cleanUps.splice(0).map((cleanUp) => cleanUp()));
+  await database.drop();
+});
+afterAll(() => sandbox.stop());
+
+interface Clicked {
+  readonly effects: number;
+  /** How often each status was answered. */
+  readonly statuses: Record<number, number>;
+  /** Different ones, with the status of the answer, without what names the single request. */
+  readonly bodies: readonly unknown[];
+}
+
+/** Registers one reference many times at the same time, over all replicas. */
+async function click(urls: readonly string[]): Promise<Clicked> {
+  const reference = randomUUID();
+  const answers = await Promise.all(
+    Array.from({ length: CLICKS }, async (_, index) => {
+      const response = await fetch(`${urls[index % urls.length]}/api/v1/users`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${ADMIN_KEY}`, 'content-type': 'application/json' },
+        body: JSON.stringify({ tenantReference: reference, gridLocations: [{ ean: EAN }] }),
+      });
+      const { requestId: _requestId, ...body } = (await response.json()) as Record<string, unknown>;
+      return { status: response.status, body: JSON.stringify(body) };
+    }),
+  );
+  const statuses: Record<number, number> = {};
+  for (const { status } of answers) statuses[status] = (statuses[status] ?? 0) + 1;
+  const { users } = await control.ledger();
+  return {
+    effects: users.filter(({ tenantReference }) => tenantReference === reference).length,
+    statuses,
+    bodies: [...new Set(answers.map(({ body }) => body))].map((body) => JSON.parse(body) as unknown),
+  };
+}
+
+describe('R18: double clicks are one', () => {
+  it(`${CLICKS} parallel registrations of one reference over 2 replicas have one effect and one answer`, async () => {
+    database = await createTestDatabase();
+    const replicas = await Promise.all(
+      [1, 2].map(() => startServiceProcess({ ...sandbox.environment, DATABASE_URL: database.url })),
+    );
+    cleanUps.push(...replicas.map((replica) => () => replica.stop()));
+    const urls = replicas.map(({ url }) => url);
+    let [most, rounds] = [0, 0];
+    for (const latencyMs of [0, 20, 300]) {
+      await control.change({ latencyMs });
+      for (let round = 0; round < ROUNDS; round++) {
+        const { effects, statuses, bodies } = await click(urls);
+        most = Math.max(most, effects, bodies.length);
+        rounds++;
+        expect({ effects, statuses }).toEqual({ effects: 1, statuses: { 201: 1, 200: CLICKS - 1 } });
+        expect(bodies).toEqual([
+          expect.objectContaining({ gridLocations: [expect.objectContaining({ ean: EAN })] }),
+        ]);
+      }
+    }
+
+    promise('R18', {
+      figure: `${most} user and answer at most for ${CLICKS} parallel registrations, ${rounds} times`,
+      bound: '1',
+    });
+
+    // The others wait for the one that is sent, and what they hear is what it heard, also when that is bad.
+    await control.change({ latencyMs: 0 });
+    await control.addFault({ kind: 'answer', operation: 'register_user', status: 422, delayMs: 300 });
+    const refused = await click(urls);
+    expect(refused).toMatchObject({
+      effects: 0,
+      statuses: { 422: CLICKS },
+      bodies: [{ code: 'remote_rejected' }],
+    });
+    await control.addFault({ kind: 'reset', operation: 'register_user', effect: true, delayMs: 300 });
+    const lost = await click(urls);
+    expect(lost).toMatchObject({ effects: 1, statuses: { 202: CLICKS }, bodies: [{ status: 'uncertain' }] });
+  }, 90_000);
+
+  it('is red when it is checked first and inserted then', async () => {
+    database = await createTestDatabase();
+    const two = untilTwo();
+    const replicas = await Promise.all(
+      [1, 2].map(() =>
+        startTestApp(
+          { ...sandbox.environment, DATABASE_URL: database.url, LOG_LEVEL: 'error' },
+          { prepare: (app) => checkThenInsert(app.get(RegistrationsStore), app.get(Database), two) },
+        ),
+      ),
+    );
+    cleanUps.push(...replicas.map((replica) => () => replica.close()));
+    // Who relies on an `if` has no such index.
+    await replicas[0]?.app.get(Database).query('DROP INDEX registrations_one_per_reference');
+    await control.change({ latencyMs: 20 });
+    const { effects, bodies } = await click(replicas.map(({ url }) => url));
+    expect(effects).toBeGreaterThan(1);
+    expect(bodies.length).toBeGreaterThan(1);
+    caught('R18', 'check, then insert');
+  }, 90_000);
+});
+
+/** Resolves for all when the second asks: two look before either inserts, which otherwise were a matter of luck. */
+function untilTwo(): () => Promise<void> {
+  let asked = 0;
+  let release = (): void => {};
+  const second = new Promise<void>((resolve) => (release = resolve));
+  return () => {
+    asked += 1;
+    if (asked === 2) release();
+    return second;
+  };
+}
+
+function checkThenInsert(store: RegistrationsStore, database: Database, two: () => Promise<void>): void {
+  store.openIntent = async ({ tenantReference, eans, metadata }) => {
+    if ((await store.findLive(tenantReference)) !== null) return null;
+    await two();
+    const [claim] = await database.query<Claim>(
+      `INSERT INTO registrations (tenant_reference, eans, metadata, attempts, lease_token, lease_until, sent_at)
+       VALUES ($1, $2, $3, 1, gen_random_uuid(), clock_timestamp() + $4 * interval '1 ms', clock_timestamp())
+       RETURNING id, tenant_reference AS "tenantReference", eans, metadata, attempts, lease_token AS "leaseToken"`,
+      [tenantReference, eans, JSON.stringify(metadata), LEASE_MS],
+    );
+    return claim ?? null;
+  };
+}

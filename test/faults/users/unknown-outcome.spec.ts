@@ -1,0 +1,185 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { Database } from '../../../src/platform/database/database.js';
+import { Environment } from '../../../src/platform/env/environment.js';
+import type { RemoteRequest, Sent } from '../../../src/remote/outcome.rules.js';
+import { Remote } from '../../../src/remote/remote.service.js';
+import { SandboxControl, type SandboxFault } from '../../setup/sandbox-control.js';
+import { startSandbox, type TestSandbox } from '../../setup/sandbox.js';
+import { startTestApp, type TestApp } from '../../setup/test-app.js';
+import { waitFor } from '../../setup/wait-for.js';
+import { caught, isLong, promise } from '../support/promise.js';
+import { contradictions, readRegistrations } from '../support/registration-ledger.js';
+
+/** Long enough for a machine that is busy to answer at once what is answered at once. */
+const TIMEOUT_MS = 2_000;
+const ROUNDS = isLong ? 20 : 4;
+const AT_ONCE = 30;
+const EAN = '376104250021234569';
+
+/** What each does to the one request it meets, and what we may believe afterwards. */
+const FAULTS: Record<
+  string,
+  { readonly fault: SandboxFault; readonly status: string; readonly effects: number }
+> = {
+  'reset before the effect': { fault: { kind: 'reset' }, status: 'uncertain', effects: 0 },
+  'reset after the effect': { fault: { kind: 'reset', effect: true }, status: 'uncertain', effects: 1 },
+  'truncated 200': { fault: { kind: 'truncate' }, status: 'uncertain', effects: 1 },
+  'dripping 200': { fault: { kind: 'drip', intervalMs: 200 }, status: 'uncertain', effects: 1 },
+  'dripping headers': {
+    fault: { kind: 'drip', from: 'headers', intervalMs: 200 },
+    status: 'uncertain',
+    effects: 1,
+  },
+  'stall before the effect': { fault: { kind: 'stall' }, status: 'uncertain', effects: 0 },
+  'stall after the effect': { fault: { kind: 'stall', effect: true }, status: 'uncertain', effects: 1 },
+  'stall in the body': {
+    fault: { kind: 'stall', effect: true, after: 'half' },
+    status: 'uncertain',
+    effects: 1,
+  },
+  '500 after the effect': {
+    fault: { kind: 'answer', status: 500, effect: true },
+    status: 'uncertain',
+    effects: 1,
+  },
+  '503 before the effect': { fault: { kind: 'answer', status: 503 }, status: 'uncertain', effects: 0 },
+  '408 after the effect': {
+    fault: { kind: 'answer', status: 408, effect: true },
+    status: 'uncertain',
+    effects: 1,
+  },
+  '302 after the effect': { fault: { kind: 'redirect', effect: true }, status: 'uncertain', effects: 1 },
+  'HTML 200 after the effect': { fault: { kind: 'html', effect: true }, status: 'uncertain', effects: 1 },
+  'empty object after the effect': {
+    fault: { kind: 'answer', body: '{}', effect: true },
+    status: 'uncertain',
+    effects: 1,
+  },
+  '422 without an effect': { fault: { kind: 'answer', status: 422 }, status: 'rejected', effects: 0 },
+  '429 without an effect': { fault: { kind: 'too_many_requests' }, status: 'registered', effects: 1 },
+};
+
+let sandbox: TestSandbox;
+let control: SandboxControl;
+let service: TestApp | undefined;
+
+beforeAll(async () => {
+  sandbox = await startSandbox();
+  control = new SandboxControl(sandbox.url);
+});
+afterEach(async () => {
+  await service?.close();
+  await control.reset();
+});
+afterAll(() => sandbox.stop());
+
+/** `send` makes the calls. Each has a Remote of its own, else the breaker would keep most of the faults from happening. */
+async function start(
+  send: (request: RemoteRequest, sendOnce: Remote['send']) => Promise<Sent>,
+): Promise<TestApp> {
+  service = await startTestApp(
+    { ...sandbox.environment, SCS_TIMEOUT_MS: TIMEOUT_MS, LOG_LEVEL: 'error' },
+    {
+      prepare: (app) => {
+        const sendOnce = async (request: RemoteRequest): Promise<Sent> => {
+          const remote = new Remote(app.get(Environment));
+          try {
+            return await remote.send(request);
+          } finally {
+            await remote.onApplicationShutdown();
+          }
+        };
+        jest.spyOn(app.get(Remote), 'send').mockImplementation((request) => send(request, sendOnce));
+      },
+    },
+  );
+  return service;
+}
+
+async function register({ url, adminKey }: TestApp, reference: string): Promise<number> {
+  const response = await fetch(`${url}/api/v1/users`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${adminKey}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ tenantReference: reference, gridLocations: [{ ean: EAN }] }),
+  });
+  await response.text();
+  return response.status;
+}
+
+/** Registers one user per fault and round, each twice over, and answers the references by fault. */
+async function meetFaults(app: TestApp, rounds: number): Promise<Map<string, string[]>> {
+  const references = new Map<string, string[]>();
+  const waiting: string[] = [];
+  for (const [name, { fault }] of Object.entries(FAULTS)) {
+    const own = Array.from({ length: rounds }, (_, round) => `${name} ${round}.`);
+    for (const reference of own) {
+      await control.addFault({ ...fault, operation: 'register_user', contains: `"${reference}"` });
+    }
+    references.set(name, own);
+    waiting.push(...own);
+  }
+  const client = async (): Promise<void> => {
+    for (let reference = waiting.pop(); reference !== undefined; reference = waiting.pop()) {
+      const status = await register(app, reference);
+      // What a client does that got no user: it asks again. Only a refusal is final for it.
+      if (status === 202) await register(app, reference);
+    }
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, client));
+  return references;
+}
+
+const statusesOf = async (app: TestApp, references: readonly string[]): Promise<Map<string, number>> => {
+  const counts = new Map<string, number>();
+  for (const { tenantReference, status } of await readRegistrations(app.app.get(Database))) {
+    if (references.includes(tenantReference)) counts.set(status, (counts.get(status) ?? 0) + 1);
+  }
+  return counts;
+};
+
+describe('R15: an unknown outcome is never a duplicate', () => {
+  it(`through ${Object.keys(FAULTS).length} faults around the call, ${ROUNDS} times each`, async () => {
+    const app = await start((request, sendOnce) => sendOnce(request));
+    const references = await meetFaults(app, ROUNDS);
+    // Nothing is left that a worker would still send.
+    await waitFor(
+      'no registration is pending',
+      async () => {
+        const rows = await readRegistrations(app.app.get(Database));
+        return rows.every(({ status }) => status !== 'pending');
+      },
+      20_000,
+    );
+
+    const ledger = await control.ledger();
+    const rows = await readRegistrations(app.app.get(Database));
+    const found = contradictions([...references.values()].flat(), ledger, rows);
+    promise('R15', {
+      figure: `${found.length} contradictions to the ledger, ${Object.keys(FAULTS).length} faults × ${ROUNDS}`,
+      bound: '0',
+    });
+    expect(found).toEqual([]);
+    expect((await control.faults()).filter(({ used }) => used !== 1)).toEqual([]);
+    for (const [name, own] of references) {
+      const { status, effects } = FAULTS[name] ?? {};
+      const happened = ledger.users.filter(({ tenantReference }) => own.includes(tenantReference)).length;
+      expect({ name, statuses: Object.fromEntries(await statusesOf(app, own)), happened }).toEqual({
+        name,
+        statuses: { [String(status)]: ROUNDS },
+        happened: ROUNDS * (effects ?? 0),
+      });
+    }
+  }, 90_000);
+
+  it('is red when a network error is tried again', async () => {
+    const app = await start(async (request, sendOnce) => {
+      const sent = await sendOnce(request);
+      return sent.kind === 'ambiguous' ? sendOnce(request) : sent;
+    });
+    const references = await meetFaults(app, 1);
+    const rows = await readRegistrations(app.app.get(Database));
+    const found = contradictions([...references.values()].flat(), await control.ledger(), rows);
+    expect(found).toContain('reset after the effect 0.: 2 effects');
+    caught('R15', 'retry on a network error');
+  }, 90_000);
+});

@@ -1,0 +1,232 @@
+import type { LookupAddress } from 'node:dns';
+import { createServer, type Server } from 'node:http';
+import { type AddressInfo, createServer as createTcpServer } from 'node:net';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { refusalOf, refusalOfHost } from '../../../src/events/webhooks/send/addresses.js';
+import {
+  guardedConnector,
+  openConnector,
+  type Resolve,
+} from '../../../src/events/webhooks/send/guarded-connector.js';
+import { WebhookSender } from '../../../src/events/webhooks/send/sender.service.js';
+import { Connections } from '../../../src/platform/http-client/connections.js';
+import { environmentFor } from '../../setup/test-environment.js';
+import { caught, promise } from '../support/promise.js';
+
+/** Hosts that lead into this machine or its networks, as somebody might write them into a URL. */
+const FORBIDDEN = [
+  '127.0.0.1',
+  '127.1',
+  '127.0.1',
+  '127.255.255.254',
+  '2130706433',
+  '0x7f000001',
+  '0x7f.1',
+  '0177.0.0.1',
+  '017700000001',
+  '0x7f.0x0.0x0.0x1',
+  '127.0.0.1.',
+  '１２７.0.0.1',
+  '127。0。0。1',
+  '0',
+  '0.0.0.0',
+  '10.0.0.1',
+  '0x0a000001',
+  '100.64.0.1',
+  '169.254.169.254',
+  '2852039166',
+  '0xa9fea9fe',
+  '172.16.0.1',
+  '172.31.255.255',
+  '192.0.0.1',
+  '192.168.0.1',
+  '198.18.0.1',
+  '224.0.0.1',
+  '240.0.0.1',
+  '255.255.255.255',
+  '[::]',
+  '[::1]',
+  '[0:0:0:0:0:0:0:1]',
+  '[::127.0.0.1]',
+  '[::ffff:127.0.0.1]',
+  '[::ffff:7f00:1]',
+  '[::ffff:169.254.169.254]',
+  '[64:ff9b::127.0.0.1]',
+  '[64:ff9b:1::1]',
+  '[2002:7f00:1::]',
+  '[2001:0:7f00:1::]',
+  '[2001:db8::1]',
+  '[fc00::1]',
+  '[fd12:3456::1]',
+  '[fe80::1]',
+  '[fec0::1]',
+  '[ff02::1]',
+  'localhost',
+  'localhost.',
+  'LOCALHOST',
+  'sub.localhost',
+];
+const PUBLIC = [
+  '8.8.8.8',
+  '1.1.1.1',
+  '100.128.0.1',
+  '172.32.0.1',
+  '2606:4700:4700::1111',
+  '64:ff9b::8.8.8.8',
+];
+const LOOPBACK: LookupAddress = { address: '127.0.0.1', family: 4 };
+/** Public by the rules, and given to nobody, so that no test reaches anybody. */
+const ELSEWHERE: LookupAddress = { address: '3ffe::1', family: 6 };
+const REBINDINGS = 200;
+
+const MESSAGE = { id: 'event', body: '{}', timestamp: new Date() };
+const destination = (url: string) => ({ url, headers: {}, secrets: ['whsec_c2VjcmV0'] });
+
+/** Listens on all of this machine, and counts what reaches it. */
+let canary: Server;
+let port: number;
+let reached = 0;
+beforeAll(async () => {
+  canary = createServer((_request, response) => response.end());
+  canary.on('connection', () => (reached += 1));
+  await new Promise<void>((resolve) => canary.listen(0, resolve));
+  ({ port } = canary.address() as AddressInfo);
+});
+afterAll(() => void canary.close());
+beforeEach(() => void (reached = 0));
+
+function guarded(resolve?: Resolve): WebhookSender {
+  const sender = new WebhookSender(
+    environmentFor('postgres://none@127.0.0.1/none', { WEBHOOK_ALLOW_PRIVATE_ADDRESSES: 'false' }),
+  );
+  sender.deadlineMs = 1_000;
+  if (resolve !== undefined) sender.resolve = resolve;
+  return sender;
+}
+
+/** Answers first with one, then with the other. */
+function rebinding(first: LookupAddress, later: LookupAddress): Resolve {
+  let asked = 0;
+  return () => Promise.resolve([asked++ === 0 ? first : later]);
+}
+
+describe('R31: webhooks reach only where they may', () => {
+  it(`${FORBIDDEN.length} forms of forbidden addresses: none is connected to`, async () => {
+    const sender = guarded();
+    const kinds = await Promise.all(
+      FORBIDDEN.map(
+        async (host) => (await sender.send(destination(`http://${host}:${port}/`), MESSAGE)).kind,
+      ),
+    );
+    promise('R31', {
+      figure: `${reached} connections by ${FORBIDDEN.length} forms of addresses`,
+      bound: '0',
+    });
+    expect(kinds).toEqual(FORBIDDEN.map(() => 'failed'));
+    expect(reached).toBe(0);
+  });
+
+  it.each(FORBIDDEN)('%s is refused in a URL', (host) =>
+    expect(refusalOfHost(new URL(`http://${host}/`).hostname)).not.toBeNull(),
+  );
+  it.each(PUBLIC)('%s may be sent to', (address) => expect(refusalOf(address)).toBeNull());
+  it.each(['fe80::1%eth0', '', 'example.org', '1.2.3.4.5', '::ffff:8.8.8.8'])(
+    '%j is no address that may be sent to',
+    (address) => expect(refusalOf(address)).not.toBeNull(),
+  );
+
+  it(`a name that changes where it leads: not connected to in ${REBINDINGS} tries`, async () => {
+    for (let count = 0; count < REBINDINGS; count++) {
+      // It leads here at the first or at the second time that it is asked for, or at both, or beside a public address.
+      const resolve = [
+        rebinding(LOOPBACK, ELSEWHERE),
+        rebinding(LOOPBACK, LOOPBACK),
+        () => Promise.resolve([ELSEWHERE, LOOPBACK]),
+        () => Promise.resolve([{ address: '::ffff:127.0.0.1', family: 6 }]),
+      ][count % 4]!;
+      const outcome = await guarded(resolve).send(destination(`http://rebinding.test:${port}/`), MESSAGE);
+      expect(outcome).toMatchObject({ kind: 'failed', error: expect.stringMatching(/public/) });
+    }
+    promise('R31', { figure: `${reached} connections by ${REBINDINGS} names that change`, bound: '0' });
+    expect(reached).toBe(0);
+  }, 60_000);
+
+  it('asks a resolver once, and connects to what it answered', async () => {
+    let asked = 0;
+    const sender = guarded(() => {
+      asked += 1;
+      return Promise.resolve([asked === 1 ? ELSEWHERE : LOOPBACK]);
+    });
+    sender.deadlineMs = 200;
+    await sender.send(destination(`http://rebinding.test:${port}/`), MESSAGE);
+    expect([asked, reached]).toEqual([1, 0]);
+  });
+
+  it.each([301, 302, 303, 307, 308])(
+    'a redirect with %i is a failure, and is not followed',
+    async (status) => {
+      const redirecting = createServer((_request, response) =>
+        response.writeHead(status, { location: `http://127.0.0.1:${port}/` }).end(),
+      );
+      await new Promise<void>((resolve) => redirecting.listen(0, '127.0.0.1', resolve));
+      const { port: other } = redirecting.address() as AddressInfo;
+      const sender = new WebhookSender(environmentFor('postgres://none@127.0.0.1/none'));
+      const outcome = await sender.send(destination(`http://127.0.0.1:${other}/`), MESSAGE);
+      redirecting.close();
+      expect(outcome).toMatchObject({ kind: 'failed', status, error: expect.stringMatching(/redirects/) });
+      expect(reached).toBe(0);
+    },
+  );
+
+  it('uses no proxy of the environment', async () => {
+    const proxy = createTcpServer((socket) => socket.destroy());
+    let asked = 0;
+    proxy.on('connection', () => (asked += 1));
+    await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve));
+    const url = `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`;
+    const before = { ...process.env };
+    Object.assign(process.env, { HTTP_PROXY: url, http_proxy: url, ALL_PROXY: url });
+    try {
+      await guarded(() => Promise.resolve([LOOPBACK])).send(destination('http://elsewhere.test/'), MESSAGE);
+    } finally {
+      process.env = before;
+      proxy.close();
+    }
+    expect(asked).toBe(0);
+  });
+
+  it('turns red when the address is checked at the registration only', async () => {
+    const resolve = rebinding(ELSEWHERE, LOOPBACK);
+    for (const { address } of await resolve('rebinding.test')) expect(refusalOf(address)).toBeNull();
+    const sender = guarded(resolve);
+    sender.open = (url) => new Connections(new URL(url).origin, openConnector(resolve), 1_000);
+    await sender.send(destination(`http://rebinding.test:${port}/`), MESSAGE);
+    expect(reached).toBeGreaterThan(0);
+    caught('R31', 'a check at the registration only');
+  });
+
+  it('looks at the address that the socket is connected to as well', async () => {
+    const url = `http://rebinding.test:${port}/`;
+    const sender = guarded();
+    // What a lookup that is fooled itself would lead to: the guard sees one address, the socket gets another.
+    let asked = 0;
+    sender.open = () =>
+      new Connections(
+        new URL(url).origin,
+        guardedConnector(() =>
+          Promise.resolve([
+            {
+              get address() {
+                asked += 1;
+                return asked === 1 ? ELSEWHERE.address : LOOPBACK.address;
+              },
+              family: LOOPBACK.family,
+            },
+          ]),
+        ),
+        1_000,
+      );
+    const outcome = await sender.send(destination(url), MESSAGE);
+    expect(outcome).toMatchObject({ kind: 'failed', status: null, error: expect.stringMatching(/public/) });
+  });
+});

@@ -1,0 +1,105 @@
+import { randomUUID } from 'node:crypto';
+import { afterEach, describe, expect, it, jest } from '@jest/globals';
+import type { NestFastifyApplication } from '@nestjs/platform-fastify';
+import { appendEvents } from '../../../src/events/outbox.js';
+import { BEHIND, FAN_OUT } from '../../../src/events/webhooks/deliver/fan-out.sql.js';
+import { Database } from '../../../src/platform/database/database.js';
+import { sessionEvent } from '../../db/events-fixture.js';
+import { waitFor } from '../../setup/wait-for.js';
+import { arrivals, outOfOrder, startWebhookSink, type WebhookSink } from '../../setup/webhook-sink.js';
+import { changeStatement } from '../support/changed-statement.js';
+import { caught, promise } from '../support/promise.js';
+import { startReplicas, type Replicas } from '../support/replicas.js';
+import { makeEndpoint } from '../support/webhooks.js';
+
+jest.setTimeout(120_000);
+
+const WRITERS = 16;
+const TRANSACTIONS = 45;
+const SUBJECTS = 40;
+const ROLLBACKS = 0.1;
+const LONGEST_S = 0.02;
+/** Neither does what the other has done or left half done. */
+const REPLICAS = 2;
+
+class DeliberateRollback extends Error {}
+
+let replicas: Replicas;
+let sink: WebhookSink;
+afterEach(async () => {
+  await replicas.close();
+  await sink.stop();
+});
+
+/** Commits transactions that last differently long, so that they become visible in another order than they began. */
+async function write(database: Database, subjects: readonly string[]): Promise<void> {
+  for (let count = 0; count < TRANSACTIONS; count++) {
+    const subject = subjects[Math.floor(Math.random() * subjects.length)]!;
+    const work = database.transaction(async (tx) => {
+      // What the lock on the session's row does when its state changes.
+      await tx.query('SELECT pg_advisory_xact_lock(hashtext($1))', [subject]);
+      const event = sessionEvent('session.online', subject);
+      await appendEvents(tx, Math.random() < 0.5 ? [event] : [event, event]);
+      await tx.query('SELECT pg_sleep($1)', [Math.random() * LONGEST_S]);
+      if (Math.random() < ROLLBACKS) throw new DeliberateRollback();
+    });
+    await work.catch((error: unknown) => {
+      if (!(error instanceof DeliberateRollback)) throw error;
+    });
+  }
+}
+
+/** Writes beside replicas that deliver; answers what was committed and what had arrived when nothing more came. */
+async function deliverAlong(prepare: (app: NestFastifyApplication) => void = () => {}) {
+  sink = await startWebhookSink();
+  const environment = { DATABASE_POOL_SIZE: WRITERS + 6 };
+  replicas = await startReplicas({ count: REPLICAS, environment, prepare });
+  await makeEndpoint(replicas.clients[0]!, `${sink.url}/hook`);
+  const database = replicas.apps[0]!.app.get(Database);
+  const subjects = Array.from({ length: SUBJECTS }, () => randomUUID());
+  await Promise.all(Array.from({ length: WRITERS }, () => write(database, subjects)));
+  await waitFor(
+    'nothing more is owed',
+    async () => {
+      const [row] = await database.query<{ isOver: boolean }>(`
+        SELECT NOT EXISTS (SELECT FROM domain_events WHERE sequence IS NULL)
+          AND NOT EXISTS (SELECT FROM webhook_deliveries WHERE status = 'pending')
+          AND (SELECT max(sequence) FROM domain_events) <= (SELECT read_to FROM webhook_endpoints) AS "isOver"`);
+      return row!.isOver;
+    },
+    60_000,
+  );
+  const events = await database.query<{ id: string }>('SELECT id FROM domain_events');
+  const arrived = arrivals(await sink.received(), '/hook');
+  const seen = new Set(arrived.map(({ id }) => id));
+  return { count: events.length, missing: events.filter(({ id }) => !seen.has(id)).length, arrived };
+}
+
+describe('R6: webhooks miss nothing', () => {
+  it('deliver every committed event, in order within a session, however late it commits', async () => {
+    const { count, missing, arrived } = await deliverAlong();
+    const disordered = outOfOrder(arrived);
+    promise('R6', {
+      figure: `${missing} of ${count} missing at a webhook endpoint, ${disordered.length} out of order`,
+      bound: '0, 0',
+    });
+    expect(count).toBeGreaterThan(800);
+    expect([missing, arrived.length, disordered]).toEqual([0, count, []]);
+  });
+
+  it('turns red when events are passed on by their position', async () => {
+    const { missing } = await deliverAlong((app) => {
+      changeStatement(app, BEHIND, 'max(sequence)', 'max(position)');
+      changeStatement(
+        app,
+        FAN_OUT,
+        `SELECT position, sequence, subject, name FROM domain_events
+        WHERE sequence > endpoint.read_to ORDER BY sequence`,
+        `SELECT position, position AS sequence, subject, name FROM domain_events
+        WHERE position > endpoint.read_to ORDER BY position`,
+      );
+    });
+    expect(missing).toBeGreaterThan(0);
+    caught('R6', 'webhooks by `id > cursor`');
+  });
+});
