@@ -1,6 +1,6 @@
 interface Ordered {
   readonly subject: string;
-  /** Within the subject, by which those given are sorted. */
+  /** Its place in the order of the subject. Deliveries passed to `add` are sorted by it. */
   readonly position: string;
 }
 
@@ -10,16 +10,16 @@ interface Queue<T> {
 }
 
 /**
- * The next deliveries of several subjects: one of each is sent at a time, and those of a subject in order. A subject stays in hand until
- * what became of its deliveries has been written, since until then they would be found again.
+ * The claimed deliveries of several subjects. One delivery per subject is in flight at a time, in order. A subject stays claimed
+ * until the results of its deliveries are written; before that, the database would return them again.
  */
 export class SubjectsInHand<T extends Ordered> {
   private readonly queues = new Map<string, Queue<T>>();
-  /** Subjects put down of which something is still to be written, with the last of them. */
+  /** Released subjects whose last result is not yet written, each with that delivery. */
   private readonly unwritten = new Map<string, T>();
   private sending = 0;
 
-  /** Deliveries of subjects that are not in hand, those of one subject in order. */
+  /** Adds deliveries of unclaimed subjects, in order within each subject. */
   add(deliveries: readonly T[]): void {
     for (const delivery of deliveries) {
       const queue = this.queues.get(delivery.subject);
@@ -32,12 +32,12 @@ export class SubjectsInHand<T extends Ordered> {
     return this.sending;
   }
 
-  /** How many subjects could be sent something of at once. */
+  /** How many claimed subjects have nothing in flight. */
   get readyCount(): number {
     return this.queues.size - this.sending;
   }
 
-  /** The first of the subject that has been in hand longest among those of which nothing is being sent. */
+  /** Returns the first delivery of the next subject with nothing in flight, round robin. */
   takeNext(): T | undefined {
     for (const queue of this.queues.values()) {
       if (queue.isSending) continue;
@@ -48,7 +48,10 @@ export class SubjectsInHand<T extends Ordered> {
     return undefined;
   }
 
-  /** `isDone`: the next of its subject may go. Otherwise the subject is put down, and the rest of it waits in the database. */
+  /**
+   * Ends the flight of a delivery. If `isDone`, the next of its subject may be sent. Otherwise the subject is released, and its
+   * remaining deliveries stay in the database.
+   */
   settle(delivery: T, isDone: boolean): void {
     const { subject } = delivery;
     const queue = this.queues.get(subject);
@@ -57,17 +60,17 @@ export class SubjectsInHand<T extends Ordered> {
     queue.isSending = false;
     this.sending -= 1;
     this.queues.delete(subject);
-    // Behind the others, so that a subject with many events keeps nobody waiting.
+    // Move the subject to the end, so that one with many events does not delay the others.
     if (isDone && queue.waiting.length > 0) this.queues.set(subject, queue);
     else this.unwritten.set(subject, delivery);
   }
 
-  /** What became of it has been written. */
+  /** Forgets a delivery whose result has been written. */
   forget(delivery: T): void {
     if (this.unwritten.get(delivery.subject) === delivery) this.unwritten.delete(delivery.subject);
   }
 
-  /** Puts down all that is not being sent. */
+  /** Releases everything that is not in flight. */
   putDown(): void {
     for (const [subject, queue] of this.queues) {
       if (queue.isSending) queue.waiting.splice(1);
@@ -75,7 +78,7 @@ export class SubjectsInHand<T extends Ordered> {
     }
   }
 
-  /** Each subject with the last position of it that is in hand. */
+  /** Returns each claimed subject with its last claimed position. */
   reach(): { readonly subjects: string[]; readonly positions: string[] } {
     const last = [
       ...[...this.queues.values()].flatMap(({ waiting }) => waiting.at(-1) ?? []),

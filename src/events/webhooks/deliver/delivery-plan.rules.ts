@@ -1,18 +1,18 @@
 import type { SendOutcome } from '../send/outcome.rules.js';
 
-/** What becomes of a delivery after an attempt. */
+/** The new status of a delivery after an attempt. */
 export type DeliveryPlan =
   | { readonly status: 'delivered' }
   | { readonly status: 'pending'; readonly waitMs: number }
-  /** Given up; it can be asked for again. */
+  /** Given up; a redelivery can be requested. */
   | { readonly status: 'failed' };
 
-/** Spreads what failed together, so that it does not come back together; never earlier than the schedule says. */
+/** Spreads retries of deliveries that failed together. It only lengthens the scheduled wait. */
 const JITTER = 0.1;
 
 /**
- * `attempts` counts those before this one, `schedule` holds the wait after each that fails; `random` is in [0, 1). An endpoint that is
- * gone keeps what is pending, for whoever enables it again.
+ * `attempts` excludes the current one. `schedule` has the wait in milliseconds after each failed attempt. `random` is in [0, 1). If
+ * the endpoint is gone, the delivery stays pending until the endpoint is enabled again.
  */
 export function planDelivery(
   outcome: SendOutcome,

@@ -20,18 +20,18 @@ import type { Destination } from '../send/sender.service.js';
 import { settle, type Settlement } from './settle-deliveries.sql.js';
 
 const ACTOR = 'webhooks';
-/** `last_delivered_at` is for people, and each write of it keeps the fan-out from the row for a moment. */
+/** `last_delivered_at` is only informational, and each write of it locks the row against the fan-out for a moment. */
 const TELL_DELIVERED_MS = 1_000;
 
 export interface Attempt {
   readonly delivery: DueDelivery;
   readonly outcome: SendOutcome;
   readonly plan: DeliveryPlan;
-  /** Monotonic. */
+  /** From the monotonic clock, `performance.now()`. */
   readonly sentAtMs: number;
 }
 
-/** What the work on an endpoint reads and writes. */
+/** Reads and writes the database for `WebhookDrain`. */
 @Injectable()
 export class WebhookDrainStore {
   private readonly logger = new Logger(WebhookDrainStore.name);
@@ -43,7 +43,7 @@ export class WebhookDrainStore {
     private readonly audit: AuditLog,
   ) {}
 
-  /** Null when it is disabled or deleted. */
+  /** Returns null if the endpoint is disabled or deleted. */
   async findEndpoint(id: string): Promise<{ destination: Destination; health: EndpointHealth } | null> {
     const health = await findHealth(this.database, id);
     const destination = health === null ? null : await this.secrets.findDestination(id);
@@ -54,7 +54,7 @@ export class WebhookDrainStore {
     return look(this.database, id, inHand, limit);
   }
 
-  /** Writes what became of attempts, and what that means for the endpoint; answers how it is now, null when it is disabled. */
+  /** Writes the attempts and the resulting health of the endpoint. Returns the new health, or null if it is disabled or deleted. */
   async record(
     id: string,
     before: EndpointHealth,
@@ -111,8 +111,8 @@ export class WebhookDrainStore {
   }
 
   /**
-   * Ends the job, unless something is due within `lingerMs`; what is due later gets a job for that time. Answers whether it did. With
-   * Infinity it ends whatever is due: nothing is to be sent.
+   * Completes the job unless a delivery is due within `lingerMs`; a later due delivery gets a new job for that time. Returns whether
+   * the job was completed. With Infinity, the job is completed only if nothing is pending or the endpoint is disabled or deleted.
    */
   async finish(id: string, job: RunningJob, lingerMs: number): Promise<boolean> {
     let nextAt: Date | null = null;

@@ -11,18 +11,18 @@ import type { EndpointHealth } from './endpoint-health.sql.js';
 import type { DueDelivery } from './due-deliveries.sql.js';
 import type { Destination, WebhookSender } from '../send/sender.service.js';
 
-/** Subjects taken in hand beforehand, so that a place that becomes free needs no look at the database first. */
+/** Claim subjects ahead of need, so that a free place is filled without reading the database first. */
 const MOST_IN_HAND = 48;
 const FEWEST_READY = 16;
-/** How soon a delivery is found that another process has written while something is being sent here. */
+/** While requests are in flight, read deliveries written by other processes at this interval. */
 const LOOK_EVERY_MS = 200;
-/** How soon a change of the endpoint is heeded, such as its being disabled. */
+/** Reread the endpoint at this interval, to notice changes such as its being disabled. */
 const REFRESH_MS = 1_000;
-/** Nothing is sent later than this after the job was seen to be ours. */
+/** Stop sending if the job lock was last confirmed longer ago than this. */
 const OURS_FOR_MS = 2_000;
-/** A worker finds a job that is due later within 2 s of that time, so it does not pay to end for a shorter wait. */
+/** graphile-worker starts a job within 2 s after it is due. Ending the job for a shorter wait gains nothing. */
 const LINGER_MS = 2_000;
-/** When the process stops, what is being sent has so long to be answered; what is not counts as not sent, and is sent again. */
+/** When the process stops, requests in flight get this long for a response. The rest are aborted, not recorded, and sent again later. */
 const STOP_WITHIN_MS = 1_000;
 
 export interface DrainParts {
@@ -31,14 +31,16 @@ export interface DrainParts {
   /** EVENT_SOURCE. */
   readonly source: string;
   readonly schedule: readonly number[];
-  /** Is told of every attempt, as soon as it has ended. */
+  /** Called after each attempt. */
   readonly onAttempt: (plan: DeliveryPlan) => void;
 }
 
 /**
- * Works off what one endpoint is owed: events of one subject in order, one after the other; subjects beside each other, each as soon as a
- * place is free. One loop does all reading and writing of the database, and whatever ends meanwhile is written together; sending
- * waits for neither. An attempt is recorded after its answer, so a crash in between repeats it.
+ * Delivers the pending events of one endpoint: one at a time and in order within a subject, subjects concurrently as places become
+ * free.
+ *
+ * A single loop reads and writes the database; all attempts that ended since its last write are written together. Sending waits for
+ * neither. An attempt is recorded after its response, so a crash in between repeats it.
  */
 export class WebhookDrain {
   private readonly hand = new SubjectsInHand<DueDelivery>();
@@ -53,7 +55,7 @@ export class WebhookDrain {
   private oursAtMs = -Infinity;
   private lookedAtMs = -Infinity;
   private isThereMore = true;
-  /** Disabled, deleted, or for another process to go on with. */
+  /** The endpoint is disabled or deleted, or the loop has failed. Never reset. */
   private isOver = false;
   private wakeUp: () => void = () => {};
 
@@ -62,7 +64,7 @@ export class WebhookDrain {
     private readonly parts: DrainParts,
     private readonly job: RunningJob,
   ) {
-    // Every request that is being sent listens to it, and Node takes more than ten for a leak.
+    // Every request in flight listens to this signal. Node warns of a leak above ten listeners.
     setMaxListeners(0, this.stopping.signal);
   }
 
@@ -77,13 +79,13 @@ export class WebhookDrain {
     }
   }
 
-  /** There is something new to look for. */
+  /** Makes the loop read new deliveries at once. */
   wake(): void {
     this.isThereMore = true;
     this.wakeUp();
   }
 
-  /** Answers whether the job has ended. */
+  /** Returns whether the job has ended. */
   private async step(): Promise<boolean> {
     await this.job.goOn();
     this.oursAtMs = performance.now();
@@ -102,7 +104,7 @@ export class WebhookDrain {
     const written = [...this.attempts];
     if (written.length === 0) return;
     const after = await this.parts.store.record(this.endpointId, this.health, written);
-    // Those that have ended meanwhile stand behind them.
+    // Attempts that ended during the write follow the written ones.
     this.attempts = this.attempts.slice(written.length);
     for (const { delivery } of written) this.hand.forget(delivery);
     if (after === null) this.isOver = true;
@@ -172,7 +174,7 @@ export class WebhookDrain {
       message,
       this.stopping.signal,
     );
-    // What was broken off says nothing of the endpoint.
+    // An aborted attempt says nothing about the endpoint.
     if (this.stopping.signal.aborted && outcome.kind !== 'delivered') return;
     const plan = planDelivery(outcome, delivery.attempts, schedule, Math.random());
     onAttempt(plan);
@@ -191,7 +193,7 @@ export class WebhookDrain {
     return quietUntil === null ? 0 : quietUntil.getTime() - this.now().getTime();
   }
 
-  /** With what has not been written yet. */
+  /** Returns the health including attempts that are not yet written. */
   private current(): HealthPlan {
     return planHealth(
       this.health,
@@ -200,12 +202,12 @@ export class WebhookDrain {
     );
   }
 
-  /** By the clock of the database. */
+  /** Returns the database's time. */
   private now(): Date {
     return new Date(this.health.now.getTime() + performance.now() - this.healthAtMs);
   }
 
-  /** Ends the job, if there is nothing to do before long; otherwise waits for it. */
+  /** Ends the job if nothing is due within `LINGER_MS`; otherwise waits until something is due. Returns whether the job has ended. */
   private async end(): Promise<boolean> {
     if (this.isOver) return this.parts.store.finish(this.endpointId, this.job, Infinity);
     if (await this.parts.store.finish(this.endpointId, this.job, LINGER_MS)) return true;
@@ -229,7 +231,7 @@ export class WebhookDrain {
     await Promise.race([ended, sleep(STOP_WITHIN_MS, undefined, { ref: false })]);
     this.stopping.abort();
     await ended;
-    // What arrived is struck off, if that can be; otherwise it arrives once more.
+    // Record the successful deliveries if possible; unrecorded ones are sent once more.
     if (this.attempts.length > 0)
       await this.parts.store.record(this.endpointId, this.health, this.attempts).catch(() => {});
   }

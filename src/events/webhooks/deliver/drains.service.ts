@@ -9,7 +9,7 @@ import { WebhookDrainStore } from './drain.store.js';
 import { WEBHOOK_TASK, type WebhookJobPayload } from './jobs.sql.js';
 import { WebhookSender } from '../send/sender.service.js';
 
-/** Runs the jobs that deliver to endpoints. */
+/** Runs the delivery jobs of the endpoints. */
 @Injectable()
 export class WebhookDrains implements OnModuleInit {
   private readonly attempts: Counter<'outcome'>;
@@ -35,7 +35,7 @@ export class WebhookDrains implements OnModuleInit {
     );
   }
 
-  /** The endpoint may be owed something new. Needed only where its job runs here already; it would find out a moment later. */
+  /** Wakes the endpoint's drain if it runs in this process; without this, the drain finds new deliveries a moment later. */
   wake(endpointId: string): void {
     this.running.get(endpointId)?.wake();
   }

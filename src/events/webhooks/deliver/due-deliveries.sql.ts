@@ -2,22 +2,22 @@ import type { Sql, Statement } from '../../../platform/database/database.js';
 import type { EventName } from '../../catalogue.rules.js';
 import type { SequencedEvent } from '../../feed/events.store.js';
 
-/** Events of one subject that are taken in hand together; a session has seldom more in its whole life. */
+/** Events claimed together per subject. A session rarely has more in its lifetime. */
 const AT_ONCE_OF_SUBJECT = 8;
-/** Rows that one look goes over at most: more than can be in hand at once, and read in a millisecond or two. */
+/** Rows read per query at most: more than can be claimed at once, and still read within one or two milliseconds. */
 const LOOK_AT = 500;
 /**
- * How long what waits for an earlier event of its subject is kept out of the way. It is due as soon as that one is settled; this is for
- * when a process that has lost its job writes so afterwards.
+ * How long a delivery is deferred while an earlier one of its subject is claimed. Settling the earlier one makes it due. The limit
+ * covers a process that has lost its job and defers deliveries after that settlement.
  */
 const ASIDE = `interval '1 minute'`;
 
-// A subject whose first event waits for its next attempt blocks all that come after it, and there may be 100,000 of those that are
-// due by themselves. A look must not read them again and again: it goes over the first rows of the index of what is due, and
-// what it finds there that cannot go is put aside, to when the first one is tried again; SETTLE (webhook-settle.sql.ts) makes it due
-// once that one is settled. Asking for the first of each subject instead would visit each subject that is waiting, and these may be
-// 100,000 too.
-// now() is the time of the statement here, which runs by itself, and unlike clock_timestamp() it can be looked up in an index.
+// If the first event of a subject waits for a retry, it blocks all later events of the subject, although up to 100,000 of these may
+// be due by their own times. To avoid reading them repeatedly, this statement reads the first rows of the index of due deliveries and
+// defers the blocked ones to the retry of the first. SETTLE (settle-deliveries.sql.ts) makes the next one due once the first is
+// settled. Rejected: selecting the first delivery of each subject, which visits every waiting subject, also up to 100,000. now()
+// equals the start of the statement here, because it runs outside a transaction. Unlike clock_timestamp(), it is usable in an index
+// condition.
 const LOOK: Statement = {
   name: 'webhooks.look',
   text: `
@@ -67,21 +67,21 @@ export interface DueDelivery {
   readonly id: string;
   readonly subject: string;
   readonly position: string;
-  /** Before the next one. */
+  /** Attempts made before the next one. */
   readonly attempts: number;
   readonly event: SequencedEvent;
 }
 
-/** Each subject that is being worked on, with the last position of it that is. */
+/** The claimed subjects, each with its last claimed position. */
 export interface InHand {
   readonly subjects: readonly string[];
   readonly positions: readonly string[];
 }
 
 export interface Look {
-  /** By subject in order; none of a subject that is in hand. */
+  /** In order within each subject; claimed subjects are excluded. */
   readonly deliveries: readonly DueDelivery[];
-  /** Whether another look would find more, or could not tell yet. */
+  /** Whether another call may find more. */
   readonly isThereMore: boolean;
 }
 
@@ -99,14 +99,14 @@ interface LookRow {
   readonly data: unknown;
 }
 
-/** The next deliveries of at most `limit` subjects, beside those that are in hand. */
+/** Returns the next deliveries of at most `limit` unclaimed subjects. Defers due deliveries that are blocked by an earlier one. */
 export async function look(sql: Sql, endpointId: string, inHand: InHand, limit: number): Promise<Look> {
   const rows = await sql.query<LookRow>(LOOK, [endpointId, inHand.subjects, inHand.positions, limit]);
   const stopped = new Set<string>();
   const deliveries: DueDelivery[] = [];
   for (const { moreToSee: _more, deliveryId, position, attempts, isDue, ...event } of rows) {
     if (deliveryId === null) continue;
-    // What comes after one that is not due yet has to wait for it.
+    // Later deliveries of the subject wait for this one.
     if (!isDue) stopped.add(event.subject);
     if (stopped.has(event.subject)) continue;
     const { subject } = event;
@@ -123,7 +123,7 @@ const NEXT_DUE: Statement = {
     ORDER BY next_attempt_at LIMIT 1`,
 };
 
-/** When something is due next; null when nothing is pending. */
+/** Returns when the next pending delivery is due, or null if none is pending. */
 export async function findNextDue(
   sql: Sql,
   endpointId: string,

@@ -1,52 +1,52 @@
 import type { SendOutcome } from '../send/outcome.rules.js';
 
-/** How an endpoint has been answering. */
+/** The recent results of attempts at an endpoint. */
 export interface Health {
-  /** Attempts in a row that failed, whatever the event. */
+  /** Consecutive failed attempts, across all events. */
   readonly failures: number;
   readonly failingSince: Date | null;
-  /** Nothing is sent before. */
+  /** Nothing is sent before this time. */
   readonly quietUntil: Date | null;
 }
 
 export interface HealthPlan extends Health {
-  /** Why nothing more is to be sent, until a person says so; null otherwise. */
+  /** Why sending stops until a person enables the endpoint again. Null: sending continues. */
   readonly disable: { readonly reason: 'gone' | 'failing'; readonly since: Date } | null;
-  /** Since when it had failed at all it was asked; null unless that has just ended. */
+  /** The start of the outage (at least `FAILING_FROM` failures in a row) that these outcomes ended. Null if they ended none. */
   readonly recoveredFrom: Date | null;
 }
 
 /**
- * Requests to one endpoint at once. Enough for 160 events a second from a receiver that takes 100 ms, and few enough not to be mistaken
- * for an attack; a process holds that many sockets and bodies for each endpoint that hangs.
+ * Concurrent requests to one endpoint. 16 allow 160 events a second to a receiver that takes 100 ms, and are too few to look like an
+ * attack. For each hanging endpoint, a process ties up this many sockets and bodies.
  */
 const PLACES = 16;
 /**
- * From so many failures in a row on it is the endpoint that fails and not an event: one that fails every fourth time reaches it once in
- * a million. From then on it is tried by one request at a time.
+ * After this many consecutive failures, the endpoint is considered failing, rather than single events: a receiver that fails every
+ * fourth request reaches it once in a million. A failing endpoint gets one request at a time.
  */
 const FAILING_FROM = 10;
 /**
- * A failing endpoint is left alone for a share of the time for which it has been failing, so what is back after a minute is found
- * within 15 s, and what is back after an hour within 5 minutes. Longer would delay everything for it after each long outage;
- * shorter would cost a request every few seconds for days.
+ * A failing endpoint is left quiet for this share of the time since it began to fail. So a recovery after one minute is noticed
+ * within 15 s, and one after an hour within 5 minutes. A larger share delays all its events after each long outage; a smaller one
+ * costs a request every few seconds for days.
  */
 const QUIET_SHARE = 0.25;
 const SHORTEST_QUIET_MS = 1_000;
 const LONGEST_QUIET_MS = 5 * 60_000;
 /**
- * 5 days, as Svix has it: longer than a weekend with a holiday, and than the whole schedule of an event. The worse failure is to give
- * up somebody who would have come back; what is pending is kept either way.
+ * 5 days, as at Svix: longer than a long weekend, and longer than the whole retry schedule of an event. Disabling a receiver that
+ * would have come back is the worse failure. Pending deliveries are kept either way.
  */
 const DISABLED_AFTER_MS = 5 * 24 * 3_600_000;
-/** Twice the attempts that a single event gets, so that an endpoint that is hardly used is not given up over one event. */
+/** Twice the attempts of a single event, so that one event cannot disable a rarely used endpoint. */
 const DISABLED_FROM = 20;
 
 export const isFailing = ({ failures }: Pick<Health, 'failures'>): boolean => failures >= FAILING_FROM;
 
 export const placesOf = (health: Pick<Health, 'failures'>): number => (isFailing(health) ? 1 : PLACES);
 
-/** What the outcomes of attempts, in the order in which they ended, mean for the endpoint. */
+/** Returns the new health after these outcomes, which are in the order in which the attempts ended. */
 export function planHealth(before: Health, outcomes: readonly SendOutcome[], now: Date): HealthPlan {
   let { failures, failingSince, quietUntil } = before;
   let recoveredFrom: Date | null = null;
@@ -64,7 +64,7 @@ export function planHealth(before: Health, outcomes: readonly SendOutcome[], now
     const quietMs = Math.max(quietOf(failures, failingSince, now), askedQuietOf(outcome));
     quietUntil = later(quietUntil, quietMs, now);
   }
-  // One that takes events is no longer failing, but what it asked for itself holds.
+  // A successful delivery ends the quiet period, unless the receiver itself asked for it (Retry-After).
   if (failures === 0 && !outcomes.some((outcome) => askedQuietOf(outcome) > 0)) quietUntil = null;
   const hasFailedLong =
     failingSince !== null &&

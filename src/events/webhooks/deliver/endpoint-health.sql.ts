@@ -9,11 +9,11 @@ const ENDPOINT_HEALTH: Statement = {
 };
 
 export interface EndpointHealth extends Health {
-  /** By the clock of the database. */
+  /** The database's time when the row was read. */
   readonly now: Date;
 }
 
-/** Null when it is disabled or deleted. */
+/** Returns null if the endpoint is disabled or deleted. */
 export async function findHealth(sql: Sql, endpointId: string): Promise<EndpointHealth | null> {
   const [row] = await sql.query<EndpointHealth>(ENDPOINT_HEALTH, [endpointId]);
   return row ?? null;
@@ -24,7 +24,7 @@ const HOLD_HEALTH: Statement = {
   text: `${ENDPOINT_HEALTH.text} FOR NO KEY UPDATE`,
 };
 
-/** Locks the endpoint. Null when it is disabled or deleted. */
+/** Locks the endpoint. Returns null if it is disabled or deleted. */
 export async function holdHealth(tx: Transaction, endpointId: string): Promise<EndpointHealth | null> {
   const [row] = await tx.query<EndpointHealth>(HOLD_HEALTH, [endpointId]);
   return row ?? null;
@@ -50,8 +50,8 @@ export async function writeHealth(
 }
 
 /**
- * What was tried while nothing worked is worth another try at once. An attempt begins before its failure is known, by its deadline
- * at most.
+ * Makes due every delivery attempted since the outage began ($2). The extra minute covers attempts sent before the first failure was
+ * known; the deadline of an attempt is shorter.
  */
 const MAKE_TRIED_DUE: Statement = {
   name: 'webhooks.make-tried-due',

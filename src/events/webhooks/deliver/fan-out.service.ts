@@ -9,15 +9,15 @@ import { sequenceEvents } from '../../sequence.sql.js';
 import { WebhookDrains } from './drains.service.js';
 import { fanOut, readBehind, resumeWebhooks } from './fan-out.sql.js';
 
-/** Endpoints at once, each of which takes a connection for some milliseconds. */
+/** Endpoints processed concurrently. Each uses a connection for some milliseconds. */
 const AT_ONCE = 4;
-/** Whoever holds an endpoint does so for some milliseconds. */
+/** Wait when every endpoint is locked by another transaction, and after a failure. Such locks last some milliseconds. */
 const HELD_MS = 20;
 const UPKEEP_MS = 3_600_000;
-/** Far beyond the second after which it is said at the latest that there may be events. */
+/** Fallback only: EventSignal fires every second. */
 const LONGEST_WAIT_MS = 5_000;
 
-/** Gives webhook endpoints what they are owed as soon as it stands in the outbox; in every process with ROLE worker or all. */
+/** Inserts webhook deliveries for new events. Runs in every process with ROLE worker or all. */
 @Injectable()
 export class WebhookFanOut implements OnApplicationBootstrap, OnModuleDestroy, BeforeApplicationShutdown {
   private readonly logger = new Logger(WebhookFanOut.name);
@@ -52,14 +52,14 @@ export class WebhookFanOut implements OnApplicationBootstrap, OnModuleDestroy, B
         await this.catchUp();
       } catch (error) {
         if (!signal.aborted) this.logger.warn(`webhooks do not learn of events: ${errorText(error)}`);
-        // No reason to ask again at once, whatever is announced.
+        // Do not retry at once, even if new events are announced.
         await sleep(HELD_MS, undefined, { signal }).catch(() => {});
       }
       await this.events.wait(signal, LONGEST_WAIT_MS, seen);
     }
   }
 
-  /** One round trip when there is nothing new. An endpoint that cannot be written to is left to the next time. */
+  /** Costs one round trip when nothing is new. An endpoint that fails is left for the next call. */
   private async catchUp(): Promise<void> {
     const failed = new Set<string>();
     while (!this.stopping.signal.aborted) {

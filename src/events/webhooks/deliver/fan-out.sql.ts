@@ -1,7 +1,7 @@
 import type { Database, Sql, Statement, Transaction } from '../../../platform/database/database.js';
 import { addWebhookJobs } from './jobs.sql.js';
 
-/** Events that an endpoint is moved over at once: some tens of milliseconds, during which nobody can change the endpoint. */
+/** Events processed per endpoint and transaction. The endpoint row is locked for some tens of milliseconds meanwhile. */
 const AT_ONCE = 1_000;
 
 export const BEHIND: Statement = {
@@ -16,9 +16,9 @@ export const BEHIND: Statement = {
 };
 
 export interface Behind {
-  /** Whether there are events whose place in the feed has to be given first. */
+  /** Whether events must be sequenced first. False if no endpoint is enabled. */
   readonly unsequenced: boolean;
-  /** Endpoints that have not been given all that have one. */
+  /** Enabled endpoints with sequenced events after their `read_to`. */
   readonly behind: readonly string[];
 }
 
@@ -27,9 +27,9 @@ export async function readBehind(sql: Sql): Promise<Behind> {
   return row!;
 }
 
-// Skipped when somebody else holds the endpoint: another replica, which does the same, or whoever changes it. What is read of the
-// events is read after the row was locked or as of before, and never further than to what had its sequence then; either way nothing
-// is passed over, since sequences become visible in their order.
+// SKIP LOCKED: the endpoint is locked by another replica that does the same, or by a change of the endpoint. The events come from the
+// statement's snapshot, which may be older than the locked row. No event is skipped either way, because sequences become visible in
+// order.
 export const FAN_OUT: Statement = {
   name: 'webhooks.fan-out',
   text: `
@@ -58,12 +58,12 @@ export const FAN_OUT: Statement = {
 };
 
 export interface FannedOut {
-  /** False when somebody else had the endpoint. */
+  /** False if another transaction had locked the endpoint, or it is disabled or deleted. */
   readonly held: boolean;
   readonly written: number;
 }
 
-/** Gives an endpoint the next events, and a job that delivers them. */
+/** Inserts the endpoint's deliveries for the next events, and adds its delivery job. */
 export async function fanOut(database: Database, endpointId: string): Promise<FannedOut> {
   return database.transaction(async (tx: Transaction) => {
     const [row] = await tx.query<FannedOut>(FAN_OUT, [endpointId]);
@@ -79,8 +79,8 @@ const WITHOUT_JOB = `
     AND NOT EXISTS (SELECT FROM graphile_worker.jobs WHERE key = 'webhook:' || endpoint.id)`;
 
 /**
- * Adds a job for each endpoint that is owed something and has none; answers how many. There are none unless jobs were deleted by hand,
- * or a dump without the schema graphile_worker was restored.
+ * Adds the missing job to each endpoint with pending deliveries; returns how many were missing. Jobs are missing only if they were
+ * deleted by hand, or if a dump without the schema graphile_worker was restored.
  */
 export async function resumeWebhooks(database: Database): Promise<number> {
   const rows = await database.query<{ id: string }>(WITHOUT_JOB);

@@ -7,8 +7,8 @@ export interface WebhookJobPayload {
   readonly endpointId: string;
 }
 
-// One job per endpoint, so that what it is owed is worked off by one process at a time. `unsafe_dedupe` leaves a job that is running
-// alone; why that is safe stands in events/handlers.sql.ts. In the order of the keys, so that two who add several cannot deadlock.
+// One job per endpoint, so that one process at a time delivers to it. `unsafe_dedupe` leaves a running job unchanged; see
+// events/handlers/handlers.sql.ts for why that is safe. Jobs are added in key order, so that concurrent callers cannot deadlock.
 const ADD: Statement = {
   name: 'webhooks.add-jobs',
   text: `
@@ -35,8 +35,8 @@ interface AddedJob {
 }
 
 /**
- * Has what these endpoints are owed worked off, from the end of their quiet on and not before `notBefore`; in the transaction that
- * wrote deliveries or made some due. A job that waits for a later attempt is brought forward. Does nothing for endpoints that are disabled.
+ * Adds a delivery job for each enabled endpoint, due when its quiet period ends and not before `notBefore`. Moves a waiting job
+ * forward if it is due later. Call it in the transaction that inserts deliveries or makes them due.
  */
 export async function addWebhookJobs(
   tx: Transaction,

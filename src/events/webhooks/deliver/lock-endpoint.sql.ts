@@ -18,7 +18,7 @@ const HOLD_ENDPOINT: Statement = {
     FROM webhook_endpoints WHERE id = $1 FOR NO KEY UPDATE`,
 };
 
-/** Locks it against every other change, and against the fan-out. Throws Problem not_found. */
+/** Locks the endpoint against all other changes and against the fan-out. Throws Problem not_found. */
 export async function holdEndpoint(tx: Transaction, id: string): Promise<HeldEndpoint> {
   const [row] = await tx.query<HeldEndpoint>(HOLD_ENDPOINT, [id]);
   if (row === undefined) throw unknownEndpoint(id);
@@ -36,7 +36,7 @@ const KEEP_ENDPOINT: Statement = {
     SELECT types, read_to AS "readTo" FROM webhook_endpoints WHERE id = $1 FOR KEY SHARE`,
 };
 
-/** Locks it against deletion alone; what it has read only grows. Throws Problem not_found. */
+/** Locks the endpoint against deletion only. Its `read_to` may still increase. Throws Problem not_found. */
 export async function keepEndpoint(tx: Transaction, id: string): Promise<KeptEndpoint> {
   const [row] = await tx.query<KeptEndpoint>(KEEP_ENDPOINT, [id]);
   if (row === undefined) throw unknownEndpoint(id);

@@ -1,26 +1,26 @@
 import type { Sql, Statement } from '../../../platform/database/database.js';
 
-/** What is written of an attempt. */
+/** The result of an attempt, to be written. */
 export interface Settlement {
   readonly id: string;
   readonly position: string;
   readonly subject: string;
-  /** Before the attempt: an attempt of somebody else since makes this one stale. */
+  /** Attempts before this one. If the row has more, another process has sent it since, and this result is stale. */
   readonly attempts: number;
   readonly status: 'pending' | 'delivered' | 'failed';
   /** Null unless pending. */
   readonly waitMs: number | null;
-  /** How long ago it was sent. */
+  /** Milliseconds between sending and this write. */
   readonly sentMsAgo: number;
   readonly httpStatus: number | null;
   readonly error: string | null;
   readonly answer: string | null;
-  /** As it was sent: when an erasure has emptied the event since, the answer may quote what must not be kept. */
+  /** As sent. If it no longer matches, an erasure has emptied the event since, and the response may quote erased data. */
   readonly tenantReference: string | null;
 }
 
-// The events are locked first, in the order in which an erasure locks them, so that an erasure is either seen here or empties what
-// is written here. A delivery that has arrived is struck off whatever has happened since; a failure only if it is the newest word.
+// Locks the events first, in the same order as an erasure. So either the erasure is visible here, or it empties what is written here.
+// A successful delivery is always recorded; a failure only if no other attempt has been recorded since.
 const SETTLE: Statement = {
   name: 'webhooks.settle',
   text: `
@@ -61,7 +61,7 @@ const SETTLE: Statement = {
     SELECT count(*)::int AS settled FROM settled`,
 };
 
-/** `isDelivered`: at least one arrived, which is to be told of the endpoint. */
+/** Writes the results. If `isDelivered`, also updates `last_delivered_at` of the endpoint. */
 export async function settle(
   sql: Sql,
   endpointId: string,
