@@ -1,8 +1,8 @@
-/** Every event there is, with what its `data` holds. No EAN, name, address, startUrl or secret may stand in any of them. */
+/** All events and the fields of their `data`. None may contain an EAN, name, address, startUrl or secret. */
 
 /**
- * Erasing a user empties the events about it where they stand, so the fields below that name somebody have a value for that:
- * null, an empty object, an empty list (see erase-events.sql.ts).
+ * Erasing a user empties its events in place. So each field below that identifies a person has an empty value: null, an empty object
+ * or an empty list (see erase-events.sql.ts).
  */
 interface UserFacts {
   readonly userId: string;
@@ -12,9 +12,9 @@ interface UserFacts {
 
 interface RegistrationFacts {
   readonly registrationId: string;
-  /** Null once erased. */
+  /** Null after an erasure. */
   readonly tenantReference: string | null;
-  /** What the remote service or our own check said, redacted. */
+  /** The reason given by the remote service or by our own check, redacted. */
   readonly reason: string;
 }
 
@@ -23,7 +23,7 @@ export interface ErasedCounts {
   readonly gridLocations: number;
   readonly registrations: number;
   readonly sessions: number;
-  /** Answers of the remote service that had been kept. */
+  /** Stored responses of the remote service. */
   readonly observations: number;
   readonly inverters: number;
   readonly events: number;
@@ -31,9 +31,9 @@ export interface ErasedCounts {
 
 interface ErasureFacts {
   readonly erasureId: string;
-  /** Null where there were only registrations that had not become a user. */
+  /** Null if only registrations were erased that had not become a user. */
   readonly userId: string | null;
-  /** Deleted; by these a reader finds what it kept of events about registrations. */
+  /** The deleted registrations. Readers use these ids to find their copies of registration events. */
   readonly registrationIds: readonly string[];
   /** ISO 8601, UTC. */
   readonly erasedAt: string;
@@ -52,23 +52,23 @@ export interface SessionFacts {
   readonly state: string;
   readonly previousState: string | null;
   readonly basis: 'observed' | 'inferred';
-  /** The name of the rule that led here; the table of rules stands in onboarding/machine.ts. */
+  /** The name of the rule that led to the state; see onboarding/rules/machine.rules.ts. */
   readonly rule: string;
   /** Ids of the first 100 inverters that the session lists now; empty once the user has been erased. */
   readonly inverters: readonly string[];
-  /** How many it lists now. */
+  /** How many inverters the session lists now. */
   readonly invertersTotal: number;
   /** ISO 8601, UTC. */
   readonly observedAt: string;
 }
 
-/** Without the list, which would grow with the square of the number of inverters. */
+/** Without `inverters`, because the total size would grow with the square of the number of inverters. */
 interface InverterFacts extends Omit<SessionFacts, 'inverters'> {
   /** Null once the user has been erased. */
   readonly inverterId: string | null;
 }
 
-/** A class of operations of the remote service; the subject of every event about it. */
+/** A class of remote operations; the subject of every event about it. */
 interface RemoteFacts {
   readonly operation: 'token' | 'register_user' | 'start_session' | 'read_session';
 }
@@ -81,17 +81,17 @@ interface RemoteTrouble extends RemoteFacts {
 }
 
 interface RemoteRecovery extends RemoteFacts {
-  /** What it has recovered from, and since when that had been so. */
+  /** What it has recovered from. `since` is when that began. */
   readonly from: 'degraded' | 'credentials_rejected';
   readonly since: string;
   readonly recoveredAt: string;
 }
 
-/** Names and types, never a value: see remote/drift.ts. */
+/** Field names and types, never a value; see remote/drift/drift.ts. */
 interface ContractDriftFacts extends RemoteFacts {
   readonly kind:
     'new_field' | 'missing_field' | 'other_type' | 'undescribed_flags' | 'token_form' | 'foreign_id';
-  /** The path of the field, such as `inverters[].id`; for `undescribed_flags` the flags. */
+  /** The path of the field, such as `inverters[].id`; for `undescribed_flags`, the flags. */
   readonly field: string;
   readonly expected: string | null;
   readonly found: string | null;
@@ -100,9 +100,9 @@ interface ContractDriftFacts extends RemoteFacts {
 
 interface DisabledEndpointFacts {
   readonly endpointId: string;
-  /** It answered 410, or nothing but failures for days. */
+  /** gone: it responded with 410. failing: every attempt has failed for days. */
   readonly reason: 'gone' | 'failing';
-  /** Since when it had been failing; ISO 8601, UTC. */
+  /** When it began to fail; ISO 8601, UTC. */
   readonly since: string;
 }
 
@@ -132,14 +132,15 @@ export interface EventPayloads {
 export type EventName = keyof EventPayloads;
 
 /**
- * An event on its way into the outbox. `subject` is what orders it: the id of the session, else of the user, registration or
- * erasure; of an event about the remote service, the class of operations; of one about a webhook endpoint, its id.
+ * An event to be appended to the outbox. Events are ordered by `subject`: the id of the session, else of the user, registration or
+ * erasure. For an event about the remote service it is the class of operations; for one about a webhook endpoint, the id of the
+ * endpoint.
  */
 export type NewEvent = {
   [N in EventName]: { readonly name: N; readonly subject: string; readonly data: EventPayloads[N] };
 }[EventName];
 
-/** The names at run time, for what arrives as text. */
+/** The event names at run time, for parsing text. */
 export const EVENT_NAMES = Object.keys({
   'user.registered': true,
   'user.registration_rejected': true,

@@ -4,15 +4,15 @@ import type { EventName, EventPayloads } from './catalogue.rules.js';
 type EventField = { [N in EventName]: keyof EventPayloads[N] }[EventName];
 
 /**
- * What becomes of each field of an event when the user it is about is erased: `kept`, or the value that takes its place. A field
- * that is not named here, which only an event of another release can have, becomes null.
+ * What erasing the user does to each field of an event: `kept`, or the replacement value. A field that is not listed, which only an
+ * event of another release can have, becomes null.
  */
 const WHEN_ERASED = {
   tenantReference: null,
   metadata: {},
   inverters: [],
   inverterId: null,
-  // Ids that mean something to the remote service alone, and to readers that have to forget what they kept.
+  // These ids are meaningful only to the remote service, and to readers that must delete their own copies.
   erasureId: 'kept',
   userId: 'kept',
   registrationId: 'kept',
@@ -30,7 +30,7 @@ const WHEN_ERASED = {
   observedAt: 'kept',
   erasedAt: 'kept',
   erased: 'kept',
-  // Of events about the remote service, which are about nobody.
+  // Fields of events about the remote service, which concern no person.
   operation: 'kept',
   since: 'kept',
   from: 'kept',
@@ -39,15 +39,15 @@ const WHEN_ERASED = {
   field: 'kept',
   expected: 'kept',
   found: 'kept',
-  // Of events about webhook endpoints.
+  // Fields of events about webhook endpoints.
   endpointId: 'kept',
 } as const satisfies Record<EventField, 'kept' | null | object>;
 
 const KEPT = Object.entries(WHEN_ERASED).flatMap(([field, value]) => (value === 'kept' ? [field] : []));
 
 /**
- * In place, so that positions, sequences and deliveries stay as they are. Locked in the order in which sequences are given. By the kind of
- * subject too, because a remote service that mixes up ids may give a session the id of another's user.
+ * Updates in place, so positions, sequences and deliveries are unchanged. Locks the events in the order in which sequences are
+ * assigned. Also filters by kind of subject, because a faulty remote service may give a session the same id as another user.
  */
 export const ERASE_EVENTS: Statement = {
   name: 'events.erase',
@@ -66,13 +66,13 @@ export const ERASE_EVENTS: Statement = {
     RETURNING event.position`,
 };
 
-/** A handler's own words may quote the event. */
+/** The error text of a handler may quote the event. */
 export const ERASE_DELIVERY_ERRORS: Statement = {
   name: 'events.erase-delivery-errors',
   text: 'UPDATE handler_deliveries SET last_error = NULL WHERE subject = ANY ($1::text[])',
 };
 
-/** A receiver may quote what it was sent; a failure to reach it may quote the receiver. */
+/** A receiver may quote the request; a connection error may quote the receiver. */
 export const ERASE_WEBHOOK_ANSWERS: Statement = {
   name: 'events.erase-webhook-answers',
   text: `
@@ -87,8 +87,8 @@ export interface ErasedSubjects {
 }
 
 /**
- * Empties every event of these subjects of what is personal; answers how many there were. What a handler has in hand at that
- * moment it still sees; what it says of it is not kept (see `markFailed`).
+ * Removes personal data from every event of these subjects; returns how many events there were. A handler that is running may still
+ * have the old event; its error text is then not stored (see `markFailed`).
  */
 export async function eraseEvents(tx: Transaction, { people, sessions }: ErasedSubjects): Promise<number> {
   const erased = await tx.query(ERASE_EVENTS, [people, KEPT, JSON.stringify(WHEN_ERASED), sessions]);

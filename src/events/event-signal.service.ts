@@ -5,14 +5,14 @@ import { Hints } from './wake-up.js';
 import { EVENTS_CHANNEL } from './sequence.sql.js';
 
 /**
- * How long an event may lie unread when its NOTIFY was lost, or when whoever wrote it died before it could tell. Looking costs each
- * reader one probe of an index.
+ * How long an event can stay unread if its NOTIFY is lost, or if its writer dies before sequencing it. Each tick costs every reader
+ * one index probe.
  */
 const TICK_MS = 1_000;
 
 /**
- * Says that it is worth looking for events: at every NOTIFY, over one connection per process that all readers share, and once a
- * second whatever happens, so that no reader depends on a notification. What is new, each reader finds out by reading.
+ * Signals that there may be new events: at every NOTIFY, received over one connection per process, and once a second in any case, so
+ * that no reader depends on notifications. Readers find out what is new by reading.
  */
 @Injectable()
 export class EventSignal implements OnApplicationBootstrap, OnApplicationShutdown {
@@ -25,30 +25,30 @@ export class EventSignal implements OnApplicationBootstrap, OnApplicationShutdow
     this.databaseUrl = environment.DATABASE_URL;
   }
 
-  // Not before every module has been made: of a start that is refused, nothing is ended.
+  // Not in the constructor: if the application fails to start, nothing would stop the timer and the connection.
   onApplicationBootstrap(): void {
     this.stopListening = listenTo(this.databaseUrl, EVENTS_CHANNEL, () => this.hints.give());
     this.timer = setInterval(() => this.hints.give(), TICK_MS);
   }
 
-  // Readers that stop in an earlier hook may still be waiting for it.
+  // Runs in the last hook, because readers that stop in an earlier one may still be waiting for a signal.
   async onApplicationShutdown(): Promise<void> {
     clearInterval(this.timer);
     this.hints.give();
     await this.stopListening?.();
   }
 
-  /** How often it was said so far. Take it before reading, and give it to `wait`: nothing said meanwhile is overheard. */
+  /** The number of signals so far. Read it before reading events and pass it to `wait`, so that no signal in between is missed. */
   get count(): number {
     return this.hints.count;
   }
 
-  /** `listener` is called at once each time, must not throw, and has to cope with many in a row. Answers how to end it. */
+  /** Calls `listener` synchronously at every signal, however frequent; it must not throw. Returns a function that removes it. */
   onEvents(listener: () => void): () => void {
     return this.hints.onHint(listener);
   }
 
-  /** Resolves once it was said after `since`, or after `atMostMs`, or when `signal` aborts. Never rejects. */
+  /** Resolves after a signal later than `since`, after `atMostMs`, or when `signal` aborts. Never rejects. */
   wait(signal: AbortSignal, atMostMs: number, since?: number): Promise<void> {
     return this.hints.wait(signal, atMostMs, since);
   }

@@ -8,7 +8,7 @@ import { EventHandlers } from './handlers/handlers.service.js';
 import { EventsController } from './feed/events.controller.js';
 import { EventsStore } from './feed/events.store.js';
 
-/** The outbox needs no module: business modules import `appendEvents`. This is what reads it. */
+/** The readers of the outbox. Writers need no module: they import `appendEvents`. */
 @Module({
   imports: [DiscoveryModule],
   controllers: [EventsController],

@@ -3,9 +3,9 @@ import type { NewEvent } from './catalogue.rules.js';
 import { ADD_DELIVERY_JOB } from './handlers/handlers.sql.js';
 import { sequenceSoon } from './sequence.sql.js';
 
-// One statement, so that events cost one round trip however many they are and however many handlers listen. They are inserted
-// in the order given: PostgreSQL draws the serial `position` in the order of the SELECT. The jobs are added in the order of
-// their keys, so that two batches over the same subjects cannot deadlock.
+// A single statement, so events cost one round trip regardless of the number of events and handlers. Events are inserted in the given
+// order: PostgreSQL draws the serial `position` in the order of the SELECT. Jobs are added in key order, so that two batches over the
+// same subjects cannot deadlock.
 const appending = (source: string): string => `
     appended AS (
       INSERT INTO domain_events (id, name, subject, data)
@@ -33,17 +33,16 @@ export const APPEND_EVENTS: Statement = {
 };
 
 /**
- * For changes that are one statement: common table expressions that append those events of `parameter` (JSON of NewEvent[]) whose
- * subject is the `id`, a uuid, of a row of `change`, another such expression. The statement must read `(SELECT count(*) FROM jobs)`,
- * or no job is added, and `sequenceSoon` must follow its commit.
+ * Returns common table expressions that append the events in `parameter` (JSON of NewEvent[]) whose subject is the `id`, a uuid, of a
+ * row of `change`, another common table expression. For changes that are a single statement. The statement must read `(SELECT
+ * count(*) FROM jobs)`, otherwise no job is added. Call `sequenceSoon` after its commit.
  */
 export const appendingAfter = (change: string, parameter: string): string =>
   appending(`${items(parameter)} WHERE (item ->> 'subject')::uuid IN (SELECT id FROM ${change})`);
 
 /**
- * Announces facts: appends the events, in this order, in the transaction of the facts they tell, together with what the
- * handlers in the process are owed. Events of one subject are kept in order only if their writers exclude each other, so hold
- * a lock on the row of the subject (a state change does anyway).
+ * Appends the events in this order, with their handler deliveries, in the transaction that changes the facts. Events of one subject
+ * stay in order only if their writers exclude each other, so lock the row of the subject first (a state change does so anyway).
  */
 export async function appendEvents(tx: Transaction, events: readonly NewEvent[]): Promise<void> {
   if (events.length === 0) return;

@@ -1,9 +1,9 @@
-/** Hints that something may be new, for any number who wait for one. A hint says nothing but that it is worth looking. */
+/** Wake-up signal for any number of waiters; waiters must check for themselves. */
 export class Hints {
   private readonly listeners = new Set<() => void>();
   private given = 0;
 
-  /** How many were given so far. Take it before looking and hand it to `wait`: what is hinted meanwhile is not overheard. */
+  /** The number of signals so far. Read it before checking and pass it to `wait`, so that no signal in between is missed. */
   get count(): number {
     return this.given;
   }
@@ -13,13 +13,13 @@ export class Hints {
     for (const listener of [...this.listeners]) listener();
   }
 
-  /** `listener` is called within every `give`, and must not throw. Answers how to end it. */
+  /** Calls `listener` synchronously in every `give`; it must not throw. Returns a function that removes it. */
   onHint(listener: () => void): () => void {
     this.listeners.add(listener);
     return () => void this.listeners.delete(listener);
   }
 
-  /** Resolves once a hint was given after `since`, or after `atMostMs`, or when `signal` aborts. Never rejects. */
+  /** Resolves after a signal later than `since`, after `atMostMs`, or when `signal` aborts. Never rejects. */
   async wait(signal: AbortSignal, atMostMs: number, since: number = this.given): Promise<void> {
     if (signal.aborted || this.given !== since) return;
     await new Promise<void>((resolve) => {
