@@ -15,12 +15,12 @@ import {
 } from './handlers.sql.js';
 
 /**
- * A handler that never settles would hold one of the few places for jobs for ever; after this it counts as failed. Longer than
- * any call with a deadline of its own.
+ * Fail a handler after this, because one that never settles would occupy a job slot for ever. Longer than any call that has its own
+ * deadline.
  */
 const HANDLER_DEADLINE_MS = 60_000;
 
-/** Brings a handler what it is owed of one subject. */
+/** Delivers to a handler the pending events of one subject. */
 @Injectable()
 export class DeliveryService {
   private readonly logger = new Logger(DeliveryService.name);
@@ -39,8 +39,8 @@ export class DeliveryService {
   }
 
   /**
-   * In order, one after the other. A delivery is struck off after the handler resolved, so a crash in between repeats it. The
-   * first failure ends the job, which comes back after a wait that grows with the failures in a row.
+   * Delivers in order, one at a time. A delivery is deleted after the handler resolves, so a crash in between repeats it. The first
+   * failure ends the job, which is retried after a wait that grows with the consecutive failures.
    */
   async deliver(handler: EventHandler, subject: string, job: RunningJob): Promise<void> {
     let delivered = 0;
@@ -59,7 +59,7 @@ export class DeliveryService {
           this.deliveries.inc({ outcome: 'failed' });
           await markFailed(this.database, handler.name, next, reason);
           if (delivered > 0) await job.restartBackoff();
-          // The queue keeps the message of what is thrown, and an erasure does not reach there.
+          // The job queue stores the thrown message, and an erasure does not reach it.
           throw new Error(`${handler.name} failed; its delivery says why`);
         }
         await markDelivered(this.database, handler.name, next.position);

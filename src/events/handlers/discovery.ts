@@ -9,10 +9,10 @@ export interface EventHandler {
   handle(event: DomainEvent): Promise<void> | void;
 }
 
-/** graphile-worker's task names hold 128 characters, and `event:` stands before ours. */
+/** graphile-worker limits task names to 128 characters, and ours start with `event:`. */
 const LONGEST_NAME = 100;
 
-/** Every method under @OnEvent of every provider. Throws when one of them could never be called as it says. */
+/** Returns every method of a provider that has @OnEvent. Throws if one could never be called as declared. */
 export function discoverHandlers(discovery: DiscoveryService, scanner: MetadataScanner): EventHandler[] {
   const handlers = new Map<string, EventHandler>();
   const seen = new Set<object>();
@@ -26,7 +26,7 @@ export function discoverHandlers(discovery: DiscoveryService, scanner: MetadataS
       if (!wrapper.isDependencyTreeStatic())
         throw new Error(`@OnEvent ${name}: the provider must not be request-scoped`);
       const instance = wrapper.instance as Record<string, EventHandler['handle']> | null;
-      // A provider under several tokens is one instance.
+      // A provider registered under several tokens is one instance.
       if (instance === null || (seen.has(instance) && handlers.has(name))) continue;
       if (handlers.has(name))
         throw new Error(`@OnEvent ${name}: two handlers have this name; give one of them a "handler"`);

@@ -11,7 +11,7 @@ import { resumeDeliveries, retireHandlers, subscribeHandlers, touchHandlers } fr
 
 const UPKEEP_MS = 3_600_000;
 
-/** Finds the @OnEvent methods when the application starts, and keeps their subscriptions. */
+/** Discovers the @OnEvent methods at start and maintains their subscriptions. */
 @Injectable()
 export class EventHandlers implements OnModuleInit, OnApplicationBootstrap, OnModuleDestroy {
   private readonly logger = new Logger(EventHandlers.name);
@@ -26,7 +26,7 @@ export class EventHandlers implements OnModuleInit, OnApplicationBootstrap, OnMo
     private readonly database: Database,
   ) {}
 
-  // Before any module is told that the application has started: what this process appends is owed to its handlers.
+  // Subscribe before any module's bootstrap hook, so that events appended there are delivered to this process's handlers.
   async onModuleInit(): Promise<void> {
     const handlers = discoverHandlers(this.discovery, this.scanner);
     this.names = handlers.map(({ name }) => name);

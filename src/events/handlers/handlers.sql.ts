@@ -2,16 +2,17 @@ import type { Database, Sql, Statement, Transaction } from '../../platform/datab
 import type { DomainEvent } from '../domain-event.js';
 
 /**
- * Adds a job for each row (handler, subject) that stands before it, unless there is one.
+ * Adds a job for each preceding row (handler, subject), unless one exists.
  *
- * `unsafe_dedupe` leaves a job that exists alone, also one that is running or waits to be retried. The other modes do not fit:
- * `replace` and `preserve_run_at` both reset the attempts and the wait of a job that is being retried, so a busy session would
- * hammer a handler that fails; and both detach a running job from its key and add a second one, which runs beside it and
- * breaks the order within the subject. What is unsafe about it (an event appended while the job is about to finish) is made
- * safe by the job: it gives up its key in a transaction that then looks once more (`finishWhen` in platform/jobs). ON CONFLICT
- * locks the job's row until the appending transaction ends, so either that look sees the event, or the insert finds no key.
+ * `unsafe_dedupe` leaves an existing job unchanged, also one that is running or waiting for a retry. The other modes do not fit.
+ * `replace` and `preserve_run_at` both reset the attempts and the wait of a job that is being retried, so a busy session would call a
+ * failing handler without pause. Both also detach a running job from its key and add a second one, which runs concurrently and breaks
+ * the order within the subject. The unsafe part is an event appended while the job is about to finish. The job makes it safe: it
+ * gives up its key in a transaction that then checks for work once more (`finishWhen` in platform/jobs/running-job.ts). ON CONFLICT
+ * locks the row of the job until the appending transaction ends, so either that check sees the event, or the insert finds no key.
  *
- * A queue per subject would also keep jobs apart, but graphile-worker locks every free queue whenever it looks for a job.
+ * Rejected: a queue per subject. It would also keep jobs apart, but graphile-worker locks every free queue whenever it looks for a
+ * job.
  */
 export const ADD_DELIVERY_JOB = `
   CROSS JOIN LATERAL graphile_worker.add_job(
@@ -27,7 +28,7 @@ export interface HandlerRow {
   readonly events: readonly string[];
 }
 
-// In the order of the names, so that replicas that start together cannot deadlock.
+// In name order, so that replicas starting together cannot deadlock.
 const SUBSCRIBE = `
   INSERT INTO event_handlers (name, events)
   SELECT name, ARRAY(SELECT jsonb_array_elements_text(events))
@@ -35,20 +36,20 @@ const SUBSCRIBE = `
   ORDER BY name
   ON CONFLICT (name) DO UPDATE SET events = excluded.events, seen_at = clock_timestamp()`;
 
-/** From its commit on, every event that is appended is owed to the handlers that asked for it. */
+/** Upserts the subscriptions. Every event appended after the commit is delivered to the handlers that subscribe to it. */
 export async function subscribeHandlers(sql: Sql, handlers: readonly HandlerRow[]): Promise<void> {
   await sql.query(SUBSCRIBE, [JSON.stringify(handlers)]);
 }
 
-// Not what they listen to: a replica of the release before must not take that back while a new release is rolled out.
+// Does not write `events`: during a rollout, a replica of the previous release must not revert the new subscriptions.
 const SEEN = 'UPDATE event_handlers SET seen_at = clock_timestamp() WHERE name = ANY ($1)';
 
 export async function touchHandlers(sql: Sql, names: readonly string[]): Promise<void> {
   await sql.query(SEEN, [names]);
 }
 
-// 7 days, because a release that lacks a handler may be rolled back within a week, and the worse failure is to drop what it is
-// owed; keeping it costs rows. Its jobs go too, for no worker takes jobs of a handler that it does not have.
+// 7 days, because a release that lacks a handler may be rolled back within a week. Dropping its deliveries is the worse failure;
+// keeping them only costs rows. Its jobs are removed too, because no worker runs jobs of a handler that it does not have.
 const RETIRE = `
   WITH retired AS (
     DELETE FROM event_handlers WHERE seen_at < clock_timestamp() - interval '7 days' RETURNING name
@@ -63,7 +64,7 @@ const RETIRE = `
 
 export interface RetiredHandler {
   readonly name: string;
-  /** How many events it had not had yet; they are no longer owed. */
+  /** How many of its deliveries were pending; they are dropped. */
   readonly owed: number;
 }
 
@@ -71,7 +72,7 @@ export async function retireHandlers(sql: Sql): Promise<RetiredHandler[]> {
   return sql.query<RetiredHandler>(RETIRE);
 }
 
-// A delivery and its job are written and ended together, so this finds nothing unless jobs were deleted by hand, or a dump
+// A delivery and its job are inserted and deleted together. So this finds something only if jobs were deleted by hand, or if a dump
 // without the schema graphile_worker was restored.
 const RESUME = `
   SELECT job.id
@@ -85,7 +86,7 @@ const RESUME = `
   ) AS drain
   ${ADD_DELIVERY_JOB}`;
 
-/** Adds a job for what is owed and has none; answers how many were missing. */
+/** Adds the missing jobs of pending deliveries; returns how many were missing. */
 export async function resumeDeliveries(sql: Sql): Promise<number> {
   return (await sql.query(RESUME)).length;
 }
@@ -109,7 +110,7 @@ export interface Owed {
   readonly event: DomainEvent;
 }
 
-/** The next events that the handler is owed of that subject, in order; at most 100. */
+/** Returns the next pending events of the handler and subject, in order; at most 100. */
 export async function readOwed(sql: Sql, handler: string, subject: string): Promise<Owed[]> {
   const rows = await sql.query<OwedRow>(OWED, [handler, subject]);
   return rows.map(({ position, sequence, ...event }) => ({
@@ -151,8 +152,8 @@ const FAILED: Statement = {
 };
 
 /**
- * `error` is kept only while the event still is the one that the handler had: it may quote it, and the user may have been erased
- * meanwhile. The event is locked first, so that an erasure is either seen here or empties what is written here.
+ * Counts the failed attempt. Stores `error` only if the event is unchanged, because the text may quote the event and the user may
+ * have been erased meanwhile. Locks the event first, so either the erasure is visible here, or it empties what is written here.
  */
 export async function markFailed(
   database: Database,
@@ -169,7 +170,7 @@ export async function markFailed(
 
 const LISTENS = 'SELECT FROM event_handlers WHERE name = $1 AND $2 = ANY (events)';
 
-/** Whether some release of the handler asks for that event; this one may be older. */
+/** Returns whether any release of the handler subscribes to the event; the release of this process may be older. */
 export async function isSubscribed(sql: Sql, handler: string, event: string): Promise<boolean> {
   return (await sql.query(LISTENS, [handler, event])).length === 1;
 }

@@ -6,18 +6,19 @@ const METADATA = 'pv-onboarding:on-event';
 
 export interface Subscription {
   readonly events: readonly string[];
-  /** Absent: the name of the class and of the method. */
+  /** Default: the names of the class and the method, `Class.method`. */
   readonly handler?: string;
 }
 
 type Handler<N extends EventName> = (event: DomainEvent<N>) => Promise<void> | void;
 
 /**
- * Calls the method of a provider with every event of that name, at least once, in order within a subject, in any of the
- * processes with ROLE worker or all. When it throws, the same event comes again after a growing wait; later events of that
- * subject wait for it, other subjects and handlers do not.
+ * Calls the method of a provider with every event of these names: at least once, in order within a subject, in any process with ROLE
+ * worker or all. When the method throws, the event is retried after a growing wait. Later events of that subject wait for it; other
+ * subjects and handlers do not.
  *
- * What a handler is owed is kept under its name, `Class.method`. Give it one of its own as `handler` to be free to rename.
+ * Pending deliveries are stored under the name of the handler, `Class.method`. To rename class or method later, set a fixed name as
+ * `handler`.
  */
 export function OnEvent<const N extends EventName>(
   events: N | readonly N[],
