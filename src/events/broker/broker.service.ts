@@ -12,23 +12,23 @@ import * as sql from './broker.sql.js';
 import { BrokerError, type EventPublisher, type Held } from './event-publisher.js';
 import { Publishers } from './publishers.js';
 
-/** A process that dies is replaced after this, at the latest; one that is merely busy says in time that it is alive. */
+/** A lease that is not renewed expires after this; another process then claims it within `LOOK_MS`. Busy processes renew in time. */
 const LEASE_MS = 5_000;
 const KEEP_MS = 1_500;
-/** How often a process that does not publish looks whether nobody does. */
+/** Interval at which a process that does not publish tries to claim the lease; also the longest wait for an event signal. */
 const LOOK_MS = 1_000;
 const PAGE = 1_000;
-/** Between two attempts of an outage: at first, and at most. A broker that is back is noticed within the latter. */
+/** First and longest wait between attempts during an outage. A recovered broker is noticed within the latter. */
 const FIRST_WAIT_MS = 500;
 const LONGEST_WAIT_MS = 5_000;
 const STOP_MS = 3_000;
 
 /**
- * Gives every event to the message broker at EVENT_BROKER_URL, in the order of `sequence`, from the oldest there is. It reads the
- * outbox with a place of its own, so a broker that is away delays nobody, and is caught up with afterwards.
+ * Publishes every event to the message broker at EVENT_BROKER_URL, in `sequence` order, from the oldest stored event. It has its own
+ * position in the outbox, so an unavailable broker delays no other reader and is caught up later.
  *
- * Of all processes with ROLE worker or all, one at a time publishes. The place moves after the broker has confirmed, so what a
- * crash repeats are at most the events of one page, which the next process recognises by asking the broker what it has.
+ * One process with ROLE worker or all publishes at a time, under a lease. The position moves after the broker has confirmed, so a
+ * crash repeats at most one page of events. The next process avoids even these by asking the broker for its last stored event.
  */
 @Injectable()
 export class Broker implements OnApplicationBootstrap, OnModuleDestroy, BeforeApplicationShutdown {
@@ -37,7 +37,7 @@ export class Broker implements OnApplicationBootstrap, OnModuleDestroy, BeforeAp
   private readonly url: string | undefined;
   private readonly published: Counter;
   private running: Promise<void> = Promise.resolve();
-  /** Attempts in a row that the broker failed, since it took events last. */
+  /** Consecutive failures since the broker last accepted events. */
   private failures = 0;
   private isWithoutDatabase = false;
 
@@ -76,7 +76,7 @@ export class Broker implements OnApplicationBootstrap, OnModuleDestroy, BeforeAp
         if (lease !== null) waitMs = await this.publishUnder(lease, url);
         this.isWithoutDatabase = false;
       } catch (error) {
-        // Told once, not every second.
+        // Log once per outage, not every second.
         if (!this.isWithoutDatabase) this.logger.warn(`events were not published: ${errorText(error)}`);
         this.isWithoutDatabase = true;
       }
@@ -84,7 +84,7 @@ export class Broker implements OnApplicationBootstrap, OnModuleDestroy, BeforeAp
     }
   }
 
-  /** Publishes until the lease is lost, the broker fails or the process stops; answers how long to wait then. */
+  /** Publishes until the lease is lost, the broker fails or the process stops. Returns how many milliseconds to wait afterwards. */
   private async publishUnder(lease: sql.Lease, url: string): Promise<number> {
     const over = new AbortController();
     const kept = this.keep(lease, over);
@@ -92,7 +92,7 @@ export class Broker implements OnApplicationBootstrap, OnModuleDestroy, BeforeAp
     try {
       const publisher = await openUnless(stop, () => this.publishers.open(url));
       if (publisher === null) return 0;
-      // What is under way is broken off: whoever takes over asks the broker what has arrived.
+      // Abort requests in flight; the next process asks the broker for its last stored event.
       const close = (): void => void publisher.close();
       stop.addEventListener('abort', close);
       try {
@@ -132,7 +132,7 @@ export class Broker implements OnApplicationBootstrap, OnModuleDestroy, BeforeAp
         isKnownToWork = true;
         await this.tellSuccess(lease);
       }
-      // A connection that has served and is lost tells nothing of the broker; whether it can be opened again does.
+      // Losing a connection that has worked says nothing about the broker; reopening it will tell.
       if (failure !== null && isKnownToWork) return;
       if (failure !== null) throw failure;
       if (events.length === 0) await this.signal.wait(stop, LOOK_MS, said);
@@ -140,8 +140,8 @@ export class Broker implements OnApplicationBootstrap, OnModuleDestroy, BeforeAp
   }
 
   /**
-   * The sequence after which to go on. What the broker holds counts, where it can say: more than was written down when whoever
-   * published died before writing, less when it has lost what it had confirmed.
+   * Returns the sequence after which to publish. The broker's last stored event takes precedence over our record, if it is known: it
+   * is later if a process died before recording, and earlier if the broker has lost confirmed events.
    */
   private async startAt(held: Held, readTo: string): Promise<string> {
     switch (held.kind) {
@@ -167,7 +167,7 @@ export class Broker implements OnApplicationBootstrap, OnModuleDestroy, BeforeAp
     for (;;) {
       await sleep(KEEP_MS, undefined, { signal: over.signal }).catch(() => {});
       if (over.signal.aborted) return;
-      // While the database does not answer, nobody else can take over either.
+      // While the database is unreachable, no other process can claim the lease either.
       const isOurs = await sql.keepPlace(this.database, lease, LEASE_MS).catch(() => true);
       if (!isOurs) over.abort();
     }
@@ -190,7 +190,7 @@ export class Broker implements OnApplicationBootstrap, OnModuleDestroy, BeforeAp
   }
 }
 
-/** Null when `stop` came first; what is opened after that is closed again. */
+/** Returns null if `stop` aborts first; a publisher that opens later is closed again. */
 async function openUnless(
   stop: AbortSignal,
   open: () => Promise<EventPublisher>,

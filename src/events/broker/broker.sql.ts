@@ -3,11 +3,11 @@ import type { SequencedEvent } from '../feed/events.store.js';
 import { sequenceEvents } from '../sequence.sql.js';
 import type { BrokerKind } from './publishers.js';
 
-/** The right to publish, until another process has taken it over. */
+/** The exclusive right to publish, until the lease expires and another process claims it. */
 export interface Lease {
   readonly name: BrokerKind;
   readonly token: string;
-  /** The sequence of the last event that the broker is known to hold, by our own record; 0 when there is none. */
+  /** The sequence of the last event that the broker has confirmed, by our record; 0 if none. */
   readonly readTo: string;
 }
 
@@ -21,7 +21,7 @@ const CLAIM: Statement = {
     RETURNING name, lease_token AS token, read_to AS "readTo"`,
 };
 
-/** Null while another process publishes. */
+/** Claims the lease. Returns null while another process has it. */
 export async function claimPlace(sql: Sql, name: BrokerKind, leaseMs: number): Promise<Lease | null> {
   return (await sql.query<Lease>(CLAIM, [name, leaseMs]))[0] ?? null;
 }
@@ -33,7 +33,7 @@ const KEEP: Statement = {
     WHERE name = $1 AND lease_token = $2 RETURNING name`,
 };
 
-/** False when another process has taken over. */
+/** Renews the lease. Returns false if another process has claimed it. */
 export async function keepPlace(sql: Sql, { name, token }: Lease, leaseMs: number): Promise<boolean> {
   return (await sql.query(KEEP, [name, token, leaseMs])).length === 1;
 }
@@ -52,7 +52,7 @@ const MOVE: Statement = {
     WHERE name = $1 AND lease_token = $2 RETURNING name`,
 };
 
-/** To what the broker has confirmed, and only by whoever publishes now; false when that is another. */
+/** Moves the position to the last confirmed event. Returns false, and does nothing, if another process has claimed the lease. */
 export async function movePlace(sql: Sql, { name, token }: Lease, readTo: string): Promise<boolean> {
   return (await sql.query(MOVE, [name, token, readTo])).length === 1;
 }
@@ -66,7 +66,7 @@ const FAILING = `
   FROM before WHERE name = $1
   RETURNING before.last_error IS DISTINCT FROM $3 AS "isNew"`;
 
-/** Answers whether that was not known yet, in any process. */
+/** Records the failure. Returns whether its reason is new, across all processes. */
 export async function markFailing(sql: Sql, { name, token }: Lease, reason: string): Promise<boolean> {
   return (await sql.query<{ isNew: boolean }>(FAILING, [name, token, reason]))[0]?.isNew === true;
 }
@@ -80,12 +80,12 @@ const WORKING = `
   FROM before WHERE name = $1
   RETURNING round(extract(epoch FROM clock_timestamp() - before.failing_since))::int AS seconds`;
 
-/** Answers for how many seconds it had been failing; null when it had not. */
+/** Records that the broker works. Returns for how many seconds it had been failing, or null if it had not. */
 export async function markWorking(sql: Sql, { name, token }: Lease): Promise<number | null> {
   return (await sql.query<{ seconds: number }>(WORKING, [name, token]))[0]?.seconds ?? null;
 }
 
-/** Of one index, from the place on: what it costs does not depend on how many events there are before or behind the page. */
+/** Uses one index, from the position on: the cost does not depend on how many events precede or follow the page. */
 export const READ_PAGE: Statement = {
   name: 'broker.page',
   text: `
@@ -93,7 +93,7 @@ export const READ_PAGE: Statement = {
     WHERE sequence > $1 ORDER BY sequence LIMIT $2`,
 };
 
-/** The next events in order; every one that was committed before the call is in reach. */
+/** Returns the next events in order. Includes every event committed before the call, up to `limit`. */
 export async function readEventsAfter(sql: Sql, sequence: string, limit: number): Promise<SequencedEvent[]> {
   await sequenceEvents(sql);
   return sql.query<SequencedEvent>(READ_PAGE, [sequence, limit]);
@@ -101,7 +101,7 @@ export async function readEventsAfter(sql: Sql, sequence: string, limit: number)
 
 const SEQUENCE_OF = 'SELECT sequence FROM domain_events WHERE id = $1 AND sequence IS NOT NULL';
 
-/** Null when there is no such event here: the broker has it from another database, or from before a backup was restored. */
+/** Returns null if there is no such event here: the broker has it from another database, or from before a backup was restored. */
 export async function findSequence(sql: Sql, id: string): Promise<string | null> {
   return (await sql.query<{ sequence: string }>(SEQUENCE_OF, [id]))[0]?.sequence ?? null;
 }

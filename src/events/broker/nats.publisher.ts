@@ -14,17 +14,20 @@ import { toNatsSubject } from './nats-subject.js';
 const STREAM = 'PV_ONBOARDING';
 const SUBJECTS = 'pv.>';
 const CONNECT_TIMEOUT_MS = 2_000;
-/** Of one request, so also of an acknowledgement. */
+/** Per request, including publish acknowledgements. */
 const TIMEOUT_MS = 5_000;
-/** Enough to keep the broker busy over a slow network; few enough that all are acknowledged well within the timeout. */
+/** Enough to keep the broker busy over a slow network; few enough to be acknowledged well within the timeout. */
 const IN_FLIGHT = 256;
 /**
- * A message that is sent again is recognised without it (see `publish`), so the window is a second net. The server keeps the ids of
- * that time in memory.
+ * Second safeguard only: repeats are already prevented by `held` and by the expected sequence (see `send`). The server keeps the ids
+ * of this period in memory.
  */
 const DUPLICATE_WINDOW_MS = 10 * 60_000;
 
-/** Connects to JetStream and makes sure that the stream is there. `url` is one address or several, separated by commas. */
+/**
+ * Connects to JetStream and creates the stream if it is missing. `url` is one or more addresses, separated by commas. Throws
+ * BrokerError.
+ */
 export async function openNats(url: string): Promise<EventPublisher> {
   let connection: NatsConnection | undefined;
   try {
@@ -72,8 +75,8 @@ class NatsPublisher implements EventPublisher {
   }
 
   /**
-   * Each names the place in the stream that it expects, or the stream refuses it. So when one of those in flight is not stored, none
-   * of those behind it is, and the order holds; and a process that was held up while another took over cannot add anything.
+   * Publishes an event with the stream sequence that it expects; otherwise the stream rejects it. So if one event in flight is not
+   * stored, none after it is, and the order holds. A process that was paused while another took over cannot add anything.
    */
   private async send(event: CloudEvent, index: number): Promise<void> {
     const fields = headers();
@@ -100,7 +103,7 @@ function optionsOf(url: string) {
   const pass = decodeURIComponent(password);
   return {
     servers: servers.map(({ host }) => host),
-    // A name without a password is a token, as for every client of NATS.
+    // As in every NATS client, a user name without a password is a token.
     ...(user !== '' && (pass === '' ? { token: user } : { user, pass })),
     ...(servers.some(({ protocol }) => protocol === 'tls:') && { tls: {} }),
   };
@@ -112,7 +115,7 @@ async function prepareStream(manager: JetStreamManager): Promise<StreamInfo> {
       return makeStream(manager);
     throw error;
   });
-  // Otherwise some events would be stored and others not.
+  // Otherwise only some events would be stored.
   if (!stream.config.subjects.some((subject) => subject === SUBJECTS || subject === '>')) {
     throw new BrokerError(
       `the stream ${STREAM} must have ${SUBJECTS} among its subjects; it has ${stream.config.subjects.join(', ')}`,
@@ -137,7 +140,7 @@ async function makeStream(manager: JetStreamManager): Promise<StreamInfo> {
 }
 
 async function readHeld(manager: JetStreamManager, { state }: StreamInfo): Promise<Held> {
-  // The number of the last message stays when messages are deleted or have become too old.
+  // `last_seq` does not decrease when messages are deleted or expire.
   if (state.last_seq === 0) return { kind: 'nothing' };
   const last = await manager.streams.getMessage(STREAM, { last_by_subj: SUBJECTS });
   const id = last?.header.get('Nats-Msg-Id') ?? '';
@@ -151,7 +154,7 @@ function explained(error: unknown): BrokerError {
 
 const WRONG_LAST_SEQUENCE = 10_071;
 
-/** In words of ours where the client's would not say what to do; none of either quotes the URL. */
+/** Returns our own wording where the client's message would not say what to do. Neither quotes the URL. */
 function reasonOf(error: unknown): string {
   const origin = error instanceof errors.RequestError && error.cause !== undefined ? error.cause : error;
   if (origin instanceof errors.PermissionViolationError) {
@@ -159,7 +162,7 @@ function reasonOf(error: unknown): string {
   }
   if (origin instanceof errors.AuthorizationError)
     return 'it refuses the user or password of EVENT_BROKER_URL';
-  // Its class is not exported.
+  // The client does not export this class.
   if (origin instanceof Error && origin.name === 'JetStreamNotEnabled')
     return 'JetStream is not enabled there, or no stream takes the event';
   if (origin instanceof errors.TimeoutError) return 'it has not answered in time';
