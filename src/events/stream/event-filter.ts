@@ -1,9 +1,9 @@
 import type { EventName } from '../catalogue.rules.js';
 
-/** Which events a reader wants; without a field, all. */
+/** Selects events for a reader. Default of each field: all events. */
 export interface EventFilter {
   readonly types?: readonly EventName[];
-  /** Only what is about this session. */
+  /** Only events about this session. */
   readonly sessionId?: string;
 }
 

@@ -4,26 +4,26 @@ import { eventBlock, firstBlock, heartbeatBlock } from './event-stream-text.js';
 import type { EventTail, TailEvent } from './event-tail.service.js';
 import type { StreamOutput } from './stream-output.js';
 
-/** Why a stream is over: its reader went away, did not read, or has a revoked key; or this process stops. */
+/** Why a stream ended: its reader disconnected, its reader was too slow, its key was revoked, or this process stops. */
 export type StreamEnd = 'left' | 'slow' | 'revoked' | 'stopped';
 
-/** A stream on which nothing happens is written to this often; load balancers end idle connections after a minute, some after 30 s. */
+/** Idle streams are written to at this interval. Load balancers close idle connections after a minute, some after 30 s. */
 const HEARTBEAT_MS = 15_000;
 const PAGE_SIZE = 100;
-/** After a read that failed, or brought nothing although the tail had moved on. */
+/** Wait after a failed read, or after one that returned nothing although the tail has advanced. */
 const READ_AGAIN_MS = 1_000;
-/** Readers that are all cut at once do not all come back at once. */
+/** Spreads reconnects, so that readers disconnected together do not all return at once. */
 const RETRY_MS = { from: 1_000, spread: 2_000 };
 
 interface Page {
   readonly events: readonly TailEvent[];
-  /** Everything up to here is in `events` or was filtered out. */
+  /** Every event up to here is in `events` or was filtered out. */
   readonly next: bigint;
 }
 
 /**
- * One reader of the stream. Replay and live are the same loop: read what comes after the place where the reader is, write it, move
- * the place on. So there is no moment at which one has ended and the other not begun.
+ * One reader of the stream. One loop serves both replay and live events: read the events after the position, write them, advance the
+ * position. So there is no gap between the two.
  */
 export class EventStream {
   private readonly ending = new AbortController();
@@ -42,14 +42,14 @@ export class EventStream {
     output.onClose(() => this.end('left'));
   }
 
-  /** The first reason counts. */
+  /** Ends the stream. Later calls do not change the reason. */
   end(why: StreamEnd): void {
     if (this.ending.signal.aborted) return;
     this.why = why;
     this.ending.abort();
   }
 
-  /** Until it is ended, by the other side or by `end`. */
+  /** Runs until the reader disconnects or `end` is called. Returns the reason. */
   async run(): Promise<StreamEnd> {
     const { signal } = this.ending;
     const retryMs = Math.round(RETRY_MS.from + Math.random() * RETRY_MS.spread);
@@ -66,7 +66,7 @@ export class EventStream {
     return this.why;
   }
 
-  /** Writes what is next; answers how long there is nothing more to do unless the tail moves on. */
+  /** Writes the next events. Returns how many milliseconds to wait for the tail before trying again. */
   private async goOn(): Promise<number> {
     const { events, next } = await this.readOn();
     for (const { text, sequence } of events) {
@@ -79,7 +79,7 @@ export class EventStream {
     return this.tail.eventsAfter(this.position) === null ? READ_AGAIN_MS : HEARTBEAT_MS;
   }
 
-  /** From the tail, where that reaches back so far; else from the database, in pages, until it does. */
+  /** Reads from the tail if it reaches back to the position; otherwise a page from the database. */
   private async readOn(): Promise<Page> {
     const kept = this.tail.eventsAfter(this.position);
     if (kept !== null) {

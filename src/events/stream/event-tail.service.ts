@@ -7,7 +7,7 @@ import { EventsStore, type SequencedEvent } from '../feed/events.store.js';
 import { Hints } from '../wake-up.js';
 import { eventBlock } from './event-stream-text.js';
 
-/** An event as streams write it: made into text once, however many write it. */
+/** An event as streams write it, formatted once for all of them. */
 export interface TailEvent extends Pick<SequencedEvent, 'name' | 'subject'> {
   readonly sequence: bigint;
   readonly text: string;
@@ -15,17 +15,17 @@ export interface TailEvent extends Pick<SequencedEvent, 'name' | 'subject'> {
 
 const PAGE_SIZE = 200;
 /**
- * What is kept for streams that are a moment behind. One that is further behind reads for itself; these suffice for the second or
- * two that a stream waits for its reader, at hundreds of events a second, and cost a few megabytes at most.
+ * Limits of the tail, which serves streams that are slightly behind; others read the database. At hundreds of events a second these
+ * suffice for the second or two that a stream waits for its reader. They take a few megabytes at most.
  */
 const KEPT_EVENTS = 1_000;
 const KEPT_CHARACTERS = 4_000_000;
-/** The signal says something every second. */
+/** Fallback only: EventSignal fires every second. */
 const LOOK_EVERY_MS = 5_000;
 
 /**
- * The newest events, read once for all streams of this process, while there are any. Holds every event after `after` up to
- * `reached`, in order, so a stream that is somewhere between the two misses nothing by reading here.
+ * The newest events, read once for all streams of this process while it has any. Contains every event after `after` up to `reached`,
+ * in order, so a stream positioned between the two can read here without missing any.
  */
 @Injectable()
 export class EventTail implements OnModuleDestroy {
@@ -37,7 +37,7 @@ export class EventTail implements OnModuleDestroy {
   private reached = 0n;
   private readers = 0;
   private stopping = new AbortController();
-  /** Of every CloudEvent. */
+  /** The `source` of every CloudEvent. */
   readonly source: string;
 
   constructor(
@@ -52,7 +52,7 @@ export class EventTail implements OnModuleDestroy {
     this.stopping.abort();
   }
 
-  /** From here on what comes after `newest`, or after an earlier one, is kept. Answers how to leave. */
+  /** Makes the tail include every event after `newest`, or after an earlier position. Returns a function that leaves. */
   join(newest: bigint): () => void {
     this.readers += 1;
     if (this.readers === 1) this.start(newest);
@@ -65,21 +65,21 @@ export class EventTail implements OnModuleDestroy {
     };
   }
 
-  /** How often something was added so far; for `wait`. */
+  /** How many times events have been added; for `wait`. */
   get count(): number {
     return this.changes.count;
   }
 
-  /** Until something was added after `since`, or `atMostMs` have passed, or `signal` aborts. */
+  /** Resolves when events have been added after `since`, after `atMostMs`, or when `signal` aborts. */
   wait(signal: AbortSignal, atMostMs: number, since: number): Promise<void> {
     return this.changes.wait(signal, atMostMs, since);
   }
 
-  /** Every event after `position` that has been read; null when some of them are no longer kept. */
+  /** Returns every event after `position` that has been read, or null if some of them have been dropped. */
   eventsAfter(position: bigint): readonly TailEvent[] | null {
     if (position < this.after) return null;
     if (position >= this.reached) return [];
-    // From the end, where nearly all streams are.
+    // Search from the end, because nearly all streams are there.
     return this.events.slice(this.events.findLastIndex(({ sequence }) => sequence <= position) + 1);
   }
 
@@ -100,7 +100,7 @@ export class EventTail implements OnModuleDestroy {
         if (page.events.length > 0) this.add(page.events, BigInt(page.next));
         if (page.events.length < PAGE_SIZE) await this.signal.wait(stopping, LOOK_EVERY_MS, said);
       } catch (error) {
-        // Once per outage, and not every second. The streams stay open, and go on where they are.
+        // Log once per outage, not every second. The streams stay open and resume where they are.
         if (!isBlind) this.logger.warn(`streams wait: the events cannot be read: ${errorText(error)}`);
         isBlind = true;
         await this.signal.wait(stopping, LOOK_EVERY_MS);
@@ -114,7 +114,7 @@ export class EventTail implements OnModuleDestroy {
       const kept = { name, subject, sequence: BigInt(event.sequence), text: eventBlock(event, this.source) };
       this.events.push(kept);
       this.characters += kept.text.length;
-      // Events from before an erasure are kept here as they were, with what has been erased from them since.
+      // Cached events from before an erasure still contain the erased data.
       if (name === 'user.erased') this.forget(kept.sequence);
     }
     this.reached = reached;

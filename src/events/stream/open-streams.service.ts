@@ -12,15 +12,15 @@ import { Metrics } from '../../platform/metrics/metrics.js';
 import { errorText } from '../../platform/redaction/error-text.js';
 import type { EventStream, StreamEnd } from './event-stream.js';
 
-/** A revoked key loses its streams after this at the latest; we promise 5 s. */
+/** Streams of a revoked key end within this interval; we promise 5 s. */
 const LOOK_FOR_REVOKED_MS = 2_000;
 const STOP_WITHIN_MS = 2_000;
 
-/** The streams of this process, and what ends them. */
+/** Runs the streams of this process and ends them. */
 @Injectable()
 export class OpenStreams implements OnApplicationBootstrap, OnModuleDestroy, BeforeApplicationShutdown {
   private readonly logger = new Logger(OpenStreams.name);
-  /** The key that opened it; null for the administrator key of the environment, which cannot be revoked. */
+  /** The id of the key that opened each stream; null for the administrator key of the environment, which cannot be revoked. */
   private readonly keys = new Map<EventStream, string | null>();
   private readonly runs = new Set<Promise<unknown>>();
   private readonly ended: Counter<'reason'>;
@@ -46,7 +46,7 @@ export class OpenStreams implements OnApplicationBootstrap, OnModuleDestroy, Bef
     void this.endRevoked();
   }
 
-  // An open stream would hold up the stop until it is cut.
+  // An open stream would delay the shutdown until it is cut.
   onModuleDestroy(): void {
     this.stopping.abort();
     for (const stream of this.keys.keys()) stream.end('stopped');
@@ -56,12 +56,12 @@ export class OpenStreams implements OnApplicationBootstrap, OnModuleDestroy, Bef
     await Promise.race([Promise.all(this.runs), sleep(STOP_WITHIN_MS, undefined, { ref: false })]);
   }
 
-  /** How many are open. */
+  /** The number of open streams. */
   get count(): number {
     return this.keys.size;
   }
 
-  /** Until the stream ends. */
+  /** Runs the stream until it ends. */
   async run(stream: EventStream, keyId: string | null): Promise<void> {
     if (this.stopping.signal.aborted) stream.end('stopped');
     this.keys.set(stream, keyId);
@@ -83,7 +83,7 @@ export class OpenStreams implements OnApplicationBootstrap, OnModuleDestroy, Bef
         const revoked = new Set<string | null>(await this.authentication.findRevoked(ids));
         for (const [stream, id] of this.keys) if (revoked.has(id)) stream.end('revoked');
       } catch (error) {
-        // A database that cannot say which keys are revoked cannot say what happened either.
+        // While the database is unreachable, there are no new events to send either.
         this.logger.debug(`revoked keys not looked for: ${errorText(error)}`);
       }
     }

@@ -1,17 +1,17 @@
 import type { ServerResponse } from 'node:http';
 
 /**
- * How long a reader may leave us waiting. What it has not read meanwhile is a few kilobytes here and what its own kernel holds;
- * it loses nothing by being cut, since it resumes where it was.
+ * How long to wait for a slow reader. Its unread data is a few kilobytes here plus what its own kernel buffers. Being cut costs it
+ * nothing, because it resumes at its position.
  */
 const DRAIN_WITHIN_MS = 8_000;
-/** For the last bytes of a stream that is ended; the stop of the process waits for this. */
+/** Time to send the last bytes of an ended stream; the shutdown waits for it. */
 const END_WITHIN_MS = 1_000;
 
-/** Writes to a reader no faster than it reads, so that one that does not read costs next to nothing. */
+/** Writes no faster than the reader reads, so that a stalled reader costs next to nothing. */
 export class StreamOutput {
   constructor(private readonly response: ServerResponse) {
-    // The end of the connection is told by 'close'; without a handler of its own, an error would end the process.
+    // 'close' reports the end of the connection. Without an 'error' listener, an error would end the process.
     response.on('error', () => {});
   }
 
@@ -19,7 +19,7 @@ export class StreamOutput {
     this.response.once('close', listener);
   }
 
-  /** Resolves to whether the reader has room for more: `false` when it had none for too long, or `signal` aborted meanwhile. */
+  /** Resolves to true when the reader can take more, or to false if it could not for too long or `signal` aborted. */
   async write(text: string, signal: AbortSignal): Promise<boolean> {
     if (signal.aborted) return false;
     if (this.response.write(text)) return true;
@@ -38,7 +38,10 @@ export class StreamOutput {
     });
   }
 
-  /** In good order, which tells the reader that nothing is cut off; resolves when it has everything, or is cut after all. */
+  /**
+   * Ends the response properly, so that the reader can see it is complete. Resolves when the response is sent, or cut after a
+   * timeout.
+   */
   async end(): Promise<void> {
     await new Promise<void>((resolve) => {
       const timeout = setTimeout(resolve, END_WITHIN_MS);

@@ -20,7 +20,7 @@ const LAST_EVENT_ID = 'Last-Event-ID';
 const STREAM_HEADERS = {
   'content-type': 'text/event-stream; charset=utf-8',
   'cache-control': 'no-store',
-  // nginx would otherwise hand events on when its buffer is full.
+  // Otherwise nginx forwards events only when its buffer is full.
   'x-accel-buffering': 'no',
 };
 
@@ -63,7 +63,7 @@ export class StreamController {
     const names = readTypes(types);
     const newest = await this.events.getNewest();
     const position = readPlace(lastEventId, after, newest);
-    // Whoever asks for the headers alone would wait for ever for the end of a stream that has no body.
+    // HEAD has no body. Without this, the client would wait for ever for the end of the stream.
     if (request.method === 'HEAD') return void reply.headers(STREAM_HEADERS).send();
     await this.held.hold('stream', request, actorOf(key), async () => {
       const leave = this.tail.join(BigInt(newest));

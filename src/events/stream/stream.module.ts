@@ -4,7 +4,7 @@ import { EventTail } from './event-tail.service.js';
 import { OpenStreams } from './open-streams.service.js';
 import { StreamController } from './stream.controller.js';
 
-/** Events over a connection that stays open; what `GET /events` answers page by page. */
+/** Streams events over an open connection; `GET /events` returns the same events in pages. */
 @Module({
   imports: [EventsModule],
   controllers: [StreamController],
