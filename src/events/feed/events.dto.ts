@@ -7,7 +7,7 @@ import { EVENT_NAMES } from '../catalogue.rules.js';
 import { toEventType } from '../cloud-event.js';
 import { SEQUENCE } from './parameters.js';
 
-/** A session's id in the lower case in which subjects are kept. */
+/** A session id, converted to the lower case in which subjects are stored. */
 export const SessionIdParameter = (): PropertyDecorator =>
   applyDecorators(
     Transform(({ value }: { value: unknown }) => (typeof value === 'string' ? value.toLowerCase() : value)),

@@ -8,17 +8,17 @@ export type SequencedEvent = DomainEvent & { readonly sequence: string };
 
 export interface FeedPage {
   readonly events: readonly SequencedEvent[];
-  /** Everything up to here is in `events` or was filtered out. */
+  /** Every event up to here is in `events` or was filtered out. */
   readonly next: string;
-  /** The sequence of the newest event; 0 when there is none. */
+  /** The sequence of the newest event; 0 if there is none. */
   readonly last: string;
 }
 
-// A filter for something rare must not read the whole history in one request: a page covers at most this many sequences, and may
-// be empty although there is more.
+// A page covers at most this many sequences, so that a filter for something rare does not read the whole history in one request. So a
+// page may be empty although more events follow.
 const SPAN = 100_000;
 
-// `reach` and the page come from one snapshot, hence nothing can appear between them.
+// `reach` and the page come from one snapshot, so no event can appear between them.
 const PAGE: Statement = {
   name: 'events.page',
   text: `
@@ -51,7 +51,7 @@ const NEWEST: Statement = {
 export class EventsStore {
   constructor(private readonly database: Database) {}
 
-  /** The events after `after`, in order. Never skips one: what commits later gets a higher sequence. */
+  /** Returns the events after `after`, in order. Never skips one: an event that commits later gets a higher sequence. */
   async readPage(
     after: string,
     types: readonly EventName[] | undefined,
@@ -64,12 +64,12 @@ export class EventsStore {
     const events = rows
       .filter(({ id }) => id !== null)
       .map(({ last: _last, until: _until, ...event }) => event as unknown as SequencedEvent);
-    // A full page may have stopped short of `until`; an empty one must not lead back to before `after`.
+    // A full page may end before `until`. An empty page must not move back before `after`.
     const reached = events.length === limit ? events.at(-1)?.sequence : until;
     return { events, last, next: reached !== undefined && BigInt(reached) > BigInt(after) ? reached : after };
   }
 
-  /** The sequence of the newest event that is committed now; 0 when there is none. */
+  /** Returns the sequence of the newest committed event; 0 if there is none. */
   async getNewest(): Promise<string> {
     await sequenceEvents(this.database);
     const [row] = await this.database.query<{ newest: string }>(NEWEST);

@@ -2,10 +2,10 @@ import { refuse } from '../../platform/http/validation.js';
 import { EVENT_NAMES, type EventName } from '../catalogue.rules.js';
 import { findEventName, formatSequence } from '../cloud-event.js';
 
-/** A position in the feed, as it stands in a parameter or a header: with leading zeros or without. */
+/** A position in the feed in a parameter or header, with or without leading zeros. */
 export const SEQUENCE = /^0?[0-9]{1,18}$/;
 
-/** Reads `session.online,pv.inverter.online.v1`; undefined stands for all. Throws Problem invalid_request naming `types`. */
+/** Parses `session.online,pv.inverter.online.v1`; undefined means all types. Throws Problem invalid_request for `types`. */
 export function readTypes(list: string | undefined): EventName[] | undefined {
   if (list === undefined) return undefined;
   const texts = list.split(',').map((text) => text.trim());
@@ -21,8 +21,8 @@ export function readTypes(list: string | undefined): EventName[] | undefined {
 }
 
 /**
- * Throws Problem invalid_request for a place that no event has had yet. Otherwise its reader would wait in silence until as many
- * events exist, and miss all of them: its number comes from another database, or from before one was restored from a backup.
+ * Throws Problem invalid_request for a position beyond the newest event. Its reader would silently wait until that many events exist,
+ * and miss all of them. Such a position comes from another database, or from before a backup was restored.
  */
 export function refuseBeyondNewest(field: string, place: string, newest: string): void {
   if (BigInt(place) <= BigInt(newest)) return;
