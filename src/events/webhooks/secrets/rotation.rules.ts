@@ -1,14 +1,14 @@
-/** Each costs a signature of every webhook. Enough for a script that rotates again because it lost the answer. */
+/** Each adds a signature to every webhook. Enough for a script that rotates again because it lost the response. */
 const MOST_PREVIOUS_SECRETS = 4;
 
-/** One that was rotated. */
+/** A secret that has been rotated. */
 export interface PreviousSecret {
   readonly secret: string;
-  /** It signs until then: what whoever rotated it was told. */
+  /** It signs until this time, as returned to the caller that rotated it. */
   readonly until: Date;
 }
 
-/** All that sign. */
+/** All secrets that currently sign. */
 export interface SigningSecrets {
   readonly secret: string;
   /** Newest first. */
@@ -16,8 +16,8 @@ export interface SigningSecrets {
 }
 
 /**
- * Which secrets sign beside `renewed`, newest first. Whoever rotates again within the overlap may not have had the last answer, so what
- * signed goes on to sign, each until its own time; an overlap of 0 ends all of it.
+ * Returns the previous secrets that sign besides `renewed`, newest first. A caller that rotates again within the overlap may have
+ * lost the last response, so previous secrets continue to sign, each until its own time. An overlap of 0 ends all of them.
  */
 export function planRotation(
   { secret, previous }: SigningSecrets,
@@ -32,6 +32,6 @@ export function planRotation(
     .slice(0, MOST_PREVIOUS_SECRETS);
 }
 
-/** Null when there is none. */
+/** Returns the latest end, or null if there are no previous secrets. */
 export const lastEndOf = (previous: readonly PreviousSecret[]): Date | null =>
   previous.reduce<Date | null>((last, { until }) => (last === null || until > last ? until : last), null);

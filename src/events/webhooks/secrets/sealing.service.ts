@@ -4,7 +4,10 @@ import type { PreviousSecret, SigningSecrets } from './rotation.rules.js';
 import type { WebhookHeaders } from '../endpoints/headers.js';
 import { headersContext, previousSecretContext, secretContext, type SealedSecrets } from './secrets.sql.js';
 
-/** What of an endpoint is stored encrypted, each bound to its row and column. Opening throws DecryptionError. */
+/**
+ * Encrypts and decrypts the secret fields of an endpoint. Each ciphertext is bound to its row and column. Decrypting throws
+ * DecryptionError.
+ */
 @Injectable()
 export class WebhookSealing {
   constructor(private readonly cipher: Cipher) {}
@@ -19,7 +22,7 @@ export class WebhookSealing {
       : this.cipher.encrypt(JSON.stringify(previous), previousSecretContext(id));
   }
 
-  /** Those that sign at `now`, which the database has said. */
+  /** Returns the secrets that sign at `now`, the database's time. */
   openSecrets(id: string, sealed: SealedSecrets): SigningSecrets {
     const secret = this.cipher.decrypt(sealed.secretCiphertext, secretContext(id));
     return { secret, previous: this.openPrevious(id, sealed).filter(({ until }) => until > sealed.now) };
@@ -39,7 +42,7 @@ export class WebhookSealing {
     const { previousSecretCiphertext: ciphertext, previousSecretUntil } = sealed;
     if (ciphertext === null || previousSecretUntil === null) return [];
     const text = this.cipher.decrypt(ciphertext, previousSecretContext(id));
-    // As they were stored at first: with blanks between them, and one end for all.
+    // The original format: secrets separated by spaces, with one end for all.
     if (!text.startsWith('['))
       return text.split(' ').map((secret) => ({ secret, until: previousSecretUntil }));
     const stored = JSON.parse(text) as readonly { readonly secret: string; readonly until: string }[];

@@ -2,19 +2,19 @@ import type { EncryptedColumn } from '../../../platform/crypto/re-encryption.sto
 import type { Statement } from '../../../platform/database/database.js';
 
 /**
- * What the ciphertexts of an endpoint are bound to. A secret is encrypted as it was shown (`whsec_…`), those before it as a JSON list
- * of `{ secret, until }`, the headers as a JSON object.
+ * The contexts to which the ciphertexts of an endpoint are bound. The plaintext of the secret is its external form (`whsec_…`), of
+ * the previous secrets a JSON list of `{ secret, until }`, of the headers a JSON object.
  */
 export const secretContext = (endpointId: string) => `webhook_endpoints/${endpointId}/secret`;
 export const previousSecretContext = (endpointId: string) =>
   `webhook_endpoints/${endpointId}/previous_secret`;
 export const headersContext = (endpointId: string) => `webhook_endpoints/${endpointId}/headers`;
 
-/** The secrets that sign webhooks. */
+/** The current signing secrets. */
 export const WEBHOOK_SECRETS = columnOf('secret_ciphertext', secretContext);
-/** Those that were rotated and sign for a while longer. */
+/** The rotated secrets, which still sign during their overlap. */
 export const PREVIOUS_WEBHOOK_SECRETS = columnOf('previous_secret_ciphertext', previousSecretContext);
-/** The headers that receivers asked for. */
+/** The custom headers of endpoints. */
 export const WEBHOOK_HEADERS = columnOf('headers_ciphertext', headersContext);
 
 function columnOf(column: string, context: (endpointId: string) => string): EncryptedColumn {
@@ -41,14 +41,14 @@ function columnOf(column: string, context: (endpointId: string) => string): Encr
   };
 }
 
-/** As SIGNING_COLUMNS answers them. */
+/** The row that SIGNING_COLUMNS returns. */
 export interface SealedSecrets {
   readonly secretCiphertext: Buffer;
   /** Null once the last of them has ended. */
   readonly previousSecretCiphertext: Buffer | null;
   /** When the last of them ends. */
   readonly previousSecretUntil: Date | null;
-  /** By the clock of the database, which is the one that ends are counted by. */
+  /** The database's time, by which the ends are judged. */
   readonly now: Date;
 }
 
@@ -57,7 +57,7 @@ export const SIGNING_COLUMNS = `
   CASE WHEN previous_secret_until > clock_timestamp() THEN previous_secret_ciphertext END AS "previousSecretCiphertext",
   previous_secret_until AS "previousSecretUntil", clock_timestamp() AS now`;
 
-/** What is needed to send. */
+/** Selects the URL, headers and secrets for sending. */
 export const GET_DESTINATION: Statement = {
   name: 'webhooks.get-destination',
   text: `

@@ -15,11 +15,11 @@ interface DestinationRow extends SealedSecrets {
 
 export interface RotatedSecret {
   readonly secret: string;
-  /** The last end of those before it; null when none signs any more. */
+  /** When the last previous secret ends; null if none signs any more. */
   readonly previousSecretUntil: Date | null;
 }
 
-/** What a webhook is sent with. */
+/** Reads the destination of webhooks, and rotates secrets. */
 @Injectable()
 export class WebhookSecretsStore {
   constructor(
@@ -28,7 +28,7 @@ export class WebhookSecretsStore {
     private readonly audit: AuditLog,
   ) {}
 
-  /** Where to and with what a webhook is sent to it now. Throws Problem not_found. */
+  /** Returns the URL, headers and signing secrets as of now. Throws Problem not_found. */
   async getDestination(id: string): Promise<Destination> {
     const destination = await this.findDestination(id);
     if (destination === null) throw unknownEndpoint(id);
@@ -46,7 +46,7 @@ export class WebhookSecretsStore {
     };
   }
 
-  /** Without a secret, one is made. Throws Problem not_found. */
+  /** Replaces the signing secret. Default of `secret`: a generated one. Throws Problem not_found. */
   async rotate(
     id: string,
     secret: string | undefined,
