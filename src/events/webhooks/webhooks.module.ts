@@ -15,7 +15,7 @@ import { WebhookSecretsStore } from './secrets/secrets.store.js';
 import { WebhookSender } from './send/sender.service.js';
 import { WebhookTest } from './endpoints/test.service.js';
 
-/** Events sent to the addresses of apps (docs/webhooks.md). */
+/** Sends events to endpoints of apps (docs/webhooks.md). */
 @Module({
   imports: [EventsModule],
   controllers: [WebhookEndpointsController, WebhookDeliveriesController],

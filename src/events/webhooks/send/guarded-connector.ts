@@ -3,10 +3,10 @@ import { isIP, type LookupFunction, type Socket } from 'node:net';
 import { buildConnector } from 'undici';
 import { refusalOf } from './addresses.js';
 
-/** Answers every address that a name has. */
+/** Returns every address of a name. */
 export type Resolve = (hostname: string) => Promise<readonly LookupAddress[]>;
 
-/** There was no connection, because of where it would have led. */
+/** The connection was refused because of its address. */
 class AddressRefusedError extends Error {
   override readonly name = 'AddressRefusedError';
 }
@@ -17,9 +17,9 @@ export const resolveName: Resolve = (hostname) =>
   );
 
 /**
- * Connects to public addresses alone. A name is resolved once, and what it resolves to is judged and connected to: were it looked up
- * again in between, its second answer could lead into our network. Node asks no resolver about an address that stands in the URL
- * itself, so that is judged before; and once more the one that the socket is connected to, before a byte is written.
+ * Connects to public addresses only. A name is resolved once, and the checked addresses are the ones connected to: a second lookup
+ * could return an address inside our network. Node does not look up an address in the URL itself, so that is checked before
+ * connecting. The address of the connected socket is checked again before a byte is written.
  */
 export function guardedConnector(resolve: Resolve): buildConnector.connector {
   const connect = buildConnector({
@@ -40,12 +40,12 @@ export function guardedConnector(resolve: Resolve): buildConnector.connector {
   };
 }
 
-/** Wherever the operator says that private addresses are fine. */
+/** Connects to any address, for deployments that allow private addresses. */
 export function openConnector(resolve: Resolve): buildConnector.connector {
   return buildConnector({ timeout: 0, lookup: lookupOf(resolve) });
 }
 
-/** A name that has a forbidden address beside a public one is refused: it is a mistake, or tries which of them we take. */
+/** Refuses a name that has a forbidden address beside public ones: it is a mistake, or a probe of which address we choose. */
 const guardedLookup = (resolve: Resolve): LookupFunction =>
   lookupOf(async (hostname) => {
     const addresses = await resolve(hostname);

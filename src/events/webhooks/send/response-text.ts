@@ -1,21 +1,21 @@
 import { redact } from '../../../platform/redaction/redaction.js';
 import { HIDDEN } from '../../../platform/redaction/secrets.js';
 
-/** What people get to see of an answer. */
+/** How much of a body is shown to people. */
 const KEPT_BYTES = 1_024;
-/** An answer up to this size is read to its end, so that its connection can be used again; a longer one costs us no more than this. */
+/** A body up to this size is read completely, so that its connection can be reused. Of a longer one no more than this is read. */
 const READ_BYTES = 65_536;
-/** Shorter values are words that stand in any answer. */
+/** Shorter values are common words that appear in any response. */
 const SHORTEST_SECRET = 6;
 
 export interface AnswerText {
-  /** Null when there is no body, or none that can be shown. */
+  /** Null if there is no body, or none that can be shown. */
   readonly text: string | null;
-  /** Whether it was read to its end. */
+  /** Whether the body was read to its end. */
   readonly isWhole: boolean;
 }
 
-/** Reads the beginning of a body, as text without secrets: the receiver may quote the headers that it was sent. */
+/** Reads the beginning of a body as redacted text. The receiver may quote the headers that it was sent. */
 export async function readAnswerText(
   body: AsyncIterable<Buffer>,
   encoding: string | undefined,
@@ -32,9 +32,9 @@ export async function readAnswerText(
     }
     isWhole = size <= READ_BYTES;
   } catch {
-    // Cut off; what has come is shown all the same.
+    // The connection was cut; show what has arrived.
   }
-  // It was asked for as it is; what is compressed all the same might be a bomb.
+  // We asked for no encoding. A compressed body may be a decompression bomb.
   if (encoding !== undefined && encoding.toLowerCase() !== 'identity') return { text: null, isWhole };
   const bytes = Buffer.concat(kept).subarray(0, KEPT_BYTES);
   const text = safeText(bytes, secrets);
@@ -42,7 +42,7 @@ export async function readAnswerText(
 }
 
 function safeText(bytes: Buffer, secrets: readonly string[]): string {
-  // Never yields a lone surrogate, which PostgreSQL would refuse; control characters go with the redaction.
+  // The decoder never returns a lone surrogate, which PostgreSQL would reject. `redact` removes control characters.
   let text = new TextDecoder().decode(bytes);
   for (const secret of secrets) if (secret.length >= SHORTEST_SECRET) text = text.replaceAll(secret, HIDDEN);
   return redact(text, KEPT_BYTES);

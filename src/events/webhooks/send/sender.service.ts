@@ -10,24 +10,24 @@ import { outcomeOf, type SendOutcome } from './outcome.rules.js';
 import { signedHeaders, type Message } from './signature.js';
 
 /**
- * Of a whole attempt, from looking the name up to the status of the answer. Standard Webhooks asks for 15 to 30 s; the shortest of
- * them, since a receiver that hangs keeps one of a few places for as long.
+ * Limit of a whole attempt, from resolving the name to the status of the response. Standard Webhooks recommends 15 to 30 s. This is
+ * the shortest of them, because a hanging receiver occupies one of few places that long.
  */
 const DEADLINE_MS = 15_000;
-/** Once the status is there, the body is only for people to read. */
+/** The body is read only for people, after the status is known. */
 const BODY_WITHIN_MS = 2_000;
-/** Servers close an idle connection after 5 s (Node) or more; one that is about to be closed should not be met. */
+/** Servers close idle connections after 5 s (Node) or more. Closing ours earlier avoids using one that is about to be closed. */
 const KEEP_ALIVE_MS = 4_000;
 
 export interface Destination {
   readonly url: string;
-  /** Its own, beside ours. */
+  /** The custom headers of the endpoint, in addition to ours. */
   readonly headers: Readonly<Record<string, string>>;
-  /** All that sign now, each `whsec_` and base64; the newest first. */
+  /** All current signing secrets, each `whsec_` and base64; newest first. */
   readonly secrets: readonly string[];
 }
 
-/** Sends webhooks to where they may go, and reads what comes back. Never throws. */
+/** Sends webhooks to allowed addresses. Never throws: failures are outcomes. */
 @Injectable()
 export class WebhookSender {
   /** Replaced in tests. */
@@ -39,7 +39,7 @@ export class WebhookSender {
     this.allowsPrivate = environment.WEBHOOK_ALLOW_PRIVATE_ADDRESSES;
   }
 
-  /** One attempt, over a connection of its own. */
+  /** Makes one attempt over its own connection. */
   async send(destination: Destination, message: Message): Promise<SendOutcome> {
     const connections = this.open(destination.url);
     try {
@@ -50,8 +50,8 @@ export class WebhookSender {
   }
 
   /**
-   * Connections to be used for several messages to that URL, and to be closed afterwards: a TLS handshake for each event would cost more
-   * than the event. Where each leads is judged when it is made, so none may serve another endpoint.
+   * Opens connections for several messages to that URL; the caller must close them. A TLS handshake per event would cost more than
+   * the event. An address is checked when its connection is made, so connections must not be shared between endpoints.
    */
   open(url: string): Connections {
     const resolve: Resolve = (hostname) => this.resolve(hostname);
@@ -59,7 +59,7 @@ export class WebhookSender {
     return new Connections(new URL(url).origin, connect, KEEP_ALIVE_MS);
   }
 
-  /** One attempt; an abort of `signal` ends it as a failure. */
+  /** Makes one attempt. Aborting `signal` ends it as failed. */
   async sendOver(
     connections: Connections,
     destination: Destination,
@@ -102,8 +102,8 @@ export class WebhookSender {
         const retryAfter = headerOf(response, 'retry-after');
         return outcomeOf({ status: response.statusCode, text, retryAfter }, message.timestamp);
       } catch (error) {
-        // A kept connection may have been closed at the other end in this moment: that says nothing of the receiver, which
-        // has to recognise a repetition anyway.
+        // The receiver may have closed the reused connection just now, which says nothing about its health. Send again; the receiver
+        // must recognise repeats anyway.
         if (!isReused || ending.signal.aborted) throw error;
       } finally {
         connections.giveBack(client, reusable);
@@ -124,7 +124,7 @@ function requestOf({ url, headers, secrets }: Destination, message: Message, sig
     body: message.body,
     headers: {
       ...headers,
-      // The structured mode of CloudEvents (HTTP binding, section 3.2).
+      // Structured mode of the CloudEvents HTTP binding (section 3.2).
       'content-type': 'application/cloudevents+json; charset=utf-8',
       'user-agent': `pv-onboarding/${VERSION}`,
       'accept-encoding': 'identity',
@@ -133,7 +133,7 @@ function requestOf({ url, headers, secrets }: Destination, message: Message, sig
   };
 }
 
-/** The status is known by now, whatever becomes of the rest. */
+/** Reads the body. Never fails the attempt, because the status is already known. */
 async function readBody(
   response: Response,
   { headers, secrets }: Destination,
@@ -155,7 +155,7 @@ function headerOf({ headers }: Response, name: string): string | undefined {
   return Array.isArray(value) ? value[0] : value;
 }
 
-/** undici's and Node's messages name addresses and codes; a code says more than none. */
+/** Adds the error code if the message lacks it. Messages of undici and Node name addresses and codes. */
 function describe(error: unknown): string {
   if (!(error instanceof Error)) return errorText(error);
   const { code } = error as NodeJS.ErrnoException;

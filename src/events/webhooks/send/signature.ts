@@ -1,19 +1,19 @@
 import { createHmac } from 'node:crypto';
 
 export interface Message {
-  /** Of the event: the same at every attempt, so that a receiver knows a repetition. */
+  /** The id of the event: the same at every attempt, so that a receiver recognises repeats. */
   readonly id: string;
-  /** These bytes are signed and sent. */
+  /** Exactly these bytes are signed and sent. */
   readonly body: string;
-  /** Of the attempt: receivers refuse what is older than a few minutes. */
+  /** The time of the attempt: receivers reject webhooks older than a few minutes. */
   readonly timestamp: Date;
 }
 
 const SECRET_PREFIX = 'whsec_';
 
 /**
- * The headers of Standard Webhooks 1.0 (section "Signature scheme"), with a signature for each secret: while one is being rotated,
- * the receiver may know either.
+ * Returns the headers of Standard Webhooks 1.0 (section "Signature scheme"), with one signature per secret. During a rotation the
+ * receiver may know either secret.
  */
 export function signedHeaders(message: Message, secrets: readonly string[]): Record<string, string> {
   const seconds = Math.floor(message.timestamp.getTime() / 1_000);
