@@ -25,7 +25,7 @@ const messageOf = (type: string, summary: string) => ({
   payload: reference(`components/schemas/${type}`),
 });
 
-/** AsyncAPI 3: what is sent where. The feed, which is asked for, stands in openapi.json. */
+/** Returns the AsyncAPI 3 document of the events we send. The feed, which clients poll, is in openapi.json. */
 export function asyncapiDocument(): JsonSchema {
   return {
     asyncapi: '3.0.0',

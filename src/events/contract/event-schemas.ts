@@ -5,7 +5,7 @@ interface Described {
 }
 type TextForm = { readonly format?: 'uuid' | 'date-time'; readonly enum?: readonly (string | null)[] };
 
-/** The JSON Schema that a field of this type must have; what the catalogue says of the type is checked here by the compiler. */
+/** The JSON Schema that a field of this type must have. The compiler checks the schemas below against the catalogue. */
 export type FieldSchema<V> = [V] extends [number]
   ? Described & { readonly type: 'integer'; readonly minimum: 0 }
   : [V] extends [string]
@@ -20,14 +20,14 @@ export type FieldSchema<V> = [V] extends [number]
           ? Described & { readonly type: 'object' }
           : Described & ObjectSchema<V>;
 
-/** Every field stands in every event, null where there is nothing to say. */
+/** Every event has every field; a field without a value is null. */
 export interface ObjectSchema<T> {
   readonly type: 'object';
   readonly properties: { readonly [K in keyof T]-?: FieldSchema<T[K]> };
 }
 
 export interface EventSchema<N extends EventName> {
-  /** When it happens, as a sentence without its end. */
+  /** When the event occurs, as a sentence without its end. */
   readonly when: string;
   readonly subject:
     'session' | 'user' | 'registration' | 'erasure' | 'class of remote operations' | 'webhook endpoint';
@@ -103,8 +103,8 @@ const troubleData = object({
 });
 
 /**
- * The contract of every event: events.md, events.schema.json and asyncapi.json are written from it, and every event that a test
- * makes is held to it. A description is for who receives the event.
+ * The schemas of all events. events.md, events.schema.json and asyncapi.json are generated from them, and tests check every event
+ * they produce against them. Descriptions are written for receivers of events.
  */
 export const EVENT_SCHEMAS: { readonly [N in EventName]: EventSchema<N> } = {
   'user.registered': {

@@ -2,12 +2,12 @@ import { EVENT_NAMES, type EventName } from '../catalogue.rules.js';
 import { toEventType } from '../cloud-event.js';
 import { EVENT_SCHEMAS } from './event-schemas.js';
 
-/** A JSON Schema, as plain data. */
+/** A JSON Schema as plain data. */
 export type JsonSchema = Readonly<Record<string, unknown>>;
 
 /**
- * The schema of the whole CloudEvent. Open to fields that it does not name, since a new one may be added under the same type;
- * closed, it says whether one was forgotten.
+ * Returns the schema of the whole CloudEvent. `open` allows unknown fields, since fields may be added under the same type. `closed`
+ * forbids them, which reveals a forgotten field.
  */
 export function schemaOfEvent(name: EventName, fields: 'open' | 'closed' = 'open'): JsonSchema {
   const { when, data } = EVENT_SCHEMAS[name];
@@ -35,7 +35,7 @@ export function schemaOfEvent(name: EventName, fields: 'open' | 'closed' = 'open
   ) as JsonSchema;
 }
 
-/** The schemas of all events in one document, each under its type. */
+/** Returns the schemas of all events in one document, each under its type. */
 export function schemaDocument(): JsonSchema {
   const types = EVENT_NAMES.map(toEventType);
   return {
@@ -48,7 +48,7 @@ export function schemaDocument(): JsonSchema {
   };
 }
 
-/** Every field is required wherever an object names its fields. */
+/** Makes every named field of every object required. */
 function completed(schema: unknown, fields: 'open' | 'closed'): unknown {
   if (typeof schema !== 'object' || schema === null || Array.isArray(schema)) return schema;
   const entries = Object.entries(schema).map(([key, value]): [string, unknown] => [

@@ -4,7 +4,7 @@ import { schemaOfEvent, type JsonSchema } from './schema-document.js';
 
 const SECTION = /(<!-- schemas -->\n).*?(<!-- \/schemas -->)/s;
 
-/** The page with the schema of the data of every event between its two marks. */
+/** Returns the page with the data schemas of all events between its two markers. */
 export function withSchemas(page: string): string {
   if (!SECTION.test(page))
     throw new Error('docs/events.md has no place <!-- schemas --> … <!-- /schemas -->');
@@ -19,7 +19,7 @@ export function withSchemas(page: string): string {
   );
 }
 
-/** JSON with a line for each field, so that the page stays one that can be read. */
+/** Returns JSON with one line per field, so that the page stays readable. */
 function linePerField({ properties, ...rest }: JsonSchema): string {
   const fields = Object.entries(properties as object).map(
     ([name, schema]) => `    ${JSON.stringify(name)}: ${JSON.stringify(schema)}`,

@@ -1,9 +1,9 @@
 import type { JsonSchema } from './schema-document.js';
 
-/** In no feed and no catalogue: it tells of nothing that has happened. */
+/** Not in the feed or the catalogue, because it reports nothing that happened. */
 export const TEST_TYPE = 'pv.webhook_endpoint.test.v1';
 
-/** Like any other event but for its `sequence`, since it stands in no feed. */
+/** Like any other event, but without `sequence`, because it is not in the feed. */
 export const TEST_EVENT_SCHEMA: JsonSchema = {
   title: TEST_TYPE,
   description: 'When somebody asks for it: POST /api/v1/webhook-endpoints/{id}/test',
