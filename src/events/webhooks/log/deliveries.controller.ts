@@ -30,7 +30,7 @@ export class WebhookDeliveriesController {
   @RequireScope('webhooks:manage')
   @ApiOperation({
     operationId: 'listWebhookDeliveries',
-    summary: 'List what was sent to endpoints, newest first',
+    summary: 'List the deliveries to endpoints, newest first',
   })
   @ApiPage(WebhookDeliveryView)
   async list(@Query() { limit, cursor, ...filter }: ListDeliveriesQuery): Promise<Page<WebhookDeliveryView>> {
@@ -42,7 +42,7 @@ export class WebhookDeliveriesController {
   @RequireScope('webhooks:manage')
   @ApiOperation({
     operationId: 'readWebhookDelivery',
-    summary: 'Read what became of one event at one endpoint',
+    summary: 'Read the delivery of one event to one endpoint',
   })
   @ApiOkResponse({ type: WebhookDeliveryView })
   @ApiProblems('not_found')
@@ -57,9 +57,9 @@ export class WebhookDeliveriesController {
     operationId: 'redeliverWebhookDelivery',
     summary: 'Send an event to an endpoint again',
     description:
-      'With the same `webhook-id`, whatever became of it before. To an endpoint that is disabled it is sent once that is enabled.',
+      'Uses the same `webhook-id`, whatever its status. If the endpoint is disabled, the event is sent when the endpoint is enabled.',
   })
-  @ApiAcceptedResponse({ type: WebhookDeliveryView, description: 'It is pending' })
+  @ApiAcceptedResponse({ type: WebhookDeliveryView, description: 'The pending delivery' })
   @ApiProblems('not_found')
   async redeliverOne(
     @Param('id', ParseUuid) id: string,
@@ -74,12 +74,15 @@ export class WebhookDeliveriesController {
   @RequireScope('webhooks:manage')
   @ApiOperation({
     operationId: 'redeliverToWebhookEndpoint',
-    summary: 'Send some events, a range, or everything since one, again',
+    summary: 'Send selected events or a range of events to an endpoint again',
     description:
-      'Each with the same `webhook-id` as before, and in order within a subject. A range also brings events that the endpoint was ' +
-      'never given, such as those from before it was made.',
+      'Uses the same `webhook-id` as before and keeps the order within a subject. A range also includes events that the endpoint ' +
+      'never received, such as those before its creation.',
   })
-  @ApiAcceptedResponse({ type: RedeliveryView, description: 'They are pending' })
+  @ApiAcceptedResponse({
+    type: RedeliveryView,
+    description: 'The number of pending events, and the next cursor',
+  })
   @ApiProblems('not_found')
   async redeliver(
     @Param('id', ParseUuid) id: string,

@@ -20,7 +20,7 @@ import { toEventType } from '../../cloud-event.js';
 import { SEQUENCE } from '../../feed/parameters.js';
 import { DELIVERY_STATUSES, type DeliveryStatus } from './deliveries.store.js';
 
-/** A page of the list. */
+/** One page of the list. */
 const MAX_IDS = 200;
 const BE_A_SEQUENCE = 'must be the sequence of an event: a text of at most 19 digits';
 
@@ -41,14 +41,18 @@ export class ListDeliveriesQuery extends PageQuery {
   eventId?: string;
 
   @ApiPropertyOptional({
-    description: 'Of events about this: the id of a session, a user, …',
+    description: 'Only events about this subject, such as the id of a session or user',
     maxLength: 200,
   })
   @IsOptional()
   @Length(1, 200)
   subject?: string;
 
-  @ApiPropertyOptional({ type: String, format: 'date-time', description: 'Written at or after this instant' })
+  @ApiPropertyOptional({
+    type: String,
+    format: 'date-time',
+    description: 'Only deliveries created at or after this instant',
+  })
   @InstantParameter()
   since?: Date;
 }
@@ -69,24 +73,28 @@ export class WebhookDeliveryView {
   @ApiProperty({ description: 'Position of the event in the feed', pattern: '^[0-9]{19}$' })
   sequence: string;
 
-  @ApiProperty({ description: 'Of the event; of one subject, an endpoint gets one event after the other' })
+  @ApiProperty({
+    description:
+      'The subject of the event. An endpoint receives the events of one subject one at a time, in order',
+  })
   subject: string;
 
   @ApiProperty({
     enum: DELIVERY_STATUSES,
     description:
-      'pending: to be sent, or sent again; delivered: answered with a 2xx; failed: given up after the whole schedule, or skipped',
+      'pending: to be sent or retried; delivered: the endpoint responded with 2xx; failed: given up after the whole retry schedule, or skipped',
   })
   status: DeliveryStatus;
 
-  @ApiProperty({ type: 'integer', description: 'Since it was written, or asked for again' })
+  @ApiProperty({ type: 'integer', description: 'Attempts since its creation or last redelivery request' })
   attempts: number;
 
   @ApiProperty({
     type: String,
     format: 'date-time',
     nullable: true,
-    description: 'Not before; it also waits for earlier events of its subject. null unless pending',
+    description:
+      'Earliest time of the next attempt, which also waits for earlier events of the subject. null unless pending',
   })
   nextAttemptAt: Date | null;
 
@@ -96,7 +104,7 @@ export class WebhookDeliveryView {
   @ApiProperty({
     type: 'integer',
     nullable: true,
-    description: 'Of the last answer; null when there was none',
+    description: 'HTTP status of the last response; null if there was none',
   })
   lastStatus: number | null;
 
@@ -107,7 +115,7 @@ export class WebhookDeliveryView {
     type: String,
     nullable: true,
     description:
-      "The first kilobyte of the last answer's body; null when there was none, and after an erasure",
+      'The first kilobyte of the body of the last response; null if there was none, and after an erasure',
   })
   lastAnswer: string | null;
 
@@ -121,7 +129,7 @@ export class RedeliveryRequest {
     format: 'uuid',
     minItems: 1,
     maxItems: MAX_IDS,
-    description: 'These; either this or `after`',
+    description: 'Only these deliveries. Either this or `after` is required',
   })
   @MayBeAbsent()
   @IsArray()
@@ -134,7 +142,7 @@ export class RedeliveryRequest {
   @ApiPropertyOptional({
     pattern: SEQUENCE.source,
     description:
-      'Every event behind this `sequence` of the feed that fits the types of the endpoint, whether it was given to it before or not; `0` for all',
+      'Every event after this `sequence` that matches the types of the endpoint, whether delivered before or not; `0` for all',
   })
   @MayBeAbsent()
   @Matches(SEQUENCE, { message: `after ${BE_A_SEQUENCE}` })
@@ -142,7 +150,8 @@ export class RedeliveryRequest {
 
   @ApiPropertyOptional({
     pattern: SEQUENCE.source,
-    description: 'With `after`: up to this one, it included',
+    description:
+      'With `after`: up to and including this `sequence`. Default: the position of the endpoint in the feed',
   })
   @MayBeAbsent()
   @Matches(SEQUENCE, { message: `until ${BE_A_SEQUENCE}` })
@@ -151,7 +160,7 @@ export class RedeliveryRequest {
   @ApiPropertyOptional({
     type: [String],
     maxItems: 2 * EVENT_NAMES.length,
-    description: 'With `after`: only these, of those of the endpoint',
+    description: 'With `after`: only these of the types of the endpoint',
   })
   @MayBeAbsent()
   @IsArray()
@@ -159,21 +168,21 @@ export class RedeliveryRequest {
   @IsString({ each: true, message: 'types must be a list of texts' })
   types?: string[];
 
-  @ApiPropertyOptional({ default: false, description: 'With `after`: only those that have failed' })
+  @ApiPropertyOptional({ default: false, description: 'With `after`: only failed deliveries' })
   @MayBeAbsent()
   @IsBoolean()
   onlyFailed?: boolean;
 }
 
 export class RedeliveryView {
-  @ApiProperty({ type: 'integer', description: 'How many events will be sent, or sent again' })
+  @ApiProperty({ type: 'integer', description: 'How many events are now pending' })
   redelivered: number;
 
   @ApiProperty({
     type: String,
     nullable: true,
     description:
-      'null when the range is done. Otherwise it was too long for one request: ask for the rest with this as `after`',
+      'null if the range is done. Otherwise the range was too long for one request; send the rest with this as `after`',
   })
   next: string | null;
 }

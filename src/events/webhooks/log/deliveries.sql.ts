@@ -16,12 +16,12 @@ const FILTER = `
 const NEWEST_FIRST =
   'ORDER BY delivery.created_at DESC, delivery.position DESC, delivery.endpoint_id DESC LIMIT $7';
 
-// Both without a name: planned for the values at hand, a filter that was not given costs nothing, and one for `failed` finds its
-// partial index.
+// Both list statements are unnamed, so PostgreSQL plans them for the actual values: an absent filter costs nothing, and `failed` uses
+// its partial index.
 
 /**
- * Endpoint by endpoint, of which there are few, so that the newest of all are found by the index that has the newest of each.
- * $8 is one of them, or null.
+ * Reads endpoint by endpoint, of which there are few, so that the index by endpoint and time finds the newest deliveries. $8 is one
+ * endpoint or null.
  */
 export const LIST_DELIVERIES = `
   SELECT ${COLUMNS}
@@ -35,7 +35,7 @@ export const LIST_DELIVERIES = `
   WHERE $8::uuid IS NULL OR endpoint.id = $8
   ${NEWEST_FIRST}`;
 
-/** A subject has few events, so all of its deliveries are looked at. */
+/** Reads all deliveries of the subject, which has few events. */
 export const LIST_DELIVERIES_OF_SUBJECT = `
   SELECT ${COLUMNS}
   FROM webhook_deliveries AS delivery JOIN domain_events AS event ON event.position = delivery.position

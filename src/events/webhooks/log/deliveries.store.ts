@@ -13,7 +13,7 @@ export interface StoredDelivery {
   readonly endpointId: string;
   readonly eventId: string;
   readonly name: EventName;
-  /** Of the event: a delivery is written by it, so it is there. */
+  /** The sequence of the event. Never null, because deliveries are inserted only for sequenced events. */
   readonly sequence: string;
   readonly position: string;
   readonly subject: string;
@@ -35,7 +35,7 @@ export interface DeliveryFilter {
   readonly since?: Date;
 }
 
-/** The log of what was sent to whom, and what is to be. */
+/** Reads the log of sent and pending deliveries. */
 @Injectable()
 export class WebhookDeliveriesStore {
   constructor(private readonly database: Database) {}
@@ -47,7 +47,7 @@ export class WebhookDeliveriesStore {
     return row;
   }
 
-  /** Newest first; of those written at the same instant, the later event first. */
+  /** Returns a page, newest first; of deliveries inserted at the same instant, the later event first. */
   async list(
     { endpointId, status, eventId, subject, since }: DeliveryFilter,
     { limit, cursor }: Pick<PageQuery, 'limit' | 'cursor'>,

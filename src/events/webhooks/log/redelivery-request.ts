@@ -15,11 +15,11 @@ export type RedeliveryPlan =
   | { readonly kind: 'these'; readonly deliveryIds: readonly string[] }
   | { readonly kind: 'range'; readonly range: RedeliveryRange };
 
-/** What a request asks for: some deliveries, or a range. Throws Problem invalid_request. */
+/** Returns what the request selects: single deliveries or a range. Throws Problem invalid_request. */
 export function planRedelivery({ deliveryIds, ...range }: Asked): RedeliveryPlan {
   if (deliveryIds !== undefined) {
     refuse(besideDeliveries(range));
-    // PostgreSQL answers in lower case.
+    // PostgreSQL returns UUIDs in lower case.
     return { kind: 'these', deliveryIds: deliveryIds.map((id) => id.toLowerCase()) };
   }
   refuse(rangeErrors(range));

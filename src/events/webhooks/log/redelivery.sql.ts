@@ -1,6 +1,6 @@
 import type { Statement } from '../../../platform/database/database.js';
 
-/** How many events a step goes over: tens of milliseconds, so that no row is locked for long. */
+/** Events per step. A step takes tens of milliseconds, so no row is locked for long. */
 export const STEP_SIZE = 5_000;
 
 const ASKED_FOR_AGAIN = `status = 'pending', attempts = 0, next_attempt_at = clock_timestamp()`;
@@ -24,7 +24,7 @@ export const REDELIVER_THESE: Statement = {
     RETURNING delivery.id`,
 };
 
-// The next events after $2 and up to $3, whatever they are: a filter for something rare must not read the whole feed in one step.
+// Limits the events read, not those that match, so that a filter for something rare does not read the whole feed in one step.
 const SPAN = `
   span AS MATERIALIZED (
     SELECT position, sequence, subject, name FROM domain_events
@@ -37,7 +37,7 @@ const COUNTED = `
   SELECT (SELECT max(sequence) FROM span) AS reached, (SELECT count(*)::int FROM span) AS seen,
     (SELECT count(*)::int FROM redelivered) AS redelivered`;
 
-/** An event that it was never given, because it did not ask for it then or did not exist, is given to it now. */
+/** Also inserts deliveries of events that the endpoint never received, because it was not subscribed or did not exist. */
 export const REDELIVER_SPAN: Statement = {
   name: 'webhooks.redeliver-span',
   text: `

@@ -9,23 +9,23 @@ import { keepEndpoint } from '../deliver/lock-endpoint.sql.js';
 import { addWebhookJobs } from '../deliver/jobs.sql.js';
 import * as sql from './redelivery.sql.js';
 
-/** A million events take longer than load balancers wait for an answer; so what is left by then is asked for by another request. */
+/** A million events take longer than load balancers wait for a response. Another request redelivers the rest. */
 const LONGEST_MS = 20_000;
 
-/** Events by their place in the feed. */
+/** A range of events by sequence. */
 export interface RedeliveryRange {
-  /** A sequence: those behind it. */
+  /** Sequence; exclusive. */
   readonly after: string;
-  /** A sequence: up to this one, it included; without it, up to the newest that the endpoint has been given. */
+  /** Sequence; inclusive. Default: the endpoint's `read_to`, which also caps it. */
   readonly until?: string;
-  /** Of what the endpoint asks for, only these; empty for all of it. */
+  /** Only these of the types of the endpoint; empty means all of them. */
   readonly types: readonly EventName[];
   readonly onlyFailed: boolean;
 }
 
 export interface Redelivered {
   readonly count: number;
-  /** The `after` with which to go on; null when all of the range is done. */
+  /** The `after` of the next request, or null if the range is done. */
   readonly next: string | null;
 }
 
@@ -36,8 +36,8 @@ interface Step {
 }
 
 /**
- * Has events sent again: their deliveries are pending as if they had just been written, with the id that they had, and again in order
- * within a subject. Every method throws Problem not_found.
+ * Makes deliveries pending again, as if just inserted, with the same ids and in order within a subject. Every method throws Problem
+ * not_found.
  */
 @Injectable()
 export class WebhookRedeliveryStore {
@@ -55,7 +55,7 @@ export class WebhookRedeliveryStore {
     });
   }
 
-  /** All or none of them. Throws Problem invalid_request naming those that are no deliveries of the endpoint. */
+  /** Redelivers all or none. Throws Problem invalid_request for ids that are not deliveries of the endpoint. */
   async redeliverThese(endpointId: string, ids: readonly string[], actor: string): Promise<Redelivered> {
     return this.database.transaction(async (tx) => {
       await keepEndpoint(tx, endpointId);
@@ -74,7 +74,7 @@ export class WebhookRedeliveryStore {
     });
   }
 
-  /** In steps that commit one by one, so a crash leaves the range redelivered up to some event. Throws Problem invalid_request. */
+  /** Commits step by step, so a crash leaves the range redelivered up to some event. Throws Problem invalid_request. */
   async redeliverRange(endpointId: string, range: RedeliveryRange, actor: string): Promise<Redelivered> {
     const startedAt = performance.now();
     await sequenceEvents(this.database);
@@ -104,7 +104,7 @@ async function redeliverStep(
 ): Promise<Step> {
   const endpoint = await keepEndpoint(tx, endpointId);
   refuseOthers(types, endpoint.types);
-  // What it has not read yet comes to it anyway, and is for the fan-out alone to write.
+  // The fan-out inserts the events after `read_to`.
   const end = until !== undefined && BigInt(until) < BigInt(endpoint.readTo) ? until : endpoint.readTo;
   const asked = types.length > 0 ? types : endpoint.types;
   const statement = onlyFailed ? sql.REDELIVER_FAILED_SPAN : sql.REDELIVER_SPAN;
@@ -113,7 +113,7 @@ async function redeliverStep(
   return step!;
 }
 
-/** The endpoint would never have been given them. */
+/** Throws Problem invalid_request for types to which the endpoint does not subscribe. */
 function refuseOthers(types: readonly EventName[], asked: readonly EventName[]): void {
   if (asked.length === 0) return;
   const others = types.filter((type) => !asked.includes(type));
