@@ -1,6 +1,6 @@
 import type { Statement } from '../../../platform/database/database.js';
 
-/** What it did before it was repaired says nothing of what it does now. */
+/** Resets the health after a repair: earlier failures say nothing about the endpoint now. */
 export const FORGET_FAILURES: Statement = {
   name: 'webhooks.forget-failures',
   text: `UPDATE webhook_endpoints SET failures = 0, failing_since = NULL, quiet_until = NULL WHERE id = $1`,
@@ -22,7 +22,7 @@ export const ENABLE_ENDPOINT: Statement = {
     WHERE id = $1 AND disabled_at IS NOT NULL`,
 };
 
-/** Passes by what it has not read yet. */
+/** Skips the events that the fan-out has not read yet. */
 export const READ_TO_NEWEST: Statement = {
   name: 'webhooks.read-to-newest',
   text: `
@@ -36,9 +36,8 @@ export const DELETE_ENDPOINT: Statement = {
   text: 'DELETE FROM webhook_endpoints WHERE id = $1',
 };
 
-// An endpoint may have millions of deliveries, so whatever is done to all of them is done in steps, each of which locks rows for
-// a moment and stays far below the statement timeout. The rows of a step are chosen before they are changed (MATERIALIZED), since
-// otherwise the planner may ask for the choice anew for every row.
+// An endpoint may have millions of deliveries, so changes of all of them run in steps. Each step locks rows briefly and stays far
+// below the statement timeout. MATERIALIZED chooses the rows once; otherwise the planner may choose again for every row.
 export const STEP_SIZE = 5_000;
 
 export const DELETE_SOME_DELIVERIES: Statement = {
@@ -64,7 +63,7 @@ export const SKIP_SOME_PENDING: Statement = {
     RETURNING delivery.id`,
 };
 
-/** Those that wait for another attempt. */
+/** Makes deliveries due that wait for a retry. */
 export const SOME_PENDING_DUE: Statement = {
   name: 'webhooks.some-pending-due',
   text: `

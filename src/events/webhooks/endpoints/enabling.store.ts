@@ -8,7 +8,7 @@ import { holdEndpoint } from '../deliver/lock-endpoint.sql.js';
 import { addWebhookJobs } from '../deliver/jobs.sql.js';
 import { originOf } from './url.js';
 
-/** Whether an endpoint is sent what it is owed, until it is deleted. Every method throws Problem not_found. */
+/** Enables, disables and deletes endpoints. Every method throws Problem not_found. */
 @Injectable()
 export class WebhookEnablingStore {
   constructor(
@@ -16,7 +16,7 @@ export class WebhookEnablingStore {
     private readonly audit: AuditLog,
   ) {}
 
-  /** Whoever delivers to it heeds that within a second, as every other change. Does nothing to one that is disabled. */
+  /** Disables an endpoint, if it is enabled. Like every change, it takes effect on a running worker within a second. */
   async disable(id: string, actor: string): Promise<void> {
     await this.database.transaction(async (tx) => {
       const { isDisabled } = await holdEndpoint(tx, id);
@@ -26,7 +26,7 @@ export class WebhookEnablingStore {
     });
   }
 
-  /** It goes on with the event at which it stopped. Does nothing to one that is enabled. */
+  /** Enables an endpoint, if it is disabled; it resumes at the event at which it stopped. Makes waiting retries due in either case. */
   async enable(id: string, actor: string): Promise<void> {
     await this.database.transaction(async (tx) => {
       const { isDisabled } = await holdEndpoint(tx, id);
@@ -35,9 +35,12 @@ export class WebhookEnablingStore {
     await this.makeDue(id);
   }
 
-  /** It goes on with what happens from now on; what it missed is kept as failed. Throws Problem invalid_request for one that is enabled. */
+  /**
+   * Enables an endpoint from the next event on: marks its pending deliveries as failed and skips its unread events. Throws Problem
+   * invalid_request if it is enabled.
+   */
   async enableWithoutMissed(id: string, actor: string): Promise<void> {
-    // While it is disabled nothing is sent and nothing written for it, so these steps need not be one with the last.
+    // While it is disabled, nothing is sent to it and no delivery is inserted. So these steps need not share the last transaction.
     await this.database.transaction((tx) => holdDisabled(tx, id));
     await this.inSteps(id, sql.SKIP_SOME_PENDING);
     await sequenceEvents(this.database);
@@ -50,8 +53,8 @@ export class WebhookEnablingStore {
   }
 
   /**
-   * With its deliveries. It is disabled first, so one whose deletion broke off sends nothing, and can be deleted again; the audit log
-   * says so from then on.
+   * Deletes an endpoint and its deliveries. Disables it first, so if the deletion is interrupted, nothing is sent and it can be
+   * deleted again. The audit log records the deletion at the start.
    */
   async delete(id: string, actor: string): Promise<void> {
     await this.database.transaction(async (tx) => {
@@ -64,7 +67,7 @@ export class WebhookEnablingStore {
     await this.database.query(sql.DELETE_ENDPOINT, [id]);
   }
 
-  /** Whatever waits for another attempt gets it now. */
+  /** Makes all waiting retries due now. */
   async makeDue(id: string): Promise<void> {
     await this.inSteps(id, sql.SOME_PENDING_DUE);
     await this.database.transaction((tx) => addWebhookJobs(tx, [id]));

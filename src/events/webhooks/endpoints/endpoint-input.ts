@@ -5,7 +5,7 @@ import { webhookHeaderErrors, type WebhookHeaders } from './headers.js';
 import { webhookSecretFault } from '../secrets/secret.js';
 import { webhookUrlFault, type UrlRules } from './url.js';
 
-/** What a person or app says of an endpoint; of a change only what is to change. */
+/** The settings in a request. A change contains only the fields to be changed. */
 export interface EndpointInput {
   readonly url?: string;
   readonly types?: readonly string[];
@@ -14,7 +14,7 @@ export interface EndpointInput {
   readonly secret?: string;
 }
 
-/** What is wrong with it, field by field; the types of the fields themselves have been checked before. */
+/** Returns the errors of each field. The types of the fields have been validated before. */
 export function endpointInputErrors(input: EndpointInput, rules: UrlRules): FieldError[] {
   const { url, types = [], headers = {}, secret } = input;
   return [
@@ -25,7 +25,7 @@ export function endpointInputErrors(input: EndpointInput, rules: UrlRules): Fiel
   ];
 }
 
-/** What is wrong with a list of event types: names or whole types, each of which there is. */
+/** Returns an error for each item that is not an event name or event type. */
 export function typeErrors(types: readonly string[]): FieldError[] {
   return types.flatMap((type, index) =>
     faultAt(
@@ -35,7 +35,7 @@ export function typeErrors(types: readonly string[]): FieldError[] {
   );
 }
 
-/** Each once, in the order of the catalogue; what is none is left out. */
+/** Returns each event name once, in catalogue order; drops unknown ones. */
 export const eventNamesOf = (types: readonly string[]): EventName[] => {
   const asked = new Set(types.map(findEventName));
   return EVENT_NAMES.filter((name) => asked.has(name));

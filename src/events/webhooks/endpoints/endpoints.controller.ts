@@ -39,12 +39,12 @@ export class WebhookEndpointsController {
   @RequireScope('webhooks:manage')
   @ApiOperation({
     operationId: 'createWebhookEndpoint',
-    summary: 'Have events sent to an address of yours',
+    summary: 'Create an endpoint to which events are sent',
     description:
-      'From the next event on, at least once, in order within a session (`subject`), signed as Standard Webhooks has it.',
+      'Sends every event from the next one on, at least once, in order within a `subject`, signed according to Standard Webhooks.',
   })
   @ApiCreatedResponse({
-    description: 'The endpoint, with its secret this once',
+    description: 'The endpoint with its secret, which is shown only once',
     type: CreatedWebhookEndpointView,
   })
   @ApiProblems('webhook_endpoint_limit')
@@ -69,7 +69,7 @@ export class WebhookEndpointsController {
   @RequireScope('webhooks:manage')
   @ApiOperation({
     operationId: 'readWebhookEndpoint',
-    summary: 'Read an endpoint, and how it has been answering',
+    summary: 'Read an endpoint and its recent health',
   })
   @ApiOkResponse({ type: WebhookEndpointView })
   @ApiProblems('not_found')
@@ -83,7 +83,7 @@ export class WebhookEndpointsController {
     operationId: 'changeWebhookEndpoint',
     summary: 'Change an endpoint, or disable or enable it',
     description:
-      'Only what is named changes; `headers` replaces all of them. A new address, new headers or enabling makes what waits for another attempt due at once.',
+      'Absent fields are unchanged; `headers` replaces all headers. A new URL, new headers or enabling makes all waiting retries due at once.',
   })
   @ApiOkResponse({ type: WebhookEndpointView })
   @ApiProblems('not_found')
@@ -102,7 +102,7 @@ export class WebhookEndpointsController {
     operationId: 'deleteWebhookEndpoint',
     summary: 'Delete an endpoint and the log of its deliveries',
   })
-  @ApiNoContentResponse({ description: 'Within a second, nothing is sent there any more' })
+  @ApiNoContentResponse({ description: 'No event is sent to it from one second later on' })
   @ApiProblems('not_found')
   delete(@Param('id', ParseUuid) id: string, @CurrentKey() key: Principal): Promise<void> {
     return this.endpoints.delete(id, actorOf(key));
@@ -115,7 +115,7 @@ export class WebhookEndpointsController {
     operationId: 'rotateWebhookSecret',
     summary: 'Replace the secret of an endpoint',
     description:
-      'For a while both sign, so that the receiver can change over without a gap. Those rotated before sign on until their own time.',
+      'Both secrets sign during the overlap, so that the receiver can switch without a gap. Previously rotated secrets sign until their own overlap ends.',
   })
   @ApiOkResponse({ type: RotatedSecretView })
   @ApiProblems('not_found')
@@ -132,11 +132,14 @@ export class WebhookEndpointsController {
   @RequireScope('webhooks:manage')
   @ApiOperation({
     operationId: 'testWebhookEndpoint',
-    summary: 'Send a test event now, and see what is answered',
+    summary: 'Send a test event now and return the response',
     description:
-      'One attempt with an event of the type `pv.webhook_endpoint.test.v1`, signed like any other, also to an endpoint that is disabled. It stands in no log of deliveries and changes nothing about the endpoint.',
+      'Makes one attempt with an event of type `pv.webhook_endpoint.test.v1`, signed like any other, even if the endpoint is disabled. It is not listed as a delivery and does not change the endpoint.',
   })
-  @ApiOkResponse({ type: WebhookTestView, description: 'What became of it, whatever that is' })
+  @ApiOkResponse({
+    type: WebhookTestView,
+    description: 'The result, whether the attempt succeeded or failed',
+  })
   @ApiProblems('not_found')
   test(@Param('id', ParseUuid) id: string, @CurrentKey() key: Principal): Promise<WebhookTestView> {
     return this.tests.send(id, actorOf(key));

@@ -19,32 +19,31 @@ import { DISABLED_REASONS, type DisabledReason } from './endpoints.store.js';
 import type { WebhookHeaders } from './headers.js';
 
 const MAX_DESCRIPTION_LENGTH = 500;
-/** Each may stand there by both of its names. */
+/** Each event may be given by both of its names. */
 const MAX_TYPES = 2 * EVENT_NAMES.length;
 
 const DAY_SECONDS = 86_400;
 export const DEFAULT_OVERLAP_SECONDS = DAY_SECONDS;
-/** Whoever has not changed a secret within a week has forgotten it; until then, one that has leaked still signs. */
+/** One week is enough to change a secret. Until the overlap ends, a leaked secret still signs. */
 const MAX_OVERLAP_SECONDS = 7 * DAY_SECONDS;
 
 const Secret = (): PropertyDecorator =>
   applyDecorators(
     ApiPropertyOptional({
-      description:
-        'Your own: `whsec_` and base64 of 24 to 64 bytes. Without it, one of 32 random bytes is made',
+      description: 'Your own secret: `whsec_` and base64 of 24 to 64 bytes. Default: 32 random bytes',
       pattern: '^whsec_[A-Za-z0-9+/]+={0,2}$',
     }),
     MayBeAbsent(),
     IsString(),
   );
 
-/** What can be said of an endpoint at any time. */
+/** Settings that can be given at creation and at any change. */
 class EndpointSettings {
   @ApiPropertyOptional({
     type: [String],
     maxItems: MAX_TYPES,
     description:
-      'Which events: `pv.session.online.v1`, or `session.online` for short. Empty or left out: all there are and will be',
+      'Event types to send: `pv.session.online.v1`, or `session.online` for short. Empty: all, including future ones. Default for a new endpoint: all',
   })
   @MayBeAbsent()
   @IsArray()
@@ -52,7 +51,7 @@ class EndpointSettings {
   @IsString({ each: true, message: 'types must be a list of texts' })
   types?: string[];
 
-  @ApiPropertyOptional({ maxLength: MAX_DESCRIPTION_LENGTH, description: 'For people' })
+  @ApiPropertyOptional({ maxLength: MAX_DESCRIPTION_LENGTH, description: 'A note for people' })
   @MayBeAbsent()
   @IsString()
   @MaxLength(MAX_DESCRIPTION_LENGTH)
@@ -63,7 +62,7 @@ class EndpointSettings {
     additionalProperties: { type: 'string' },
     description:
       'Sent with every webhook: Authorization, and names that begin with X-; at most 10, each of at most 1,024 printable ASCII ' +
-      'characters. Kept encrypted and never answered',
+      'characters. Stored encrypted and never returned',
   })
   @MayBeAbsent()
   @AsParsed()
@@ -75,7 +74,7 @@ export class NewWebhookEndpoint extends EndpointSettings {
   @ApiProperty({
     format: 'uri',
     maxLength: 2_000,
-    description: 'https, or http where private addresses are allowed; without user, password and fragment',
+    description: 'https, or http if the deployment allows it; without user, password and fragment',
   })
   @IsString()
   url: string;
@@ -92,7 +91,7 @@ export class WebhookEndpointChange extends EndpointSettings {
 
   @ApiPropertyOptional({
     description:
-      'false: nothing is sent, and nothing is lost. true: it goes on with the event at which it stopped',
+      'false: nothing is sent, but no event is lost. true: sending resumes at the event at which it stopped',
   })
   @MayBeAbsent()
   @IsBoolean()
@@ -100,8 +99,8 @@ export class WebhookEndpointChange extends EndpointSettings {
 
   @ApiPropertyOptional({
     description:
-      'With `enabled: true` on an endpoint that is disabled: go on with what happens from now on. What it missed is kept as ' +
-      '`failed` and can be asked for by /redeliver',
+      'With `enabled: true` on a disabled endpoint: skip the missed events. Pending deliveries become `failed`; /redeliver can send ' +
+      'any missed event',
   })
   @MayBeAbsent()
   @IsBoolean()
@@ -117,7 +116,8 @@ export class SecretRotation {
     minimum: 0,
     maximum: MAX_OVERLAP_SECONDS,
     default: DEFAULT_OVERLAP_SECONDS,
-    description: 'How long the secret of until now signs too. 0: not a moment longer, nor any before it',
+    description:
+      'How long the current secret still signs. 0: it and all previously rotated secrets stop signing at once',
   })
   @MayBeAbsent()
   @IsInt()
@@ -133,13 +133,20 @@ export class WebhookEndpointView {
   @ApiProperty({ format: 'uri' })
   url: string;
 
-  @ApiProperty({ enum: EVENT_NAMES.map(toEventType), isArray: true, description: 'Empty: all' })
+  @ApiProperty({
+    enum: EVENT_NAMES.map(toEventType),
+    isArray: true,
+    description: 'Subscribed event types. Empty: all',
+  })
   types: string[];
 
   @ApiProperty()
   description: string;
 
-  @ApiProperty({ type: [String], description: 'The names of its own headers; their values are not answered' })
+  @ApiProperty({
+    type: [String],
+    description: 'The names of the custom headers; their values are never returned',
+  })
   headerNames: string[];
 
   @ApiProperty()
@@ -153,14 +160,19 @@ export class WebhookEndpointView {
     type: String,
     nullable: true,
     description:
-      'requested: by a person or app; gone: it answered 410; failing: nothing but failures for days',
+      'requested: by a person or app; gone: the receiver responded with 410; failing: every attempt failed for days',
   })
   disabledReason: DisabledReason | null;
 
-  @ApiProperty({ type: 'integer', description: 'Attempts in a row that failed, whatever the event' })
+  @ApiProperty({ type: 'integer', description: 'Consecutive failed attempts, across all events' })
   failures: number;
 
-  @ApiProperty({ type: String, format: 'date-time', nullable: true, description: 'The first of them' })
+  @ApiProperty({
+    type: String,
+    format: 'date-time',
+    nullable: true,
+    description: 'Time of the first of these failures',
+  })
   failingSince: Date | null;
 
   @ApiProperty({ type: String, format: 'date-time', nullable: true })
@@ -170,19 +182,19 @@ export class WebhookEndpointView {
     type: String,
     format: 'date-time',
     nullable: true,
-    description: 'Until when the last of the secrets that were rotated signs too',
+    description: 'When the last rotated secret stops signing',
   })
   previousSecretUntil: Date | null;
 
   @ApiProperty({
     type: 'integer',
-    description: 'Events on their way to it, or waiting for another attempt; counted up to 10,000',
+    description: 'Events to be sent or retried; counted up to 10,000',
   })
   pending: number;
 
   @ApiProperty({
     type: 'integer',
-    description: 'Events behind its place in the feed, of all types: what waits for it while it is disabled',
+    description: 'Events of all types after its position in the feed; grows while it is disabled',
   })
   unread: number;
 
@@ -194,12 +206,12 @@ export class WebhookEndpointView {
 }
 
 export class CreatedWebhookEndpointView extends WebhookEndpointView {
-  @ApiProperty({ description: 'Signs what is sent. It is shown this once' })
+  @ApiProperty({ description: 'Signs webhooks. It is shown only once' })
   secret: string;
 }
 
 export class RotatedSecretView {
-  @ApiProperty({ description: 'Signs from now on. It is shown this once' })
+  @ApiProperty({ description: 'Signs webhooks from now on. It is shown only once' })
   secret: string;
 
   @ApiProperty({
@@ -207,7 +219,7 @@ export class RotatedSecretView {
     format: 'date-time',
     nullable: true,
     description:
-      'Until when the last of those before signs too, each for its own overlap; null when none does',
+      'When the last previous secret stops signing, each after its own overlap; null if none signs',
   })
   previousSecretUntil: Date | null;
 }

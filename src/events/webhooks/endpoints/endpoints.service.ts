@@ -15,7 +15,7 @@ import { WebhookEnablingStore } from './enabling.store.js';
 import { WebhookSecretsStore, type RotatedSecret } from '../secrets/secrets.store.js';
 import type { UrlRules } from './url.js';
 
-/** What a person or app does with endpoints. Throws Problem invalid_request with every field that is at fault. */
+/** Validates and executes requests about endpoints. Throws Problem invalid_request with every invalid field. */
 @Injectable()
 export class WebhookEndpoints {
   private readonly rules: UrlRules;
@@ -27,7 +27,7 @@ export class WebhookEndpoints {
     { NODE_ENV, WEBHOOK_ALLOW_PRIVATE_ADDRESSES: allowsPrivate }: Environment,
   ) {
     this.rules = {
-      // Events and the receiver's own headers would go over the open network in the clear.
+      // Plain http would expose events and the custom headers on the network.
       allowsHttp: allowsPrivate || NODE_ENV !== 'production',
       refusalOfHost: (host) => (allowsPrivate ? null : refusalOfHost(host)),
     };
@@ -54,7 +54,7 @@ export class WebhookEndpoints {
     return this.store.list(query);
   }
 
-  /** Disables first and enables last, so that what is changed is changed before anything is sent. */
+  /** Disables first and enables last, so that other changes apply before anything is sent. */
   async change(id: string, input: WebhookEndpointChange, actor: string): Promise<StoredEndpoint> {
     this.check(input);
     const { enabled, skipMissed = false } = input;
@@ -89,7 +89,7 @@ export class WebhookEndpoints {
   }
 }
 
-/** As it will be connected to: other notations of an address and of a name come out as one. */
+/** Returns the URL as it will be connected to: all notations of an address or name become one. */
 const canonical = (url: string): string => new URL(url).href;
 
 const changeOf = ({ url, types, description, headers }: WebhookEndpointChange): EndpointChange => ({

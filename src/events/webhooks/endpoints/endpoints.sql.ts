@@ -1,6 +1,6 @@
 import type { Statement } from '../../../platform/database/database.js';
 
-/** Counted no further: with a million of them waiting, nobody needs to know how many more. */
+/** Pending deliveries are counted up to this number only. */
 const MOST_COUNTED = 10_000;
 
 const COLUMNS = `
@@ -28,11 +28,11 @@ export const LIST_ENDPOINTS: Statement = {
     ORDER BY endpoint.created_at DESC, endpoint.id DESC LIMIT $3`,
 };
 
-/** Whoever makes endpoints does so one after the other, so that their number is what it is counted to be. */
+/** Serialises the creation of endpoints, so that the count stays correct. */
 export const HOLD_CREATION = `SELECT pg_advisory_xact_lock(hashtextextended('pv-onboarding/webhook-endpoints', 0))`;
 export const COUNT_ENDPOINTS = 'SELECT count(*)::int AS count FROM webhook_endpoints';
 
-/** It begins behind the newest event there is. */
+/** A new endpoint starts after the newest event. */
 export const INSERT_ENDPOINT: Statement = {
   name: 'webhooks.insert-endpoint',
   text: `
@@ -40,7 +40,7 @@ export const INSERT_ENDPOINT: Statement = {
     SELECT $1, $2, $3, $4, $5, $6, coalesce(max(sequence), 0), $7 FROM domain_events`,
 };
 
-/** Null leaves a column as it is; $6 says whether the headers change, since null is one of their values. */
+/** Null leaves a column unchanged. $6 says whether to set the headers, because null is a valid value for them. */
 export const UPDATE_ENDPOINT: Statement = {
   name: 'webhooks.update-endpoint',
   text: `

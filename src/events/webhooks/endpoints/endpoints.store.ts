@@ -15,8 +15,8 @@ import { newWebhookSecret } from '../secrets/secret.js';
 import { originOf } from './url.js';
 
 /**
- * A tenant has a handful of apps. Each endpoint that hangs keeps one of the 50 places for jobs of a worker (platform/jobs), so fewer than
- * these: were all of them to hang, handlers would still have some.
+ * A tenant has a handful of apps. Each hanging endpoint occupies one of the 50 job slots of a worker (platform/jobs). With fewer
+ * endpoints than slots, handlers still get some even if all endpoints hang.
  */
 const MAX_ENDPOINTS = 40;
 
@@ -58,7 +58,7 @@ export interface EndpointChange {
   readonly headers?: WebhookHeaders;
 }
 
-/** Every method that takes an id throws Problem not_found. Whatever is done stands in the audit log, with no more of a URL than its origin. */
+/** Every method that takes an id throws Problem not_found. Changes are recorded in the audit log; of a URL, only its origin. */
 @Injectable()
 export class WebhookEndpointsStore {
   constructor(
@@ -67,11 +67,11 @@ export class WebhookEndpointsStore {
     private readonly audit: AuditLog,
   ) {}
 
-  /** Answers the id. Throws Problem webhook_endpoint_limit. */
+  /** Inserts an endpoint. Throws Problem webhook_endpoint_limit. */
   async create(endpoint: NewEndpoint, actor: string): Promise<{ id: string; secret: string }> {
     const id = randomUUID();
     const { url, types, description, headers, secret = newWebhookSecret() } = endpoint;
-    // What has happened until now must have its sequence, or it would come after the newest.
+    // Sequence all past events first; otherwise they would follow the newest sequence and be delivered.
     await sequenceEvents(this.database);
     await this.database.transaction(async (tx) => {
       await tx.query(sql.HOLD_CREATION);
@@ -93,7 +93,7 @@ export class WebhookEndpointsStore {
     return this.open(row);
   }
 
-  /** Newest first. */
+  /** Returns a page, newest first. */
   async list({ limit, cursor }: Pick<PageQuery, 'limit' | 'cursor'>): Promise<Page<StoredEndpoint>> {
     const [createdAt, id] = decodeCursor(cursor, ['instant', 'uuid']) ?? [null, null];
     const rows = await this.database.query<EndpointRow>(sql.LIST_ENDPOINTS, [createdAt, id, limit + 1]);
@@ -101,7 +101,7 @@ export class WebhookEndpointsStore {
     return { ...page, items: page.items.map((row) => this.open(row)) };
   }
 
-  /** Answers whether what has failed may succeed now. */
+  /** Updates an endpoint. Returns whether failed deliveries may succeed now. */
   async change(id: string, change: EndpointChange, actor: string): Promise<{ readonly isRepaired: boolean }> {
     const { url, types, description, headers } = change;
     const isRepaired = url !== undefined || headers !== undefined;

@@ -1,24 +1,24 @@
 import type { FieldError } from '../../../platform/problem/problem.js';
 
-/** The headers of an endpoint's own, by name as it was given. */
+/** The custom headers of an endpoint, by name as given. */
 export type WebhookHeaders = Readonly<Record<string, string>>;
 
-/** More than any receiver or gateway needs; all of them go with every request. */
+/** More than any receiver or gateway needs; all are sent with every request. */
 const MAX_HEADERS = 10;
 const MAX_NAME_LENGTH = 64;
-/** A long access token fits; with ten of them a request stays within the 16 kB that most servers take. */
+/** Fits a long access token. Ten such headers stay within the 16 kB that most servers accept. */
 const MAX_VALUE_LENGTH = 1_024;
 /**
- * Only what says who sends: everything else describes the message or the connection, which is ours to say, or is read by proxies
- * on the way.
+ * Only headers that identify the sender. All others describe the message or the connection, which is up to us, or are read by
+ * proxies.
  */
 const ALLOWED = /^(authorization|x-[a-z0-9-]*[a-z0-9])$/i;
-/** The receiver's own proxy would believe these of us. */
+/** The receiver's own proxy would trust these. */
 const BELIEVED_BY_PROXIES =
   /^x-(forwarded|real-ip|original|rewrite|http-method|method-override|client|cluster)/i;
 const PRINTABLE = /^[\x21-\x7e]([\x20-\x7e]*[\x21-\x7e])?$/;
 
-/** What is wrong with the custom headers of an endpoint. Names the header, never its value. */
+/** Returns the errors of the custom headers. Names the header, never its value. */
 export function webhookHeaderErrors(value: Readonly<Record<string, unknown>>): FieldError[] {
   const names = Object.keys(value);
   if (names.length > MAX_HEADERS)

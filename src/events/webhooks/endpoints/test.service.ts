@@ -8,7 +8,7 @@ import { WebhookSecretsStore } from '../secrets/secrets.store.js';
 import { WebhookSender } from '../send/sender.service.js';
 import type { WebhookTestView } from './test.dto.js';
 
-/** Sends an event that means nothing, so that a receiver can be tried before it matters. */
+/** Sends a test event, so that a receiver can be tried before real events arrive. */
 @Injectable()
 export class WebhookTest {
   constructor(
@@ -19,7 +19,7 @@ export class WebhookTest {
     private readonly environment: Environment,
   ) {}
 
-  /** Throws Problem not_found; whatever the receiver does is an answer. */
+  /** Sends the test event and returns the outcome, also of a failure. Throws Problem not_found. */
   async send(endpointId: string, actor: string): Promise<WebhookTestView> {
     const destination = await this.secrets.getDestination(endpointId);
     const timestamp = new Date();
@@ -43,7 +43,7 @@ export class WebhookTest {
   }
 }
 
-/** As TEST_EVENT_SCHEMA says. */
+/** Matches TEST_EVENT_SCHEMA. */
 const testEvent = (id: string, endpointId: string, time: Date, source: string) => ({
   specversion: '1.0',
   id,

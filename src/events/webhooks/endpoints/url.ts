@@ -1,21 +1,21 @@
-/** Longer ones are cut or refused by proxies on the way. */
+/** Proxies may truncate or reject longer URLs. */
 const MAX_LENGTH = 2_000;
 
 export interface UrlRules {
-  /** Whether plain http will do. */
+  /** Whether plain http is allowed. */
   readonly allowsHttp: boolean;
-  /** Why a host must not be connected to, such as `is a loopback address`; null when it may be. */
+  /** Returns why a host must not be connected to (`is a loopback address`), or null if it may. */
   readonly refusalOfHost: (host: string) => string | null;
 }
 
 /**
- * Why webhooks cannot be sent there, or undefined when they can. A name is looked up when it is connected to, since what it leads
- * to may change; an address is checked here too, where somebody can still read why. Never says what the value was: it may hold a
- * secret of the receiver.
+ * Returns why webhooks cannot be sent to the URL, or undefined if they can. Names are resolved only when connecting, because their
+ * addresses may change. Addresses are also checked here, where the caller sees the reason. Never includes the value, which may
+ * contain a secret of the receiver.
  */
 export function webhookUrlFault(value: string, { allowsHttp, refusalOfHost }: UrlRules): string | undefined {
   if (value.length > MAX_LENGTH) return `must have at most ${MAX_LENGTH} characters, not ${value.length}`;
-  // URL would take line breaks and blanks out without a word.
+  // URL would silently remove line breaks and blanks.
   if (!/^https?:\/\/[^\s\p{Cc}]+$/iu.test(value) || !URL.canParse(value))
     return 'must be a URL that begins with https:// or http://';
   const url = new URL(value);
@@ -27,5 +27,5 @@ export function webhookUrlFault(value: string, { allowsHttp, refusalOfHost }: Ur
   return refused === null ? undefined : `must lead to a public address: its host ${refused}`;
 }
 
-/** What may be shown of an address that may hold a secret in its path or query. */
+/** Returns the part that may be shown of a URL whose path or query may contain a secret. */
 export const originOf = (url: string): string => new URL(url).origin;
