@@ -69,7 +69,7 @@ describe('the health of a webhook endpoint', () => {
   it.each([
     { days: 5, failures: 19, is: 'disabled' },
     { days: 4.9, failures: 500, is: 'left on' },
-    // Hardly used: two events that failed.
+    // A rarely used endpoint: two failed events.
     { days: 6, failures: 18, is: 'left on' },
   ])('after $days days and $failures failures before this one it is $is', ({ days, failures, is }) => {
     const failingSince = ago(days * DAY);
