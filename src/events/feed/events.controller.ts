@@ -20,9 +20,12 @@ export class EventsController {
   @RequireScope('events:read')
   @ApiOperation({
     operationId: 'listEvents',
-    summary: 'Follow the feed of events: ask on with `next`, for ever',
+    summary: 'Read the feed of events page by page',
   })
-  @ApiOkResponse({ description: 'The events after `after`, in order', type: FeedView })
+  @ApiOkResponse({
+    description: 'The events after `after`, in order, and `next`, the next cursor',
+    type: FeedView,
+  })
   @ApiProblems('invalid_request')
   async list(@Query() { after, types, sessionId, limit }: FeedQuery): Promise<FeedView> {
     const page = await this.events.readPage(after, readTypes(types), limit, sessionId);

@@ -18,7 +18,7 @@ export const SessionIdParameter = (): PropertyDecorator =>
 export class FeedQuery {
   @ApiPropertyOptional({
     description:
-      'The `next` of the page before, or the `sequence` of an event; without it, from the beginning',
+      'The `next` of the previous page, or the `sequence` of an event. Default: the beginning of the feed',
     pattern: SEQUENCE.source,
     default: '0',
     type: String,
@@ -30,7 +30,7 @@ export class FeedQuery {
 
   @ApiPropertyOptional({
     description:
-      'Only these, separated by commas: `session.online` or `pv.session.online.v1`. `next` passes the others by',
+      'Only events of these types, separated by commas: `session.online` or `pv.session.online.v1`. `next` skips the others',
     example: 'session.online,inverter.online',
     type: String,
   })
@@ -39,14 +39,14 @@ export class FeedQuery {
   types?: string;
 
   @ApiPropertyOptional({
-    description: 'Only what is about this session. `next` passes the others by',
+    description: 'Only events about this session. `next` skips the others',
     format: 'uuid',
   })
   @SessionIdParameter()
   sessionId?: string;
 
   @ApiPropertyOptional({
-    description: 'How many items at most',
+    description: 'Maximum number of items',
     minimum: 1,
     maximum: 200,
     default: 50,
@@ -70,7 +70,8 @@ export class CloudEventView {
   type: string;
 
   @ApiProperty({
-    description: 'The id of the session, else of the user or registration; or the class of remote operations',
+    description:
+      'The id of the session, user, registration, erasure or webhook endpoint, or the class of remote operations. Events of one subject are in order',
   })
   subject: string;
 
@@ -81,7 +82,7 @@ export class CloudEventView {
   datacontenttype: string;
 
   @ApiProperty({
-    description: 'Position in the feed: sorts as text in the order of the feed',
+    description: 'Position in the feed; sorts as text in feed order',
     pattern: '^[0-9]{19}$',
   })
   sequence: string;
@@ -89,7 +90,7 @@ export class CloudEventView {
   @ApiProperty({
     type: 'object',
     additionalProperties: true,
-    description: 'What it tells; the shape follows from `type`',
+    description: 'The facts of the event; `type` determines its fields',
   })
   data: object;
 }
@@ -99,8 +100,7 @@ export class FeedView {
   items: CloudEventView[];
 
   @ApiProperty({
-    description:
-      'The `after` of the next request, always given. It is the same as before when nothing is new',
+    description: 'The `after` of the next request, always present. Unchanged if there are no new events',
   })
   next: string;
 }

@@ -40,16 +40,16 @@ export class StreamController {
     operationId: 'streamEvents',
     summary: 'Follow the events as server-sent events',
     description:
-      'Each event has its `sequence` as `id`, its type as `event` and the CloudEvent as `data`. A client that connects again with `Last-Event-ID` misses nothing. Without a place to begin after, it begins with what happens from now on, and is told an `id` at once.',
+      'Each event has its `sequence` as `id`, its type as `event` and the CloudEvent as `data`. A client that reconnects with `Last-Event-ID` misses no event. Default: start after the newest event; the first block contains its `id`.',
   })
   @ApiHeader({
     name: LAST_EVENT_ID,
     required: false,
-    description: 'The `id` that came last: begin after it. Goes before `after`',
+    description: 'The last `id` received; the stream starts after it. Overrides `after`',
     schema: { type: 'string', pattern: SEQUENCE.source },
   })
   @ApiOkResponse({
-    description: 'A stream without an end',
+    description: 'An endless stream of events',
     content: { 'text/event-stream': { schema: { type: 'string' } } },
   })
   @ApiProblems('invalid_request', 'replica_busy')

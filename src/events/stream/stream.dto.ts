@@ -6,7 +6,7 @@ import { SEQUENCE } from '../feed/parameters.js';
 export class StreamQuery {
   @ApiPropertyOptional({
     description:
-      'The `sequence` of an event, or a `next` of the feed: begin after it. `0` is the beginning. Without it and without `Last-Event-ID`, begin with what happens from now on',
+      'The `sequence` of an event, or a `next` of the feed; the stream starts after it. `0` is the beginning. Default without `Last-Event-ID`: the newest event',
     pattern: SEQUENCE.source,
     type: String,
   })
@@ -15,7 +15,8 @@ export class StreamQuery {
   after?: string;
 
   @ApiPropertyOptional({
-    description: 'Only these, separated by commas: `session.online` or `pv.session.online.v1`',
+    description:
+      'Only events of these types, separated by commas: `session.online` or `pv.session.online.v1`. Default: all',
     example: 'session.online,inverter.online',
     type: String,
   })
@@ -23,7 +24,7 @@ export class StreamQuery {
   @IsString()
   types?: string;
 
-  @ApiPropertyOptional({ description: 'Only what is about this session', format: 'uuid' })
+  @ApiPropertyOptional({ description: 'Only events about this session', format: 'uuid' })
   @SessionIdParameter()
   sessionId?: string;
 }
