@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { appendEvents } from '../../../src/events/outbox.js';
+import { WebhookDrainStore } from '../../../src/events/webhooks/deliver/drain.store.js';
 import { WebhookSender } from '../../../src/events/webhooks/send/sender.service.js';
 import { Database } from '../../../src/platform/database/database.js';
 import type { Environment } from '../../../src/platform/env/environment.js';
@@ -100,6 +101,27 @@ describe('a webhook', () => {
     });
     expect(rows.map(({ attempts }) => attempts)).toEqual([3, 3]);
     expect((await endpointRow())['disabled_at']).toBeNull();
+  });
+
+  it('arrives at an endpoint that was disabled and enabled again while an attempt was in flight', async () => {
+    await start({ hang: 1 });
+    service.app.get(WebhookSender).deadlineMs = 4_000;
+    const found = jest.spyOn(service.app.get(WebhookDrainStore), 'findEndpoint');
+    const client = TestClient.of(service);
+    const enable = (enabled: boolean) =>
+      client.call('PATCH', `/webhook-endpoints/${endpoint.id}`, { enabled });
+    await announce(database, 1, 2);
+    await waitFor('an attempt is in flight', async () => (await sink.received()).length === 1);
+    await enable(false);
+    await waitFor('it is known to be disabled', async () => {
+      const results = await Promise.all(found.mock.results.map(({ value }) => value as Promise<unknown>));
+      return results.includes(null);
+    });
+    await enable(true);
+    await sink.behave({ '/hook': {} });
+    service.app.get(WebhookSender).deadlineMs = 1_000;
+    await announce(database, 1, 1);
+    await waitFor('another subject arrives', async () => (await sink.taken('/hook')) === 1, 20_000);
   });
 
   it('is held back for as long as the receiver asks', async () => {

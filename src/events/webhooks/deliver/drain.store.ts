@@ -112,7 +112,7 @@ export class WebhookDrainStore {
 
   /**
    * Completes the job unless a delivery is due within `lingerMs`; a later due delivery gets a new job for that time. Returns whether
-   * the job was completed. With Infinity, the job is completed only if nothing is pending or the endpoint is disabled or deleted.
+   * the job was completed. With -Infinity, it always is.
    */
   async finish(id: string, job: RunningJob, lingerMs: number): Promise<boolean> {
     let nextAt: Date | null = null;

@@ -209,7 +209,8 @@ export class WebhookDrain {
 
   /** Ends the job if nothing is due within `LINGER_MS`; otherwise waits until something is due. Returns whether the job has ended. */
   private async end(): Promise<boolean> {
-    if (this.isOver) return this.parts.store.finish(this.endpointId, this.job, Infinity);
+    // The endpoint may be enabled again already: what is due gets a job of its own.
+    if (this.isOver) return this.parts.store.finish(this.endpointId, this.job, -Infinity);
     if (await this.parts.store.finish(this.endpointId, this.job, LINGER_MS)) return true;
     const nextMs = await this.parts.store.findNextDueMs(this.endpointId);
     this.isThereMore = true;
