@@ -17,24 +17,25 @@ interface Task {
   readonly poll: ClaimedPoll;
 }
 
-/** Reads of a stopping process get this long, and then what they brought to be written. */
+/** Shutdown budgets: first for the reads in flight, then for writing their results. */
 const DRAIN_MS = 2_000;
 const WRITE_MS = 1_000;
-/** While the remote service turns everything away, one session at a time asks whether it still does. */
+/** Pause before the next probe while reads are turned away without a Retry-After. A probe is a read of a single session. */
 const PROBE_PAUSE_MS = 1_000;
 /**
- * A batch should last about this long, and another is claimed while a whole one is left to read: a claim takes 10 ms, ten times
- * that on a busy database, and with no more left than is in flight, reading stood still for 29 to 48 % of the time there. The longer,
- * the more sessions wait for another worker after a crash.
+ * Target duration of a batch. The next one is claimed while a whole batch is left to read, because a claim takes 10 ms, and ten times
+ * that on a busy database. Rejected: claim when no more are left than are in flight. Reading then stood still for 29 to 48 % of the time
+ * on a busy database. The longer a batch, the more sessions wait for another worker after a crash.
  */
 const BATCH_TARGET_MS = 500;
-/** Leases are extended three times before they run out. */
+/** Renewals within the duration of a lease. */
 const EXTENSIONS_PER_LEASE = 3;
 const RELEASE_EVERY_MS = 1_000;
 
 /**
- * Reads every due session: claim, read, plan, write. Reads go through one continuous pool: a slow answer holds up no batch, and the
- * next batch is claimed while the last one is being read. Any number of replicas do the same; the claim keeps them apart.
+ * Reads every due session: claims, reads, plans, writes. All reads share one continuous pool, so a slow response delays no batch. The
+ * next batch is claimed while the last one is being read. Any number of replicas do the same; the claim prevents two from reading one
+ * session.
  */
 @Injectable()
 export class Poller implements OnApplicationBootstrap, BeforeApplicationShutdown {
@@ -44,11 +45,11 @@ export class Poller implements OnApplicationBootstrap, BeforeApplicationShutdown
   private readonly giveUp = new AbortController();
   private inFlight = 0;
   private claiming = false;
-  /** The last claim was full, so the next need not wait for the tick. */
+  /** The last claim was full, so the next one need not wait for the tick. */
   private moreIsDue = false;
   private stopping = false;
-  // Instants are of performance.now(): a clock that is set must neither end a pause nor prolong it.
-  /** The remote service turned a read away: pause, then ask with a single one. */
+  // Instants are of performance.now(): a change of the system clock must neither end nor prolong a pause.
+  /** Set when a read was not sent or turned away: pause, then probe with a single read. */
   private pausedUntil = -Infinity;
   private probing = false;
   private completed = 0;
@@ -65,7 +66,7 @@ export class Poller implements OnApplicationBootstrap, BeforeApplicationShutdown
     private readonly timers: SchedulerRegistry,
   ) {
     this.settings = scheduleSettings(environment);
-    // Every read in flight listens.
+    // Every read in flight adds a listener.
     setMaxListeners(0, this.giveUp.signal);
   }
 
@@ -83,7 +84,7 @@ export class Poller implements OnApplicationBootstrap, BeforeApplicationShutdown
     );
   }
 
-  /** Leaves no lease behind: what was not read yet is due again at once. */
+  /** Makes unread sessions due at once and drains the reads in flight, so that no lease is left behind. */
   async beforeApplicationShutdown(): Promise<void> {
     if (this.environment.ROLE === 'api') return;
     this.stopping = true;
@@ -115,7 +116,7 @@ export class Poller implements OnApplicationBootstrap, BeforeApplicationShutdown
     }
   }
 
-  /** The database is away; every tick tries again. */
+  /** Logs a failure, usually an unavailable database; every tick retries. */
   private warn(error: unknown): void {
     this.logger.warn(`polling is held up: ${error instanceof Error ? error.message : String(error)}`);
   }
@@ -152,8 +153,8 @@ export class Poller implements OnApplicationBootstrap, BeforeApplicationShutdown
   }
 
   /**
-   * No more than the remote service takes: in its line a read would wait on a claim that others could use. Nothing while answers wait
-   * for the database; the next tick looks again.
+   * Starts as many reads as the remote service accepts: a read queued there would delay a claim that other workers could use. Starts none
+   * while results wait for the database; the next tick retries.
    */
   private fill(): void {
     while (!this.writes.isBehind && this.inFlight < this.remote.liveLimit && this.queue.length > 0) {
@@ -167,7 +168,7 @@ export class Poller implements OnApplicationBootstrap, BeforeApplicationShutdown
     try {
       this.finish(task, await this.reader.read(task.poll, 'background', this.giveUp.signal));
     } catch (error) {
-      // A bug in reading one session must not stop the others, nor be forgotten.
+      // A bug in reading one session must neither stop the others nor go unrecorded.
       this.logger.error(
         `reading session ${task.poll.sessionId} threw`,
         error instanceof Error ? error.stack : undefined,
@@ -183,7 +184,7 @@ export class Poller implements OnApplicationBootstrap, BeforeApplicationShutdown
 
   private finish({ batchId, poll }: Task, read: SessionRead): void {
     if (this.stopping && (read.kind === 'not_sent' || read.kind === 'failed')) {
-      // We gave it up ourselves, which says nothing of the session or the remote service.
+      // We aborted the read ourselves, which says nothing about the session or the remote service.
       this.writes.finish(batchId, poll, backAgain(poll, null, 0));
       return;
     }
@@ -198,7 +199,7 @@ export class Poller implements OnApplicationBootstrap, BeforeApplicationShutdown
     this.writes.finish(batchId, poll, planRead(poll, read, poll.now, this.settings, Math.random()));
   }
 
-  /** Sessions that were claimed and not read are due again after `retryMs`. */
+  /** Makes sessions that were claimed but not read due again after `retryMs`. */
   private giveBack(error: string | null, retryMs: number): void {
     for (const { batchId, poll } of this.queue.splice(0)) {
       this.writes.finish(batchId, poll, backAgain(poll, error, retryMs));

@@ -3,22 +3,21 @@ import type { Statement } from '../../platform/database/database.js';
 /*
  * How a session is claimed, and what that costs.
  *
- * A row of session_polls says when its session is read next. A claim takes the rows that are due, writes into each when it will be
- * due after this read, and the batch: a row of poll_batches that is the lease of them all. While it lives nobody else claims its
- * sessions; when all its reads are done it is deleted; when its worker dies, the lease runs out, another worker deletes it and takes
- * batch_id off its sessions in the same transaction. So batch_id is the fence: whoever writes about a session names the batch it
- * was claimed in, and a worker that was thought dead finds another there, or none, and changes nothing.
+ * A row of session_polls holds the time at which its session is read next. A claim takes the rows that are due. It writes into each the
+ * due time after this read and the batch. The batch is a row of poll_batches, and the lease of all its sessions: while it exists, no
+ * other worker claims them. When all its reads are done, it is deleted. When its worker dies, the lease expires; another worker deletes
+ * the batch and clears batch_id of its sessions in the same transaction. So batch_id is the fence: every write about a session names the
+ * batch of its claim. A worker that was presumed dead finds another batch_id, or null, and changes nothing.
  *
- * So the claim is itself the reschedule: one narrow row written per poll, and nothing at all for an answer that did not change.
- * That a read succeeded is said by the batch being gone (claimed_at then is the time of the last good read); a read that
- * failed says so itself. The alternative, a lease in each row and a second write that releases it, costs a second update
- * per poll, and the due_at index makes neither of them HOT.
+ * So the claim is also the reschedule: one narrow row written per poll, and nothing for an unchanged response. A deleted batch means that
+ * the read succeeded; claimed_at is then the time of the last good read. A failed read is recorded explicitly. Rejected: a lease in each
+ * row, released by a second write. That costs a second update per poll, and because of the due_at index neither update is HOT.
  *
- * The price: a session that was read is claimed again only when the slowest read of its batch is over. That is SCS_TIMEOUT_MS and a
- * wait for a turn, by default not longer than POLL_MIN_INTERVAL_MS, before which it is not due anyway.
+ * The price: a session is claimed again only after the slowest read of its batch. That takes SCS_TIMEOUT_MS and a wait for a turn. By
+ * default this is not longer than POLL_MIN_INTERVAL_MS, before which the session is not due anyway.
  */
 
-/** Says when the claim was made, for all of its sessions: a timestamp per row would cost a microsecond each to read. */
+/** Inserts a batch and returns the time of the claim for all its sessions. A timestamp per row would cost a microsecond each to read. */
 export const OPEN_BATCH: Statement = {
   name: 'open_poll_batch',
   text: `
@@ -28,32 +27,33 @@ export const OPEN_BATCH: Statement = {
 };
 
 /**
- * The session by a subquery, not a join: with 20,000 sessions the planner read the whole table of them for a hash join of 500, which
- * was two thirds of the statement. By its primary key each costs 3 µs, however many there are.
+ * The session is read by a subquery. Rejected: a join. With 20,000 sessions the planner scanned their whole table for a hash join of 500,
+ * which was two thirds of the statement. By primary key each session costs 3 µs, whatever the size of the table.
  */
 const CLAIMED_COLUMNS = `
            p.session_id AS "sessionId", p.user_id AS "userId", p.phase, p.anchor_at AS "anchorAt", p.failures,
            p.not_found AS "notFound", encode(p.answer_hash, 'hex') AS "answerHash", encode(p.facts_hash, 'hex') AS "factsHash",
            p.answer_kept_at AS "answerKeptAt", s.expires_at AS "expiresAt", s.recorded_at AS "recordedAt"`;
 
-/** OFFSET 0 keeps the planner from making a join of it. */
+/** OFFSET 0 keeps the planner from turning the subquery into a join. */
 const SESSION_OF_POLL = `
     LATERAL (SELECT expires_at, recorded_at FROM onboarding_sessions WHERE id = p.session_id OFFSET 0) s`;
 
 /**
- * Not an anti-join: it may become a hash join, which gives up the order of the index. An array is computed once, and is a filter
- * that leaves the order alone. Live batches are few.
+ * Returns the condition that no live batch has claimed the row. Rejected: an anti-join, which may become a hash join and lose the order
+ * of the index. The array is computed once and filters without changing the order. Live batches are few.
  */
 const NOT_CLAIMED = (batchId: string) =>
   `(${batchId} IS NULL OR ${batchId} <> ALL (ARRAY(SELECT id FROM poll_batches)))`;
 
 /**
- * The oldest due first. MATERIALIZED, because a nested-loop plan may run a plain subquery again for every row of the other side,
- * and each run locks and takes a further batch. now() instead of clock_timestamp(), because only a stable function can be a bound
- * of the index scan; and in a subquery, because the planner would compare the time itself with what it remembers of due_at. It
- * remembers times that have passed since, expects next to nothing to be due, and then reads and sorts the whole backlog
- * to take one batch of it (14,500 due: 54 ms for 500; so 2 to 6). Without the time it takes a third of the table to be due, and
- * walks the index until the batch is full.
+ * Locks and returns due sessions, the longest overdue first.
+ * - MATERIALIZED: a nested-loop plan may run a plain subquery again for every row of the other side, and each run would lock a further
+ *   batch.
+ * - now() instead of clock_timestamp(): only a stable function can bound the index scan.
+ * - now() in a subquery: the planner would compare the time itself with its statistics of due_at. These hold times that have passed
+ *   since, so it expects next to no due rows, and reads and sorts the whole backlog for one batch (14,500 due: 54 ms for 500, instead of
+ *   2 to 6). Without the time it expects a third of the table to be due, and walks the index until the batch is full.
  */
 export const SELECT_DUE: Statement = {
   name: 'select_due_polls',
@@ -68,7 +68,7 @@ export const SELECT_DUE: Statement = {
     SELECT ${CLAIMED_COLUMNS} FROM due p, ${SESSION_OF_POLL} ORDER BY p.due_at`,
 };
 
-/** One session, whether due or not, unless it is being read. */
+/** Locks and returns one session, due or not. CLAIM skips it if it is being read. */
 export const SELECT_ONE: Statement = {
   name: 'select_one_poll',
   text: `
@@ -78,11 +78,11 @@ export const SELECT_ONE: Statement = {
 };
 
 /**
- * Runs under the row locks of the SELECT before it, and as a statement of its own sees what committed while that one waited: a
- * batch that another worker opened on the same row is visible here though it may not have been there.
+ * Claims rows that the preceding SELECT has locked. As a separate statement it sees what committed while the SELECT waited for its locks:
+ * a batch that another worker opened on the same row is visible here, though perhaps not to the SELECT.
  *
- * The arrays stand in subqueries so that the planner does not see how long they are: for 500 of 20,000 rows it reads the whole table,
- * which takes 11 ms of 17. What is claimed is at hand from the SELECT, and the primary key finds it in 4.
+ * The subqueries hide the lengths of the arrays from the planner. Otherwise, for 500 of 20,000 rows, it scans the whole table, which
+ * takes 11 of 17 ms. The SELECT has just read these rows, and the primary key finds them in 4 ms.
  */
 export const CLAIM: Statement = {
   name: 'claim_polls',
@@ -117,7 +117,10 @@ export const DELETE_EXPIRED_BATCHES: Statement = {
     RETURNING id::text`,
 };
 
-/** No index leads from a batch to its sessions: it would be written at every poll, and is wanted only after a crash. */
+/**
+ * Makes the sessions of expired batches due. No index leads from a batch to its sessions: it would be written at every poll but used only
+ * after a crash.
+ */
 export const RELEASE_BATCHES: Statement = {
   name: 'release_poll_batches',
   text: `
@@ -125,7 +128,7 @@ export const RELEASE_BATCHES: Statement = {
      WHERE batch_id = ANY($1::bigint[])`,
 };
 
-/** What a read that brought no answer leaves behind: `failures` and `not_found` as given, the last good read unchanged. */
+/** Records reads without a usable response: sets `failures` and `not_found` as given and leaves the last good read unchanged. */
 export const RECORD_FAILURES: Statement = {
   name: 'record_poll_failures',
   text: `
@@ -137,7 +140,10 @@ export const RECORD_FAILURES: Statement = {
      WHERE p.session_id = f.session_id AND p.batch_id = f.batch_id`,
 };
 
-/** After an answer that changed something, or that ended a row of failures. `kept` says that the answer is the last observation now. */
+/**
+ * Reschedules sessions after a response that changed something or that ended a series of failures. `kept`: the response is now the last
+ * observation.
+ */
 export const RESCHEDULE: Statement = {
   name: 'reschedule_polls',
   text: `
@@ -156,8 +162,8 @@ export const RESCHEDULE: Statement = {
 };
 
 /**
- * A closed session is watched for one read, as if it had been due. Its row is locked, so that an erasure is either seen here or finds
- * the poll. An erased session is not read any more.
+ * Makes a closed session due now, for a single read. Returns no row if the session is unknown or erased; an erased session is never read
+ * again. Its row is locked: either the erasure is seen here, or the erasure finds the poll.
  */
 export const WATCH_CLOSED: Statement = {
   name: 'watch_closed_session',
@@ -173,7 +179,10 @@ export const WATCH_CLOSED: Statement = {
     SELECT id FROM readable`,
 };
 
-/** Under the fence of a read that brought nothing: the read of another may be about to reopen the session, which must stay watched. */
+/**
+ * Deletes the poll of a closed session after a failed read. The batch is the fence: another read may be about to reopen the session,
+ * which must stay watched.
+ */
 export const STOP_CLOSED_POLL: Statement = {
   name: 'stop_poll_of_closed_session',
   text: `

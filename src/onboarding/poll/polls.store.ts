@@ -8,15 +8,14 @@ import type { SessionState } from '../rules/machine.rules.js';
 import type { ReadSession } from '../rules/read-plan.rules.js';
 import { phaseOf, planNextReadMs, scheduleSettings } from '../rules/schedule.rules.js';
 
-/** A session to be claimed. */
 interface DuePoll extends ReadSession {
   readonly sessionId: string;
   readonly userId: string;
-  /** SHA-1 of the last answer that was kept, hexadecimal; null before the first. */
+  /** SHA-1 (hex) of the last recorded response; null before the first. */
   readonly answerHash: string | null;
 }
 
-/** A session that this process may read now, and nobody else. */
+/** A session that only this process may read now. */
 export interface ClaimedPoll extends DuePoll {
   /** The database's clock at the claim. */
   readonly now: Date;
@@ -32,7 +31,7 @@ export interface PollBatch {
   readonly polls: readonly ClaimedPoll[];
 }
 
-/** A read that brought no answer about the session. */
+/** A read without a usable response about the session. */
 export interface FailedRead {
   readonly sessionId: string;
   readonly batchId: string;
@@ -44,12 +43,12 @@ export interface FailedRead {
 }
 
 /**
- * Nobody extends the lease of a read that a caller waits for, so it covers the longest there is: a wait for a turn, and on each of
- * the two path shapes a call, a token renewal and the call again.
+ * Longest duration of a read that a caller waits for, in timeouts of a call: a wait for a turn, and on each of the two path shapes a
+ * call, a token renewal and the call again. The lease must cover it, because it is not renewed.
  */
 const CALLS_PER_READ = 7;
 
-/** Claims, leases and releases. What a read brought is applied by SessionsStore. */
+/** Claims sessions, and renews and releases their leases. SessionsStore applies what was read. */
 @Injectable()
 export class PollsStore {
   private readonly worker = `${hostname()}:${process.pid}`;
@@ -62,12 +61,12 @@ export class PollsStore {
     this.settings = scheduleSettings(environment);
   }
 
-  /** The oldest due sessions, at most `limit`; null when none is due. */
+  /** Claims at most `limit` due sessions, the longest overdue first. Returns null if none is due. */
   async claimDue(limit: number): Promise<PollBatch | null> {
     return this.claim((tx) => tx.query<DuePoll>(sql.SELECT_DUE, [limit]), this.environment.POLL_LEASE_MS);
   }
 
-  /** One session, due or not; null while it is being read, or when it is not watched. */
+  /** Claims one session, due or not. Returns null if it is being read or not watched. */
   async claimOne(sessionId: string): Promise<PollBatch | null> {
     const leaseMs = Math.max(
       this.environment.POLL_LEASE_MS,
@@ -76,13 +75,13 @@ export class PollsStore {
     return this.claim((tx) => tx.query<DuePoll>(sql.SELECT_ONE, [sessionId]), leaseMs);
   }
 
-  /** Makes a closed session due once more; false when there is none, or its user has been erased. */
+  /** Makes a closed session due once more. Returns false if it does not exist or its user has been erased. */
   async watchClosed(sessionId: string, state: SessionState): Promise<boolean> {
     const rows = await this.database.query(sql.WATCH_CLOSED, [sessionId, phaseOf(state)]);
     return rows.length > 0;
   }
 
-  /** Takes back what `watchClosed` did when the read of the batch brought nothing. */
+  /** Reverts `watchClosed` after a failed read of the batch. */
   async stopWatchingClosed(sessionId: string, batchId: string): Promise<void> {
     await this.database.query(sql.STOP_CLOSED_POLL, [sessionId, batchId]);
   }
@@ -113,7 +112,7 @@ export class PollsStore {
     });
   }
 
-  /** The ids of the batches whose lease could be extended; the others are lost. */
+  /** Renews leases. Returns the ids of the renewed batches; the others are lost. */
   async extendLeases(batchIds: readonly string[]): Promise<Set<string>> {
     const rows = await this.database.query<{ id: string }>(sql.EXTEND_LEASES, [
       batchIds,
@@ -122,12 +121,12 @@ export class PollsStore {
     return new Set(rows.map((row) => row.id));
   }
 
-  /** Ends batches whose reads have all been applied. */
+  /** Deletes batches whose reads have all been applied. */
   async closeBatches(batchIds: readonly string[]): Promise<void> {
     await this.database.query(sql.CLOSE_BATCHES, [batchIds]);
   }
 
-  /** Ends batches whose worker died, and makes what they held due. Answers how many there were. */
+  /** Deletes batches whose lease has expired and makes their sessions due. Returns the number of these batches. */
   async releaseExpiredBatches(): Promise<number> {
     return this.database.transaction(async (tx) => {
       const expired = await tx.query<{ id: string }>(sql.DELETE_EXPIRED_BATCHES);

@@ -16,21 +16,21 @@ import { SessionsStore } from '../store/sessions.store.js';
 type Step<Kind extends ReadStep['kind']> = Extract<ReadStep, { readonly kind: Kind }>;
 
 const LOOK_AGAIN_MS = 50;
-/** Beyond the deadline of one call: for the poller's read that may be under way. */
+/** Added to the deadline of one call, for a read of the poller that may be in flight. */
 const WAIT_MARGIN_MS = 5_000;
 
-/** A read that waits for its claim. Its request is not sent yet, so every caller may join it. */
+/** A read that waits for its claim. Its request has not been sent, so every caller may join it. */
 interface WaitingRead {
-  /** The highest `oldest` among its callers. */
+  /** A read before this time is too old: the latest time among all callers. Infinity requires a new read. */
   readonly need: { oldest: number };
   readonly done: Promise<void>;
 }
 
-/** Reads one session now, for a caller who waits. Under the same claim as the poller, so that no session is read twice at once. */
+/** Reads one session for a waiting caller. It claims the session like the poller, so that no session is read twice at once. */
 @Injectable()
 export class SessionRefreshService {
   private readonly settings;
-  /** By session id: at most one, beside the read in flight. */
+  /** By session id. At most one per session, besides the read in flight. */
   private readonly waiting = new Map<string, WaitingRead>();
 
   constructor(
@@ -43,7 +43,7 @@ export class SessionRefreshService {
     this.settings = scheduleSettings(environment);
   }
 
-  /** Throws Problem not_found, session_closed, remote_unavailable. */
+  /** Reads the session now and returns it. Throws Problem not_found, session_closed or remote_unavailable. */
   async refresh(id: string): Promise<SessionRow> {
     const { closedAt, state } = await this.answers.getSession(id);
     if (closedAt !== null && !(await this.polls.watchClosed(id, state)))
@@ -52,7 +52,10 @@ export class SessionRefreshService {
     return this.answers.getSession(id);
   }
 
-  /** The session as read at most `maxAgeMs` ago. A closed one is answered as it is: it will not change here. */
+  /**
+   * Returns the session as read at most `maxAgeMs` ago. Returns a closed session as recorded, since it no longer changes here. Throws
+   * Problem not_found or remote_unavailable.
+   */
   async getFresh(id: string, maxAgeMs: number): Promise<SessionRow> {
     const session = await this.answers.getSession(id);
     const oldest = session.now.getTime() - maxAgeMs;
@@ -61,7 +64,7 @@ export class SessionRefreshService {
     return this.answers.getSession(id);
   }
 
-  /** Reads, or joins the read that waits for its claim. */
+  /** Starts a read, or joins the one that waits for its claim. */
   private readSince(id: string, oldest: number): Promise<void> {
     const joined = this.waiting.get(id);
     if (joined !== undefined) {
@@ -75,8 +78,8 @@ export class SessionRefreshService {
   }
 
   /**
-   * Claims, unless the read of another that was under way turns out to be young enough: then null. Nobody joins afterwards. A closed
-   * session is watched for this read: what shows life makes it watched again, anything else leaves it as it was.
+   * Claims the session. Returns null if another read ends meanwhile and is recent enough. Afterwards no caller can join. A closed session
+   * is watched for this read: a response that shows life reopens it, any other leaves it as it was. Throws Problem remote_unavailable.
    */
   private async claim(id: string, need: WaitingRead['need']): Promise<PollBatch | null> {
     const deadline = performance.now() + this.environment.SCS_TIMEOUT_MS + WAIT_MARGIN_MS;
@@ -90,7 +93,7 @@ export class SessionRefreshService {
           await new Promise((resolve) => setTimeout(resolve, LOOK_AGAIN_MS));
           continue;
         }
-        // A read of a closed session has ended. For a refresh it was sent too early, unless the user has been erased meanwhile.
+        // A read of a closed session has ended. A refresh needs one that was sent later, unless the user has been erased meanwhile.
         if (need.oldest < Infinity || !(await this.polls.watchClosed(id, state))) return null;
       } while (performance.now() < deadline);
     } finally {
@@ -101,7 +104,10 @@ export class SessionRefreshService {
     });
   }
 
-  /** The batch is closed once the outcome of the read is written: one that is gone says that the read was good. */
+  /**
+   * Reads the session and closes the batch after the outcome is written, because a deleted batch means a good read. Throws Problem
+   * remote_unavailable.
+   */
   private async readClaimed(batch: PollBatch): Promise<void> {
     const poll = batch.polls[0]!;
     const step = planRead(
@@ -134,7 +140,7 @@ export class SessionRefreshService {
     try {
       await this.sessions.applyReadings([{ sessionId, batchId: batch.id, reading, answer }]);
     } catch (error) {
-      // Then nothing can be written now, and the lease runs out as that of a process that died.
+      // Nothing can be written now. The lease expires like that of a dead process.
       if (isDatabaseUnavailable(error)) throw error;
       await this.postpone(batch, planSetAside(sqlState(error) ?? 'unknown'));
       await this.polls.closeBatches([batch.id]);

@@ -9,27 +9,27 @@ import { SessionsStore } from '../store/sessions.store.js';
 import type { BatchReading } from '../store/sessions.store.js';
 import { bytesToWrite, countOfSet } from '../rules/write-sets.rules.js';
 
-/** In one transaction; more would hold its row locks for longer than the statements save. */
+/** Readings per transaction. A larger one would hold its row locks for longer than the saved statements are worth. */
 const READINGS_PER_WRITE = 500;
 const RETRY_MS = 250;
 /**
- * How long results gather before they are written. Each write is eleven round trips however much it holds, and at 10,000 reads
- * a second without a wait it held five changes. Beside the seconds between two reads of a session nobody notices the wait.
+ * How long results gather before they are written. Each write takes eleven round trips whatever its size. Without a wait, a write at
+ * 10,000 reads a second held only five changes. Beside the seconds between two reads of a session, the wait is negligible.
  */
 const GATHER_MS = 50;
 
-/** Of answers that wait to be written; beyond it no more are read, or a remote service that sends much would fill the memory. */
+/** Bytes of responses that may wait to be written. Beyond it no more are read, or large responses would fill the memory. */
 const MOST_WAITING_BYTES = 64 * 1024 * 1024;
 
 interface LiveBatch {
-  /** Reads whose result is not written yet. */
+  /** Reads whose result is not yet written. */
   remaining: number;
 }
 
 /**
- * Writes what the poller read. Results gather for a moment, and while a write is under way, and go together into the next, so the
- * sets grow with the load. An answer that changed nothing is only counted. A batch is closed after its last result is written, and not before:
- * it is the fence of them all.
+ * Writes what the poller read. Results gather for a moment, and during a write in progress, and are then written together, so the sets
+ * grow with the load. An unchanged response is only counted. A batch is closed only after its last result is written: it is the fence of
+ * all of them.
  */
 @Injectable()
 export class PollWrites {
@@ -50,12 +50,12 @@ export class PollWrites {
     this.live.set(batch.id, { remaining: batch.polls.length });
   }
 
-  /** False once the lease was lost: the sessions belong to somebody else, and their reads are dropped. */
+  /** Returns false once the lease is lost: another worker may claim the sessions, and their reads are dropped. */
   isLive(batchId: string): boolean {
     return this.live.has(batchId);
   }
 
-  /** More was read than the database takes at the moment: read nothing else until it has. */
+  /** Returns whether reads outpace the database. If so, start no further read. */
   get isBehind(): boolean {
     return this.waitingBytes > MOST_WAITING_BYTES;
   }
@@ -76,7 +76,7 @@ export class PollWrites {
     if (!this.writing && this.hasWork()) void this.write();
   }
 
-  /** Extends the lease of every batch that is not finished; forgets those that were lost. */
+  /** Renews the lease of every unfinished batch and drops those that are lost. */
   async extendLeases(): Promise<void> {
     const ids = [...this.live.keys()];
     if (ids.length === 0) return;
@@ -87,7 +87,7 @@ export class PollWrites {
     }
   }
 
-  /** Resolves when everything is written, or at the deadline, an instant of `performance.now()`. */
+  /** Resolves when everything is written, or at `deadline`, an instant of `performance.now()`. */
   async drained(deadline: number): Promise<void> {
     while ((this.writing || this.hasWork()) && performance.now() < deadline) await pause(10);
   }
@@ -111,7 +111,7 @@ export class PollWrites {
         await this.writeFailures();
         await this.closeFinished();
       } catch (error) {
-        // What was read is kept and written when the database is back, unless the lease is lost by then.
+        // The results are retained and written once the database is back, unless their lease is lost by then.
         this.logger.warn(
           `poll results wait for the database: ${error instanceof Error ? error.message : String(error)}`,
         );
@@ -125,7 +125,7 @@ export class PollWrites {
   }
 
   private async writeReadings(): Promise<void> {
-    // Those that come meanwhile gather for the next write.
+    // Results that arrive meanwhile gather for the next write.
     for (let left = this.readings.length; left > 0;) {
       const next = this.readings.slice(0, Math.min(left, READINGS_PER_WRITE));
       const readings = next.slice(0, countOfSet(next, bytesToWrite));
@@ -151,7 +151,7 @@ export class PollWrites {
     }
   }
 
-  /** One session that cannot be saved must not keep the others from it. */
+  /** Postpones a session that cannot be saved, so that it does not block the others. */
   private setAside({ sessionId, batchId }: BatchReading, error: unknown): void {
     const state = sqlState(error) ?? 'unknown';
     this.logger.error(
