@@ -12,21 +12,21 @@ export interface EndingSession {
   readonly recordedAt: Date;
 }
 
-/** A reason to close that has been seen on consecutive reads, and is not believed yet. */
+/** A reason to close that consecutive reads have given and that is not yet accepted. */
 export interface Ending {
   readonly since: Date;
   readonly reads: number;
 }
 
-/** How many reads must give the reason, beside the time that it must last (`endEvidenceMs`). */
+/** Number of reads that must give the reason, in addition to the time that it must last (`endEvidenceMs`). */
 const END_EVIDENCE_READS = 5;
 
-/** The sample of the interface shows a lifetime of one day. What claims more than a year is taken to say nothing. */
+/** Longest believable lifetime. The example in the interface shows one day; more than a year is taken as meaningless. */
 const LONGEST_LIFETIME_MS = 365 * 86_400_000;
 
 /**
- * Returns why time alone ends the watch now, or null. What happens at expiresAt is not specified: a session that the remote service
- * never calls expired is given the same late window after its expiresAt, so that an abandoned one is not read for ever.
+ * Returns why time alone ends the watch now, or null. What happens at expiresAt is not specified. A session that the remote service never
+ * calls expired gets the same late window after its expiresAt, so that an abandoned session is not read forever.
  */
 export function findEnd(session: EndingSession, now: Date, settings: ScheduleSettings): CloseReason | null {
   const isOver = (from: number, windowMs: number) => now.getTime() - from >= windowMs;
@@ -42,15 +42,16 @@ export function findEnd(session: EndingSession, now: Date, settings: ScheduleSet
   }
 }
 
-/** A session does not expire before it was started, nor a year later, whatever the remote service says. */
+/** Returns expiresAt, limited to the year after the start. */
 function believableEnd({ expiresAt, recordedAt }: EndingSession): number {
   const start = recordedAt.getTime();
   return Math.min(Math.max(expiresAt.getTime(), start), start + LONGEST_LIFETIME_MS);
 }
 
 /**
- * Returns whether a reason to close is believed now. Time that passes is; a claim of the remote service (that the session is gone, or
- * an expiresAt that it may not have said for long) must last, so that a deployment of it that sends nonsense closes nothing. `before` is the evidence so far.
+ * Returns whether a reason to close is accepted now, and the evidence so far. Elapsed time is accepted at once. An assertion of the
+ * remote service (`isClaim`: the session is gone, or an expiresAt that may be new) must last, so that a faulty deployment of that service
+ * closes nothing. `before` is the evidence up to now.
  */
 export function weighEnd(
   reason: CloseReason | null,

@@ -1,17 +1,17 @@
 import { takeCell } from '../../platform/rate/cell-rate.rules.js';
 
-/** How often one session may change what is recorded and told of it: far more than an onboarding needs, few enough to store. */
+/** How often one session may change what is recorded and announced: far more often than an onboarding needs, and few enough to store. */
 const CHANGES = { amount: 30, periodMs: 3_600_000 };
 
-/** What is remembered of a session's changes. */
+/** The change counter of a session. */
 export interface ChangeRecord {
-  /** When all changes counted so far are forgotten (see cell-rate.ts); null before the first. */
+  /** When all changes counted so far are forgotten (see cell-rate.rules.ts); null before the first. */
   readonly changesClearAt: Date | null;
-  /** Since when changes are held back; null once an hour's changes are forgotten. */
+  /** Since when changes are held back. Null again at the first change after all earlier ones are forgotten. */
   readonly flappingSince: Date | null;
 }
 
-/** Counts a change, and returns whether it is recorded now or held back. One that `mustPass` is recorded whether there is room or not. */
+/** Counts a change. Returns whether it is recorded now or held back. A change that `mustPass` is always recorded. */
 export function countChange(
   before: ChangeRecord,
   mustPass: boolean,

@@ -1,16 +1,18 @@
 /**
- * What a session's flags mean. The interface (section 3) shows three situations; every other combination of flags is possible on
- * the wire and explained nowhere. So the state is a pure function of one observation and of the start, by the first rule below
- * that holds, and what no rule describes is `unrecognised`: kept whole, announced, watched on, never guessed.
+ * The meaning of a session's flags. The interface (section 3) shows three situations; every other combination of flags is possible on the
+ * wire and described nowhere. So the state is a pure function of one observation and of the start, decided by the first matching rule
+ * below. What no rule describes is `unrecognised`: recorded completely, announced, still watched, never guessed.
  *
- * - `awaiting_owner`: entered at the start. The PV owner has the startUrl; nothing moved since.
- * - `awaiting_installation`: inferred, since no flag says that the owner has finished the web flow. Left when it comes online or expires.
- * - `online`: at least one inverter is online. Never left: a later answer that says less changes inverters, not the state.
- * - `expired`: the remote service says so. An installation may still come online late, so it is watched on for a while.
- * - `lost`: answered 404/410 repeatedly on every path shape. Not a rule over flags, since there are none: see reconcile.ts. Left when
- *   the remote service knows the session again.
- * - `unrecognised`: flags that the interface does not describe, or more inverters than a session can have. Left as soon as a response
- *   is one that it does.
+ * - `awaiting_owner`: entered at the start, and nothing has changed since. The PV owner has the startUrl.
+ * - `awaiting_installation`: inferred, since no flag states that the owner has finished the web flow. Normally left for `online` or
+ *   `expired`.
+ * - `online`: finished, with at least one inverter. No later response leaves it: one that states less changes the inverters, not the
+ *   state.
+ * - `expired`: the remote service says so. An installation may still come online late, so the session is watched for a while longer.
+ * - `lost`: the remote service repeatedly returned 404 or 410 on every path shape. Not a rule over flags, since there are none: see
+ *   reconcile.rules.ts. Left when the remote service knows the session again.
+ * - `unrecognised`: flags that the interface does not describe, or more inverters than a session can have. Left at the first response
+ *   that it does describe.
  */
 export const SESSION_STATES = [
   'awaiting_owner',
@@ -23,27 +25,27 @@ export const SESSION_STATES = [
 
 export type SessionState = (typeof SESSION_STATES)[number];
 
-/** Whether the remote service said so, or we conclude it from what it said. */
+/** Whether the remote service stated it, or we conclude it from what it stated. */
 export type Basis = 'observed' | 'inferred';
 
-/** What one answer says about a session (interface section 2.5). */
+/** The content of one response about a session (interface section 2.5). */
 export interface Observation {
   readonly finished: boolean;
   readonly active: boolean;
-  /** Absent in the start answer: null. */
+  /** Null if absent, as in the response to a start. */
   readonly expired: boolean | null;
   readonly updatedAt: Date;
   readonly inverters: readonly string[];
 }
 
-/** What a session is, whether we know or conclude it, and by which rule. */
+/** The classification of a session: its state, whether it is observed or inferred, and the rule. */
 export interface Verdict<State extends SessionState = SessionState> {
   readonly state: State;
   readonly basis: Basis;
   readonly rule: string;
 }
 
-/** The states that flags can say. */
+/** The states that flags can express. */
 export type FlaggedState = Exclude<SessionState, 'lost'>;
 
 interface Rule extends Verdict<FlaggedState> {
@@ -51,14 +53,14 @@ interface Rule extends Verdict<FlaggedState> {
 }
 
 /**
- * What one session may list. A location has tens of inverters, a large roof with one for each panel some hundreds; each of them costs
- * a row and an event, so a list of thousands is taken for an error of the remote service.
+ * Maximum number of inverters in one session. A location has tens, a large roof with one per panel some hundreds. Each costs a row and an
+ * event, so a list of thousands is treated as an error of the remote service.
  */
 export const MAX_INVERTERS = 1_000;
 
 const isOpen = (seen: Observation) => !seen.finished && seen.active && seen.expired !== true;
 
-/** The first rule that holds decides; the last rule always holds. */
+/** The first rule that matches decides; the last rule always matches. */
 export const RULES: readonly Rule[] = [
   {
     rule: 'too_many_inverters',
@@ -90,22 +92,22 @@ export const RULES: readonly Rule[] = [
   { rule: 'undescribed_flags', state: 'unrecognised', basis: 'observed', holds: () => true },
 ];
 
-/** What the flags of one answer mean by themselves. `startedUpdatedAt` is the updatedAt of the start answer. */
+/** Returns what the flags of one response mean by themselves. `startedUpdatedAt` is the updatedAt of the response to the start. */
 export function classify(seen: Observation, startedUpdatedAt: Date): Verdict<FlaggedState> {
   const { state, basis, rule } = RULES.find(({ holds }) => holds(seen, startedUpdatedAt))!;
   return { state, basis, rule };
 }
 
-/** The transition from `previous` that `verdict` makes, or null where it makes none. */
+/** Returns the transition from `previous` to `verdict`, or null if there is none. */
 export function next(previous: SessionState | null, verdict: Verdict): Verdict | null {
   if (previous === 'online' || previous === verdict.state) return null;
   return verdict;
 }
 
-/** While the web flow is open its startUrl is of use. */
+/** The states in which the web flow is open and its startUrl usable. */
 export const OPEN_STATES: readonly SessionState[] = ['awaiting_owner', 'awaiting_installation'];
 
-/** The transitions that answers can cause, for the diagram in the README; `lost` is entered from any state but online. */
+/** Returns the transitions that responses can cause, for the diagram in the README; `lost` is entered from any state but online. */
 export function transitionsOfMachine(): (readonly [SessionState, SessionState])[] {
   const reachable = [...new Set([...RULES.map(({ state }) => state), 'lost' as const])];
   return SESSION_STATES.filter((from) => from !== 'online').flatMap((from) =>

@@ -8,7 +8,7 @@ const MOVED = new Date('2026-11-20T10:05:00Z');
 
 type Classify = (seen: Observation, startedUpdatedAt: Date) => { readonly state: SessionState };
 
-/** The contract's table, said once more and in another form: from the narrowest claim to the widest. */
+/** Returns the state by the contract's table, written in another form: from the most specific case to the most general. */
 function stateByContract({ finished, active, expired, inverters, updatedAt }: Observation): SessionState {
   const listed = inverters.length;
   if (finished && listed >= 1) return 'online';
@@ -34,7 +34,7 @@ const EVERY_OBSERVATION: readonly Observation[] = FLAGS.flatMap((finished) =>
   ),
 );
 
-/** The combinations that `classified` explains otherwise than the contract, from every previous state. */
+/** Returns the combinations that `classified` explains differently from the contract, from every previous state. */
 function differences(classified: Classify): string[] {
   return [null, ...SESSION_STATES].flatMap((previous) =>
     EVERY_OBSERVATION.filter((seen) => {

@@ -5,9 +5,9 @@ import { planNextReadMs } from './schedule.rules.js';
 import type { ScheduleSettings, WatchedSession } from './schedule.rules.js';
 import type { Reading } from './reconcile.rules.js';
 
-/** What a read of a session brought. */
+/** The result of reading a session. */
 export type SessionRead =
-  /** Byte for byte the answer that was kept last. */
+  /** Byte for byte the last recorded response. */
   | { readonly kind: 'unchanged' }
   | {
       readonly kind: 'observed';
@@ -16,19 +16,19 @@ export type SessionRead =
     }
   /** 404 or 410 on every path shape. */
   | { readonly kind: 'not_found'; readonly answer: KeptAnswer }
-  /** Sent, and no usable answer came back. */
+  /** Sent, but without a usable response. */
   | { readonly kind: 'failed'; readonly error: string; readonly retryAfterMs?: number }
-  /** Not sent, or turned away unread: says nothing about the session. */
+  /** Not sent, or refused unread: says nothing about the session. */
   | { readonly kind: 'not_sent'; readonly reason: string; readonly retryAfterMs?: number };
 
-/** An answer as it is kept in session_observations. */
+/** A response as recorded in session_observations. */
 export interface KeptAnswer {
   readonly httpStatus: number;
-  /** JSON text as it came; null for an answer without one, such as a 404. */
+  /** JSON text as received; null for a response without one, such as a 404. */
   readonly body: string | null;
   /** SHA-1 of the body, hex. */
   readonly hash: string;
-  /** SHA-1 of what the body says in documented fields, hex; null for an answer without a body. */
+  /** SHA-1 (hex) of the documented fields of the body; null for a response without a body, and for the response to a start. */
   readonly factsHash: string | null;
 }
 
@@ -44,28 +44,28 @@ export type ReadStep =
       readonly retryMs: number;
     };
 
-/** An answer that differs from the one kept in nothing that is read takes its place at most this often. */
+/** A response that differs from the recorded one only in bytes, not in facts, replaces it at most this often. */
 const KEEP_AGAIN_MS = 3_600_000;
 
-/** A session whose answer cannot be saved is set aside for this long, with the reason in last_error. */
+/** How long a session is postponed if its response cannot be saved; last_error gives the reason. */
 const SET_ASIDE_MS = 15 * 60_000;
 
 /**
- * Reads in a row, on every path shape, after which a session is `lost`. With the backoff between them that is about four minutes
- * at the default floor: long enough for a deployment of the remote service to pass, and the worse failure would be to go on
- * telling a customer to wait.
+ * Consecutive reads, each with 404 or 410 on every path shape, after which a session is `lost`. With backoff this takes about four
+ * minutes at the default floor: long enough for a deployment of the remote service. To wait longer would be worse, because the customer
+ * would still be told to wait.
  */
 export const LOST_AFTER_READS = 5;
 
 /** What is known of a session when it is read. */
 export interface ReadSession extends WatchedSession, EndingSession {
   readonly notFound: number;
-  /** Of the answer that is kept; null before the first. */
+  /** Of the recorded response; null before the first. */
   readonly factsHash: string | null;
   readonly answerKeptAt: Date | null;
 }
 
-/** Returns what to write after `read`. Total over every kind of read. */
+/** Returns what to write after `read`, for every kind of read. */
 export function planRead(
   poll: ReadSession,
   read: SessionRead,
@@ -102,7 +102,7 @@ export function planRead(
   function unchanged(answer: KeptAnswer | null): ReadStep {
     const isOld = poll.answerKeptAt === null || now.getTime() - poll.answerKeptAt.getTime() >= KEEP_AGAIN_MS;
     const kept = isOld ? answer : null;
-    // An answer that ends a row of failures has to be written, and so has the end of the watch, though the session is the same.
+    // A response that ends a series of failures, or the watch, must be written even if the session is the same.
     const isSame = poll.failures === 0 && poll.notFound === 0 && findEnd(poll, now, settings) === null;
     return kept === null && isSame
       ? { kind: 'nothing' }
@@ -122,7 +122,7 @@ export function planRead(
   }
 }
 
-/** What to write about a session whose answer the database refuses. */
+/** Returns what to write about a session whose response the database rejects. */
 export const planSetAside = (sqlState: string): Extract<ReadStep, { readonly kind: 'postpone' }> => ({
   kind: 'postpone',
   failures: 1,

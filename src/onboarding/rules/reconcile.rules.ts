@@ -10,13 +10,13 @@ import type { Phase, ScheduleSettings } from './schedule.rules.js';
 import { changeEvents, factsOf, flappingEvent } from './session-events.rules.js';
 import type { EventSubject, InverterChanges } from './session-events.rules.js';
 
-/** A session as our records hold it, before an answer is applied. */
+/** A session as recorded, before a reading is applied. */
 export interface SessionRecord extends EventSubject, ChangeRecord {
   readonly finished: boolean;
   readonly startedUpdatedAt: Date;
   readonly expiresAt: Date;
   readonly recordedAt: Date;
-  /** When what is recorded of it changed last. */
+  /** When the record last changed. */
   readonly changedAt: Date;
   readonly closedAt: Date | null;
   /** When the phase began; null when the session is not watched. */
@@ -26,12 +26,12 @@ export interface SessionRecord extends EventSubject, ChangeRecord {
   readonly inverters: readonly { readonly id: string; readonly missing: boolean }[];
 }
 
-/** What a read of a session brought that is worth applying. */
+/** What is to be applied to a session, usually after a read. */
 export type Reading =
   | { readonly kind: 'observed'; readonly observation: Observation & { readonly expiresAt: Date } }
   | { readonly kind: 'unchanged' }
   | { readonly kind: 'gone' }
-  /** No answer, but what the rules of today make of all the answers kept. */
+  /** Not a response: what the current rules make of all recorded responses. */
   | { readonly kind: 'rederived'; readonly verdict: Verdict };
 
 /** How a session is watched from now on. */
@@ -41,19 +41,19 @@ export interface Watch extends ChangeRecord {
   readonly ending: Ending | null;
 }
 
-/** Everything that a reading changes; events in the order in which they are to be read. */
+/** Everything that a reading changes. Events are in the order of their publication. */
 export interface Decision {
-  /** Whether the reading changes what is recorded of the session, beside when it was read. */
+  /** Whether the reading changes the record of the session, apart from the time of the read. */
   readonly isRecorded: boolean;
   readonly transition: Verdict | null;
-  /** Seen for the first time, or again after having been missing. */
+  /** Seen for the first time, or again after being missing. */
   readonly listed: readonly string[];
   readonly missing: readonly string[];
-  /** Why watching ends with this reading. */
+  /** Why this reading ends the watch; null if it does not. */
   readonly close: CloseReason | null;
-  /** A closed session shows life: it is watched again. */
+  /** A closed session shows life and is watched again. */
   readonly isReopened: boolean;
-  /** Null when the session is not watched any more. */
+  /** Null if the session is no longer watched. */
   readonly watch: Watch | null;
   readonly events: readonly NewEvent[];
 }
@@ -82,7 +82,7 @@ export function reconcile(
   const transition = reading.kind === 'rederived' ? verdict : next(session.state, verdict);
   const state = transition?.state ?? session.state;
   const inverters = compareInverters(session, reading, verdict);
-  // Or a session that is now lost, now expired would be watched for ever.
+  // Only a change of phase restarts the window, or a session that alternates between lost and expired would be watched forever.
   const isSamePhase = phaseOf(state) === phaseOf(session.state);
   const anchorAt = isSamePhase ? (session.anchorAt ?? now) : now;
   const { reason, close, ending } = planEnd(session, state, reading, anchorAt, now, settings);
@@ -120,7 +120,7 @@ export function reconcile(
   };
 }
 
-/** The session changes too often: what was read now is left out, and read again. */
+/** Returns the decision for a session that changes too often: the reading is dropped, and the session is read again. */
 function holdBack(session: SessionRecord, record: ChangeRecord, now: Date): Decision {
   const facts = factsOf(session, session, session.state, presentOf(session), now);
   return {
@@ -159,13 +159,13 @@ function planEnd(
   const observed = reading.kind === 'observed' ? reading.observation : null;
   const expiresAt = observed?.expiresAt ?? session.expiresAt;
   const isFinished = observed?.finished ?? session.finished;
-  // A session whose flags take back that it is online has not settled: it ends as one that was never online.
+  // If an online session is no longer finished, it has not settled: it ends like one that was never online.
   const phase = state === 'online' && !isFinished ? 'awaiting_installation' : phaseOf(state);
   const isGone = reading.kind === 'gone';
   const reason = isGone
     ? 'lost'
     : findEnd({ phase, anchorAt, expiresAt, recordedAt: session.recordedAt }, now, settings);
-  // An expiresAt that may have been said for the first time a moment ago is no more than a claim, whatever else has changed since.
+  // If the record changed recently, its expiresAt may be new, whatever else changed. A new expiresAt is only an assertion.
   const isRecent = now.getTime() - session.changedAt.getTime() < settings.endEvidenceMs;
   const endsByExpiry = phase !== 'settling' && phase !== 'late';
   const isClaim = isGone || expiresAt.getTime() !== session.expiresAt.getTime() || (endsByExpiry && isRecent);
@@ -181,7 +181,7 @@ function compareInverters(session: SessionRecord, reading: Reading, verdict: Ver
     return { listed: [], missing: [], present: presentOf(session) };
   }
   const ids = new Set(reading.observation.inverters);
-  // Of a session that names others at every read, no more are recorded than one answer may list.
+  // If a session lists other inverters at every read, no more are recorded in total than one response may list.
   let room = MAX_INVERTERS - known.size;
   const present = [...ids].filter((id) => known.has(id) || room-- > 0);
   return {

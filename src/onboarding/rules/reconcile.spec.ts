@@ -174,7 +174,7 @@ describe('reconcile', () => {
     expect(names(ONLINE, observed({ inverters: ['a', 'b'] }), late)).toEqual(['session.closed']);
   });
 
-  /** The names of the events of equal readings one hour after the other. */
+  /** Returns the names of the events of equal readings, one hour apart. */
   function hourly(session: SessionRecord, reading: Reading, hours: number, from = NOW) {
     let record = session;
     return Array.from({ length: hours }, (_, hour) => {

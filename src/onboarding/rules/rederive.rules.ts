@@ -1,7 +1,7 @@
 import { classify, next } from './machine.rules.js';
 import type { Observation, SessionState, Verdict } from './machine.rules.js';
 
-/** A kept answer as the rules see it; null for one that says that there is no such session. */
+/** A recorded response as the rules see it; null for a 404 or 410. */
 export type ReplayedAnswer = Observation | null;
 
 export interface SessionHistory {
@@ -9,7 +9,7 @@ export interface SessionHistory {
   readonly state: SessionState;
   readonly rule: string;
   readonly startedUpdatedAt: Date;
-  /** In the order in which they came. */
+  /** Oldest first. */
   readonly answers: readonly ReplayedAnswer[];
 }
 
@@ -19,10 +19,10 @@ export interface RederivedChange {
   readonly verdict: Verdict;
 }
 
-/** Kept only once it had been answered often enough, see LOST_AFTER_READS. */
+/** A 404 or 410 is recorded only after LOST_AFTER_READS reads. */
 const LOST: Verdict = { state: 'lost', basis: 'observed', rule: 'not_found_on_every_path' };
 
-/** What today's rules make of a session's history where that differs from what it is; null where it does not. */
+/** Returns the state that the current rules derive from a session's history, if it differs from the present state; else null. */
 export function planRederivation({
   id,
   state: from,

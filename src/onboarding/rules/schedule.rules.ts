@@ -1,23 +1,26 @@
 import type { Environment } from '../../platform/env/environment.js';
 import type { SessionState } from './machine.rules.js';
 
-/** Why a session is watched; decides how often it is read and until when. */
+/** Why a session is watched. Decides how often it is read, and until when. */
 export type Phase = 'awaiting_owner' | 'awaiting_installation' | 'settling' | 'late' | 'unrecognised';
 
 /** Configuration of the schedule, in milliseconds. */
 export interface ScheduleSettings {
-  /** POLL_MIN_INTERVAL_MS and POLL_MAX_INTERVAL_MS: hold whatever the phase. */
+  /** POLL_MIN_INTERVAL_MS and POLL_MAX_INTERVAL_MS: the limits in every phase. */
   readonly minIntervalMs: number;
   readonly maxIntervalMs: number;
   /** SETTLE_HOURS. */
   readonly settleMs: number;
   /** LATE_ONLINE_DAYS. */
   readonly lateMs: number;
-  /** How long something that ends the watch must be said for it to be believed. */
+  /** How long an assertion that ends the watch must last before it is accepted. */
   readonly endEvidenceMs: number;
 }
 
-/** In floors, so that whatever shortens the schedule shortens this too: 6 hours by default, longer than any deployment. */
+/**
+ * In multiples of the floor, so that every setting that shortens the schedule shortens this too. Default: 6 hours, longer than any
+ * deployment.
+ */
 const END_EVIDENCE_INTERVALS = 1_440;
 
 export const scheduleSettings = (environment: Environment): ScheduleSettings => ({
@@ -32,17 +35,20 @@ export interface WatchedSession {
   readonly phase: Phase;
   /** When the phase began, by the database's clock. */
   readonly anchorAt: Date;
-  /** Reads in a row that failed or found nothing. */
+  /** Consecutive reads that failed or found nothing. */
   readonly failures: number;
 }
 
 /**
- * How often, as a share of the time spent in the phase: somebody is watching a screen in the first minutes, hardly anybody
- * after a day. A twentieth means that a change is seen at most 5 % later than it could have been.
+ * Interval as a share of the time spent in the phase: in the first minutes somebody watches a screen, after a day hardly anybody does.
+ * With a twentieth, a change is seen at most 5 % later than it could have been.
  */
 const SHARE_OF_AGE = 1 / 20;
 
-/** Times the floor, in the beginning of the phase: nobody waits for a further inverter or for an expired session. */
+/**
+ * Shortest interval at the beginning of a phase, in multiples of the floor: nobody waits for a further inverter or for an expired
+ * session.
+ */
 const LEAST_INTERVALS: Readonly<Record<Phase, number>> = {
   awaiting_owner: 1,
   awaiting_installation: 1,
@@ -51,12 +57,12 @@ const LEAST_INTERVALS: Readonly<Record<Phase, number>> = {
   late: 8,
 };
 
-/** Spreads sessions that were started or overdue together; upwards only, so that the floor holds. */
+/** Spreads sessions that were started together or are overdue together. Upwards only, so that the floor holds. */
 const JITTER = 0.1;
 
 const clamp = (value: number, least: number, most: number) => Math.max(least, Math.min(most, value));
 
-/** When to read next, counted from `now`, in milliseconds. `random` is in [0, 1). */
+/** Returns when to read next, in milliseconds from `now`. `random` is in [0, 1). */
 export function planNextReadMs(
   session: WatchedSession,
   now: Date,
@@ -72,12 +78,12 @@ export function planNextReadMs(
   return Math.min(maxIntervalMs, base * (1 + JITTER * random));
 }
 
-/** The phase that a state puts a session in. */
+/** Returns the phase of a session in this state. */
 export function phaseOf(state: SessionState): Phase {
   switch (state) {
     case 'online':
       return 'settling';
-    // Little is left to come of either.
+    // Little more is expected of either.
     case 'expired':
     case 'lost':
       return 'late';

@@ -2,7 +2,7 @@ import type { EventPayloads, NewEvent, SessionFacts } from '../../events/catalog
 import type { CloseReason } from './ending.rules.js';
 import type { Basis, SessionState, Verdict } from './machine.rules.js';
 
-/** A session as far as events tell of it. */
+/** The part of a session that events contain. */
 export interface EventSubject {
   readonly id: string;
   readonly userId: string;
@@ -16,10 +16,10 @@ export interface EventSubject {
 }
 
 export interface InverterChanges {
-  /** Seen for the first time, or again after having been missing. */
+  /** Seen for the first time, or again after being missing. */
   readonly listed: readonly string[];
   readonly missing: readonly string[];
-  /** Those of our records that are online after the reading. */
+  /** Recorded inverters that are online after the reading. */
   readonly present: readonly string[];
 }
 
@@ -39,17 +39,17 @@ const EVENT_OF_STATE = {
   unrecognised: 'session.unrecognised',
 } as const satisfies Record<SessionState, keyof EventPayloads | null>;
 
-/** Ids of inverters that an event of a session repeats. All of them stand in the session itself. */
+/** Maximum number of inverter ids in an event of a session. The session itself lists all of them. */
 const INVERTERS_PER_EVENT = 100;
 
-/** Returns the events of a change, in the order in which they are to be read. */
+/** Returns the events of a change, in the order of their publication. */
 export function changeEvents(
   facts: SessionFacts,
   { transition, inverters, close, isReopened }: SessionChange,
 ): NewEvent[] {
   const subject = facts.sessionId;
   const entered = transition === null ? null : EVENT_OF_STATE[transition.state];
-  // The list stands in the events of the session only: repeated for each inverter it would grow with the square of their number.
+  // Only events of the session contain the list: repeated for each inverter, it would grow with the square of their number.
   const { inverters: _, ...inverterFacts } = facts;
   const ofInverter = (name: 'inverter.online' | 'inverter.missing') => (inverterId: string) =>
     ({ name, subject, data: { ...inverterFacts, inverterId } }) as const;
@@ -64,7 +64,7 @@ export function changeEvents(
   ];
 }
 
-/** Returns the event that stands for all changes of a session that are held back. */
+/** Returns the event that stands for all held-back changes of a session. */
 export const flappingEvent = (facts: SessionFacts): NewEvent => ({
   name: 'session.flapping',
   subject: facts.sessionId,
