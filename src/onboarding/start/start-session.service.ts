@@ -16,14 +16,14 @@ import { StartsStore } from './starts.store.js';
 import type { HeldStart, WantedSession } from './starts.store.js';
 
 /**
- * A lost answer to a start cannot be asked about, but a second start harms nobody: the first session is an orphan that expires
- * unused. Once, not more: a service that loses every answer would collect orphans.
+ * A start whose response is lost is sent once more. The remote service has no look-up for a lost start, but a second one is harmless: the
+ * first session is an orphan that expires unused. Not more often, or a service that loses every response would collect orphans.
  */
 const MAX_ATTEMPTS = 2;
 const LOOK_AGAIN_MS = 50;
 const DEFAULT_RETRY_AFTER_SECONDS = 5;
 
-/** Starts a session, or finds the one that a double click already started. */
+/** Starts a session, or returns the one that a double click has already started. */
 @Injectable()
 export class StartSessionService {
   constructor(
@@ -35,7 +35,7 @@ export class StartSessionService {
     private readonly drift: ContractDrift,
   ) {}
 
-  /** Throws Problem not_found, remote_rejected, remote_unavailable. */
+  /** Throws Problem not_found, remote_rejected or remote_unavailable. */
   async start(wanted: WantedSession): Promise<{ readonly session: SessionRow; readonly reused: boolean }> {
     const deadline = performance.now() + this.environment.SCS_TIMEOUT_MS * MAX_ATTEMPTS;
     do {
@@ -57,7 +57,10 @@ export class StartSessionService {
     throw unavailable('another request is starting a session here and has no answer yet');
   }
 
-  /** Null when another process took the start over meanwhile, or the user was erased. */
+  /**
+   * Returns null if another process has taken the start over, or if the user has been erased. Throws Problem remote_rejected or
+   * remote_unavailable.
+   */
   private async send(start: HeldStart, wanted: WantedSession): Promise<SessionRow | null> {
     for (let attempt = start.attempts; ; attempt++) {
       const outcome = await this.sendOnce(wanted.gridLocationId, start.userId);
@@ -86,7 +89,10 @@ export class StartSessionService {
     }
   }
 
-  /** Not sent again: nothing was lost, and a service that mixes up ids is not to be given more to mix up. */
+  /**
+   * Fails the start and throws Problem remote_unavailable. The start is not sent again: no response was lost, and a service that mixes up
+   * ids must not get more to mix up.
+   */
   private async refuseForeign(start: HeldStart, { owner }: ForeignSession, sends: number): Promise<never> {
     this.drift.report('start_session', [foreignId('sessionId', owner)]);
     const error = `the sessionId of the answer belongs to ${owner}`;

@@ -1,14 +1,14 @@
 import type { EncryptedColumn } from '../../platform/crypto/re-encryption.store.js';
 
-/** What the ciphertext of a startUrl is bound to. */
+/** Returns the context to which the ciphertext of a startUrl is bound. */
 export const startUrlContext = (sessionId: string) => `onboarding_sessions/${sessionId}/start_url`;
 
-/** The startUrls of sessions whose web flow is open. */
+/** The encrypted startUrls of sessions whose web flow is open. */
 export const START_URLS: EncryptedColumn = {
   name: 'onboarding_sessions.start_url_ciphertext',
   beforeAll: '00000000-0000-0000-0000-000000000000',
   context: startUrlContext,
-  // By the primary key: an index on what changes with every key would be written at every start, for one run in years.
+  // Pages by primary key. An index on the part that changes with every key would be written at every start, for one run in years.
   selectOthers: {
     name: 'select_start_urls_of_other_keys',
     text: `

@@ -3,26 +3,29 @@ import type { Statement } from '../../platform/database/database.js';
 import { instantOf } from '../../platform/database/timestamps.js';
 import { holdingPlace } from './starts.sql.js';
 
-// The clock of the database, in the form in which events tell instants.
+// The database's clock, in the format of instants in events.
 const OBSERVED_AT = `to_jsonb(to_char(now AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'))`;
 
 const IS_OPEN = `closed_at IS NULL AND state IN ('awaiting_owner', 'awaiting_installation')`;
 
 /**
- * The start $3 with the lease token $4 has brought the session $5 of the location $1 and the brand $2: records it ($6, with the
- * ciphertext of its startUrl $7), keeps the answer ($8), watches it from now on, the first read in $9 ms (nobody finishes a web flow
- * faster), announces it by the event $10, and makes it the current one of its place. No row, and nothing changed, when the start is no
- * longer held or its place is gone.
+ * Records the session $5, which the remote service returned for the start $3 (with the lease token $4) of location $1 and brand $2:
+ * - inserts the session ($6, with the ciphertext $7 of its startUrl), the response ($8), the transition and the event ($10);
+ * - makes it the current session of its location and brand;
+ * - watches it, with the first read in $9 ms (nobody finishes a web flow faster).
  *
- * A session that is known already has no "startedAt". If it is of the same user, location and brand and its web flow may still be of
- * use, the remote service answered a second start with the first session: it is left as it is, but for being the current one, and it is
- * given the startUrl if it has lost its own, which goes whenever the state is not open. If not, or if the id is the subject of events
- * about something else, such as a user, "owner" says what the id belongs to, and nothing is changed. A session that another transaction inserts at the same moment is not known to this statement: it fails with a unique
- * violation, since whose that session is can only be seen by another statement.
+ * Returns no row and changes nothing if the start is no longer leased to the caller, or if its location or user is gone.
  *
- * `held` comes before everything else, and the event after the transition that it tells, as they follow in the story of a session. The
- * session is inserted from a count of those it supersedes, because the unique index on current sessions has room for it only after they
- * have been changed.
+ * If the session is already known, "startedAt" is null:
+ * - If it has the same user, location and brand and is not over, the remote service returned the first session for a second start. It
+ *   becomes the current one, and receives the startUrl if it is open and has none (see MOVE_SESSIONS). Nothing else about it changes.
+ * - Otherwise "owner" names what the id belongs to, and nothing changes. The same holds if the id is the subject of events about
+ *   something else, such as a user.
+ * - A session that another transaction inserts concurrently is not visible to this statement, which then fails with a unique violation.
+ *   Only a further statement can see whose session that is.
+ *
+ * `held` precedes everything else, and the event follows its transition, in the order of a session's history. The insert reads a count of
+ * the superseded sessions, because the unique index on current sessions has room only after these have been updated.
  */
 export const KEEP_STARTED_SESSION: Statement = {
   name: 'keep_started_session',

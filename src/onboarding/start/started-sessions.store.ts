@@ -14,12 +14,12 @@ import { startUrlContext } from './start-urls.sql.js';
 import { KEEP_STARTED_SESSION } from './started-sessions.sql.js';
 import type { HeldStart, WantedSession } from './starts.store.js';
 
-/** The id of the answer is that of something else here, and nothing was changed. `owner` says what it belongs to, without a value. */
+/** The returned id already belongs to something else here; nothing was changed. `owner` names what it belongs to, without a value. */
 export interface ForeignSession {
   readonly owner: string;
 }
 
-/** Where sessions begin; every later state is written by SessionsStore. */
+/** Writes the initial state of sessions; SessionsStore writes every later state. */
 @Injectable()
 export class StartedSessionsStore {
   private readonly firstReadMs: number;
@@ -33,9 +33,9 @@ export class StartedSessionsStore {
   }
 
   /**
-   * The session as it is now recorded; `known` when it had been recorded before, for the same user, location and brand. Null, and
-   * nothing is changed, when another process has taken the start over, or the user has been erased: the session of this answer has then
-   * been counted as an orphan.
+   * Records and returns the session. Returns `known` if it was already recorded for the same user, location and brand. Returns null and
+   * changes nothing if another process has taken the start over, or if the user has been erased; the session is then already counted as
+   * an orphan.
    */
   async keep(
     start: HeldStart,
@@ -82,7 +82,7 @@ export class StartedSessionsStore {
     try {
       return await commit();
     } catch (error) {
-      // Another start has just been given the same session, and has committed it: by now it is known.
+      // Another start has received and just committed the same session: now it is known.
       if (isSessionTaken(error as Error)) return commit();
       throw error;
     }
@@ -134,7 +134,7 @@ const recordOf = (
   inverters: [],
 });
 
-/** When it was observed is left to the statement, which has the clock of the database. */
+/** Returns the event. The statement sets its observedAt by the database's clock. */
 const eventOf = (
   start: HeldStart,
   started: StartedSession,

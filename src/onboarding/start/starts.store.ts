@@ -10,16 +10,16 @@ export interface WantedSession {
   readonly gridLocationId: string;
   readonly brand: string | null;
   readonly metadata: Readonly<Record<string, unknown>>;
-  /** Whether an open session of the same location and brand will do. */
+  /** Whether to return an open session of the same location and brand instead. */
   readonly reuse: boolean;
 }
 
-/** A start that this process may send, and nobody else. */
+/** A start that only this process may send. */
 export interface HeldStart {
   readonly id: string;
   readonly leaseToken: string;
   readonly attempts: number;
-  /** Whose location it is. */
+  /** The user of the location. */
   readonly userId: string;
   readonly tenantReference: string;
 }
@@ -28,13 +28,13 @@ export type BegunStart =
   | { readonly kind: 'begun'; readonly start: HeldStart }
   | { readonly kind: 'open'; readonly sessionId: string }
   | { readonly kind: 'in_flight' }
-  /** There is no such location, or its user has been erased. */
+  /** The location does not exist, or its user has been erased. */
   | { readonly kind: 'gone' };
 
-/** A starter saves its answer within this long after the deadline of the call. */
+/** Time to record the response after the deadline of the call. */
 const LEASE_MARGIN_MS = 2_000;
 
-/** The intents to start a session: written and committed before the call. */
+/** Writes the intents to start a session, which are committed before the call. */
 @Injectable()
 export class StartsStore {
   private readonly leaseMs: number;
@@ -46,9 +46,9 @@ export class StartsStore {
     this.leaseMs = environment.SCS_TIMEOUT_MS + LEASE_MARGIN_MS;
   }
 
-  /** Takes the right to start, or says why not. An abandoned start of a process that died is taken over. */
+  /** Leases the start to the caller, or returns why not. Takes over an abandoned start of a dead process. */
   async begin(wanted: WantedSession): Promise<BegunStart> {
-    // Most double clicks end here, before anything is written.
+    // Most double clicks end here, before any write.
     const open = await this.findOpen(wanted);
     if (open !== null) return { kind: 'open', sessionId: open };
     const leaseToken = randomUUID();
@@ -56,13 +56,14 @@ export class StartsStore {
     try {
       const start = await this.hold(wanted, leaseToken);
       if (start === 'gone' || start === 'in_flight') return { kind: start };
-      // Looked up again while no other start of this place can finish, or a double click could start a second session between the two.
+      // Check again now that no other start of this location and brand can finish. Otherwise a double click could start a second session
+      // between the two checks.
       const finished = await this.findOpen(wanted);
       if (finished === null) return { kind: 'begun', start };
       await this.database.query(sql.LET_GO_START, holder);
       return { kind: 'open', sessionId: finished };
     } catch (error) {
-      // Left to its lease, it would be taken for one that may have been sent.
+      // Left to its lease, the start would later count as possibly sent.
       void takeBack(this.database, sql.LET_GO_START, holder, this.leaseMs);
       throw error;
     }
@@ -83,7 +84,10 @@ export class StartsStore {
     return begun === undefined ? 'in_flight' : { ...place, ...begun, leaseToken };
   }
 
-  /** Holds the start for a further attempt; false when another process has taken it over. `sends`: how many were sent so far. */
+  /**
+   * Renews the lease of the start for a further attempt. Returns false if another process has taken it over. `sends`: number of calls so
+   * far.
+   */
   async repeat(start: HeldStart, error: string, sends: number): Promise<boolean> {
     const { id, leaseToken } = start;
     try {
@@ -94,7 +98,7 @@ export class StartsStore {
     }
   }
 
-  /** `sends`: how many may have had their effect; 0 leaves it at those that were counted when it was repeated or taken over. */
+  /** Fails the start. `sends`: how many calls may have had their effect; 0 leaves the number counted at repeats and take-overs. */
   async fail({ id, leaseToken }: HeldStart, error: string, sends: number): Promise<void> {
     const values = [id, leaseToken, sends, error];
     try {
