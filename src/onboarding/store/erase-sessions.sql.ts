@@ -6,8 +6,8 @@ import { erasedEvent } from '../rules/session-events.rules.js';
 import { LOCK_SESSIONS_OF_USER } from './sessions.sql.js';
 
 /**
- * A start whose answer is still awaited ends here, and its answer finds nobody to be saved for. It may have had its effect, so it
- * counts as an orphan. The remote service's words go, since they may quote anything.
+ * Fails a user's starts that are in flight; their responses can then no longer be recorded. Each counts as an orphan, since its call may
+ * have had its effect. Clears the remote service's words, which may quote anything.
  */
 export const ERASE_STARTS: Statement = {
   name: 'erase_session_starts',
@@ -20,7 +20,10 @@ export const ERASE_STARTS: Statement = {
      WHERE grid_location_id IN (SELECT id FROM grid_locations WHERE user_id = $1)`,
 };
 
-/** The state stays, and closed_at where it was closed before. What the poll knew of the last read is kept here as its row goes. */
+/**
+ * Clears and closes sessions. The state stays, and so does an earlier closed_at. Copies the time of the last good read from the poll,
+ * which is then deleted.
+ */
 export const ERASE_SESSIONS: Statement = {
   name: 'erase_sessions',
   text: `
@@ -48,13 +51,13 @@ export interface ErasedSessions {
   readonly sessionIds: readonly string[];
   readonly observations: number;
   readonly inverters: number;
-  /** `session.closed` for those that were still watched. */
+  /** `session.closed` for sessions that were not closed yet. */
   readonly events: readonly NewEvent[];
 }
 
 /**
- * Empties and closes the sessions of a user whose row the transaction holds. A read that is under way finds its session without a
- * poll, which is what it takes for stale.
+ * Clears and closes the sessions of a user that the caller's transaction has locked. A read in flight then finds no poll for its session,
+ * and is stale.
  */
 export async function eraseSessions(
   tx: Transaction,

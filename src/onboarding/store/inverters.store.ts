@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { Database } from '../../platform/database/database.js';
 import { Problem } from '../../platform/problem/problem.js';
 
-/** An inverter with one of the sessions that list it, and nothing of any other. */
+/** An inverter, with only one of the sessions that list it. */
 export interface InverterRecord {
   readonly id: string;
   readonly sessionId: string;
@@ -19,15 +19,15 @@ export interface InverterFilter {
   readonly gridLocationId?: string;
 }
 
-/** The order of the list: by first sight, newest first. Two users may have the same inverter, so its id alone is not a position. */
+/** Position in the list, by firstSeenAt, newest first. Two users may have the same inverter, so its id alone is not a position. */
 export interface InverterPosition {
   readonly firstSeenAt: Date;
   readonly id: string;
   readonly sessionId: string;
 }
 
-// One that is not missing was seen at the last good read of its session, which is written nowhere else (see polls.sql.ts).
-// A read counts from its claim, hence `greatest`: the read that saw it first was claimed a moment before.
+// An inverter that is not missing was seen at the last good read of its session, which is recorded only there (see polls.sql.ts). A read
+// counts from its claim, hence `greatest`: the first read that saw the inverter was claimed a moment before first_seen_at.
 const SELECT = `
   SELECT i.id, i.session_id AS "sessionId", s.user_id AS "userId", s.grid_location_id AS "gridLocationId", s.brand,
          i.first_seen_at AS "firstSeenAt", i.missing_since AS "missingSince",
@@ -41,12 +41,13 @@ const SELECT = `
     LEFT JOIN poll_batches b ON b.id = p.batch_id`;
 
 /**
- * Excludes a row if a later session of the same owner, a user or a grid location, has the same inverter: one that still lists it, else
- * the one that listed it first most recently. Sessions of other owners are no matter: an inverter may legitimately stand in several.
+ * Excludes a row if another session of the same owner (a user or a grid location) has the same inverter and takes precedence: one that
+ * still lists it, then the one with the latest first_seen_at. Sessions of other owners are irrelevant: an inverter may legitimately be in
+ * several.
  *
- * PostgreSQL must go by the sessions of the owner, which are few, and not by the index on inverter ids: a remote service that gives one
- * id to the inverters of everybody would make each row be compared with all others. So the comparison is a value and no join, and the id
- * a range, for which that index looks worse than the primary key.
+ * PostgreSQL must use the owner's sessions, which are few, and not the index on inverter ids: if a remote service gave one id to
+ * everybody's inverters, each row would be compared with all others. So the comparison is a scalar subquery, not a join. The id is a
+ * range, for which that index looks worse than the primary key.
  */
 const isLatestOf = (owner: 'user_id' | 'grid_location_id'): string => `
   NOT EXISTS (SELECT FROM onboarding_sessions other
@@ -55,12 +56,15 @@ const isLatestOf = (owner: 'user_id' | 'grid_location_id'): string => `
                              > (i.missing_since IS NULL, i.first_seen_at, i.session_id)
                         FROM inverters later WHERE later.session_id = other.id AND later.id BETWEEN i.id AND i.id))`;
 
-/** Inverters as they are returned: one row for each inverter and user, or for each inverter of one grid location. */
+/** Reads inverters: one row for each inverter and user, or for each inverter of one grid location. */
 @Injectable()
 export class InvertersStore {
   constructor(private readonly database: Database) {}
 
-  /** Returns the row of the session that listed the inverter last, of any user. Throws Problem not_found. */
+  /**
+   * Returns one row for the inverter, of any user: prefers a session that still lists it, then the latest first_seen_at. Throws Problem
+   * not_found.
+   */
   async getInverter(id: string): Promise<InverterRecord> {
     const text = `${SELECT} WHERE i.id = $1 ORDER BY i.missing_since IS NULL DESC, i.first_seen_at DESC, i.session_id DESC LIMIT 1`;
     const [inverter] = await this.database.query<InverterRecord>({ name: 'find_inverter', text }, [id]);
@@ -68,7 +72,7 @@ export class InvertersStore {
     return inverter;
   }
 
-  /** Newest first: at most `limit` inverters that come after `position`. */
+  /** Returns at most `limit` inverters after `position`, newest first. */
   async listInverters(
     filter: InverterFilter,
     position: InverterPosition | undefined,

@@ -19,7 +19,7 @@ interface HistoryRow {
 const PAGE = 500;
 const BEFORE_ALL = '00000000-0000-0000-0000-000000000000';
 
-/** Replays the answers kept through the rules of today, for when the provider has explained one that we did not know. */
+/** Replays recorded responses through the current rules, after the provider has explained one that we did not know. */
 @Injectable()
 export class Rederivation {
   constructor(
@@ -27,7 +27,7 @@ export class Rederivation {
     private readonly sessions: SessionsStore,
   ) {}
 
-  /** What would change, a page of sessions at a time; `sessionId` looks at one session only. */
+  /** Yields the changes that a replay would make, one page of sessions at a time. `sessionId` limits it to one session. */
   async *plan(sessionId: string | null): AsyncGenerator<readonly RederivedChange[]> {
     for (let after = BEFORE_ALL; ;) {
       const rows = await this.database.query<HistoryRow>(SELECT_HISTORIES, [after, sessionId, PAGE]);
@@ -42,13 +42,15 @@ export class Rederivation {
     }
   }
 
-  /** Writes changes, with their transitions and events and an entry in the audit log for each; answers how many still applied. */
+  /** Writes changes, each with its transition, its events and an audit entry. Returns how many still applied. */
   async write(changes: readonly RederivedChange[], actor: string): Promise<number> {
     return changes.length === 0 ? 0 : this.sessions.applyRederived(changes, actor);
   }
 }
 
-/** None where an earlier release read what today's readers do not: it says nothing today, and the other sessions are replayed. */
+/**
+ * Returns an empty list if an earlier release could read the body but this one cannot: the response is ignored, and the replay continues.
+ */
 function replayed({ body }: { readonly body: string | null }): ReplayedAnswer[] {
   if (body === null) return [null];
   try {

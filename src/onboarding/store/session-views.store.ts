@@ -8,7 +8,7 @@ import type { Basis, SessionState } from '../rules/machine.rules.js';
 import * as sql from './sessions.sql.js';
 import { startUrlContext } from '../start/start-urls.sql.js';
 
-/** A session as it is answered; startUrl still encrypted. */
+/** A session as the API returns it, with startUrl still encrypted. */
 export interface SessionRow {
   readonly id: string;
   readonly userId: string;
@@ -29,7 +29,7 @@ export interface SessionRow {
   readonly changedAt: Date;
   readonly checkedAt: Date;
   readonly nextCheckAt: Date | null;
-  /** The database's clock at this reading of the row. */
+  /** The database's clock when the row was read. */
   readonly now: Date;
   readonly inverters: readonly InverterRow[];
 }
@@ -50,7 +50,7 @@ export interface SessionFilter {
   readonly updatedSince?: Date;
 }
 
-/** The order of the list: by the last change of our record, then by id. */
+/** Position in the list: by the last change of our record, then by id. */
 export interface ListPosition {
   readonly changedAt: Date;
   readonly id: string;
@@ -66,10 +66,10 @@ interface RawSession extends Omit<SessionRow, 'inverters'> {
   }[];
 }
 
-/** A page of the default size and of the largest, and one row more. Not of every size: PostgreSQL keeps a plan for each, per connection. */
+/** The default and the largest page size, plus one row each. Not every size, because PostgreSQL keeps a plan for each, per connection. */
 const PREPARED_LIMITS = [51, 201];
 
-/** Sessions as they are answered. Reads only. */
+/** Reads sessions for the API. Writes nothing. */
 @Injectable()
 export class SessionAnswersStore {
   constructor(
@@ -84,7 +84,7 @@ export class SessionAnswersStore {
     return toSession(row);
   }
 
-  /** At most `limit` sessions, the longest unchanged first. */
+  /** Returns at most `limit` sessions, the longest unchanged first. */
   async listSessions(
     filter: SessionFilter,
     after: ListPosition | undefined,
@@ -113,7 +113,7 @@ export class SessionAnswersStore {
     return rows.map(toSession);
   }
 
-  /** The states of those of the sessions that are still watched: the others do not change any more. */
+  /** Returns the states of those sessions that are still watched; the others no longer change. */
   async findWatchedStates(ids: readonly string[]): Promise<Map<string, SessionState>> {
     const rows = await this.database.query<{ id: string; state: SessionState }>(sql.FIND_WATCHED_STATES, [
       ids,
@@ -121,7 +121,7 @@ export class SessionAnswersStore {
     return new Map(rows.map(({ id, state }) => [id, state]));
   }
 
-  /** Null when the web flow is no longer open. */
+  /** Returns the startUrl, or null if the web flow is no longer open. */
   findStartUrl({ id, state, closedAt, startUrlCiphertext }: SessionRow): string | null {
     if (startUrlCiphertext === null || closedAt !== null || !OPEN_STATES.includes(state)) return null;
     return this.cipher.decrypt(startUrlCiphertext, startUrlContext(id));
@@ -131,8 +131,8 @@ export class SessionAnswersStore {
 function toSession(row: RawSession): SessionRow {
   const inverters = row.inverters.map(({ id, firstSeenAt, lastSeenAt, missingSince }) => {
     const first = parseJsonTimestamp(firstSeenAt);
-    // An inverter that is not missing was seen at every good read since, which is written nowhere. A read counts from its
-    // claim, a moment before its inverters are first seen.
+    // An inverter that is not missing was seen at every good read since, which is not recorded. A read counts from its claim, a moment
+    // before its inverters are first seen.
     const last = missingSince === null ? row.checkedAt : parseJsonTimestamp(lastSeenAt);
     return {
       id,

@@ -5,7 +5,7 @@ import type { Decision, Reading, SessionRecord, Watch } from '../rules/reconcile
 export interface AppliedReading {
   readonly sessionId: string;
   readonly reading: Reading;
-  /** Kept when it differs from the answer before; null when there is nothing new to keep. */
+  /** Recorded if it differs from the previous response; null if there is nothing new to record. */
   readonly answer: KeptAnswer | null;
 }
 
@@ -14,14 +14,14 @@ export interface LockedSession extends SessionRecord {
   readonly now: Date;
 }
 
-/** A session, what was read of it, and what that changes. */
+/** A session, what was read of it, and the resulting decision. */
 export interface Move {
   readonly session: LockedSession;
   readonly reading: AppliedReading;
   readonly decision: Decision;
 }
 
-// The rows below go to the server as JSON, under the names that the statements of sessions.sql.ts take them by.
+// The rows below go to the server as JSON, under the names that the statements of sessions.sql.ts expect.
 
 export const observationRow = (sessionId: string, source: 'start' | 'read', answer: KeptAnswer) => ({
   session_id: sessionId,
@@ -31,11 +31,11 @@ export const observationRow = (sessionId: string, source: 'start' | 'read', answ
   hash: answer.hash,
 });
 
-/** Whether the answer becomes an observation of its own. */
+/** Returns whether the response becomes an observation of its own. */
 export const addsAnswer = ({ reading: { reading, answer }, decision }: Move): boolean =>
   answer !== null && reading.kind !== 'unchanged' && decision.isRecorded;
 
-/** Whether the answer takes the place of the last observation, which it differs from in nothing that is read. */
+/** Returns whether the response replaces the last observation, from which it differs in no fact. */
 export const replacesAnswer = ({ reading: { reading, answer } }: Move): boolean =>
   answer !== null && reading.kind === 'unchanged';
 

@@ -19,9 +19,8 @@ export const LOCK_SESSIONS_OF_USER: Statement = {
 };
 
 /**
- * Locks the sessions that an answer may change, with their polls, whose batch_id is the fence. In the order of their ids, so that
- * two transactions that share sessions cannot wait for each other. `now` is the database's clock, the only one that leases, phases
- * and events go by.
+ * Locks sessions and their polls, whose batch_id is the fence. In the order of their ids, so that two transactions with common sessions
+ * cannot deadlock. `now` is the database's clock, the only clock for leases, phases and events.
  */
 export const LOCK_SESSIONS: Statement = {
   name: 'lock_sessions',
@@ -29,9 +28,9 @@ export const LOCK_SESSIONS: Statement = {
 };
 
 /**
- * Also those that are no longer watched; for a change that comes from no read and so holds no batch. Not those of an erased user:
- * the condition is on the locked row itself, because after a wait for its lock only that row is read anew, and what the join
- * found of the user may be from before the erasure.
+ * Locks sessions, including those no longer watched, for a change that comes from no read and so has no batch. Excludes sessions of
+ * erased users. The condition is on the locked row itself: after a wait for its lock PostgreSQL reads only that row again, and the joined
+ * user may date from before the erasure.
  */
 export const LOCK_ANY_SESSIONS: Statement = {
   name: 'lock_any_sessions',
@@ -48,7 +47,7 @@ export const INSERT_OBSERVATIONS: Statement = {
     RETURNING id::text, session_id AS "sessionId"`,
 };
 
-/** The last answer of each session, in the place of one that said the same in other bytes. */
+/** Replaces the last observation of each session by one with the same facts in other bytes. */
 export const REPLACE_OBSERVATIONS: Statement = {
   name: 'replace_observations',
   text: `
@@ -59,9 +58,9 @@ export const REPLACE_OBSERVATIONS: Statement = {
 };
 
 /**
- * The one statement that writes a session's state. It names the state it leaves, and it runs under the lock of LOCK_SESSIONS and
- * the fence of a live batch. startUrl goes when the session is online, expired or closed: one
- * that is lost or unrecognised may be open again at the next read.
+ * Writes the state of existing sessions; no other statement does (KEEP_STARTED_SESSION writes the initial one). It names the state that
+ * it leaves. The caller holds the lock of LOCK_SESSIONS and has checked the batch, or holds the lock of LOCK_ANY_SESSIONS. startUrl is
+ * deleted when the session is online, expired or closed, but not when it is lost or unrecognised: it may be open again at the next read.
  */
 export const MOVE_SESSIONS: Statement = {
   name: 'move_sessions',
@@ -102,7 +101,7 @@ export const UPSERT_INVERTERS: Statement = {
     ON CONFLICT (session_id, id) DO UPDATE SET last_seen_at = excluded.last_seen_at, missing_since = NULL`,
 };
 
-/** An inverter was last seen at the last good read before the one that missed it. */
+/** Marks inverters as missing. An inverter was last seen at the last good read before the one that missed it. */
 export const MISS_INVERTERS: Statement = {
   name: 'miss_inverters',
   text: `
@@ -112,7 +111,10 @@ export const MISS_INVERTERS: Statement = {
      WHERE i.session_id = m.session_id AND i.id = m.id AND i.missing_since IS NULL`,
 };
 
-/** A session whose web flow is still of use to the owner: open, current, with its startUrl and with some of its life left. */
+/**
+ * Returns the session whose web flow the owner can still use: open, current, with its startUrl. If it awaits the owner, it must have at
+ * least one minute left.
+ */
 export const FIND_OPEN_SESSION: Statement = {
   name: 'find_open_session',
   text: `
@@ -122,7 +124,7 @@ export const FIND_OPEN_SESSION: Statement = {
        AND (state <> 'awaiting_owner' OR expires_at > clock_timestamp() + interval '1 minute')`,
 };
 
-/** Answers are read far more often than anything else, hence one prepared statement by primary key. */
+/** By far the most frequent query reads one session, hence a prepared statement by primary key. */
 const SELECT_SESSION = `
     SELECT s.id, s.user_id AS "userId", s.grid_location_id AS "gridLocationId", u.tenant_reference AS "tenantReference",
            s.brand, s.metadata, s.state, s.basis, s.finished, s.active, s.expired,
@@ -140,16 +142,16 @@ const SELECT_SESSION = `
 
 export const FIND_SESSION: Statement = { name: 'find_session', text: `${SELECT_SESSION} WHERE s.id = $1` };
 
-/** Conditions are written only for the filters given: one text for all of them would be planned for none. */
+/** Returns a list query with conditions for the given filters only: one text for all filters would be planned well for none. */
 export function listSessions(conditions: readonly string[], limit: number): string {
   const where = conditions.length === 0 ? '' : `WHERE ${conditions.join(' AND ')}`;
   return `${SELECT_SESSION} ${where} ORDER BY s.changed_at, s.id LIMIT ${limit}`;
 }
 
 /**
- * A page of all sessions, from the beginning or after a position, has one plan. It is prepared, because to read the text and to plan it
- * takes PostgreSQL longer than to find 50 among a million. The limit stands in the text: a plan for any limit would be one for a tenth
- * of the table.
+ * Returns the query of a page of all sessions, from the beginning or after a position. It is prepared, because parsing and planning take
+ * PostgreSQL longer than finding 50 sessions among a million. The limit is in the text: a plan for any limit would assume a tenth of the
+ * table.
  */
 export const listAllSessions = (position: readonly string[], limit: number): Statement => ({
   name: `list_all_sessions_${position.length === 0 ? 'first' : 'next'}_${limit}`,
@@ -161,7 +163,7 @@ export const FIND_WATCHED_STATES: Statement = {
   text: `SELECT id, state FROM onboarding_sessions WHERE id = ANY($1::uuid[]) AND closed_at IS NULL`,
 };
 
-/** Sessions with every answer that was kept of them, in the order in which they came. */
+/** Selects sessions with all their recorded responses, oldest first. */
 export const SELECT_HISTORIES: Statement = {
   name: 'select_session_histories',
   text: `

@@ -14,12 +14,12 @@ import type { AppliedReading, LockedSession, Move } from './session.rows.js';
 import * as sql from './sessions.sql.js';
 import { bytesToWrite, countOfSet } from '../rules/write-sets.rules.js';
 
-/** An answer to be applied, under the batch that its session was claimed in. */
+/** A reading to apply, with the batch in which its session was claimed. */
 export interface BatchReading extends AppliedReading {
   readonly batchId: string;
 }
 
-/** The only place that changes a state, always with its transition and its events. */
+/** Changes the states of sessions, always with the transitions and events. Only StartedSessionsStore writes one too, the initial state. */
 @Injectable()
 export class SessionsStore {
   private readonly settings;
@@ -33,8 +33,8 @@ export class SessionsStore {
   }
 
   /**
-   * Applies what was read, all in one transaction. A reading whose batch no longer holds its session is stale and changes nothing;
-   * answers how many those were.
+   * Applies readings in one transaction. A reading is stale and changes nothing if its session is no longer claimed in that batch.
+   * Returns how many were stale.
    */
   async applyReadings(readings: readonly BatchReading[]): Promise<{ readonly stale: number }> {
     const byId = new Map(readings.map((reading) => [reading.sessionId, reading]));
@@ -57,8 +57,8 @@ export class SessionsStore {
   }
 
   /**
-   * Applies what today's rules make of the answers kept. A session whose state is no longer the one that was replayed is left
-   * alone; answers how many were changed. `actor` is who said so, for the audit log.
+   * Applies the states that the current rules derive from recorded responses. Skips sessions whose state has changed since the replay.
+   * Returns the number of changed sessions. `actor` goes to the audit log.
    */
   async applyRederived(
     changes: readonly { readonly id: string; readonly from: SessionState; readonly verdict: Verdict }[],
