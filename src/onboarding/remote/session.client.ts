@@ -17,7 +17,7 @@ import type { Observation } from '../rules/machine.rules.js';
 import type { KeptAnswer } from '../rules/read-plan.rules.js';
 import type { PathShape } from './path-shape.rules.js';
 
-/** What every answer about a session says (interface section 2.5). */
+/** The content of every response about a session (interface section 2.5). */
 export interface ObservedSession extends Observation {
   readonly sessionId: string;
   readonly createdAt: Date;
@@ -25,9 +25,9 @@ export interface ObservedSession extends Observation {
 }
 
 export interface StartedSession extends ObservedSession {
-  /** A bearer capability: encrypt it, log it nowhere. */
+  /** A bearer capability: encrypt it, never log it. */
   readonly startUrl: string;
-  /** The answer without its startUrl. */
+  /** The response without its startUrl. */
   readonly answer: KeptAnswer;
 }
 
@@ -40,10 +40,10 @@ const SESSION_ANSWER: DocumentedFields = {
   expiresAt: 'timestamp',
 };
 
-/** Interface sections 2.5 and 4.3: neither `expired` nor `inverters` is here. */
+/** Interface sections 2.5 and 4.3: without `expired` and `inverters`. */
 export const START_ANSWER: DocumentedFields = { ...SESSION_ANSWER, startUrl: 'URL' };
 
-/** Interface sections 2.5, 2.6 and 4.4: no field of an inverter but its id is shown. */
+/** Interface sections 2.5, 2.6 and 4.4: the id is the only field shown of an inverter. */
 export const READ_ANSWER: DocumentedFields = {
   ...SESSION_ANSWER,
   expired: 'boolean',
@@ -52,7 +52,7 @@ export const READ_ANSWER: DocumentedFields = {
 
 const START_URL_MAX_LENGTH = 4_096;
 
-/** Interface section 4.3. */
+/** Returns the request of interface section 4.3. */
 export function startSessionRequest(gridLocationId: string): RemoteRequest {
   return { operation: 'start_session', method: 'POST', path: `/api/v1/ssa/onboarding/pv/${gridLocationId}` };
 }
@@ -69,7 +69,7 @@ export function readStartSessionResponse(answer: RemoteAnswer): StartedSession {
   };
 }
 
-/** Interface section 4.4, in the given one of its two path shapes. */
+/** Returns the request of interface section 4.4, with the given one of its two path shapes. */
 export function readSessionRequest(
   shape: PathShape,
   session: { readonly sessionId: string; readonly userId: string },
@@ -81,7 +81,7 @@ export function readSessionRequest(
   return { operation: 'read_session', method: 'GET', path };
 }
 
-/** Throws UnreadableAnswer, also when the answer is about another session. */
+/** Throws UnreadableAnswer, also if the response is about another session. */
 export function readReadSessionResponse(answer: RemoteAnswer, sessionId: string): ObservedSession {
   const observed = readSession(readObject(answer.body));
   if (observed.sessionId !== sessionId)
@@ -90,8 +90,8 @@ export function readReadSessionResponse(answer: RemoteAnswer, sessionId: string)
 }
 
 /**
- * Returns the SHA-1, hex, of what a response says in documented fields, whatever its bytes. An inverter may move in the list, and a list
- * too long to be recorded counts as one fact.
+ * Returns the SHA-1 (hex) of the documented fields of a response, independent of its bytes and of the order of its inverters. A list too
+ * long to be recorded counts as one fact.
  */
 export function factsHashOf(seen: ObservedSession): string {
   const { finished, active, expired, createdAt, updatedAt, expiresAt, inverters } = seen;
@@ -101,7 +101,7 @@ export function factsHashOf(seen: ObservedSession): string {
 
 /** Returns the drift of a combination of flags that the interface does not describe (section 3), or of an impossible list. */
 export function findFlagDrift(seen: Observation): Drift[] {
-  // The start matters to rules about what is described, and not to whether anything is.
+  // The start decides which rule describes the flags, not whether one does.
   const { state, rule } = classify(seen, seen.updatedAt);
   if (state !== 'unrecognised') return [];
   if (rule === 'too_many_inverters') {
@@ -114,8 +114,8 @@ export function findFlagDrift(seen: Observation): Drift[] {
 }
 
 /**
- * The JSON text as it may be kept: as it came, but for a byte order mark, which PostgreSQL's json refuses, and any startUrl. The
- * interface shows one in the answer to a start only; wherever one stands, it would open the web flow to whoever reads the history.
+ * Returns the JSON text to record: as received, but without a byte order mark, which PostgreSQL's json rejects, and without any startUrl.
+ * The interface shows a startUrl only in the response to a start; recorded, it would open the web flow to every reader of the history.
  */
 export function keepableBody(body: string): string {
   if (!MAY_HOLD_START_URL.test(body)) return withoutMark(body);
@@ -129,12 +129,12 @@ export function keepableBody(body: string): string {
   return hasStartUrl ? kept : withoutMark(body);
 }
 
-/** A name may be written with escapes. */
+/** A JSON name may be written with escapes. */
 const MAY_HOLD_START_URL = /startUrl|\\u/;
 
 const withoutMark = (body: string): string => (body.startsWith('\ufeff') ? body.slice(1) : body);
 
-/** A kept body. Throws UnreadableAnswer. */
+/** Reads a recorded body. Throws UnreadableAnswer. */
 export const readObservation = (body: string): Observation => readSession(readObject(body));
 
 function readSession(fields: Fields): ObservedSession {
@@ -142,7 +142,7 @@ function readSession(fields: Fields): ObservedSession {
     sessionId: readUuid(fields, 'sessionId'),
     finished: readBoolean(fields, 'finished'),
     active: readBoolean(fields, 'active'),
-    // The start answer has neither of the two; null is taken for absence.
+    // The response to a start has neither of the two; null counts as absent.
     expired: isAbsent(fields.expired) ? null : readBoolean(fields, 'expired'),
     inverters: isAbsent(fields.inverters) ? [] : readInverters(fields),
     createdAt: readInstant(fields, 'createdAt'),
@@ -160,7 +160,10 @@ function readInverters(fields: Fields): string[] {
   return [...new Set(ids)];
 }
 
-/** The owner's browser opens it: what a parser would silently drop or read differently from another is refused. */
+/**
+ * Returns the startUrl, which the owner's browser opens. Throws UnreadableAnswer for a URL that a parser would silently change or that
+ * two parsers would read differently.
+ */
 function readStartUrl(fields: Fields): string {
   const startUrl = readString(fields, 'startUrl');
   if (/[\p{Cc}\p{Cf}\p{Z}\\]/u.test(startUrl)) {
