@@ -1,6 +1,6 @@
 const MAX_LENGTH = 100;
 
-/** Why `value` is no inverter brand, or undefined when it is one. The interface lists no brands, so any name is one. */
+/** Returns why `value` is not an inverter brand, or undefined if it is one. The interface lists no brands, so any name is accepted. */
 export function brandFault(value: unknown): string | undefined {
   if (typeof value !== 'string') return 'must be a string';
   if (value.length === 0 || value.length > MAX_LENGTH)

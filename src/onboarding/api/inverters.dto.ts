@@ -14,7 +14,7 @@ export class InvertersQuery extends PageQuery {
   gridLocationId?: string;
 }
 
-/** One of a session. */
+/** An inverter within a session. */
 export class SessionInverterView {
   @ApiProperty({ format: 'uuid', description: 'The remote id: for data and curtailment calls' })
   id: string;

@@ -1,7 +1,9 @@
 import type { SessionRow } from '../store/session-views.store.js';
 import type { SessionView } from './sessions.dto.js';
 
-/** A session as it is answered. Field by field, because leaving some out of a copy of the row took longer than all of this. */
+/**
+ * Returns a session for an API response. Field by field, because copying the row without some of its fields took longer than all of this.
+ */
 export const sessionView = (session: SessionRow, startUrl: string | null): SessionView => ({
   id: session.id,
   userId: session.userId,

@@ -104,7 +104,7 @@ export class SessionsQuery extends PageQuery {
   updatedSince?: Date;
 }
 
-/** Instants are text, as they are answered: JSON.stringify takes twice as long to make it of a Date. */
+/** Instants are text: JSON.stringify takes twice as long to convert a Date. */
 export class SessionView {
   @ApiProperty({ format: 'uuid', description: 'The remote sessionId: it works in both systems' })
   id: string;

@@ -15,7 +15,7 @@ import type { NewSession, SessionQuery, SessionsQuery, SessionView } from './ses
 import { StartSessionService } from '../start/start-session.service.js';
 import { StateWatch } from './state-watch.service.js';
 
-/** Sessions as the tenant's apps ask for them. */
+/** Serves sessions to the tenant's apps. */
 @Injectable()
 export class SessionsService {
   constructor(
@@ -41,7 +41,7 @@ export class SessionsService {
     return { ...page, items: page.items.map((row) => this.view(row, key)) };
   }
 
-  /** `request` is the one that waits if the query says so. */
+  /** `request` is held open if the query has `wait`. */
   async read(
     id: string,
     query: SessionQuery,
@@ -73,7 +73,10 @@ export class SessionsService {
     return this.refreshes.getFresh(id, maxAge * 1_000);
   }
 
-  /** What `maxAge` asks for has been read by now; a change that it brought is no reason to wait for another. */
+  /**
+   * Waits until the state differs from `from`. Default: the state just read. If the read for `maxAge` found that the session has left
+   * `from`, returns at once.
+   */
   private async waitForChange(
     session: SessionRow,
     { wait = 0, from = session.state }: SessionQuery,

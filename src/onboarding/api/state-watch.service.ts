@@ -12,8 +12,8 @@ interface Waiter {
 }
 
 /**
- * Callers who wait for a session to leave a state. A state changes with its event, so they are all served by one query each time
- * there may be an event, which is once a second at the least.
+ * Lets callers wait for a session to leave a state. A state changes together with its event, so one query serves all waiters whenever
+ * there may be an event, at least once a second.
  */
 @Injectable()
 export class StateWatch implements OnModuleInit, OnModuleDestroy {
@@ -39,7 +39,7 @@ export class StateWatch implements OnModuleInit, OnModuleDestroy {
     this.forgetEvents = this.signal.onEvents(() => void this.look());
   }
 
-  // A waiting request would otherwise hold up the shutdown for as long as it waits.
+  // A waiting request would otherwise delay the shutdown.
   onModuleDestroy(): void {
     this.isStopping = true;
     this.forgetEvents?.();
@@ -47,8 +47,8 @@ export class StateWatch implements OnModuleInit, OnModuleDestroy {
   }
 
   /**
-   * Resolves when the session is in another state than `from` or no longer watched, or after `waitMs`, or when `gone` aborts, or when
-   * the process stops.
+   * Resolves when the session has another state than `from` or is no longer watched, after `waitMs`, when `gone` aborts, or when the
+   * process stops.
    */
   async leaves(sessionId: string, from: SessionState, waitMs: number, gone: AbortSignal): Promise<void> {
     if (gone.aborted || this.isStopping) return;
@@ -63,12 +63,15 @@ export class StateWatch implements OnModuleInit, OnModuleDestroy {
       const timeout = setTimeout(settle, waitMs);
       gone.addEventListener('abort', settle);
       this.waiters.add(waiter);
-      // It may have changed between the reading that answered `from` and now.
+      // The state may have changed since the read that returned `from`.
       void this.look();
     });
   }
 
-  /** One look at a time; whoever asks during one gets another afterwards, since it may have read before what is to be seen. */
+  /**
+   * Queries the states of all waiters, one query at a time. A call during a query causes another one, since the first may have missed the
+   * change.
+   */
   private async look(): Promise<void> {
     this.lookAgain = true;
     if (this.isLooking) return;
@@ -78,7 +81,7 @@ export class StateWatch implements OnModuleInit, OnModuleDestroy {
       try {
         await this.lookOnce([...this.waiters]);
       } catch {
-        // The database is away: the waiters go on waiting, and are answered what their own read then brings.
+        // The database is unavailable. The waiters continue to wait; afterwards each caller reads the session itself.
       }
     }
     this.isLooking = false;
