@@ -16,19 +16,19 @@ import type { RemoteUser } from '../remote/remote-user.rules.js';
 import { toConfirmedUser } from '../user/users.sql.js';
 import { toStoredRecord, type StoredUser, type UserRecord } from '../user/users.store.js';
 
-/** The statement takes some milliseconds then, and those who wait for it are not many more than this. */
+/** Maximum size of one statement, which then takes some milliseconds. Few more callers than this wait at one time. */
 const MOST_AT_ONCE = 100;
 
-/** What a call has brought. */
+/** The user that a call returned. */
 export interface Confirmation {
   readonly claim: Claim;
   readonly user: RemoteUser;
 }
 
 /**
- * The two commits that every registration takes: its intent before the call, and its user after. What several requests have to commit
- * at the same moment is committed together, since most of what a commit costs is the same for one as for fifty. With 64 requests at
- * once, a registration costs 0.3 statements and commits instead of 2.2, and PostgreSQL a third of the CPU.
+ * Commits the two writes of every registration: its intent before the call, and its user after it. Writes of concurrent requests are
+ * committed together, since most of the cost of a commit is the same for one as for fifty. With 64 concurrent requests, a registration
+ * costs 0.3 statements and commits instead of 2.2, and a third of PostgreSQL's CPU.
  */
 export class RegistrationCommits {
   private readonly intents: Gathering<RegistrationRequest, Claim | null>;
@@ -57,17 +57,20 @@ export class RegistrationCommits {
     );
   }
 
-  /** Commits the intent, leased to the caller; null when the reference has a live registration already. */
+  /** Commits the intent, leased to the caller. Returns null if the reference already has a live registration. */
   openIntent(request: RegistrationRequest): Promise<Claim | null> {
     return this.intents.add(request);
   }
 
-  /** Commits the user, the registration and the event; null when the registration has moved on, then nothing was changed. */
+  /**
+   * Commits the user, the registration and the event. Returns null and changes nothing if the claim has been superseded (see
+   * `takesOutcome`).
+   */
   confirm(claim: Claim, user: RemoteUser): Promise<UserRecord | null> {
     return this.confirmations.add({ claim, user });
   }
 
-  /** The same within a transaction that has locked the registration. */
+  /** Does the same within a transaction that has locked the registration. */
   async confirmLocked(tx: Transaction, registrationId: string, user: RemoteUser): Promise<void> {
     await tx.query(sql.CONFIRM_LOCKED, [
       JSON.stringify([{ nth: 0, registrationId, ...toConfirmedUser(user) }]),
@@ -82,7 +85,7 @@ export class RegistrationCommits {
     const opened = await this.database
       .query<Pick<Claim, 'id' | 'leaseToken'>>(sql.OPEN_INTENTS, values)
       .catch((error: unknown) => {
-        // Nothing was sent for them, but once their lease has run out nobody could tell.
+        // Nothing was sent for these intents, but once their lease has expired nobody could know that.
         if (mayBeCommitted(error))
           void takeBack(this.database, sql.GIVE_BACK_INTENTS, [intents.map(({ id }) => id)], this.leaseMs);
         throw error;
@@ -111,7 +114,10 @@ export class RegistrationCommits {
   }
 }
 
-/** An event is told with the user that it is about: one of another call that brought the same user would be told with it. */
+/**
+ * Returns the first confirmation of each user. An event is appended with the user that it is about: if a second call returned the same
+ * user, its event would be appended as well.
+ */
 function firstOfEachUser(
   confirmations: readonly Confirmation[],
 ): readonly (Confirmation & { readonly nth: number })[] {
@@ -122,12 +128,15 @@ function firstOfEachUser(
 }
 
 /**
- * The same row twice (21), bad data (22), a violated constraint (23), a deadlock (40), a lock waited for in vain (55P03), and more than
- * a statement has time for (57014).
+ * Returns whether a failure may come from a single item: the same row twice (21), bad data (22), a violated constraint (23), a deadlock
+ * (40), a lock timeout (55P03) or a statement timeout (57014).
  */
 const mayBeOfOne = (error: unknown): boolean => /^(2[1-3]|40)|^55P03$|^57014$/.test(sqlState(error) ?? '');
 
-/** Whether nobody said what became of it: what PostgreSQL refuses is not committed, unless its connection is lost (08) or ended (57P). */
+/**
+ * Returns whether the outcome of a statement is unknown. What PostgreSQL refuses is not committed, unless its connection is lost (08) or
+ * terminated (57P).
+ */
 const mayBeCommitted = (error: unknown): boolean =>
   isDatabaseUnavailable(error) && /^(08|57P|$)/.test(sqlState(error) ?? '');
 

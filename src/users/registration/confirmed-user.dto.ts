@@ -7,8 +7,8 @@ export class ConfirmedGridLocationInput extends GridLocationInput {
 }
 
 /**
- * The user object of the remote service (interface section 2.3), for the documentation. It is read like an answer of that
- * service, because that is what it is, so further properties are no error.
+ * The user object of the remote service (interface section 2.3), for the documentation. The service reads it like a response of the
+ * remote service, so further properties are not an error.
  */
 export class ConfirmedUserInput {
   @ApiProperty({ format: 'uuid' })

@@ -10,8 +10,8 @@ import type { RemoteUser } from '../remote/remote-user.rules.js';
 const UNIQUE_VIOLATION = '23505';
 
 /**
- * What a person decides about a registration. The decision, its entry in the audit log and its event commit together. Every
- * method throws Problem not_found, or registration_conflict when the registration's status does not allow it.
+ * Applies a person's decision about a registration. The decision, its audit entry and its event, if any, commit together. Every method
+ * throws Problem not_found, or registration_conflict if the registration's status does not allow the decision.
  */
 @Injectable()
 export class RegistrationDecisionsStore {
@@ -21,7 +21,7 @@ export class RegistrationDecisionsStore {
     private readonly auditLog: AuditLog,
   ) {}
 
-  /** Due at once; a worker sends it. */
+  /** Makes the registration due at once; a worker sends it. */
   async retry(id: string, actor: string): Promise<void> {
     await this.decide(id, actor, 'retry', async (tx) => void (await tx.query(MOVE_BY_RETRY, [id])));
   }
@@ -30,7 +30,7 @@ export class RegistrationDecisionsStore {
     await this.decide(id, actor, 'discard', async (tx) => void (await tx.query(MOVE_BY_DISCARD, [id])));
   }
 
-  /** `readUser` holds what the person gave against the registration, and throws when it does not fit. */
+  /** Registers the user that the person entered. `readUser` checks the entry against the registration and throws if it does not match. */
   async resolve(
     id: string,
     actor: string,
@@ -64,7 +64,7 @@ export class RegistrationDecisionsStore {
           error.fields.length > 0 ? { errors: error.fields } : {},
         );
       }
-      // Leaving rejected or discarded makes a registration live again, and the reference may have been registered anew since.
+      // Leaving rejected or discarded makes a registration live again, but meanwhile the reference may have been registered anew.
       if (sqlState(error) === UNIQUE_VIOLATION) {
         throw new Problem(
           'registration_conflict',

@@ -5,7 +5,7 @@ import type { AskedUser, RemoteUser } from '../remote/remote-user.rules.js';
 
 /**
  * Selects which of the user id $2, the grid location ids $3 and the EANs $4 belong to users with another reference than $1. An erased
- * user has no reference, and its ids stay its own. A user id may also be the id of something else that there are events about.
+ * user has no reference, but still owns its ids. A user id may also be the subject of events about something else.
  */
 const SELECT_IDS_OF_OTHERS: Statement = {
   name: 'users.select_ids_of_others',
@@ -18,7 +18,7 @@ const SELECT_IDS_OF_OTHERS: Statement = {
              WHERE g.ean = ANY($4::text[]) AND u.tenant_reference IS DISTINCT FROM $1) AS eans`,
 };
 
-/** Returns the fields of a user object that belong to another user here. */
+/** Returns a fault for each field of a user object that belongs to another user here. */
 export async function selectForeignIds(sql: Sql, user: RemoteUser, asked: AskedUser): Promise<FieldError[]> {
   const [others] = await sql.query<OthersIds>(SELECT_IDS_OF_OTHERS, [
     asked.tenantReference,

@@ -7,7 +7,7 @@ import { eanFault } from '../ean.rules.js';
 import { isPlainObject, metadataFault, type Metadata } from '../metadata.rules.js';
 import { tenantReferenceFault } from '../tenant-reference.rules.js';
 
-/** More connections than one customer has, and few enough that one registration stays one small request. */
+/** More grid connections than one customer has, and few enough for one small request. */
 const MAX_GRID_LOCATIONS = 100;
 
 export class GridLocationInput {
@@ -56,8 +56,8 @@ export class RegisterUserInput {
 }
 
 /**
- * Made by hand, because class-transformer takes a number that a double would alter, which is an object, for a grid location.
- * What is none becomes null, which ValidateNested reports with its index.
+ * Creates the inputs by hand: class-transformer would mistake a LosslessNumber for a grid location. Non-objects become null, so that
+ * ValidateNested reports their index.
  */
 function asInputs(value: unknown): unknown {
   if (!Array.isArray(value)) return undefined;

@@ -2,19 +2,20 @@ import type { NotSentReason, Outcome } from '../../remote/outcome.rules.js';
 import type { RemoteUser } from '../remote/remote-user.rules.js';
 
 /**
- * - `pending`: nothing has had an effect at the remote service yet. Put there by a request or a person's retry; taken out by
- *   the answer to the call. A crash during the call leaves a lease that runs out, which makes it `uncertain`.
- * - `registered`: the service confirmed the user, or a person did. Final.
- * - `rejected`: the service refused the request, so there is no user. A person may try again, or the tenant may register anew.
- * - `uncertain`: the call may have made a user, and the interface has no way to ask. Only a person takes it out.
+ * - `pending`: nothing has had an effect at the remote service yet. Entered by a request or a person's retry; left by the outcome of the
+ *   call or a person's decision. If the sender dies during the call, its lease expires and the registration becomes `uncertain`.
+ * - `registered`: the remote service or a person confirmed the user. Final.
+ * - `rejected`: the remote service refused the request, so there is no user. A person may retry it, or the tenant may register anew.
+ * - `uncertain`: the call may have created a user, and the interface has no look-up. Left by a person's decision or a late response that
+ *   is certain.
  * - `discarded`: a person gave it up. The tenant may register the reference anew.
  */
 export const REGISTRATION_STATUSES = ['pending', 'registered', 'rejected', 'uncertain', 'discarded'] as const;
 export type RegistrationStatus = (typeof REGISTRATION_STATUSES)[number];
 
 /**
- * What the outcome of a call makes of the registration. `lastError` is for the tenant, who may read the remote service's own
- * words; `reason` goes into an event, which must not carry what a foreign text may contain (an EAN, a name).
+ * What the outcome of a call makes of the registration. `lastError` is for the tenant, and may contain the remote service's words.
+ * `reason` goes into an event, and must not contain what foreign text may include (an EAN, a name).
  */
 export type Verdict =
   | { readonly status: 'registered'; readonly user: RemoteUser }
@@ -28,13 +29,13 @@ interface Uncertain {
   readonly reason: string;
 }
 
-/** Someone is probably waiting for the first tries; an outage that lasts gets one call in five minutes per registration. */
+/** A caller probably waits for the first attempts. In a long outage, each registration is sent once in five minutes. */
 const FIRST_DELAY_MS = 1_000;
 const LONGEST_DELAY_MS = 300_000;
-/** A Retry-After beyond an hour is more likely a mistake than a plan, and the worse failure is a user nobody registers. */
+/** A Retry-After of more than an hour is more likely a mistake than a plan; the worse failure is a user that is never registered. */
 const LONGEST_RETRY_AFTER_MS = 3_600_000;
 
-/** Why nothing was sent, and the least delay where the usual backoff would begin too soon. */
+/** Why nothing was sent, and the minimum delay if the usual backoff would start too early. */
 const NOT_SENT: Record<NotSentReason, { readonly said: string; readonly leastDelayMs: number }> = {
   unreachable: { said: 'the Solar Curtailment Service cannot be reached', leastDelayMs: 0 },
   breaker_open: {
@@ -43,7 +44,7 @@ const NOT_SENT: Record<NotSentReason, { readonly said: string; readonly leastDel
   },
   rate_limited: { said: 'the Solar Curtailment Service takes no more requests now', leastDelayMs: 0 },
   limiter_timeout: { said: 'too many calls to the Solar Curtailment Service are waiting', leastDelayMs: 0 },
-  // Only a person can mend credentials, and every try is one more failed login there.
+  // Only a person can correct credentials, and every attempt is one more failed login at the remote service.
   credentials_rejected: {
     said: 'the Solar Curtailment Service does not accept our credentials',
     leastDelayMs: 60_000,
@@ -53,8 +54,8 @@ const NOT_SENT: Record<NotSentReason, { readonly said: string; readonly leastDel
 };
 
 /**
- * Decides by certainty alone: no effect for sure is tried again, an effect that is possible never is. `attempts` counts this
- * call, from 1; `random` is uniform in [0, 1).
+ * Returns what the outcome makes of the registration, by certainty alone: a call that was certainly not sent is retried, one that may
+ * have had an effect never is. `attempts` counts this call, from 1; `random` is uniform in [0, 1).
  */
 export function planVerdict(outcome: Outcome<RemoteUser>, attempts: number, random: number): Verdict {
   switch (outcome.kind) {
@@ -84,13 +85,16 @@ export function planVerdict(outcome: Outcome<RemoteUser>, attempts: number, rand
   }
 }
 
-/** What comes of an answer that names users or grid locations of somebody else here. */
+/** Returns `uncertain`, for a response with users or grid locations that belong to another user here. */
 export function withForeignIds(fields: readonly string[]): Uncertain {
   const named = fields.length === 0 ? '' : ` (${fields.join(', ')})`;
   return uncertain(`the service answered with ids that belong to another user here${named}`);
 }
 
-/** Doubles from one second to five minutes; half of it is random, so that what failed together does not come back together. */
+/**
+ * Returns a delay that doubles from one second to five minutes. Half of it is random, so that registrations that failed together are not
+ * retried together.
+ */
 export function backoffMs(attempts: number, random: number): number {
   const wholeMs = Math.min(FIRST_DELAY_MS * 2 ** Math.min(attempts - 1, 20), LONGEST_DELAY_MS);
   return Math.round(wholeMs * (0.5 + random / 2));
@@ -102,7 +106,8 @@ export const PERSON_DECISIONS = ['retry', 'discard', 'resolve'] as const;
 export type PersonDecision = (typeof PERSON_DECISIONS)[number];
 
 /**
- * The statuses a person may decide about; one that is being sent at the moment never is. docs/registrations.md says why.
+ * The statuses to which a person's decision applies, never while the registration is being sent. For the reasons, see
+ * docs/registrations.md.
  */
 export const DECIDABLE: Record<PersonDecision, readonly RegistrationStatus[]> = {
   retry: ['pending', 'uncertain', 'rejected'],

@@ -105,7 +105,7 @@ describe('docs/registrations.md', () => {
     const decided = { retry: 'pending', discard: 'discarded', resolve: 'registered' };
     const moves = new Set([
       ...[...answers, 'uncertain'].map((to) => `pending -> ${to}`),
-      // A late answer counts where it says something for sure.
+      // A late response counts if it is certain.
       ...answers.map((to) => `uncertain -> ${to}`),
       ...PERSON_DECISIONS.flatMap((decision) =>
         DECIDABLE[decision].map((from) => `${from} -> ${decided[decision]}`),

@@ -7,7 +7,7 @@ export class AskedGridLocationView {
   ean: string;
 }
 
-/** What the tenant asked for, and what has become of it. */
+/** What the tenant requested, and what became of it. */
 export class RegistrationView {
   @ApiProperty({ format: 'uuid' })
   id: string;

@@ -17,17 +17,17 @@ import {
 import { findTimeFaults, readRemoteUser, type RemoteUser } from '../remote/remote-user.rules.js';
 import { UsersStore, type UserRecord } from '../user/users.store.js';
 
-/** What `POST /users` came to: a user, registered by this request or before it, or a registration that is still open. */
+/** The result of `POST /users`: a user, registered by this request or an earlier one, or a registration that is still open. */
 export type Registered =
   | { readonly kind: 'created' | 'existing'; readonly user: UserRecord }
   | { readonly kind: 'open'; readonly registration: RegistrationRecord };
 
-/** Beyond the deadline of one call, for the turn it waits for and for storing its outcome. */
+/** Added to the deadline of one call, for its wait for a turn and for storing its outcome. */
 const WAIT_MARGIN_MS = 2_000;
-/** Doubles from the first to the second, so that many who wait long for one registration do not keep the database busy. */
+/** The interval doubles from the first to the second, so that many long waits for one registration do not burden the database. */
 const LOOK_AGAIN_MS = 25;
 const LOOK_AGAIN_AT_MOST_MS = 400;
-/** Each round means that another request's registration ended without a user just then. */
+/** Another round is needed only if another request's registration ends without a user just then. */
 const ROUNDS = 5;
 
 @Injectable()
@@ -43,8 +43,8 @@ export class RegistrationsService {
   ) {}
 
   /**
-   * Registers a user, once, however often and wherever it is asked for at the same time. Throws Problem invalid_request,
-   * tenant_reference_conflict or remote_rejected.
+   * Registers a user once, however many requests for it run concurrently and on whichever replicas. Throws Problem invalid_request,
+   * tenant_reference_conflict, registration_conflict or remote_rejected.
    */
   async register(
     tenantReference: string,
@@ -71,7 +71,7 @@ export class RegistrationsService {
     return registration;
   }
 
-  /** These three throw Problem not_found, or registration_conflict when the registration's status does not allow it. */
+  /** The three decisions throw Problem not_found, or registration_conflict if the registration's status does not allow them. */
   async retry(id: string, actor: string): Promise<RegistrationRecord> {
     await this.decisions.retry(id, actor);
     return this.getRegistration(id);
@@ -82,7 +82,7 @@ export class RegistrationsService {
     return this.getRegistration(id);
   }
 
-  /** `confirmed` is the user object of the provider; invalid_request says where it does not fit the registration. */
+  /** `confirmed` is the user object of the provider. Problem invalid_request names the fields that do not match the registration. */
   async resolve(id: string, actor: string, confirmed: unknown): Promise<RegistrationRecord> {
     await this.decisions.resolve(id, actor, (registration) => readConfirmed(confirmed, registration));
     return this.getRegistration(id);
@@ -100,7 +100,7 @@ export class RegistrationsService {
     return eans;
   }
 
-  /** Answers a request whose reference had a live registration when it came. */
+  /** Returns the result for a request whose reference already had a live registration. Throws Problem tenant_reference_conflict. */
   private async join(live: RegistrationRecord, request: RegistrationRequest): Promise<Registered> {
     if (!sameEans(live.eans, request.eans)) {
       throw new Problem(
@@ -113,14 +113,14 @@ export class RegistrationsService {
     return this.send(claim);
   }
 
-  /** A user that was just stored is the answer; only what else may have come of the call has to be looked up. */
+  /** Sends the call. Returns a user that was just stored directly; reads any other result from the database. */
   private async send(claim: Claim): Promise<Registered> {
     const settled = await this.sender.send(claim, 'foreground');
     if (settled?.status === 'registered') return { kind: 'created', user: settled.user };
     return this.answer(await this.lookAgain(claim.id), 'created');
   }
 
-  /** No longer than a call may take; whoever is answered before that asks again. */
+  /** Waits for the outcome, at most as long as a call may take; the caller then has to repeat the request. */
   private async waitForSender(registration: RegistrationRecord): Promise<RegistrationRecord> {
     const until = performance.now() + this.environment.SCS_TIMEOUT_MS + WAIT_MARGIN_MS;
     let current = registration;

@@ -2,12 +2,12 @@ import { appendingAfter } from '../../events/outbox.js';
 import type { Statement } from '../../platform/database/database.js';
 import { CONFIRMED_USER, keepingUsers } from '../user/users.sql.js';
 
-// A registration is leased from the commit before its call until its outcome is stored. Three things hold for every statement
-// here and are what the promises rest on:
-// - A claim sets sent_at and counts the attempt in the same statement, and only claims do. So a lease implies that the call may
-//   have gone out, and `attempts` numbers the calls: it is the fence of an answer that comes late.
-// - A claim never takes a row that has a lease, not even one that has run out: that one is turned `uncertain`, never sent.
-// - Every time is the database's (clock_timestamp, since now() stands still within a transaction).
+// A registration is leased from the commit before its call until its outcome is stored. Every statement here obeys three rules, on which
+// the guarantees rest:
+// - A claim sets sent_at and counts the attempt in the same statement, and only claims do. So a lease implies that the call may have been
+//   sent. `attempts` numbers the calls and is the fence of a late response.
+// - A claim never takes a row that has a lease, not even an expired one. A row with an expired lease becomes `uncertain` and is not sent.
+// - Every time is the database's (clock_timestamp(), since now() is constant within a transaction).
 
 const CLAIM_COLUMNS = `registrations.id, tenant_reference AS "tenantReference", eans, metadata, attempts, lease_token AS "leaseToken"`;
 
@@ -20,9 +20,9 @@ const LEASED = `
   updated_at = clock_timestamp()`;
 
 /**
- * The intents of new registrations, leased to whoever inserts them. Answers no row for one whose reference has a registration that is
- * live: the partial unique index decides, so of any number of requests, in one statement or several, exactly one inserts. An insert
- * waits for another of the same reference until that has committed, so give them in the order of their references.
+ * Inserts the intents of new registrations, leased to the caller. Returns no row for a reference that already has a live registration.
+ * The partial unique index decides: of any number of requests, in one statement or several, exactly one inserts. An insert waits until
+ * another of the same reference has committed, so pass the intents ordered by reference.
  */
 export const OPEN_INTENTS: Statement = {
   name: 'registrations.open_intents',
@@ -36,8 +36,8 @@ export const OPEN_INTENTS: Statement = {
 };
 
 /**
- * Of intents that nothing was sent for: due at once. By their ids alone, since the lease token went with the answer; one whose lease
- * has run out may have been taken for abandoned by then.
+ * Makes intents due at once for which nothing was sent. Finds them by id alone, since the lease token was lost with the response.
+ * Excludes expired leases, which may already count as abandoned.
  */
 export const GIVE_BACK_INTENTS: Statement = {
   name: 'registrations.give_back_intents',
@@ -48,7 +48,7 @@ export const GIVE_BACK_INTENTS: Statement = {
     RETURNING id`,
 };
 
-/** For a request that finds its own registration due before the worker has. */
+/** Claims one registration, for a request that finds it due before the worker does. */
 export const CLAIM_ONE: Statement = {
   name: 'registrations.claim_one',
   text: `
@@ -57,7 +57,7 @@ export const CLAIM_ONE: Statement = {
     RETURNING ${CLAIM_COLUMNS}`,
 };
 
-// MATERIALIZED, because a plan that joins by nested loop would run a plain sub-select, and its LIMIT, once for every row.
+// MATERIALIZED, because a nested-loop join would run a plain subquery, and its LIMIT, once for every row.
 export const CLAIM_DUE: Statement = {
   name: 'registrations.claim_due',
   text: `
@@ -80,8 +80,8 @@ export const EXTEND_LEASE: Statement = {
 };
 
 /**
- * Whether the outcome of a call may still be stored: while its lease stands, and also after, as long as nobody has called again
- * or decided. An answer that comes after its lease has run out is no less true.
+ * Returns the condition under which the outcome of a call may be stored: under its lease, or without any lease if there was no further
+ * call and the status is still pending or uncertain. A response after its lease has expired is no less true.
  */
 const takesOutcome = (attempts: string, leaseToken: string): string =>
   `registrations.attempts = ${attempts}
@@ -95,13 +95,13 @@ export const LOCK_FOR_OUTCOME: Statement = {
     FOR UPDATE`,
 };
 
-// One statement, because what a registration costs is above all its round trips and commits. $1 are the confirmations, $2 their
-// events. The row of a registration is locked before there is a user, as an erasure expects. Its condition is looked at again after a
-// wait for that lock; where it does not hold, no row is answered and nothing is changed.
+// One statement, because the cost of a registration is mostly its round trips and commits. $1 are the confirmations, $2 their events. The
+// registration is locked before the user is inserted, as an erasure expects. The condition is checked again after a wait for that lock.
+// If it does not hold, the statement returns no row and changes nothing.
 //
-// Rows are found by LATERAL and changed by ON CONFLICT, which always meets the locked row, because both go by the primary key whatever
-// PostgreSQL takes the size of the table for. An UPDATE that joins `locked` was planned while the table was small, as a scan of all of
-// it: 100 µs for each of the first 8,000 registrations of a new database, and more for each that followed, until the first ANALYZE.
+// Rows are found by LATERAL and updated by ON CONFLICT, which always meets the locked row: both use the primary key, whatever size
+// PostgreSQL assumes for the table. Rejected: an UPDATE that joins `locked`. Planned while the table was small, it scanned all of it: 100
+// µs for each of the first 8,000 registrations of a new database, and more for each further one, until the first ANALYZE.
 const confirming = (condition: string, lock: string): string => `
     WITH locked AS MATERIALIZED (
       SELECT confirmed.*, registration.metadata, registration.eans, registration.tenant_reference
@@ -125,19 +125,19 @@ const confirming = (condition: string, lock: string): string => `
     SELECT nth, kept.metadata, kept."createdAt", kept."updatedAt", "registeredAt", (SELECT count(*) FROM jobs) AS jobs
     FROM kept JOIN confirmed USING (id)`;
 
-/** The user, the registration and the event of a call that was confirmed. */
+/** Inserts the user and the event of a confirmed call, and updates its registration. */
 export const CONFIRM_OUTCOME: Statement = {
   name: 'registrations.confirm_outcome',
   text: confirming(takesOutcome('confirmed.attempts', 'confirmed."leaseToken"'), 'FOR UPDATE'),
 };
 
-/** The same of several calls. One whose registration somebody has locked is left out, so that the others do not wait for it. */
+/** Does the same for several calls. Skips registrations that another transaction has locked, so that the others do not wait for it. */
 export const CONFIRM_OUTCOMES: Statement = {
   name: 'registrations.confirm_outcomes',
   text: confirming(takesOutcome('confirmed.attempts', 'confirmed."leaseToken"'), 'FOR UPDATE SKIP LOCKED'),
 };
 
-/** The same of a registration that is locked, and that a person may decide about. */
+/** Does the same for a locked registration that a person may decide about. */
 export const CONFIRM_LOCKED: Statement = {
   name: 'registrations.confirm_locked',
   text: confirming('true', 'FOR UPDATE'),
@@ -151,7 +151,7 @@ export const MOVE_TO_REJECTED: Statement = {
     WHERE id = $1`,
 };
 
-/** Nothing was sent, so sent_at goes in the same statement that makes it due again. */
+/** Nothing was sent, so the statement that makes the registration due again also clears sent_at. */
 export const MOVE_TO_PENDING: Statement = {
   name: 'registrations.move_to_pending',
   text: `
@@ -161,7 +161,7 @@ export const MOVE_TO_PENDING: Statement = {
     WHERE id = $1`,
 };
 
-/** Only from the lease itself: an answer that says nothing for sure must not undo what a person decided meanwhile. */
+/** Requires the lease: a late response that is not certain must not undo a person's decision. */
 export const MOVE_TO_UNCERTAIN: Statement = {
   name: 'registrations.move_to_uncertain',
   text: `
@@ -171,7 +171,7 @@ export const MOVE_TO_UNCERTAIN: Statement = {
     RETURNING id`,
 };
 
-/** Senders renew their lease as long as they live, so a lease that has run out means that the sender died during its call. */
+/** A live sender renews its lease, so an expired lease means that the sender died during its call. */
 export const MOVE_ABANDONED_TO_UNCERTAIN: Statement = {
   name: 'registrations.move_abandoned_to_uncertain',
   text: `
@@ -198,7 +198,7 @@ export const FIND_REGISTRATION: Statement = {
   text: `SELECT ${REGISTRATION_COLUMNS} FROM registrations WHERE id = $1`,
 };
 
-/** There is at most one, by the index that OPEN_INTENTS relies on. */
+/** Returns at most one row, by the index that OPEN_INTENTS relies on. */
 export const FIND_LIVE_REGISTRATION: Statement = {
   name: 'registrations.find_live',
   text: `

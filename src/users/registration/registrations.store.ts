@@ -20,7 +20,7 @@ export interface RegistrationRequest extends AskedUser {
 /** The right to make one call for one registration, and to store its outcome. */
 export interface Claim extends RegistrationRequest {
   readonly id: string;
-  /** Which call this is, from 1. */
+  /** The number of this call, from 1. */
   readonly attempts: number;
   readonly leaseToken: string;
 }
@@ -34,18 +34,18 @@ export interface RegistrationRecord extends RegistrationRequest {
   readonly nextAttemptAt: Date | null;
   readonly createdAt: Date;
   readonly updatedAt: Date;
-  /** A call is being made for it at the moment, or its sender died less than a lease ago. */
+  /** A call is in flight, or its sender died and the registration is not yet `uncertain`. */
   readonly isBeingSent: boolean;
   readonly isDue: boolean;
 }
 
-/** What an outcome has made of its registration; not always what it called for. */
+/** What became of the registration. Differs from the verdict if the user turns out to have ids of another user. */
 export type Settled =
   | { readonly status: 'registered'; readonly user: UserRecord }
   | { readonly status: 'rejected' | 'pending' }
   | {
       readonly status: 'uncertain';
-      /** The fields of the answer that belong to another user here, such as `gridLocations[].id`. */
+      /** The fields of the response that belong to another user here, such as `gridLocations[].id`. */
       readonly foreignIds?: readonly string[];
     };
 
@@ -57,14 +57,13 @@ export interface RegistrationFilter {
 }
 
 /**
- * 10 s, because a sender renews four times as often: three renewals may fail before a sender that lives is taken for dead,
- * and a sender that died is known within 11 s. It does not follow SCS_TIMEOUT_MS, since a call may first have to wait for its
- * turn and for a token.
+ * 10 s. A sender renews four times as often: three renewals may fail before a live sender is presumed dead, and a dead sender is detected
+ * within 11 s. Independent of SCS_TIMEOUT_MS, since a call may first have to wait for its turn and for a token.
  */
 export const LEASE_MS = 10_000;
 export const LEASE_RENEWAL_MS = LEASE_MS / 4;
 
-/** Taken back, with everything that the transaction did, when the confirmed ids turn out to belong to another user. */
+/** Thrown to roll the transaction back if a confirmed id belongs to another user here. */
 export class IdentityTaken extends Error {
   /** `fields` may be empty: a unique index does not name them. */
   constructor(readonly fields: readonly FieldError[] = []) {
@@ -82,18 +81,18 @@ export class RegistrationsStore {
     this.commits = new RegistrationCommits(database, LEASE_MS);
   }
 
-  /** Commits the intent, leased to the caller; null when the reference has a live registration already. */
+  /** Commits the intent, leased to the caller. Returns null if the reference already has a live registration. */
   async openIntent(request: RegistrationRequest): Promise<Claim | null> {
     return this.commits.openIntent(request);
   }
 
-  /** Null when it is not due, or someone else has it. */
+  /** Claims the registration. Returns null if it is not due or is already claimed. */
   async claimOne(id: string): Promise<Claim | null> {
     const [claim] = await this.database.query<Claim>(sql.CLAIM_ONE, [LEASE_MS, id]);
     return claim ?? null;
   }
 
-  /** Those due longest first. */
+  /** Claims at most `limit` due registrations, the longest overdue first. */
   async claimDue(limit: number): Promise<Claim[]> {
     return this.database.query<Claim>(sql.CLAIM_DUE, [LEASE_MS, limit]);
   }
@@ -103,14 +102,14 @@ export class RegistrationsStore {
   }
 
   /**
-   * Stores the outcome of the claimed call, with its event. Null when the registration has moved on without it; then nothing
-   * was changed. May be repeated when it is not known whether it was done.
+   * Stores the outcome of the claimed call, with its event. Returns null and changes nothing if the claim has been superseded. May be
+   * repeated if it is unknown whether the first attempt committed.
    */
   async settle(claim: Claim, verdict: Verdict): Promise<Settled | null> {
     if (verdict.status !== 'registered')
       return this.database.transaction((tx) => this.apply(tx, claim, verdict));
     try {
-      // Two users may have the same EAN, so no index refuses one that was not asked for.
+      // Two users may have the same EAN, so no index rejects one that was not requested.
       if (findUnaskedEans(verdict.user, claim).length > 0)
         await this.refuseForeignIds(this.database, verdict.user, claim);
       const user = await this.commits.confirm(claim, verdict.user).catch(giveUpIfTaken);
@@ -153,15 +152,15 @@ export class RegistrationsStore {
   }
 
   /**
-   * Keeps the confirmed user and makes the locked registration `registered`, with the event. Throws IdentityTaken, so that the
-   * transaction is given up.
+   * Inserts the confirmed user and makes the locked registration `registered`, with the event. Throws IdentityTaken, so that the
+   * transaction is rolled back.
    */
   async confirm(tx: Transaction, registration: RegistrationRecord, user: RemoteUser): Promise<void> {
     await this.refuseForeignIds(tx, user, registration);
     await this.commits.confirmLocked(tx, registration.id, user).catch(giveUpIfTaken);
   }
 
-  /** Makes registrations whose sender died during its call `uncertain`, and answers how many. */
+  /** Makes registrations `uncertain` whose sender died during its call. Returns how many. */
   async moveAbandonedToUncertain(limit: number): Promise<number> {
     return this.database.transaction(async (tx) => {
       const moved = await tx.query<Pick<Claim, 'id' | 'tenantReference'>>(sql.MOVE_ABANDONED_TO_UNCERTAIN, [
@@ -181,7 +180,7 @@ export class RegistrationsStore {
     return found ?? null;
   }
 
-  /** The one that keeps the reference from being registered anew: pending, registered or uncertain. */
+  /** Returns the registration that prevents the reference from being registered anew: pending, registered or uncertain. */
   async findLive(tenantReference: string): Promise<RegistrationRecord | null> {
     const [found] = await this.database.query<RegistrationRecord>(sql.FIND_LIVE_REGISTRATION, [
       tenantReference,
@@ -189,7 +188,7 @@ export class RegistrationsStore {
     return found ?? null;
   }
 
-  /** Newest first: at most `limit` registrations that come after `position`. */
+  /** Returns at most `limit` registrations after `position`, newest first. */
   async listRegistrations(
     filter: RegistrationFilter,
     position: ListPosition | undefined,
@@ -199,7 +198,7 @@ export class RegistrationsStore {
       ...(filter.status !== undefined && { status: filter.status }),
       ...(filter.tenantReference !== undefined && { tenantReference: filter.tenantReference }),
       ...(position !== undefined && {
-        // Says what the OR says already, in a form that lets the index begin at the position.
+        // Implied by the OR, in a form that lets the index scan start at the position.
         createdAt: { lte: position.at },
         OR: [{ createdAt: { lt: position.at } }, { id: { lt: position.id } }],
       }),
@@ -210,7 +209,7 @@ export class RegistrationsStore {
       orderBy: [...orderBy],
       take: limit,
     });
-    // Prisma cannot know what the CHECKs and the writers of this file hold: the status is one of ours, the metadata an object.
+    // Prisma does not know what the CHECKs and the writers in this file guarantee: the status is one of ours, the metadata an object.
     return rows.map((row) => ({
       ...row,
       status: row.status as RegistrationStatus,
@@ -222,7 +221,10 @@ export class RegistrationsStore {
 const UNIQUE_VIOLATION = '23505';
 const NOT_NULL_VIOLATION = '23502';
 
-/** A registration that becomes live may violate an index of its own table: that is another finding. */
+/**
+ * Throws IdentityTaken if a constraint of users or grid locations was violated, else the error itself. A registration that becomes live
+ * may violate an index of its own table, which is another conflict.
+ */
 function giveUpIfTaken(error: Error & { table?: string; column?: string }): never {
   const state = sqlState(error);
   const isOfUser = error.table === 'users' || error.table === 'grid_locations';

@@ -10,11 +10,11 @@ import { planVerdict, withForeignIds, type Verdict } from './registration.rules.
 import { LEASE_RENEWAL_MS, RegistrationsStore, type Claim, type Settled } from './registrations.store.js';
 import { readRegisterUserResponse, registerUserRequest, USER_ANSWER } from '../remote/users.client.js';
 
-/** An answer is worth more than the request that waits for it: for this long, it is kept until the database takes it. */
+/** How long to retry storing an outcome. An outcome is worth more than the request that waits for it. */
 const STORE_FOR_MS = 30_000;
 const STORE_PAUSE_MS = 250;
 
-/** Makes the one call that a claim is for, and stores what came of it. No transaction is open meanwhile. */
+/** Sends the one call of a claim and stores its outcome. No transaction is open during the call. */
 @Injectable()
 export class RegistrationSender {
   private readonly logger = new Logger(RegistrationSender.name);
@@ -26,8 +26,8 @@ export class RegistrationSender {
   ) {}
 
   /**
-   * Answers what has become of the registration; null where it has moved on without this call. `foreground` is for a claim that
-   * a request waits for.
+   * Sends the call. Returns what became of the registration, or null if the claim has been superseded. `priority` is `foreground` if a
+   * request waits for the claim.
    */
   async send(claim: Claim, priority: Priority): Promise<Settled | null> {
     const renewal = setInterval(() => void this.renew(claim), LEASE_RENEWAL_MS);
@@ -53,12 +53,12 @@ export class RegistrationSender {
     try {
       await this.store.extendLease(claim);
     } catch {
-      // The next renewal may succeed; if none does, the registration becomes uncertain, which a late answer still mends.
+      // The next renewal may succeed. If none does, the registration becomes `uncertain`, which a late response can still correct.
       this.logger.warn(`registration ${claim.id}: the lease could not be renewed`);
     }
   }
 
-  // A connection lost during COMMIT leaves open whether the outcome is stored; storing it twice changes nothing.
+  // If a connection is lost during COMMIT, it is unknown whether the outcome is stored; storing it twice changes nothing.
   private async settle(claim: Claim, verdict: Verdict): Promise<Settled | null> {
     const until = performance.now() + STORE_FOR_MS;
     for (;;) {

@@ -10,18 +10,18 @@ import { Environment } from '../../platform/env/environment.js';
 import { RegistrationSender } from './sender.service.js';
 import { RegistrationsStore } from './registrations.store.js';
 
-/** A registration that is due waits half a second on average, which nobody notices who has been answered 202. */
+/** A due registration waits half a second on average, which nobody notices after a 202. */
 const SWEEP_INTERVAL_MS = 1_000;
-/** A claim is sent at once, so its size is also how many calls a replica makes at a time, and leaves room for the poller's. */
+/** A claim is sent at once, so its size also limits the concurrent calls of a replica, and leaves room for the poller's. */
 const BATCH = 8;
 const ABANDONED_BATCH = 100;
-/** A call that takes longer than this to end is left to its lease: it becomes uncertain, which it would have become anyway. */
+/** A call still in flight after this long is left to its lease. It becomes `uncertain`, as it would have anyway. */
 const STOP_MS = 3_000;
 
 /**
- * Looks after registrations that no request is waiting for, in every process with the role worker or all: sends those that are
- * due, and makes those whose sender died `uncertain`. The table is the queue. Jobs beside it would be a second account of what
- * is due, and would need the same lease, because a job may run twice and this call must not.
+ * Handles registrations that no request waits for, in every process with the role worker or all. Sends those that are due, and makes
+ * those `uncertain` whose sender died. The table is the queue. Rejected: jobs. They would be a second record of what is due, and would
+ * need the same lease, because a job may run twice and this call must not.
  */
 @Injectable()
 export class RegistrationsSweep implements OnApplicationBootstrap, BeforeApplicationShutdown {
@@ -36,12 +36,12 @@ export class RegistrationsSweep implements OnApplicationBootstrap, BeforeApplica
     private readonly sender: RegistrationSender,
   ) {}
 
-  /** At boot too, since the process that left something behind may have been the one before this. */
+  /** Also runs at boot, since the previous process may have left registrations behind. */
   onApplicationBootstrap(): void {
     this.tick();
   }
 
-  /** The two go on beside each other: calls that hang must not keep a dead sender from being noticed. */
+  /** The two run independently: calls that hang must not delay the detection of a dead sender. */
   @Interval(SWEEP_INTERVAL_MS)
   tick(): void {
     if (this.environment.ROLE === 'api' || this.isStopping) return;
@@ -73,7 +73,7 @@ export class RegistrationsSweep implements OnApplicationBootstrap, BeforeApplica
     while (!this.isStopping && (await this.sendDue()));
   }
 
-  /** False when there is no more to do now, or the remote service takes no more. */
+  /** Returns false if nothing more is due now, or if the remote service accepts no more. */
   private async sendDue(): Promise<boolean> {
     const claims = await this.store.claimDue(BATCH);
     const results = await Promise.allSettled(claims.map((claim) => this.sender.send(claim, 'background')));
