@@ -1,6 +1,6 @@
 import { ValidateBy } from 'class-validator';
 
-/** Checks a property with a pure function that says what is wrong with a value, or undefined when nothing is. */
+/** Checks a property with a pure function that returns what is wrong with a value, or undefined if nothing is. */
 export function CheckedBy(faultOf: (value: unknown) => string | undefined): PropertyDecorator {
   return ValidateBy({
     name: faultOf.name,

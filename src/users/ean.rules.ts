@@ -1,11 +1,11 @@
 import { jsonNumberText } from '../platform/json/lossless.js';
 
-/** The Belgian and Dutch identifier of a grid connection: a GS1 number of 18 digits, kept as text so that none is lost. */
+/** An EAN identifies a grid connection in Belgium or the Netherlands: a GS1 number of 18 digits. It is text, so that no digit is lost. */
 const EAN_DIGITS = 18;
 
 /**
- * Why `value` is no EAN, or undefined when it is one. Accepted are a string of 18 digits and a bare JSON number whose text is
- * 18 digits. An EAN leads to a household, so no message repeats what was sent.
+ * Returns why `value` is not an EAN, or undefined if it is one. Accepts a string of 18 digits and a bare JSON number whose text is 18
+ * digits. An EAN leads to a household, so no message repeats the value.
  */
 export function eanFault(value: unknown): string | undefined {
   const text = eanText(value);
@@ -22,7 +22,7 @@ export function eanFault(value: unknown): string | undefined {
   return undefined;
 }
 
-/** The 18 digits of a value that `eanFault` accepts. */
+/** Returns the 18 digits of a value that `eanFault` accepts. Throws TypeError for any other value. */
 export function readEan(value: unknown): string {
   const fault = eanFault(value);
   if (fault !== undefined) throw new TypeError(`an EAN ${fault}`);
@@ -30,8 +30,8 @@ export function readEan(value: unknown): string {
 }
 
 /**
- * Whether the last digit is the one that GS1 computes from the 17 before it: weights 3, 1, 3, … from the right
- * (GS1 General Specifications, section 7.9).
+ * Returns whether the last digit is the one that GS1 computes from the 17 before it: weights 3, 1, 3, … from the right (GS1 General
+ * Specifications, section 7.9).
  */
 export function hasValidCheckDigit(ean: string): boolean {
   const data = [...ean.slice(0, -1)].map(Number);
@@ -42,7 +42,7 @@ export function hasValidCheckDigit(ean: string): boolean {
   return (10 - (sum % 10)) % 10 === Number(ean.at(-1));
 }
 
-/** Whether two lists name the same grid connections; the order says nothing. */
+/** Returns whether two lists contain the same EANs, in any order. */
 export function sameEans(some: readonly string[], others: readonly string[]): boolean {
   const known = new Set(some);
   return known.size === new Set(others).size && others.every((ean) => known.has(ean));

@@ -45,7 +45,7 @@ describe('an EAN', () => {
   });
 
   it('ends with the check digit of GS1', () => {
-    // The example of GS1 for a number of 18 digits.
+    // The GS1 example of a number of 18 digits.
     expect(hasValidCheckDigit('376104250021234569')).toBe(true);
     for (const digit of '012345678') expect(hasValidCheckDigit(`37610425002123456${digit}`)).toBe(false);
   });

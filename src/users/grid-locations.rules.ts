@@ -7,11 +7,11 @@ export interface ReadGridLocations {
   /** As text, in the order sent. */
   readonly eans: readonly string[];
   readonly errors: readonly FieldError[];
-  /** Indexes of EANs that were accepted although their check digit is wrong. An EAN itself may stand in no log. */
+  /** Indexes of EANs accepted despite a wrong check digit. The EAN itself must not be logged. */
   readonly suspectIndexes: readonly number[];
 }
 
-/** Reads grid locations whose single EANs are known to be well formed: what remains is what only the whole list shows. */
+/** Reads grid locations whose EANs are each well formed. Checks for duplicates and, depending on `rule`, the check digits. */
 export function readGridLocations(
   gridLocations: readonly { ean: unknown }[],
   rule: CheckDigitRule,

@@ -1,12 +1,12 @@
 const MAX_BYTES = 4_096;
 const MAX_DEPTH = 8;
 
-/** What a tenant attaches to a user: kept and answered as it came, read by nobody here. */
+/** What a tenant attaches to a user or a session: stored and returned unchanged, interpreted nowhere here. */
 export type Metadata = Readonly<Record<string, unknown>>;
 
 /**
- * Why `value` is no metadata, or undefined when it is: a JSON object of at most 4,096 bytes, at most 8 levels deep. Text that
- * PostgreSQL cannot hold has been refused before, with every other text of the request.
+ * Returns why `value` is not metadata, or undefined if it is: a JSON object of at most 4,096 bytes, at most 8 levels deep. Text that
+ * PostgreSQL cannot store has already been rejected in the whole request.
  */
 export function metadataFault(value: unknown): string | undefined {
   if (!isPlainObject(value)) return 'must be a JSON object';
@@ -19,7 +19,7 @@ export function metadataFault(value: unknown): string | undefined {
 function partFault(value: unknown, depth: number): string | undefined {
   if (typeof value !== 'object' || value === null) return undefined;
   if (depth > MAX_DEPTH) return `must be at most ${MAX_DEPTH} levels deep`;
-  // The only objects that the body parser makes besides plain ones and arrays are numbers that a double would alter.
+  // Besides plain objects and arrays, the body parser creates objects only for numbers that a double would alter.
   if (!Array.isArray(value) && !isPlainObject(value)) {
     return 'must not contain a number that a double cannot hold exactly; send it as a string';
   }
@@ -30,7 +30,7 @@ function partFault(value: unknown, depth: number): string | undefined {
   return undefined;
 }
 
-/** An object as `{…}` in JSON makes it: no array, no number that is kept as text. */
+/** Returns whether `value` is an object as `{…}` in JSON creates it: not an array, and not a number stored as text. */
 export function isPlainObject(value: unknown): value is Record<string, unknown> {
   if (typeof value !== 'object' || value === null) return false;
   return Object.getPrototypeOf(value) === Object.prototype;

@@ -1,12 +1,12 @@
 const MAX_LENGTH = 200;
 const CONTROL_CHARACTER = /[\p{Cc}\u2028\u2029]/u;
-// With the u flag a pair of surrogates is one character, so this finds only half pairs, which neither UTF-8 nor PostgreSQL can hold.
+// With the u flag a surrogate pair is one character, so this matches only half pairs, which neither UTF-8 nor PostgreSQL can store.
 const LONE_SURROGATE = /\p{Surrogate}/u;
 const BLANK_AT_AN_END = /^\s|\s$/u;
 
 /**
- * Why `value` is no tenantReference, or undefined when it is one. What looks like a slip is refused, not mended: a reference
- * that we trimmed would no longer be the one that the tenant's own system knows.
+ * Returns why `value` is not a tenantReference, or undefined if it is one. An apparent slip is rejected, not corrected: a trimmed
+ * reference would no longer be the one in the tenant's own system.
  */
 export function tenantReferenceFault(value: unknown): string | undefined {
   if (typeof value !== 'string') return 'must be a string';

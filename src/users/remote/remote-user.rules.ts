@@ -16,12 +16,12 @@ export interface RemoteUser {
   readonly lastName: string;
   readonly email: string;
   readonly gridLocations: readonly RemoteGridLocation[];
-  /** Null where the service gave none that exists here (platform/time/instant.ts). */
+  /** Null if the service sent none that a Date here can represent (platform/time/instant.rules.ts). */
   readonly createdAt: Date | null;
   readonly updatedAt: Date | null;
 }
 
-/** What the service was asked to register. */
+/** The user in the request. */
 export interface AskedUser {
   readonly tenantReference: string;
   readonly eans: readonly string[];
@@ -29,16 +29,16 @@ export interface AskedUser {
 
 export type ReadRemoteUser = { readonly user: RemoteUser } | { readonly faults: readonly FieldError[] };
 
-/** Ten times what a registration may ask for. Each costs rows and a place in the event, so thousands are taken for an error. */
+/** Ten times what a registration may request. Each costs rows and space in the event, so thousands are treated as an error. */
 const MAX_GRID_LOCATIONS = 1_000;
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 const TIMES = ['createdAt', 'updatedAt'] as const;
 
 /**
- * Reads a user object and holds it against what was asked. The interface does not say which fields are required, so only what
- * the rest of the work stands on is: the ids, the reference, and every EAN that was sent. Names and times may be missing, and
- * fields or grid locations that were not asked for are no fault. A fault names the field and repeats no value.
+ * Reads a user object and checks it against the request. The interface does not say which fields are required, so only those are that the
+ * program depends on: the ids, the reference, and every EAN that was sent. Names and times may be missing. Fields and grid locations that
+ * were not requested are not a fault. A fault names the field and repeats no value.
  */
 export function readRemoteUser(value: unknown, asked: AskedUser): ReadRemoteUser {
   if (!isRecord(value)) return { faults: [{ field: 'user', message: 'must be a JSON object' }] };
@@ -69,7 +69,7 @@ export function readRemoteUser(value: unknown, asked: AskedUser): ReadRemoteUser
   };
 }
 
-/** Returns a fault for each time that is given and that readRemoteUser reads as null: a client is to be told of it. */
+/** Returns a fault for each time that is present but read as null by readRemoteUser: an API client must learn of it. */
 export function findTimeFaults(value: unknown): FieldError[] {
   if (!isRecord(value)) return [];
   return TIMES.filter((field) => (value[field] ?? null) !== null && instant(value[field]) === null).map(
@@ -118,7 +118,7 @@ const isRecord = (value: unknown): value is Record<string, unknown> =>
 
 const isUuid = (value: unknown): value is string => typeof value === 'string' && UUID.test(value);
 
-// PostgreSQL cannot hold NUL, nor half a surrogate pair; a name is not worth losing a registration for.
+// PostgreSQL can store neither NUL nor half a surrogate pair, and a name is not worth losing a registration for.
 const text = (value: unknown): string =>
   typeof value === 'string' ? value.replaceAll('\0', '').replace(/\p{Surrogate}/gu, '\ufffd') : '';
 

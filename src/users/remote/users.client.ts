@@ -19,8 +19,8 @@ export const USER_ANSWER: DocumentedFields = {
 };
 
 /**
- * Registers a user (interface section 4.2). The body is built as text: an EAN is a bare number of 18 digits there, which no
- * JavaScript number holds, so its digits go from text to text.
+ * Returns the request that registers a user (interface section 4.2). The body is built as text: there an EAN is a bare number of 18
+ * digits, which no JavaScript number can represent.
  */
 export function registerUserRequest({ tenantReference, eans }: AskedUser): RemoteRequest {
   const gridLocations = eans.map((ean) => `{"ean":${ean}}`).join(',');
@@ -33,7 +33,7 @@ export function registerUserRequest({ tenantReference, eans }: AskedUser): Remot
   };
 }
 
-/** The user of section 2.3. Throws UnreadableAnswer, naming the field, when the answer does not confirm what was asked. */
+/** Returns the user of section 2.3. Throws UnreadableAnswer, naming the field, if the response does not confirm the request. */
 export function readRegisterUserResponse(answer: RemoteAnswer, asked: AskedUser): RemoteUser {
   const fields = readObject(answer.body, parseLossless);
   const read = readRemoteUser(fields, asked);

@@ -1,12 +1,12 @@
 import type { Statement, Transaction } from '../../platform/database/database.js';
 
-/** Whom an erasure is about, held so that nobody registers, resolves or starts anything for them until it has committed. */
+/** The person to erase, locked until the commit so that nobody registers, resolves or starts anything for them. */
 export interface HeldPerson {
-  /** Null where there are only registrations that have not become a user. */
+  /** Null if there are only registrations that have not become a user. */
   readonly userId: string | null;
   readonly registrations: readonly {
     readonly id: string;
-    /** A call is being made for it; what it brings would be a user that nobody here knows. */
+    /** A call is in flight for it, and would create a remote user that is unknown here. */
     readonly isBeingSent: boolean;
   }[];
 }
@@ -16,7 +16,7 @@ const FIND_REFERENCE: Statement = {
   text: 'SELECT tenant_reference AS "tenantReference" FROM users WHERE id = $1',
 };
 
-/** Null for an erased user, undefined when there is none. */
+/** Returns null for an erased user, undefined for an unknown one. */
 export async function findReference(tx: Transaction, userId: string): Promise<string | null | undefined> {
   const [found] = await tx.query<{ tenantReference: string | null }>(FIND_REFERENCE, [userId]);
   return found?.tenantReference;
@@ -29,15 +29,15 @@ const HOLD_REGISTRATIONS: Statement = {
     WHERE tenant_reference = $1 ORDER BY id FOR UPDATE`,
 };
 
-// FOR UPDATE, because it is the one lock that excludes the FOR KEY SHARE under which a start looks at its user.
+// FOR UPDATE, because only this lock excludes the FOR KEY SHARE with which a start locks its user.
 const HOLD_USER: Statement = {
   name: 'users.hold_for_erasure',
   text: 'SELECT id FROM users WHERE tenant_reference = $1 FOR UPDATE',
 };
 
 /**
- * Registrations first and the user second, as whoever confirms a user does, and each with a snapshot of its own: a registration
- * that was being confirmed has its user by the time that the second looks.
+ * Locks the registrations first and the user second, like a confirmation, and each with a snapshot of its own: if a registration was just
+ * being confirmed, the second statement sees its user.
  */
 export async function holdPerson(tx: Transaction, tenantReference: string): Promise<HeldPerson> {
   const registrations = await tx.query<HeldPerson['registrations'][number]>(HOLD_REGISTRATIONS, [
@@ -47,7 +47,7 @@ export async function holdPerson(tx: Transaction, tenantReference: string): Prom
   return { userId: user?.id ?? null, registrations };
 }
 
-/** What a registration of any status holds is personal, and the events about it keep the count. */
+/** A registration of any status contains personal data. The events about it preserve the count. */
 export const DELETE_REGISTRATIONS: Statement = {
   name: 'registrations.erase',
   text: 'DELETE FROM registrations WHERE id = ANY ($1::uuid[]) RETURNING id',

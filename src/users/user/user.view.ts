@@ -13,7 +13,7 @@ export class GridLocationView {
   ean: string;
 }
 
-/** A registered user. Ids are the remote service's own, so they work in both systems. */
+/** A registered user. The ids are the remote service's own, so they work in both systems. */
 export class UserView {
   @ApiProperty({ format: 'uuid' })
   id: string;

@@ -93,6 +93,6 @@ export class UsersController {
   }
 }
 
-/** At least one: a Retry-After of 0 invites a loop. */
+/** Returns at least one second: a Retry-After of 0 invites a loop. */
 const secondsUntil = (at: Date, now: Date): string =>
   String(Math.max(1, Math.ceil((at.getTime() - now.getTime()) / 1_000)));

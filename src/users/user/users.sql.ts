@@ -2,11 +2,14 @@ import { instantOf } from '../../platform/database/timestamps.js';
 import type { RemoteUser } from '../remote/remote-user.rules.js';
 
 /**
- * Common table expressions that insert a user with its grid locations for each row of `confirmed`, another such expression with the
- * columns of CONFIRMED_USER and with `metadata`. They fail with a unique violation when an id or the reference belongs to another
- * user, and with a null for an id that is the subject of events already. It belongs to a session then, and the events of two people
- * would be one story and be erased together. Rows are inserted in the order of their ids, so that two statements that were given the
- * same ids cannot wait for each other. Where the remote service gave no readable times, the user is as old as our knowledge of it.
+ * Returns CTEs that insert a user with its grid locations for each row of `confirmed`, a CTE with the columns of CONFIRMED_USER and with
+ * `metadata`. They fail with a unique violation if an id or the reference belongs to another user.
+ *
+ * They fail with a null violation if the id is already the subject of events. It then belongs to a session, and the events of two people
+ * would be one history and be erased together.
+ *
+ * Rows are inserted in the order of their ids, so that two statements with the same ids cannot deadlock. If the remote service gave no
+ * readable times, the user is as old as our knowledge of it.
  */
 export const keepingUsers = (confirmed: string): string => `
     kept AS (
@@ -26,7 +29,7 @@ export const keepingUsers = (confirmed: string): string => `
       ORDER BY location.id
     )`;
 
-/** What `toConfirmedUser` makes, in JSON. */
+/** The columns that `toConfirmedUser` returns, in JSON. */
 export const CONFIRMED_USER = `
   id uuid, "tenantReference" text, "tenantName" text, "firstName" text, "lastName" text, email text,
   "createdMs" float8, "updatedMs" float8, "gridLocations" jsonb`;

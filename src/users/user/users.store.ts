@@ -21,21 +21,21 @@ export interface UserFilter {
   readonly ean?: string;
 }
 
-/** The position after which a page goes on: the last row of the page before. */
+/** The last row of the previous page. */
 export interface ListPosition {
   readonly at: Date;
   readonly id: string;
 }
 
-/** What the database makes of a user that is inserted: metadata as jsonb keeps them, times to the millisecond. */
+/** What the database sets or normalises when it inserts a user: metadata as stored in jsonb, times to the millisecond. */
 export type StoredUser = Pick<UserRecord, 'metadata' | 'createdAt' | 'updatedAt' | 'registeredAt'>;
 
-/** The mirror of the users that the Solar Curtailment Service, or a person on its behalf, confirmed. */
+/** Reads the mirror of the users that the Solar Curtailment Service, or a person on its behalf, has confirmed. */
 @Injectable()
 export class UsersStore {
   constructor(private readonly database: Database) {}
 
-  /** Null for an erased one too. */
+  /** Returns null for an unknown or an erased user. */
   async findUser(id: string): Promise<UserRecord | null> {
     const user = await this.database.prisma.user.findUnique({
       where: { id, erasedAt: null },
@@ -51,7 +51,7 @@ export class UsersStore {
     return user;
   }
 
-  /** Newest first: at most `limit` users that come after `position`. */
+  /** Returns at most `limit` users after `position`, newest first. */
   async listUsers(
     filter: UserFilter,
     position: ListPosition | undefined,
@@ -63,7 +63,7 @@ export class UsersStore {
         ...(filter.tenantReference !== undefined && { tenantReference: filter.tenantReference }),
         ...(filter.ean !== undefined && { gridLocations: { some: { ean: filter.ean } } }),
         ...(position !== undefined && {
-          // Says what the OR says already, in a form that lets the index begin at the position.
+          // Implied by the OR, in a form that lets the index scan start at the position.
           registeredAt: { lte: position.at },
           OR: [{ registeredAt: { lt: position.at } }, { id: { lt: position.id } }],
         }),
@@ -76,7 +76,7 @@ export class UsersStore {
   }
 }
 
-// The fields stand in the order in which Prisma reads them, so that the first answer and its repetition are the same to the byte.
+// The fields are in the order in which Prisma returns them, so that the first response and its repetition are identical byte for byte.
 export const toStoredRecord = (user: RemoteUser, stored: StoredUser): UserRecord => ({
   id: user.id,
   tenantReference: user.tenantReference,
@@ -93,5 +93,5 @@ export const toStoredRecord = (user: RemoteUser, stored: StoredUser): UserRecord
     .sort((one, other) => (one.ean < other.ean ? -1 : 1)),
 });
 
-// Prisma cannot know that only an erased user lacks what the types of the row leave open.
+// Prisma does not know that only an erased user lacks the fields that the row type leaves nullable.
 const toRecord = ({ erasedAt: _, ...user }: UserRow): UserRecord => user as UserRecord;
