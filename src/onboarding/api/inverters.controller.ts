@@ -20,7 +20,7 @@ export class InvertersController {
     operationId: 'listInverters',
     summary: 'List inverters, the newest first',
     description:
-      'One item for each inverter and user. Several sessions may list the same inverter: of those of one user (with `gridLocationId`, of one grid location) the latest is shown. An inverter that sessions of several users list is shown for each of them.',
+      'Returns one item per inverter and user. If several sessions of one user (with `gridLocationId`: of one grid location) have the same inverter, a session that still lists it is preferred, then the latest `firstSeenAt`. An inverter of several users is returned once for each of them.',
   })
   @ApiPage(InverterView)
   async list(@Query() { limit, cursor, ...filter }: InvertersQuery): Promise<Page<InverterView>> {
@@ -40,7 +40,7 @@ export class InvertersController {
     operationId: 'readInverter',
     summary: 'Read an inverter',
     description:
-      'As the session has it that listed it last, of whichever user. To read it as that of one user, list with `userId`.',
+      'If several sessions of any users have the inverter, a session that still lists it is preferred, then the latest `firstSeenAt`. To read the inverter of one user, list with `userId`.',
   })
   @ApiOkResponse({ type: InverterView })
   @ApiProblems('invalid_request', 'not_found')

@@ -16,7 +16,7 @@ export class InvertersQuery extends PageQuery {
 
 /** An inverter within a session. */
 export class SessionInverterView {
-  @ApiProperty({ format: 'uuid', description: 'The remote id: for data and curtailment calls' })
+  @ApiProperty({ format: 'uuid', description: 'The remote id, for data and curtailment calls' })
   id: string;
 
   @ApiProperty({ format: 'date-time' })
@@ -29,13 +29,13 @@ export class SessionInverterView {
     format: 'date-time',
     type: String,
     nullable: true,
-    description: 'Since when its session no longer lists it',
+    description: 'When its session stopped listing it; null while it is listed',
   })
   missingSince: Date | null;
 }
 
 export class InverterView extends SessionInverterView {
-  @ApiProperty({ format: 'uuid', description: 'The session that lists it' })
+  @ApiProperty({ format: 'uuid', description: 'The session that lists it, or listed it last' })
   sessionId: string;
 
   @ApiProperty({ format: 'uuid' })

@@ -24,10 +24,10 @@ export class SessionsController {
     operationId: 'startSession',
     summary: 'Start a session for a grid location',
     description:
-      'Answers 200 with the open session of the same location and brand if there is one: a double click gets the same.',
+      'Returns 200 with the open session of the same location and brand if there is one, so a double click returns the same session.',
   })
   @ApiCreatedResponse({ description: 'Started', type: SessionView, headers: LOCATION })
-  @ApiOkResponse({ description: 'An open session is reused', type: SessionView, headers: LOCATION })
+  @ApiOkResponse({ description: 'An open session was reused', type: SessionView, headers: LOCATION })
   @ApiProblems('invalid_request', 'not_found', 'remote_rejected', 'remote_unavailable')
   async start(
     @Param('gridLocationId', ParseUuid) gridLocationId: string,
@@ -66,7 +66,7 @@ export class SessionsController {
   @RequireScope('onboarding:read')
   @ApiOperation({
     operationId: 'readSessionOfUser',
-    summary: 'Read a session, in the other path shape of the remote service',
+    summary: 'Read a session by the other path shape of the remote service',
   })
   @ApiOkResponse({ type: SessionView })
   @ApiProblems('invalid_request', 'not_found', 'remote_unavailable', 'replica_busy')
@@ -85,11 +85,11 @@ export class SessionsController {
   @RequireScope('onboarding:read')
   @ApiOperation({
     operationId: 'refreshSession',
-    summary: 'Read the remote service now',
+    summary: 'Read a session from the remote service now',
     description:
-      'Concurrent requests for one session share reads of the remote service. The read that a request shares is always sent after that request came in, so the response is never older than the request.',
+      'Concurrent requests for one session share reads of the remote service. A shared read is always sent after the request has arrived, so the response is never older than the request.',
   })
-  @ApiOkResponse({ description: 'The session as it is now', type: SessionView })
+  @ApiOkResponse({ description: 'The current session', type: SessionView })
   @ApiProblems('invalid_request', 'not_found', 'session_closed', 'remote_unavailable')
   refresh(
     @Param('sessionId', ParseUuid) sessionId: string,

@@ -24,7 +24,8 @@ export class NewSession {
   @ApiPropertyOptional({
     type: 'object',
     additionalProperties: true,
-    description: 'Yours: answered and told in events as it came; at most 4,096 bytes. No personal data',
+    description:
+      'Your own data, returned unchanged in responses and events; at most 4,096 bytes. No personal data',
   })
   @IsOptional()
   @AsParsed()
@@ -33,7 +34,7 @@ export class NewSession {
 
   @ApiPropertyOptional({
     default: true,
-    description: 'Answer with the open session of this location and brand, if there is one',
+    description: 'Return the open session of this location and brand, if there is one',
   })
   @IsOptional()
   @IsBoolean()
@@ -45,7 +46,7 @@ export class SessionQuery {
     type: 'integer',
     minimum: 0,
     maximum: 86_400,
-    description: 'Seconds: read through when our copy is older',
+    description: 'Seconds; if our copy is older, the remote service is read first',
   })
   @IntegerParameter({ min: 0, max: 86_400 })
   maxAge?: number;
@@ -54,7 +55,7 @@ export class SessionQuery {
     type: 'integer',
     minimum: 0,
     maximum: 60,
-    description: 'Seconds: answer as soon as the state changes, at the latest after this',
+    description: 'Seconds; respond as soon as the state changes, at the latest after this time',
   })
   @IntegerParameter({ min: 0, max: 60 })
   wait?: number;
@@ -62,7 +63,7 @@ export class SessionQuery {
   @ApiPropertyOptional({
     enum: SESSION_STATES,
     description:
-      'With `wait`: the state that you know. When it is another already, that is answered at once; otherwise a change between two requests would be waited for in vain',
+      'With `wait`: the state that you know. If the session has another state, the response is immediate, so no change between two requests is missed. Default: the current state',
   })
   @IsOptional()
   @IsIn(SESSION_STATES)
@@ -106,7 +107,7 @@ export class SessionsQuery extends PageQuery {
 
 /** Instants are text: JSON.stringify takes twice as long to convert a Date. */
 export class SessionView {
-  @ApiProperty({ format: 'uuid', description: 'The remote sessionId: it works in both systems' })
+  @ApiProperty({ format: 'uuid', description: 'The remote sessionId, valid in both systems' })
   id: string;
 
   @ApiProperty({ format: 'uuid' })
@@ -129,17 +130,17 @@ export class SessionView {
 
   @ApiProperty({
     enum: ['observed', 'inferred'],
-    description: 'Whether the remote service said so, or we conclude it',
+    description: 'Whether the remote service stated it, or we conclude it',
   })
   basis: Basis;
 
-  @ApiProperty({ description: 'As the remote service answered last' })
+  @ApiProperty({ description: 'As in the last response of the remote service' })
   finished: boolean;
 
   @ApiProperty()
   active: boolean;
 
-  @ApiProperty({ type: Boolean, nullable: true, description: 'null while the remote service has not said' })
+  @ApiProperty({ type: Boolean, nullable: true, description: 'null until the remote service states it' })
   expired: boolean | null;
 
   @ApiProperty({
@@ -147,20 +148,23 @@ export class SessionView {
     format: 'uri',
     nullable: true,
     description:
-      'Where the PV owner goes. Whoever holds it may act for the owner; null without the scope `onboarding:write` or once the flow is over',
+      'Link for the PV owner. Anyone who has it may act for the owner; null without the scope `onboarding:write` or once the web flow is over',
   })
   startUrl: string | null;
 
   @ApiProperty({ type: [SessionInverterView] })
   inverters: readonly SessionInverterView[];
 
-  @ApiProperty({ format: 'date-time', description: 'Remote' })
+  @ApiProperty({ format: 'date-time', description: "The remote service's time" })
   createdAt: string;
 
-  @ApiProperty({ format: 'date-time', description: 'Remote' })
+  @ApiProperty({ format: 'date-time', description: "The remote service's time" })
   updatedAt: string;
 
-  @ApiProperty({ format: 'date-time', description: 'Remote; what happens then is not specified' })
+  @ApiProperty({
+    format: 'date-time',
+    description: "The remote service's time; what happens then is not specified",
+  })
   expiresAt: string;
 
   @ApiProperty({ format: 'date-time', description: 'When the remote service was last read' })
@@ -170,7 +174,7 @@ export class SessionView {
     format: 'date-time',
     type: String,
     nullable: true,
-    description: 'When it is read next; null when it is no longer watched',
+    description: 'When it is read next; null if it is no longer watched',
   })
   nextCheckAt: string | null;
 
@@ -178,7 +182,7 @@ export class SessionView {
     format: 'date-time',
     type: String,
     nullable: true,
-    description: 'Since when it is no longer watched',
+    description: 'When the watch ended; null while it is watched',
   })
   closedAt: string | null;
 }
