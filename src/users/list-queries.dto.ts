@@ -19,12 +19,12 @@ export class ListUsersQuery extends PageQuery {
 }
 
 export class ListRegistrationsQuery extends PageQuery {
-  @ApiPropertyOptional({ enum: REGISTRATION_STATUSES, description: 'Only those in this status' })
+  @ApiPropertyOptional({ enum: REGISTRATION_STATUSES, description: 'Only registrations in this status' })
   @IsOptional()
   @IsIn(REGISTRATION_STATUSES)
   status?: RegistrationStatus;
 
-  @ApiPropertyOptional({ description: 'Only those of this reference' })
+  @ApiPropertyOptional({ description: 'Only registrations of this reference' })
   @IsOptional()
   @CheckedBy(tenantReferenceFault)
   tenantReference?: string;

@@ -14,7 +14,7 @@ export class ConfirmedUserInput {
   @ApiProperty({ format: 'uuid' })
   id: string;
 
-  @ApiProperty({ description: 'The one of the registration' })
+  @ApiProperty({ description: 'The tenantReference of the registration' })
   tenantReference: string;
 
   @ApiProperty({ type: [ConfirmedGridLocationInput], description: 'With every EAN of the registration' })
@@ -32,9 +32,9 @@ export class ConfirmedUserInput {
   @ApiPropertyOptional()
   email?: string;
 
-  @ApiPropertyOptional({ format: 'date-time', description: 'Of the years 1 to 9999' })
+  @ApiPropertyOptional({ format: 'date-time', description: 'In the years 1 to 9999' })
   createdAt?: string;
 
-  @ApiPropertyOptional({ format: 'date-time', description: 'Of the years 1 to 9999' })
+  @ApiPropertyOptional({ format: 'date-time', description: 'In the years 1 to 9999' })
   updatedAt?: string;
 }

@@ -24,7 +24,7 @@ export class GridLocationInput {
 export class RegisterUserInput {
   @ApiProperty({
     description:
-      "The tenant's own reference for the user, of which there is one registration: no control characters, no blank at either end",
+      "The tenant's own reference for the user; it has at most one live registration. No control characters, no blank at either end",
     minLength: 1,
     maxLength: 200,
     example: 'customer-4711',
@@ -46,7 +46,7 @@ export class RegisterUserInput {
   @ApiPropertyOptional({
     type: 'object',
     additionalProperties: true,
-    description: 'Kept with the user and answered as it came: at most 4,096 bytes, at most 8 levels deep',
+    description: 'Stored with the user and returned unchanged; at most 4,096 bytes, at most 8 levels deep',
     example: { salesChannel: 'web' },
   })
   @IsOptional()

@@ -15,31 +15,31 @@ export class RegistrationView {
   @ApiProperty()
   tenantReference: string;
 
-  @ApiProperty({ type: [AskedGridLocationView], description: 'In the order they were sent' })
+  @ApiProperty({ type: [AskedGridLocationView], description: 'In the order sent' })
   gridLocations: AskedGridLocationView[];
 
   @ApiProperty({
     enum: REGISTRATION_STATUSES,
     description:
       'pending: not sent yet, or being sent. registered: see userId. rejected: the remote service refused it. ' +
-      'uncertain: it may have been registered there; a person decides. discarded: a person gave it up.',
+      'uncertain: the remote service may have registered it; a person decides. discarded: a person gave it up.',
   })
   status: RegistrationStatus;
 
-  @ApiProperty({ type: String, format: 'uuid', nullable: true, description: 'Only of a registered one' })
+  @ApiProperty({ type: String, format: 'uuid', nullable: true, description: 'Only if registered' })
   userId: string | null;
 
-  @ApiProperty({ type: 'integer', description: 'How many calls were begun for it' })
+  @ApiProperty({ type: 'integer', description: 'Number of calls started for it' })
   attempts: number;
 
-  @ApiProperty({ type: String, nullable: true, description: 'Why the last call brought no user, for people' })
+  @ApiProperty({ type: String, nullable: true, description: 'Why the last call returned no user, in words' })
   lastError: string | null;
 
   @ApiProperty({
     type: String,
     format: 'date-time',
     nullable: true,
-    description: 'When a pending one is sent',
+    description: 'When a pending registration is sent next',
   })
   nextAttemptAt: string | null;
 

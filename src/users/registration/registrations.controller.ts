@@ -49,7 +49,7 @@ export class RegistrationsController {
     operationId: 'retryRegistration',
     summary: 'Send a registration again',
     description:
-      'For pending, uncertain and rejected ones. If an uncertain one was registered after all, this may register it twice.',
+      'For pending, uncertain and rejected registrations. If an uncertain one was registered after all, this may register it twice.',
   })
   @ApiOkResponse({ type: RegistrationView })
   @ApiProblems('invalid_request', 'not_found', 'registration_conflict')
@@ -62,8 +62,9 @@ export class RegistrationsController {
   @RequireScope('users:write')
   @ApiOperation({
     operationId: 'discardRegistration',
-    summary: 'Give a registration up',
-    description: 'For pending, uncertain and rejected ones. The tenantReference may then be registered anew.',
+    summary: 'Discard a registration',
+    description:
+      'For pending, uncertain and rejected registrations. The tenantReference may then be registered anew.',
   })
   @ApiOkResponse({ type: RegistrationView })
   @ApiProblems('invalid_request', 'not_found', 'registration_conflict')
@@ -77,7 +78,8 @@ export class RegistrationsController {
   @ApiOperation({
     operationId: 'resolveRegistration',
     summary: 'Enter the user that the provider confirmed',
-    description: 'For every one that is not registered. The body is the user object of the remote service.',
+    description:
+      'For registrations in any status but registered. The body is the user object of the remote service.',
   })
   @ApiBody({ type: ConfirmedUserInput })
   @ApiOkResponse({ type: RegistrationView })

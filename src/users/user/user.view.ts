@@ -5,7 +5,7 @@ import type { UserRecord } from './users.store.js';
 export class GridLocationView {
   @ApiProperty({
     format: 'uuid',
-    description: "The remote service's id; onboarding sessions are started with it",
+    description: "The remote service's id, used to start onboarding sessions",
   })
   id: string;
 
@@ -21,7 +21,9 @@ export class UserView {
   @ApiProperty()
   tenantReference: string;
 
-  @ApiProperty({ description: 'As the remote service answered, like the names and the email; often empty' })
+  @ApiProperty({
+    description: 'As returned by the remote service, like the names and the email; often empty',
+  })
   tenantName: string;
 
   @ApiProperty()
@@ -33,7 +35,7 @@ export class UserView {
   @ApiProperty()
   email: string;
 
-  @ApiProperty({ type: [GridLocationView], description: 'In the order of their EANs' })
+  @ApiProperty({ type: [GridLocationView], description: 'Ordered by EAN' })
   gridLocations: GridLocationView[];
 
   @ApiProperty({ type: 'object', additionalProperties: true, description: 'As given at the registration' })
@@ -42,13 +44,13 @@ export class UserView {
   @ApiProperty({
     format: 'date-time',
     description:
-      "The remote service's time; that of the confirmation where it gave none of the years 1 to 9999",
+      "The remote service's time; the time of the confirmation if it gave none in the years 1 to 9999",
   })
   createdAt: string;
 
   @ApiProperty({
     format: 'date-time',
-    description: "The remote service's time; `createdAt` where it gave none of the years 1 to 9999",
+    description: "The remote service's time; `createdAt` if it gave none in the years 1 to 9999",
   })
   updatedAt: string;
 

@@ -33,14 +33,14 @@ export class UsersController {
     operationId: 'registerUser',
     summary: 'Register a user with the Solar Curtailment Service',
     description:
-      'May be repeated: a tenantReference is registered once. 202 answers a registration that is not decided yet: it is sent ' +
-      'later, or its answer was lost and a person decides (see /registrations).',
+      'May be repeated: a tenantReference is registered once. Returns 202 while the registration is undecided: it is sent ' +
+      'later, or its response was lost and a person decides (see /registrations).',
   })
   @ApiCreatedResponse({ type: UserView, description: 'Registered by this request', headers: LOCATION })
-  @ApiOkResponse({ type: UserView, description: 'Registered before, with the same EANs', headers: LOCATION })
+  @ApiOkResponse({ type: UserView, description: 'Already registered, with the same EANs', headers: LOCATION })
   @ApiAcceptedResponse({
     type: RegistrationView,
-    description: 'Not decided yet; Location is the registration',
+    description: 'Undecided; Location is the registration',
     headers: { ...LOCATION, ...RETRY_AFTER },
   })
   @ApiProblems(
