@@ -1,7 +1,7 @@
 import type { Breaker } from './pace/breaker.rules.js';
 import type { OperationClass, Priority } from './outcome.rules.js';
 
-/** How this process finds the remote service, for GET /status. */
+/** The remote service as this process sees it, for GET /status. */
 export interface RemoteStatus {
   /** Calls that may be in flight at once: now, and at most (SCS_MAX_CONCURRENCY). */
   readonly limit: { readonly current: number; readonly ceiling: number };
@@ -11,13 +11,12 @@ export interface RemoteStatus {
 }
 
 export interface OperationStatus {
-  /** `unknown` before the first call, `degraded` when the last one failed, `unavailable` while calls are held back. */
+  /** `unknown` before the first call, `degraded` if the last call failed, `unavailable` while calls are blocked. */
   readonly health: 'unknown' | 'healthy' | 'degraded' | 'unavailable';
   readonly breaker: Breaker['phase'];
-  /** While calls are held back, by the breaker or at the service's own wish (Retry-After): for how long. */
+  /** How long calls remain blocked, by the breaker or by the service (Retry-After); null if they are not. */
   readonly retryAfterMs: number | null;
   readonly lastSuccessAt: Date | null;
   readonly lastErrorAt: Date | null;
-  /** Redacted. */
   readonly lastError: string | null;
 }

@@ -14,19 +14,19 @@ import { createUndiciAdapter, type UndiciAdapter } from './wire/undici.adapter.j
 
 const READ_ATTEMPTS = 3;
 const FIRST_BACKOFF_MS = 50;
-/** Part of SCS_TIMEOUT_MS that a call may wait for its turn; its own deadline begins when it has it. */
+/** Share of SCS_TIMEOUT_MS that a call may wait for its turn; its own deadline starts with the turn. */
 const WAIT_SHARE = 0.5;
 
-/** Is told what this process finds out and others should know. Called within calls, so it returns at once and never throws. */
+/** Receives what this process learns and other replicas should know. Called within calls, so it returns at once and never throws. */
 export interface RemoteListener {
-  /** The service asked to be left alone by this operation (Retry-After). */
+  /** The service requested a wait for this operation (Retry-After). */
   askedToWait(operation: OperationClass, waitMs: number, reason: string): void;
-  /** Calls of this operation are held back, for the first time or once more after a probe. `reason` is redacted. */
+  /** Calls of this operation are blocked, for the first time or again after a probe. `reason` is redacted. */
   breakerOpened(operation: OperationClass, reason: string): void;
   breakerClosed(operation: OperationClass): void;
 }
 
-/** The one door to the Solar Curtailment Service: every call to it goes through `send`. */
+/** The only way to the Solar Curtailment Service: every call to it goes through `send`. */
 @Injectable()
 export class Remote implements OnModuleDestroy, OnApplicationShutdown {
   private readonly http: Axios;
@@ -54,7 +54,7 @@ export class Remote implements OnModuleDestroy, OnApplicationShutdown {
       timeoutMs: this.timeoutMs,
     });
     this.http = createAxios(this.adapter);
-    // Alone, until it is told what its share is.
+    // Uses the whole ceiling until `join` passes this replica's share.
     const perSecond = environment.SCS_MAX_REQUESTS_PER_SECOND || Infinity;
     this.share = () => perSecond;
     const rate = new RateCeiling(() => this.share());
@@ -64,9 +64,9 @@ export class Remote implements OnModuleDestroy, OnApplicationShutdown {
   }
 
   /**
-   * Sends one request and says what is known of it; never throws. A GET is sent up to 3 times, a POST once, for a lost answer
-   * does not say whether the POST had its effect. It ends within SCS_TIMEOUT_MS of its turn, for which it waits at most half as
-   * long. Carries the ApiKey (interface section 5.1); the bearer token is added by AuthorisedRemote.
+   * Sends one request and returns what is known about it; never throws. Sends a GET up to 3 times and a POST once, because a lost response
+   * does not say whether the POST had its effect. It ends within SCS_TIMEOUT_MS of its turn; waiting for the turn takes at most half as
+   * long. Adds the ApiKey (interface section 5.1); AuthorisedRemote adds the bearer token.
    */
   async send(request: RemoteRequest): Promise<Sent> {
     const gate = this.gates[request.operation];
@@ -80,25 +80,25 @@ export class Remote implements OnModuleDestroy, OnApplicationShutdown {
         return sent;
       await new Promise((resolve) => setTimeout(resolve, backoffMs));
       const again = await this.attempt(request, gate, deadline);
-      // A refusal of our own (breaker, limiter) says less than the answer that led to it.
+      // A local refusal (breaker, limiter) says less than the response that led to it.
       if (again.kind === 'not_sent' && again.reason !== 'unreachable') return sent;
       sent = again;
     }
     return sent;
   }
 
-  /** What other processes know and this one does not (see Deployment). `share`: requests per second; Infinity for no ceiling. */
+  /** Connects this process to the other replicas (see Deployment). `share` returns requests per second; Infinity for no ceiling. */
   join(listener: RemoteListener, share: () => number): void {
     this.listener = listener;
     this.share = share;
   }
 
-  /** No call of this operation for so long; a shorter wait does not undo a longer one. */
+  /** Blocks calls of this operation for this long. A shorter wait does not undo a longer one. */
   holdBack(operation: OperationClass, ms: number): void {
     this.gates[operation].holdBack(ms);
   }
 
-  /** How many background calls the service takes at once, as far as is learned; more of them would only wait for their turn. */
+  /** How many background calls the service takes at once, as learned so far; more would only wait for their turn. */
   get liveLimit(): number {
     return this.limiter.backgroundLimit;
   }
@@ -120,7 +120,7 @@ export class Remote implements OnModuleDestroy, OnApplicationShutdown {
     };
   }
 
-  /** HTTP is still being drained now: those who wait at a screen get their answer, the poller's reads can be made later. */
+  /** HTTP is still draining: foreground callers get their response, and the poller's reads can be made later. */
   onModuleDestroy(): void {
     this.stopping = 'background';
     this.limiter.dismiss('background');
@@ -137,7 +137,7 @@ export class Remote implements OnModuleDestroy, OnApplicationShutdown {
     const priority = request.priority ?? (request.operation === 'read_session' ? 'background' : 'foreground');
     const early = this.isStopping(priority, request.signal) ? STOPPING : gate.refusal();
     if (early) return early;
-    // One token serves everybody, so its request waits for nobody.
+    // All calls need the one token, so its request skips the queue.
     const limited = request.operation !== 'token';
     if (limited) {
       const waiting = this.limiter.turn(priority, request.signal);
@@ -203,7 +203,7 @@ const STOPPING: NotSent = { kind: 'not_sent', reason: 'stopping' };
 
 const monotonicMs = (): number => performance.now();
 
-/** 429 and 503 are answered by the limiter with fewer calls, not by more of them. */
+/** Not 429 and 503: the limiter reacts to these with fewer calls, not more. */
 function isWorthRepeating(sent: Sent): boolean {
   if (sent.kind !== 'answered') return sent.kind === 'ambiguous' || sent.reason === 'unreachable';
   const { status } = sent.answer;

@@ -5,9 +5,9 @@ import type { OperationClass, Outcome, Sent } from '../outcome.rules.js';
 import { UnreadableAnswer } from '../wire/read-response.js';
 import { readObject } from '../wire/read-field.js';
 
-/** A service that names its fields anew each time must not fill our memory. */
+/** Bounds the memory if the service changes its field names constantly. */
 const MOST_SAID = 1_000;
-/** What is known is said again at most this often, so that last_seen_at keeps up. */
+/** A known difference is recorded again at most this often, to keep last_seen_at current. */
 const SAY_AGAIN_MS = 3_600_000;
 
 const NOT_AN_OBJECT: Drift = {
@@ -18,25 +18,25 @@ const NOT_AN_OBJECT: Drift = {
 };
 
 /**
- * Notes where answers differ from the interface, once for each difference, and beside the calls: nobody waits for it, and no call
- * fails by it. It parses what it is given, so give it answers that are new, not every poll.
+ * Records where responses differ from the interface, once per difference and outside the calls: no call waits for it or fails by it. It
+ * parses each body, so pass only new responses, not every poll.
  */
 @Injectable()
 export class ContractDrift {
   private readonly logger = new Logger('Remote');
-  /** By operation, kind and field: until when (monotonic) there is nothing to say. */
+  /** By operation, kind and field: the monotonic time until which the difference is not recorded again. */
   private readonly said = new Map<string, number>();
 
   constructor(private readonly store: DriftStore) {}
 
-  /** An answer with a status of 2xx is held against what the interface describes; anything else is not. */
+  /** Compares a 2xx response with the documented fields; ignores all other responses. */
   examine(operation: OperationClass, sent: Sent, documented: DocumentedFields): void {
     if (sent.kind !== 'answered' || sent.answer.bodyFault !== undefined) return;
     const { status, body } = sent.answer;
     if (status >= 200 && status < 300) this.report(operation, compare(body, documented));
   }
 
-  /** An outcome that is unreadable because its answer is about something else than what was asked for. */
+  /** Reports an outcome that is unreadable because the response names another object than requested. */
   examineOutcome(operation: OperationClass, outcome: Outcome<unknown>): void {
     if (outcome.kind === 'unreadable' && outcome.foreignField !== undefined)
       this.report(operation, [foreignId(outcome.foreignField)]);
@@ -57,7 +57,7 @@ export class ContractDrift {
       for (const { kind, field } of await this.store.record(operation, drifts))
         this.logger.warn(`${operation} answers otherwise than the interface describes: ${kind} ${field}`);
     } catch (error) {
-      // The next answer that has it tries again.
+      // The next response with the difference tries again.
       for (const drift of drifts) this.said.delete(keyOf(operation, drift));
       this.logger.warn(`drift not recorded: ${error instanceof Error ? error.message : String(error)}`);
     }

@@ -1,8 +1,8 @@
 import type { Statement } from '../../platform/database/database.js';
 
-// A service that names fields after its customers would fill the table: what comes after the 50th of an operation is dropped. Not a
-// foreign id: only documented fields hold ids, so these are few, and customers may have been mixed up.
-// xmax is 0 in a row that this statement inserted, and not in one that it updated.
+// A service that names fields after its customers would fill the table, so new differences are dropped after the 50th of an operation. A
+// foreign id is never dropped: only documented fields contain ids, so there are few, and customers may have been mixed up. xmax is 0 in a
+// row that this statement inserted, and not 0 in a row that it updated.
 export const RECORD: Statement = {
   name: 'remote_drift_record',
   text: `

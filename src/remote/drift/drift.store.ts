@@ -15,7 +15,7 @@ interface RecordedDrift extends Drift {
 export class DriftStore {
   constructor(private readonly database: Database) {}
 
-  /** Records differences, each of which is announced once for all replicas; answers those that are new. */
+  /** Records differences and returns the new ones. Each is announced once for all replicas. */
   async record(operation: OperationClass, drifts: readonly Drift[]): Promise<Drift[]> {
     return this.database.transaction(async (tx) => {
       await tx.query(LOCK, [operation]);

@@ -1,13 +1,13 @@
 import { parseInstant } from '../../platform/time/instant.rules.js';
 
 /**
- * Where an answer differs from what the interface describes. Only names and types are looked at, never values; a name that looks
- * like data (a map keyed by an address, an EAN, a token) becomes `*`. What is found is no error: the readers decide what an answer
- * is good for.
+ * Finds where a response differs from the interface description. Only names and types are compared, never values. A name that looks like
+ * data (a map keyed by an address, an EAN, a token) becomes `*`. A difference is not an error: the readers decide whether a response is
+ * usable.
  */
 export type FieldType = 'string' | 'UUID' | 'timestamp' | 'URL' | 'boolean' | 'number' | 'anything';
 
-/** A field is of a type, or a list of objects. */
+/** A field has a type or is a list of objects. */
 export interface DocumentedFields {
   readonly [name: string]: FieldType | readonly [DocumentedFields];
 }
@@ -21,13 +21,13 @@ export interface Drift {
 }
 
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
-/** As fields are named, and not as customers, addresses and numbers are. */
+/** Matches names of fields, but not names of customers, addresses or numbers. */
 const FIELD_NAME = /^(?!.*\d{4})[A-Za-z_$][A-Za-z0-9_$-]{0,39}$/;
-/** Of one answer; one that differs in more is of another kind altogether. */
+/** Bound per response; a response with more differences is something else altogether. */
 const MOST = 20;
-/** Of one list: what the hundredth element has in common with none before is not worth looking for. */
+/** Bound per list: a difference that first appears after this many elements is not worth finding. */
 const EXAMINED_ELEMENTS = 100;
-/** Of one object, likewise. */
+/** Bound per object, for the same reason. */
 const EXAMINED_FIELDS = 1_000;
 
 export function findDrift(value: unknown, documented: DocumentedFields): Drift[] {
@@ -38,7 +38,10 @@ export function findDrift(value: unknown, documented: DocumentedFields): Drift[]
   return [...found.values()];
 }
 
-/** An id or a reference in `field` (a path such as `gridLocations[].id`) that belongs to `owner`, words without a value, if that is known. */
+/**
+ * Returns the drift for an id or a reference in `field` (a path such as `gridLocations[].id`) that belongs to another object. `owner`
+ * describes that object without a value, or is null if it is unknown.
+ */
 export const foreignId = (field: string, owner: string | null = null): Drift => ({
   kind: 'foreign_id',
   field,

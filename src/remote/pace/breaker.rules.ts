@@ -1,14 +1,14 @@
 /**
- * Whether calls of one operation class are worth making. Pure: state, event and time in, state out; times are milliseconds of
- * any clock that only goes forward.
+ * Whether calls of one operation class are worth making. Pure: state, event and time in, state out. Times are milliseconds of any monotonic
+ * clock.
  *
- * - `closed`: calls pass. 5 failures in a row open it (a service that is down), as does a period in which half of 20 or more
- *   calls failed (one that is half down). Refusals for overload count only for the latter: the limiter answers them with fewer
- *   calls at once, and a run of them is normal while it finds the limit.
- * - `open`: nothing passes until `openUntil`; twice as long each time it opens again without a success in between.
- * - `half_open`: one call passes as a probe; its result decides. Results of calls from before say nothing new and are ignored.
+ * - `closed`: calls pass. 5 failures in a row open it (the service is down). So does a period in which half of 20 or more calls failed (it
+ *   is half down). Refusals for overload count only for the latter: the limiter reacts to them by lowering concurrency, and a run of them
+ *   is normal while it finds the limit.
+ * - `open`: no call passes until `openUntil`. The time doubles with each opening until a call succeeds.
+ * - `half_open`: one call passes as a probe; its result decides. Results of earlier calls are ignored as outdated.
  *
- * Apart from that, Retry-After keeps every call of the class back until `quietUntil`.
+ * Independently of the phase, Retry-After blocks every call of the class until `quietUntil`.
  */
 export interface Breaker {
   readonly phase: 'closed' | 'open' | 'half_open';
@@ -22,7 +22,7 @@ export interface Breaker {
   readonly quietUntil: number;
 }
 
-/** `unknown`: cancelled by us, so it says nothing of the service. */
+/** `unknown`: we cancelled the call, so it says nothing about the service. */
 export type CallResult = 'succeeded' | 'failed' | 'overloaded' | 'unknown';
 
 export type Admission =
@@ -52,7 +52,7 @@ export const CLOSED: Breaker = {
   quietUntil: 0,
 };
 
-/** `probeMs`: after this time without a result, a probe counts as lost and another call may be the probe. */
+/** Returns whether a call may pass. After `probeMs` without a result, a probe counts as lost and another call may be the probe. */
 export function admit(breaker: Breaker, now: number, probeMs: number): Admission {
   const { phase, quietUntil, openUntil, probeEndsAt } = breaker;
   if (now < quietUntil)
@@ -64,7 +64,7 @@ export function admit(breaker: Breaker, now: number, probeMs: number): Admission
   return { kind: 'pass', probe: true, next: { ...breaker, phase: 'half_open', probeEndsAt: now + probeMs } };
 }
 
-/** `random` in [0, 1) spreads the probes of several replicas. */
+/** Counts a result. `random` in [0, 1) spreads the probes of several replicas. */
 export function record(
   breaker: Breaker,
   result: CallResult,
@@ -85,7 +85,7 @@ export function record(
   }
 }
 
-/** The service asked to be left alone (Retry-After); a shorter wait does not undo a longer one. */
+/** Blocks calls until the given time, as the service requested (Retry-After). A shorter wait does not undo a longer one. */
 export function quiet(breaker: Breaker, until: number): Breaker {
   return until > breaker.quietUntil ? { ...breaker, quietUntil: until } : breaker;
 }

@@ -3,7 +3,7 @@ import { type ConcurrencyLimit, firstLimit, lower, raise } from './concurrency-l
 
 const CEILING = 32;
 
-/** One round trip with as many calls in flight as the limit allows. */
+/** Simulates one round trip with as many calls in flight as the limit allows. */
 const roundTrip = (state: ConcurrencyLimit): ConcurrencyLimit => {
   const inFlight = Math.floor(state.limit);
   return Array.from({ length: inFlight }).reduce<ConcurrencyLimit>(

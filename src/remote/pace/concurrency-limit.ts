@@ -1,9 +1,9 @@
 /**
  * How many calls may be in flight at once, learned from how they end (additive increase, multiplicative decrease). Pure.
  *
- * It starts low and doubles per round trip until the service first refuses (`seeking`), then grows by one per round trip and
- * gives a tenth back at each refusal: so it stays between 90 and 100 % of what the service takes, and meets a refusal once in
- * some dozens of calls. A deadline passed says more than a refusal: that service is drowning, so half is given back.
+ * The limit starts low and doubles per round trip until the service first refuses (`seeking`). Then it grows by one per round trip and
+ * shrinks by a tenth at each refusal. So it stays between 90 and 100 % of the service's capacity and meets one refusal in some dozens of
+ * calls. A passed deadline is a stronger sign of overload than a refusal, so it halves the limit.
  */
 export interface ConcurrencyLimit {
   readonly limit: number;
@@ -21,13 +21,13 @@ export const firstLimit = (ceiling: number): ConcurrencyLimit => ({
   loweredAt: -Infinity,
 });
 
-/** A limit that was not reached has not been tested, so it does not grow. */
+/** Raises the limit. A limit that was not reached has not been tested, so it does not grow. */
 export function raise(state: ConcurrencyLimit, inFlight: number, ceiling: number): ConcurrencyLimit {
   if (state.limit >= ceiling || inFlight < Math.floor(state.limit)) return state;
   return { ...state, limit: Math.min(ceiling, state.limit + (state.seeking ? 1 : 1 / state.limit)) };
 }
 
-/** Calls that left before the last decrease were sent under the old limit: their failures are no news. */
+/** Lowers the limit. Calls sent before the last decrease were sent under the old limit, so their failures are ignored. */
 export function lower(
   state: ConcurrencyLimit,
   cause: 'refusal' | 'timeout',

@@ -9,7 +9,7 @@ function limiter({ ceiling = 4, perSecond = Infinity } = {}): Limiter {
   return new Limiter(ceiling, new RateCeiling(() => perSecond), () => performance.now(), WAIT_MS);
 }
 
-/** Asks for turns and notes in which order they were granted. */
+/** Requests turns and returns the order in which they are granted. */
 function ask(subject: Limiter, names: readonly [string, Priority][]): string[] {
   const order: string[] = [];
   for (const [name, priority] of names) {

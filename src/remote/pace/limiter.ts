@@ -10,9 +10,9 @@ export type Turn = 'granted' | 'timed_out' | 'cancelled';
 export type Ending = 'succeeded' | 'refused' | 'timed_out' | 'other';
 
 /**
- * Who may call now: at most the live limit at once, at most so many per second, first come first served within a priority and
- * foreground before background. One place is always kept from background calls, so that someone who waits at a screen does not
- * wait for 32 slow reads.
+ * Decides which call may go now: at most the live limit in flight, at most the ceiling per second. Calls go first come, first served within
+ * a priority, and foreground before background. One place is reserved for foreground calls, so that a user at a screen does not wait for 32
+ * slow reads.
  */
 export class Limiter {
   inFlight = 0;
@@ -39,7 +39,7 @@ export class Limiter {
     return Math.floor(this.state.limit);
   }
 
-  /** One place less than there are at most, so that a foreground call always finds one. */
+  /** At most one place below the ceiling, so that a foreground call always finds one. */
   get backgroundLimit(): number {
     return Math.min(this.limit, Math.max(1, this.ceiling - 1));
   }
@@ -48,7 +48,7 @@ export class Limiter {
     return this.lines[priority].length;
   }
 
-  /** Whoever is granted a turn must `end` it. */
+  /** Resolves when the call may go. A caller that is granted a turn must call `end`. */
   turn(priority: Priority, signal?: AbortSignal): Turn | Promise<Turn> {
     if (this.lines[priority].length === 0 && this.hasPlace(priority)) {
       const early = this.rate.take(this.clock());
@@ -61,7 +61,7 @@ export class Limiter {
     return this.lines[priority].wait(signal);
   }
 
-  /** `sentAt` is when the call left, by the limiter's clock. */
+  /** Ends a granted turn. `sentAt`: when the call was sent, by the limiter's clock. */
   end(priority: Priority, ending: Ending, sentAt: number): void {
     switch (ending) {
       case 'succeeded':
@@ -81,7 +81,7 @@ export class Limiter {
     this.admit();
   }
 
-  /** Sends everybody of this priority away. */
+  /** Cancels all waiting calls of this priority. */
   dismiss(priority: Priority): void {
     this.lines[priority].dismiss();
   }

@@ -3,7 +3,7 @@ import type { NotSent } from '../outcome.rules.js';
 import type { OperationStatus } from '../remote-status.js';
 import { RetryBudget } from './retry-budget.js';
 
-/** What is remembered of one operation class: its breaker, its retry budget, and how its last calls went. */
+/** The state of one operation class: its breaker, its retry budget, and how its last calls ended. */
 export class OperationGate {
   readonly budget = new RetryBudget();
   private breaker: Breaker = CLOSED;
@@ -15,7 +15,7 @@ export class OperationGate {
     private readonly timeoutMs: number,
   ) {}
 
-  /** Asked before queueing, so that a call that will be refused does not wait for it. Takes no probe. */
+  /** Returns the refusal before queueing, so that a call that will be refused does not wait for it. Does not take the probe. */
   refusal(): NotSent | undefined {
     const admission = admit(this.breaker, this.clock(), this.timeoutMs);
     return admission.kind === 'pass'
@@ -23,7 +23,7 @@ export class OperationGate {
       : { kind: 'not_sent', reason: admission.reason, retryAfterMs: admission.retryAfterMs };
   }
 
-  /** Asked right before sending; a probe that is admitted must be recorded. */
+  /** Admits or refuses a call right before sending. The result of an admitted probe must be recorded. */
   admit(): NotSent | { readonly kind: 'pass'; readonly probe: boolean } {
     const admission = admit(this.breaker, this.clock(), this.timeoutMs);
     if (admission.kind === 'refused')
@@ -32,7 +32,7 @@ export class OperationGate {
     return admission;
   }
 
-  /** `fault` is redacted text. Answers what it changed for the breaker; opening it once more, after a probe, is a change too. */
+  /** Records a result; `fault` is redacted text. Returns how the breaker changed. Opening again after a failed probe counts as a change. */
   record(
     result: CallResult,
     probe: boolean,
@@ -49,7 +49,7 @@ export class OperationGate {
     return this.breaker.phase === 'closed' ? 'closed' : 'opened';
   }
 
-  /** No call for so long; a shorter wait does not undo a longer one. */
+  /** Blocks calls for this long. A shorter wait does not undo a longer one. */
   holdBack(ms: number): void {
     this.breaker = quiet(this.breaker, this.clock() + ms);
   }

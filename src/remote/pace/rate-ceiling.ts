@@ -1,16 +1,16 @@
-/** A burst may take this much of a second's calls at once; more would be felt as a burst by the service too. */
+/** A burst may use this share of a second's calls at once; a larger one would be a burst for the service too. */
 const BURST_SECONDS = 0.1;
-/** While nothing may be sent at all, how long until it is worth asking again. */
+/** While no request may be sent, the wait before the next check. */
 const ASK_AGAIN_MS = 50;
 
-/** Requests per second, evenly spaced but for short bursts (the generic cell rate algorithm). */
+/** Limits requests per second, evenly spaced except for short bursts (the generic cell rate algorithm). */
 export class RateCeiling {
   private dueAt = -Infinity;
 
-  /** `perSecond` is asked each time: Infinity where there is no ceiling, 0 while nothing may be sent. */
+  /** `perSecond` is read at each call: Infinity for no ceiling, 0 while no request may be sent. */
   constructor(private readonly perSecond: () => number) {}
 
-  /** Takes a request's turn and answers 0, or answers how many milliseconds too early it is. */
+  /** Takes a turn and returns 0, or returns how many milliseconds too early the request is. */
   take(now: number): number {
     const perSecond = this.perSecond();
     if (perSecond === Infinity) return 0;

@@ -6,7 +6,10 @@ interface Waiter {
   left: boolean;
 }
 
-/** First in, first out, and nobody waits longer than `maxWaitMs`. Since all wait equally long, one timer, for the first, is enough. */
+/**
+ * A first-in, first-out queue in which no waiter waits longer than `maxWaitMs`. Since all waits are equally long, one timer, for the first
+ * waiter, suffices.
+ */
 export class WaitingLine {
   length = 0;
   private waiters: Waiter[] = [];
@@ -33,7 +36,7 @@ export class WaitingLine {
     });
   }
 
-  /** False when the line is empty. */
+  /** Admits the first waiter; returns false if the line is empty. */
   admitFirst(): boolean {
     const waiter = this.peek();
     if (waiter) this.leave(waiter, 'granted');
@@ -53,7 +56,7 @@ export class WaitingLine {
     waiter.settle(turn);
   }
 
-  /** Drops those who left; their places are given back to the array now and then, since shift() costs its length. */
+  /** Returns the first waiter and drops those that left. The array is trimmed only now and then, since shift() costs its length. */
   private peek(): Waiter | undefined {
     while (this.waiters[this.first]?.left) this.first++;
     if (this.first > 1_024 && this.first * 2 > this.waiters.length) {

@@ -9,32 +9,35 @@ import { Remote, type RemoteListener } from '../remote.service.js';
 import { ReplicasStore } from './replicas.store.js';
 
 /**
- * A replica acts on what another was told within the few milliseconds that NOTIFY takes, and where that is lost within this time:
- * that is how long calls may still leave after a Retry-After, beside those that are under way already.
+ * A replica learns what another one was told within the few milliseconds of NOTIFY or, if the notification is lost, within this time. After
+ * a Retry-After, calls may still be sent for that long, besides those already in flight.
  */
 const READ_EVERY_MS = 250;
 const BEAT_EVERY_MS = 500;
-/** A replica that dies leaves its share unused for so long. One that cannot reach the database stops using it after the same time. */
+/**
+ * The share of a replica that dies stays unused for this long. A replica that cannot reach the database stops using its share after the
+ * same time.
+ */
 const LIFE_MS = 5_000;
 const STOP_WITHIN_MS = 1_000;
-/** Waits are written by every call that is refused; those that add less than this to what is known add nothing. */
+/** Every refused call reports a wait; waits that exceed the known one by less than this are not written. */
 const WAIT_STEP_MS = 50;
-/** A breaker that stays open is probed every 36 s at most, and each probe that fails reports the trouble again. */
+/** A breaker that stays open is probed at least every 36 s, and each failed probe reports the trouble again. */
 const TROUBLE_LASTS_MS = 90_000;
-/** A wait of seconds is how a service regulates its load. Of a minute or more, people should hear. */
+/** With waits of seconds a service regulates its load. Waits of a minute or more are announced to people. */
 const NOTABLE_WAIT_MS = 60_000;
 
 /**
- * What the replicas have to know of each other to be one caller to the remote service: how long it wants to be left alone, how many
- * share the ceiling of requests per second, and whether it is in trouble. Calls never wait for this: what they find out is told
- * beside them, and what the others found out is read a few times a second.
+ * The state that replicas share to act as one caller of the remote service: how long it wants no calls, how many replicas share the ceiling
+ * of requests per second, and whether it is in trouble. Calls never wait for this: what they learn is written beside them, and what other
+ * replicas learned is read a few times a second.
  */
 @Injectable()
 export class Deployment implements RemoteListener, OnModuleInit, OnApplicationShutdown {
   private readonly logger = new Logger(Deployment.name);
   private readonly ceiling: number;
   private readonly databaseUrl: string;
-  /** Until when (monotonic) all replicas are known to wait, per operation, and until when they are to be told to. */
+  /** Per operation, monotonic: until when all replicas are known to wait (`told`), and the waits not written yet (`toTell`). */
   private readonly told = new Map<OperationClass, number>();
   private readonly toTell = new Map<OperationClass, number>();
   private telling = false;
@@ -59,14 +62,14 @@ export class Deployment implements RemoteListener, OnModuleInit, OnApplicationSh
     remote.join(this, this.ceiling > 0 ? () => this.sharePerSecond() : () => Infinity);
   }
 
-  /** A process that has just started must not call a service that asked to be left alone before. */
+  /** A process that has just started must not call a service that requested a wait before. */
   async onModuleInit(): Promise<void> {
     await this.look();
     this.stopListening = listenTo(this.databaseUrl, OPERATIONS_CHANNEL, () => void this.look());
     this.timer = setInterval(() => void this.look(), READ_EVERY_MS);
   }
 
-  /** Calls have ended by now, so the others may have this share. A database that does not answer must not hold up the stop. */
+  /** All calls have ended, so other replicas may use this share. An unresponsive database must not delay the shutdown. */
   async onApplicationShutdown(): Promise<void> {
     this.stopped = true;
     clearInterval(this.timer);
@@ -101,7 +104,7 @@ export class Deployment implements RemoteListener, OnModuleInit, OnApplicationSh
     return monotonicMs() < this.share.until ? this.share.perSecond : 0;
   }
 
-  /** One look at a time; whoever asks during one gets another afterwards, since it may have read before what is to be seen. */
+  /** Reads once at a time. A request during a read triggers another one afterwards, since the current one may have read too early. */
   private look(): Promise<void> {
     if (this.looking) {
       this.lookAgain = true;
@@ -121,7 +124,7 @@ export class Deployment implements RemoteListener, OnModuleInit, OnApplicationSh
       if (this.ceiling > 0 && monotonicMs() >= this.nextBeatAt) await this.beat();
       this.blind = false;
     } catch (error) {
-      // Once per outage, and not four times a second.
+      // Logs once per outage, not four times a second.
       if (!this.blind) this.warn('learn what other replicas know', error);
       this.blind = true;
     }
@@ -132,7 +135,7 @@ export class Deployment implements RemoteListener, OnModuleInit, OnApplicationSh
       this.remote.holdBack(operation, quietMs);
       this.told.set(operation, monotonicMs() + quietMs);
     }
-    // Whoever reported the trouble may have died since, or may never call again.
+    // The replica that reported the trouble may have died, or may never call again.
     if (health !== 'degraded' || troubleMs > 0) return;
     const { breaker, lastSuccessAt } = this.remote.status().operations[operation];
     const successAgeMs = lastSuccessAt === null ? Infinity : Date.now() - lastSuccessAt.getTime();
@@ -148,7 +151,7 @@ export class Deployment implements RemoteListener, OnModuleInit, OnApplicationSh
         const [operation, until] = next;
         await this.operations.holdBack(operation, Math.max(0, until - monotonicMs()));
         this.told.set(operation, Math.max(until, this.told.get(operation) ?? 0));
-        // A longer wait may have come meanwhile.
+        // A longer wait may have arrived in the meantime.
         if (this.toTell.get(operation) === until) this.toTell.delete(operation);
       }
     } finally {
@@ -161,7 +164,7 @@ export class Deployment implements RemoteListener, OnModuleInit, OnApplicationSh
     return undefined;
   }
 
-  /** The share lapses here before it does in the database, however long that takes to answer. */
+  /** Renews this replica's share. The share lapses here before it lapses in the database, however long the database takes to respond. */
   private async beat(): Promise<void> {
     const beganAt = monotonicMs();
     this.nextBeatAt = beganAt + BEAT_EVERY_MS;
@@ -171,7 +174,7 @@ export class Deployment implements RemoteListener, OnModuleInit, OnApplicationSh
     this.share = { perSecond, until: beganAt + LIFE_MS };
   }
 
-  /** Beside the calls: what is lost to a database that is away is a wait, which the next look tells, or an announcement. */
+  /** Writes beside the calls. If the database is unreachable, a wait is retried at the next read, and an announcement is lost. */
   private write(what: string, work: () => Promise<void>): void {
     const written = work().catch((error: unknown) => this.warn(what, error));
     this.writing.add(written);

@@ -1,9 +1,9 @@
 import type { Statement } from '../../platform/database/database.js';
 
-/** Where a replica that was asked to wait, or that saw the health change, says so. A hint: who hears nothing reads all the same. */
+/** Notified by a replica that was told to wait or that saw the health change. Only a hint: replicas also read periodically. */
 export const OPERATIONS_CHANNEL = 'pv_onboarding_remote';
 
-/** Milliseconds from now, by the clock that all replicas share. */
+/** SQL for the milliseconds from now, by the clock of the database, which all replicas share. */
 const msUntil = (column: string): string =>
   `(extract(epoch FROM ${column} - clock_timestamp()) * 1000)::float8`;
 const msFromNow = (parameter: string): string =>
@@ -17,8 +17,8 @@ export const READ: Statement = {
     FROM remote_operations`,
 };
 
-// A shorter wait does not undo a longer one, whichever replica writes last. The hour is the limit of readRetryAfter, said once
-// more where it binds everybody: a replica with a bug must not silence the deployment for a year.
+// A shorter wait does not undo a longer one, whichever replica writes last. The hour is the limit of readRetryAfter, repeated here where it
+// binds every replica: one with a bug must not silence the deployment for a year.
 export const HOLD_BACK: Statement = {
   name: 'remote_operations_hold_back',
   text: `
@@ -29,7 +29,7 @@ export const HOLD_BACK: Statement = {
     SELECT pg_notify('${OPERATIONS_CHANNEL}', operation) FROM held`,
 };
 
-// Conditional on the health it leaves: of several replicas that find the same, one announces it.
+// Conditional on the health that it leaves: of several replicas that detect the same change, one announces it.
 export const DEGRADE: Statement = {
   name: 'remote_operations_degrade',
   text: `
@@ -66,7 +66,7 @@ export const RECOVER: Statement = {
     RETURNING before.since, o.since AS "recoveredAt"`,
 };
 
-/** Keeps the events of one operation in the order in which they become true. */
+/** Locks the operation, so that its events are in the order in which they become true. */
 export const LOCK: Statement = {
   name: 'remote_operations_lock',
   text: `SELECT 1 FROM remote_operations WHERE operation = $1 FOR UPDATE`,

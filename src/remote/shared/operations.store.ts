@@ -4,7 +4,7 @@ import { Database, type Transaction } from '../../platform/database/database.js'
 import type { OperationClass } from '../outcome.rules.js';
 import { CONFIRM_TROUBLE, DEGRADE, HOLD_BACK, READ, RECOVER, REJECT_CREDENTIALS } from './operations.sql.js';
 
-/** What all replicas know of an operation; times as milliseconds from now by the database's clock (0 or negative: past). */
+/** The shared state of an operation; times are milliseconds from now by the database's clock (0 or negative: past). */
 export interface SharedOperation {
   readonly operation: OperationClass;
   readonly health: 'healthy' | 'degraded' | 'credentials_rejected';
@@ -15,8 +15,8 @@ export interface SharedOperation {
 }
 
 /**
- * What all replicas together know of the remote service. A change of health and its event commit together, and only for whoever
- * makes the change.
+ * What all replicas together know about the remote service. A change of health and its event commit together; only the replica that makes
+ * the change writes the event.
  */
 @Injectable()
 export class OperationsStore {
@@ -26,12 +26,12 @@ export class OperationsStore {
     return this.database.query<SharedOperation>(READ);
   }
 
-  /** No replica sends this operation for so long, at most an hour. */
+  /** Blocks this operation in all replicas for this long, at most an hour. */
   async holdBack(operation: OperationClass, quietMs: number): Promise<void> {
     await this.database.query(HOLD_BACK, [operation, quietMs]);
   }
 
-  /** A success within `troubleMs` from now is no recovery: see `recover`. */
+  /** Records trouble. A success within `troubleMs` from now is not a recovery: see `recover`. */
   async degrade(operation: OperationClass, reason: string, troubleMs: number): Promise<void> {
     await this.database.transaction(async (tx) => {
       const [moved] = await tx.query<{ since: Date }>(DEGRADE, [operation, reason, troubleMs]);
@@ -41,7 +41,7 @@ export class OperationsStore {
     });
   }
 
-  /** `once`: only when the trouble of every replica is over. */
+  /** Records the recovery; with `once_trouble_is_over`, only if the trouble of every replica is over. */
   async recover(operation: OperationClass, when: 'now' | 'once_trouble_is_over'): Promise<void> {
     await this.database.transaction((tx) =>
       recoverFrom(tx, operation, 'degraded', when === 'once_trouble_is_over'),
@@ -49,7 +49,7 @@ export class OperationsStore {
   }
 }
 
-/** The service refuses the credentials, or fresh tokens. Announced when it was not known yet. */
+/** Records that the service rejects the credentials or fresh tokens; announces it if it was not known yet. */
 export async function rejectCredentials(tx: Transaction, reason: string): Promise<void> {
   const [moved] = await tx.query<{ since: Date }>(REJECT_CREDENTIALS, [reason]);
   if (moved === undefined) return;
@@ -57,7 +57,7 @@ export async function rejectCredentials(tx: Transaction, reason: string): Promis
   await appendEvents(tx, [{ name: 'remote.credentials_rejected', subject: 'token', data }]);
 }
 
-/** The service accepts a token again. Announced when it had refused. */
+/** Records that the service accepts a token; announces it if the service had rejected the credentials. */
 export async function acceptCredentials(tx: Transaction): Promise<void> {
   await recoverFrom(tx, 'token', 'credentials_rejected', false);
 }

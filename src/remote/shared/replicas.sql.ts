@@ -2,8 +2,8 @@ import type { Statement } from '../../platform/database/database.js';
 
 const LIVE = `id <> $1 AND expires_at > clock_timestamp()`;
 
-// One statement, so one snapshot: what is counted, what is written and what is answered are of the same moment. Two replicas that
-// join in the same moment do not see each other, which is why a first heartbeat grants nothing (see Deployment).
+// One statement, so one snapshot: the rows counted, written and returned belong to the same moment. Two replicas that join at the same
+// moment do not see each other, which is why a first heartbeat grants nothing (see Deployment).
 export const BEAT: Statement = {
   name: 'remote_replicas_beat',
   text: `

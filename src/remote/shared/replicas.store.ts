@@ -13,7 +13,7 @@ export class ReplicasStore {
 
   constructor(private readonly database: Database) {}
 
-  /** Lives for `lifeMs` more; answers who else does. */
+  /** Extends this replica's life by `lifeMs`; returns the count of live replicas. */
   async beat(lifeMs: number): Promise<Beat> {
     const [beat] = await this.database.query<Beat>(BEAT, [this.id, this.name, lifeMs]);
     return beat!;

@@ -6,7 +6,7 @@ import { type ExchangeBody, ExchangeError } from './exchange.js';
 import type { Ending } from '../pace/limiter.js';
 import type { RemoteAnswer, Sent } from '../outcome.rules.js';
 
-/** What one exchange means to the caller, to the breaker, and to the limiter. */
+/** What one exchange means to the caller, to the breaker and to the limiter. */
 export interface Exchanged {
   readonly sent: Sent;
   readonly result: CallResult;
@@ -42,7 +42,7 @@ export function judgeAnswer(response: AxiosResponse<ExchangeBody>): Exchanged {
 }
 
 export function judgeFailure(error: unknown): Exchanged {
-  // Anything else comes from axios itself, after the adapter was called or not, and its object holds the credentials.
+  // Other errors come from axios itself, before or after the adapter was called, and the error object contains the credentials.
   const known = error instanceof ExchangeError ? error : new ExchangeError('cancelled', true, 'cancelled');
   const reason = redact(known.message);
   const sent: Sent = known.maybeSent
@@ -58,7 +58,7 @@ export function judgeFailure(error: unknown): Exchanged {
   }
 }
 
-/** A date in Retry-After is by the clock of the service, which says what it is in Date: ours may be minutes off. */
+/** Returns the time of the response by the service's clock, since Retry-After may be a date by that clock: ours may be minutes off. */
 function answeredAt(date: unknown): Date {
   const at = new Date(typeof date === 'string' ? date : NaN);
   return Number.isNaN(at.getTime()) ? new Date() : at;

@@ -1,17 +1,17 @@
 import { AxiosHeaders, type AxiosResponse, type InternalAxiosRequestConfig } from 'axios';
 import type { Dispatcher } from 'undici';
 
-/** 10,000 inverters of one session are 0.5 MB; more than this is no answer of the documented interface. */
+/** 10,000 inverters of one session are 0.5 MB; a larger body is not a response of the documented interface. */
 const MAX_BODY_BYTES = 1024 * 1024;
 const TOO_LARGE = `the answer is larger than ${MAX_BODY_BYTES} bytes`;
 
 export type ExchangeFault = 'deadline' | 'cancelled' | 'connection';
 
-/** There is no answer. Carries no configuration, so that no credential can leave with it. */
+/** There is no response. Carries no request configuration, so that it cannot leak a credential. */
 export class ExchangeError extends Error {
   constructor(
     readonly fault: ExchangeFault,
-    /** False when not a byte of the request can have been written. */
+    /** False if no byte of the request can have been written. */
     readonly maybeSent: boolean,
     reason: string,
   ) {
@@ -19,13 +19,13 @@ export class ExchangeError extends Error {
   }
 }
 
-/** The `data` of every response: the text as UTF-8, or why it was not taken. */
+/** The `data` of every response: the text decoded from UTF-8, or why it was not read. */
 export interface ExchangeBody {
   readonly text: string;
   readonly fault?: string;
 }
 
-/** One request and its answer; settles once, whatever undici reports afterwards. */
+/** One request and its response. Settles once, whatever undici reports afterwards. */
 export class Exchange implements Dispatcher.DispatchHandler {
   private readonly timer: NodeJS.Timeout;
   private readonly onAbort: (() => void) | undefined;
@@ -52,9 +52,9 @@ export class Exchange implements Dispatcher.DispatchHandler {
     }
   }
 
-  /** undici calls this right before it writes, so until then nothing can have been sent. */
+  /** Called by undici right before it writes, so nothing was sent before. */
   onConnect(abort: (error?: Error) => void): void {
-    // Settled while waiting for a connection; or written before on a connection that was lost: never twice.
+    // Either settled while waiting for a connection, or written before on a connection that was lost: never send twice.
     if (this.settled) return abort(new Error('settled'));
     if (this.abort) {
       this.fail('connection', 'connection lost');
@@ -64,7 +64,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
   }
 
   onHeaders(status: number, rawHeaders: Buffer[]): boolean {
-    // 1xx precedes the answer.
+    // A 1xx precedes the response.
     if (status < 200) return true;
     this.status = status;
     this.headers = pickHeaders(rawHeaders, MAY_ASK_TO_WAIT.has(status));
@@ -83,13 +83,13 @@ export class Exchange implements Dispatcher.DispatchHandler {
   }
 
   onComplete(): void {
-    // Decoded whole: a character may be split between two chunks.
+    // Decode the whole body at once: a character may be split between two chunks.
     const whole = this.chunks.length === 1 ? this.chunks[0]! : Buffer.concat(this.chunks, this.size);
     this.answer({ text: whole.toString() }, true);
   }
 
   onError(error: Error): void {
-    // A connection lost in the middle of a 200 leaves no 200: the status said nothing of the part that is missing.
+    // If the connection is lost in the middle of a 200, the response is not a 200: the status says nothing about the missing part.
     this.fail('connection', this.status === 0 ? describe(error) : `answer cut off: ${describe(error)}`);
   }
 
@@ -100,7 +100,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
     this.resolve({ status, statusText: '', headers: new AxiosHeaders(headers), config, data });
   }
 
-  /** The status is known and the rest is not wanted: the connection goes, since its remaining bytes would have to be read. */
+  /** Settles with the status but without a body. Closes the connection, since its remaining bytes would have to be read. */
   private answerWithout(fault: string): void {
     this.answer({ text: '', fault }, false);
     this.abort?.(new Error(fault));
@@ -124,10 +124,13 @@ export class Exchange implements Dispatcher.DispatchHandler {
 }
 
 const PICKED = new Set(['content-type', 'content-length', 'content-encoding', 'retry-after', 'date']);
-/** With these, Retry-After counts, and with it the clock that it was written by. */
+/** Statuses with which Retry-After counts, and with it Date, the clock it was written by. */
 const MAY_ASK_TO_WAIT = new Set([429, 503]);
 
-/** Names and values alternate. Most headers of an answer mean nothing to us, so they are not even turned into text. */
+/**
+ * Returns the headers in use; names and values alternate in `raw`. The others are not even decoded: the check of the length skips most of
+ * them.
+ */
 function pickHeaders(raw: readonly Buffer[], withDate: boolean): Record<string, string> {
   const picked: Record<string, string> = {};
   for (let i = 0; i + 1 < raw.length; i += 2) {
@@ -140,7 +143,7 @@ function pickHeaders(raw: readonly Buffer[], withDate: boolean): Record<string, 
   return picked;
 }
 
-/** undici's and Node's messages name addresses and codes, nothing that was sent. */
+/** Messages of undici and Node contain addresses and codes, but nothing that was sent. */
 function describe(error: Error & { code?: string }): string {
   return error.code && !error.message.includes(error.code)
     ? `${error.message} (${error.code})`

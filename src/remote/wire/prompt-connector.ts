@@ -1,6 +1,6 @@
 import { buildConnector } from 'undici';
 
-/** undici's own connect timeout is checked twice a second only, and would leave a socket behind for as long. */
+/** Replaces undici's connect timeout, which is checked only twice a second and would leave a socket open for as long. */
 export function promptConnector(timeoutMs: number): buildConnector.connector {
   const connect = buildConnector({ timeout: 0 });
   return (target, callback) => {

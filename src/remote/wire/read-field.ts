@@ -1,20 +1,20 @@
 import { parseInstant } from '../../platform/time/instant.rules.js';
 import { UnreadableAnswer } from './read-response.js';
 
-/** Careful readers for bodies of the remote service. Each names the field and what was expected, and never quotes the value. */
+/** Strict readers for bodies of the remote service. Each error names the field and the expectation, never the value. */
 
-/** The documented answers nest 3 deep; recursion over 50,000 levels would overflow the stack of whoever walks the value. */
+/** Documented responses nest 3 deep; recursion over 50,000 levels would overflow the stack of code that walks the value. */
 const MAX_DEPTH = 64;
 /**
- * Objects, arrays, and what follows a comma. A list of inverters that fills the largest body has 46,000; ten times as many, empty
- * arrays within arrays, stand the loop still for half a second.
+ * Counts objects, arrays, and what follows a comma. The largest body full of inverters has 46,000. Ten times as many parts, empty arrays
+ * within arrays, block the event loop for half a second.
  */
 const MAX_PARTS = 50_000;
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 
 export type Fields = Readonly<Record<string, unknown>>;
 
-/** `parse` is JSON.parse unless digits matter (an EAN is a number of 18 digits): then a codec that keeps them. */
+/** Reads the body as an object; throws UnreadableAnswer. Default: JSON.parse. Pass a lossless codec where digits matter (an EAN has 18). */
 export function readObject(body: string, parse: (text: string) => unknown = JSON.parse): Fields {
   // RFC 8259 lets a parser ignore a byte order mark; JSON.parse does not.
   const text = body.charCodeAt(0) === 0xfeff ? body.slice(1) : body;
@@ -48,7 +48,7 @@ export function readBoolean(object: Fields, field: string): boolean {
   return value;
 }
 
-/** Text that PostgreSQL can store: no NUL, no lone surrogate. */
+/** Reads text that PostgreSQL can store: no NUL, no lone surrogate. */
 export function readString(object: Fields, field: string): string {
   const value = own(object, field);
   if (typeof value !== 'string') throw new UnreadableAnswer(`${field} is not a string`);
@@ -56,7 +56,7 @@ export function readString(object: Fields, field: string): string {
   return value;
 }
 
-/** In lower case, as PostgreSQL writes it, so that ids compare as text. */
+/** Reads a UUID and returns it in lower case, as PostgreSQL writes it, so that ids compare as text. */
 export function readUuid(object: Fields, field: string): string {
   const value = own(object, field);
   if (typeof value !== 'string' || !UUID.test(value)) throw new UnreadableAnswer(`${field} is not a UUID`);
@@ -64,8 +64,8 @@ export function readUuid(object: Fields, field: string): string {
 }
 
 /**
- * ISO 8601 with Z or an offset; without one the moment would depend on whose clock reads it. An instant before the year 1 or after the
- * year 9999 is read as the first or the last that exists here; drift.ts reports it.
+ * Reads ISO 8601 with Z or an offset; without one the instant would depend on the reader's clock. Returns the first or last valid instant
+ * for one before the year 1 or after the year 9999; drift.ts reports it.
  */
 export function readInstant(object: Fields, field: string): Date {
   const read = parseInstant(own(object, field), 'remote');
@@ -83,7 +83,10 @@ function own(object: Fields, field: string): unknown {
   return Object.hasOwn(object, field) ? object[field] : undefined;
 }
 
-/** Counts brackets and commas outside strings, in one pass and before any parser sees the text. */
+/**
+ * Throws if the body is nested too deep or has too many parts. Counts brackets and commas outside strings, in one pass before any parser
+ * runs.
+ */
 function refuseShape(text: string): void {
   let depth = 0;
   let parts = 0;

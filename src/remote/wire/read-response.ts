@@ -1,9 +1,9 @@
 import { redact } from '../../platform/redaction/redaction.js';
 import type { Outcome, RemoteAnswer, Sent } from '../outcome.rules.js';
 
-/** A 2xx whose body is not what the interface documents. The message names the field and the expectation, never the value. */
+/** A 2xx whose body differs from the documented shape. The message names the field and the expectation, never the value. */
 export class UnreadableAnswer extends Error {
-  /** `foreignField`: where the answer names something else than what was asked for, another session or another reference. */
+  /** `foreignField`: where the response names another object than requested, such as another session or reference. */
   constructor(
     message: string,
     readonly foreignField?: string,
@@ -15,11 +15,11 @@ export class UnreadableAnswer extends Error {
 const NO_EXPLANATION = 'the service gave no explanation';
 
 /**
- * The one place where statuses become outcomes. `read` interprets the body of a 2xx (see read-field.ts) and throws
- * UnreadableAnswer when it has not the documented shape; any other error in it is a bug of ours and passes through.
+ * Turns statuses into outcomes; the only place that does. `read` interprets the body of a 2xx (see read-field.ts) and throws
+ * UnreadableAnswer if it does not have the documented shape. Any other error in it is a bug of ours and passes through.
  *
- * The interface shows no error statuses (section 7), so each is taken for what HTTP itself says of an effect, and for
- * `ambiguous` where HTTP says nothing. 404 and 410 are `rejected` with that status.
+ * The interface documents no error statuses (section 7). Each means what HTTP itself says about an effect, and `ambiguous` if HTTP says
+ * nothing. 404 and 410 are `rejected` with that status.
  */
 export function outcomeOf<T>(sent: Sent, read: (answer: RemoteAnswer) => T): Outcome<T> {
   if (sent.kind !== 'answered') return sent;
@@ -29,7 +29,7 @@ export function outcomeOf<T>(sent: Sent, read: (answer: RemoteAnswer) => T): Out
   if (status >= 200 && status < 300) return readBody(answer, read);
   if (status === 401 || status === 403) return { kind: 'not_sent', reason: 'credentials_rejected', ...wait };
   if (status === 429) return { kind: 'not_sent', reason: 'rate_limited', ...wait };
-  // 408: the service gave up waiting for us, which does not say what it did with what it had.
+  // 408: the service gave up waiting for the request, which does not say what it did with the part it had.
   if (status >= 400 && status < 500 && status !== 408) {
     return { kind: 'rejected', status, detail: answer.bodyFault ?? (redact(answer.body) || NO_EXPLANATION) };
   }

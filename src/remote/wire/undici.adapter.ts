@@ -4,30 +4,30 @@ import { Exchange } from './exchange.js';
 import { promptConnector } from './prompt-connector.js';
 
 /**
- * Servers close an idle connection after 5 s (Node) or more. A read may be sent again, a POST may not: it must not meet that
- * moment, so it only reuses a connection that was busy within the last second.
+ * Servers close an idle connection after 5 s (Node) or more. A read may be sent again; a POST may not, so it must not meet that moment. It
+ * reuses only a connection that was busy within the last second.
  */
 const READ_KEEP_ALIVE_MS = 4_000;
 const POST_KEEP_ALIVE_MS = 1_000;
 
 export interface AdapterOptions {
   readonly baseUrl: string;
-  /** Of every call. They do not go through axios, which copies and checks each header several times. */
+  /** Headers of every call. They bypass axios, which copies and checks each header several times. */
   readonly headers: Readonly<Record<string, string>>;
   readonly timeoutMs: number;
 }
 
 export interface UndiciAdapter {
   readonly adapter: AxiosAdapter;
-  /** Ends what is in flight and closes every connection. */
+  /** Ends the calls in flight and closes every connection. */
   close(): Promise<void>;
 }
 
 /**
- * axios over undici's dispatch: some five times the calls per second of its own http adapter. It replaces what that adapter would
- * do about deadlines, cancelling, redirects, proxies, compression and size, so each of these is decided here:
- * `config.timeout` is the time of the whole exchange, connecting included; an answer of any status is an answer; a redirect is
- * not followed; no proxy is used; an answer that is too large or compressed comes without its body and says why.
+ * Runs axios over undici's dispatch: some five times the calls per second of axios' http adapter. What that adapter would do about
+ * deadlines, cancelling, redirects, proxies, compression and size is decided here. `config.timeout` limits the whole exchange, connecting
+ * included. A response of any status is a response. Redirects are not followed and no proxy is used. A response that is too large or
+ * compressed comes without its body, with the reason.
  */
 export function createUndiciAdapter(options: AdapterOptions): UndiciAdapter {
   const base = new URL(options.baseUrl);
@@ -57,7 +57,7 @@ export function createUndiciAdapter(options: AdapterOptions): UndiciAdapter {
   };
 }
 
-/** axios names a form as the type of every POST, also of one without a body. */
+/** Drops the content type that axios adds to every POST (a form), even to one without a body. */
 function headersOf(
   config: InternalAxiosRequestConfig,
   body: string | undefined,
