@@ -1,6 +1,6 @@
 /**
- * On every answer of ours. Answers are about people and may hold a startUrl or a key: nobody on the way keeps them, nothing renders
- * or frames them, and no address goes on to another site.
+ * Headers of every response. Responses contain personal data and may contain a startUrl or a key: no cache stores them, no browser renders
+ * or frames them, and no URL is passed to another site as a referrer.
  */
 export const ANSWER_HEADERS = {
   'cache-control': 'no-store',

@@ -3,8 +3,8 @@ import { JsonError, parseLossless } from '../json/lossless.js';
 import { Problem } from '../problem/problem.js';
 
 /**
- * Bodies are JSON in UTF-8 and nothing else; everything else is 415, and what claims to be JSON and is not is 400. An empty body
- * is no body, since some of our POSTs need none and clients send the content type anyway.
+ * Accepts JSON in UTF-8 only. Throws 415 for other media types and 400 for invalid JSON. An empty body counts as no body, since some of our
+ * POSTs need none and clients send the content type anyway.
  */
 export function parseJsonBodies(server: FastifyInstance): void {
   server.removeAllContentTypeParsers();
@@ -18,7 +18,10 @@ export function parseJsonBodies(server: FastifyInstance): void {
   });
 }
 
-/** RFC 8259 knows no charset parameter, but clients send it; one that is not UTF-8 would give us other characters. */
+/**
+ * Throws unless the charset is UTF-8. RFC 8259 defines no charset parameter, but clients send it; another charset would give us wrong
+ * characters.
+ */
 function requireUtf8(contentType: string): void {
   const charset = /;\s*charset\s*=\s*"?([^";\s]*)"?/i.exec(contentType)?.[1];
   if (charset !== undefined && !/^utf-?8$/i.test(charset)) {
@@ -28,7 +31,7 @@ function requireUtf8(contentType: string): void {
 
 function parseBody(body: Buffer): unknown {
   try {
-    // Not Buffer.toString, which puts U+FFFD where the bytes are no UTF-8. A byte order mark is kept, so that it is refused.
+    // Not Buffer.toString, which replaces bytes that are not UTF-8 by U+FFFD. A byte order mark is kept, so that the parser refuses it.
     return parseLossless(new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(body));
   } catch (error) {
     if (error instanceof JsonError) throw new Problem('invalid_json', error.message);

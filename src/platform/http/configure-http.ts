@@ -12,7 +12,7 @@ import { contextOf, enterContext } from './request-context.js';
 import { RefuseUnreadQuery } from './unread-query.guard.js';
 import { RequestValidation } from './validation.js';
 
-/** Paths outside the versioned API, without a key. */
+/** Paths outside the versioned API, which need no key. */
 const UNPREFIXED = [
   '/',
   'health/live',
@@ -26,8 +26,8 @@ const UNPREFIXED = [
 ];
 
 /**
- * Everything between the socket and the controllers, for the service and for the tests alike. Call it before `init` or `listen`,
- * on an application made with `createHttpAdapter()` and `bodyParser: false`.
+ * Sets up everything between the socket and the controllers, for the service and for the tests. Call it before `init` or `listen`, on an
+ * application created with `createHttpAdapter()` and `bodyParser: false`.
  */
 export function configureHttp(app: NestFastifyApplication): void {
   const server = app.getHttpAdapter().getInstance();
@@ -44,7 +44,7 @@ export function configureHttp(app: NestFastifyApplication): void {
   app.useGlobalGuards(new RefuseUnreadQuery());
 }
 
-/** Apart, because the document is made from an application that needs nothing else. */
+/** Sets the prefix of the API. Separate, because the application from which the document is made needs nothing else. */
 export function setPrefix(app: INestApplication): void {
   app.setGlobalPrefix('api/v1', { exclude: UNPREFIXED });
 }
@@ -57,7 +57,7 @@ function addRequestContext(server: FastifyInstance): void {
   });
 }
 
-/** Nest would answer the same, but only after the body of the request had been read and parsed. */
+/** Responds as Nest would, but before the body of the request is read and parsed. */
 function refuseUnrouted(server: FastifyInstance): void {
   server.addHook('onRequest', (request, _reply, done) => {
     if (request.is404) done(new NotFoundException());
@@ -66,8 +66,8 @@ function refuseUnrouted(server: FastifyInstance): void {
 }
 
 /**
- * At the stop every response closes its connection, which would hold up the stop if it stayed open for a next request. Before, none
- * does: Fastify would close at once where it refuses a body, and the client would lose the response with what it has yet to send.
+ * During shutdown every response closes its connection, since an idle open connection would delay the shutdown. Before that, no response
+ * below 500 does: Fastify would close at once when it refuses a body, and a client still sending would lose the response.
  */
 function decideConnections(server: FastifyInstance): void {
   server.addHook('onSend', (_request, reply, _payload, done) => {
@@ -79,9 +79,9 @@ function decideConnections(server: FastifyInstance): void {
 
 function measureRequests(server: FastifyInstance, metrics: Metrics): void {
   server.addHook('onResponse', (request, reply, done) => {
-    // The pattern of the route, never the URL: an id in a label would leak it and make a new series of every request.
+    // The pattern of the route, never the URL: an id in a label would leak it and create a new time series for every request.
     const route = request.routeOptions.url ?? 'none';
-    // What was waited for on purpose says nothing about how fast we are.
+    // Deliberate waiting says nothing about our speed.
     const tookMs = Math.max(0, reply.elapsedTime - (request.heldMs ?? 0));
     metrics.httpSeconds.observe({ method: request.method, route, status: reply.statusCode }, tookMs / 1_000);
     done();

@@ -8,29 +8,29 @@ import type { HttpLimits } from './http-limits.js';
 import { isDiscarding } from './intake.js';
 import { requestIdOf } from './request-context.js';
 
-/** For the client to read the response: closing with bytes unread resets the connection, and the response is lost. */
+/** Time for the client to read the response: closing a connection with unread bytes resets it, and the response is lost. */
 const LINGER_MS = 500;
 
-/** Answers input that Node rejects before there is a request: it is not HTTP, or too slow. */
+/** Answers input that Node rejects before a request exists. */
 export function refuseBeforeHttp(error: NodeJS.ErrnoException, socket: Socket, limits: HttpLimits): void {
-  // The rest of a body that does not arrive belongs to a request that was answered.
+  // The missing rest of a body belongs to a request that already has its response.
   if (!socket.writable || error.code === 'ECONNRESET' || isDiscarding(socket)) {
     socket.destroy();
     return;
   }
   const problem = problemOf(error.code, limits);
-  // A client that drips its request may as well never read the response: nothing is waited for once it is written.
+  // A client that sends its request slowly may never read the response either, so close right after writing it.
   if (problem.code === 'request_timeout') socket.end(textOf(problem), () => socket.destroySoon());
   else refuse(socket, problem);
 }
 
-/** Answers CONNECT, which asks for a tunnel to somewhere else. */
+/** Refuses CONNECT, a request for a tunnel to another host. */
 export function refuseTunnel(socket: Duplex): void {
   socket.on('error', () => {});
   refuse(socket, new Problem('invalid_request', 'This is not a proxy: CONNECT is not taken'));
 }
 
-/** Answers, and drops what still comes until the client closes or the time is up. */
+/** Writes the response, then discards input until the client closes or LINGER_MS have passed. */
 function refuse(socket: Duplex, problem: Problem): void {
   socket.removeAllListeners('data').resume();
   const timeout = setTimeout(() => socket.destroy(), LINGER_MS);

@@ -2,8 +2,8 @@ import type { IncomingMessage } from 'node:http';
 import { Problem } from '../problem/problem.js';
 
 /**
- * Returns what HTTP forbids in the headers of a request (RFC 9112, section 3.2; RFC 9110, section 10.1.1) and Node takes or refuses
- * without a body; undefined when nothing is wrong.
+ * Returns a problem for headers that HTTP forbids (RFC 9112, section 3.2; RFC 9110, section 10.1.1) and that Node accepts or refuses
+ * without a body; undefined if there are none.
  */
 export function headerProblem(request: IncomingMessage): Problem | undefined {
   const { headers, httpVersion } = request;
@@ -18,7 +18,7 @@ export function headerProblem(request: IncomingMessage): Problem | undefined {
 const refusal = (field: string, message: string): Problem =>
   new Problem('invalid_request', `${field} ${message}`, { errors: [{ field, message }] });
 
-/** `headers` holds the first of several. */
+/** Counts Host headers; `headers` contains only the first one. */
 function countHosts(rawHeaders: readonly string[]): number {
   let count = 0;
   for (let index = 0; index < rawHeaders.length; index += 2) {

@@ -5,12 +5,12 @@ import { HTTP_LIMITS } from './http-limits.js';
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** For how long it was held on purpose; not counted as a slow answer. */
+    /** How long the request was deliberately held open; the request duration excludes it. */
     heldMs?: number;
   }
 }
 
-/** A stream of events, or a `?wait=` for a change. */
+/** A stream of events, or a read that waits for a change with `?wait=`. */
 type Kind = 'stream' | 'wait';
 
 export interface HoldableRequest {
@@ -20,10 +20,10 @@ export interface HoldableRequest {
 
 const RETRY_AFTER_SECONDS = 5;
 
-/** Requests that are held open until something happens: how many there are, that they never take all connections, nor one key all places. */
+/** Counts the requests held open until an event. They never take all connections, and one key never takes all places. */
 @Injectable()
 export class HeldRequests {
-  /** Requests that are answered at once always find the other half of the connections. */
+  /** The other half of the connections always remains for requests with an immediate response. */
   readonly ceiling: number = HTTP_LIMITS.connections / 2;
   private readonly held: Record<Kind, number> = { stream: 0, wait: 0 };
   private readonly heldBy = new Map<string, number>();
@@ -32,14 +32,14 @@ export class HeldRequests {
     return this.held[kind];
   }
 
-  /** The places that one holder may take: beside it, two others get as many. */
+  /** The places that one holder may take; two other holders can have as many. */
   get share(): number {
     return Math.floor(this.ceiling / 3);
   }
 
   /**
-   * Holds a request for as long as `work` takes; `gone` aborts when its client leaves. `holder` is the key that it came with. Throws
-   * Problem replica_busy when there is no place, too_many_requests when the holder has its share already.
+   * Holds a request open while `work` runs; `gone` aborts when the client leaves. `holder` is the API key of the request. Throws Problem
+   * replica_busy if there is no place, too_many_requests if the holder has used its share.
    */
   async hold<T>(
     kind: Kind,

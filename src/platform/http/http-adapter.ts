@@ -10,14 +10,14 @@ import { HTTP_LIMITS, type HttpLimits } from './http-limits.js';
 import { limitIntake } from './intake.js';
 import { requestIdOf } from './request-context.js';
 
-/** Longer than the 60 s after which common load balancers drop an idle connection, so that they close it and we never do. */
+/** Longer than the 60 s after which common load balancers close an idle connection, so that they close it before we do. */
 const KEEP_ALIVE_TIMEOUT_MS = 72_000;
-/** Our ids have 36 characters; longer parameters reach the pipe, which answers what is expected. */
+/** Our ids have 36 characters. Longer parameters still reach the pipe, whose error says what is expected. */
 const MAX_PARAMETER_LENGTH = 1_000;
 
 /**
- * The server that `configureHttp` then finishes; to be created with `bodyParser: false`. X-Forwarded-For is believed from
- * `trustedProxies` alone, since anybody can send it.
+ * Creates the server that `configureHttp` completes; pass it with `bodyParser: false`. X-Forwarded-For is trusted only from
+ * `trustedProxies`, since any client can send it.
  */
 export function createHttpAdapter(
   trustedProxies: readonly string[] = [],
@@ -44,13 +44,13 @@ export function createHttpAdapter(
   const server: Server = adapter.getInstance().server;
   server.maxConnections = limits.connections;
   limitIntake(server, limits);
-  // Node would refuse these itself, without a body: an Expect that it does not know, and a tunnel.
+  // Node itself would refuse an unknown Expect and a tunnel without a body.
   server.on('checkExpectation', (request, response) => server.emit('request', request, response));
   server.on('connect', (_request, socket) => refuseTunnel(socket));
   return adapter;
 }
 
-/** The router refuses a malformed URL before any hook of ours has run. */
+/** Responds to a malformed URL, which the router refuses before any of our hooks runs. */
 function answerBeforeRouting(error: Error, request: FastifyRequest, reply: FastifyReply): void {
   const problem = toProblem(error) ?? new Problem('invalid_request', 'The path is not valid');
   void reply

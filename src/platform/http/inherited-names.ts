@@ -2,9 +2,9 @@ import { LosslessNumber } from '../json/lossless.js';
 import type { FieldError } from '../problem/problem.js';
 
 /**
- * Finds properties named like those that every JavaScript object inherits, `toString` for instance, wherever a class says which
- * properties there are: class-transformer drops them without a word, and class-validator takes them for declared. `instance` is
- * what was made of `value`; where it is not a DTO, the data is free-form and may use these names.
+ * Returns errors for properties named like those that every JavaScript object inherits, for instance `toString`, if a class declares the
+ * properties: class-transformer drops them silently, and class-validator treats them as declared. `instance` was made from `value`; if it
+ * is not a DTO, the data is free-form and may use these names.
  */
 export function inheritedNames(value: unknown, instance: unknown, path = ''): FieldError[] {
   if (Array.isArray(value) && Array.isArray(instance))

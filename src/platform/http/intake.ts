@@ -3,21 +3,21 @@ import type { Socket } from 'node:net';
 import type { HttpLimits } from './http-limits.js';
 
 const EMPTY_LINE = Buffer.from('\r\n\r\n');
-/** `GET / HTTP/1.0` and its empty line have 18 bytes: the empty line of a request never begins earlier than this. */
+/** `GET / HTTP/1.0` and its empty line have 18 bytes: the empty line of a request never starts earlier than this. */
 const SHORTEST_HEAD_BYTES = 14;
-/** A body full of empty lines is not parsed four bytes at a time. */
+/** Prevents a body full of empty lines from being parsed four bytes at a time. */
 const SHORTEST_BODY_BYTES = 256;
 
 type IntakeLimits = Pick<HttpLimits, 'pipeliningConnections' | 'discardedBytes'>;
 
-/** The connections that hold bytes of requests not yet parsed, of all connections of a server. */
+/** The connections of a server that have unparsed bytes of requests. */
 type Pipelining = Set<Intake>;
 
 /**
- * Feeds the parser of one connection, one request at a time: the next is parsed when the kernel has taken the whole response to the
- * one before, as most servers do. Node parses all that it has read at once, so that 55 kB of pipelined requests become 1,500 running
- * handlers and as many responses in memory. Small requests with bodies may overlap, a few at a time. A client that leaves while
- * further requests of it wait is noticed when something is written to it.
+ * Feeds the parser of one connection, one request at a time: the next one is parsed when the kernel has taken the whole response to the
+ * previous one, as in most servers. Node parses all bytes that it has read at once, so 55 kB of pipelined requests become 1,500 running
+ * handlers and as many responses in memory. A few small requests with bodies may overlap. If a client leaves while its further requests
+ * wait, the next write to it reveals that.
  */
 class Intake {
   private waiting: Buffer | undefined;
@@ -32,13 +32,13 @@ class Intake {
     private readonly limits: IntakeLimits,
   ) {
     socket.on('resume', () => {
-      // Node resumes the socket after each request that it has parsed.
+      // Node resumes the socket after each parsed request.
       if (this.waiting !== undefined) socket.pause();
     });
     socket.once('close', () => this.keep(undefined));
   }
 
-  /** Parses as much of what was read as may be in work now, and keeps the rest. */
+  /** Parses as much of the input as may be processed now, and buffers the rest. */
   take(bytes: Buffer): void {
     if (this.waiting === undefined) this.feed(bytes);
     else this.keep(Buffer.concat([this.waiting, bytes]));
@@ -51,12 +51,12 @@ class Intake {
     response.once('close', () => {
       this.inWork -= 1;
       if (this.inWork === 0 && this.latest?.complete === true) this.latest = undefined;
-      // Not at once, so that one connection full of requests leaves the loop to the others after each.
+      // Not at once, so that a connection full of requests yields to the others after each one.
       if (this.waiting !== undefined) setImmediate(() => this.waiting && this.feed(this.waiting));
     });
   }
 
-  /** Whether the rest of a body comes in whose request has its response already. */
+  /** Whether the rest of a body is arriving although its request already has its response. */
   get isDiscarding(): boolean {
     return this.inWork === 0 && this.latest?.complete === false;
   }
@@ -72,7 +72,7 @@ class Intake {
     this.keep(at < bytes.length && this.isOpen() ? bytes.subarray(at) : undefined);
   }
 
-  /** Nothing is parsed after a response that closes the connection. */
+  /** Returns false after a response that closes the connection: no more input is parsed. */
   private isOpen(): boolean {
     return this.socket.writable && !this.socket.destroyed;
   }
@@ -110,11 +110,11 @@ class Intake {
 
 const intakes = new WeakMap<Socket, Intake>();
 
-/** Puts an intake before the parser of each connection of a server. Call it before the server listens. */
+/** Installs an intake before the parser of each connection of a server. Call it before the server listens. */
 export function limitIntake(server: Server, limits: IntakeLimits): void {
   const pipelining: Pipelining = new Set();
   server.on('connection', (socket: Socket) => {
-    // Node's own listener, registered before this one: it hands each chunk to the parser.
+    // Node's own listener, registered before this one, passes each chunk to the parser.
     const [parse] = socket.listeners('data') as ((bytes: Buffer) => void)[];
     if (parse === undefined) throw new Error('Node does not read this connection by a listener');
     const intake = new Intake(socket, parse, pipelining, limits);
@@ -126,5 +126,5 @@ export function limitIntake(server: Server, limits: IntakeLimits): void {
   });
 }
 
-/** Whether the rest of a body is read on this connection and dropped, because its request has its response already. */
+/** Returns whether the rest of a body is read and discarded on this connection, because its request already has its response. */
 export const isDiscarding = (socket: Socket): boolean => intakes.get(socket)?.isDiscarding === true;

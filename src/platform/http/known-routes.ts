@@ -5,13 +5,13 @@ interface KnownRoute {
   readonly pattern: RegExp;
 }
 
-/** Tells "no such resource" from "not with this method", which Fastify's router does not. */
+/** Distinguishes an unknown resource from an unsupported method, which Fastify's router does not. */
 export class KnownRoutes {
   private readonly routes: KnownRoute[] = [];
 
   constructor(server: FastifyInstance) {
     server.addHook('onRoute', ({ method, url }) => {
-      // A route for everything is the console or an error handler's; it says nothing of what a resource takes.
+      // A catch-all route belongs to the console or an error handler and does not describe a resource.
       if (url.includes('*')) return;
       const pattern = new RegExp(
         `^${url.replace(/[.+?^${}()|[\]\\]/g, '\\$&').replace(/:[^/]+/g, '[^/]+')}/?$`,
@@ -20,7 +20,7 @@ export class KnownRoutes {
     });
   }
 
-  /** The methods that the resource at this path takes; empty when there is none. */
+  /** Returns the methods that the resource at this path supports; empty if there is no resource. */
   methodsAt(path: string): string[] {
     return [
       ...new Set(this.routes.filter(({ pattern }) => pattern.test(path)).map(({ method }) => method)),

@@ -1,12 +1,12 @@
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { Environment } from '../env/environment.js';
 
-/** How many ports after a taken one are tried before any free one. */
+/** How many ports after a taken one are tried. */
 const NEXT_PORTS = 20;
 
 /**
- * Listens and returns the address that reaches us from this machine. A default port that is taken gives way to the next free
- * one, which is said; a port that somebody asked for does not.
+ * Listens and returns the address that reaches us from this machine. If a default port is taken, uses the next free one and says so. Throws
+ * if a port set by the operator is taken.
  */
 export async function listen(
   app: NestFastifyApplication,

@@ -1,4 +1,4 @@
 import { ValidateIf } from 'class-validator';
 
-/** A property that may be left out. Unlike IsOptional it takes no null, where null could only be a slip. */
+/** Makes a property optional. Unlike IsOptional it refuses null, for properties where null could only be a mistake. */
 export const MayBeAbsent = (): PropertyDecorator => ValidateIf((_object, value) => value !== undefined);

@@ -7,7 +7,7 @@ import { IntegerParameter } from './validation.js';
 const DEFAULT_LIMIT = 50;
 const MAX_LIMIT = 200;
 
-/** The paging parameters of every list; extend it with the filters of one. */
+/** The paging parameters of every list; extend it with the filters of a list. */
 export class PageQuery {
   @ApiPropertyOptional({
     description: 'How many items at most',
@@ -30,7 +30,7 @@ export class PageQuery {
 
 export interface Page<T> {
   readonly items: T[];
-  /** The `cursor` of the next page; null when this is the last. */
+  /** The `cursor` of the next page; null on the last page. */
   readonly next: string | null;
 }
 
@@ -42,15 +42,15 @@ const CURSOR_VALUES = {
 
 export type CursorValue = keyof typeof CURSOR_VALUES;
 
-/** An opaque position in an ordered list: the sort values of the last row of a page. */
+/** Encodes the sort values of the last row of a page as a cursor, opaque to the caller. */
 export function encodeCursor(values: readonly unknown[]): string {
   const texts = values.map((value) => (value instanceof Date ? value.toISOString() : String(value)));
   return Buffer.from(JSON.stringify(texts)).toString('base64url');
 }
 
 /**
- * The sort values in a cursor, as text: an `instant` is ISO 8601 in UTC with milliseconds. Undefined when there is no cursor.
- * Throws Problem invalid_request naming `cursor` when it is none that `encodeCursor` made for this shape.
+ * Returns the sort values in a cursor, as text: an `instant` is ISO 8601 in UTC with milliseconds. Returns undefined without a cursor.
+ * Throws Problem invalid_request naming `cursor` if it is not a cursor that `encodeCursor` makes for this shape.
  */
 export function decodeCursor<const Shape extends readonly CursorValue[]>(
   cursor: string | undefined,
@@ -72,8 +72,8 @@ export function decodeCursor<const Shape extends readonly CursorValue[]>(
 }
 
 /**
- * Makes a page of rows that were read with a limit one higher than the page's, which is how the last page is known.
- * `cursorOf` names the values that the rows are ordered by.
+ * Returns a page of rows that were read with a limit one higher than the page's, which shows whether it is the last page. `cursorOf`
+ * returns the values by which the rows are ordered.
  */
 export function toPage<Row>(
   rows: readonly Row[],

@@ -8,8 +8,8 @@ declare module 'fastify' {
 }
 
 /**
- * Of a route that is asked more than all others: without a query it reads our database and does nothing else. Nothing that it runs
- * asks for the context of the request, so it goes without; what goes wrong is logged with it all the same.
+ * Marks the most frequent route: without a query it only reads our database. Its code does not use the request context, so it runs without
+ * one; errors are logged with the context all the same.
  */
 export const PLAIN_READ = { isPlainRead: true };
 

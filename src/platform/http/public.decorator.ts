@@ -2,5 +2,5 @@ import { SetMetadata, type CustomDecorator } from '@nestjs/common';
 
 export const PUBLIC = 'pv-onboarding:public';
 
-/** A route that needs no API key. Every other route names its scope; one that does neither is refused at boot. */
+/** Marks a route that needs no API key. Every other route names its scope; a route that does neither is refused at boot. */
 export const Public = (): CustomDecorator => SetMetadata(PUBLIC, true);

@@ -3,9 +3,9 @@ import { randomUUID } from 'node:crypto';
 import type { EventEmitter } from 'node:events';
 import type { IncomingMessage } from 'node:http';
 
-/** What a log line or an audit entry says of the request it belongs to. */
+/** The fields that identify a request in log lines and audit entries. */
 export interface RequestContext {
-  /** The caller's X-Request-Id where it is usable, else one of ours. */
+  /** The caller's X-Request-Id if it is usable, else a generated id. */
   readonly requestId: string;
   /** From the caller's `traceparent` (W3C Trace Context), 32 hexadecimal digits. */
   readonly traceId?: string;
@@ -13,7 +13,7 @@ export interface RequestContext {
 
 const storage = new AsyncLocalStorage<RequestContext>();
 
-// The id comes back in a header and goes to logs, so it may hold nothing that could end a line of either.
+// The id is returned in a header and logged, so it must not contain characters that end a line of either.
 const REQUEST_ID = /^[\x21-\x7e]{1,128}$/;
 // An all-zero trace or parent id is invalid and must be ignored (W3C Trace Context, section 3.2.2).
 const TRACEPARENT = /^[0-9a-e][0-9a-f]-(?!0{32})([0-9a-f]{32})-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}(-|$)/;
@@ -36,15 +36,16 @@ function traceIdOf(request: Pick<IncomingMessage, 'headers'>): string | undefine
 }
 
 /**
- * How many requests are in a context. While there is one, Node 20 calls hooks for every promise and every socket of the process, which
- * takes a tenth or more of the CPU of reading a session, also of those that are in none; so the hooks go with the last.
+ * The number of requests in a context. While there is one, Node 20 calls hooks for every promise and every socket of the process. That
+ * costs a tenth or more of the CPU of reading a session, even for requests without a context; so the hooks are removed with the last
+ * context.
  */
 let inside = 0;
 
-/** Longer than anything goes on for somebody who has hung up, and whose request is worked on all the same. */
+/** Longer than any work for a client that has disconnected, since its request is still processed. */
 const HUNG_UP_MS = 60_000;
 
-/** Until `answer`, that of the request, is written. */
+/** Runs `work` in the context, which counts until `answer`, the response, is written. */
 export function enterContext(
   context: RequestContext,
   answer: EventEmitter & { readonly writableFinished: boolean },
@@ -58,7 +59,7 @@ export function enterContext(
   storage.run(context, work);
 }
 
-/** For as long as `work`, which is over when it returns. */
+/** Runs synchronous `work` in the context, which counts until `work` returns. */
 export function runInContext(context: RequestContext, work: () => void): void {
   inside += 1;
   try {
@@ -73,12 +74,12 @@ function leave(): void {
   if (inside === 0) storage.disable();
 }
 
-/** For what goes on after the request that happened to begin it, and is not done for it alone. */
+/** Runs work outside the request that started it, since it outlasts that request and serves others too. */
 export function runOutsideRequest(work: () => void): void {
   storage.exit(work);
 }
 
-/** Undefined outside a request, such as in the poller or a job. */
+/** Returns undefined outside a request, such as in the poller or a job. */
 export function currentRequest(): RequestContext | undefined {
   return storage.getStore();
 }

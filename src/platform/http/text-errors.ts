@@ -1,12 +1,12 @@
 import type { FieldError } from '../problem/problem.js';
 import { LosslessNumber } from '../json/lossless.js';
 
-/** JavaScript gives these names a meaning of their own, and class-transformer drops them without a word. */
+/** JavaScript gives these names a special meaning, and class-transformer drops them silently. */
 const RESERVED_NAMES = ['__proto__', 'constructor'];
 
 /**
- * What PostgreSQL cannot store, wherever it stands in a request: NUL, and surrogates without their other half (no UTF-8 says
- * them); with them the names that no body may use. `field` is the name of the value itself, empty for a whole body or query.
+ * Returns an error for each NUL and lone surrogate, anywhere in a request: PostgreSQL cannot store them, and UTF-8 cannot encode the
+ * latter. Also for names that no body may use. `field` is the name of the value itself, empty for a whole body or query.
  */
 export function textErrors(value: unknown, field = ''): FieldError[] {
   if (typeof value === 'string') return errorsOf(value, field);

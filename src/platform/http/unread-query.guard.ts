@@ -6,10 +6,10 @@ import { PUBLIC } from './public.decorator.js';
 import { refuse } from './validation.js';
 
 /**
- * Refuses query parameters on a route that takes none. Where a route takes some, their class refuses the others; here nobody
- * would look, and a filter that the caller believes in would have no effect. A public route has no filters, and probers and browsers
- * add parameters of their own, so there they are ignored. A guard, because with a single interceptor Nest takes
- * every answer through observables: a quarter of the CPU of reading a session.
+ * Refuses query parameters on a route that declares none. On other routes the parameter class refuses unknown ones; here a filter that the
+ * caller relies on would silently have no effect. Public routes ignore them: they have no filters, and probers and browsers add their own
+ * parameters. A guard, because with a single interceptor Nest passes every response through observables: a quarter of the CPU of reading a
+ * session.
  */
 export class RefuseUnreadQuery implements CanActivate {
   canActivate(context: ExecutionContext): boolean {
@@ -23,7 +23,7 @@ export class RefuseUnreadQuery implements CanActivate {
 
 const isPublic = (context: ExecutionContext): boolean => Reflect.hasMetadata(PUBLIC, context.getHandler());
 
-/** Nest keeps the decorated arguments of a method under keys such as `4:0`: the kind, then the position. */
+/** Returns whether the method has a `@Query`. Nest stores the decorated arguments under keys such as `4:0`: the kind, then the position. */
 function readsQuery(context: ExecutionContext): boolean {
   const args = (Reflect.getMetadata(ROUTE_ARGS_METADATA, context.getClass(), context.getHandler().name) ??
     {}) as object;

@@ -7,22 +7,22 @@ import { parseInstant } from '../time/instant.rules.js';
 import { inheritedNames } from './inherited-names.js';
 import { textErrors } from './text-errors.js';
 
-/** Names the first few in the detail; all of them are in `errors`. */
+/** The detail names the first few errors; `errors` has all of them. */
 const DETAILED_ERRORS = 3;
-/** Where class-validator's own words would puzzle somebody who does not know it. */
+/** Replaces messages of class-validator that callers would not understand. */
 const MESSAGES = new Map([
   ['whitelistValidation', 'is not known here'],
   ['nestedValidation', 'must be a JSON object'],
 ]);
-/** A body of 10,000 bad items needs no answer of 10,000 messages. */
+/** Bounds the response: a body may have 10,000 invalid items. */
 const MAX_ERRORS = 100;
 
 /**
- * Makes bodies and queries into instances of their classes and checks them with class-validator. Whatever a class does not
- * declare is refused, so that a misspelt filter or field is never silently without effect.
+ * Turns bodies and queries into instances of their classes and checks them with class-validator. Refuses undeclared names, so that a
+ * misspelt filter or field never silently has no effect.
  */
 export class RequestValidation implements PipeTransform {
-  /** Classes that nothing at all is right for: what their decorators say of it is always the same. */
+  /** DTOs known to accept an empty object. */
   private readonly fineWhenEmpty = new WeakSet<object>();
 
   transform(value: unknown, { type, metatype, data }: ArgumentMetadata): unknown {
@@ -33,7 +33,7 @@ export class RequestValidation implements PipeTransform {
     if (value !== undefined && !isPlainObject(value)) {
       throw new Problem('invalid_request', `The ${type} must be a JSON object`);
     }
-    // Most requests have no query, and class-validator took a tenth of their CPU to find nothing wrong with that.
+    // Most requests have no query, and class-validator would take a tenth of their CPU to find no error.
     const isEmpty = Object.keys(value ?? {}).length === 0;
     if (isEmpty && this.fineWhenEmpty.has(metatype)) return new metatype();
     return this.instantiate(metatype, value ?? {}, isEmpty);
@@ -53,21 +53,21 @@ export class RequestValidation implements PipeTransform {
   }
 }
 
-/** A query parameter that is a whole number in decimal digits. Optional; give the property a default where it has one. */
+/** Declares an optional query parameter that is a whole number in decimal digits. Give the property its default, if any. */
 export function IntegerParameter({ min, max }: { min: number; max: number }): PropertyDecorator {
   return applyDecorators(
     Transform(({ value }: { value: unknown }) =>
       typeof value === 'string' && /^-?\d{1,15}$/.test(value) ? Number(value) : value,
     ),
     IsOptional(),
-    // applyDecorators goes from the first to the last, so the rule about the type comes last here.
+    // applyDecorators applies from first to last, so the type rule comes last here.
     Max(max),
     Min(min),
     IsInt(),
   );
 }
 
-/** A query parameter that is an instant, as a Date. Optional. */
+/** Declares an optional query parameter that is an instant, as a Date. */
 export function InstantParameter(): PropertyDecorator {
   return applyDecorators(
     Transform(({ value }: { value: unknown }) => {
@@ -82,14 +82,14 @@ export function InstantParameter(): PropertyDecorator {
 }
 
 /**
- * Hands a property over exactly as it was parsed. class-transformer would drop names such as `valueOf` from a free-form object
- * and make copies of its numbers.
+ * Passes a property through exactly as parsed. class-transformer would drop names such as `valueOf` from a free-form object and copy its
+ * numbers.
  */
 export function AsParsed(): PropertyDecorator {
   return Transform(({ obj, key }: { obj: Record<string, unknown>; key: string }) => obj[key]);
 }
 
-/** Throws Problem invalid_request when there are errors. */
+/** Throws Problem invalid_request if there are errors. */
 export function refuse(errors: readonly FieldError[]): void {
   if (errors.length === 0) return;
   const said = errors.slice(0, DETAILED_ERRORS).map(({ field, message }) => `${field} ${message}`);
@@ -119,17 +119,17 @@ function flatten(error: ValidationError, parent: string): FieldError[] {
 }
 
 /**
- * One message for a field. Decorators apply from the last to the first, so the last entry is the rule that was written first:
- * the one about the type, without which the others make no sense.
+ * Returns one message per field. Decorators apply from last to first, so the last entry is the rule written first: the type rule, without
+ * which the others make no sense.
  */
 function messageOf({ property, value }: ValidationError, constraints: Record<string, string>): string {
   if (value === undefined) return 'is required';
-  // Whether a nested object is one at all is always noted last.
+  // class-validator always adds the check for a nested object last.
   const { nestedValidation, ...own } = constraints;
   const [rule, message] = Object.entries(own).at(-1) ?? ['nestedValidation', nestedValidation ?? ''];
   return MESSAGES.get(rule) ?? withoutName(message, property);
 }
 
-/** class-validator begins its messages with the property's name, which `field` says already. */
+/** Removes the property's name, with which class-validator starts its messages; `field` contains it already. */
 const withoutName = (message: string, property: string): string =>
   message.startsWith(`${property} `) ? message.slice(property.length + 1) : message;

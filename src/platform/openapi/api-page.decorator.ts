@@ -2,7 +2,7 @@ import { applyDecorators, type Type } from '@nestjs/common';
 import { ApiExtraModels, ApiOkResponse, getSchemaPath } from '@nestjs/swagger';
 import { ApiProblems } from './api-problems.decorator.js';
 
-/** A cursor-paged list of `item`, for the documentation of the route that answers it. */
+/** Documents a route whose response is a cursor-paged list of `item`. */
 export const ApiPage = (item: Type): MethodDecorator =>
   applyDecorators(
     ApiExtraModels(item),

@@ -3,7 +3,7 @@ import { PROBLEMS, type ProblemCode } from '../problem/problem.js';
 
 const CODES = 'pv-onboarding:problems';
 
-/** RFC 9457, as far as the documentation is concerned; `problem-answer.ts` writes it. */
+/** RFC 9457, for the documentation only; `problem-answer.ts` writes the actual responses. */
 export class FieldErrorView {
   @ApiProperty({
     description: 'A path in the body such as `gridLocations[0].ean`, or the name of a parameter',
@@ -14,7 +14,7 @@ export class FieldErrorView {
   message: string;
 }
 
-/** The body of every answer that is not a success, as application/problem+json. */
+/** The body of every error response, as application/problem+json. */
 export class ProblemView {
   @ApiProperty({ format: 'uri-reference', description: 'Where the code is explained' })
   type: string;
@@ -38,7 +38,7 @@ export class ProblemView {
   requestId: string;
 }
 
-/** The problems that a route answers with, for its documentation. They add up when it stands more than once on a method. */
+/** Documents the problems of a route. Several uses on one method add up. */
 export const ApiProblems =
   (...codes: readonly ProblemCode[]): MethodDecorator =>
   (target, key, descriptor) => {
@@ -50,7 +50,7 @@ export const ApiProblems =
     Reflect.defineMetadata(CODES, [...all], handler);
     for (const status of new Set(codes.map((code) => PROBLEMS[code].status))) {
       const ofStatus = [...all].filter((code) => PROBLEMS[code].status === status);
-      // `openapi.ts` reads the codes back from the description and writes it out.
+      // `problems.ts` reads the codes from this description and expands it.
       ApiResponse({ status, description: ofStatus.join(' '), type: ProblemView })(target, key, descriptor);
     }
   };

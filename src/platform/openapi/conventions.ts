@@ -1,19 +1,19 @@
 import type { OpenAPIObject } from '@nestjs/swagger';
 import { operationsOf, type Operation } from './operations.js';
 
-/** What the specification of OpenAPI or its tools ask for and the scanner of the controllers does not do. */
+/** Applies rules of the OpenAPI specification and its tools that the scanner of the controllers does not follow. */
 export function followRules(document: OpenAPIObject): void {
   mergePaths(document);
   for (const operation of operationsOf(document)) {
-    // Said, and not left out, since a document-wide default is what tools look for next.
+    // Explicit, because tools otherwise fall back to the default of the document.
     operation.security ??= [];
   }
 }
 
 /**
- * Two paths that differ only in the names of their parameters must not both stand in a document (specification, section 4.8.8),
- * but a start takes a grid location where a read takes a session. They become one path whose parameter is `id`, described by
- * the name that it has in our error messages.
+ * Merges paths that differ only in the names of their parameters. A document must not contain both (specification, section 4.8.8), but a
+ * start takes a grid location where a read takes a session. The merged path has the parameter `id`, described by its name in our error
+ * messages.
  */
 function mergePaths(document: OpenAPIObject): void {
   const byShape = new Map<string, string[]>();

@@ -9,9 +9,9 @@ import { Public } from '../http/public.decorator.js';
 import { sharedFile, type SharedFile } from './shared-file.js';
 
 const JSON_TYPE = 'application/json; charset=utf-8';
-/** The document as it is committed: what it says is reviewed, and a check holds it to the code. */
+/** The committed document: its content is reviewed, and a check compares it with the code. */
 const DOCUMENT = sharedJson('openapi.json');
-/** The events, likewise. */
+/** The events, from the committed document too. */
 const EVENTS = sharedJson('asyncapi.json');
 
 const resolve = createRequire(import.meta.url).resolve;
@@ -24,7 +24,7 @@ const ASSETS = new Map(
   ].map(({ name, type }) => [name, sharedFile(() => readFile(resolve(`swagger-ui-dist/${name}`)), type)]),
 );
 
-/** swagger-ui styles its elements inline; its icons are data URLs. Everything else comes from here, so no network is needed. */
+/** swagger-ui styles its elements inline, and its icons are data URLs. All else comes from this origin, so no network is needed. */
 const POLICY =
   "default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
@@ -54,7 +54,7 @@ const START = `SwaggerUIBundle({
 });
 `;
 
-/** Returns one of our documents without the white space that makes it readable in the repository. */
+/** Serves one of our documents, minified. */
 function sharedJson(name: string): SharedFile {
   const file = new URL(`../../../${name}`, import.meta.url);
   return sharedFile(
@@ -64,15 +64,15 @@ function sharedJson(name: string): SharedFile {
 }
 
 /**
- * /openapi.json and /asyncapi.json, and at /docs a page of the former for people. Not SwaggerModule.setup, which needs
- * @fastify/static, which Jest cannot load on Node 20 (it requires an ES module).
+ * Serves /openapi.json, /asyncapi.json and, at /docs, a page of the former for people. Not SwaggerModule.setup: it needs @fastify/static,
+ * which Jest cannot load on Node 20 (it requires an ES module).
  */
 @ApiExcludeController()
 @Controller()
 export class DocsController {
   constructor(private readonly environment: Environment) {}
 
-  /** For a person who opens the address that the start prints. */
+  /** Redirects a person who opens the address printed at the start. */
   @Get()
   @Public()
   @Redirect('/docs', 302)

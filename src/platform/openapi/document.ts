@@ -14,7 +14,7 @@ may carry an \`X-Request-Id\`; every answer does. The examples are answers of a 
 
 What is sent to you, and the schema of every event, stands in [asyncapi.json](/asyncapi.json).`;
 
-/** The document as the controllers and the recorded examples have it now. */
+/** Returns the document made from the controllers and the recorded examples. */
 export function createDocument(app: INestApplication, examples: RecordedExamples): OpenAPIObject {
   const config = new DocumentBuilder()
     .setOpenAPIVersion('3.1.0')

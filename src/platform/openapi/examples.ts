@@ -1,18 +1,18 @@
 import type { OpenAPIObject } from '@nestjs/swagger';
 import { operationsOf } from './operations.js';
 
-/** Calls that were made to a running service, by operationId. docs/examples.json holds them. */
+/** Calls made to a running service, by operationId; stored in docs/examples.json. */
 export type RecordedExamples = Readonly<Record<string, RecordedExample>>;
 
 export interface RecordedExample {
-  /** Of the path and the query, by name. */
+  /** Parameters of the path and the query, by name. */
   readonly parameters?: Readonly<Record<string, string>>;
   readonly request?: unknown;
-  /** The answered bodies by status; null where there is none. */
+  /** The response bodies by status; null for a response without one. */
   readonly responses: Readonly<Record<string, unknown>>;
 }
 
-/** Puts each recorded call beside the operation it was made to. Throws when a call was made that the document does not have. */
+/** Adds each recorded call to its operation as an example. Throws if the document lacks an operation or a status that was recorded. */
 export function addExamples(document: OpenAPIObject, examples: RecordedExamples): void {
   const operations = new Map(operationsOf(document).map((operation) => [operation.operationId, operation]));
   for (const [operationId, { parameters = {}, request, responses }] of Object.entries(examples)) {

@@ -19,7 +19,7 @@ export interface Parameter {
   example?: unknown;
 }
 
-/** What the steps that finish the document read and write of an operation. */
+/** The parts of an operation that the steps finishing the document read and write. */
 export interface Operation {
   operationId: string;
   parameters?: Parameter[];

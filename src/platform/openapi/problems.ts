@@ -4,7 +4,7 @@ import { ProblemView } from './api-problems.decorator.js';
 import type { Operation, Response } from './operations.js';
 import { RETRY_AFTER } from './response-headers.js';
 
-/** Writes out what `@ApiProblems` noted, with the problems that every route of a kind may answer. */
+/** Expands the codes from `@ApiProblems`, and adds the problems that every route of a kind may return. */
 export function describeProblems(document: OpenAPIObject): void {
   for (const [method, operation] of methodsOf(document)) {
     const codes = [...declaredCodes(operation), ...generalCodes(method, operation)];
@@ -29,7 +29,7 @@ function declaredCodes({ responses }: Operation): ProblemCode[] {
 const methodsOf = (document: OpenAPIObject): [string, Operation][] =>
   Object.values(document.paths).flatMap((path) => Object.entries(path as Record<string, Operation>));
 
-/** Headers are refused on every route, and a body that is not JSON also where none is needed. */
+/** Headers are refused on every route. A body that is not JSON is refused even where none is needed. */
 function generalCodes(method: string, { security }: Operation): ProblemCode[] {
   return [
     'invalid_request',

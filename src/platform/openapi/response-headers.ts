@@ -1,6 +1,6 @@
 /** Headers of responses, for the API description. */
 
-/** Where what the body shows can be read from now on. */
+/** Path from which the object in the body can be read from now on. */
 export const LOCATION = {
   Location: {
     description: 'Path of what the body shows',

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 
-/** A file that is read once, at its first request, and sent from the same memory to every client. */
+/** A file that is read once, at its first request, and sent to every client from the same memory. */
 export interface SharedFile {
-  /** Sends it, or 304 to a client that has it. */
+  /** Sends the file, or 304 to a client that has it. */
   send(request: FastifyRequest, reply: FastifyReply): Promise<void>;
 }
 
@@ -18,11 +18,11 @@ export function sharedFile(read: () => Promise<Buffer>, type: string): SharedFil
     async send(request, reply) {
       content ??= read().then(withTag);
       const { body, etag } = await content.catch((error: Error) => {
-        // The next request tries again.
+        // Lets the next request read the file again.
         content = undefined;
         throw error;
       });
-      // It may be kept, and is asked about each time: a new release has another one.
+      // Clients may cache the file but revalidate it each time, since a new release changes it.
       void reply.headers({ etag, 'cache-control': 'no-cache' });
       if (isKnown(etag, request.headers['if-none-match'])) void reply.status(304).send();
       else void reply.header('content-type', type).send(body);
@@ -35,7 +35,7 @@ const withTag = (body: Buffer): Content => ({
   etag: `"${createHash('sha256').update(body).digest('base64url')}"`,
 });
 
-/** Compares as RFC 9110, section 13.1.2 asks: a weak tag is as good. */
+/** Compares entity tags weakly, as RFC 9110, section 13.1.2 requires. */
 const isKnown = (etag: string, ifNoneMatch = ''): boolean =>
   ifNoneMatch
     .split(',')

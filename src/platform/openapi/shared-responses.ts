@@ -2,8 +2,8 @@ import type { OpenAPIObject } from '@nestjs/swagger';
 import { operationsOf, type Response } from './operations.js';
 
 /**
- * Moves the problems that many operations answer in the same words to the components, and refers to them from there: written out,
- * they would be nine tenths of the document. One with an example of its own stays where it is.
+ * Moves the problem responses that many operations share to the components and refers to them: written out, they would be nine tenths of
+ * the document. A response with its own example stays in place.
  */
 export function shareProblems(document: OpenAPIObject): void {
   const shared: Record<string, Response> = {};
