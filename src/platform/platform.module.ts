@@ -11,7 +11,7 @@ import { Metrics } from './metrics/metrics.js';
 import { MetricsController } from './metrics/metrics.controller.js';
 import { ProblemsController } from './problem/problems.controller.js';
 
-/** What every module stands on, and nothing of our business. */
+/** Technical foundations for all other modules, without business logic. */
 @Global()
 @Module({})
 export class PlatformModule {

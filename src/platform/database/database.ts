@@ -6,34 +6,34 @@ import { Environment } from '../env/environment.js';
 import { PrismaClient } from './generated/client.js';
 import { withFastTimestamps } from './timestamps.js';
 
-/** A statement with a name is prepared once per connection; give one to whatever runs often. */
+/** A named statement is prepared once per connection. Name every statement that runs often. */
 export interface Statement {
   readonly name: string;
   readonly text: string;
 }
 
-/** Runs one statement and answers its rows, with the column names of the statement. */
+/** Runs one statement and returns its rows; the keys are the column names of the statement. */
 export interface Sql {
   query<Row>(statement: string | Statement, values?: readonly unknown[]): Promise<Row[]>;
 }
 
-/** A statement run through this commits or is rolled back together with all others of the same `work`. */
+/** Statements run through this commit or roll back together with all others of the same `work`. */
 export interface Transaction extends Sql {
   /**
-   * Runs once the commit is known, outside the transaction, one after the other. Nobody waits for it but the stop of the process; an
-   * error in it is logged and changes nothing.
+   * Runs `effect` after the commit, outside the transaction; effects run one after the other. Only the shutdown of the process waits for
+   * them. Errors are logged and change nothing.
    */
   afterCommit(effect: (sql: Sql) => void | Promise<void>): void;
 }
 
-/** Waiting longer than this for a connection means the pool is exhausted: fail, so that the caller can answer 503. */
+/** Longer waits mean that the pool is exhausted: fail, so that the caller can respond with 503. */
 const CONNECTION_WAIT_MS = 5_000;
-/** No statement of ours is slow by nature; one that is has met a lock or a lost connection. */
+/** None of our statements is slow by design; one that takes longer waits for a lock or has lost its connection. */
 const STATEMENT_TIMEOUT_MS = 15_000;
-/** A server that is gone without a word holds to no timeout; only we can end what it was asked. */
+/** Client-side timeout: an unreachable server cannot enforce its own. */
 const ANSWER_TIMEOUT_MS = STATEMENT_TIMEOUT_MS + 1_000;
 const LOCK_TIMEOUT_MS = 5_000;
-/** A transaction never spans a network call, so an idle one is a bug or a dead process. */
+/** A transaction never spans a network call, so an idle one is a bug or belongs to a dead process. */
 const IDLE_IN_TRANSACTION_TIMEOUT_MS = 10_000;
 
 const SERIALIZATION_FAILURE = '40001';
@@ -41,8 +41,8 @@ const DEADLOCK_DETECTED = '40P01';
 const ATTEMPTS = 3;
 
 /**
- * PostgreSQL, through one pool. Prisma owns the schema, the types, and plain reads and writes of rows; what is hot, set-based
- * or commits a fact with its event is SQL through `query` and `transaction`.
+ * PostgreSQL, through one pool. Prisma owns the schema, the types, and plain reads and writes of rows. Statements that are hot or
+ * set-based, or that commit a fact with its event, are SQL run through `query` and `transaction`.
  */
 @Injectable()
 export class Database implements Sql, OnApplicationShutdown {
@@ -66,7 +66,7 @@ export class Database implements Sql, OnApplicationShutdown {
       ...inUtc,
     });
     this.pool.on('error', (error) => this.logger.warn(`idle database connection lost: ${error.message}`));
-    // The pool's handler does not cover a client that is checked out; without one of its own, a lost connection ends the process.
+    // The pool's handler does not cover checked-out clients. Without its own handler, a client that loses its connection ends the process.
     this.pool.on('connect', (client) => client.on('error', () => {}));
     this.prisma = new PrismaClient({ adapter: new PrismaPg(this.pool), errorFormat: 'minimal' });
   }
@@ -76,16 +76,14 @@ export class Database implements Sql, OnApplicationShutdown {
   }
 
   /**
-   * Runs `work` in one READ COMMITTED transaction. `work` may run again after a deadlock or serialization failure, so it must
-   * have no effect but its statements; a network call in it is a bug (it would hold locks for as long as the other side likes).
+   * Runs `work` in one READ COMMITTED transaction. After a deadlock or serialization failure `work` runs again, so its statements must be
+   * its only effects. A network call in it is a bug: it would hold locks for as long as the other side likes.
    */
   async transaction<T>(work: (tx: Transaction) => Promise<T>): Promise<T> {
     return again(() => this.attempt(work));
   }
 
-  /**
-   * Runs one statement as the whole of a transaction, which spares BEGIN and COMMIT their round trips; otherwise like `transaction`.
-   */
+  /** Runs one statement as a whole transaction, without the round trips of BEGIN and COMMIT; otherwise like `transaction`. */
   async commit<Row>(
     statement: Statement,
     values: readonly unknown[],
@@ -125,7 +123,7 @@ export class Database implements Sql, OnApplicationShutdown {
   }
 
   private async runInTurn(effects: readonly ((sql: Sql) => void | Promise<void>)[]): Promise<void> {
-    // Whoever waited for the commit goes on first: the answer is on its way before an effect asks the database anything.
+    // Callers waiting for the commit resume first: their response is on its way before an effect queries the database.
     await nextTurn();
     for (const effect of effects) {
       try {
@@ -136,7 +134,7 @@ export class Database implements Sql, OnApplicationShutdown {
     }
   }
 
-  // HTTP has drained by now; in onModuleDestroy it has not.
+  // In this hook HTTP has drained; in onModuleDestroy it has not.
   async onApplicationShutdown(): Promise<void> {
     while (this.effects.size > 0) await Promise.all(this.effects);
     await this.prisma.$disconnect();
@@ -145,9 +143,9 @@ export class Database implements Sql, OnApplicationShutdown {
 }
 
 /**
- * Prisma's adapter drops the offset of an instant that it reads. With the time zone of the database, or of its role, times would be off
- * by that, and those at the edges of the years 1 and 9999 could not be read. Not a startup option, since an address may bring its own.
- * The pool waits for it, though its types do not say so.
+ * Prisma's adapter drops the offset of instants that it reads. If the database or its role has another time zone, times would be off by
+ * that zone's offset, and instants at the edges of the years 1 and 9999 could not be read. Not a startup option, since DATABASE_URL may
+ * bring its own. The pool awaits `onConnect`, though its types do not say so.
  */
 const inUtc = { onConnect: (client: pg.ClientBase) => client.query(`SET TIME ZONE 'UTC'`) };
 
@@ -171,7 +169,7 @@ async function run<Row>(
   return rows as Row[];
 }
 
-/** The SQLSTATE of a PostgreSQL error, also where an adapter wrapped it. */
+/** Returns the SQLSTATE of a PostgreSQL error, even if an adapter wrapped the error. */
 export function sqlState(error: unknown): string | undefined {
   if (typeof error !== 'object' || error === null) return undefined;
   if ('code' in error && typeof error.code === 'string' && /^[0-9A-Z]{5}$/.test(error.code))

@@ -4,7 +4,7 @@ import { Gathering } from './gathering.js';
 
 const isOfOne = (error: unknown): boolean => error instanceof RangeError;
 
-/** Doubles numbers, in goes that end when they are told to, and notes what was done together and alone. */
+/** Doubles numbers. Its batches end on command; it records which items ran together and which alone. */
 function doubling({ mostAtOnce = 100, fault }: { mostAtOnce?: number; fault?: (n: number) => unknown } = {}) {
   const goes: number[][] = [];
   const alone: number[] = [];

@@ -1,11 +1,14 @@
 import { runOutsideRequest } from '../http/request-context.js';
 
-/** How what several callers ask for is done in one go. */
+/** How the items of several callers are processed in one batch. */
 export interface Together<Item, Result> {
-  /** A result for each item, at its index; undefined for one that has to be done alone. */
+  /** Returns a result for each item, at its index; undefined for an item that must be processed alone. */
   together(items: readonly Item[]): Promise<readonly (Result | undefined)[]>;
   alone(item: Item): Promise<Result>;
-  /** Whether a failure of `together` may come from one of the items, so that each is tried alone; if not, it is the failure of all. */
+  /**
+   * Returns whether a failure of `together` may come from one of the items. If so, each item is tried alone; if not, all items fail with
+   * it.
+   */
   mayBeOfOne(error: unknown): boolean;
 }
 
@@ -15,21 +18,18 @@ interface Waiting<Item, Result> {
   readonly reject: (error: unknown) => void;
 }
 
-/**
- * A go that lasts longer waits for a connection or for a lock, and whoever comes meanwhile would wait for it and then for their own:
- * they get a go beside it.
- */
+/** A batch still running after this long is stuck on a connection or lock; start another for newcomers. */
 const SLOW_MS = 250;
-/** Of those that are tried alone, so that they do not take every connection of the process. */
+/** Bound on the items tried alone at the same time, so that they do not take every connection of the process. */
 const ALONE_AT_ONCE = 4;
 
 /**
- * Does together what is asked for while the go before is under way, and what arrives in the same turn of the event loop. Nothing ever
- * waits for more to come, so where little is asked for it is done as soon as without this.
+ * Processes together the items that arrive while the previous batch runs, or in the same turn of the event loop. It never waits for more
+ * items, so under light load it adds no delay.
  */
 export class Gathering<Item, Result> {
   private waiting: Waiting<Item, Result>[] = [];
-  /** Whether a go is under way, or about to be, that those who come now wait for. */
+  /** Whether newcomers wait for a batch that runs or is about to run. */
   private isUnderWay = false;
 
   constructor(
@@ -46,7 +46,7 @@ export class Gathering<Item, Result> {
 
   private begin(): void {
     this.isUnderWay = true;
-    // What is done for several requests is not logged as the work of the first.
+    // Outside any request, so that work for several requests is not logged under the first one.
     runOutsideRequest(() => setImmediate(() => void this.doAll()));
   }
 
@@ -64,7 +64,6 @@ export class Gathering<Item, Result> {
     if (!isSlow) this.isUnderWay = false;
   }
 
-  /** Never rejects. */
   private async doTogether(all: readonly Waiting<Item, Result>[]): Promise<void> {
     try {
       const results = await this.work.together(all.map(({ item }) => item));
@@ -79,7 +78,7 @@ export class Gathering<Item, Result> {
     }
   }
 
-  /** Beside the next go: nobody who comes later waits for these. */
+  /** Runs beside the next batch, so that later items do not wait for these. */
   private async doAlone(all: readonly Waiting<Item, Result>[]): Promise<void> {
     const rest = all.values();
     const some = async (): Promise<void> => {

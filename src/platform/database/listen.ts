@@ -2,23 +2,23 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Logger } from '@nestjs/common';
 import pg from 'pg';
 
-/** A connection that was good is replaced nearly at once; a server that cannot be reached is tried every second. */
+/** The first reconnect after a loss is nearly immediate; further attempts follow every second. */
 const FIRST_RECONNECT_MS = 100;
 const RECONNECT_MS = 1_000;
 const CONNECTION_WAIT_MS = 5_000;
 /**
- * A connection whose other end is gone without a word stays silent for ever, so it is asked something every second. One that does
- * not answer within the deadline is given up: 2.5 s after it fell silent at the latest.
+ * A dead peer leaves its connection silent for ever, so a query is sent every second. If there is no response within the deadline, the
+ * connection is abandoned: at the latest 2.5 s after it fell silent.
  */
 const HEARTBEAT_MS = 1_000;
 const ANSWER_WITHIN_MS = 1_500;
-/** A server that does not answer must not hold up the stop. */
+/** An unresponsive server must not delay the shutdown. */
 const END_WITHIN_MS = 500;
 
 /**
- * Calls `hint` at every NOTIFY on the channel, and whenever the connection is (again) there, since what was said meanwhile is
- * lost. Between its end and the moment that is noticed nothing is heard: whoever depends on what is announced must also read it
- * now and then. Uses one connection beside the pool, because a notification goes to the session that listens. Answers how to end it.
+ * Calls `hint` at every NOTIFY on the channel, and after every (re)connect, since notifications sent in between are lost. Nothing is
+ * received between the loss of a connection and its detection, so callers must also read the announced data periodically. Uses one
+ * connection beside the pool, because notifications go to the session that listens. Returns a function that stops listening.
  */
 export function listenTo(databaseUrl: string, channel: string, hint: () => void): () => Promise<void> {
   const logger = new Logger('Listen');
@@ -30,10 +30,10 @@ export function listenTo(databaseUrl: string, channel: string, hint: () => void)
     if (lost !== client) return;
     clearTimeout(timer);
     client = undefined;
-    // With the unanswered query in hand, this destroys the socket and waits for nobody.
+    // With the query still pending, this destroys the socket without waiting.
     void lost.end().catch(() => {});
     timer = setTimeout(connect, isLost ? RECONNECT_MS : FIRST_RECONNECT_MS);
-    // Once per outage, and not at every attempt.
+    // Logs once per outage, not at every attempt.
     if (!isLost) logger.warn(`nothing is heard on ${channel} until it is connected again: ${reason}`);
     isLost = true;
   };
@@ -56,7 +56,7 @@ export function listenTo(databaseUrl: string, channel: string, hint: () => void)
       application_name: 'pv-onboarding listen',
     });
     client = next;
-    // Without a handler of its own, a lost connection ends the process.
+    // Without its own handler, a client that loses its connection ends the process.
     next.on('error', (error) => reconnect(next, error.message));
     next.on('end', () => reconnect(next, 'the server ended it'));
     next.on('notification', hint);

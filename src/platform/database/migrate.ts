@@ -6,18 +6,17 @@ import { applyMigrations, readMigrations } from './schema-engine.js';
 
 export const MIGRATIONS_FOLDER = fileURLToPath(new URL('../../../prisma/migrations', import.meta.url));
 /**
- * Any number; whoever holds it migrates, whoever waits for it finds nothing left to do. The engine has a lock of its own, but
- * whoever waits for that gives up after 10 s, and it leaves out the tables of graphile-worker.
+ * An arbitrary number. The replica that holds this lock migrates; the replicas that waited for it find nothing left to do. The engine's own
+ * lock does not suffice: waiters give up after 10 s, and it does not cover the tables of graphile-worker.
  */
 const MIGRATION_LOCK = 7_310_000;
 const OLDEST_SERVER = 150_000;
 
-/** The schema cannot be brought up to date, and a person has to look. */
+/** The schema cannot be migrated without a person's help. */
 export class MigrationError extends Error {}
 
 /**
- * Brings the schema up to date, ours and graphile-worker's, and returns the names of what was applied. Any number of replicas
- * may do so at once.
+ * Migrates our schema and graphile-worker's; returns the names of the applied migrations. Safe to run in any number of replicas at once.
  */
 export async function migrate(databaseUrl: string): Promise<string[]> {
   const pool = new pg.Pool({
@@ -25,14 +24,14 @@ export async function migrate(databaseUrl: string): Promise<string[]> {
     max: 4,
     application_name: 'pv-onboarding migrate',
   });
-  // A lost connection fails the statement that runs on it; without these handlers it would end the process.
+  // A lost connection fails the statement running on it; without these handlers it would end the process.
   pool.on('error', () => {});
   pool.on('connect', (client) => client.on('error', () => {}).on('notice', passOn));
   const lock = await pool.connect();
   try {
     await refuseOldServer(lock);
-    // The engine works on connections of its own, so the lock has one, whose transaction does nothing else; it ends with the
-    // connection too, so a replica that dies leaves no lock behind.
+    // The engine uses its own connections, so the lock is held on a separate one, in a transaction that does nothing else. The lock ends
+    // with the connection: a replica that dies leaves none behind.
     await lock.query('BEGIN');
     await lock.query('SELECT pg_advisory_xact_lock($1)', [MIGRATION_LOCK]);
     const applied = await applyMissing(pool);
@@ -45,7 +44,10 @@ export async function migrate(databaseUrl: string): Promise<string[]> {
   }
 }
 
-/** A migration that leaves something to an administrator says so in a warning, which PostgreSQL would keep to its own log. */
+/**
+ * Logs the server's warnings. A migration that leaves work to an administrator raises one, which would otherwise appear only in the
+ * server's log.
+ */
 function passOn({ severity, message, hint }: { severity?: string; message?: string; hint?: string }): void {
   if (severity === 'WARNING') new Logger('Migrations').warn([message, hint].filter(Boolean).join('. '));
 }
@@ -60,7 +62,7 @@ async function applyMissing(pool: pg.Pool): Promise<string[]> {
         '`npx prisma migrate resolve --applied` or `--rolled-back`, or delete its row in _prisma_migrations to have it run again',
     );
   }
-  // The engine is 3 MB of WebAssembly; nearly every start finds nothing to do.
+  // The engine is 3 MB of WebAssembly, and nearly every start has nothing to apply.
   if (migrations.migrationDirectories.every(({ path }) => recorded.get(path) === true)) return [];
   return applyMigrations(pool, migrations);
 }

@@ -7,16 +7,16 @@ import { PrismaPg } from '@prisma/adapter-pg';
 import type { MigrationList, SchemaEngine } from '@prisma/schema-engine-wasm';
 import type { Pool } from 'pg';
 
-// Prisma's schema engine is normally a binary from a download host. The same engine is on the npm registry as
-// WebAssembly, which is what lets a machine with nothing but a registry migrate. `@prisma/client` exports no way to
-// hand it an adapter, so the binding below does what Prisma's own command line does.
+// Prisma's schema engine is normally a binary from a download host. The npm registry has the same engine as WebAssembly, so a machine that
+// reaches only a registry can migrate. `@prisma/client` exports no way to pass it an adapter, so the binding below does what Prisma's
+// command line does.
 
 const resolve = createRequire(import.meta.url).resolve;
 const noFilter = { externalTables: [], externalEnums: [] };
 
 type EngineBindings = typeof import('@prisma/schema-engine-wasm/schema_engine_bg');
 
-/** Node has it, but its types leave it to the browser's, which we do not load. */
+/** Node has WebAssembly, but its types rely on the browser's, which we do not load. */
 declare const WebAssembly: {
   instantiate(
     source: Uint8Array,
@@ -25,8 +25,8 @@ declare const WebAssembly: {
 };
 
 /**
- * The engine guards its advisory lock with a timer of 10 s and never clears it, so a process that has nothing more to do would
- * live on for that long. Its number in the name changes with every build.
+ * The engine guards its advisory lock with a timer of 10 s that it never clears, so an otherwise finished process would live on for that
+ * long. The number in the timer's name changes with every build.
  */
 function withTimersThatLetGo(bindings: EngineBindings): Record<string, unknown> {
   const timers = Object.keys(bindings).filter((name) => name.startsWith('__wbg_setTimeout_'));
@@ -36,7 +36,7 @@ function withTimersThatLetGo(bindings: EngineBindings): Record<string, unknown> 
 
 let instance: Promise<EngineBindings> | undefined;
 
-/** Once: the bindings keep views of the memory of the first instance, so a second one would read garbage. */
+/** Instantiates once: the bindings keep views of the first instance's memory, so a second instance would read garbage. */
 const engineBindings = (): Promise<EngineBindings> => (instance ??= instantiate());
 
 async function instantiate(): Promise<EngineBindings> {
@@ -50,7 +50,7 @@ async function instantiate(): Promise<EngineBindings> {
   return bindings;
 }
 
-/** adapter-pg splits a script at every `;`, which tears `$$ … $$` bodies apart: send a script to the server whole. */
+/** adapter-pg splits a script at every `;`, which breaks `$$ … $$` bodies. This adapter sends each script to the server whole. */
 function wholeScripts(pool: Pool): SqlMigrationAwareDriverAdapterFactory {
   const factory = new PrismaPg(pool);
   return {
@@ -71,7 +71,7 @@ async function openEngine(pool: Pool): Promise<SchemaEngine> {
   return bindings.SchemaEngine.new({ datamodels: undefined }, () => {}, adapter);
 }
 
-/** The migrations folder, in the form the engine takes. */
+/** Reads the migrations folder into the form that the engine takes. */
 export async function readMigrations(folder: string): Promise<MigrationList> {
   const names = (await readdir(folder, { withFileTypes: true })).filter((entry) => entry.isDirectory());
   const migrationDirectories = await Promise.all(
@@ -93,7 +93,7 @@ export async function readMigrations(folder: string): Promise<MigrationList> {
   return { baseDir: folder, lockfile, shadowDbInitScript: '', migrationDirectories };
 }
 
-/** Applies what is missing, exactly as `prisma migrate deploy` would, and returns the names of what it applied. */
+/** Applies the missing migrations, exactly as `prisma migrate deploy` would; returns their names. */
 export async function applyMigrations(pool: Pool, migrationsList: MigrationList): Promise<string[]> {
   const engine = await openEngine(pool);
   try {
@@ -103,7 +103,7 @@ export async function applyMigrations(pool: Pool, migrationsList: MigrationList)
   }
 }
 
-/** The SQL that makes an empty database into what the Prisma schema says. */
+/** Returns the SQL that creates the Prisma schema in an empty database. */
 export async function sqlOfSchema(pool: Pool, schemaFile: string): Promise<string> {
   const engine = await openEngine(pool);
   const files = [{ path: schemaFile, content: await readFile(schemaFile, 'utf8') }];

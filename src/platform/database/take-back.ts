@@ -5,9 +5,9 @@ const FIRST_PAUSE_MS = 500;
 const MOST_PAUSE_MS = 2_000;
 
 /**
- * Takes back what a process has written and will not act upon, also when the database is away meanwhile. Runs `statement` until it
- * has answered a row, for `withinMs` at most: as long as nobody else may come to another conclusion. It goes on after an answer
- * without rows, because a server that has lost us may commit a little later.
+ * Undoes a row that this process has written and will not act upon, even across a database outage. Runs `statement` until it returns a row,
+ * for at most `withinMs`: the time in which no other process may act on the row. It continues after a result without rows, because a server
+ * that lost our connection may commit a little later.
  */
 export async function takeBack(
   sql: Sql,

@@ -42,13 +42,13 @@ describe('an instant from PostgreSQL', () => {
       if (at.getUTCFullYear() > 9_999) return;
       const text = at.toISOString().replace('T', ' ').replace('Z', '+00');
       expect(parseTimestamp(text)).toEqual(at);
-      // PostgreSQL writes no zeros at the end of a fraction, and no point when nothing is left of it.
+      // PostgreSQL writes no trailing zeros in a fraction, and no point without a fraction.
       expect(parseTimestamp(text.replace(/\.?0+\+00$/, '+00'))).toEqual(at);
     };
     fc.assert(fc.property(instants, isKept), { examples: [[new Date(0)], [new Date(120)]] });
   });
 });
 
-/** As json_build_object writes it. */
+/** Formats an instant as json_build_object does. */
 const asJson = (text: string): string =>
   text.replace(/^(\S+) (\S+)/, '$1T$2').replace(/([+-]\d\d)(?= |$)/, '$1:00');

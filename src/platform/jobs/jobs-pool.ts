@@ -4,8 +4,8 @@ type Done = (reason?: Error | boolean) => void;
 type Callback = (error: Error | undefined, client: pg.PoolClient | undefined, done: Done) => void;
 
 /**
- * Lets a client be given back twice. graphile-worker 0.17.3 does that with the one that listens, when its connection is lost while the
- * worker stops, and awaits neither: the error that pg throws then would be an unhandled rejection, which ends the process.
+ * Ignores the second release of a client. graphile-worker 0.17.3 releases its listening client twice, without awaiting either, if the
+ * connection is lost while the worker stops. The error that pg would throw is an unhandled rejection, which ends the process.
  */
 export class JobsPool extends pg.Pool {
   override connect(): Promise<pg.PoolClient>;

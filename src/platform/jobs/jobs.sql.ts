@@ -1,10 +1,10 @@
 import type { Sql, Statement } from '../database/database.js';
 
-// Jobs are added by graphile-worker's public function `add_job`, in the statement that writes what they are for. What stands here
-// has no public function: it is tied to the tables of graphile-worker 0.17.3, which package.json pins.
+// Jobs are added with graphile-worker's public function `add_job`, in the statement that writes the data they work on. The statements here
+// have no public function: they depend on the tables of graphile-worker 0.17.3, which package.json pins.
 
-// A job that is locked is being finished at this moment. To wait for it could be to wait for a statement that finishes several and waits
-// for one of those locked here: a deadlock, whose victim may be graphile-worker, which then stops.
+// A locked job is being completed at this moment. Waiting for it could deadlock with a statement that completes several jobs and waits for
+// one of those locked here. The victim may be graphile-worker, which then stops.
 const KEEP: Statement = {
   name: 'jobs.keep',
   text: `
@@ -14,12 +14,12 @@ const KEEP: Statement = {
     UPDATE graphile_worker._private_jobs AS job SET locked_at = clock_timestamp() FROM own WHERE job.id = own.id`,
 };
 
-/** Says that the worker is alive: its jobs stay its own. */
+/** Renews the leases of the worker's jobs. */
 export async function keepJobs(sql: Sql, worker: string): Promise<void> {
   await sql.query(KEEP, [worker]);
 }
 
-// A job without key, error and attempts left is finished: its worker died between giving up the key and deleting the row.
+// A job without key, error and attempts left is complete: its worker died between giving up the key and deleting the row.
 const RELEASE_LAPSED: Statement = {
   name: 'jobs.release-lapsed',
   text: `
@@ -36,7 +36,7 @@ const RELEASE_LAPSED: Statement = {
     RETURNING job.id`,
 };
 
-/** Takes the jobs of workers that have not been heard of for `leaseMs` from them; answers how many. */
+/** Releases the jobs of workers that have not renewed their lease for `leaseMs`; returns how many. */
 export async function releaseLapsedJobs(sql: Sql, leaseMs: number): Promise<number> {
   return (await sql.query(RELEASE_LAPSED, [leaseMs])).length;
 }
@@ -46,7 +46,7 @@ const GIVE_BACK = `
   SET locked_at = NULL, locked_by = NULL, attempts = greatest(attempts - 1, 0), run_at = least(run_at, clock_timestamp())
   WHERE locked_by = $1 OR (locked_by IS NULL AND id = ANY ($2::bigint[]))`;
 
-/** What a worker that has stopped still holds, and the jobs it broke off, are due at once and were no attempt. */
+/** Releases the jobs that a stopped worker still has and those it broke off. They are due at once, and the attempt does not count. */
 export async function giveBackJobs(sql: Sql, worker: string, brokenOff: readonly string[]): Promise<void> {
   await sql.query(GIVE_BACK, [worker, brokenOff]);
 }
@@ -62,7 +62,7 @@ export async function isHeld(sql: Sql, worker: string, id: string): Promise<bool
 
 const HOLD: Statement = { name: 'jobs.hold', text: `${IS_HELD.text} FOR UPDATE` };
 
-/** Locks the job's row: whoever adds a job of the same key waits for the end of this transaction. False when it is another's. */
+/** Locks the job's row: adding a job with the same key waits until this transaction ends. Returns false if another worker has the job. */
 export async function holdJob(tx: Sql, worker: string, id: string): Promise<boolean> {
   return (await tx.query(HOLD, [id, worker])).length === 1;
 }
@@ -72,7 +72,7 @@ const GIVE_UP_KEY: Statement = {
   text: 'UPDATE graphile_worker._private_jobs SET key = NULL, attempts = max_attempts, last_error = NULL WHERE id = $1',
 };
 
-/** From here on, a job added with the key is a new one. */
+/** Removes the job's key, so that a job added with it is a new one. */
 export async function giveUpKey(tx: Sql, id: string): Promise<void> {
   await tx.query(GIVE_UP_KEY, [id]);
 }
@@ -84,7 +84,7 @@ export async function restartBackoff(sql: Sql, worker: string, id: string): Prom
   await sql.query(RESTART_BACKOFF, [id, worker]);
 }
 
-// Like `add_job` when it has added one, it wakes a worker, which would otherwise find out when it next looks.
+// Wakes a worker, as `add_job` does; otherwise the job would wait for the next poll.
 const HASTEN: Statement = {
   name: 'jobs.hasten',
   text: `
@@ -96,7 +96,7 @@ const HASTEN: Statement = {
     SELECT pg_notify('jobs:insert', json_build_object('r', random(), 'count', 1)::text) FROM hastened`,
 };
 
-/** Brings a job that waits forward; one that is running, or due before, stays as it is. */
+/** Moves a waiting job to an earlier time. A job that is running, or due earlier, does not change. */
 export async function hastenJob(tx: Sql, key: string, runAt: Date): Promise<void> {
   await tx.query(HASTEN, [key, runAt]);
 }

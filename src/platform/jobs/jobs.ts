@@ -11,35 +11,35 @@ import { JobsPool } from './jobs-pool.js';
 import { giveBackJobs, keepJobs, releaseLapsedJobs } from './jobs.sql.js';
 import { JobBrokenOffError, RunningJob } from './running-job.js';
 
-/** Throwing makes the job run again after a growing wait. */
+/** If it throws, the job runs again after a growing wait. */
 export type Task = (payload: unknown, job: RunningJob) => Promise<void>;
 
 /**
- * A webhook endpoint that hangs has one of these for 15 s, and again for each probe afterwards, which is seldom; a handler that hangs
- * for 60 s. With 50, dozens of them may begin to hang at once before others have to wait. Each that is free asks for a job every
- * POLL_INTERVAL_MS: together 25 small queries a second and 1 % of a core on an idle machine, twice that with 100.
+ * A hanging webhook endpoint occupies one slot for 15 s, and again for each later probe, which is rare; a hanging handler occupies one for
+ * 60 s. With 50 slots, dozens may start to hang at once before other jobs have to wait. Each free slot polls every POLL_INTERVAL_MS:
+ * together 25 small queries a second and 1 % of a core on an idle machine, twice that with 100 slots.
  */
 const CONCURRENCY = 50;
-/** One connection listens; the others take and finish jobs, which needs a moment each. */
+/** One connection listens; the others claim and complete jobs, which takes them only a moment. */
 const CONNECTIONS = 4;
-/** How long a job may wait when the notification about it was lost. */
+/** How long a job may wait if its notification was lost. */
 const POLL_INTERVAL_MS = 2_000;
 /**
- * graphile-worker gives the jobs of a dead worker to others after 4 hours, which is fixed in its SQL. So live workers say so
- * every few seconds, and jobs of those that do not are released. 30 s, because saying so may take 20 s to fail (5 s for a
- * connection, 15 s for the statement), and the next time must still come before the end: with less, every short outage of the
- * database would have jobs run twice at once. The price is that what a killed process had in hand waits that long.
+ * graphile-worker releases the jobs of a dead worker after 4 hours, which is fixed in its SQL. So live workers renew their leases every few
+ * seconds, and jobs with a lapsed lease are released. 30 s, because a renewal may take 20 s to fail (5 s for a connection, 15 s for the
+ * statement) and the next one must still come in time: with a shorter lease, every short outage of the database would run jobs twice at
+ * once. The price is that the jobs of a killed process wait that long.
  */
 const LEASE_MS = 30_000;
 const BEAT_MS = 5_000;
-/** How long running jobs may go on when the process is asked to stop; afterwards they are another's. */
+/** How long running jobs may continue after the process is asked to stop; then they are released to other workers. */
 const STOP_MS = 3_000;
 const RESTART_MS = 1_000;
 
 /**
- * Work that is done later, in order of due time, by any process with ROLE worker or all, and again until it succeeds. A task is
- * run at least once per job. A job is added by the SQL function `graphile_worker.add_job`, in the transaction of what it is for;
- * its payload is stored as it is, so it must hold no secret.
+ * Runs jobs at their due time, in any process with ROLE worker or all, and retries them until they succeed. A task runs at least once per
+ * job. Jobs are added with the SQL function `graphile_worker.add_job`, in the transaction that writes the data they work on. The payload is
+ * stored unencrypted, so it must not contain a secret.
  */
 @Injectable()
 export class Jobs implements OnApplicationBootstrap, OnModuleDestroy, BeforeApplicationShutdown {
@@ -57,7 +57,7 @@ export class Jobs implements OnApplicationBootstrap, OnModuleDestroy, BeforeAppl
     private readonly environment: Environment,
     private readonly database: Database,
   ) {
-    // Of its own, so that a burst of requests cannot keep jobs from being finished, nor the other way round.
+    // A separate pool, so that a burst of requests cannot prevent jobs from completing, and jobs cannot block requests.
     this.pool = new JobsPool({
       connectionString: environment.DATABASE_URL,
       max: CONNECTIONS,
@@ -87,9 +87,9 @@ export class Jobs implements OnApplicationBootstrap, OnModuleDestroy, BeforeAppl
       const worker = this.start(events);
       this.worker = worker;
       stopUnusable(worker, events);
-      // A single connection that is lost while a job is being finished makes graphile-worker stop. The promise that should
-      // tell may then stay pending (0.17.3 counts what is left to finish below zero), so the beginning counts, and what is
-      // running here: only when nothing is may the jobs be given back.
+      // If a connection is lost while a job is being completed, graphile-worker stops. Its promise may then stay pending (0.17.3 counts the
+      // remaining work below zero). So wait for the start of its shutdown, then for the jobs running here: the jobs may be released only
+      // when none is running.
       await Promise.race([once(events, 'pool:gracefulShutdown'), worker.promise]).catch(() => {});
       if (!this.stopping.signal.aborted) this.logger.warn('the worker has stopped and is started again');
       do {
@@ -110,11 +110,11 @@ export class Jobs implements OnApplicationBootstrap, OnModuleDestroy, BeforeAppl
         logger: new graphile.Logger(() => (level, message) => this.log(level, message)),
         preset: {
           worker: {
-            // Without a delay for batches, 0.17.3 finishes a job by a promise that nobody awaits: a connection lost at
-            // that moment is an unhandled rejection, which ends the process. With one, it stops the worker in good order.
+            // Without a batch delay, 0.17.3 completes a job with a promise that is never awaited: a connection lost at that moment is an
+            // unhandled rejection, which ends the process. With a delay of 0 it stops the worker in an orderly way.
             completeJobBatchDelay: 0,
             failJobBatchDelay: 0,
-            // No local queue: jobs waiting in one look like running ones and would have to be given back.
+            // No local queue: jobs waiting in it look like running ones and would have to be released.
           },
         },
       },
@@ -132,7 +132,7 @@ export class Jobs implements OnApplicationBootstrap, OnModuleDestroy, BeforeAppl
         await work;
       } catch (error) {
         if (error instanceof JobBrokenOffError) this.brokenOff.push(job.id);
-        // graphile-worker stores and logs the message and the stack, and either may hold what must not stand there.
+        // graphile-worker stores and logs the message and the stack, and either may contain secrets or personal data.
         const failure = new Error(errorText(error));
         delete failure.stack;
         throw failure;
@@ -156,13 +156,13 @@ export class Jobs implements OnApplicationBootstrap, OnModuleDestroy, BeforeAppl
     }
   }
 
-  // No more jobs are taken from here on; the other modules begin to stop at the same time.
+  // Stops claiming jobs; the other modules begin to stop at the same time.
   onModuleDestroy(): void {
     this.stopping.abort();
     this.stopped = this.stop();
   }
 
-  // HTTP and the database are closed after this hook, so a running job may still use both.
+  // HTTP and the database close after this hook, so a running job may still use both.
   async beforeApplicationShutdown(): Promise<void> {
     await this.stopped;
   }
@@ -172,7 +172,7 @@ export class Jobs implements OnApplicationBootstrap, OnModuleDestroy, BeforeAppl
     if (worker !== undefined) {
       const ended = Promise.resolve(worker.gracefulShutdown('the process stops')).catch(() => {});
       await withinStopTime(Promise.all([ended, this.running]));
-      // Whatever has not ended in time is taken up by another, while it may still be running here.
+      // Another worker claims jobs that did not end in time, even if they still run here.
       await this.giveBack(worker);
     }
     await withinStopTime(this.pool.end());
@@ -186,7 +186,7 @@ export class Jobs implements OnApplicationBootstrap, OnModuleDestroy, BeforeAppl
     );
   }
 
-  // Its `info` is a line per job. The level is a const enum, whose values are these words.
+  // graphile-worker's `info` is one line per job. The level is a const enum whose values are these strings.
   private log(level: `${graphile.LogLevel}`, message: string): void {
     switch (level) {
       case 'error':
@@ -200,8 +200,8 @@ export class Jobs implements OnApplicationBootstrap, OnModuleDestroy, BeforeAppl
   }
 }
 
-// graphile-worker 0.17.3 looks up the ids of its tasks once, and keeps the answer even if it was an error: a worker whose
-// first look for a job failed, such as one started while the database is away, would find none for ever.
+// Stops a worker whose first search for a job failed, for instance because it started while the database was unreachable. graphile-worker
+// 0.17.3 looks up the ids of its tasks once and caches the result, even an error: such a worker would never find a job.
 function stopUnusable(worker: graphile.WorkerPool, events: graphile.WorkerEvents): void {
   let isUsable = false;
   const works = () => (isUsable = true);

@@ -1,20 +1,20 @@
 import type { Database, Transaction } from '../database/database.js';
 import * as sql from './jobs.sql.js';
 
-/** The job was given to another worker, because this one was silent for too long. */
+/** The job was given to another worker, because this worker did not renew its lease in time. */
 class JobLostError extends Error {
   override readonly name = 'JobLostError';
 }
 
-/** The process stops, and the rest of the job is for another. */
+/** The process is stopping; another worker does the rest of the job. */
 export class JobBrokenOffError extends Error {
   override readonly name = 'JobBrokenOffError';
 }
 
-/** A job is lost by a pause of many seconds, so a step that follows the last look this closely needs no look of its own. */
+/** A job is lost only after a pause of many seconds, so a step within this time of the last check needs no check. */
 const LOOK_EVERY_MS = 1_000;
 
-/** A job while it runs, for a task that works off a list and must neither do so twice at once nor overlook an addition. */
+/** A running job, for a task that processes a list: it must neither process the list twice at once nor miss an addition. */
 export class RunningJob {
   private lookedAtMs = performance.now();
 
@@ -25,7 +25,7 @@ export class RunningJob {
     private readonly isStopping: () => boolean,
   ) {}
 
-  /** To be called between two steps: throws when the rest is for somebody else to do. */
+  /** Throws if the process is stopping or another worker has the job. Call it between two steps. */
   async goOn(): Promise<void> {
     if (this.isStopping()) throw new JobBrokenOffError('the process stops');
     if (performance.now() - this.lookedAtMs < LOOK_EVERY_MS) return;
@@ -35,9 +35,9 @@ export class RunningJob {
   }
 
   /**
-   * Ends the job if there is nothing left to do; answers whether it did. For a job whose key was added with `unsafe_dedupe`:
-   * whoever adds work and meets the key before this has added it before `isDone` looks; whoever comes later finds no key, or the
-   * job that `andThen` adds with it, for what is due later.
+   * Completes the job if `isDone`; returns whether it did. No work is lost: the row lock blocks concurrent adds. For jobs whose key was
+   * added with `unsafe_dedupe`: work added before the lock is visible to `isDone`; work added after it finds no key, or the job that
+   * `andThen` adds with the same key for work due later.
    */
   async finishWhen(
     isDone: (tx: Transaction) => Promise<boolean>,
@@ -46,7 +46,7 @@ export class RunningJob {
     return this.database.transaction(async (tx) => {
       if (!(await sql.holdJob(tx, this.worker, this.id)))
         throw new JobLostError('another worker has the job');
-      // A statement of its own, hence with a snapshot from after the lock.
+      // A separate statement, so that its snapshot is taken after the lock.
       if (!(await isDone(tx))) return false;
       await sql.giveUpKey(tx, this.id);
       await andThen?.(tx);
@@ -54,7 +54,10 @@ export class RunningJob {
     });
   }
 
-  /** The wait after a failure grows with the attempts of the job; progress means that the next failure is a first one. */
+  /**
+   * Resets the attempts of the job, since the wait after a failure grows with them. Call it after progress, so that the next failure counts
+   * as the first.
+   */
   async restartBackoff(): Promise<void> {
     await sql.restartBackoff(this.database, this.worker, this.id);
   }

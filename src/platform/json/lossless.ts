@@ -1,4 +1,4 @@
-/** A number that a double would alter, as the text that was sent. */
+/** A number that a double would alter, as the text received. */
 export class LosslessNumber {
   constructor(readonly text: string) {}
 
@@ -7,7 +7,7 @@ export class LosslessNumber {
   }
 }
 
-/** A text that is no JSON as we accept it. `position` counts UTF-16 units from 0. */
+/** Text that is not JSON, or not JSON as we accept it. `position` counts UTF-16 units from 0. */
 export class JsonError extends Error {
   constructor(
     readonly reason: string,
@@ -17,12 +17,12 @@ export class JsonError extends Error {
   }
 }
 
-/** No document of ours or of the remote service is deeper than six levels, and every level costs call stack. */
+/** Neither our documents nor those of the remote service nest deeper than six levels, and every level costs call stack. */
 const MAX_DEPTH = 64;
 
 const SPACE = /[ \t\n\r]*/y;
 const NUMBER = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
-// What a string may hold as it is: no quotation mark, no backslash, no control character (RFC 8259, section 7).
+// Characters allowed unescaped in a string: no quotation mark, no backslash, no control character (RFC 8259, section 7).
 const PLAIN = /[ !#-[\]-\uffff]+/y;
 const HEX = /[0-9a-fA-F]{4}/y;
 const ESCAPES = new Map([
@@ -42,16 +42,16 @@ const LITERALS = [
 ] as const;
 
 /**
- * Strict JSON (RFC 8259) to plain values. A number that a double would alter, and any integer beyond 2^53, comes back as a
- * LosslessNumber. Refused besides bad syntax, because JSON.parse and lossless-json would take them: a name that stands twice in
- * one object (also with equal values), nesting deeper than 64, and a byte order mark. `__proto__` becomes an ordinary property.
- * Lone surrogates and NUL are legal JSON and pass; whoever stores the text has to refuse them.
+ * Parses strict JSON (RFC 8259) to plain values; throws JsonError. A number that a double would alter, and any integer beyond 2^53, becomes
+ * a LosslessNumber. Besides bad syntax it refuses what JSON.parse or lossless-json would accept: a name that occurs twice in one object
+ * (even with equal values), nesting deeper than 64, and a byte order mark. `__proto__` becomes an ordinary property. Lone surrogates and
+ * NUL are legal JSON and pass; code that stores the text must refuse them.
  */
 export function parseLossless(text: string): unknown {
   return new Parser(text).document();
 }
 
-/** The text of a number that came from `parseLossless`; undefined for anything that is no number. */
+/** Returns the text of a number from `parseLossless`; undefined for a value that is not a number. */
 export function jsonNumberText(value: unknown): string | undefined {
   if (value instanceof LosslessNumber) return value.text;
   return typeof value === 'number' ? String(value) : undefined;
@@ -177,12 +177,12 @@ function exactly(text: string): number | LosslessNumber {
   const value = Number(text);
   if (Number.isInteger(value) ? !Number.isSafeInteger(value) : !Number.isFinite(value))
     return new LosslessNumber(text);
-  // Fifteen decimal digits always survive a double, unless an exponent takes them out of its range.
+  // Fifteen decimal digits always survive a double, unless an exponent moves them out of its range.
   if (text.length <= 15 && !/e/i.test(text)) return value;
   return canonical(String(value)) === canonical(text) ? value : new LosslessNumber(text);
 }
 
-/** The significant digits and a power of ten, the same for every way to write one number: 1.50e1 and 15 are `15e0`. */
+/** Returns the significant digits and a power of ten, the same for all notations of a number: 1.50e1 and 15 are both `15e0`. */
 function canonical(text: string): string {
   const [mantissa = '', exponent = '0'] = text.replace(/^-/, '').toLowerCase().split('e');
   const [whole = '', fraction = ''] = mantissa.split('.');

@@ -18,7 +18,7 @@ export class MetricsController {
   @ApiOkResponse({ schema: { type: 'string' } })
   async read(@Res({ passthrough: true }) reply: FastifyReply): Promise<string> {
     reply.header('content-type', this.metrics.registry.contentType);
-    // It takes 4 ms and no key: those who ask at the same time share it.
+    // Collecting takes 4 ms and needs no key, so concurrent requests share one collection.
     this.text ??= this.metrics.registry.metrics().finally(() => (this.text = undefined));
     return this.text;
   }

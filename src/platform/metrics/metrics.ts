@@ -4,14 +4,14 @@ import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom
 const HTTP_SECONDS = [0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
 
 interface Named<Label extends string> {
-  /** Begins with `pv_`; ends with its unit, `_total` for a counter. */
+  /** Starts with `pv_`; ends with its unit, or with `_total` for a counter. */
   readonly name: string;
   readonly help: string;
   /** Few and bounded values: no id, reference, address or secret. */
   readonly labels?: readonly Label[];
 }
 
-/** What /metrics shows. One registry per application, since tests run several in one process. */
+/** The metrics of GET /metrics. One registry per application, since tests run several in one process. */
 @Injectable()
 export class Metrics {
   readonly registry = new Registry();
@@ -31,7 +31,7 @@ export class Metrics {
     return new Counter({ name, help, labelNames: labels, registers: [this.registry] });
   }
 
-  /** With `collect` the value is asked for whenever the metrics are read; an error in it fails that reading. */
+  /** With `collect`, the value is computed at each read of the metrics; an error in it fails that read. */
   gauge<Label extends string = never>({
     name,
     help,
