@@ -11,12 +11,15 @@ import { Environment } from '../env/environment.js';
 
 const ALGORITHM = 'aes-256-gcm';
 const VERSION = 1;
-/** Names a key among those of a deployment, and says nothing of it. Of this length, no two of any number of keys are alike. */
+/**
+ * Length of the id that identifies a key within a deployment and reveals nothing about it. Long enough that the ids of any number of keys
+ * differ.
+ */
 const KEY_ID_BYTES = 8;
-/** Version and key id: what a ciphertext begins with, so that SQL can tell under which key it is. */
+/** Length of the header of a ciphertext: version and key id, so that SQL can tell which key encrypted it. */
 export const HEADER_BYTES = 1 + KEY_ID_BYTES;
 const NONCE_BYTES = 12;
-/** Node accepts a tag cut to 4 bytes unless it is told the length. */
+/** Node accepts a tag truncated to 4 bytes unless the length is given. */
 const TAG_BYTES = 16;
 
 interface Key {
@@ -24,7 +27,7 @@ interface Key {
   readonly header: Buffer;
 }
 
-/** A ciphertext that is no ciphertext of ours, was tampered with, moved to another row, or whose key is gone. */
+/** The bytes are not one of our ciphertexts, were altered or copied from another row, or their key is missing from ENCRYPTION_KEYS. */
 export class DecryptionError extends Error {
   constructor() {
     super('stored secret cannot be decrypted with any of ENCRYPTION_KEYS');
@@ -32,8 +35,8 @@ export class DecryptionError extends Error {
 }
 
 /**
- * Secrets at rest. `context` names the row and column (such as `onboarding_sessions/<id>/start_url`): it is authenticated with
- * the text, so that a ciphertext copied to another row does not open.
+ * Encrypts secrets at rest. `context` names the row and column (such as `onboarding_sessions/<id>/start_url`). It is authenticated with the
+ * text, so that a ciphertext copied to another row cannot be decrypted.
  */
 @Injectable()
 export class Cipher {
@@ -43,12 +46,12 @@ export class Cipher {
     this.keys = environment.ENCRYPTION_KEYS.map((key) => keyOf(Buffer.from(key, 'base64')));
   }
 
-  /** What every ciphertext under the first key begins with. */
+  /** Returns the header of every ciphertext under the first key. */
   get currentHeader(): Buffer {
     return this.keys[0]!.header;
   }
 
-  /** Header, nonce, ciphertext, tag; always under the first key. */
+  /** Returns header, nonce, ciphertext and tag; always uses the first key. */
   encrypt(text: string, context: string): Buffer {
     const { secret, header } = this.keys[0]!;
     const nonce = randomBytes(NONCE_BYTES);
@@ -56,7 +59,7 @@ export class Cipher {
     return Buffer.concat([header, nonce, cipher.update(text, 'utf8'), cipher.final(), cipher.getAuthTag()]);
   }
 
-  /** Throws DecryptionError; says nothing of why, since the reason would help nobody but an attacker. */
+  /** Throws DecryptionError without a reason, which would help only an attacker. */
   decrypt(stored: Uint8Array, context: string): string {
     const bytes = Buffer.from(stored);
     const key = this.keys.find(({ header }) => bytes.subarray(0, HEADER_BYTES).equals(header));
@@ -82,11 +85,11 @@ export class Cipher {
   }
 }
 
-// A hash would do for a random key; the HMAC keeps the id apart from any other use of one.
+// A hash would do for a random key; the HMAC separates the id from any other use of a hash of the key.
 const keyOf = (secret: Buffer): Key => {
   const id = createHmac('sha256', secret).update('pv-onboarding/key-id').digest().subarray(0, KEY_ID_BYTES);
   return { secret, header: Buffer.concat([Buffer.of(VERSION), id]) };
 };
 
-/** The header has one length, so no other header and context make the same bytes. */
+/** Returns the data to authenticate. The header has a fixed length, so no other header and context give the same bytes. */
 const boundTo = (header: Buffer, context: string): Buffer => Buffer.concat([header, Buffer.from(context)]);

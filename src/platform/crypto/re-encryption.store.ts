@@ -1,31 +1,33 @@
 import type { Database, Statement } from '../database/database.js';
 import { DecryptionError, type Cipher } from './cipher.js';
 
-/** A column of ciphertexts, whose module says how to find and replace them. */
+/** A column of ciphertexts; its module defines how to find and replace them. */
 export interface EncryptedColumn {
   /** `table.column`. */
   readonly name: string;
-  /** Answers `id` and `ciphertext` of those that do not begin with $1 and come after the id $2, in order; at most $3. */
+  /**
+   * Returns `id` and `ciphertext` of the rows whose ciphertext does not start with $1 and whose id follows $2, ordered by id; at most $3.
+   */
   readonly selectOthers: Statement;
-  /** What comes before every id. */
+  /** A value that precedes every id. */
   readonly beforeAll: string;
-  /** Puts $3[n] in the place of $2[n] in the row $1[n], if that still holds it; answers a row for each. */
+  /** Replaces $2[n] by $3[n] in the row $1[n], if the row still contains $2[n]; returns a row for each replacement. */
   readonly replace: Statement;
-  /** What the ciphertext of a row is bound to. */
+  /** Returns the context to which the ciphertext of a row is bound. */
   readonly context: (id: string) => string;
 }
 
 export interface ReEncryption {
   readonly reEncrypted: number;
-  /** Under a key that is no longer in ENCRYPTION_KEYS, or damaged; left as they are. */
+  /** Under a key that is missing from ENCRYPTION_KEYS, or damaged; not changed. */
   readonly unreadable: number;
-  /** Readable, and under another key than the first all the same: somebody goes on writing with it. */
+  /** Readable, but still under another key than the first: some process continues to write with that key. */
   readonly left: number;
 }
 
-/** Few enough that no row is locked for longer than a read of a session takes. */
+/** Small enough that no row is locked for longer than a read of a session takes. */
 const BATCH = 100;
-/** The second pass is for what was written during the first; after the third, whoever writes so does not stop. */
+/** The second pass is for rows written during the first. After the third, some process keeps writing with another key. */
 const PASSES = 3;
 
 interface Other {
@@ -34,8 +36,8 @@ interface Other {
 }
 
 /**
- * Brings every ciphertext of a column under the first key, while the service goes on. A row that was written meanwhile is left
- * as it is: the next pass looks at it again.
+ * Re-encrypts every ciphertext of a column with the first key while the service runs. A row that changes meanwhile is skipped; the next
+ * pass checks it again.
  */
 export async function reEncrypt(
   database: Database,
@@ -80,7 +82,7 @@ function renew(cipher: Cipher, { context }: EncryptedColumn, { id, ciphertext }:
   }
 }
 
-/** In a transaction, which is tried again should it meet a reader that locks the same rows in another order. */
+/** Runs in a transaction, which is retried if it deadlocks with a reader that locks the same rows in another order. */
 async function replace(
   database: Database,
   column: EncryptedColumn,

@@ -22,7 +22,7 @@ const HEADER_TEXT = /^[\x21-\x7e]+$/;
 const URL_RULES = { require_tld: false, require_protocol: true, protocols: ['http', 'https'] };
 const URL_MESSAGE = { message: '$property must be a URL that begins with http:// or https://' };
 
-/** Digits only: `Number` would also take 1e3, 0x10 and blanks. */
+/** Accepts digits only: `Number` would also accept 1e3, 0x10 and blanks. */
 const number = () =>
   Transform(({ value }: { value: unknown }) =>
     typeof value === 'string' && /^-?\d+(\.\d+)?$/.test(value) ? Number(value) : value,
@@ -57,13 +57,13 @@ const IsNetwork = () =>
 function isNetwork(text: string): boolean {
   const [, address = '', prefix = '1'] = /^([\da-f.:]+)(?:\/(\d{1,3}))?$/i.exec(text) ?? [];
   const version = isIP(address);
-  // 0 would be everybody.
+  // A prefix of 0 would trust every address.
   return version !== 0 && Number(prefix) >= 1 && Number(prefix) <= (version === 4 ? 32 : 128);
 }
 
 /**
- * The whole configuration, named as the variables are. A default that is embedded or generated (database, sandbox, keys) is
- * filled in before validation, outside production only; here such a value is simply required.
+ * The whole configuration, named like the variables. Outside production, embedded or generated defaults (database, sandbox, keys) are
+ * filled in before validation; here such a value is simply required.
  */
 export class Environment {
   @IsIn(['development', 'test', 'production'])
@@ -83,27 +83,27 @@ export class Environment {
   @IsUrl(URL_RULES, URL_MESSAGE)
   PUBLIC_URL?: string;
 
-  /** `source` of every CloudEvent: a URI reference that names the deployment for ever, wherever it moves. */
+  /** `source` of every CloudEvent: a URI reference that names the deployment permanently, even if its address changes. */
   @MaxLength(1_000, { message: 'EVENT_SOURCE must be at most 1,000 characters long' })
   @Matches(/^[\w\-.~:/?#[\]@!$&'()*+,;=%]+$/, {
     message: 'EVENT_SOURCE must be a URI or a path such as /pv-onboarding',
   })
   EVENT_SOURCE: string = '/pv-onboarding';
 
-  /** Whether `/docs` shows the API to people; without a value not in production. */
+  /** Whether `/docs` shows the API to people. Default: true outside production, false in production. */
   @boolean()
   @IsOptional()
   @IsBoolean({ message: 'DOCS must be true or false' })
   DOCS: boolean;
 
-  /** Of each API key, in each process; 0 means no ceiling. */
+  /** Per API key and process; 0 means no ceiling. */
   @number()
   @IsInt()
   @Min(0)
   @Max(1_000_000)
   API_MAX_REQUESTS_PER_SECOND: number = 300;
 
-  /** Whose X-Forwarded-For is believed; addresses or networks such as 10.0.0.0/8. */
+  /** Proxies whose X-Forwarded-For is trusted: addresses or networks such as 10.0.0.0/8. */
   @IsOptional()
   @list()
   @IsNetwork()
@@ -217,7 +217,7 @@ export class Environment {
   @IsIn(['off', 'warn', 'enforce'])
   EAN_CHECK_DIGIT: 'off' | 'warn' | 'enforce' = 'warn';
 
-  /** May hold a user and a password, or a token in the place of the user. */
+  /** May contain a user and a password, or a token in place of the user. */
   @IsOptional()
   @Matches(/^(nats|tls):\/\/[^\s,/?#]+\/?(,(nats|tls):\/\/[^\s,/?#]+\/?)*$/, {
     message:
@@ -226,8 +226,8 @@ export class Environment {
   EVENT_BROKER_URL?: string;
 
   /**
-   * How long to wait after each failed attempt to deliver an event to a webhook endpoint; once they are used up it is given up. The
-   * schedule of Standard Webhooks, about 3 days; the first attempt is made at once.
+   * The wait after each failed attempt to deliver an event to a webhook endpoint; after the last one the delivery is given up. Default: the
+   * schedule of Standard Webhooks, about 3 days. The first attempt is made at once.
    */
   @numbers()
   @ArrayMaxSize(100)
@@ -240,7 +240,9 @@ export class Environment {
     ...[0.5, 2, 5, 10, 14, 20, 24].map((hours) => hours * HOUR_MS),
   ];
 
-  /** Whether webhooks may be sent to loopback, private and other special addresses; without a value not in production. */
+  /**
+   * Whether webhooks may be sent to loopback, private and other special addresses. Default: true outside production, false in production.
+   */
   @boolean()
   @IsOptional()
   @IsBoolean({ message: 'WEBHOOK_ALLOW_PRIVATE_ADDRESSES must be true or false' })
@@ -249,7 +251,7 @@ export class Environment {
   @IsIn(['error', 'warn', 'info', 'debug'])
   LOG_LEVEL: 'error' | 'warn' | 'info' | 'debug' = 'info';
 
-  /** Without a value: `pretty` on a terminal, else `json`. */
+  /** Default: `pretty` on a terminal, else `json`. */
   @IsIn(['pretty', 'json'])
   LOG_FORMAT: 'pretty' | 'json' = process.stdout.isTTY ? 'pretty' : 'json';
 }

@@ -1,4 +1,4 @@
-/** Names that are ours although the service does not read them: of the sandbox, of the contract suite, of docker-compose.yml. */
+/** Names of ours that the service itself does not read: those of the sandbox, of the contract suite, of docker-compose.yml. */
 const OTHER_NAMES = [
   'SANDBOX_ALLOWED_HOSTS',
   'SANDBOX_API_KEY',
@@ -14,17 +14,19 @@ const OTHER_NAMES = [
   'SCS_CONTRACT_EAN',
 ];
 
-/** Nothing else that runs beside us begins so. */
+/** No other program in our environment uses these prefixes. */
 const OUR_PREFIXES = /^(?:SCS|POLL|WEBHOOK)_/;
-/** Kubernetes and Docker describe every service of the neighbourhood by such variables, whatever the service is called. */
+/** Kubernetes and Docker set such variables for every service nearby, whatever its name. */
 const SERVICE_LINK =
   /_(?:SERVICE_HOST|SERVICE_PORT\w*|PORT|PORT_\d+_(?:TCP|UDP|SCTP)(?:_(?:PROTO|PORT|ADDR))?)$/;
-/** How many characters may differ, by the length of our name. HOST, PORT and ROLE are one letter away from names of others. */
+/** Returns how many characters may differ, by the length of our name. HOST, PORT and ROLE are one letter away from common foreign names. */
 const slackOf = ({ length }: string): number =>
   length < 8 ? -1 : length < 12 ? 1 : length < 15 ? 2 : MOST_SLACK;
 const MOST_SLACK = 3;
 
-/** Returns the names that are set, are not read, and look like one of `names`, each with that one; null when only its prefix is ours. */
+/**
+ * Returns the variables that are set and not read but resemble one of `names`, each with that name; with null if only the prefix is ours.
+ */
 export function findMisspelt(
   set: readonly string[],
   names: readonly string[],
@@ -44,12 +46,12 @@ function nearest(name: string, names: readonly string[]): string | null {
   return distances[0]?.each ?? null;
 }
 
-/** Case and separators are what is got wrong most. */
+/** Ignores case and separators, the most frequent mistakes. */
 const plain = (name: string): string => name.toUpperCase().replace(/[^A-Z0-9]/g, '');
 
-/** Returns how many characters have to be inserted, deleted, replaced or swapped with their neighbour to make `b` of `a`. */
+/** Returns how many characters must be inserted, deleted, replaced or swapped with their neighbour to turn `a` into `b`. */
 function distanceBetween(a: string, b: string): number {
-  // More than any distance that is asked for, and cheap for a name of any length.
+  // Beyond every limit in use; this keeps the cost low for a name of any length.
   if (Math.abs(a.length - b.length) > MOST_SLACK) return Infinity;
   let before: number[] = [];
   let previous = Array.from({ length: b.length + 1 }, (_, j) => j);

@@ -7,7 +7,7 @@ import { weaknessOf } from './weak-keys.js';
 
 export type EnvironmentSource = Readonly<Record<string, string | undefined>>;
 
-/** What has an embedded or generated default outside production. */
+/** Variables with an embedded or generated default outside production. */
 export const LOCAL_DEFAULTS = [
   'DATABASE_URL',
   'SCS_BASE_URL',
@@ -18,7 +18,7 @@ export const LOCAL_DEFAULTS = [
   'ENCRYPTION_KEYS',
 ] as const satisfies readonly (keyof Environment)[];
 
-/** Everything that is wrong with the configuration, by name; no value is repeated, since it may be a secret. */
+/** Lists all faults of the configuration by name. It repeats no value, since that may be a secret. */
 export class ConfigurationError extends Error {
   constructor(
     readonly problems: readonly string[],
@@ -31,7 +31,9 @@ export class ConfigurationError extends Error {
   }
 }
 
-/** A blank variable counts as absent only where there is a default; it is nearly always a value that got lost on its way. */
+/**
+ * Reads and validates the configuration; throws ConfigurationError. A blank variable is a fault: it is nearly always a value that got lost.
+ */
 export function readEnvironment(source: EnvironmentSource): Environment {
   const given: Record<string, string> = {};
   const problems = new Map<string, string>();
@@ -45,7 +47,7 @@ export function readEnvironment(source: EnvironmentSource): Environment {
   const environment = plainToInstance(Environment, given, { exposeDefaultValues: true });
   for (const error of validateSync(environment)) {
     if (problems.has(error.property)) continue;
-    // What is no number is also beyond every bound; that it is none says more.
+    // A value that is not a number also violates every bound; isInt is the more useful message.
     const { isInt, ...others } = error.constraints ?? {};
     const message = isInt ?? Object.values(others)[0] ?? `${error.property} is not valid`;
     problems.set(
@@ -61,7 +63,7 @@ export function readEnvironment(source: EnvironmentSource): Environment {
   return Object.freeze(environment);
 }
 
-/** Every name that is read; anything else in the environment is not ours. */
+/** All names that are read; other variables are not ours. */
 export const ENVIRONMENT_NAMES: readonly string[] = [
   ...Object.keys(new Environment()),
   'PUBLIC_URL',
@@ -72,7 +74,7 @@ export const ENVIRONMENT_NAMES: readonly string[] = [
   ...LOCAL_DEFAULTS,
 ].filter((name, index, all) => all.indexOf(name) === index);
 
-/** Returns what the service starts with nevertheless, but hardly by intention. Names variables, and repeats no value. */
+/** Returns warnings: settings with which the service starts but which are hardly intended. They name variables and repeat no value. */
 export function warningsOf(source: EnvironmentSource): string[] {
   const set = Object.keys(source).filter((name) => source[name] !== undefined);
   const misspelt = findMisspelt(set, ENVIRONMENT_NAMES).map(({ name, meant }) =>
@@ -88,7 +90,7 @@ export function warningsOf(source: EnvironmentSource): string[] {
 function absence(name: string, { NODE_ENV, SCS_BASE_URL }: Environment): string {
   if (NODE_ENV === 'production')
     return `${name} is required in production, where nothing embedded or generated stands in for it`;
-  // Without an address the credentials are the sandbox's.
+  // Without SCS_BASE_URL the credentials are the sandbox's.
   return SCS_BASE_URL !== undefined && name.startsWith('SCS_')
     ? `${name} is required with SCS_BASE_URL`
     : `${name} is required`;
@@ -132,7 +134,7 @@ function contradictions(environment: Environment): [string, string][] {
 const UNCHECKED_TLS =
   'NODE_TLS_REJECT_UNAUTHORIZED=0 lets anybody pose as the remote service, the database or a webhook receiver';
 
-/** What would make secrets readable for others, and is refused in production. */
+/** Returns the settings that would expose secrets; production refuses them. */
 function dangers(environment: Environment, source: EnvironmentSource): [string, string][] {
   if (environment.NODE_ENV !== 'production') return [];
   const found: [string, string][] = [];
@@ -154,7 +156,7 @@ function dangers(environment: Environment, source: EnvironmentSource): [string, 
   return found;
 }
 
-/** A % that begins no escape cannot be decoded. */
+/** Returns false if the URL contains a % that does not start an escape. */
 function hasReadableCredentials(url: string): boolean {
   try {
     const { username, password } = new URL(url);
@@ -164,7 +166,7 @@ function hasReadableCredentials(url: string): boolean {
   }
 }
 
-/** The loopback never leaves the machine. */
+/** Returns whether credentials would be sent unencrypted. Traffic on the loopback never leaves the machine. */
 function sendsInClear(baseUrl: string | undefined): boolean {
   if (baseUrl === undefined || !URL.canParse(baseUrl)) return false;
   const { protocol, hostname } = new URL(baseUrl);

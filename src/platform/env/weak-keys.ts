@@ -1,4 +1,4 @@
-/** Returns why none of these may encrypt anything in production, or undefined. The keys are base64; no value is repeated. */
+/** Returns why these keys must not encrypt data in production, or undefined. The keys are base64; the text repeats no key. */
 export function weaknessOf(keys: readonly string[]): string | undefined {
   const bytes = keys.map((key) => Buffer.from(key, 'base64'));
   if (bytes.some((key) => key.every((byte) => byte === key[0]))) {

@@ -28,7 +28,7 @@ export class ReadinessView {
 export class HealthController {
   constructor(private readonly health: Health) {}
 
-  // Asks nothing of the database: restarting this process would not bring one back.
+  // Does not query the database: restarting this process would not repair it.
   @Get('live')
   @Public()
   @ApiOperation({ operationId: 'getLiveness', summary: 'Whether the process answers at all' })

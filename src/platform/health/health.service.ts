@@ -4,7 +4,7 @@ import { Database, sqlState } from '../database/database.js';
 import { MIGRATIONS_FOLDER } from '../database/migrate.js';
 import { isDatabaseUnavailable } from '../problem/database-unavailable.js';
 
-/** A probe that waits longer than its prober (usually 1 s) tells it nothing. */
+/** A probe that takes longer than its prober waits (usually 1 s) is useless. */
 const PROBE_MS = 900;
 const UNDEFINED_TABLE = '42P01';
 
@@ -13,14 +13,14 @@ const APPLIED = {
   text: 'SELECT migration_name AS name FROM _prisma_migrations WHERE finished_at IS NOT NULL AND rolled_back_at IS NULL',
 };
 
-/** Whether this process can do its work now. */
+/** Decides whether this process can do its work now. */
 @Injectable()
 export class Health implements OnModuleDestroy {
   private draining = false;
 
   constructor(private readonly database: Database) {}
 
-  /** What is missing, in words; empty when everything is there. */
+  /** Returns what is missing, in words; empty if the process is ready. */
   async missing(): Promise<string[]> {
     if (this.draining) return ['the service is stopping'];
     const timeout = AbortSignal.timeout(PROBE_MS);
@@ -32,7 +32,7 @@ export class Health implements OnModuleDestroy {
     return Promise.race([this.missingMigrations(), late]);
   }
 
-  // The first of Nest's shutdown hooks: load balancers look elsewhere while requests that are here are still answered.
+  // The first of Nest's shutdown hooks: load balancers stop sending requests while the open ones still complete.
   onModuleDestroy(): void {
     this.draining = true;
   }

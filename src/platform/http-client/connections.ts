@@ -2,8 +2,8 @@ import { type buildConnector, Client } from 'undici';
 import { skippingInformational } from './informational.js';
 
 /**
- * As many connections to one server as there are exchanges with it at once. undici's own Pool would do, but an exchange that is given
- * up makes it connect again at once, to find out only then that nothing is left to send; here the connection goes and that is all.
+ * Opens one connection to a server per concurrent exchange. Not undici's own Pool: after an abandoned exchange it reconnects at once, only
+ * to find nothing to send. Here the connection is just closed.
  */
 export class Connections {
   private readonly all = new Set<Client>();
@@ -16,8 +16,8 @@ export class Connections {
   ) {}
 
   /**
-   * The one used last, so that those not needed any more become idle and close. One that `isReused` may be closed at the other end in
-   * this very moment.
+   * Returns the connection used last, so that unneeded ones become idle and close. A connection that `isReused` may be closed by the server
+   * at this very moment.
    */
   take(): { readonly client: Client; readonly isReused: boolean } {
     const kept = this.free.pop();
@@ -41,9 +41,9 @@ export class Connections {
     const client = new Client(this.origin, {
       pipelining: 1,
       keepAliveTimeout: this.keepAliveMs,
-      // A longer life that the server offers in its Keep-Alive header is not taken.
+      // Ignores a longer lifetime that the server offers in its Keep-Alive header.
       keepAliveMaxTimeout: this.keepAliveMs,
-      // Both restart with every byte; the deadline of the exchange does not.
+      // Both timeouts restart with every byte; the deadline of the exchange does not.
       headersTimeout: 0,
       bodyTimeout: 0,
       connect: skippingInformational(this.connect),

@@ -1,7 +1,7 @@
-/** A service that asks for a year means "later"; after an hour we ask how it is. */
+/** A service that requests a year means "later"; we try again after an hour. */
 const LONGEST_WAIT_MS = 3_600_000;
 
-/** Retry-After (RFC 9110, section 10.2.3) as a wait of 0 to 1 hour; undefined when it is neither seconds nor a date. */
+/** Reads Retry-After (RFC 9110, section 10.2.3) as a wait of 0 to 1 hour; undefined if it is neither seconds nor a date. */
 export function readRetryAfter(value: string | undefined, now: Date): number | undefined {
   if (value === undefined) return undefined;
   const text = value.trim();

@@ -2,27 +2,27 @@ import { spawn } from 'node:child_process';
 import { openSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
-/** A process of ours that ends with us, however we end: it stops when the channel to us closes. */
+/** A process that ends with ours, however ours ends: it stops when the channel to our process closes. */
 export interface Child {
-  /** Where it listens. */
+  /** The URL where it listens. */
   readonly url: string;
   readonly pid: number;
-  /** Settles when the process is gone; `true` when we had asked for it. */
+  /** Settles when the process has ended; `true` if `stop` was called. */
   readonly exited: Promise<boolean>;
-  /** Asks it to stop and waits; after `FORCE_AFTER_MS` it is killed. */
+  /** Asks the process to stop and waits; kills it after `FORCE_AFTER_MS`. */
   stop(): Promise<void>;
 }
 
 export interface ChildOptions {
-  /** For messages, such as `embedded PostgreSQL`. */
+  /** Used in messages, such as `embedded PostgreSQL`. */
   readonly name: string;
   readonly script: URL;
   readonly env?: NodeJS.ProcessEnv;
-  /** Node's own flags; ours unless given. */
+  /** Node's own flags. Default: ours. */
   readonly execArgv?: readonly string[];
-  /** Sent over the channel first; secrets go here, because a command line can be read by every user. */
+  /** The first message on the channel. Secrets go here, because every user can read a command line. */
   readonly request?: object;
-  /** Takes what the process writes; without it that is discarded. */
+  /** Receives the output of the process. Default: the output is discarded. */
   readonly logFile?: string;
   readonly readyWithinMs?: number;
 }
@@ -33,15 +33,15 @@ const READY_WITHIN_MS = 60_000;
 const FORCE_AFTER_MS = 8_000;
 
 /**
- * Starts `script` and waits for its `{ type: 'ready', url }`. It gets a session of its own: a Ctrl-C reaches every process of
- * the terminal's group at once, and what we depend on must outlive our own draining.
+ * Starts `script` and waits for its `{ type: 'ready', url }`. The process gets its own session: a Ctrl-C reaches the whole process group of
+ * the terminal at once, and our dependencies must outlive our draining.
  */
 export async function startChild(options: ChildOptions): Promise<Child> {
   const output = options.logFile === undefined ? 'ignore' : openSync(options.logFile, 'a', 0o600);
   const flags = options.execArgv ?? process.execArgv.filter((flag) => !flag.startsWith('--inspect'));
   const child = spawn(process.execPath, [...flags, fileURLToPath(options.script)], {
     detached: true,
-    // Set by `node --watch`, it would have the child tell us of every file it loads, as if that were its report.
+    // With this variable from `node --watch`, the child would report every file that it loads, on the same channel as its own messages.
     env: { ...(options.env ?? process.env), WATCH_REPORT_DEPENDENCIES: undefined },
     stdio: ['ignore', output, output, 'ipc'],
   });
@@ -71,7 +71,7 @@ export async function startChild(options: ChildOptions): Promise<Child> {
       });
       if (options.request !== undefined) child.send(options.request);
     });
-    // Neither the process nor the channel is a reason to keep us alive.
+    // Neither the process nor the channel keeps our process alive.
     child.unref();
     child.channel?.unref();
     return { url, pid: child.pid ?? 0, exited, stop };

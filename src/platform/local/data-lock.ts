@@ -10,11 +10,11 @@ interface Process {
 }
 
 interface Holder extends Process {
-  /** What the holder started; it ends by itself when the holder does, a moment later. */
+  /** The processes that the holder started; they end shortly after the holder does. */
   readonly children: readonly Process[];
 }
 
-/** A killed holder's children stop PostgreSQL before they go. */
+/** The children of a killed holder stop PostgreSQL before they end. */
 const CHILDREN_GO_MS = 8_000;
 
 export interface DataLock {
@@ -22,7 +22,10 @@ export interface DataLock {
   release(): Promise<void>;
 }
 
-/** The folder belongs to one process at a time. Throws, naming the holder, while that lives; takes over from a dead one. */
+/**
+ * Locks the folder, which belongs to one process at a time. Throws, naming the holder, while that process lives; takes over from a dead
+ * one.
+ */
 export async function lockFolder(folder: string): Promise<DataLock> {
   await mkdir(folder, { recursive: true });
   const file = join(folder, 'lock.json');
@@ -61,7 +64,7 @@ async function waitForEnd(processes: readonly Process[]): Promise<void> {
   }
 }
 
-/** A link appears with its content or not at all, so nobody ever reads half a lock. */
+/** Creates the file with its content or not at all, by a link: no process ever reads half a lock. */
 async function createWhole(file: string, text: string): Promise<boolean> {
   const draft = `${file}.${randomUUID()}`;
   await writeFile(draft, text, { mode: 0o600 });
@@ -82,7 +85,7 @@ async function replace(file: string, text: string): Promise<void> {
   await rename(draft, file);
 }
 
-/** Two may find the same stale lock: whoever moved away a newer one puts it back. */
+/** Removes a stale lock. Two processes may find the same one: if this process moved a newer lock away, it puts that back. */
 async function removeStale(file: string, staleText: string): Promise<void> {
   const aside = `${file}.${randomUUID()}`;
   try {

@@ -3,13 +3,13 @@ import { startChild, type Child } from './child.js';
 import type { SupervisorRequest } from './postgres-supervisor.js';
 
 export interface EmbeddedPostgresOptions extends Partial<SupervisorRequest> {
-  /** Everything of this PostgreSQL stands in it, and nothing else. */
+  /** Contains all files of this PostgreSQL and no others. */
   readonly folder: string;
   readonly logFile?: string;
   readonly execArgv?: readonly string[];
 }
 
-/** A real PostgreSQL on a free port of this machine, as long as this process lives; `url` is its administrator's. */
+/** Starts a real PostgreSQL on a free port of this machine for the lifetime of this process; `url` is that of its administrator. */
 export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): Promise<Child> {
   const { logFile, execArgv, ...rest } = options;
   const request: SupervisorRequest = {

@@ -8,7 +8,7 @@ export interface GeneratedKeys {
   readonly databasePassword: string;
 }
 
-/** Made at the first start and kept: another encryption key would make the stored secrets unreadable. */
+/** Reads the keys generated at the first start. They never change: another encryption key would make the stored secrets unreadable. */
 export async function readGeneratedKeys(folder: string): Promise<GeneratedKeys> {
   const file = join(folder, 'keys.json');
   const keys: GeneratedKeys = {

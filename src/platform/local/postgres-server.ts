@@ -8,7 +8,7 @@ import type { Account, Places } from './postgres-account.js';
 
 export interface ServerRequest {
   readonly password: string;
-  /** Tried first; another free one is taken when it is in use. */
+  /** Tried first; if it is in use, another free port is taken. */
   readonly port?: number;
   /** Settings of postgresql.conf. */
   readonly settings: Readonly<Record<string, string>>;
@@ -17,16 +17,16 @@ export interface ServerRequest {
 export interface Server {
   readonly port: number;
   readonly exited: Promise<void>;
-  /** Rolls open transactions back and waits for the end. */
+  /** Stops the server, which rolls open transactions back, and waits for its end. */
   stop(): Promise<void>;
 }
 
 const HOST = '127.0.0.1';
 const START_WITHIN_MS = 30_000;
-/** An immediate stop costs a recovery at the next start, no data; it is what is left when a fast stop hangs. */
+/** An immediate stop loses no data but costs a recovery at the next start; it is used if a fast stop hangs. */
 const FAST_STOP_MS = 3_000;
 const IMMEDIATE_STOP_MS = 2_000;
-/** A server whose postmaster was killed leaves backends that notice within seconds. */
+/** If its postmaster was killed, a server leaves backends behind, which end within seconds. */
 const ATTEMPTS = 5;
 const RETRY_MS = 700;
 
@@ -49,7 +49,7 @@ export async function startServer(places: Places, account: Account, request: Ser
 }
 
 async function createData(places: Places, data: string, account: Account, password: string): Promise<void> {
-  // PG_VERSION is among the first files; this one is ours and comes last, so a broken-off initdb is not taken for data.
+  // PG_VERSION is written early. This file is written last, so that an interrupted initdb is not mistaken for complete data.
   const complete = join(places.base, 'complete');
   if (await exists(complete)) return;
   await rm(data, { recursive: true, force: true });
@@ -58,7 +58,7 @@ async function createData(places: Places, data: string, account: Account, passwo
   try {
     const initdb = spawn(
       join(places.binaries, 'bin', 'initdb'),
-      // C sorts by code point, on every machine the same; --no-sync because a broken-off initdb is thrown away anyway.
+      // The locale C sorts by code point on every machine. --no-sync, because the data of an interrupted initdb are deleted anyway.
       [
         `--pgdata=${data}`,
         '--username=postgres',
@@ -111,7 +111,7 @@ async function launch(
   return { port, exited, stop: () => stopProcess((signal) => void postgres.kill(signal), exited) };
 }
 
-/** The eighth line of postmaster.pid is what pg_ctl waits for, too. */
+/** Reads the eighth line of postmaster.pid, for which pg_ctl waits too. */
 async function isReady(data: string, pid: number | undefined): Promise<boolean> {
   const lines = await postmasterFile(data);
   return lines !== undefined && Number(lines[0]) === pid && lines[7]?.trim() === 'ready';
@@ -125,8 +125,8 @@ async function postmasterFile(data: string): Promise<string[] | undefined> {
 }
 
 /**
- * A killed run leaves postmaster.pid, and perhaps the server. One that runs on these data is stopped; a number that meanwhile
- * belongs to another process must not keep PostgreSQL from starting, and must not get a signal from us.
+ * Stops a server that a killed run left on these data, and removes its postmaster.pid. If the process id now belongs to another process,
+ * that process gets no signal and does not prevent PostgreSQL from starting.
  */
 async function stopLeftover(data: string): Promise<void> {
   const pid = Number((await postmasterFile(data))?.[0]);
@@ -151,7 +151,7 @@ async function stopProcess(kill: (signal: NodeJS.Signals) => void, gone: Promise
     try {
       kill(signal);
     } catch {
-      return; // Gone between the look and the signal.
+      return; // Ended between the check and the signal.
     }
     const waiting = new AbortController();
     const timer = sleep(waitMs, 'still there', { signal: waiting.signal }).catch(() => undefined);
@@ -172,7 +172,7 @@ async function freePort(wanted = 0): Promise<number> {
   });
 }
 
-/** PG… variables of the user's shell would change what initdb and postgres do; the locale is given explicitly. */
+/** PG… variables of the user's shell would affect initdb and postgres; the locale is set explicitly. */
 const serverEnvironment = (): NodeJS.ProcessEnv => ({ PATH: process.env.PATH, TZ: 'UTC', LC_ALL: 'C' });
 
 const exists = (path: string): Promise<boolean> =>
@@ -181,7 +181,7 @@ const exists = (path: string): Promise<boolean> =>
     () => false,
   );
 
-/** What the process wrote to stderr when it failed. */
+/** Resolves to what the process wrote to stderr if it failed; to undefined if it succeeded. */
 async function endOf(child: ChildProcess): Promise<string | undefined> {
   let complaint = '';
   child.stderr?.on('data', (chunk: Buffer) => (complaint += chunk.toString()));

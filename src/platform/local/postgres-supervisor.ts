@@ -4,12 +4,12 @@ import { accountForPostgres, placesForPostgres } from './postgres-account.js';
 import { getPostgresBinaries } from './postgres-binaries.js';
 import { startServer, type Server, type ServerRequest } from './postgres-server.js';
 
-// A process of its own between the service and PostgreSQL: it gets no Ctrl-C, so PostgreSQL stays until the service has
-// drained; and it outlives a service that is killed, so there is somebody to stop PostgreSQL then.
+// A separate process between the service and PostgreSQL. It gets no Ctrl-C, so PostgreSQL stays until the service has drained. It outlives
+// a killed service, so it can stop PostgreSQL then.
 
 export interface SupervisorRequest extends ServerRequest {
   readonly folder: string;
-  /** For a test run: nothing of the folder is kept. */
+  /** For a test run: the folder is deleted at the end. */
   readonly temporary: boolean;
 }
 
@@ -38,7 +38,7 @@ async function start(request: SupervisorRequest): Promise<() => Promise<void>> {
 }
 
 process.once('message', (request: SupervisorRequest) => {
-  // Whoever goes away while PostgreSQL still starts: it is stopped as soon as it has.
+  // If the service goes away while PostgreSQL still starts, PostgreSQL is stopped as soon as it has started.
   const gone = new Promise<void>((resolve) => {
     process.once('disconnect', resolve);
     process.once('SIGTERM', resolve);

@@ -4,24 +4,24 @@ import { promisify } from 'node:util';
 
 const run = promisify(execFile);
 
-/** The command line of a live process; undefined when there is none. A number alone says nothing: numbers are used again. */
+/** Returns the command line of a live process; undefined if there is none. A process id alone proves nothing, since ids are reused. */
 export async function processCommand(pid: number): Promise<string | undefined> {
   const command =
     process.platform === 'linux'
       ? readFile(`/proc/${pid}/cmdline`, 'utf8').then((text) => text.replaceAll('\0', ' '))
       : run('ps', ['-o', 'command=', '-p', String(pid)]).then(({ stdout }) => stdout);
-  // A process that has ended but was not waited for has an empty command line.
+  // A process that has ended but was not reaped has an empty command line.
   return command.then(
     (text) => text.trim() || undefined,
     () => undefined,
   );
 }
 
-/** Tells a process from a later one with the same number. */
+/** Returns the start time, which distinguishes a process from a later one with the same id. */
 export async function processStart(pid: number): Promise<string | undefined> {
   if ((await processCommand(pid)) === undefined) return undefined;
   if (process.platform === 'linux') {
-    // Field 22 is the start in clock ticks since boot; field 2 may hold spaces, but ends with the last bracket.
+    // Field 22 is the start in clock ticks since boot. Field 2 may contain spaces, but ends with the last bracket.
     const text = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '');
     return text.slice(text.lastIndexOf(')') + 2).split(' ')[19];
   }

@@ -2,13 +2,13 @@ import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { processStart } from './process-identity.js';
 
-/** How the demo and the command line find the service that runs in this folder. */
+/** Lets the demo and the command line find the service running in this folder. */
 export interface RunningService {
   readonly pid: number;
   readonly start: string | undefined;
   readonly url: string;
   readonly databaseUrl: string;
-  /** The remote service that it asks; a sandbox unless configured otherwise. */
+  /** The remote service that it calls; a sandbox unless configured otherwise. */
   readonly remoteUrl: string;
 }
 
@@ -16,7 +16,7 @@ const UNWRITABLE = new Set(['EACCES', 'EPERM', 'EROFS']);
 
 const fileIn = (folder: string): string => join(folder, 'running.json');
 
-/** Where the folder cannot be written, as in a container, nobody looks for us there either. */
+/** Writes the file. Ignores a folder that is not writable, as in a container: no program looks for the service there. */
 export async function writeRunningService(
   folder: string,
   service: Omit<RunningService, 'pid' | 'start'>,
@@ -31,7 +31,7 @@ export async function writeRunningService(
   }
 }
 
-/** Undefined when none runs, also when a killed one left its file. */
+/** Returns the running service; undefined if there is none, even if a killed one left its file. */
 export async function findRunningService(folder: string): Promise<RunningService | undefined> {
   const text = await readFile(fileIn(folder), 'utf8').catch(() => undefined);
   if (text === undefined) return undefined;

@@ -4,18 +4,18 @@ import { startChild, type Child } from './child.js';
 
 export interface StartedSandbox {
   readonly child: Child;
-  /** What makes our client talk to it. */
+  /** The variables that make our client call it. */
   readonly environment: Readonly<Record<string, string>>;
 }
 
-/** What the sandbox takes when it is told no others. */
+/** The credentials that the sandbox accepts by default. */
 export const SANDBOX_CREDENTIALS = {
   SCS_API_KEY: 'sandbox-api-key',
   SCS_CLIENT_ID: 'sandbox-client-id',
   SCS_CLIENT_SECRET: 'sandbox-client-secret',
 };
 
-/** The sandbox in a process of its own; it knows nothing of our environment but what is meant for it. */
+/** Starts the sandbox as a process of its own. It sees only the variables of our environment that are meant for it. */
 export async function startSandbox(source: EnvironmentSource, folder: string): Promise<StartedSandbox> {
   const credentials = {
     SCS_API_KEY: source.SCS_API_KEY ?? SANDBOX_CREDENTIALS.SCS_API_KEY,

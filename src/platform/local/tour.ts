@@ -1,22 +1,22 @@
 import type { Environment } from '../env/environment.js';
 
 interface Tour {
-  /** Address of the service, without a slash at its end. */
+  /** Address of the service, without a trailing slash. */
   readonly url: string;
   readonly environment: Pick<Environment, 'ADMIN_API_KEY' | 'DOCS' | 'SCS_BASE_URL'>;
-  /** Whether the remote service is the sandbox that was started along: only there may a user be made up. */
+  /** Whether the remote service is the sandbox started with us: only there may a user be invented. */
   readonly withSandbox: boolean;
 }
 
-/** What is shown after a local start with a key that the reader knows. */
+/** Returns the text shown after a local start whose key the operator configured. */
 export const addressesOf = (tour: Tour): string => `
   ${serviceLine(tour)}
   ${remoteLine(tour)}
 `;
 
 /**
- * What is shown after a local start: where it is, the key, and three lines to paste into bash or zsh, which need nothing but curl
- * and Node. The last one ends when the session is online, and when there is nothing to read.
+ * Returns the text shown after a local start: the address, the key, and three lines to paste into bash or zsh, which need only curl and
+ * Node. The last line ends when the session is online, or when there is nothing to read.
  */
 export function tourOf(tour: Tour): string {
   const { url, environment, withSandbox } = tour;

@@ -12,7 +12,7 @@ const LEVELS: Record<Environment['LOG_LEVEL'], LogLevel[]> = {
   debug: ['fatal', 'error', 'warn', 'log', 'debug', 'verbose'],
 };
 
-/** Nest tells every module and route at each start, which buries what an operator looks for. */
+/** Nest logs every module and route at each start, which hides the lines that an operator needs. */
 const STARTUP_DETAILS = new Set<unknown>([
   'NestFactory',
   'NestApplication',
@@ -21,12 +21,12 @@ const STARTUP_DETAILS = new Set<unknown>([
   'RouterExplorer',
 ]);
 
-/** A text of several lines must not look like several log lines. */
+/** The further lines of a text are indented, so that they do not look like separate log lines. */
 const INDENT = ' '.repeat(4);
 
 /**
- * Nest's logger, with the request a line belongs to, with unprintable characters made visible, and with every known secret taken out as
- * the last step before writing.
+ * Nest's logger, plus the request of each line. Unprintable characters are made visible, and as the last step before writing every known
+ * secret is removed.
  */
 export class ServiceLogger extends ConsoleLogger {
   constructor(environment: Environment) {
@@ -34,7 +34,7 @@ export class ServiceLogger extends ConsoleLogger {
     super({
       logLevels: LEVELS[environment.LOG_LEVEL],
       json,
-      // Nest colours by default, also what goes to a file.
+      // Nest colours by default, even when writing to a file.
       colors: !json && process.stdout.isTTY === true,
       prefix: 'pv-onboarding',
     });
@@ -56,7 +56,7 @@ export class ServiceLogger extends ConsoleLogger {
     return visibleText(withoutSecrets(super.stringifyJsonLogObject(...parts)));
   }
 
-  /** Before Nest adds its colours, which are escapes as well. */
+  /** Runs before Nest adds its colours, which are escapes too. */
   protected override stringifyMessage(message: unknown, logLevel: LogLevel): string {
     const resolved = this.resolveMessage(message);
     const text = typeof resolved === 'string' ? resolved : inspect(resolved);

@@ -1,8 +1,7 @@
 /**
- * SQLSTATEs that say the database, and not the statement, is at fault: connection exceptions (08), insufficient resources (53),
- * a server that is stopping, crashed or starting (57P01 to 57P03), one that does not let us in or lacks our database (28, 3D000),
- * a standby after a failover (25006), and a statement or a lock that was waited for in vain (57014, 55P03), which is how an
- * overloaded database shows.
+ * SQLSTATEs for which the database, not the statement, is at fault: connection exceptions (08); insufficient resources (53); a server that
+ * is stopping, crashed or starting (57P01 to 57P03); a refused login or a missing database (28, 3D000); a standby after a failover (25006);
+ * and a timeout of a statement or lock (57014, 55P03), the sign of an overloaded database.
  */
 const SQLSTATES = /^(08|28|53)...$|^57P0[1-3]$|^3D000$|^25006$|^57014$|^55P03$/;
 
@@ -18,7 +17,7 @@ const SOCKET_ERRORS = [
   'EAI_AGAIN',
 ];
 
-/** Prisma: not let in, unreachable, no such database, timed out, connection closed, pool exhausted, too many connections. */
+/** Prisma: login refused, unreachable, no such database, timed out, connection closed, pool exhausted, too many connections. */
 const PRISMA_ERRORS = [
   'P1000',
   'P1001',
@@ -32,7 +31,7 @@ const PRISMA_ERRORS = [
   'P2037',
 ];
 
-/** The same, as Prisma's adapter calls them beneath an error P2010. */
+/** The names of the same errors in Prisma's adapter, below an error P2010. */
 const ADAPTER_KINDS = [
   'AuthenticationFailed',
   'DatabaseNotReachable',
@@ -44,13 +43,13 @@ const ADAPTER_KINDS = [
   'TooManyConnections',
 ];
 
-// What pg, pg-pool and Prisma give no code of its own.
+// Messages of errors for which pg, pg-pool and Prisma have no code.
 const MESSAGES =
   /^(timeout exceeded when trying to connect|Query read timeout|Connection terminated|Client has encountered a connection error|Cannot use a pool after calling end|Client was closed)|Unable to start a transaction in the given time/;
 
 /**
- * Whether an error says that the database cannot be reached or cannot take more. Nothing but the database is ever reached through
- * an exception: what the remote service does comes back as an Outcome.
+ * Returns whether an error means that the database is unreachable or overloaded. Only database failures arrive as exceptions; remote
+ * failures are returned as Outcome.
  */
 export function isDatabaseUnavailable(error: unknown): boolean {
   if (typeof error !== 'object' || error === null) return false;
@@ -62,7 +61,7 @@ export function isDatabaseUnavailable(error: unknown): boolean {
     [code, originalCode].some((value) => typeof value === 'string' && saysSo(value)) ||
     [message, originalMessage].some((value) => typeof value === 'string' && MESSAGES.test(value)) ||
     (typeof kind === 'string' && ADAPTER_KINDS.includes(kind)) ||
-    // Prisma keeps what its adapter threw under meta.driverAdapterError; Node, what several addresses answered under errors.
+    // Prisma puts its adapter's error into meta.driverAdapterError. Node puts the errors of several addresses into errors.
     [cause, ...driverErrors(meta), ...(Array.isArray(errors) ? (errors as unknown[]) : [])].some(
       isDatabaseUnavailable,
     )

@@ -30,7 +30,7 @@ export function answerOf(problem: Problem, requestId: string): ProblemAnswer {
 
 export function headersOf(problem: Problem): Record<string, string> {
   const headers: Record<string, string> = { 'content-type': PROBLEM_MEDIA_TYPE };
-  // RFC 9110, section 11.6.1: a 401 names the scheme that would do.
+  // RFC 9110, section 11.6.1: a 401 names the scheme to use.
   if (problem.code === 'unauthenticated') headers['www-authenticate'] = 'Bearer realm="pv-onboarding"';
   const { retryAfterSeconds, allow } = problem.extra;
   if (retryAfterSeconds !== undefined)

@@ -5,12 +5,12 @@ import { answerOf, headersOf } from './problem-answer.js';
 import { Problem } from './problem.js';
 import { toProblem } from './to-problem.js';
 
-/** Which methods the resource at a path takes. */
+/** Returns the methods that the resource at a path supports. */
 export interface MethodsAt {
   methodsAt(path: string): string[];
 }
 
-/** Writes every answer that is not a success. */
+/** Writes every error response. */
 @Catch()
 export class ProblemFilter implements ExceptionFilter {
   private readonly logger = new Logger(ProblemFilter.name);
@@ -24,7 +24,7 @@ export class ProblemFilter implements ExceptionFilter {
   }
 
   private answer(error: unknown, request: FastifyRequest, reply: FastifyReply): void {
-    // A stream that fails after its first byte can only be cut.
+    // A stream that fails after its first byte can only be cut off.
     if (reply.sent || reply.raw.headersSent) {
       this.logger.warn(
         `${request.method} ${request.routeOptions.url} failed after its answer had begun: ${nameOf(error)}`,
@@ -37,18 +37,18 @@ export class ProblemFilter implements ExceptionFilter {
     void reply.status(problem.status).headers(headersOf(problem)).send(answerOf(problem, request.id));
   }
 
-  /** Nest answers whatever no route takes with a NotFoundException. */
+  /** Nest throws NotFoundException if no route matches. */
   private unrouted(error: unknown, request: FastifyRequest): Problem | undefined {
     if (!(error instanceof NotFoundException)) return undefined;
     const allow = this.routes.methodsAt(request.url.replace(/\?.*$/, ''));
-    // With a slash at its end a path is known here, but not to the router.
+    // KnownRoutes accepts a path with a trailing slash; the router does not.
     return allow.length > 0 && !allow.includes(request.method)
       ? new Problem('method_not_allowed', `This resource takes ${allow.join(', ')}`, { allow })
       : new Problem('not_found', 'There is nothing at this path');
   }
 
   private report(error: unknown, request: FastifyRequest): Problem {
-    // Only name, message and stack: an error object may carry a whole request, with its credentials.
+    // Only name, message and stack: an error object may contain a whole request, with its credentials.
     this.logger.error(
       `${request.method} ${request.routeOptions.url ?? 'no route'} ${request.id}: ${nameOf(error)}`,
       error instanceof Error ? error.stack : undefined,

@@ -1,4 +1,4 @@
-/** A part of a request that was at fault; `field` is a JSON path such as `gridLocations[0].ean`, or a parameter's name. */
+/** An invalid part of a request; `field` is a JSON path such as `gridLocations[0].ean`, or the name of a parameter. */
 export interface FieldError {
   readonly field: string;
   readonly message: string;
@@ -7,11 +7,11 @@ export interface FieldError {
 interface ProblemKind {
   readonly status: number;
   readonly title: string;
-  /** When it is answered and what the caller does about it; docs/problems.md says the same. */
+  /** When the problem occurs and what the caller should do; docs/problems.md has the same text. */
   readonly meaning: string;
 }
 
-/** Every answer we give that is not a success. `code` is a contract; `detail` is for people. */
+/** Every error response of ours. `code` is part of the contract; `detail` is for people. */
 export const PROBLEMS = {
   invalid_request: {
     status: 400,
@@ -130,13 +130,13 @@ export type ProblemCode = keyof typeof PROBLEMS;
 
 export interface ProblemExtra {
   readonly errors?: readonly FieldError[];
-  /** Seconds until asking again makes sense; becomes the Retry-After header. */
+  /** Seconds until a retry makes sense; becomes the Retry-After header. */
   readonly retryAfterSeconds?: number;
-  /** The methods that a resource does take; becomes the Allow header of a 405. */
+  /** The methods that the resource supports; becomes the Allow header of a 405. */
   readonly allow?: readonly string[];
 }
 
-/** An answer that is not a success, thrown by whoever finds it out and written by the one filter. */
+/** An error response. The code that detects the error throws it; ProblemFilter writes it. */
 export class Problem extends Error {
   readonly status: number;
 

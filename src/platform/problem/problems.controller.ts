@@ -18,7 +18,7 @@ export class ProblemKindView {
   meaning: string;
 }
 
-/** Where the `type` of every problem leads. */
+/** The target of every problem's `type`. */
 @ApiTags('Operation')
 @Controller('problems')
 export class ProblemsController {

@@ -2,7 +2,7 @@ import { HttpException } from '@nestjs/common';
 import { isDatabaseUnavailable } from './database-unavailable.js';
 import { Problem, type ProblemCode } from './problem.js';
 
-/** How soon a failover or a restarted database is usually back; a caller that asks sooner only adds load. */
+/** A failover or a restart of the database usually takes this long; earlier retries only add load. */
 const DATABASE_RETRY_AFTER_SECONDS = 5;
 
 const CODE_OF_STATUS = new Map<number, ProblemCode>([
@@ -22,8 +22,8 @@ const DETAIL_OF_CODE = new Map<string, string>([
 ]);
 
 /**
- * What is answered for anything that was thrown. Undefined for a bug: its text may hold anything, so it goes to the log and
- * not to the caller.
+ * Returns the problem for any thrown error. Returns undefined for a bug: its text may contain anything, so it goes to the log, not to the
+ * caller.
  */
 export function toProblem(error: unknown): Problem | undefined {
   if (error instanceof Problem) return error;
@@ -41,7 +41,7 @@ export function toProblem(error: unknown): Problem | undefined {
 
 function statusOf(error: unknown): number | undefined {
   if (error instanceof HttpException) return error.getStatus();
-  // Fastify marks what it throws itself so, and also what a request stream threw because its client went away.
+  // Fastify sets statusCode on its own errors, and on those of a request stream whose client has disconnected.
   const isFromFastify =
     error instanceof Error && 'statusCode' in error && typeof error.statusCode === 'number';
   return isFromFastify ? (error.statusCode as number) : undefined;

@@ -1,7 +1,7 @@
 import { HIDDEN, withoutSecrets } from './secrets.js';
 
 const DEFAULT_LENGTH = 300;
-/** Patterns run over no more than this much of a text; the rest would be cut off anyway. */
+/** Patterns examine only this much of a text; the rest would be cut off anyway. */
 const EXAMINED_LENGTH = 8_192;
 
 const PATTERNS: readonly (readonly [RegExp, string])[] = [
@@ -10,8 +10,8 @@ const PATTERNS: readonly (readonly [RegExp, string])[] = [
     /\b(access_token|refresh_token|client_secret|client_id|api_?key|startUrl)(["']?\s*[:=]\s*["']?)[^\s"'&,;<>}]+/gi,
     `$1$2${HIDDEN}`,
   ],
-  // Of an address only the host stays. Its path may be a capability: a startUrl is {onboarding_url}/pv-onboarding/<token> (interface
-  // section 2.5); what stands before the host may be a password or a token.
+  // Of a URL only the host is kept. Its path may be a capability: a startUrl is {onboarding_url}/pv-onboarding/<token> (interface section
+  // 2.5). The part before the host may be a password or a token.
   [
     /\b([a-z][a-z0-9+.-]{1,20}:(?:\\?\/){2})(?:[^\s"'<>\\/?#]*@)?([^\s"'<>\\/?#]+)[^\s"'<>]*/gi,
     `$1$2/${HIDDEN}`,
@@ -19,18 +19,18 @@ const PATTERNS: readonly (readonly [RegExp, string])[] = [
   [/(pv-onboarding(?:\\?\/|%2F))[^\s"'<>]+/gi, `$1${HIDDEN}`],
   [/\b[\w.+-]+@[\w-]+(?:\.[\w-]+)+/g, '[email]'],
   [/(?<!\d)\d{18}(?!\d)/g, '[ean]'],
-  // Long opaque runs are tokens more often than words; an id (UUID) is neither.
+  // Long opaque runs are more often tokens than words; a UUID is neither.
   [/(?![0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}(?![\w+/=-]))(?<![\w+/=-])[\w+/=-]{32,}/gi, HIDDEN],
 ];
 
 /**
- * For text that others wrote, such as an answer of the remote service, which may quote what it was sent: beyond our secrets it may
- * hold theirs, and people's data. Answers one line without either and without control characters, of at most `maxLength` characters.
+ * Redacts text written by others, such as a response of the remote service, which may quote our request: besides our secrets it may contain
+ * theirs and personal data. Returns one line without these and without control characters, of at most `maxLength` characters.
  */
 export function redact(text: string, maxLength: number = DEFAULT_LENGTH): string {
   let safe = text;
   if (text.length > EXAMINED_LENGTH) {
-    // Half a secret at the cut would not be recognised: drop the unfinished word.
+    // A secret cut in half would not be recognised, so the incomplete word is dropped.
     safe = text.slice(0, EXAMINED_LENGTH).replace(/\S*$/, '');
   }
   safe = withoutSecrets(safe);

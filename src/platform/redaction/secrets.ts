@@ -4,16 +4,16 @@ export const HIDDEN = '[redacted]';
 
 /** A shorter configured value (a scope, a test's "x") would blank out ordinary words. */
 const SHORTEST_SECRET = 6;
-/** Tokens come and go; old ones have expired by the time they are forgotten. */
+/** Tokens are replaced over time; old ones have expired before they are forgotten here. */
 const REMEMBERED_TOKENS = 16;
 const BEARER = /\b(Bearer\s+)[A-Za-z0-9\-._~+/]{8,}=*/gi;
-/** The form of Standard Webhooks. There may be many, so they are known by it and not by their value. */
+/** The form of Standard Webhooks. There may be many, so they are recognised by form, not by value. */
 const WEBHOOK_SECRET = /\bwhsec_[A-Za-z0-9+/_-]{8,}=*/g;
 const URL_PASSWORD = /\b([a-z][a-z0-9+.-]{0,20}:\/\/[^\s:/@]*:)[^\s@/]+@/gi;
 
 /**
- * Errors arise in pure code, where nothing is injected, so what must never be shown is known to the whole process. The longest
- * come first, since one may be a part of another.
+ * Errors arise in pure code without injection, so the secrets are known to the whole process. Longest first, since one may be a part of
+ * another.
  */
 let secrets: readonly string[] = [];
 const tokens: string[] = [];
@@ -29,7 +29,7 @@ type Secrets = Pick<
   | 'EVENT_BROKER_URL'
 >;
 
-/** Names the secrets of the configuration, to be taken out wherever they appear, in every form that they may take. */
+/** Registers the secrets of the configuration, in every form, to be removed from all texts. */
 export function hideConfiguredSecrets(environment: Secrets): void {
   hideSecrets([
     environment.ADMIN_API_KEY,
@@ -42,13 +42,13 @@ export function hideConfiguredSecrets(environment: Secrets): void {
   ]);
 }
 
-/** The same for single values, where there is no logger that would have named all of them. */
+/** Registers single values, for processes without a logger that registers all of them. */
 export function hideSecrets(values: readonly string[]): void {
   const forms = values.filter((value) => value.length >= SHORTEST_SECRET).flatMap(formsOf);
   secrets = [...new Set([...secrets, ...forms])].sort((a, b) => b.length - a.length);
 }
 
-/** Names a token that must be taken out for as long as it may be in use. */
+/** Registers a token, to be removed while it may be in use. */
 export function hideToken(value: string): void {
   if (tokens.includes(value)) return;
   tokens.push(value);
@@ -56,9 +56,9 @@ export function hideToken(value: string): void {
 }
 
 /**
- * The text without secrets: those of the configuration and the tokens in use by their value, other tokens and passwords of URLs by
- * their shape. Everything else stays, so whole log lines pass through here, as the last net: nothing of ours puts a secret into a
- * message, but an error of a library may.
+ * Returns the text without secrets: configured secrets and tokens in use are matched by value, other tokens and passwords of URLs by form.
+ * The rest of the text is unchanged, so whole log lines pass through here. It is a safety net: our code puts no secret into a message, but
+ * an error of a library may.
  */
 export function withoutSecrets(text: string): string {
   let clean = text;
@@ -72,11 +72,11 @@ export function withoutSecrets(text: string): string {
 const passwordOf = (url: string): string =>
   URL.canParse(url) ? decodeURIComponent(new URL(url).password) : '';
 
-/** A name without a password is a token. */
+/** A user name without a password is a token. */
 const brokerSecretOf = (url: string): string =>
   passwordOf(url) || (URL.canParse(url) ? decodeURIComponent(new URL(url).username) : '');
 
-/** As it is, in a URL, in a form, inside a JSON string, and in base64. */
+/** Returns the value as is, URL-encoded, form-encoded, escaped for JSON, and in base64. */
 const formsOf = (value: string): string[] => [
   value,
   encodeURIComponent(value),

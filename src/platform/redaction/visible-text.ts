@@ -2,12 +2,12 @@
 const UNPRINTABLE = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/gu;
 
 /**
- * Returns one line that a terminal obeys in nothing: each unprintable character is written as \uXXXX, so that JSON text stays the same
- * JSON. Line feeds are written so as well.
+ * Returns one line without effects on a terminal: each unprintable character, including the line feed, is written as \uXXXX, so that JSON
+ * text keeps its meaning.
  */
 export const visibleText = (text: string): string => text.replace(UNPRINTABLE, escapeOf);
 
-/** The same, but line feeds stay; each further line begins with `indent`. */
+/** Like visibleText, but line feeds are kept; each further line starts with `indent`. */
 export const visibleLines = (text: string, indent = ''): string =>
   text.split('\n').map(visibleText).join(`\n${indent}`);
 

@@ -3,10 +3,10 @@ export interface ShutdownStep {
   stop(): Promise<void>;
 }
 
-/** Orchestrators kill after a while (Docker after 10 s); we want to be gone, in order, well before. */
+/** Orchestrators kill a process after a while (Docker after 10 s); an orderly shutdown ends well before. */
 const DEADLINE_MS = 4_800;
 
-/** Stops what was started, last first, once, and ends the process; whoever has a fault to tell meanwhile settles the exit code. */
+/** Stops the steps once, in reverse order, and ends the process. The first non-zero exit code wins. */
 export class Shutdown {
   private readonly steps: ShutdownStep[] = [];
   private running = false;

@@ -1,11 +1,14 @@
 import type { Shutdown } from './shutdown.js';
 
-/** What shells report for a process that an interrupt ended. */
+/** The exit code that shells report for an interrupted process. */
 const INTERRUPTED = 130;
-/** One Ctrl-C comes several times: from the terminal, and from npm, which passes on what it got itself. */
+/** One Ctrl-C arrives several times: from the terminal, and from npm, which forwards its own. */
 const SAME_SIGNAL_MS = 500;
 
-/** The first signal stops in order, a second one at once; the end of a parent that had started us with a channel is a first one. */
+/**
+ * Stops in order at the first signal, and at once at a second one. The end of a parent process with a channel to us counts as a first
+ * signal.
+ */
 export function stopOnSignals(shutdown: Shutdown): void {
   let firstAtMs: number | undefined;
   const stop = (): void => {
@@ -16,7 +19,7 @@ export function stopOnSignals(shutdown: Shutdown): void {
   process.on('SIGINT', stop);
   process.on('SIGTERM', stop);
   process.once('disconnect', () => void shutdown.run(0));
-  // A reader of our output that went away is no reason to end, and must not keep us from stopping in order.
+  // If a reader of our output disconnects, continue; the error must not prevent an orderly shutdown.
   process.stdout.on('error', () => {});
   process.stderr.on('error', () => {});
 }

@@ -1,29 +1,29 @@
 /**
- * Which instants exist here: those of real calendar days of the years 1 to 9999 in UTC, to the millisecond. RFC 3339, PostgreSQL,
- * Prisma and JavaScript read and write all of these, and differ about others. Second 60 and hour 24 do not exist.
+ * Valid instants: real calendar days of the years 1 to 9999 in UTC, to the millisecond. RFC 3339, PostgreSQL, Prisma and JavaScript read
+ * and write all of these, and differ on others. Second 60 and hour 24 are invalid.
  */
 export type InstantReading =
   | { readonly kind: 'instant'; readonly at: Date }
-  /** A real instant before or after those that exist here, and the one nearest to it. */
+  /** A real instant outside the valid range, and the nearest valid one. */
   | { readonly kind: 'outside'; readonly nearest: Date }
   | { readonly kind: 'none' };
 
-/** `remote` is what the remote service may write, ISO 8601: also a time without seconds, and an offset without a colon. */
+/** `remote`: ISO 8601 as the remote service may write it, also without seconds, and with an offset without a colon. */
 export type InstantForm = 'rfc3339' | 'remote';
 
 const REMOTE = /^(\d{4})-(\d\d)-(\d\d)T(\d\d):(\d\d)(?::(\d\d)(?:\.(\d+))?)?(?:Z|([+-])(\d\d):?(\d\d))$/i;
-/** What RFC 3339 requires beyond REMOTE. */
+/** The requirements of RFC 3339 beyond REMOTE. */
 const WITH_SECONDS_AND_COLONS = /T\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)$/i;
 
 const NONE: InstantReading = { kind: 'none' };
 const MINUTE_MS = 60_000;
-/** The calendar repeats itself after 400 years. Date.UTC is given a later cycle, because it takes the years 0 to 99 for 1900 to 1999. */
+/** The calendar repeats after 400 years. Date.UTC gets a later cycle, because it reads the years 0 to 99 as 1900 to 1999. */
 const CYCLE_YEARS = 400;
 const CYCLE_MS = 146_097 * 24 * 60 * MINUTE_MS;
 const FIRST_MS = Date.UTC(1 + CYCLE_YEARS, 0) - CYCLE_MS;
 const LAST_MS = Date.UTC(10_000, 0) - 1;
 
-/** Reads the text of an instant. Of a fraction, what is below a millisecond is dropped. */
+/** Reads the text of an instant; truncates a fraction to milliseconds. */
 export function parseInstant(value: unknown, form: InstantForm = 'rfc3339'): InstantReading {
   const parts = typeof value === 'string' ? REMOTE.exec(value) : null;
   if (parts === null || (form === 'rfc3339' && !WITH_SECONDS_AND_COLONS.test(parts[0]))) return NONE;
@@ -51,7 +51,7 @@ export function parseInstant(value: unknown, form: InstantForm = 'rfc3339'): Ins
   return nearest.getTime() === ms ? { kind: 'instant', at: nearest } : { kind: 'outside', nearest };
 }
 
-/** Returns the instant of these milliseconds since 1970; the first or the last one if they lie outside. */
+/** Returns the instant of these milliseconds since 1970; the first or the last valid one if they lie outside. */
 export const nearestInstant = (ms: number): Date => new Date(Math.min(Math.max(ms, FIRST_MS), LAST_MS));
 
 function isDay(year: number, month: number, day: number): boolean {
