@@ -6,7 +6,7 @@ import { Problem } from '../platform/problem/problem.js';
 import { REQUIRED_SCOPE } from './require-scope.decorator.js';
 import { hasScope, type Scope } from './scopes.js';
 
-/** Whether the key of a request, which `RequestAdmission` has found valid, may do what it asks for. */
+/** Checks that the key of a request, which `RequestAdmission` has found valid, has the route's scope. */
 @Injectable()
 export class ApiKeyGuard implements CanActivate {
   constructor(private readonly reflector: Reflector) {}
@@ -16,7 +16,7 @@ export class ApiKeyGuard implements CanActivate {
     if (this.reflector.get<boolean | undefined>(PUBLIC, handler)) return true;
     const scope = this.reflector.get<Scope>(REQUIRED_SCOPE, handler);
     const { principal } = context.switchToHttp().getRequest<FastifyRequest>();
-    // Nobody gets past what went wrong with the hook that should have set it.
+    // If the hook that sets the principal failed, refuse every request.
     if (principal === undefined) throw new Error('a route that needs a key was reached without one');
     if (!hasScope(principal, scope))
       throw new Problem('forbidden', `This needs a key with the scope ${scope}`);

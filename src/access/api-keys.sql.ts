@@ -1,7 +1,7 @@
 import type { Statement } from '../platform/database/database.js';
 
-// Runs for every request that meets an empty cache, so it is one probe of the unique index on key_hash. Whether last_used_at is
-// old enough to be written again is asked here, by the database's clock, so that most requests write nothing.
+// Runs for every request that misses the cache, so it is one probe of the unique index on key_hash. It also decides, by the database's
+// clock, whether last_used_at is old enough to be updated, so that most requests write nothing.
 export const FIND_BY_HASH: Statement = {
   name: 'api-keys-find-by-hash',
   text: `
@@ -10,13 +10,13 @@ export const FIND_BY_HASH: Statement = {
     FROM api_keys WHERE key_hash = $1 AND revoked_at IS NULL`,
 };
 
-/** Of these keys, those that may no longer be used. */
+/** Returns which of these keys are revoked. */
 export const FIND_REVOKED: Statement = {
   name: 'api-keys-find-revoked',
   text: 'SELECT id FROM api_keys WHERE id = ANY ($1::uuid[]) AND revoked_at IS NOT NULL',
 };
 
-// The condition is asked again: of many requests that saw a stale use at once, one writes.
+// Repeats the condition: of many concurrent requests that saw a stale last_used_at, one writes.
 export const NOTE_USE: Statement = {
   name: 'api-keys-note-use',
   text: `
@@ -31,7 +31,7 @@ export const INSERT_KEY: Statement = {
     RETURNING id, created_at AS "createdAt"`,
 };
 
-// Revoking what is revoked changes nothing and keeps the first instant; no row at all means there is no such key.
+// Revoking a revoked key changes nothing and keeps the first instant. No row means that the key does not exist.
 export const REVOKE_KEY: Statement = {
   name: 'api-keys-revoke',
   text: `

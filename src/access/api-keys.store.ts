@@ -21,7 +21,7 @@ export interface CreatedKey {
   readonly id: string;
   readonly name: string;
   readonly scopes: readonly Scope[];
-  /** The key itself: this is the only time that anybody sees it. */
+  /** The key itself, shown only this once. */
   readonly key: string;
   readonly createdAt: Date;
 }
@@ -43,7 +43,7 @@ export class ApiKeysStore {
     private readonly audit: AuditLog,
   ) {}
 
-  /** Null for a key that never was or is revoked. */
+  /** Returns null for a key that is unknown or revoked. */
   async findByHash(keyHash: Buffer): Promise<(Principal & { id: string; useIsStale: boolean }) | null> {
     const [row] = await this.database.query<Principal & { id: string; useIsStale: boolean }>(FIND_BY_HASH, [
       keyHash,
@@ -80,7 +80,7 @@ export class ApiKeysStore {
     });
   }
 
-  /** Newest first, the revoked ones with them: a list of keys is read to find out what became of one. */
+  /** Returns keys newest first, including the revoked ones, so that the history of a key can be found. */
   async list({ limit, cursor }: Pick<PageQuery, 'limit' | 'cursor'>): Promise<Page<StoredKey>> {
     const after = decodeCursor(cursor, ['instant', 'uuid']);
     const rows = await this.database.prisma.apiKey.findMany({
@@ -94,7 +94,7 @@ export class ApiKeysStore {
     return toPage(rows as StoredKey[], limit, (row) => [row.createdAt, row.id]);
   }
 
-  /** Throws Problem not_found. Revoking twice is the same as once. */
+  /** Revokes a key; throws Problem not_found. Revoking it again changes nothing. */
   async revoke(id: string, actor: string): Promise<void> {
     await this.database.transaction(async (tx) => {
       const [row] = await tx.query<{ wasActive: boolean }>(REVOKE_KEY, [id]);

@@ -6,9 +6,9 @@ import { hashOf, isApiKey } from './api-key.js';
 import { ApiKeysStore } from './api-keys.store.js';
 import type { Principal } from './scopes.js';
 
-/** A revoked key is refused everywhere this long after its revocation at the latest; we promise 5 s. */
+/** Bounds how long replicas accept a revoked key; we promise 5 s. */
 const CACHE_MS = 2_000;
-/** More keys in use within two seconds than this means that some of them are asked for more often, and nothing else. */
+/** Cache bound; beyond it, keys are just looked up more often. */
 const CACHE_SIZE = 1_000;
 
 const ADMINISTRATOR: Principal = { id: null, name: 'environment', scopes: ['admin'] };
@@ -16,11 +16,11 @@ const ADMINISTRATOR: Principal = { id: null, name: 'environment', scopes: ['admi
 interface Known {
   readonly principal: Promise<Principal | null>;
   readonly askedAt: number;
-  /** Once the answer is here. */
+  /** Set after a successful look-up. */
   found?: Principal;
 }
 
-/** Whose key this is. */
+/** Finds the principal of an API key. */
 @Injectable()
 export class Authentication {
   private readonly logger = new Logger(Authentication.name);
@@ -34,7 +34,10 @@ export class Authentication {
     this.adminHash = hashOf(environment.ADMIN_API_KEY);
   }
 
-  /** As `authenticate`, where that needs nobody to be asked; undefined says nothing of the key. For nearly every request. */
+  /**
+   * Returns the principal if the key is cached or the administrator's, without a query; undefined says nothing about the key. Serves nearly
+   * every request.
+   */
   findKnown(key: string, now: number = performance.now()): Principal | undefined {
     const hash = hashOf(key);
     const known = this.cache.get(hash.toString('base64'));
@@ -42,32 +45,32 @@ export class Authentication {
     return this.isAdministrator(hash) ? ADMINISTRATOR : undefined;
   }
 
-  /** Null for a key that is malformed, unknown or revoked. `now` counts milliseconds on a clock that never goes back. */
+  /** Returns null for a key that is malformed, unknown or revoked. `now` is in milliseconds of a monotonic clock. */
   async authenticate(key: string, now: number = performance.now()): Promise<Principal | null> {
     const hash = hashOf(key);
     if (this.isAdministrator(hash)) return ADMINISTRATOR;
     return isApiKey(key) ? this.lookUp(hash, now) : null;
   }
 
-  /** Whether a key was valid here before, or is just being looked up: asking about it makes no further query of a made-up one. */
+  /** Returns whether a key was valid here before, or is being looked up: a repeated attempt with an invented key adds no query. */
   knows(key: string): boolean {
     const hash = hashOf(key);
     return this.isAdministrator(hash) || this.cache.has(hash.toString('base64'));
   }
 
-  /** For what is answered long after the request came. Throws Problem unauthenticated. */
+  /** For responses that end long after the request arrived. Throws Problem unauthenticated. */
   async requireUnrevoked({ id }: Principal): Promise<void> {
     if (id === null) return;
     const revoked = await this.keys.findRevoked([id]);
     if (revoked.length > 0) throw new Problem('unauthenticated', 'The API key was revoked meanwhile');
   }
 
-  /** Of the keys with these ids, those that were revoked: to be asked every few seconds by what goes on after a request began. */
+  /** Returns which of these keys were revoked. Long-running requests check this every few seconds. */
   findRevoked(ids: readonly string[]): Promise<string[]> {
     return this.keys.findRevoked(ids);
   }
 
-  /** Hashes have one length and tell nothing of the key, so the comparison takes the same time for all. */
+  /** Compares in constant time: hashes have the same length and reveal nothing about the key. */
   private isAdministrator(hash: Buffer): boolean {
     return timingSafeEqual(hash, this.adminHash);
   }
@@ -75,7 +78,7 @@ export class Authentication {
   private lookUp(hash: Buffer, now: number): Promise<Principal | null> {
     const id = hash.toString('base64');
     const known = this.cache.get(id);
-    // Counted from the moment of asking, not of the answer: the key may have been revoked while the answer was on its way.
+    // The age counts from the look-up, not from its result: the key may have been revoked in between.
     if (known !== undefined && now - known.askedAt < CACHE_MS) return known.principal;
     const principal = this.ask(hash);
     // Deleted first, so that the map stays ordered by age.
@@ -89,7 +92,7 @@ export class Authentication {
     return principal;
   }
 
-  /** Only valid keys stay known: made-up ones must not push them out, and an outage must not be remembered. */
+  /** Drops the entry. Only valid keys stay cached: invented ones must not displace them, and an outage must not be cached. */
   private forget(id: string, principal: Promise<Principal | null>): void {
     if (this.cache.get(id)?.principal === principal) this.cache.delete(id);
   }
@@ -104,7 +107,7 @@ export class Authentication {
     const found = await this.keys.findByHash(hash);
     if (found === null) return null;
     const { id, name, scopes, useIsStale } = found;
-    // Nobody waits for this, and a use that is not noted is noted by the next.
+    // No caller waits for this. If it fails, the next use is recorded instead.
     if (useIsStale)
       this.keys
         .noteUse(id)

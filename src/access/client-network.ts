@@ -1,12 +1,12 @@
 import { isIP } from 'node:net';
 
-/** The first half of an IPv6 address names a network, of which every household and every rented server has at least one. */
+/** The first half of an IPv6 address is its network; every household and every rented server has at least one. */
 const NETWORK_GROUPS = 4;
 const MAPPED_IPV4 = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i;
 
 /**
- * Whom an address is counted under: itself, or for IPv6 its network, within which a client takes any address it likes. `given` is
- * what a proxy said, which may be anything at all; where it is no address, the socket's counts.
+ * Returns the name under which an address is counted: itself or, for IPv6, its network, within which a client can take any address. `given`
+ * comes from a proxy and may be any text; if it is not an address, the socket's address counts.
  */
 export function clientNetwork(given: string, ofSocket: string): string {
   const address = isIP(given) === 0 ? ofSocket : given;

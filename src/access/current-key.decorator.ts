@@ -9,7 +9,7 @@ declare module 'fastify' {
   }
 }
 
-/** The principal that made this request. */
+/** Injects the principal that made this request. */
 export const CurrentKey = createParamDecorator((_: unknown, context: ExecutionContext) => {
   const { principal } = context.switchToHttp().getRequest<FastifyRequest>();
   if (principal === undefined) throw new Error('@CurrentKey() stands on a public route');

@@ -1,14 +1,14 @@
 import { takeCell, type CellRate } from '../platform/rate/cell-rate.rules.js';
 
-/** More subjects than this within one period are forgotten from the one longest idle: what is kept has a bound, whoever asks. */
+/** Memory bound: beyond this many subjects within one period, the longest idle one is forgotten. */
 const SUBJECTS = 10_000;
 
 /**
- * How often something may happen for each of many subjects: `amount` times at once, and as often again in every `periodMs`. Kept in
- * this process alone, as one number per subject. `now` counts milliseconds on a clock that never goes back.
+ * Limits how often something may happen per subject: bursts of `amount`, and `amount` per `periodMs`. Its state is in this process only,
+ * one number per subject. `now` is in milliseconds of a monotonic clock.
  */
 export class RateLimit {
-  /** When all that a subject did will have been forgotten, the subject longest idle first. */
+  /** Per subject the `clearAt` of takeCell; the subject idle longest comes first. */
   private readonly clearAt = new Map<string, number>();
   private readonly rate: CellRate;
 
@@ -16,14 +16,14 @@ export class RateLimit {
     this.rate = { amount, periodMs };
   }
 
-  /** 0 when this one is within the limit, and counted. Otherwise nothing is counted, and it is the milliseconds to wait. */
+  /** Returns 0 and counts if the subject is within its limit. Otherwise counts nothing and returns the milliseconds to wait. */
   take(subject: string, now: number): number {
     const { waitMs, clearAt } = takeCell(this.clearAt.get(subject), now, this.rate);
     if (waitMs === 0) this.remember(subject, clearAt);
     return waitMs;
   }
 
-  /** Takes one back that should not have been counted. */
+  /** Undoes one `take` that should not have counted. */
   giveBack(subject: string): void {
     const clearAt = this.clearAt.get(subject);
     if (clearAt !== undefined) this.clearAt.set(subject, clearAt - this.rate.periodMs / this.rate.amount);

@@ -16,19 +16,19 @@ declare module 'fastify' {
 }
 
 /**
- * Requests with a key that is not valid, from one address. No key of 256 bits is ever guessed; what this protects is the database,
- * which such requests would otherwise ask as often as they come. Twenty are more than a person needs who has mistyped a key.
+ * Requests with an invalid key per client network. A key of 256 bits cannot be guessed; the limit protects the database, which each such
+ * request would query. Twenty are enough for a person who mistyped a key.
  */
 const FAILURES_A_MINUTE = 20;
 const MINUTE_MS = 60_000;
-/** An app that was busy elsewhere may catch up: a key may have this many seconds' worth of requests at once. */
+/** The burst, in seconds' worth of requests, that a key may send, so that an app which was busy elsewhere can catch up. */
 const BURST_SECONDS = 10;
-/** The key of the environment has no id. */
+/** Stands in for the id that the administrator key lacks. */
 const ADMINISTRATOR = 'environment';
 
 /**
- * Stands before every route that needs a key, before the body of the request is read: whose key it is, and whether this one more
- * request is within the limits. What the key may do is the guard's question.
+ * Runs before every route that needs a key, before the body of the request is read. Finds the principal and applies the rate limits; the
+ * guard checks the scope.
  */
 @Injectable()
 export class RequestAdmission implements OnModuleInit {
@@ -50,7 +50,7 @@ export class RequestAdmission implements OnModuleInit {
     server?.addHook('onRequest', (request, _reply, done) => {
       if (request.routeOptions.config.requiredScope === undefined) return done();
       const key = /^Bearer +(\S+) *$/i.exec(request.headers.authorization ?? '')?.[1] ?? '';
-      // A key that is known costs no promise: with one, and the hash made twice, admission took a twentieth of the CPU of reading a session.
+      // A cached key needs no promise: with a promise and a second hash, admission took a twentieth of the CPU of reading a session.
       const known = this.authentication.findKnown(key);
       if (known !== undefined) return done(this.admit(request, known));
       const network = clientNetwork(request.ip, request.socket.remoteAddress ?? '');
@@ -67,8 +67,8 @@ export class RequestAdmission implements OnModuleInit {
   }
 
   /**
-   * A key that was valid here before is never refused for what others do from the same address. Any other is counted before it is
-   * looked up, and not only when it has failed, since a thousand at once would all be looked up before the first has failed.
+   * Never refuses a key that was valid here before because of other clients at the same address. Other keys are counted before the look-up,
+   * not after a failure: otherwise a thousand concurrent ones would all be looked up before the first has failed.
    */
   private async identify(key: string, network: string): Promise<Principal> {
     const isCounted = !this.authentication.knows(key);
@@ -78,7 +78,7 @@ export class RequestAdmission implements OnModuleInit {
     try {
       const principal = await this.authentication.authenticate(key);
       isRefused = principal === null;
-      // One answer for every reason: which of them it was would help nobody but an attacker.
+      // The same error for every reason: the reason would help only an attacker.
       if (principal === null)
         throw new Problem('unauthenticated', 'Send a valid API key as Authorization: Bearer <key>');
       return principal;

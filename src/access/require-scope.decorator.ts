@@ -7,7 +7,10 @@ import type { Scope } from './scopes.js';
 
 export const REQUIRED_SCOPE = 'pv-onboarding:scope';
 
-/** The scope that a key needs for this route; `config` is what Fastify knows of it beside, since a second @RouteConfig() would win. */
+/**
+ * Declares the scope that a key needs for this route. `config` is the route's further Fastify configuration, since a second @RouteConfig()
+ * would replace this one.
+ */
 export const RequireScope = (scope: Scope, config: FastifyContextConfig = {}): MethodDecorator =>
   applyDecorators(
     SetMetadata(REQUIRED_SCOPE, scope),

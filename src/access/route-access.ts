@@ -4,7 +4,7 @@ import { DiscoveryService, MetadataScanner } from '@nestjs/core';
 import { PUBLIC } from '../platform/http/public.decorator.js';
 import { REQUIRED_SCOPE } from './require-scope.decorator.js';
 
-/** Refuses to start with a route that says neither which scope it needs nor that it is public. */
+/** Refuses to start if a route neither declares a scope nor is public. */
 @Injectable()
 export class RouteAccess implements OnModuleInit {
   constructor(

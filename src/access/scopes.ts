@@ -1,4 +1,4 @@
-/** What a key may be allowed; `admin` includes all others. The database holds the same list in a CHECK. */
+/** The scopes of a key; `admin` includes all others. A CHECK in the database has the same list. */
 export const SCOPES = [
   'users:read',
   'users:write',
@@ -11,7 +11,7 @@ export const SCOPES = [
 
 export type Scope = (typeof SCOPES)[number];
 
-/** Who calls: an app's key, or the administrator key of the environment, which has no row and so no id. */
+/** The caller: an app's key, or the administrator key of the environment, which has no row and therefore no id. */
 export interface Principal {
   readonly id: string | null;
   readonly name: string;
@@ -22,7 +22,7 @@ export function hasScope(principal: Pick<Principal, 'scopes'>, scope: Scope): bo
   return principal.scopes.includes(scope) || principal.scopes.includes('admin');
 }
 
-/** How a principal is named in the audit log and in `created_by`. */
+/** Returns the name of a principal in the audit log and in `created_by`. */
 export function actorOf(principal: Principal): string {
   return principal.id === null ? principal.name : `key:${principal.id}`;
 }

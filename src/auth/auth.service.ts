@@ -1,11 +1,11 @@
 import { Injectable } from '@nestjs/common';
 import { TokenStore } from './token.store.js';
 
-/** The tenant's token as GET /status shows it: everything but its value. */
+/** The tenant's token as in GET /status: all but its value. */
 export interface TokenStatus {
   /**
-   * `none` before the first call; `expired` until the next one renews it; `on_trial` after a refusal, while one call tries whether
-   * the service accepts a token again; `rejected` while the service refuses fresh tokens or the credentials themselves.
+   * `none` before the first call; `expired` until the next call renews it; `on_trial` after a refusal, while one call tests whether the
+   * service accepts a token again; `rejected` while the service refuses fresh tokens or the credentials.
    */
   readonly state: 'none' | 'valid' | 'expired' | 'on_trial' | 'rejected';
   /** Counts the tokens obtained. */
@@ -14,7 +14,7 @@ export interface TokenStatus {
   readonly obtainedAt: Date | null;
   readonly renewAt: Date | null;
   readonly expiresAt: Date | null;
-  /** `expires_in` and `token_type` as answered (interface section 2.2). */
+  /** `expires_in` and `token_type` as received (interface section 2.2). */
   readonly expiresInRaw: string | null;
   readonly tokenType: string | null;
   readonly rejectedAt: Date | null;

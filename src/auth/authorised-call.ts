@@ -4,8 +4,8 @@ import type { Remote } from '../remote/remote.service.js';
 import type { BearerTokens, Grant } from './bearer-tokens.js';
 
 /**
- * Sends a request with a token of `tokens`. A 401 was turned away unread, so the call is repeated once with another token, a
- * POST too; after a second 401 it is `credentials_rejected`.
+ * Sends a request with a token of `tokens`. The service refuses a call with 401 unread, so the call is repeated once with another token,
+ * even a POST. A second 401 becomes `credentials_rejected`.
  */
 export async function authorisedCall(
   remote: Remote,
@@ -23,7 +23,10 @@ export async function authorisedCall(
   return isRefusal(sentAgain) ? orNone(tokens.refused(second)) : settle(tokens, second, sentAgain);
 }
 
-/** Tokens are kept in the database. Only for what is asked before a call or after a 401: nothing was taken then. */
+/**
+ * Returns `token_unavailable` if the database, where tokens are stored, is unavailable. Only for steps before a call or after a 401, when
+ * the service has not acted on the request.
+ */
 async function orNone<T>(asked: Promise<T>): Promise<T | NotSent> {
   try {
     return await asked;
@@ -33,7 +36,7 @@ async function orNone<T>(asked: Promise<T>): Promise<T | NotSent> {
   }
 }
 
-/** `Bearer` whatever token_type says: the sample shows the scope's name there (interface section 2.2). */
+/** Always `Bearer`, regardless of token_type: the sample shows the scope's name there (interface section 2.2). */
 const withToken = (request: RemoteRequest, { token }: Grant): RemoteRequest => ({
   ...request,
   headers: { ...request.headers, authorization: `Bearer ${token}` },
@@ -41,7 +44,7 @@ const withToken = (request: RemoteRequest, { token }: Grant): RemoteRequest => (
 
 const isRefusal = (sent: Sent): boolean => sent.kind === 'answered' && sent.answer.status === 401;
 
-/** Nothing but a trial is worth waiting for here: it holds back everybody else. */
+/** Reports the result. Only a trial is awaited, since all other calls are blocked until it ends. */
 async function settle(tokens: BearerTokens, grant: Grant, sent: Sent): Promise<Sent> {
   const told = sent.kind === 'answered' ? tokens.accepted(grant) : tokens.abandoned(grant);
   if (told) await told;

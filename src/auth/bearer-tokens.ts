@@ -4,30 +4,30 @@ import type { NotSent } from '../remote/outcome.rules.js';
 export interface Grant {
   readonly kind: 'token';
   readonly token: string;
-  /** Grows with every token obtained, over all replicas. */
+  /** Grows with every token obtained, across all replicas. */
   readonly generation: number;
-  /** When it was given to this call, by `performance.now()`. */
+  /** When the call received it, by `performance.now()`. */
   readonly grantedAt: number;
   /**
-   * Given to one call at a time, after the service refused the token before it: whoever holds it finds out for everybody
-   * whether calls are accepted again, and must say so with `accepted`, `refused` or `abandoned`.
+   * The lease of a trial, given to one call at a time after the service refused the previous token. This call tests for all replicas
+   * whether calls are accepted again; it must report the result with `accepted`, `refused` or `abandoned`.
    */
   readonly trial?: string;
 }
 
-/** Where the bearer token of a call comes from, and who is told how the call went. */
+/** Supplies the bearer tokens of calls and receives the results. */
 export interface BearerTokens {
   /**
-   * A token that is valid as far as is known, at once when it is at hand, or why there is none. Waits while another call or replica
-   * is obtaining it.
+   * Returns a token believed to be valid, synchronously if it is in memory, or why there is none. Waits while another call or replica
+   * obtains one.
    */
   current(): Grant | NotSent | Promise<Grant | NotSent>;
-  /** The service answered 401 to this grant. Answers another one to repeat the call with, once, or why there is none. */
+  /** Called after a 401 to this grant. Returns another grant for one repetition of the call, or why there is none. */
   renewed(refused: Grant): Promise<Grant | NotSent>;
-  /** The service answered 401 to the renewed grant too. Answers what the call becomes. */
+  /** Called after a 401 to the renewed grant. Returns the outcome of the call. */
   refused(grant: Grant): Promise<NotSent>;
-  /** The service answered something else than 401. */
+  /** Called after a response other than 401. */
   accepted(grant: Grant): void | Promise<void>;
-  /** The call ended without an answer, so that it says nothing of the token. */
+  /** Called if the call ended without a response, which says nothing about the token. */
   abandoned(grant: Grant): void | Promise<void>;
 }

@@ -1,8 +1,8 @@
 import { parseInstant } from '../platform/time/instant.rules.js';
 
 /**
- * How long a token will be taken as valid. Interface section 2.2 shows `expires_in` as an ISO 8601 timestamp and describes it as
- * seconds, so every reading that can be told apart from the others is accepted, and what is left counts as not understood.
+ * How long a token counts as valid. Interface section 2.2 shows `expires_in` as an ISO 8601 timestamp and describes it as seconds. Every
+ * reading that can be distinguished from the others is accepted; all other values are `not_understood`.
  */
 export interface TokenLife {
   readonly lifetimeMs: number;
@@ -13,11 +13,11 @@ export interface TokenLife {
 const DAY_MS = 86_400_000;
 /** "A tenant access token is valid for 14 days, or for the period given" (interface section 5.4): never longer. */
 const LONGEST_MS = 14 * DAY_MS;
-/** Shorter than this and renewing would be all we do. A token that does end earlier is found out by a 401. */
+/** With a shorter life, renewals would dominate. If a token expires earlier, a 401 reveals it. */
 const SHORTEST_MS = 60_000;
 /**
- * For what is not understood, and for what already lies in the past, which a token just issued cannot mean. Were it 14 days, a
- * wrong guess would be found out by failing calls; at a quarter of an hour it costs 100 token requests a day.
+ * For values that are not understood, and for instants in the past, which a new token cannot mean. With 14 days, failing calls would reveal
+ * a wrong guess; a quarter of an hour costs 100 token requests a day.
  */
 const ASSUMED_MS = 900_000;
 
@@ -28,10 +28,10 @@ const LARGEST_EPOCH_MS = 1e14;
 
 const TIMESTAMP = /^(\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}(?::\d{2}(?:[.,]\d+)?)?)(Z|[+-]\d{2}:?\d{2})?$/i;
 const DECIMAL = /^\d+(?:\.\d+)?$/;
-/** Where a timestamp has no zone, the earliest moment it can mean is the local time of the easternmost zone. */
+/** The easternmost zone: its local time is the earliest instant that a timestamp without a zone can mean. */
 const EARLIEST_ZONE = '+14:00';
 
-/** Never throws; always between 1 minute and 14 days. */
+/** Reads `expires_in`. Never throws; the life is always between 1 minute and 14 days. */
 export function readExpiresIn(value: unknown, receivedAt: Date): TokenLife {
   if (typeof value === 'number') return readNumber(value, receivedAt);
   if (typeof value !== 'string') return NOT_UNDERSTOOD;
@@ -46,7 +46,7 @@ export function readExpiresIn(value: unknown, receivedAt: Date): TokenLife {
   return life(at.getTime() - receivedAt.getTime(), reading);
 }
 
-/** What stood there, for the next person who wonders: JSON, at most 100 characters; null when nothing did. */
+/** Returns the received value for diagnosis: JSON, at most 100 characters; null if there was none. */
 export function rawExpiresIn(value: unknown): string | null {
   return value === undefined ? null : JSON.stringify(value).slice(0, 100);
 }

@@ -17,7 +17,7 @@ const TABLE: readonly [unknown, number, string][] = [
   ['2026-11-27T11:00:00+0100', 7 * DAY, 'timestamp'],
   [' 2026-11-27T10:00Z ', 7 * DAY, 'timestamp'],
   ['2126-11-20T10:00:00Z', 14 * DAY, 'timestamp'],
-  // Without a zone: the earliest moment it can mean, which is 14 hours before the same time in UTC.
+  // Without a zone: the earliest possible instant, 14 hours before the same time in UTC.
   ['2026-11-27T10:00:00', 7 * DAY - 14 * HOUR, 'timestamp_without_zone'],
   ['2026-11-27 10:00:00.5', 7 * DAY - 14 * HOUR + 500, 'timestamp_without_zone'],
   ['2026-11-20T11:00:00', ASSUMED, 'timestamp_without_zone'],
@@ -61,7 +61,7 @@ const TABLE: readonly [unknown, number, string][] = [
 
 type Reader = typeof readExpiresIn;
 
-/** What R14 promises of any reader: it never throws, and never answers more than 14 days or next to nothing. */
+/** Returns whether a reader keeps promise R14: it never throws and never returns more than 14 days or almost nothing. */
 function holds(read: Reader, value: unknown): boolean {
   try {
     const { lifetimeMs } = read(value, NOW);

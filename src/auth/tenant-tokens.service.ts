@@ -8,13 +8,13 @@ import { coolDownMs, planToken, type TokenRow } from './token-plan.js';
 import { TokenRenewal } from './token-renewal.service.js';
 import { TokenStore } from './token.store.js';
 
-/** How often a process looks whether the holder of the lease is done. */
+/** How often a process checks whether the holder of the lease has finished. */
 const LOOK_AGAIN_MS = 50;
-/** A refusal, and a renewal that another replica is at, are remembered this long, so that not every call asks the database. */
+/** How long a refusal, or a renewal by another replica, is remembered, so that not every call queries the database. */
 const REMEMBER_MS = 1_000;
-/** Within a trial, a token younger than this is not replaced: a refusal of it is not about its age. */
+/** Within a trial, a token younger than this is not replaced: a refusal is not due to its age. */
 const TOO_YOUNG_TO_REPLACE_MS = 5_000;
-/** Between the deadline of the holder's own call and the lapse of its lease. */
+/** Margin between the deadline of the holder's own call and the end of its lease. */
 const LEASE_MARGIN_MS = 1_000;
 
 interface HeldToken {
@@ -26,9 +26,9 @@ interface HeldToken {
 type Step = Grant | NotSent | { readonly kind: 'again' };
 
 /**
- * The tenant's token for whoever calls (interface sections 4.1 and 5). A valid one is kept in memory and costs no query. What to
- * do without one is decided from the shared row (token-plan.ts); within a process one look at the row serves all who wait, and
- * among replicas the lease in the row makes one of them act.
+ * Supplies the tenant's token to all calls (interface sections 4.1 and 5). A valid one is cached in memory and costs no query. Without one,
+ * the shared row determines the next step (token-plan.ts). Within a process one read of the row serves all waiting calls; among replicas
+ * the lease in the row lets one act.
  */
 @Injectable()
 export class TenantTokens implements BearerTokens {
@@ -48,7 +48,7 @@ export class TenantTokens implements BearerTokens {
     environment: Environment,
   ) {
     this.timeoutMs = environment.SCS_TIMEOUT_MS;
-    // A trial is a token request and a call that waits for its turn, or a call and then these; obtaining a token begins it anew.
+    // A trial is a token request and a call that waits for its turn, or a call followed by these; obtaining a token restarts the lease.
     this.trialLeaseMs = 3 * this.timeoutMs + LEASE_MARGIN_MS;
   }
 
@@ -64,7 +64,7 @@ export class TenantTokens implements BearerTokens {
 
   async renewed(refused: Grant): Promise<Grant | NotSent> {
     if (refused.trial !== undefined) return this.renewOnTrial(refused, refused.trial);
-    // Others were accepted with this token after this call left: then it is the call that is refused, not the token.
+    // Other calls were accepted with this token after this one started, so the service refuses this call, not the token.
     if (refused.generation === this.held?.grant.generation && this.acceptedAt > refused.grantedAt)
       return REFUSED;
     if (this.held?.grant.generation === refused.generation) this.held = undefined;
@@ -77,7 +77,7 @@ export class TenantTokens implements BearerTokens {
   }
 
   async refused(grant: Grant): Promise<NotSent> {
-    // A renewed token that is no trial has been accepted from somebody else meanwhile.
+    // A renewed token that is not a trial has been accepted from another call in the meantime.
     if (grant.trial === undefined) return REFUSED;
     const { trial } = grant;
     let retryAfterMs = coolDownMs(1);
@@ -105,7 +105,7 @@ export class TenantTokens implements BearerTokens {
     return trial === undefined ? undefined : this.tell(() => this.store.release(trial, REMEMBER_MS));
   }
 
-  /** What a call found out must not cost its answer when the database is away; the lease then lapses by itself. */
+  /** Saves the result of a trial. If the database is unavailable, the call still returns its response, and the lease lapses. */
   private async tell(work: () => Promise<void>): Promise<void> {
     try {
       await work();
@@ -115,7 +115,7 @@ export class TenantTokens implements BearerTokens {
   }
 
   private async acquire(): Promise<Grant | NotSent> {
-    // Long enough to outlive the lease of a replica that died, and then obtain a token here.
+    // Long enough for the lease of a dead replica to lapse and for this process to obtain a token.
     const until = monotonicMs() + 2 * this.timeoutMs + LEASE_MARGIN_MS;
     for (;;) {
       this.stepping ??= this.step().finally(() => (this.stepping = undefined));
@@ -154,7 +154,7 @@ export class TenantTokens implements BearerTokens {
     return answer;
   }
 
-  /** Undefined when the stored token cannot be decrypted any more. */
+  /** Caches the stored token; returns undefined if no key can decrypt it. */
   private hold(row: TokenRow): Grant | undefined {
     const token = this.store.open(row);
     if (token === null) return undefined;
@@ -165,7 +165,7 @@ export class TenantTokens implements BearerTokens {
     return grant;
   }
 
-  /** The token is still valid: nobody waits, and when it fails the next call tries again. */
+  /** Renews a token that is still valid: no call waits, and if it fails a later call tries again. */
   private renewBeside(held: HeldToken): void {
     held.renewAt = monotonicMs() + REMEMBER_MS;
     void (async () => {
@@ -204,7 +204,7 @@ export class TenantTokens implements BearerTokens {
     return step.kind === 'again' ? this.acquire() : step;
   }
 
-  /** `trialLeaseMs` is null outside a trial. */
+  /** Obtains a token under the lease. `trialLeaseMs` is null outside a trial. */
   private async obtain(row: TokenRow, lease: string, trialLeaseMs: number | null): Promise<Step> {
     const renewal = await this.renewal.obtain(row, lease, trialLeaseMs);
     if (renewal.kind !== 'obtained') return renewal.kind === 'not_sent' ? renewal : { kind: 'again' };

@@ -1,6 +1,6 @@
 import type { EncryptedColumn } from '../platform/crypto/re-encryption.store.js';
 
-/** What the ciphertext of a token is bound to. */
+/** Returns the context to which the ciphertext of a token is bound. */
 export const tokenContext = (name: string) => `remote_tokens/${name}/token`;
 
 /** The access tokens for the remote service. */

@@ -30,7 +30,7 @@ const NEW = {
   renewInMs: null,
   expiresInMs: null,
 };
-/** As a 401 leaves it: without the token that was refused. */
+/** The row after a 401: the refused token is removed. */
 const SUSPECTED = { ...VALID, rejected: true, tokenCiphertext: null };
 
 const TABLE: readonly [string, TokenRow, TokenPlan][] = [

@@ -23,11 +23,11 @@ export type Renewal =
       readonly generation: number;
       readonly renewInMs: number;
     }
-  /** It took longer than the lease, and another replica has acted meanwhile. */
+  /** The request took longer than the lease, and another replica has acted in the meantime. */
   | { readonly kind: 'lease_lost' }
   | NotSent;
 
-/** Asks for a token and saves what came of it, for whoever holds the lease of the row. */
+/** Requests a token and saves the result, on behalf of the holder of the row's lease. */
 @Injectable()
 export class TokenRenewal {
   private readonly logger = new Logger('Auth');
@@ -46,7 +46,7 @@ export class TokenRenewal {
     };
   }
 
-  /** `trialLeaseMs` is null outside a trial. */
+  /** Obtains and saves a token. `trialLeaseMs` is null outside a trial. */
   async obtain(row: TokenRow, lease: string, trialLeaseMs: number | null): Promise<Renewal> {
     const sent = await this.remote.send(tokenRequest(this.credentials));
     this.drift.examine('token', sent, TOKEN_ANSWER);
@@ -90,7 +90,10 @@ export class TokenRenewal {
   }
 }
 
-/** OAuth answers wrong credentials with 401 or 400 (RFC 6749, section 5.2); a 404 or 405 is about the address. */
+/**
+ * Returns whether the credentials are at fault. OAuth responds to wrong ones with 401 or 400 (RFC 6749, section 5.2); a 404 or 405 concerns
+ * the address.
+ */
 function isAboutCredentials(outcome: Outcome<Token>): boolean {
   if (outcome.kind === 'not_sent') return outcome.reason === 'credentials_rejected';
   return outcome.kind === 'rejected' && outcome.status === 400;

@@ -10,16 +10,16 @@ export interface TenantCredentials {
   readonly scope: string;
 }
 
-/** An access token as the service gave it, and for how long we take it as valid. */
+/** An access token as received, and how long it counts as valid. */
 export interface Token {
   readonly value: string;
-  /** Whatever the service said; the header is `Bearer` all the same. */
+  /** As received; the header is always `Bearer`. */
   readonly tokenType: string | null;
   readonly expiresInRaw: string | null;
   readonly life: TokenLife;
 }
 
-/** Interface section 2.2. What `expires_in` is, the interface leaves open: see findTokenDrift. */
+/** Interface section 2.2. The interface is ambiguous about `expires_in`: see findTokenDrift. */
 export const TOKEN_ANSWER: DocumentedFields = {
   access_token: 'string',
   expires_in: 'anything',
@@ -27,10 +27,10 @@ export const TOKEN_ANSWER: DocumentedFields = {
 };
 const SAMPLE_TOKEN_TYPE = 'pvcurtailment';
 
-/** Characters that can stand in a header, and a length that the header of a usual server holds. */
+/** Characters allowed in a header, and a length that typical servers accept. */
 const HEADER_SAFE = /^[\x21-\x7e]{1,8000}$/;
 
-/** Interface section 4.1. */
+/** Returns the token request (interface section 4.1). */
 export function tokenRequest({ clientId, clientSecret, scope }: TenantCredentials): RemoteRequest {
   const form = { grant_type: 'client_credentials', client_id: clientId, client_secret: clientSecret, scope };
   return {
@@ -42,7 +42,7 @@ export function tokenRequest({ clientId, clientSecret, scope }: TenantCredential
   };
 }
 
-/** Interface section 2.2. Throws UnreadableAnswer; `expires_in` alone never makes a token unreadable. */
+/** Reads the response (interface section 2.2). Throws UnreadableAnswer, but never because of `expires_in`. */
 export function readTokenResponse(answer: RemoteAnswer, receivedAt: Date): Token {
   const fields = readObject(answer.body);
   const value = fields.access_token;
@@ -58,7 +58,10 @@ export function readTokenResponse(answer: RemoteAnswer, receivedAt: Date): Token
   };
 }
 
-/** Whether the token comes in another form than the interface shows (a timestamp) or describes (seconds). */
+/**
+ * Returns the drift of a token whose form the interface neither shows (a timestamp) nor describes (seconds), or whose token_type differs
+ * from the sample.
+ */
 export function findTokenDrift({ tokenType, life }: Token): Drift[] {
   const drifts: Drift[] = [];
   if (life.reading !== 'timestamp' && life.reading !== 'seconds')

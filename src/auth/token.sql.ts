@@ -1,6 +1,6 @@
 import type { Statement } from '../platform/database/database.js';
 
-/** Milliseconds from now, by the clock that all replicas share. */
+/** SQL for the milliseconds from now, by the clock of the database, which all replicas share. */
 const msUntil = (column: string): string =>
   `(extract(epoch FROM ${column} - clock_timestamp()) * 1000)::float8`;
 const msFromNow = (parameter: string): string =>
@@ -23,8 +23,8 @@ export const FIND: Statement = {
     FROM remote_tokens WHERE name = 'tenant'`,
 };
 
-// One winner, whoever asks: the row lock makes the second UPDATE read the lease of the first. A row that was renewed since it
-// was read has another generation, so a late claim finds nothing to do. The wait after a failure binds only those who would
+// Exactly one claim wins: the row lock makes a second UPDATE see the lease of the first. A row renewed since it was read has another
+// generation, so a late claim matches nothing. The wait after a failure applies only to processes with the same credentials, which would
 // fail the same way.
 export const CLAIM: Statement = {
   name: 'token_claim',
@@ -35,7 +35,8 @@ export const CLAIM: Statement = {
     RETURNING 1`,
 };
 
-// A trial ($8 is its lease) goes on: until the service has accepted the new token, only the holder of the lease may use it.
+// During a trial ($8 is its lease in milliseconds) the lease continues: until the service accepts the new token, only the holder of the
+// lease may use it.
 export const SAVE: Statement = {
   name: 'token_save',
   text: `
@@ -50,8 +51,8 @@ export const SAVE: Statement = {
     RETURNING generation::float8 AS "generation"`,
 };
 
-// Credentials that are refused while an older token is still valid stop nobody before it expires. Within a trial, `failures`
-// counts refusals alone: an endpoint that is down says nothing of the credentials.
+// If the service rejects the credentials while an older token is still valid, calls continue until that token expires. During a trial,
+// `failures` counts only refusals: an endpoint that is down says nothing about the credentials.
 export const FAIL: Statement = {
   name: 'token_fail',
   text: `
@@ -68,7 +69,7 @@ export const FAIL: Statement = {
     RETURNING rejected_at IS NOT NULL AND failures > 0 AS "rejected"`,
 };
 
-// The condition on the generation makes 200 late refusals of one token a single event.
+// The condition on the generation turns 200 late refusals of one token into a single update.
 export const SUSPECT: Statement = {
   name: 'token_suspect',
   text: `

@@ -28,12 +28,12 @@ export interface TokenStatusRow {
 }
 
 /**
- * The tenant's token, one encrypted row that all replicas share; every time in it is the database's. What it makes of the
- * credentials is announced in the same transaction: see rejectCredentials.
+ * The tenant's token, one encrypted row shared by all replicas; all its times are the database's. Changes in the acceptance of the
+ * credentials are announced in the same transaction: see rejectCredentials.
  */
 @Injectable()
 export class TokenStore {
-  /** Tells tokens of other credentials apart without saying anything of ours. */
+  /** Distinguishes tokens of other credentials without revealing ours. */
   private readonly fingerprint: string;
 
   constructor(
@@ -55,7 +55,7 @@ export class TokenStore {
     return this.read();
   }
 
-  /** The token of a row, or null when no key opens it any more: then it has to be obtained anew. */
+  /** Returns the token of a row, or null if no key decrypts it: then a new token must be obtained. */
   open(row: TokenRow): string | null {
     if (row.tokenCiphertext === null) return null;
     try {
@@ -66,14 +66,14 @@ export class TokenStore {
     }
   }
 
-  /** The lease, or null when another was faster or the row has changed since it was read. */
+  /** Claims the lease; returns null if another process was faster or the row has changed since it was read. */
   async claimLease(row: TokenRow, leaseMs: number): Promise<string | null> {
     const lease = randomUUID();
     const claimed = await this.database.query(CLAIM, [lease, leaseMs, row.generation, this.fingerprint]);
     return claimed.length > 0 ? lease : null;
   }
 
-  /** The new generation, or null when the lease was lost. On trial, the lease goes on for `leaseMs` more. */
+  /** Saves a token and returns its generation, or null if the lease was lost. On trial, the lease is renewed for `trialLeaseMs`. */
   async save(
     lease: string,
     token: Token,
@@ -96,7 +96,7 @@ export class TokenStore {
     });
   }
 
-  /** No token could be obtained. `rejected`: because of the credentials; it counts only once no valid token is left. */
+  /** Records that no token could be obtained. `rejected`: because of the credentials, which counts only once no valid token is left. */
   async fail(lease: string, error: string, waitMs: number, rejected: boolean): Promise<void> {
     await this.database.transaction(async (tx) => {
       const values = [lease, error, waitMs, rejected, this.fingerprint];
@@ -105,7 +105,10 @@ export class TokenStore {
     });
   }
 
-  /** The service refused the token of this generation; does nothing when there is a newer one, or it is known already. */
+  /**
+   * Records that the service refused the token of this generation. Does nothing if there is a newer token or the refusal is already
+   * recorded.
+   */
   async suspect(generation: number): Promise<void> {
     await this.database.query(SUSPECT, [generation, this.fingerprint]);
   }
@@ -124,7 +127,7 @@ export class TokenStore {
     });
   }
 
-  /** The trial found nothing out; the next may begin after `waitMs`. */
+  /** Releases the lease of a call without a result; the next attempt may start after `waitMs`. */
   async release(lease: string, waitMs: number): Promise<void> {
     await this.database.query(RELEASE, [lease, waitMs]);
   }

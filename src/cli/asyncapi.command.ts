@@ -9,14 +9,14 @@ const ROOT = new URL('../../', import.meta.url);
 
 const asJson = (document: object) => `${JSON.stringify(document, null, 2)}\n`;
 
-/** What is written from the schemas of the events, by path; the page keeps what a person has written around them. */
+/** Generators of the files made from the event schemas, by path. On the page, text written by people is kept. */
 const FILES: Readonly<Record<string, (current: string) => string>> = {
   'asyncapi.json': () => asJson(asyncapiDocument()),
   'docs/events.schema.json': () => asJson(schemaDocument()),
   'docs/events.md': withSchemas,
 };
 
-/** `asyncapi` writes the files from the catalogue of events; `asyncapi --check` only says whether they are so. */
+/** `asyncapi` writes the files from the catalogue of events; `asyncapi --check` only reports whether they are up to date. */
 export function asyncapiCommand(): Command {
   return new Command('asyncapi')
     .description(`write ${Object.keys(FILES).join(', ')} from the catalogue of events`)

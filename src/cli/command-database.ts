@@ -1,12 +1,12 @@
 import { Database } from '../platform/database/database.js';
 import type { Environment } from '../platform/env/environment.js';
 
-/** How the audit log and `created_by` name whoever has a shell on the server. */
+/** The actor in the audit log and in `created_by` for commands run in a shell on the server. */
 export const ACTOR = 'cli';
 
 export type ReadEnvironment = () => Promise<Environment> | Environment;
 
-/** Does the work of a command on the database that the environment names. */
+/** Runs the work of a command on the database of the environment. */
 export async function withDatabase(
   readEnvironment: ReadEnvironment,
   work: (database: Database, environment: Environment) => Promise<void>,

@@ -7,8 +7,8 @@ import { findRunningService } from '../platform/local/running-service.js';
 import { SANDBOX_CREDENTIALS } from '../platform/local/sandbox.js';
 
 /**
- * The configuration a command works with: the variables that are set; where they leave out the database, that of the service
- * that runs in this folder; where none runs, the embedded one, for as long as the command takes.
+ * Provides the configuration of a command: the variables that are set. If they lack the database, it uses that of the service running in
+ * this folder; if none runs, it starts the embedded one for the duration of the command.
  */
 export class CommandEnvironment {
   private local: LocalServices | undefined;
@@ -25,7 +25,7 @@ export class CommandEnvironment {
   }
 
   private async fill(): Promise<EnvironmentSource> {
-    // A command never polls or runs jobs: that is the service's.
+    // A command never polls or runs jobs; only the service does.
     const own = { ...this.variables, ROLE: 'api' };
     if (this.variables.NODE_ENV === 'production') return own;
     const running = await findRunningService(this.folder);

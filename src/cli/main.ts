@@ -29,7 +29,7 @@ const program = new Command('npm run cli --')
 try {
   await printVisibly(program).parseAsync();
 } catch (error) {
-  // A configuration, a database that is away: for people. Anything else is a bug, and its stack is what is needed.
+  // A faulty configuration or an unreachable database is reported by its message. Any other error is a bug, for which the stack is needed.
   const isKnown = error instanceof ConfigurationError || (error instanceof Error && 'code' in error);
   printFault(isKnown ? error.message : inspect(error));
   process.exitCode = 1;

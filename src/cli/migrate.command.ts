@@ -3,7 +3,7 @@ import { migrate } from '../platform/database/migrate.js';
 import type { ReadEnvironment } from './command-database.js';
 import { print } from './print.js';
 
-/** `migrate`: what the start of the service does as well, for those who want it done before. */
+/** `migrate`: applies the migrations before the service starts, which would otherwise apply them. */
 export function migrateCommand(readEnvironment: ReadEnvironment): Command {
   return new Command('migrate')
     .description('bring the schema of the database up to date')

@@ -14,7 +14,7 @@ const ROOT = new URL('../../', import.meta.url);
 const DOCUMENT = new URL('openapi.json', ROOT);
 const EXAMPLES = new URL('docs/examples.json', ROOT);
 
-/** Nothing is reached with these: the application is put together and never started. */
+/** Never used for a connection: the application is assembled but not started. */
 const PLACEHOLDERS = {
   DATABASE_URL: 'postgresql://nowhere.invalid/none',
   SCS_BASE_URL: 'https://nowhere.invalid',
@@ -26,7 +26,7 @@ const PLACEHOLDERS = {
   LOG_FORMAT: 'pretty',
 };
 
-/** `openapi` writes openapi.json from the controllers and docs/examples.json; `openapi --check` only says whether it is so. */
+/** `openapi` writes openapi.json from the controllers and docs/examples.json; `openapi --check` only reports whether it is up to date. */
 export function openapiCommand(): Command {
   return new Command('openapi')
     .description('write openapi.json from the controllers and the recorded examples')

@@ -17,7 +17,7 @@ import type { Database } from '../platform/database/database.js';
 import { ACTOR, withDatabase, type ReadEnvironment } from './command-database.js';
 import { print, printError } from './print.js';
 
-/** Everything that is stored encrypted. */
+/** All encrypted columns. */
 const ENCRYPTED: readonly EncryptedColumn[] = [
   START_URLS,
   TOKENS,
