@@ -13,7 +13,7 @@ import { RemoteModule } from './remote/remote.module.js';
 import { StatusModule } from './status/status.module.js';
 import { UsersModule } from './users/users.module.js';
 
-/** The import list is the architecture; who may use whom stands in .dependency-cruiser.cjs. */
+/** The import list is the architecture; .dependency-cruiser.cjs says which module may import which. */
 @Module({})
 export class AppModule {
   static forRoot(environment: Environment): DynamicModule {

@@ -7,7 +7,7 @@ import { createHttpAdapter } from './platform/http/http-adapter.js';
 import { refuseApi } from './platform/http/refuse-api.js';
 import type { ServiceLogger } from './platform/logging/service-logger.js';
 
-/** The application, complete but not listening: for `main` and for tests alike. */
+/** Creates the complete application, not listening yet, for `main` and for tests. */
 export async function createApp(
   module: DynamicModule,
   environment: Environment,
@@ -17,7 +17,7 @@ export async function createApp(
   const app = await NestFactory.create<NestFastifyApplication>(module, createHttpAdapter(TRUSTED_PROXIES), {
     bodyParser: false,
     logger,
-    // Who starts us stops the local services and says what was wrong; Nest would end the process.
+    // The caller stops the local services and reports the fault; Nest would end the process.
     abortOnError: false,
   });
   configureHttp(app);

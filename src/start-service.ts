@@ -18,12 +18,12 @@ import { visibleLines } from './platform/redaction/visible-text.js';
 import { Shutdown } from './platform/shutdown/shutdown.js';
 import { stopOnSignals } from './platform/shutdown/signals.js';
 
-/** Requests that still run then are cut off, so that what comes after them has time to stop in order. */
+/** After this long, requests still running are cut off, so that the later steps have time to stop in order. */
 const DRAIN_MS = 3_000;
 
 /**
- * The life of the process, from its environment to its end. A parent that started it with a channel is told
- * `{ type: 'ready', url }`.
+ * Runs the service, from its environment to the end of the process. A parent that started it with a channel receives `{ type: 'ready', url
+ * }`.
  */
 export async function startService(variables: EnvironmentSource, dataFolder: string): Promise<void> {
   const shutdown = new Shutdown((line) => console.error(visibleLines(line)), process.exit);
@@ -88,7 +88,7 @@ async function drain(app: NestFastifyApplication): Promise<void> {
   clearTimeout(cut);
 }
 
-/** The first is an orderly stop: what others have under way is not at fault, and a registration that is cut off needs a person. */
+/** Stops in order at the first error: other requests are not at fault, and a registration that is cut off needs a person. */
 function stopOnErrors(logger: ServiceLogger, shutdown: Shutdown): void {
   let isFirst = true;
   const end = (kind: string) => (error: unknown) => {
@@ -96,7 +96,7 @@ function stopOnErrors(logger: ServiceLogger, shutdown: Shutdown): void {
       `${kind}: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`,
       'Process',
     );
-    // Then not even stopping can be relied on. Transactions roll back, leases lapse, and our children see us go.
+    // After a second error an orderly stop is unreliable. Transactions roll back, leases lapse, and our children notice that we are gone.
     if (!isFirst) process.exit(1);
     isFirst = false;
     void shutdown.run(1);

@@ -17,5 +17,5 @@ export const FIND_ERASURE: Statement = {
     FROM erasures WHERE user_id = $1`,
 };
 
-/** The database's clock, asked once everything is held: what waited for the locks is not younger than the erasure. */
+/** Returns the database's clock, read after all locks are taken, so that rows which waited for the locks are older than the erasure. */
 export const NOW: Statement = { name: 'erasures.now', text: 'SELECT clock_timestamp() AS now' };

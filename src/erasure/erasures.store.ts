@@ -9,7 +9,7 @@ import { Problem } from '../platform/problem/problem.js';
 import { eraseUser, findReference, holdPerson, type HeldPerson } from '../users/user/erase-user.sql.js';
 import { FIND_ERASURE, INSERT_ERASURE, NOW } from './erasures.sql.js';
 
-/** What was erased of whom, in numbers. */
+/** Whose data were erased, and how much, in numbers. */
 export interface Erasure {
   readonly id: string;
   readonly userId: string | null;
@@ -20,8 +20,8 @@ export interface Erasure {
 const NO_SESSIONS: ErasedSessions = { sessionIds: [], observations: 0, inverters: 0, events: [] };
 
 /**
- * Erases a person: every module empties its own tables, in one transaction, with the events that say so. Both methods throw Problem
- * not_found, or registration_conflict while a registration of theirs is being sent.
+ * Erases a person: every module clears its own tables, in one transaction, with the events that announce it. Both methods throw Problem
+ * not_found, or registration_conflict while a registration of the person is being sent.
  */
 @Injectable()
 export class ErasuresStore {
@@ -30,18 +30,18 @@ export class ErasuresStore {
     private readonly auditLog: AuditLog,
   ) {}
 
-  /** May be repeated: an erased user answers the same receipt, whatever has become of its reference since. */
+  /** Erases a user. Repeatable: an erased user returns the same receipt, whatever has happened to its reference since. */
   async eraseUser(userId: string, actor: string): Promise<Erasure> {
     return this.database.transaction(async (tx) => {
       const reference = await findReference(tx, userId);
       if (reference === undefined) throw new Problem('not_found', `There is no user ${userId}`);
       const person = reference === null ? null : await holdPerson(tx, reference);
-      // Another request may have erased it while this one waited, and the reference may have been registered anew.
+      // Another request may have erased the user while this one waited, and the reference may have been registered again.
       return person?.userId === userId ? this.erase(tx, person, actor) : getErasure(tx, userId);
     });
   }
 
-  /** Whoever has this reference now, also where no registration of theirs has become a user. */
+  /** Erases the person who has this reference now, even if none of the registrations has become a user. */
   async eraseReference(tenantReference: string, actor: string): Promise<Erasure> {
     return this.database.transaction(async (tx) => {
       const person = await holdPerson(tx, tenantReference);
@@ -80,7 +80,7 @@ export class ErasuresStore {
 function refuseWhileSent({ registrations }: HeldPerson): void {
   const sent = registrations.find(({ isBeingSent }) => isBeingSent);
   if (sent === undefined) return;
-  // Its answer would name a user at the remote service that is known nowhere else.
+  // The response of that request would name a remote user that nothing else here refers to.
   throw new Problem(
     'registration_conflict',
     `Registration ${sent.id} is being sent at the moment; erase once its answer is known`,

@@ -3,7 +3,7 @@ import type { Gauge } from 'prom-client';
 import { Metrics } from '../platform/metrics/metrics.js';
 import { StatusStore, type Backlog } from './status.store.js';
 
-/** Whatever of a backlog is a number. */
+/** The names of a backlog's numeric fields. */
 type Figure = { [K in keyof Backlog]: Backlog[K] extends number ? K : never }[keyof Backlog];
 
 const KINDS = [
@@ -18,7 +18,7 @@ const KINDS = [
 
 type Kind = (typeof KINDS)[number];
 
-/** What waits in the whole deployment, as metrics: every replica shows the same. */
+/** Exposes the backlog of the whole deployment as metrics: every replica shows the same. */
 @Injectable()
 export class BacklogMetrics {
   private readonly logger = new Logger(BacklogMetrics.name);
@@ -44,12 +44,12 @@ export class BacklogMetrics {
 
   private async fill(gauge: Gauge<'what'>, nameOf: (kind: Kind) => Figure): Promise<void> {
     const backlog = await this.read();
-    // Without the database nothing is shown here: an old figure would be a wrong one, and the other metrics matter all the more.
+    // If the database is unreachable, shows no figures: old ones would be wrong. The other metrics must still be readable.
     gauge.reset();
     if (backlog !== null) for (const kind of KINDS) gauge.set({ what: kind.what }, backlog[nameOf(kind)]);
   }
 
-  /** One reading serves both gauges, which are collected at the same time. */
+  /** Reads once for both gauges, which are collected at the same time. */
   private read(): Promise<Backlog | null> {
     this.reading ??= this.store
       .readBacklog()

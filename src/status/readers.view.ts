@@ -123,5 +123,5 @@ export function toReadersView(backlog: Backlog, openStreams: number): ReadersVie
   };
 }
 
-// JSON holds times as text, and not as the rest of the answer writes them.
+// JSON holds times in PostgreSQL's text format, which differs from that of the rest of the response.
 const asDate = (text: string | null): Date | null => (text === null ? null : new Date(text));

@@ -17,8 +17,8 @@ export class StatusController {
     private readonly streams: OpenStreams,
   ) {}
 
-  // onboarding:read, not admin: an app that shows sessions to people has to know whether what it shows is fresh, and nothing here
-  // is about a person or opens anything.
+  // onboarding:read, not admin: an app that shows sessions to people needs to know whether they are up to date, and nothing here is
+  // personal or secret.
   @Get()
   @RequireScope('onboarding:read')
   @ApiOperation({

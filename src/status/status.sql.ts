@@ -1,10 +1,10 @@
 import type { Statement } from '../platform/database/database.js';
 
 /**
- * How far behind we are, by the database's clock. Every part is a range of an index that holds only what waits, so the cost
- * grows with the backlog and not with the history; only `watched` counts a whole (narrow) table.
+ * Measures the backlog by the database's clock. Every part is a range of an index with only the waiting rows, so the cost grows with the
+ * backlog, not with the history; only `watched` counts a whole (narrow) table.
  *
- * Overdue is what the poller's claim would take: due, and not being read now (its batch is gone or was never there).
+ * Overdue sessions are those that the poller's claim would take: due, and not being read now (their batch is gone or never existed).
  */
 export const READ_BACKLOG: Statement = {
   name: 'status.backlog',
@@ -63,7 +63,7 @@ export const READ_BACKLOG: Statement = {
     FROM overdue, reading, unsequenced, deliveries, endpoints, webhooks, broker, open`,
 };
 
-/** What all replicas together know of the remote service. */
+/** Reads what all replicas together know about the remote service. */
 export const READ_SHARED_REMOTE: Statement = {
   name: 'status.remote',
   text: `

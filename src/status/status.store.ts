@@ -2,12 +2,12 @@ import { Injectable } from '@nestjs/common';
 import { Database } from '../platform/database/database.js';
 import { READ_BACKLOG, READ_SHARED_REMOTE } from './status.sql.js';
 
-/** What waits, in the whole deployment; ages in seconds, 0 where nothing waits. */
+/** The backlog of the whole deployment; ages in seconds, 0 if nothing waits. */
 export interface Backlog {
   readonly watched: number;
   readonly overdue: number;
   readonly oldestOverdueSeconds: number;
-  /** Sessions and batches that workers hold now, and batches whose worker let its lease run out. */
+  /** Sessions and batches that workers have claimed now, and batches whose lease has lapsed. */
   readonly reading: number;
   readonly batches: number;
   readonly abandonedBatches: number;
@@ -25,7 +25,7 @@ export interface Backlog {
   readonly webhooksUndelivered: number;
   readonly webhooksFailing: number;
   readonly oldestWebhookSeconds: number;
-  /** Null where no process has ever had a broker. */
+  /** Null if no process has ever had a broker. */
   readonly broker: BrokerPlace | null;
   readonly unpublished: number;
   readonly oldestUnpublishedSeconds: number;
@@ -38,13 +38,13 @@ export interface Backlog {
 export interface BrokerPlace {
   readonly kind: string;
   readonly isPublishing: boolean;
-  /** ISO 8601, as JSON has it. */
+  /** ISO 8601, as in JSON. */
   readonly publishedAt: string | null;
   readonly failingSince: string | null;
   readonly lastError: string | null;
 }
 
-/** What all replicas together know of the remote service. */
+/** What all replicas together know about the remote service. */
 export interface SharedRemote {
   readonly degraded: readonly {
     readonly operation: string;
@@ -52,7 +52,7 @@ export interface SharedRemote {
     readonly since: Date;
     readonly reason: string;
   }[];
-  /** In how many ways its answers differ from the interface. */
+  /** The number of ways in which its responses differ from the interface. */
   readonly contractDrift: number;
 }
 
@@ -67,7 +67,7 @@ export class StatusStore {
 
   async readSharedRemote(): Promise<SharedRemote> {
     const [row] = await this.database.query<SharedRemote>(READ_SHARED_REMOTE);
-    // JSON holds times as text, and not as the rest of the answer writes them.
+    // JSON holds times in PostgreSQL's text format, which differs from that of the rest of the response.
     return { ...row!, degraded: row!.degraded.map((each) => ({ ...each, since: new Date(each.since) })) };
   }
 }
