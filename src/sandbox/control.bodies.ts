@@ -5,7 +5,7 @@ interface Rule {
   readonly holds: (value: unknown) => boolean;
 }
 
-/** What the fields of a body may be; those named in `needs` have to be there, others are refused. */
+/** The allowed fields of a body; those named in `needs` are required, and all others are refused. */
 interface BodyShape {
   readonly fields: Readonly<Record<string, Rule>>;
   readonly needs?: readonly string[];
@@ -15,7 +15,7 @@ export class BadBody extends Error {
   readonly statusCode = 400;
 }
 
-/** A misspelt field is an error and not ignored, and "1" is not 1: what a test scripts is what it gets. */
+/** Reads a body; throws BadBody. A misspelt field is an error, and "1" is not 1, so that a test gets exactly what it scripts. */
 export const readBody = <T>(body: unknown, { fields, needs = [] }: BodyShape): T => {
   const given = body ?? {};
   if (!isObject(given)) throw new BadBody('the body must be a JSON object');

@@ -8,13 +8,13 @@ import { sessionControl } from './session-control.routes.js';
 import type { Settings } from './settings.js';
 import { userTimestamp } from './wire.js';
 
-/** What tests and demos use to make the remote side do things. JSON, no key, this machine only. */
+/** The API with which tests and demos control the remote side. JSON, no key, this machine only. */
 export const control =
   (sandbox: Sandbox): FastifyPluginAsync =>
   async (app) => {
     const { state, faults, ledger } = sandbox;
     app.addHook('onRequest', onlyFromHere);
-    // A POST with a JSON content type and nothing in it is an ordinary call here.
+    // Here a POST with a JSON content type and an empty body is valid.
     app.removeContentTypeParser('application/json');
     app.addContentTypeParser('application/json', { parseAs: 'string' }, (_request, body, done) => {
       try {
@@ -66,7 +66,7 @@ export const control =
     });
   };
 
-/** A user with one grid location and an open session, made without a request and so without an entry in the ledger. */
+/** Creates a user with one grid location and an open session, without a request and so without an entry in the ledger. */
 const seedUser = ({ state, settings }: Sandbox): object => {
   const now = Date.now();
   const { sessionLifetimeMs: lifetimeMs, scenario, speed } = settings();

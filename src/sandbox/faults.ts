@@ -1,7 +1,7 @@
 import type { Operation } from './ledger.js';
 import type { Answer } from './wire.js';
 
-/** What becomes of the answer of a request that a fault has met. */
+/** How a fault alters the response to a request. */
 export type Behaviour =
   | { readonly kind: 'delay' }
   | { readonly kind: 'hold' }
@@ -20,13 +20,13 @@ export type Behaviour =
 export interface FaultScript {
   readonly kind: Exclude<Behaviour['kind'], 'answer'> | 'answer' | 'redirect' | 'too_many_requests' | 'html';
   readonly operation?: Operation | 'any';
-  /** Only requests whose path or body contains this text: an id, a tenantReference, an EAN. */
+  /** Matches only requests whose path or body contains this text: an id, a tenantReference, an EAN. */
   readonly contains?: string;
-  /** How many matching requests pass before the first is met. */
+  /** How many matching requests pass before the first one is affected. Default: 0. */
   readonly skip?: number;
-  /** How many requests are met; null goes on until the faults are cleared. */
+  /** How many requests are affected; null until the faults are cleared. Default: 1. */
   readonly times?: number | null;
-  /** Whether the request has its effect nevertheless, before anything else happens to it. */
+  /** Whether the request still has its effect, before the fault applies. Default: see HAS_EFFECT. */
   readonly effect?: boolean;
   readonly delayMs?: number;
   readonly status?: number;
@@ -53,11 +53,11 @@ export interface Fault {
   skip: number;
   left: number | null;
   used: number;
-  /** Who waits to be released. */
+  /** Releases each request that is held. */
   readonly held: Set<() => void>;
 }
 
-/** Unless the script says otherwise: what only disturbs the real answer needs one, what replaces it has no effect. */
+/** Default of `effect`: faults that only disturb the real response need the effect; faults that replace it have none. */
 const HAS_EFFECT: Record<Behaviour['kind'], boolean> = {
   delay: true,
   hold: true,
@@ -90,7 +90,7 @@ export class Faults {
     return fault;
   }
 
-  /** The first fault that is meant for this request; it has then been used once more. */
+  /** Returns the first fault that matches this request and counts one use of it. */
   take(operation: Operation, path: string, body: unknown): Fault | null {
     for (const fault of this.#faults) {
       if (fault.left === 0) continue;
@@ -120,7 +120,7 @@ export class Faults {
     return this.#faults.map(describeFault);
   }
 
-  /** Lets all go that are held, too. */
+  /** Removes all faults and releases the requests that they hold. */
   clear(): void {
     for (const fault of this.#faults) release(fault);
     this.#faults = [];
@@ -139,7 +139,7 @@ export const describeFault = (fault: Fault): object => ({
   holding: fault.held.size,
 });
 
-/** @returns how many requests were held */
+/** Releases the requests that a fault holds; returns how many. */
 export const release = (fault: Fault): number => {
   const held = [...fault.held];
   fault.held.clear();

@@ -2,7 +2,7 @@ import { markup, page, type Html } from './markup.js';
 import type { Session } from './session.js';
 import type { User } from './state.js';
 
-/** More than that nobody plays with by hand. */
+/** A person works with fewer than this by hand. */
 const SHOWN = 100;
 
 export const indexPage = (users: readonly User[], sessions: readonly Session[]): Html =>

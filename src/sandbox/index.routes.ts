@@ -4,7 +4,7 @@ import { onlyFromHere } from './loopback.js';
 import type { Sandbox } from './server.js';
 import { applyChange, completeFlow, type Session } from './session.js';
 
-/** What the buttons of the index page do. */
+/** The actions of the buttons on the index page. */
 const PLAY: Readonly<Record<string, (session: Session, now: number) => void>> = {
   complete: (session, now) => completeFlow(session, now, { afterMs: null, inverters: 0 }),
   online: (session, now) => applyChange(session, { do: 'online', inverters: 1, finished: true }, now),
@@ -13,7 +13,7 @@ const PLAY: Readonly<Record<string, (session: Session, now: number) => void>> = 
   delete: (session, now) => applyChange(session, { do: 'delete' }, now),
 };
 
-/** The page for a person who plays, with a button for what can happen to a session. */
+/** Serves the index page, with a button for each change that can happen to a session. */
 export const index =
   ({ state }: Sandbox): FastifyPluginAsync =>
   async (app) => {

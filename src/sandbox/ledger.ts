@@ -5,7 +5,7 @@ interface UserEffect {
   readonly userId: string;
   readonly tenantReference: string;
   readonly eans: readonly string[];
-  /** The request as it came, so that its bytes can be compared. */
+  /** The request as received, so that its bytes can be compared. */
   readonly body: string;
 }
 
@@ -30,7 +30,7 @@ interface RequestRecord {
 
 const RECENT_REQUESTS = 2_000;
 
-/** What really happened here, whatever the client was told: the ground truth of the tests. It is not kept over a restart. */
+/** Records what really happened, whatever response the client got: the ground truth of the tests. A restart clears it. */
 export class Ledger {
   #users: UserEffect[] = [];
   #sessions: SessionEffect[] = [];
@@ -59,7 +59,7 @@ export class Ledger {
     this.#turnedAway += 1;
   }
 
-  /** @returns what to call once the answer is out or the connection gone, with the status if there was one */
+  /** Records a request. Returns a function to call when the response is sent or the connection lost, with the status if there was one. */
   requestArrived(
     operation: Operation,
     route: string,
@@ -84,7 +84,7 @@ export class Ledger {
     };
   }
 
-  /** Requests in flight go on being counted: only what is past is forgotten. */
+  /** Forgets past requests; those in flight still count. */
   clear(): void {
     this.#users = [];
     this.#sessions = [];
@@ -97,7 +97,7 @@ export class Ledger {
     this.#oldest = 0;
   }
 
-  /** The last requests, oldest first. */
+  /** Returns the last requests, oldest first. */
   recentRequests(): readonly RequestRecord[] {
     return [...this.#recent.slice(this.#oldest), ...this.#recent.slice(0, this.#oldest)];
   }

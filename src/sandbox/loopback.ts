@@ -1,8 +1,8 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 
 /**
- * The control API and the index page have no key, so only this machine may use them, and no page of another site that the
- * person here happens to have open.
+ * Refuses requests from other machines, and those from pages of other sites open in a browser here. The control API and the index page have
+ * no key.
  */
 export const onlyFromHere = async (
   request: FastifyRequest,
@@ -18,8 +18,8 @@ export const onlyFromHere = async (
 const LOOPBACK_NAME = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/;
 
 /**
- * Refuses every request whose Host is neither a name of the loopback nor one of `others` (in lower case, without a port). A page of
- * another site can point a name of its own at this machine (DNS rebinding), and is then of the same origin; its Host still is that name.
+ * Refuses every request whose Host is neither a name of the loopback nor one of `others` (in lower case, without a port). A page of another
+ * site can point its own name at this machine (DNS rebinding) and is then of the same origin, but its Host is still that name.
  */
 export const onlyTo =
   (others: readonly string[]) =>

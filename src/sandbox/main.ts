@@ -24,7 +24,7 @@ const readPort = (): number | null => {
   return fail(`SANDBOX_PORT must be a port from 0 to 65535 (0 takes a free one), not "${env.SANDBOX_PORT}"`);
 };
 
-/** The address that it is told to listen on is one of its names too. */
+/** Returns the configured names and the address that the sandbox listens on. */
 const readAllowedHosts = (): string[] => {
   const listed = env.SANDBOX_ALLOWED_HOSTS ? env.SANDBOX_ALLOWED_HOSTS.split(',') : [];
   const names = listed.map((name) => name.trim().toLowerCase());
@@ -40,17 +40,17 @@ const flush = env.SANDBOX_STATE_FILE
   ? keepInFile(sandbox.state, env.SANDBOX_STATE_FILE, say)
   : () => undefined;
 
-// Nothing here needs draining: what is in flight is a test's or a demo's, and its client knows lost answers.
+// No draining: requests in flight belong to tests or demos, whose clients can handle lost responses.
 const stop = (): void => {
   flush();
   process.exit(0);
 };
 process.on('SIGINT', stop);
 process.on('SIGTERM', stop);
-// A parent that was killed cannot stop its child, but its end of the channel closes with it.
+// A killed parent cannot stop its child, but its end of the channel closes.
 process.on('disconnect', stop);
 
-/** A port that was asked for is taken or fails; the default one gives way to a free one. */
+/** Listens. If a port set by the user is taken, fails; if the default port is taken, uses a free one. */
 const listen = async (): Promise<void> => {
   const asked = readPort();
   try {

@@ -1,9 +1,9 @@
-/** Text that is safe as it stands in a page. */
+/** Text that is safe to insert into a page unescaped. */
 export class Html {
   constructor(readonly text: string) {}
 }
 
-/** Builds a page; whatever is put in that is not Html itself is escaped. */
+/** Builds a page; escapes every value that is not Html. */
 export const markup = (
   strings: TemplateStringsArray,
   ...values: readonly (string | number | Html | readonly Html[])[]

@@ -1,7 +1,7 @@
 import { markup, page, type Html } from './markup.js';
 import type { Brand } from './settings.js';
 
-/** The installations that every account at every brand shows. */
+/** The installations shown for every account at every brand. */
 export const INSTALLATIONS = ['House roof', 'Garage', 'Garden shed'] as const;
 
 const step = (number: number, title: string, form: Html): Html =>

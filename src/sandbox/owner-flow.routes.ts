@@ -14,8 +14,8 @@ import { completeFlow, isFlowOpen, type Session } from './session.js';
 type Link = { Params: { link: string } };
 
 /**
- * The web flow behind `startUrl`: choose a brand, sign in there, allow monitoring and curtailment. How far the owner is stands in
- * the session, so that the link shows the right page again whenever it is opened.
+ * Serves the web flow behind `startUrl`: choose a brand, sign in there, allow monitoring and curtailment. The session stores the owner's
+ * progress, so the link always opens the right page.
  */
 export const ownerFlow =
   (sandbox: Sandbox): FastifyPluginAsync =>
@@ -26,7 +26,7 @@ export const ownerFlow =
       { parseAs: 'string' },
       (_request, body, done) => done(null, new URLSearchParams(body.toString())),
     );
-    // The address is a capability: it is kept out of caches and of other sites.
+    // The URL is a capability: caches and other sites must not get it.
     app.addHook('onRequest', async (_request, reply) => {
       reply.headers({
         'cache-control': 'no-store',
@@ -55,7 +55,9 @@ export const ownerFlow =
       return isOver ? send(reply, closedPage(), 404) : send(reply, pageOf(session, null));
     });
 
-    /** One step forward: afterwards the link itself shows where the owner is, or the same page says what is missing. */
+    /**
+     * Registers one step. If it succeeds, redirects to the link, which shows the next page; otherwise the same page says what is missing.
+     */
     const onStep = (name: string, take: (session: Session, form: URLSearchParams) => string | null): void => {
       app.post<Link>(`/pv-onboarding/:link/${name}`, ({ params, body }: FastifyRequest<Link>, reply) => {
         const session = state.findSessionByLink(params.link, Date.now());

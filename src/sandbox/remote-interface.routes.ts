@@ -20,17 +20,20 @@ const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 type SessionParams = { userId?: string; sessionId: string };
 
-/** The remote interface as its document has it; the sections named below are that document's. */
+/** Serves the remote interface as documented; section numbers below refer to that document. */
 export const remoteInterface =
   (sandbox: Sandbox): FastifyPluginAsync =>
   async (app) => {
     const { state, settings, ledger, credentials } = sandbox;
 
-    // Bodies are read as text, whatever their type: their bytes matter here, and no parser of ours may touch the digits.
+    // Bodies are read as text, whatever their type: their bytes matter here, and no parser may alter the digits.
     app.removeAllContentTypeParsers();
     app.addContentTypeParser('*', { parseAs: 'string' }, (_request, body, done) => done(null, body));
 
-    /** Section 5: ApiKey on every request, a bearer token on all but the token request. `Bearer` is that word, whatever token_type says. */
+    /**
+     * Section 5: requires the ApiKey on every request, and a bearer token on all but the token request and the probe. The scheme is
+     * `Bearer`, whatever token_type says.
+     */
     const refuseCredentials = (request: FastifyRequest, operation: Operation): Answer | null => {
       if (request.headers.apikey !== credentials.apiKey)
         return refusal(401, 'the ApiKey header is missing or wrong');
@@ -72,7 +75,7 @@ export const remoteInterface =
     const post = (operation: Operation, path: string, answerTo: (request: FastifyRequest) => Answer) =>
       app.post(`${BASE}${path}`, serve(operation, `POST ${BASE}${path}`, answerTo));
 
-    // Section 4.5: its response is not shown.
+    // Section 4.5: the document does not show this response.
     get('probe', '', () => refusal(200, 'the sandbox is up'));
 
     post('token', '/oauth/token', (request) => {
@@ -142,5 +145,5 @@ export const remoteInterface =
     );
   };
 
-/** Stands in for the real answer where a fault replaces it. */
+/** Stands in for the real response if a fault replaces it. */
 const NO_EFFECT = json(200, '{}');

@@ -15,7 +15,7 @@ export interface Credentials {
   readonly clientSecret: string;
 }
 
-/** What all routes share. */
+/** The context shared by all routes. */
 export interface Sandbox {
   readonly state: State;
   readonly faults: Faults;
@@ -23,9 +23,9 @@ export interface Sandbox {
   readonly credentials: Credentials;
   settings(): Settings;
   change(settings: Partial<Settings>): void;
-  /** Forgets everything and takes the defaults again. */
+  /** Clears all state and restores the default settings. */
   reset(): void;
-  /** Where the sandbox is reached, known once it listens. */
+  /** Returns the address of the sandbox; valid once it listens. */
   url(): string;
 }
 
@@ -33,14 +33,14 @@ const refuseSchemas = (): never => {
   throw new Error('no route of the sandbox has a JSON schema');
 };
 
-/** It is reached by the names of the loopback, and by those in `allowedHosts`. */
+/** Creates the sandbox. It is reachable by the names of the loopback and by those in `allowedHosts`. */
 export const createSandbox = (
   credentials: Credentials,
   allowedHosts: readonly string[],
 ): { app: FastifyInstance; sandbox: Sandbox } => {
   const app = Fastify({
     logger: false,
-    // No route has a JSON schema: without the compilers that Fastify would load for them, it is up in two thirds of the time.
+    // No route has a JSON schema. Without the compilers that Fastify would load for schemas, the start takes a third less time.
     schemaController: {
       compilersFactory: { buildValidator: refuseSchemas, buildSerializer: refuseSchemas },
     },

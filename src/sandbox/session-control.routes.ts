@@ -22,7 +22,7 @@ interface FieldsBody {
   readonly absent?: readonly string[];
 }
 
-/** What can be done to one session; each call answers with the session as it is afterwards. */
+/** Registers the changes to one session; each response shows the session after the change. */
 export const sessionControl = (app: FastifyInstance, sandbox: Sandbox): void => {
   const { state } = sandbox;
 

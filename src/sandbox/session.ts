@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
 
-/** One onboarding session as the sandbox knows it. Instants are epoch milliseconds. */
+/** One onboarding session in the sandbox. Instants are epoch milliseconds. */
 export interface Session {
   readonly sessionId: string;
   readonly userId: string;
   readonly gridLocationId: string;
-  /** The last part of `startUrl`: who has it is the owner. */
+  /** The last part of `startUrl`; it identifies the owner. */
   readonly linkToken: string;
   readonly createdAt: number;
   updatedAt: number;
@@ -14,16 +14,16 @@ export interface Session {
   active: boolean;
   expired: boolean;
   inverters: string[];
-  /** What the owner has done so far in the web flow. */
+  /** The owner's progress in the web flow. */
   brand: string | null;
   signedIn: boolean;
   completedAt: number | null;
-  /** Reads answer 404 from then on. */
+  /** Reads return 404 from then on. */
   deleted: boolean;
   scenario: string;
-  /** What will happen by itself, earliest first; applied when the session is next looked at. */
+  /** Changes that will happen by themselves, earliest first; applied the next time the session is read. */
   planned: PlannedChange[];
-  /** Fields of the read answer that are given verbatim, or left out. */
+  /** Fields of the read response that are returned verbatim or omitted. */
   override: Override | null;
 }
 
@@ -45,7 +45,7 @@ export interface PlannedChange {
   readonly change: Change;
 }
 
-/** The times are written in whole seconds: a change within the second of the last one must still be seen. */
+/** Raises updatedAt by at least a second. Times are written in whole seconds, and a change within the same second must still be visible. */
 const touch = (session: Session, at: number): void => {
   session.updatedAt = Math.max(Math.floor(at / 1000) * 1000, session.updatedAt + 1000);
 };
@@ -88,9 +88,8 @@ export const applyChange = (session: Session, change: Change, at: number): void 
 };
 
 /**
- * Applies what has become due, in order and at the instants it was due, so that a session is the same however seldom it is looked
- * at. That a session expires at `expiresAt` is the sandbox's own choice: the interface does not say what happens then.
- * @returns whether anything changed
+ * Applies the changes that are due, in order and with their due times, so that a session does not depend on how often it is read. That it
+ * expires at `expiresAt` is the sandbox's own choice: the interface does not say what happens then. Returns whether anything changed.
  */
 export const settle = (session: Session, now: number): boolean => {
   let changed = false;
@@ -109,7 +108,7 @@ const expireWhenOver = (session: Session, at: number): boolean => {
   return true;
 };
 
-/** The owner has finished the web flow: what was planned for an owner who had not is dropped. */
+/** Completes the web flow for the owner; drops the changes planned for an owner who had not finished it. */
 export const completeFlow = (
   session: Session,
   at: number,
@@ -127,6 +126,6 @@ export const completeFlow = (
         ];
 };
 
-/** Whether the owner can still use the link. */
+/** Returns whether the owner can still use the link. */
 export const isFlowOpen = (session: Session): boolean =>
   !session.deleted && !session.expired && !session.finished && session.completedAt === null;

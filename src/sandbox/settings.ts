@@ -1,19 +1,21 @@
 import type { ScenarioName } from './scenarios.js';
 
-/** What the control API can change; a reset brings these values back. */
+/** The settings that the control API can change; a reset restores these defaults. */
 export interface Settings {
-  /** Which of the two path shapes of section 4.4 is served; the other answers 404. */
+  /** The path shape of section 4.4 that is served; the other one returns 404. */
   sessionPath: 'both' | 'onboarding' | 'user';
-  /** The reading of `expires_in` (section 2.2), or an object whose `value` is answered as it stands, and left out when absent. */
+  /**
+   * The form of `expires_in` (section 2.2), or an object whose `value` is returned verbatim; if `value` is absent, the field is omitted.
+   */
   tokenForm: 'timestamp' | 'seconds' | { readonly value?: unknown };
   tokenLifetimeMs: number;
   sessionLifetimeMs: number;
-  /** Added to every answer of the remote interface. */
+  /** Added to every response of the remote interface. */
   latencyMs: number;
-  /** Requests beyond it are turned away; 0 means no limit. */
+  /** Requests beyond this are refused; 0 means no limit. */
   maxInFlight: number;
   overloadStatus: number;
-  /** The Retry-After header of a request that is turned away, verbatim. */
+  /** The Retry-After header of a refused request, verbatim. */
   overloadRetryAfter: string | null;
   scenario: ScenarioName;
   /** How many times faster than described the scenario of a new session runs. */
@@ -24,7 +26,7 @@ export interface Settings {
 export interface Brand {
   readonly id: string;
   readonly name: string;
-  /** From the end of the web flow until the installation is online; null waits for the control API. */
+  /** Time from the end of the web flow until the installation is online; null waits for the control API. */
   readonly onlineAfterMs: number | null;
 }
 

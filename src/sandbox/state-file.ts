@@ -2,12 +2,12 @@ import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { Snapshot, State } from './state.js';
 
-/** Long enough to gather a burst, short enough that a killed sandbox forgets next to nothing. */
+/** Long enough to gather a burst, short enough that a killed sandbox loses almost nothing. */
 const WRITE_AFTER_MS = 50;
 
 /**
- * Keeps the state in a JSON file, so that sessions which the product still watches are there after a restart.
- * @returns a function that writes at once what is not written yet
+ * Saves the state in a JSON file, so that sessions which the service still watches exist after a restart. Returns a function that writes
+ * pending changes at once.
  */
 export const keepInFile = (state: State, path: string, say: (line: string) => void): (() => void) => {
   const snapshot = readSnapshot(path, say);
@@ -46,7 +46,7 @@ const readSnapshot = (path: string, say: (line: string) => void): Snapshot | nul
   }
 };
 
-/** Written aside and renamed, so that a crash leaves either the old file or the new one. */
+/** Writes to a temporary name and renames, so that a crash leaves either the old file or the new one. */
 const writeSnapshot = (path: string, snapshot: Snapshot): void => {
   mkdirSync(dirname(path), { recursive: true });
   const aside = `${path}.${process.pid}.new`;

@@ -10,12 +10,12 @@ export interface User {
   readonly createdAt: number;
 }
 
-/** All that outlives a restart. */
+/** The state that survives a restart. */
 export interface Snapshot {
   readonly version: 1;
   readonly users: readonly User[];
   readonly sessions: readonly Session[];
-  /** Access tokens with the instant each expires. */
+  /** Access tokens, each with the instant at which it expires. */
   readonly tokens: readonly (readonly [string, number])[];
 }
 
@@ -26,7 +26,7 @@ export class State {
   readonly #sessionOfLink = new Map<string, Session>();
   readonly #tokens = new Map<string, number>();
 
-  /** Called after every change; the state file hangs on it. */
+  /** Called after every change; keepInFile sets it. */
   onChange: () => void = () => undefined;
 
   get users(): readonly User[] {
@@ -53,7 +53,7 @@ export class State {
     return expiresAt !== undefined && now < expiresAt;
   }
 
-  /** @returns how many were revoked */
+  /** Revokes all tokens; returns how many. */
   revokeTokens(): number {
     const count = this.#tokens.size;
     this.#tokens.clear();
@@ -61,7 +61,7 @@ export class State {
     return count;
   }
 
-  /** A tenantReference that is there already makes a second user: the interface does not say that it is unique. */
+  /** Creates a user. A known tenantReference creates a second user: the interface does not say that it is unique. */
   registerUser(registration: Registration, now: number): User {
     const user: User = {
       id: randomUUID(),
@@ -74,7 +74,7 @@ export class State {
     return user;
   }
 
-  /** Null when there is no such grid location. */
+  /** Returns null if there is no such grid location. */
   startSession(
     gridLocationId: string,
     options: { readonly lifetimeMs: number; readonly scenario: ScenarioName; readonly speed: number },

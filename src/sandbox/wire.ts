@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Session } from './session.js';
 import type { User } from './state.js';
 
-/** What is sent to the client: always built as text here, so that every byte is ours and none is a serialiser's choice. */
+/** A response to the client, always built as text here, so that no byte depends on a serialiser. */
 export interface Answer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
@@ -15,7 +15,7 @@ export const json = (status: number, body: string): Answer => ({
   body,
 });
 
-/** The interface does not show errors (section 7): the statuses and this body are the sandbox's own choice. */
+/** Returns an error. The interface does not show errors (section 7): the statuses and this body are the sandbox's own choice. */
 export const refusal = (status: number, message: string): Answer => json(status, JSON.stringify({ message }));
 
 /** Section 2.3: UTC, `Z`, fractional seconds. */
@@ -30,7 +30,7 @@ export const tokenAnswer = (accessToken: string, expiresIn: unknown): Answer =>
     JSON.stringify({ access_token: accessToken, expires_in: expiresIn, token_type: 'pvcurtailment' }),
   );
 
-/** The EAN is kept as text and written as a bare number: a JavaScript number would change its last digits. */
+/** Writes the EAN, stored as text, as a bare number: a JavaScript number would change its last digits. */
 const gridLocation = (location: User['gridLocations'][number]): string =>
   `{"id":"${location.id}","ean":${location.ean}}`;
 
@@ -50,7 +50,7 @@ export const userAnswer = (user: User, tenantName: string): Answer => {
   return json(200, `${JSON.stringify(fields).slice(0, -1)},"gridLocations":[${locations}]}`);
 };
 
-/** Section 4.3: `startUrl` is here alone, `expired` and `inverters` are not here. */
+/** Section 4.3: only this response has `startUrl`; it has neither `expired` nor `inverters`. */
 export const startAnswer = (session: Session, onboardingUrl: string): Answer =>
   json(
     200,
@@ -65,7 +65,7 @@ export const startAnswer = (session: Session, onboardingUrl: string): Answer =>
     }),
   );
 
-/** Section 4.4. Fields that were overridden through the control API stand as they were given. */
+/** Section 4.4. Fields overridden through the control API are returned verbatim. */
 export const readAnswer = (session: Session): Answer => {
   const fields: Record<string, unknown> = {
     sessionId: session.sessionId,
@@ -89,13 +89,12 @@ export interface Registration {
   readonly eans: readonly string[];
 }
 
-/** Unguessable, so that no request can pass an object of its own off as a number. */
+/** Unguessable, so that a request cannot disguise an object as a number. */
 const NUMBER_KEY = `number-${randomUUID()}`;
 
 /**
- * Reads the body of section 4.2 without losing a digit: in a text that is known to be JSON, every number outside a string is
- * wrapped with its own digits before it is parsed.
- * @returns a sentence that says what is wrong, when something is
+ * Reads the body of section 4.2 without losing a digit: checks that the text is JSON, then wraps every number outside a string as text
+ * before it is parsed. Returns a sentence describing the fault if the body is invalid.
  */
 export const readRegistration = (text: string): Registration | string => {
   const body = parseKeepingDigits(text);
