@@ -123,5 +123,5 @@ export function toReadersView(backlog: Backlog, openStreams: number): ReadersVie
   };
 }
 
-// JSON holds times in PostgreSQL's text format, which differs from that of the rest of the response.
+// Times in JSON arrive as text, in another format than in the rest of the response.
 const asDate = (text: string | null): Date | null => (text === null ? null : new Date(text));

@@ -67,7 +67,7 @@ export class StatusStore {
 
   async readSharedRemote(): Promise<SharedRemote> {
     const [row] = await this.database.query<SharedRemote>(READ_SHARED_REMOTE);
-    // JSON holds times in PostgreSQL's text format, which differs from that of the rest of the response.
+    // Times in JSON arrive as text, in another format than in the rest of the response.
     return { ...row!, degraded: row!.degraded.map((each) => ({ ...each, since: new Date(each.since) })) };
   }
 }

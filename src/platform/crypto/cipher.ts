@@ -12,8 +12,8 @@ import { Environment } from '../env/environment.js';
 const ALGORITHM = 'aes-256-gcm';
 const VERSION = 1;
 /**
- * Length of the id that identifies a key within a deployment and reveals nothing about it. Long enough that the ids of any number of keys
- * differ.
+ * Length of the id that identifies a key within a deployment and reveals nothing about it. Long enough that the ids of any realistic number
+ * of keys differ.
  */
 const KEY_ID_BYTES = 8;
 /** Length of the header of a ciphertext: version and key id, so that SQL can tell which key encrypted it. */
@@ -85,7 +85,7 @@ export class Cipher {
   }
 }
 
-// A hash would do for a random key; the HMAC separates the id from any other use of a hash of the key.
+// A hash would do for a random key; the HMAC separates the id from any other use of the key.
 const keyOf = (secret: Buffer): Key => {
   const id = createHmac('sha256', secret).update('pv-onboarding/key-id').digest().subarray(0, KEY_ID_BYTES);
   return { secret, header: Buffer.concat([Buffer.of(VERSION), id]) };

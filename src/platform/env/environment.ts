@@ -22,7 +22,7 @@ const HEADER_TEXT = /^[\x21-\x7e]+$/;
 const URL_RULES = { require_tld: false, require_protocol: true, protocols: ['http', 'https'] };
 const URL_MESSAGE = { message: '$property must be a URL that begins with http:// or https://' };
 
-/** Accepts digits only: `Number` would also accept 1e3, 0x10 and blanks. */
+/** Accepts plain decimal numbers only: `Number` would also accept 1e3, 0x10 and blanks. */
 const number = () =>
   Transform(({ value }: { value: unknown }) =>
     typeof value === 'string' && /^-?\d+(\.\d+)?$/.test(value) ? Number(value) : value,

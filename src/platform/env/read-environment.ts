@@ -156,7 +156,7 @@ function dangers(environment: Environment, source: EnvironmentSource): [string, 
   return found;
 }
 
-/** Returns false if the URL contains a % that does not start an escape. */
+/** Returns whether the credentials can be decoded; a % that does not start an escape cannot. */
 function hasReadableCredentials(url: string): boolean {
   try {
     const { username, password } = new URL(url);

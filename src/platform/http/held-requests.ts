@@ -20,7 +20,7 @@ export interface HoldableRequest {
 
 const RETRY_AFTER_SECONDS = 5;
 
-/** Counts the requests held open until an event. They never take all connections, and one key never takes all places. */
+/** Counts the requests held open until something happens. They never take all connections, and one key never takes all places. */
 @Injectable()
 export class HeldRequests {
   /** The other half of the connections always remains for requests with an immediate response. */

@@ -2,8 +2,8 @@
 const UNPRINTABLE = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/gu;
 
 /**
- * Returns one line without effects on a terminal: each unprintable character, including the line feed, is written as \uXXXX, so that JSON
- * text keeps its meaning.
+ * Returns one line without effects on a terminal: each unprintable character, including the line feed, is written as \uXXXX. JSON text
+ * stays equivalent.
  */
 export const visibleText = (text: string): string => text.replace(UNPRINTABLE, escapeOf);
 

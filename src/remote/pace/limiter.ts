@@ -11,8 +11,8 @@ export type Ending = 'succeeded' | 'refused' | 'timed_out' | 'other';
 
 /**
  * Decides which call may go now: at most the live limit in flight, at most the ceiling per second. Calls go first come, first served within
- * a priority, and foreground before background. One place is reserved for foreground calls, so that a user at a screen does not wait for 32
- * slow reads.
+ * a priority, and foreground before background. One more place, within the ceiling, is reserved for foreground calls, so that a user at a
+ * screen does not wait for 32 slow reads.
  */
 export class Limiter {
   inFlight = 0;
@@ -39,7 +39,7 @@ export class Limiter {
     return Math.floor(this.state.limit);
   }
 
-  /** At most one place below the ceiling, so that a foreground call always finds one. */
+  /** The live limit, at most one below the ceiling, so that a foreground call finds a place; still 1 if the ceiling is 1. */
   get backgroundLimit(): number {
     return Math.min(this.limit, Math.max(1, this.ceiling - 1));
   }
