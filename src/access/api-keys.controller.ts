@@ -17,8 +17,8 @@ export class ApiKeysController {
 
   @Post()
   @RequireScope('admin')
-  @ApiOperation({ operationId: 'createApiKey', summary: 'Create a key for an app' })
-  @ApiCreatedResponse({ description: 'The key, shown this once', type: CreatedApiKeyView })
+  @ApiOperation({ operationId: 'createApiKey', summary: 'Create an API key for an app' })
+  @ApiCreatedResponse({ description: 'The key. It is shown only once', type: CreatedApiKeyView })
   create(
     @Body() { name, scopes }: NewApiKey,
     @CurrentKey() principal: Principal,
@@ -30,7 +30,7 @@ export class ApiKeysController {
   @RequireScope('admin')
   @ApiOperation({
     operationId: 'listApiKeys',
-    summary: 'List the keys, newest first, without the keys themselves',
+    summary: 'List the API keys, newest first, without their values',
   })
   @ApiPage(ApiKeyView)
   list(@Query() query: PageQuery): Promise<Page<ApiKeyView>> {
@@ -40,8 +40,8 @@ export class ApiKeysController {
   @Delete(':id')
   @HttpCode(204)
   @RequireScope('admin')
-  @ApiOperation({ operationId: 'revokeApiKey', summary: 'Revoke a key' })
-  @ApiNoContentResponse({ description: 'The key is revoked; it is refused everywhere within 5 seconds' })
+  @ApiOperation({ operationId: 'revokeApiKey', summary: 'Revoke an API key' })
+  @ApiNoContentResponse({ description: 'The key is revoked; every replica refuses it within 5 seconds' })
   @ApiProblems('not_found')
   revoke(@Param('id', ParseUuid) id: string, @CurrentKey() principal: Principal): Promise<void> {
     return this.keys.revoke(id, actorOf(principal));

@@ -3,7 +3,7 @@ import { ArrayNotEmpty, ArrayUnique, IsArray, IsIn, IsString, Length, Matches } 
 import { SCOPES, type Scope } from './scopes.js';
 
 export class NewApiKey {
-  @ApiProperty({ description: 'For people: which app uses this key', minLength: 1, maxLength: 100 })
+  @ApiProperty({ description: 'The app that uses this key, for people', minLength: 1, maxLength: 100 })
   @IsString()
   @Length(1, 100)
   @Matches(/^\S(.*\S)?$/, { message: 'name must not begin or end with a space or hold a line break' })
@@ -33,7 +33,7 @@ export class CreatedApiKeyView {
   @ApiProperty({ enum: SCOPES, isArray: true })
   scopes: readonly Scope[];
 
-  @ApiProperty({ description: 'The key. It is shown this once; only its hash is kept' })
+  @ApiProperty({ description: 'The key. It is shown only once; only its hash is stored' })
   key: string;
 
   @ApiProperty({ format: 'date-time' })
@@ -53,17 +53,19 @@ export class ApiKeyView {
   @ApiProperty({ format: 'date-time' })
   createdAt: Date;
 
-  @ApiProperty({ description: '`environment`, `cli`, or `key:` and the id of the key that created it' })
+  @ApiProperty({
+    description: '`environment`, `cli`, or `key:` followed by the id of the key that created it',
+  })
   createdBy: string;
 
-  @ApiProperty({ format: 'date-time', type: String, nullable: true, description: 'Kept to the minute' })
+  @ApiProperty({ format: 'date-time', type: String, nullable: true, description: 'Accurate to the minute' })
   lastUsedAt: Date | null;
 
   @ApiProperty({
     format: 'date-time',
     type: String,
     nullable: true,
-    description: 'Refused everywhere within 5 seconds of this',
+    description: 'Every replica refuses the key within 5 seconds of this',
   })
   revokedAt: Date | null;
 }

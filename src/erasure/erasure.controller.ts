@@ -17,12 +17,13 @@ export class ErasureController {
   @RequireScope('users:write')
   @ApiOperation({
     operationId: 'eraseUser',
-    summary: 'Erase what is personal about a user',
+    summary: 'Erase the personal data of a user',
     description:
-      'Here, and for good: reference, names, email, EANs, metadata, registrations, kept answers and inverter ids. Its sessions are ' +
-      'watched no more. What counts stays, without a name. The remote service is not told, since it has no such call. May be repeated.',
+      'Erases permanently, in this service: reference, names, email, EANs, metadata, registrations, stored responses and inverter ids. ' +
+      'Its sessions are no longer watched. Counts and states stay, without personal data. The remote service is not informed, since ' +
+      'its interface has no such call. The request may be repeated.',
   })
-  @ApiOkResponse({ type: ErasureReceiptView, description: 'The receipt, the same every time' })
+  @ApiOkResponse({ type: ErasureReceiptView, description: 'The receipt, the same for every repetition' })
   @ApiProblems('invalid_request', 'not_found', 'registration_conflict')
   async erase(
     @Param('userId', ParseUuid) userId: string,

@@ -3,25 +3,28 @@ import type { ErasedCounts } from '../events/catalogue.rules.js';
 import type { Erasure } from './erasures.store.js';
 
 class ErasedCountsView implements ErasedCounts {
-  @ApiProperty({ type: 'integer', description: 'They lost their EAN' })
+  @ApiProperty({ type: 'integer', description: 'Grid locations whose EAN was erased' })
   gridLocations: number;
 
-  @ApiProperty({ type: 'integer', description: 'Of this tenantReference, whatever their status' })
+  @ApiProperty({ type: 'integer', description: 'Registrations of this tenantReference, in any status' })
   registrations: number;
 
   @ApiProperty({
     type: 'integer',
-    description: 'They lost their metadata and startUrl; the states they entered stay',
+    description: 'Sessions whose metadata and startUrl were erased; the history of their states stays',
   })
   sessions: number;
 
-  @ApiProperty({ type: 'integer', description: 'Answers of the remote service that had been kept' })
+  @ApiProperty({ type: 'integer', description: 'Stored responses of the remote service' })
   observations: number;
 
-  @ApiProperty({ type: 'integer', description: 'As listed by each session' })
+  @ApiProperty({ type: 'integer', description: 'Inverters, counted once per session that listed them' })
   inverters: number;
 
-  @ApiProperty({ type: 'integer', description: 'They lost tenantReference, metadata and inverter ids' })
+  @ApiProperty({
+    type: 'integer',
+    description: 'Events whose tenantReference, metadata and inverter ids were erased',
+  })
   events: number;
 }
 
@@ -29,7 +32,7 @@ class RemoteErasureView {
   @ApiProperty({ enum: [false] })
   erased: false;
 
-  @ApiProperty({ description: 'What is left to do, for people' })
+  @ApiProperty({ description: 'The remaining steps, for people' })
   detail: string;
 }
 
@@ -42,7 +45,7 @@ export class ErasureReceiptView {
     type: String,
     format: 'uuid',
     nullable: true,
-    description: 'null where there were only registrations that had not become a user',
+    description: 'null if there were only registrations that had not become a user',
   })
   userId: string | null;
 

@@ -2,14 +2,17 @@ import { ApiProperty } from '@nestjs/swagger';
 import type { Backlog } from './status.store.js';
 
 const count = { type: 'integer' } as const;
-const seconds = { type: 'number', description: 'In seconds; 0 when nothing waits' } as const;
+const seconds = { type: 'number', description: 'In seconds; 0 if nothing waits' } as const;
 const instant = { type: String, format: 'date-time', nullable: true } as const;
 
 export class HandlersView {
-  @ApiProperty({ ...count, description: 'Events that handlers in the process have not finished yet' })
+  @ApiProperty({
+    ...count,
+    description: 'Deliveries of events that in-process handlers have not completed yet',
+  })
   undelivered: number;
 
-  @ApiProperty({ ...count, description: 'Of these, how many have failed at least once' })
+  @ApiProperty({ ...count, description: 'Deliveries among these that have failed at least once' })
   failing: number;
 
   @ApiProperty(seconds)
@@ -17,32 +20,31 @@ export class HandlersView {
 }
 
 export class WebhooksView {
-  @ApiProperty({ ...count, description: 'Endpoints that are enabled' })
+  @ApiProperty({ ...count, description: 'Enabled endpoints' })
   endpoints: number;
 
-  @ApiProperty({ ...count, description: 'Of these, how many failed at the last attempt' })
+  @ApiProperty({ ...count, description: 'Enabled endpoints whose last attempt failed' })
   failingEndpoints: number;
 
   @ApiProperty({
     ...count,
-    description: 'Disabled by themselves: they answered 410, or have been failing for days',
+    description: 'Endpoints disabled automatically: they returned 410 or have been failing for days',
   })
   disabledEndpoints: number;
 
   @ApiProperty({
     ...count,
-    description:
-      'Events that the endpoint furthest behind has not been given yet, whether it wants them or not',
+    description: 'Events not yet offered to the enabled endpoint that is furthest behind, subscribed or not',
   })
   unread: number;
 
   @ApiProperty({
     ...count,
-    description: 'Deliveries to enabled endpoints that wait to be made, or made again',
+    description: 'Deliveries to enabled endpoints that wait for their first attempt or a retry',
   })
   undelivered: number;
 
-  @ApiProperty({ ...count, description: 'Of these, how many have failed at least once' })
+  @ApiProperty({ ...count, description: 'Deliveries among these that have failed at least once' })
   failing: number;
 
   @ApiProperty(seconds)
@@ -50,7 +52,7 @@ export class WebhooksView {
 }
 
 export class StreamsView {
-  @ApiProperty({ ...count, description: 'Streams that are open at the replica that answers' })
+  @ApiProperty({ ...count, description: 'Streams open at the responding replica' })
   open: number;
 }
 
@@ -58,7 +60,7 @@ export class BrokerView {
   @ApiProperty({ enum: ['nats'] })
   kind: string;
 
-  @ApiProperty({ type: Boolean, description: 'Whether a process holds the right to publish now' })
+  @ApiProperty({ type: Boolean, description: 'Whether a process has the lease for publishing now' })
   isPublishing: boolean;
 
   @ApiProperty({ ...count, description: 'Events that the broker has not confirmed yet' })
@@ -67,10 +69,13 @@ export class BrokerView {
   @ApiProperty(seconds)
   oldestUnpublishedSeconds: number;
 
-  @ApiProperty({ ...instant, description: 'When the broker confirmed an event last' })
+  @ApiProperty({ ...instant, description: 'When the broker last confirmed an event' })
   publishedAt: Date | null;
 
-  @ApiProperty({ ...instant, description: 'Since when it has taken no event; null while it does' })
+  @ApiProperty({
+    ...instant,
+    description: 'Since when the broker has accepted no event; null while it accepts them',
+  })
   failingSince: Date | null;
 
   @ApiProperty({ type: String, nullable: true })
@@ -78,7 +83,7 @@ export class BrokerView {
 }
 
 export class ReadersView {
-  @ApiProperty({ type: HandlersView, description: 'Handlers in the process' })
+  @ApiProperty({ type: HandlersView, description: 'In-process handlers' })
   handlers: HandlersView;
 
   @ApiProperty({ type: WebhooksView })
@@ -86,11 +91,11 @@ export class ReadersView {
 
   @ApiProperty({
     type: StreamsView,
-    description: 'Streams keep their place with the reader, so they have no backlog',
+    description: 'Each reader of a stream stores its own place, so streams have no backlog',
   })
   streams: StreamsView;
 
-  @ApiProperty({ type: BrokerView, nullable: true, description: 'Null where there is no broker' })
+  @ApiProperty({ type: BrokerView, nullable: true, description: 'null if there is no broker' })
   broker: BrokerView | null;
 }
 

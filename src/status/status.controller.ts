@@ -23,9 +23,9 @@ export class StatusController {
   @RequireScope('onboarding:read')
   @ApiOperation({
     operationId: 'getStatus',
-    summary: 'How the remote service, the poller and the outbox are doing',
+    summary: 'Status of the remote service, the poller and the outbox',
     description:
-      'Backlogs, the token and `remote.deployment` are of the whole deployment; the rest of `remote`, and the open streams, are of the replica that answers.',
+      'Backlogs, the token and `remote.deployment` concern the whole deployment; the rest of `remote` and the open streams concern the responding replica.',
   })
   @ApiOkResponse({ type: StatusView })
   async read(): Promise<StatusView> {

@@ -8,17 +8,21 @@ import type { Backlog, SharedRemote } from './status.store.js';
 const WORST_LAST = ['unknown', 'healthy', 'degraded', 'unavailable'] as const;
 
 const instant = { type: String, format: 'date-time', nullable: true } as const;
-const seconds = { type: 'number', description: 'In seconds; 0 when nothing waits' } as const;
+const seconds = { type: 'number', description: 'In seconds; 0 if nothing waits' } as const;
 const count = { type: 'integer' } as const;
 
 export class OperationView implements OperationStatus {
-  @ApiProperty({ enum: WORST_LAST, description: '`unavailable` while calls are held back' })
+  @ApiProperty({ enum: WORST_LAST, description: '`unavailable` while calls are blocked' })
   health: OperationStatus['health'];
 
   @ApiProperty({ enum: ['closed', 'open', 'half_open'] })
   breaker: OperationStatus['breaker'];
 
-  @ApiProperty({ type: 'integer', nullable: true, description: 'How long calls are still held back' })
+  @ApiProperty({
+    type: 'integer',
+    nullable: true,
+    description: 'How long calls remain blocked; null if they are not',
+  })
   retryAfterMs: number | null;
 
   @ApiProperty(instant)
@@ -34,7 +38,7 @@ export class OperationView implements OperationStatus {
 export class LimitView {
   @ApiProperty({
     ...count,
-    description: 'Calls that may be in flight at once now; adapts to what the service takes',
+    description: 'Calls that may be in flight at once now; adapts to the capacity of the service',
   })
   current: number;
 
@@ -43,7 +47,7 @@ export class LimitView {
 }
 
 export class QueueView {
-  @ApiProperty({ ...count, description: 'Calls that somebody waits for' })
+  @ApiProperty({ ...count, description: 'Calls that a caller waits for' })
   foreground: number;
 
   @ApiProperty(count)
@@ -79,18 +83,19 @@ export class DegradedOperationView {
 }
 
 export class DeploymentView implements SharedRemote {
-  @ApiProperty({ type: [DegradedOperationView], description: 'Announced as events when it began' })
+  @ApiProperty({ type: [DegradedOperationView], description: 'Announced by an event when it begins' })
   degraded: readonly DegradedOperationView[];
 
   @ApiProperty({
     ...count,
-    description: 'In how many ways its answers differ from the interface description (admin.contract_drift)',
+    description:
+      'The number of ways in which its responses differ from the interface description (admin.contract_drift)',
   })
   contractDrift: number;
 }
 
 export class RemoteView implements RemoteStatus {
-  @ApiProperty({ enum: WORST_LAST, description: 'The worst of the operations' })
+  @ApiProperty({ enum: WORST_LAST, description: 'The worst health of its operations' })
   health: OperationStatus['health'];
 
   @ApiProperty({ type: LimitView })
@@ -102,10 +107,10 @@ export class RemoteView implements RemoteStatus {
   @ApiProperty({ type: QueueView, description: 'Calls that wait for their turn' })
   queued: QueueView;
 
-  @ApiProperty({ type: OperationsView, description: 'Each has a breaker of its own' })
+  @ApiProperty({ type: OperationsView, description: 'Each operation has its own circuit breaker' })
   operations: OperationsView;
 
-  @ApiProperty({ type: DeploymentView, description: 'What all replicas together know' })
+  @ApiProperty({ type: DeploymentView, description: 'The state shared by all replicas' })
   deployment: DeploymentView;
 }
 
@@ -128,7 +133,7 @@ export class TokenView implements TokenStatus {
   @ApiProperty(instant)
   expiresAt: Date | null;
 
-  @ApiProperty({ type: String, nullable: true, description: '`expires_in` as the service answered it' })
+  @ApiProperty({ type: String, nullable: true, description: '`expires_in` as received from the service' })
   expiresInRaw: string | null;
 
   @ApiProperty({ type: String, nullable: true })
@@ -148,27 +153,27 @@ export class TokenView implements TokenStatus {
 }
 
 export class PollerView {
-  @ApiProperty({ ...count, description: 'Sessions that are watched' })
+  @ApiProperty({ ...count, description: 'Watched sessions' })
   watched: number;
 
-  @ApiProperty({ ...count, description: 'Sessions that are due and that nobody reads yet' })
+  @ApiProperty({ ...count, description: 'Sessions that are due but not being read yet' })
   overdue: number;
 
   @ApiProperty(seconds)
   oldestOverdueSeconds: number;
 
-  @ApiProperty({ ...count, description: 'Sessions that workers hold now' })
+  @ApiProperty({ ...count, description: 'Sessions that workers have claimed now' })
   reading: number;
 
   @ApiProperty(count)
   batches: number;
 
-  @ApiProperty({ ...count, description: 'Batches of workers that died; another takes them over' })
+  @ApiProperty({ ...count, description: 'Batches whose lease has lapsed; another worker takes them over' })
   abandonedBatches: number;
 }
 
 export class OutboxView {
-  @ApiProperty({ ...count, description: 'Events that no reader has given their place in the feed yet' })
+  @ApiProperty({ ...count, description: 'Events that have no sequence number yet' })
   unsequenced: number;
 
   @ApiProperty(seconds)
@@ -177,19 +182,19 @@ export class OutboxView {
   @ApiProperty({
     type: ReadersView,
     description:
-      'Each has a place of its own, so none waits for another. The feed keeps none, its readers do',
+      'Each reader has its own place, so none waits for another. The feed stores no place; its readers do',
   })
   readers: ReadersView;
 }
 
 export class OpenRegistrationsView {
-  @ApiProperty({ ...count, description: 'Sent again by themselves' })
+  @ApiProperty({ ...count, description: 'Registrations that are sent again automatically' })
   pending: number;
 
   @ApiProperty(seconds)
   oldestPendingSeconds: number;
 
-  @ApiProperty({ ...count, description: 'A person has to decide' })
+  @ApiProperty({ ...count, description: 'Registrations on which a person has to decide' })
   uncertain: number;
 
   @ApiProperty(seconds)
@@ -197,10 +202,13 @@ export class OpenRegistrationsView {
 }
 
 export class StatusView {
-  @ApiProperty({ type: RemoteView, description: 'How the replica that answers finds the remote service' })
+  @ApiProperty({ type: RemoteView, description: 'The remote service as the responding replica sees it' })
   remote: RemoteView;
 
-  @ApiProperty({ type: TokenView, description: 'The access token of the whole deployment; never its value' })
+  @ApiProperty({
+    type: TokenView,
+    description: 'The access token of the whole deployment, without its value',
+  })
   token: TokenView;
 
   @ApiProperty({ type: PollerView })
