@@ -18,5 +18,6 @@ export interface OperationStatus {
   readonly retryAfterMs: number | null;
   readonly lastSuccessAt: Date | null;
   readonly lastErrorAt: Date | null;
+  /** Redacted text. */
   readonly lastError: string | null;
 }

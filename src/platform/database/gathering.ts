@@ -64,6 +64,7 @@ export class Gathering<Item, Result> {
     if (!isSlow) this.isUnderWay = false;
   }
 
+  /** Settles a batch; never rejects. */
   private async doTogether(all: readonly Waiting<Item, Result>[]): Promise<void> {
     try {
       const results = await this.work.together(all.map(({ item }) => item));
