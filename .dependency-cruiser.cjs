@@ -51,10 +51,10 @@ module.exports = {
     },
     {
       name: 'no-cycles',
-      comment: 'Of types alone a cycle costs nothing at run time.',
+      comment: 'Files that need each other, be it for types alone, cannot be read one after the other.',
       severity: 'error',
       from: {},
-      to: { circular: true, viaOnly: { dependencyTypesNot: ['type-only'] } },
+      to: { circular: true },
     },
     {
       name: 'no-development-packages',

@@ -1,4 +1,3 @@
-import type { FakeRemoteRequest } from './fake-remote.process.js';
 import {
   changesAt,
   instant,
@@ -7,6 +6,14 @@ import {
   registeredUserId,
   sessionId,
 } from './sessions.js';
+
+export interface FakeRemoteRequest {
+  readonly startedAtMs: number;
+  readonly sessions: number;
+  readonly contenders: readonly string[];
+  /** False: no session ever changes. */
+  readonly changes: boolean;
+}
 
 export interface Answer {
   /** The whole HTTP response. */

@@ -1,17 +1,9 @@
 import { createServer, type AddressInfo, type Socket } from 'node:net';
-import { fakeAnswers, type Answer } from './fake-answers.js';
+import { fakeAnswers, type Answer, type FakeRemoteRequest } from './fake-answers.js';
 import { FlowGauge } from './flow-gauge.js';
 
 // Answers as cheaply as Node can: bare sockets, no HTTP parser, since whatever this process takes of the machine is taken from those
 // who are measured. It understands what they send and nothing else.
-
-export interface FakeRemoteRequest {
-  readonly startedAtMs: number;
-  readonly sessions: number;
-  readonly contenders: readonly string[];
-  /** False: no session ever changes. */
-  readonly changes: boolean;
-}
 
 export type FakeRemoteCommand =
   | { readonly kind: 'latency'; readonly latencyMs: number }
@@ -21,13 +13,6 @@ export type FakeRemoteCommand =
   | { readonly kind: 'limit'; readonly contender: string; readonly perSecond: number }
   /** Answers what came since the last time it was asked. */
   | { readonly kind: 'flow'; readonly contender: string };
-
-export interface Flow {
-  readonly requests: number;
-  readonly refused: number;
-  /** Most requests in any second. */
-  readonly peakPerSecond: number;
-}
 
 const HEAD_END = '\r\n\r\n';
 let latencyMs = 0;

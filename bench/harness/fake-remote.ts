@@ -1,4 +1,6 @@
-import type { FakeRemoteCommand, FakeRemoteRequest, Flow } from './fake-remote.process.js';
+import type { FakeRemoteRequest } from './fake-answers.js';
+import type { FakeRemoteCommand } from './fake-remote.process.js';
+import type { Flow } from './flow-gauge.js';
 import { BenchProcess } from './process.js';
 
 type Ready = { readonly kind: 'ready'; readonly ports: Readonly<Record<string, number>> };

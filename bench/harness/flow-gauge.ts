@@ -1,4 +1,9 @@
-import type { Flow } from './fake-remote.process.js';
+export interface Flow {
+  readonly requests: number;
+  readonly refused: number;
+  /** Most requests in any second. */
+  readonly peakPerSecond: number;
+}
 
 const SLICE_MS = 50;
 const SLICES_PER_SECOND = 1_000 / SLICE_MS;

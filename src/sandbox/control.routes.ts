@@ -3,7 +3,7 @@ import { BadBody, BODIES, readBody } from './control.bodies.js';
 import { describeFault, release, type FaultScript } from './faults.js';
 import { onlyFromHere } from './loopback.js';
 import { SCENARIOS } from './scenarios.js';
-import type { Sandbox } from './server.js';
+import type { Sandbox } from './sandbox.js';
 import { sessionControl } from './session-control.routes.js';
 import type { Settings } from './settings.js';
 import { userTimestamp } from './wire.js';

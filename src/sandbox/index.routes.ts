@@ -1,7 +1,7 @@
 import type { FastifyPluginAsync } from 'fastify';
 import { indexPage } from './index.page.js';
 import { onlyFromHere } from './loopback.js';
-import type { Sandbox } from './server.js';
+import type { Sandbox } from './sandbox.js';
 import { applyChange, completeFlow, type Session } from './session.js';
 
 /** The actions of the buttons on the index page. */

@@ -8,7 +8,7 @@ import {
   INSTALLATIONS,
   signInPage,
 } from './owner-flow.pages.js';
-import type { Sandbox } from './server.js';
+import type { Sandbox } from './sandbox.js';
 import { completeFlow, isFlowOpen, type Session } from './session.js';
 
 type Link = { Params: { link: string } };

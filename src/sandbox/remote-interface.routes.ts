@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify';
 import { deliver, deliverWith } from './delivery.js';
 import type { Operation } from './ledger.js';
-import type { Sandbox } from './server.js';
+import type { Sandbox } from './sandbox.js';
 import {
   json,
   readAnswer,

@@ -6,28 +6,9 @@ import { Ledger } from './ledger.js';
 import { onlyTo } from './loopback.js';
 import { ownerFlow } from './owner-flow.routes.js';
 import { remoteInterface } from './remote-interface.routes.js';
-import { defaultSettings, type Settings } from './settings.js';
+import type { Credentials, Sandbox } from './sandbox.js';
+import { defaultSettings } from './settings.js';
 import { State } from './state.js';
-
-export interface Credentials {
-  readonly apiKey: string;
-  readonly clientId: string;
-  readonly clientSecret: string;
-}
-
-/** The context shared by all routes. */
-export interface Sandbox {
-  readonly state: State;
-  readonly faults: Faults;
-  readonly ledger: Ledger;
-  readonly credentials: Credentials;
-  settings(): Settings;
-  change(settings: Partial<Settings>): void;
-  /** Clears all state and restores the default settings. */
-  reset(): void;
-  /** Returns the address of the sandbox; valid once it listens. */
-  url(): string;
-}
 
 const refuseSchemas = (): never => {
   throw new Error('no route of the sandbox has a JSON schema');

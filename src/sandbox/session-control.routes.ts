@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import { BODIES, readBody } from './control.bodies.js';
 import { planScenario, type ScenarioName } from './scenarios.js';
-import type { Sandbox } from './server.js';
+import type { Sandbox } from './sandbox.js';
 import { applyChange, completeFlow, type Change, type Session } from './session.js';
 
 type SessionRoute = { Params: { sessionId: string } };

@@ -1,13 +1,17 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { planScenario, type ScenarioName } from './scenarios.js';
 import { settle, type Session } from './session.js';
-import type { Registration } from './wire.js';
 
 export interface User {
   readonly id: string;
   readonly tenantReference: string;
   readonly gridLocations: readonly { readonly id: string; readonly ean: string }[];
   readonly createdAt: number;
+}
+
+export interface Registration {
+  readonly tenantReference: string;
+  readonly eans: readonly string[];
 }
 
 /** The state that survives a restart. */

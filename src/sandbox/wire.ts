@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Session } from './session.js';
-import type { User } from './state.js';
+import type { Registration, User } from './state.js';
 
 /** A response to the client, always built as text here, so that no byte depends on a serialiser. */
 export interface Answer {
@@ -83,11 +83,6 @@ export const readAnswer = (session: Session): Answer => {
   }
   return json(200, JSON.stringify(fields));
 };
-
-export interface Registration {
-  readonly tenantReference: string;
-  readonly eans: readonly string[];
-}
 
 /** Unguessable, so that a request cannot disguise an object as a number. */
 const NUMBER_KEY = `number-${randomUUID()}`;

@@ -13,9 +13,9 @@ import {
 import { CLAIM_DUE } from '../../src/users/registration/registrations.sql.js';
 import {
   RegistrationsStore,
-  type Claim,
   type RegistrationRecord,
 } from '../../src/users/registration/registrations.store.js';
+import type { Claim } from '../../src/users/registration/registration.rules.js';
 import type { AskedUser, RemoteUser } from '../../src/users/remote/remote-user.rules.js';
 import { toUserView } from '../../src/users/user/user.view.js';
 import { UsersStore } from '../../src/users/user/users.store.js';

@@ -5,11 +5,8 @@ import { Database } from '../../src/platform/database/database.js';
 import type { ContractDrift } from '../../src/remote/drift/contract-drift.service.js';
 import type { RemoteRequest, Sent } from '../../src/remote/outcome.rules.js';
 import { RegistrationSender } from '../../src/users/registration/sender.service.js';
-import {
-  LEASE_MS,
-  RegistrationsStore,
-  type Claim,
-} from '../../src/users/registration/registrations.store.js';
+import { LEASE_MS, RegistrationsStore } from '../../src/users/registration/registrations.store.js';
+import type { Claim } from '../../src/users/registration/registration.rules.js';
 import { createTestDatabase, type TestDatabase } from '../setup/test-database.js';
 import { environmentFor } from '../setup/test-environment.js';
 import { waitFor } from '../setup/wait-for.js';

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
-import { Limiter, type Turn } from './limiter.js';
+import { Limiter } from './limiter.js';
+import type { Turn } from './waiting-line.js';
 import type { Priority } from '../outcome.rules.js';
 import { RateCeiling } from './rate-ceiling.js';
 

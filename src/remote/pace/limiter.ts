@@ -1,12 +1,11 @@
 import { type ConcurrencyLimit, firstLimit, lower, raise } from './concurrency-limit.js';
 import type { Priority } from '../outcome.rules.js';
 import type { RateCeiling } from './rate-ceiling.js';
-import { WaitingLine } from './waiting-line.js';
+import { WaitingLine, type Turn } from './waiting-line.js';
 
 /** After this many foreground calls in a row a background call gets a turn, so that a busy API does not stop the poller. */
 const FOREGROUND_IN_ROW = 8;
 
-export type Turn = 'granted' | 'timed_out' | 'cancelled';
 export type Ending = 'succeeded' | 'refused' | 'timed_out' | 'other';
 
 /**

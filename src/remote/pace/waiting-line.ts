@@ -1,4 +1,4 @@
-import type { Turn } from './limiter.js';
+export type Turn = 'granted' | 'timed_out' | 'cancelled';
 
 interface Waiter {
   readonly until: number;

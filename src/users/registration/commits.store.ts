@@ -11,7 +11,7 @@ import { Gathering } from '../../platform/database/gathering.js';
 import { takeBack } from '../../platform/database/take-back.js';
 import { isDatabaseUnavailable } from '../../platform/problem/database-unavailable.js';
 import * as sql from './registrations.sql.js';
-import type { Claim, RegistrationRequest } from './registrations.store.js';
+import type { Claim, RegistrationRequest } from './registration.rules.js';
 import type { RemoteUser } from '../remote/remote-user.rules.js';
 import { toConfirmedUser } from '../user/users.sql.js';
 import { toStoredRecord, type StoredUser, type UserRecord } from '../user/users.store.js';

@@ -1,5 +1,18 @@
 import type { NotSentReason, Outcome } from '../../remote/outcome.rules.js';
-import type { RemoteUser } from '../remote/remote-user.rules.js';
+import type { Metadata } from '../metadata.rules.js';
+import type { AskedUser, RemoteUser } from '../remote/remote-user.rules.js';
+
+export interface RegistrationRequest extends AskedUser {
+  readonly metadata: Metadata;
+}
+
+/** The right to make one call for one registration, and to store its outcome. */
+export interface Claim extends RegistrationRequest {
+  readonly id: string;
+  /** The number of this call, from 1. */
+  readonly attempts: number;
+  readonly leaseToken: string;
+}
 
 /**
  * - `pending`: nothing has had an effect at the remote service yet. Entered by a request or a person's retry; left by the outcome of the

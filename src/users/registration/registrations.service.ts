@@ -8,12 +8,8 @@ import { readGridLocations } from '../grid-locations.rules.js';
 import type { Metadata } from '../metadata.rules.js';
 import { RegistrationDecisionsStore } from './decisions.store.js';
 import { RegistrationSender } from './sender.service.js';
-import {
-  RegistrationsStore,
-  type Claim,
-  type RegistrationRecord,
-  type RegistrationRequest,
-} from './registrations.store.js';
+import { RegistrationsStore, type RegistrationRecord } from './registrations.store.js';
+import type { Claim, RegistrationRequest } from './registration.rules.js';
 import { findTimeFaults, readRemoteUser, type RemoteUser } from '../remote/remote-user.rules.js';
 import { UsersStore, type UserRecord } from '../user/users.store.js';
 

@@ -8,22 +8,16 @@ import { findUnaskedEans, pathsOf } from './foreign-ids.rules.js';
 import { selectForeignIds } from './foreign-ids.sql.js';
 import type { Metadata } from '../metadata.rules.js';
 import { RegistrationCommits } from './commits.store.js';
-import { withForeignIds, type RegistrationStatus, type Verdict } from './registration.rules.js';
+import {
+  withForeignIds,
+  type Claim,
+  type RegistrationRequest,
+  type RegistrationStatus,
+  type Verdict,
+} from './registration.rules.js';
 import * as sql from './registrations.sql.js';
 import type { AskedUser, RemoteUser } from '../remote/remote-user.rules.js';
 import type { ListPosition, UserRecord } from '../user/users.store.js';
-
-export interface RegistrationRequest extends AskedUser {
-  readonly metadata: Metadata;
-}
-
-/** The right to make one call for one registration, and to store its outcome. */
-export interface Claim extends RegistrationRequest {
-  readonly id: string;
-  /** The number of this call, from 1. */
-  readonly attempts: number;
-  readonly leaseToken: string;
-}
 
 export interface RegistrationRecord extends RegistrationRequest {
   readonly id: string;

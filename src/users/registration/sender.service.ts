@@ -7,7 +7,8 @@ import { foreignId } from '../../remote/drift/drift.js';
 import type { Priority } from '../../remote/outcome.rules.js';
 import { outcomeOf } from '../../remote/wire/read-response.js';
 import { planVerdict, withForeignIds, type Verdict } from './registration.rules.js';
-import { LEASE_RENEWAL_MS, RegistrationsStore, type Claim, type Settled } from './registrations.store.js';
+import { LEASE_RENEWAL_MS, RegistrationsStore, type Settled } from './registrations.store.js';
+import type { Claim } from './registration.rules.js';
 import { readRegisterUserResponse, registerUserRequest, USER_ANSWER } from '../remote/users.client.js';
 
 /** How long to retry storing an outcome. An outcome is worth more than the request that waits for it. */

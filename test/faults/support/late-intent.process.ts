@@ -2,7 +2,8 @@ import { randomUUID } from 'node:crypto';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { AuthorisedRemote } from '../../../src/auth/authorised-remote.service.js';
 import { RegistrationSender } from '../../../src/users/registration/sender.service.js';
-import { RegistrationsStore, type Claim } from '../../../src/users/registration/registrations.store.js';
+import { RegistrationsStore } from '../../../src/users/registration/registrations.store.js';
+import type { Claim } from '../../../src/users/registration/registration.rules.js';
 import { registerUserRequest } from '../../../src/users/remote/users.client.js';
 import { runService } from './test-service.js';
 

@@ -1,11 +1,8 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
 import { Database } from '../../../src/platform/database/database.js';
-import {
-  LEASE_MS,
-  RegistrationsStore,
-  type Claim,
-} from '../../../src/users/registration/registrations.store.js';
+import { LEASE_MS, RegistrationsStore } from '../../../src/users/registration/registrations.store.js';
+import type { Claim } from '../../../src/users/registration/registration.rules.js';
 import { SandboxControl } from '../../setup/sandbox-control.js';
 import { startSandbox, type TestSandbox } from '../../setup/sandbox.js';
 import { startServiceProcess } from '../../setup/service-process.js';
