@@ -2,18 +2,20 @@ import { readFile } from 'node:fs/promises';
 
 export const ROOT = new URL('../../', import.meta.url);
 
-export const readReadme = (): Promise<string> => readFile(new URL('README.md', ROOT), 'utf8');
+/** Returns the text of a page by its path in the repository, such as `docs/tour.md`. */
+export const readPage = (path: string): Promise<string> => readFile(new URL(path, ROOT), 'utf8');
 
-/** The code block, or the cells of the table's rows, that stands under `<!-- name -->`. */
-export function blockOf(readme: string, name: string): string {
-  const block = new RegExp(`<!-- ${name} -->\\n+\`\`\`[a-z]+\\n(.*?)\\n\`\`\``, 's').exec(readme)?.[1];
-  if (block === undefined) throw new Error(`README.md has no block under <!-- ${name} -->`);
+/** Returns the text of the code block under `<!-- name -->`. Throws if there is none. */
+export function blockOf(page: string, name: string): string {
+  const block = new RegExp(`<!-- ${name} -->\\n+\`\`\`[a-z]+\\n(.*?)\\n\`\`\``, 's').exec(page)?.[1];
+  if (block === undefined) throw new Error(`The page has no block under <!-- ${name} -->`);
   return block;
 }
 
-export function rowsOf(readme: string, name: string): string[][] {
-  const table = new RegExp(`<!-- ${name} -->\\n+((?:\\|.*\\n)+)`).exec(readme)?.[1];
-  if (table === undefined) throw new Error(`README.md has no table under <!-- ${name} -->`);
+/** Returns the cells of each row of the table under `<!-- name -->`. Throws if there is none. */
+export function rowsOf(page: string, name: string): string[][] {
+  const table = new RegExp(`<!-- ${name} -->\\n+((?:\\|.*\\n)+)`).exec(page)?.[1];
+  if (table === undefined) throw new Error(`The page has no table under <!-- ${name} -->`);
   const rows = table.trim().split('\n').slice(2);
   return rows.map((row) =>
     row
@@ -23,7 +25,7 @@ export function rowsOf(readme: string, name: string): string[][] {
   );
 }
 
-/** What differs from run to run, made the same. */
+/** Returns the text with everything replaced that differs from run to run. */
 export const masked = (text: string): string =>
   text
     .replace(/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/g, '<id>')

@@ -6,7 +6,7 @@ import { delimiter, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { tourOf } from '../../../src/platform/local/tour.js';
 import { removeRunningService, writeRunningService } from '../../../src/platform/local/running-service.js';
-import { blockOf, masked, readReadme, ROOT } from '../../docs/readme.js';
+import { blockOf, masked, readPage, ROOT } from '../../docs/readme.js';
 import { createTestDatabase, type TestDatabase } from '../../setup/test-database.js';
 import { startTestProcess, type TestProcess } from '../../setup/test-process.js';
 import { waitFor } from '../../setup/wait-for.js';
@@ -24,6 +24,7 @@ const isInstalled = (program: string) =>
 const SHELLS = Object.entries({ bash: '--norc', zsh: '-f' }).filter(([shell]) => isInstalled(shell));
 
 let readme: string;
+let tour: string;
 let folder: string;
 let database: TestDatabase;
 let service: TestProcess;
@@ -58,7 +59,7 @@ const essence = (output: string): string[] =>
 
 // As it runs after `npm start`, but for the database, which takes a moment longer when it is embedded.
 beforeAll(async () => {
-  readme = await readReadme();
+  [readme, tour] = await Promise.all([readPage('README.md'), readPage('docs/tour.md')]);
   folder = await mkdtemp(join(tmpdir(), 'pv-onboarding-demo-'));
   database = await createTestDatabase();
   const env = { PORT: '0', SANDBOX_PORT: '0', DATABASE_URL: database.url };
@@ -90,16 +91,16 @@ describe('the tour that a start prints', () => {
   });
 
   it(
-    'ends online in every shell it is for, with what the README shows',
+    'ends online in every shell it is for, with what the README and docs/tour.md show',
     async () => {
       expect(SHELLS).not.toEqual([]);
-      const expected = essence(`${blockOf(readme, 'tour: output')}\n${blockOf(readme, 'feed: output')}`);
+      const expected = essence(`${blockOf(readme, 'tour: output')}\n${blockOf(tour, 'feed: output')}`);
       for (const [shell, clean] of SHELLS) {
         const [register, start, watch] = lines();
         const complete = find(/^ {2}(curl .*\/complete)$/m);
         // Other shells have been here before, so the feed is asked for what is new.
         const skip = `AFTER=$(curl -s -H "Authorization: Bearer $KEY" "$API/events" | node -pe 'JSON.parse(fs.readFileSync(0)).next')`;
-        const follow = blockOf(readme, 'feed').replace('after=0', 'after=$AFTER');
+        const follow = blockOf(tour, 'feed').replace('after=0', 'after=$AFTER');
         const all = [register, skip, start, complete, watch, follow].join('\n');
         const { code, stdout, stderr } = await run(shell, [clean, '-c', all]);
         const output = essence(`${stderr}${stdout}`);
@@ -126,11 +127,11 @@ describe('the tour that a start prints', () => {
 
 describe('npm run demo', () => {
   it(
-    'drives a customer online and tells what the README shows',
+    'drives a customer online and tells what docs/tour.md shows',
     async () => {
       const { code, stdout, stderr } = await runDemo();
       expect([code, stderr]).toEqual([0, '']);
-      expect(masked(stdout).split('\n')).toEqual(masked(blockOf(readme, 'demo: output')).split('\n'));
+      expect(masked(stdout).split('\n')).toEqual(masked(blockOf(tour, 'demo: output')).split('\n'));
     },
     PATIENCE_MS,
   );
