@@ -7,7 +7,7 @@ import { Database } from '../../src/platform/database/database.js';
 export class WelcomeLetters {
   constructor(private readonly database: Database) {}
 
-  /** The event may come again, so the letter is written down under the event's id: the second time changes nothing. */
+  /** Inserts the letter under the event's id, so that handling the event again changes nothing. */
   @OnEvent('session.online')
   async write(event: DomainEvent<'session.online'>): Promise<void> {
     const { tenantReference, inverters } = event.data;
@@ -17,7 +17,7 @@ export class WelcomeLetters {
     );
   }
 
-  /** Several events in one handler are told apart by their name, which narrows the data. */
+  /** Handles several events; `event.name` tells them apart and narrows the type of the data. */
   @OnEvent(['session.expired', 'session.closed'], { handler: 'letters.reminder' })
   async remind(event: DomainEvent<'session.expired' | 'session.closed'>): Promise<void> {
     const reason = event.name === 'session.closed' ? event.data.reason : 'the link has expired';

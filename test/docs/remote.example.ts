@@ -8,7 +8,7 @@ import type { NotSent } from '../../src/remote/outcome.rules.js';
 import { outcomeOf } from '../../src/remote/wire/read-response.js';
 import { Remote } from '../../src/remote/remote.service.js';
 
-/** Suppose that POST /api/v1/ssa/users/{userId}/token, with the tenant token, answers a user's token as section 2.2 has it. */
+/** Assumes that POST /api/v1/ssa/users/{userId}/token, with the tenant token, returns a user's token in the form of section 2.2. */
 @Injectable()
 export class ExchangedUserTokens extends UserTokenStrategy {
   private readonly users = new Map<string, UserToken>();
@@ -39,7 +39,7 @@ class UserToken implements BearerTokens {
     private readonly tenantTokens: BearerTokens,
   ) {}
 
-  /** However many calls wait, the token is asked for once. */
+  /** Returns the current token; concurrent callers share one request. */
   current(): Promise<Grant | NotSent> {
     if (performance.now() >= this.renewAt) this.held = undefined;
     return (this.held ??= this.obtain());
@@ -59,7 +59,7 @@ class UserToken implements BearerTokens {
   abandoned(): void {}
 
   private async obtain(): Promise<Grant | NotSent> {
-    // Until it is known how long the token is valid, everybody waits for this one.
+    // Until the lifetime is known, all callers wait for this request.
     this.renewAt = Infinity;
     const path = `/api/v1/ssa/users/${encodeURIComponent(this.userId)}/token`;
     const sent = await authorisedCall(this.remote, this.tenantTokens, {
