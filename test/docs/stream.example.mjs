@@ -2,7 +2,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 const { API, KEY, PLACE = 'last-event-id' } = process.env;
-/** Something comes every 15 seconds; a connection that has been silent for longer is dead. */
+/** The service sends something every 15 seconds; a connection silent for this long is dead. */
 const SILENCE_MS = 45_000;
 
 class RefusedError extends Error {}
@@ -30,7 +30,7 @@ async function follow() {
     });
     if (response.status !== 200) {
       const { code, detail } = await response.json();
-      // 4xx: the key or the place is wrong, and trying again will not help. 429 and 503 pass.
+      // 4xx: the key or the position is wrong, so retrying will not help. 429 and 503 are temporary.
       const ErrorClass = response.status < 429 ? RefusedError : Error;
       throw new ErrorClass(`${code}: ${detail}`);
     }
@@ -54,7 +54,7 @@ async function take(block) {
   if (fields.data !== undefined) await apply(JSON.parse(fields.data));
   if (fields.id === undefined) return;
   last = fields.id;
-  // After the event was applied: whoever stops in between gets it again, and knows it by its id.
+  // After the event was applied: a reader that stops in between gets it again and recognises its id.
   await writeFile(PLACE, last);
 }
 
