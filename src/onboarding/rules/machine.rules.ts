@@ -107,7 +107,7 @@ export function next(previous: SessionState | null, verdict: Verdict): Verdict |
 /** The states in which the web flow is open and its startUrl usable. */
 export const OPEN_STATES: readonly SessionState[] = ['awaiting_owner', 'awaiting_installation'];
 
-/** Returns the transitions that responses can cause, for the diagram in the README; `lost` is entered from any state but online. */
+/** Returns the transitions that responses can cause, for the diagram in docs/states.md; `lost` is entered from any state but online. */
 export function transitionsOfMachine(): (readonly [SessionState, SessionState])[] {
   const reachable = [...new Set([...RULES.map(({ state }) => state), 'lost' as const])];
   return SESSION_STATES.filter((from) => from !== 'online').flatMap((from) =>
