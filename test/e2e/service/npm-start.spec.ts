@@ -8,7 +8,7 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { processCommand } from '../../../src/platform/local/process-identity.js';
 import { waitFor } from '../../setup/wait-for.js';
 
-const ROOT = fileURLToPath(new URL('../..', import.meta.url));
+const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
 
 // The commands of package.json in a folder of its own, as after `npm ci` and `npm run build`.
 describe('npm start', () => {

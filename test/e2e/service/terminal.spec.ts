@@ -10,7 +10,7 @@ import { CREDENTIALS, environmentFor, testEnvironment } from '../../setup/test-e
 
 jest.setTimeout(60_000);
 
-const ROOT = fileURLToPath(new URL('../..', import.meta.url));
+const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
 /** Clears the screen, and the same in one character. */
 const HOSTILE = '\u001b[2J\u009b2J\r\u202ename';
 const VISIBLE = '\\u001b[2J\\u009b2J\\u000d\\u202ename';
