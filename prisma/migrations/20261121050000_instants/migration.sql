@@ -1,4 +1,4 @@
--- Times of the remote service are of the years 1 to 9999 in UTC (src/platform/time/instant.ts). Rows from before may hold others, which
+-- Times of the remote service are of the years 1 to 9999 in UTC (src/platform/time/instant.rules.ts). Rows from before may hold others, which
 -- the API could not read. No type and no nullability changes here.
 
 -- First the constraints, so that a replica of the release before adds no such row behind the repair. NOT VALID looks at no row: the

@@ -10,9 +10,9 @@ ALTER TABLE "session_polls"
 
 COMMENT ON COLUMN session_polls.facts_hash IS 'SHA-1 of what the last answer says in documented fields, so that one that differs in other bytes only is nothing new. Null until the first read, and after an answer without a body.';
 COMMENT ON COLUMN session_polls.answer_kept_at IS 'When the last row of session_observations was written. An answer that says the same in other bytes takes its place once an hour.';
-COMMENT ON COLUMN session_polls.ending_since IS 'Since when every read has given a reason to close the session that is not believed until it has lasted (src/onboarding/ending.ts). Null while there is none.';
+COMMENT ON COLUMN session_polls.ending_since IS 'Since when every read has given a reason to close the session that is not believed until it has lasted (src/onboarding/rules/ending.rules.ts). Null while there is none.';
 COMMENT ON COLUMN session_polls.ending_reads IS 'How many reads in a row gave that reason.';
-COMMENT ON COLUMN session_polls.changes_clear_at IS 'When all changes counted against the limit are forgotten (src/onboarding/flapping.ts). Null before the first.';
+COMMENT ON COLUMN session_polls.changes_clear_at IS 'When all changes counted against the limit are forgotten (src/onboarding/rules/flapping.rules.ts). Null before the first.';
 COMMENT ON COLUMN session_polls.flapping_since IS 'Since when changes beyond the limit are held back, announced as session.flapping. Set back to null by the first change after an hour without any.';
 COMMENT ON COLUMN session_polls.answer_hash IS 'SHA-1 of the last answer that was kept, so that the same bytes cost nothing. Null until the first read.';
 COMMENT ON COLUMN onboarding_sessions.state IS

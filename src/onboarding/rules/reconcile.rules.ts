@@ -85,10 +85,11 @@ export function reconcile(
   // Only a change of phase restarts the window, or a session that alternates between lost and expired would be watched forever.
   const isSamePhase = phaseOf(state) === phaseOf(session.state);
   const anchorAt = isSamePhase ? (session.anchorAt ?? now) : now;
-  const { reason, close, ending } = planEnd(session, state, reading, anchorAt, now, settings);
   const isClosed = session.closedAt !== null;
+  const end = planEnd(session, state, reading, anchorAt, now, settings);
+  const close = isClosed ? null : end.close;
   const isReopened =
-    isClosed && reading.kind === 'observed' && (reason === null || inverters.listed.length > 0);
+    isClosed && reading.kind === 'observed' && (end.reason === null || inverters.listed.length > 0);
   if (isClosed && !isReopened && transition === null) return NOTHING;
 
   const isChange = reading.kind === 'observed' || transition !== null;
@@ -104,19 +105,19 @@ export function reconcile(
     transition,
     listed: inverters.listed,
     missing: inverters.missing,
-    close: isClosed ? null : close,
+    close,
     isReopened,
     watch:
       isReopened || (!isClosed && close === null)
         ? {
             phase: phaseOf(state),
             anchorAt: isReopened ? now : anchorAt,
-            ending,
+            ending: end.ending,
             changesClearAt,
             flappingSince,
           }
         : null,
-    events: changeEvents(facts, { transition, inverters, close: isClosed ? null : close, isReopened }),
+    events: changeEvents(facts, { transition, inverters, close, isReopened }),
   };
 }
 
