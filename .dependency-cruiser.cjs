@@ -1,8 +1,8 @@
-// The direction of the dependencies, checked instead of reviewed:
+// Layers, each of which may import only layers to its right; `layer` below has the exact lists:
 //   erasure -> onboarding -> users -> auth -> remote -> events -> access -> platform
 
 const GENERATED = '^src/platform/database/generated';
-/** Decide by their arguments alone. They may import types, and each other. */
+/** Files of pure functions. They may import types, and each other. */
 const RULES = '[.]rules[.]ts$';
 
 const layer = (name, allowed) => ({
@@ -23,6 +23,7 @@ module.exports = {
     layer('users', ['platform', 'remote', 'events', 'access', 'auth']),
     layer('onboarding', ['platform', 'remote', 'events', 'access', 'auth', 'users']),
     layer('erasure', ['platform', 'events', 'access', 'users', 'onboarding']),
+    layer('retention', ['platform']),
     layer('sandbox', []),
     {
       name: 'nobody-imports-sandbox',
@@ -32,11 +33,18 @@ module.exports = {
       to: { path: '^src/sandbox/' },
     },
     {
+      name: 'clients-stand-alone',
+      comment: 'A client is a package of its own.',
+      severity: 'error',
+      from: { path: '^clients/' },
+      to: { path: '^(src|test|bench|scripts)/' },
+    },
+    {
       name: 'rules-import-types-only',
       comment: 'A decision that reads a clock, a database or a socket cannot be replayed.',
       severity: 'error',
       from: { path: RULES },
-      // The codec of JSON is a function of its text.
+      // The JSON codec is an exception, because it is pure.
       to: { pathNot: [RULES, '^src/platform/json/lossless[.]ts$'], dependencyTypesNot: ['type-only'] },
     },
     {
@@ -72,7 +80,7 @@ module.exports = {
     },
   ],
   options: {
-    doNotFollow: { path: ['node_modules', GENERATED] },
+    doNotFollow: { path: ['node_modules', '^dist/', GENERATED] },
     tsConfig: { fileName: 'tsconfig.json' },
     tsPreCompilationDeps: true,
     enhancedResolveOptions: {

@@ -1,25 +1,40 @@
 # syntax=docker/dockerfile:1
+# To pin the base, build with --build-arg NODE_IMAGE=node:24-slim@sha256:…
+ARG NODE_IMAGE=node:24-slim
 
-FROM node:20-slim AS packages
+FROM ${NODE_IMAGE} AS packages
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
 
 FROM packages AS build
-# No package needs its install script; Prisma's would download an engine that is not used.
+# No package needs its install script; Prisma's would only download an unused engine.
 RUN npm ci --include=dev --ignore-scripts
 COPY prisma.config.ts tsconfig.json tsconfig.build.json ./
 COPY prisma ./prisma
 COPY src ./src
-RUN npm run build
+RUN npm run build && chmod +x dist/cli/main.js && rm dist/.tsbuildinfo
 
-FROM packages
-ENV NODE_ENV=production HOST=0.0.0.0 PORT=3000
-# Prisma's command line and TypeScript are optional companions of packages that do belong here: twice the size for nothing.
-RUN npm ci --omit=dev --omit=optional --ignore-scripts && npm cache clean --force
-COPY --from=build /app/dist ./dist
-# Applied at the start, by whichever replica comes first.
+FROM packages AS production
+# --omit=optional leaves out Prisma's command line and TypeScript. What only compilers, debuggers and other databases need is removed.
+RUN npm ci --omit=dev --omit=optional --ignore-scripts && npm cache clean --force \
+  && find node_modules -type f \( -name '*.map' -o -name '*.d.ts' -o -name '*.d.mts' -o -name '*.d.cts' \
+    -o -path '*@prisma/client/runtime/*.cockroachdb.*' -o -path '*@prisma/client/runtime/*.mysql.*' \
+    -o -path '*@prisma/client/runtime/*.sqlite.*' -o -path '*@prisma/client/runtime/*.sqlserver.*' \) -delete
+
+FROM ${NODE_IMAGE}
+LABEL org.opencontainers.image.title="PV Onboarding" \
+  org.opencontainers.image.description="A tenant's backend for the Solar Curtailment Service"
+WORKDIR /app
+ENV NODE_ENV=production HOST=0.0.0.0 PORT=3000 NODE_OPTIONS=--enable-source-maps
+COPY package.json openapi.json asyncapi.json ./
+COPY --from=production /app/node_modules ./node_modules
+# The first replica to start applies the migrations.
 COPY prisma/migrations ./prisma/migrations
-COPY openapi.json asyncapi.json ./
+COPY --from=build /app/dist ./dist
+# The service runs without npm.
+RUN ln -s /app/dist/cli/main.js /usr/local/bin/pv-onboarding \
+  && rm -rf /usr/local/lib/node_modules /usr/local/bin/npm /usr/local/bin/npx /usr/local/bin/corepack \
+    /usr/local/bin/yarn /usr/local/bin/yarnpkg /opt/yarn-*
 USER node
 EXPOSE 3000
 HEALTHCHECK --interval=10s --timeout=3s --start-period=30s --retries=3 \

@@ -1,9 +1,9 @@
 import { defineConfig } from 'prisma/config';
 
-// `generate`, `validate` and `format` never run the schema engine, yet the command line looks for it, and its
-// download host is not reachable everywhere. Any existing file satisfies the look-up; `prisma migrate` on a
-// machine with network access sets this variable itself or unsets it.
-process.env.PRISMA_SCHEMA_ENGINE_BINARY ??= process.execPath;
+// These commands never run the schema engine, but Prisma downloads a missing engine for them. The path of any existing file prevents the
+// download. `prisma migrate` and `prisma db` need the real engine.
+if (['generate', 'validate', 'format'].includes(process.argv[2] ?? ''))
+  process.env.PRISMA_SCHEMA_ENGINE_BINARY ??= process.execPath;
 
 export default defineConfig({
   schema: 'prisma/schema.prisma',

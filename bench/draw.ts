@@ -5,7 +5,7 @@ import type { BenchResult } from './harness/result.js';
 import { barsOf } from './report/bars.js';
 import { fillIn } from './report/performance-text.js';
 
-// Makes the figures of docs/performance.md from bench/results/*.json; with --check it only says whether they are made from them.
+// Writes the figures and drawings of docs/performance.md from bench/results/*.json. With --check, only reports outdated files.
 
 const pathOf = (path: string) => fileURLToPath(new URL(path, import.meta.url));
 const RESULTS = pathOf('./results/');

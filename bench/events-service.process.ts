@@ -1,19 +1,16 @@
 import { Injectable, Module, type DynamicModule } from '@nestjs/common';
 import { AppModule } from '../src/app.module.js';
-import { createApp } from '../src/create-app.js';
-import { Publishers } from '../src/events/broker/publishers.js';
-import type { DomainEvent } from '../src/events/domain-event.js';
+import { Publishers } from '../src/events/broker/broker.service.js';
+import type { DomainEvent } from '../src/events/catalogue.rules.js';
 import { OnEvent } from '../src/events/handlers/on-event.js';
+import { createApp } from '../src/platform/http/create-app.js';
 import { readEnvironment } from '../src/platform/env/read-environment.js';
 import { ServiceLogger } from '../src/platform/logging/service-logger.js';
-import { Arrivals } from './harness/arrivals.js';
+import { Arrivals } from './harness/load/arrivals.js';
 import { takePart } from './harness/contender.js';
 import { serviceVariables } from './harness/service-variables.js';
 
-/**
- * `handled` answers so many arrivals; `relayed` waits until so many events have been relayed since the process started; `hold`: from
- * now on the sink of the relay takes nothing, until `relayed` is asked for.
- */
+/** `handled` returns the events that the handler received. `hold` blocks the fake broker. `relayed` unblocks it and waits until it has all events. */
 export interface EventsServiceOptions {
   readonly what: 'handled' | 'relayed' | 'hold';
 }
@@ -45,9 +42,10 @@ class BenchModule {
   }
 }
 
-// In the place of a message broker, a sink that has stored whatever it is given at once: what is measured is the way there.
+// Replaces the broker by a fake that acknowledges at once unless it is blocked, so that the benchmark measures only the relay.
 Publishers.prototype.open = async () => ({
-  held: { kind: 'unknown' },
+  stored: { kind: 'unknown' },
+  warnings: [],
   publish: async (events) => {
     if (isHeld) await new Promise<void>((resolve) => (letGo = resolve));
     relayed += events.length;
@@ -57,7 +55,7 @@ Publishers.prototype.open = async () => ({
   close: async () => {},
 });
 
-// The real service, with one handler of its own and that sink.
+// Runs the real service with the event handler and the fake broker above.
 takePart(async (request) => {
   const environment = readEnvironment(serviceVariables(request));
   const logger = new ServiceLogger(environment);

@@ -8,7 +8,6 @@ import { control, interleave, ratioOf } from './harness/rounds.js';
 import { median, quantile, rounded } from './harness/statistics.js';
 import type { BenchOptions } from './options.js';
 
-/** How soon each reader of the outbox has an event, and how many it takes. */
 export async function eventsBench(options: BenchOptions): Promise<void> {
   const events = options.quick ? 20 : 200;
   await LineUp.with({ sessions: 1, remotes: [ASKING] }, async (lineUp) => {
@@ -32,7 +31,7 @@ export async function eventsBench(options: BenchOptions): Promise<void> {
         benchmark: 'events',
         title: 'Events',
         extent: `${events} events one by one a round, ${options.rounds} rounds; then all at once`,
-        isLook: options.isLook,
+        isTrial: options.isTrial,
         control: control(medians(NOTIFY, 'sinceAppendMs'), medians(CONTROL, 'sinceAppendMs')),
         targets: [
           atMost('append to handler, times bare LISTEN/NOTIFY', 3, against(HANDLER, 'sinceAppendMs')),

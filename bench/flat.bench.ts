@@ -12,13 +12,13 @@ import { median, quantile, rounded } from './harness/statistics.js';
 import { type BenchOptions, profileFlags } from './options.js';
 
 const IN_FLIGHT = 64;
-/** 1 % of the smallest: a claim as large as every size has due. */
+/** Sessions per claim: 1 % of the smallest size, because only 1 % of the sessions is due. */
 const CLAIM = 100;
-/** After this long a connection of PostgreSQL that is idle has said what it has written (PGSTAT_IDLE_INTERVAL is 10 s). */
-const TOLD_MS = 11_000;
-/** Times as many as are due at once. */
-const KNOWN = 10;
-/** Of each size in a round. */
+/** An idle connection flushes its statistics within this time (PGSTAT_IDLE_INTERVAL is 10 s). */
+const STATISTICS_FLUSH_MS = 11_000;
+/** Before the measurement, this many times the sessions of one round are polled. */
+const POLLED_BEFORE = 10;
+/** Measured claims per database size and round. */
 const CLAIMS = 20;
 const MEGABYTE = 2 ** 20;
 
@@ -31,10 +31,7 @@ interface Size {
   readonly end: () => Promise<void>;
 }
 
-/**
- * The same work beside few and many open sessions. The number of sessions that are due is the same for all, 1 % of the most: a tenth
- * of a second of work, which 1 % of the fewest would be, has no rate. Claims are measured with 1 % of each due.
- */
+/** Measures how polling depends on the number of open sessions. The number of due sessions is the same at every size. */
 export async function flatBench(options: BenchOptions): Promise<void> {
   const sizes = options.quick ? [2_000, 10_000, 50_000] : [10_000, 100_000, 1_000_000];
   const atOnce = options.quick ? 2_000 : 10_000;
@@ -48,7 +45,7 @@ export async function flatBench(options: BenchOptions): Promise<void> {
     const last = all.at(-1)!;
     const again = `${first.name} again`;
     const polled = new Map<string, number>(all.map(({ name }) => [name, 0]));
-    // Between two collections it rises and falls by more than 50 MB, so each is looked at after every round.
+    // Resident memory varies by over 50 MB between two garbage collections, so it is sampled after every round.
     const residents = new Map(all.map(({ name }) => [name, [] as number[]]));
     const pollDue = async (size: Size, due = atOnce): Promise<Sample> => {
       const read = lineUp.remote.counted(size.name, due);
@@ -62,14 +59,14 @@ export async function flatBench(options: BenchOptions): Promise<void> {
       residents.get(size.name)!.push((await size.worker.costs()).residentBytes / MEGABYTE);
       return sample;
     };
-    // The pages of each, and what the cores keep of them, are gone after the turns of the others.
+    // Measures only the second of two polls: the first poll reloads pages and caches that the other sizes displaced.
     const pollRound = async (size: Size): Promise<Sample> => {
       await pollDue(size);
       return pollDue(size);
     };
-    // The first answer of a session is a change. So many of each have had theirs, wherever they lie, and take turns.
-    for (const size of all) await pollDue(size, Math.min(size.sessions, KNOWN * atOnce));
-    await sleep(TOLD_MS);
+    // The first response of a session counts as a change, so enough sessions for all rounds are polled in advance.
+    for (const size of all) await pollDue(size, Math.min(size.sessions, POLLED_BEFORE * atOnce));
+    await sleep(STATISTICS_FLUSH_MS);
     for (const { name } of all) polled.set(name, 0);
     const before = await Promise.all(all.map(({ database }) => database.updates('session_polls')));
     const samples = await interleave(
@@ -79,7 +76,7 @@ export async function flatBench(options: BenchOptions): Promise<void> {
       ],
       options.rounds,
     );
-    // Their connections say what they have written when they end, at the latest.
+    // Closes the connections of the workers, which flushes their statistics.
     for (const { worker } of all) await lineUp.dismiss(worker);
     const after = await Promise.all(all.map(({ database }) => database.updates('session_polls')));
     const claims = await measureClaims(all, options);
@@ -93,7 +90,7 @@ export async function flatBench(options: BenchOptions): Promise<void> {
       benchmark: 'flat',
       title: 'Flat as it grows',
       extent: `${atOnce} sessions due, none changed, ${IN_FLIGHT} reads in flight, ${options.rounds} rounds; claims of ${CLAIM} with 1 % due`,
-      isLook: options.isLook,
+      isTrial: options.isTrial,
       control: control(rate(first).map(rateOf), samples.get(again)!.map(rateOf)),
       targets: [
         atLeast('slowest of the sizes, of the rate of the smallest', 0.85, Math.min(...rates)),
@@ -167,7 +164,11 @@ async function prepare(lineUp: LineUp, name: string, sessions: number, options: 
     concurrency: IN_FLIGHT,
     flags: profileFlags(options),
   });
-  const environment = Object.assign(new Environment(), { DATABASE_URL: database.url });
+  const environment = Object.assign(new Environment(), {
+    DATABASE_URL: database.url,
+    DATABASE_DIRECT_URL: database.url,
+    DATABASE_PREPARED_STATEMENTS: true,
+  });
   const own = new Database(environment);
   return {
     name,
@@ -179,17 +180,17 @@ async function prepare(lineUp: LineUp, name: string, sessions: number, options: 
   };
 }
 
-/** Each makes 1 % due and claims it, 100 at a time, as the poller does, and again until there are enough; milliseconds per claim. */
+/** Measures the duration of claims while 1 % of the sessions is due. Returns the milliseconds of each claim, by size. */
 async function measureClaims(sizes: readonly Size[], options: BenchOptions): Promise<Map<string, number[]>> {
   const claimAll = async (size: Size): Promise<number[]> => {
     await size.database.makeDue(Math.max(CLAIM, size.sessions / 100));
     const times: number[] = [];
     for (;;) {
       const startedAt = performance.now();
-      const batch = await size.polls.claimDue(CLAIM);
-      if (batch === null) return times;
+      const [claimed] = await size.polls.claimDue(CLAIM);
+      if (claimed === undefined) return times;
       times.push(performance.now() - startedAt);
-      await size.polls.closeBatches([batch.id]);
+      await size.polls.closeBatches([claimed.batchId]);
     }
   };
   const samples = await interleave(
@@ -206,7 +207,7 @@ async function measureClaims(sizes: readonly Size[], options: BenchOptions): Pro
   return new Map([...samples].map(([name, rounds]) => [name, rounds.flat()]));
 }
 
-/** Making them due wrote each once as well. */
+/** Returns the row updates per poll, without the update that made the session due. */
 const rowsPerPoll = (
   after: { readonly all: number },
   before: { readonly all: number },

@@ -1,12 +1,11 @@
-/** What `npm run bench` was asked for. */
 export interface BenchOptions {
-  /** Small and short: shows that everything runs, and says little. */
+  /** Whether the run is small and short, and shows only that everything works. */
   readonly quick: boolean;
-  /** Not a result, and not kept as one: quick, of too few rounds, or slowed down by a profile. */
-  readonly isLook: boolean;
-  /** Rounds that count. */
+  /** Whether the run is not a valid result: it is quick, has too few rounds, or is profiled. */
+  readonly isTrial: boolean;
+  /** The number of measured rounds. They follow one round that warms up. */
   readonly rounds: number;
-  /** Of soak. */
+  /** Duration of the soak benchmark. */
   readonly minutes: number;
   /** Folder for .cpuprofile files of our service. */
   readonly profile?: string;
@@ -15,7 +14,7 @@ export interface BenchOptions {
 export const LEAST_ROUNDS = 7;
 const QUICK_ROUNDS = 2;
 
-/** As the whole is run, unless asked otherwise; the soak of the target takes 20 minutes and is asked for by --minutes. */
+/** Returns the default options. A valid soak takes at least 20 minutes, set by --minutes. */
 export const defaults = (quick: boolean) => ({
   rounds: quick ? QUICK_ROUNDS : LEAST_ROUNDS,
   minutes: quick ? 0.5 : 5,

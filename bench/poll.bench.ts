@@ -23,31 +23,31 @@ const SEQUENTIAL = 'Prisma, one by one';
 const GRAPHILE = 'graphile-worker job per poll';
 const TUNED = 'the same with its local queue';
 const PG_BOSS = 'pg-boss job per poll';
-/** The same thing twice: how far its ratio is from 1 tells what the others are worth. */
+/** Our poller a second time. The distance of the two rates' ratio from 1 is the error of all figures. */
 const CONTROL = 'our poller again';
 
 const LATENCIES_MS = [0, 20];
-/** Seconds of reading: a tick until the first claim and the last writes, 0.15 s of each round, are not what is asked here. */
+/** Enough that a round takes seconds, because the first tick and the last writes of a round take 0.15 s. */
 const SESSIONS = 60_000;
-/** At 20 ms the waiting leaves room for 12,800 reads a second. */
+/** At a latency of 20 ms, this allows 12,800 reads per second. */
 const IN_FLIGHT = 256;
-/** Jobs at once: more makes the engines slower, and with 64 they wait for nothing at 20 ms either. */
+/** More concurrent jobs slow the job engines down. */
 const JOBS_IN_FLIGHT = 64;
-/** The slow ones read only so many of the sessions that are due: enough for a second or more. */
+/** Reads per round of the contender LOOP, which is slow: enough for a second or more. */
 const LOOP_READS = 3_000;
+/** Reads per round of the contender SEQUENTIAL, the slowest. */
 const SEQUENTIAL_READS = 500;
 
 type Samples = ReadonlyMap<string, readonly Sample[]>;
 
 const script = (file: string) => new URL(file, import.meta.url);
 
-/** Our poller beside what bounds it and beside what people write instead, in one run. */
 export async function pollBench(options: BenchOptions): Promise<void> {
   const sessions = options.quick ? 6_000 : SESSIONS;
   const remotes = [UNDICI, OURS, LOOP, SEQUENTIAL, GRAPHILE, TUNED, PG_BOSS];
   await LineUp.with({ sessions, remotes }, async (lineUp) => {
     const { contenders, poller, pollerRound, statementsOfRounds } = await prepare(lineUp, sessions, options);
-    // What is read for the first time is kept, whatever it says: that is no poll of the ordinary kind.
+    // The first response of a session counts as a change, so the first round is not measured.
     await pollerRound();
     const cells: { latencyMs: number; samples: Samples; statements: StatementCost[] }[] = [];
     for (const latencyMs of LATENCIES_MS) {
@@ -59,13 +59,13 @@ export async function pollBench(options: BenchOptions): Promise<void> {
     lineUp.remote.setLatency(0);
     const profile = await poller.profile(pollerRound);
     const [fast, slow] = cells.map(({ samples }) => samples);
-    // It takes part twice, and the round to warm up is among the statements.
+    // Our poller runs twice per round, and the statements include the warm-up round.
     const reads = 2 * (options.rounds + 1) * sessions;
     await report({
       benchmark: 'poll',
       title: 'Poller',
       extent: `${sessions} sessions due at once, one in 50 of them changed, ${IN_FLIGHT} reads in flight (${JOBS_IN_FLIGHT} jobs), ${options.rounds} rounds`,
-      isLook: options.isLook,
+      isTrial: options.isTrial,
       control: controlOf(cells.map(({ samples }) => samples)),
       targets: targetsOf(fast!, slow!),
       tables: [
@@ -123,7 +123,7 @@ async function prepare(lineUp: LineUp, sessions: number, options: BenchOptions) 
   const pollerRound = async (): Promise<Sample> => {
     const all = lineUp.remote.counted(OURS, sessions);
     const makeDue = await ours.prepareDue();
-    // Not those of the turns of others, in which it looks every 50 ms and finds nothing.
+    // Excludes the statements of the idle poller while the other contenders ran.
     await ours.resetStatements();
     const sample = await lineUp.measure(sessions, poller, async () => {
       await makeDue();
@@ -188,10 +188,10 @@ function sumOf(rounds: readonly (readonly StatementCost[])[]): StatementCost[] {
 
 const NOTHING = { calls: 0, rows: 0, totalMs: 0, walBytes: 0 };
 
-/** And not of the bench, which waits until no claim is open. */
+/** Excludes the statement of `untilNoneIsClaimed`. */
 const isOfPoller = ({ text }: StatementCost): boolean => !/^SELECT \$1/.test(text);
 
-/** The worse of the two. */
+/** Returns the control whose ratio is furthest from 1. */
 function controlOf(cells: readonly Samples[]) {
   const distance = ({ ratio: value }: ReturnType<typeof control>) => Math.abs(Math.log(value));
   return cells

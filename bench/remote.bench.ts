@@ -1,10 +1,9 @@
 import axios from 'axios';
 import { Pool } from 'undici';
 import { Environment } from '../src/platform/env/environment.js';
-import { createAxios } from '../src/remote/wire/axios.instance.js';
 import { Remote } from '../src/remote/remote.service.js';
-import { createUndiciAdapter } from '../src/remote/wire/undici.adapter.js';
-import { FakeRemote } from './harness/fake-remote.js';
+import { createAxios } from '../src/remote/wire/remote-axios.js';
+import { FakeRemote } from './harness/remote/fake-remote.js';
 import { report } from './harness/report.js';
 import {
   type Contender,
@@ -23,25 +22,24 @@ const UNDICI = 'undici alone';
 const CONTROL = 'undici alone again';
 const PATH = `/api/v1/ssa/onboarding/pv/${sessionId(0)}`;
 
-/** Ways of reading a session from the remote service, without a database: what the poller's limit is made of. */
-export async function remoteBench({ quick, isLook, rounds }: BenchOptions): Promise<void> {
+/** Compares ways of reading a session from the remote service. Without a database, their rates are upper bounds for the poller. */
+export async function remoteBench({ quick, isTrial, rounds }: BenchOptions): Promise<void> {
   const calls = quick ? 3_000 : 20_000;
   const fake = await FakeRemote.start({ startedAtMs: 0, sessions: 1, contenders: ['all'], changes: false });
   const url = fake.url('all');
-  // The others take longer than the 4 s after which it would close its connections and have to open them again.
+  // Keeps connections alive while the other contenders run. The default is 4 s.
   const bare = new Pool(url, { connections: IN_FLIGHT, pipelining: 1, keepAliveTimeout: 60_000 });
   const always = { ApiKey: 'bench-key', accept: 'application/json' };
   const token = { authorization: 'Bearer bench' };
   const headers = { ...always, ...token };
-  const adapter = createUndiciAdapter({ baseUrl: url, headers: always, timeoutMs: 10_000 });
-  const instance = createAxios(adapter);
+  const ours = createAxios({ baseUrl: url, headers: always, timeoutMs: 10_000 });
   const remote = new Remote(environmentFor(url));
 
   const undici = async () => (await bare.request({ path: PATH, method: 'GET', headers })).body.text();
   const ways: Readonly<Record<string, () => Promise<unknown>>> = {
     [UNDICI]: undici,
     'axios on our adapter': () =>
-      instance.request({ method: 'GET', url: PATH, headers: token, timeout: 10_000 }),
+      ours.axios.request({ method: 'GET', url: PATH, headers: token, timeout: 10_000 }),
     'Remote.send': () =>
       remote.send({ operation: 'read_session', method: 'GET', path: PATH, headers: token }),
     'axios as it comes': () => axios.get(url + PATH, { headers }),
@@ -52,7 +50,7 @@ export async function remoteBench({ quick, isLook, rounds }: BenchOptions): Prom
     round: () => measure(calls, call),
   }));
   const samples = await interleave(contenders, rounds);
-  await Promise.all([bare.destroy(), adapter.close(), remote.onApplicationShutdown()]);
+  await Promise.all([bare.destroy(), ours.close(), remote.onApplicationShutdown()]);
   await fake.stop();
 
   const limit = samples.get(UNDICI)!;
@@ -60,7 +58,7 @@ export async function remoteBench({ quick, isLook, rounds }: BenchOptions): Prom
     benchmark: 'remote',
     title: 'One call to the remote service',
     extent: `${calls} reads, ${IN_FLIGHT} in flight, no database, ${rounds} rounds`,
-    isLook,
+    isTrial,
     control: control(limit.map(rateOf), samples.get(CONTROL)!.map(rateOf)),
     targets: [],
     tables: [

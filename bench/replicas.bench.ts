@@ -7,15 +7,15 @@ import { median, rounded } from './harness/statistics.js';
 import type { BenchOptions } from './options.js';
 
 const REMOTE_MS = 20;
-/** Reads at once of one process: with 20 ms each, at most 800 a second, so that four of them still leave the cores some room. */
+/** Concurrent reads per process. At a latency of 20 ms, a process makes 800 reads per second, so that four processes do not saturate the CPU. */
 const IN_FLIGHT = 16;
 const COUNTS = [1, 2, 4];
-/** Of all processes together, where a ceiling is set. */
+/** The ceiling for all processes together, in requests per second. */
 const CEILING = 1_000;
 const FREE = 'no ceiling';
 const CEILED = 'a ceiling of all';
 
-/** More processes, as long as neither the cores nor the remote service are the limit. */
+/** Measures how the read rate grows with the number of processes while neither the CPU nor the remote service limits the rate. */
 export async function replicasBench(options: BenchOptions): Promise<void> {
   const readsOfOne = options.quick ? 1_500 : 5_000;
   const sessions = readsOfOne * Math.max(...COUNTS);
@@ -30,7 +30,7 @@ export async function replicasBench(options: BenchOptions): Promise<void> {
     const samples = new Map<string, Sample[]>();
     const workers: Participant[] = [];
     const round = (count: number) => async (): Promise<Sample> => {
-      // Those that a round has no use for would take their share all the same.
+      // Stops surplus workers, which would otherwise share the reads.
       while (workers.length > count) await lineUp.dismiss(workers.pop()!);
       while (workers.length < count) workers.push(await start(FREE, free));
       await warmUp();
@@ -43,7 +43,7 @@ export async function replicasBench(options: BenchOptions): Promise<void> {
         await free.untilNoneIsClaimed();
       });
     };
-    /** A new process is compiled as it runs, and learns how much the remote service takes. */
+    /** Warms up new processes: the JIT compiles their code, and their concurrency limit adapts. */
     const warmUp = async (): Promise<void> => {
       const reads = 400 * workers.length;
       const all = lineUp.remote.counted(FREE, reads);
@@ -62,7 +62,7 @@ export async function replicasBench(options: BenchOptions): Promise<void> {
 
     const ceiledFlow = await underCeiling();
     const one = samples.get(nameOf(1))!;
-    /** Of the rate of one process times their number, round by round. */
+    /** Returns the rate of `count` processes, divided by `count` times the rate of one process. */
     const scaling = (count: number) =>
       rounded(
         median(
@@ -73,7 +73,7 @@ export async function replicasBench(options: BenchOptions): Promise<void> {
       benchmark: 'replicas',
       title: 'Replicas',
       extent: `${readsOfOne} reads per process and round, ${IN_FLIGHT} in flight per process, ${REMOTE_MS} ms remote latency, ${options.rounds} rounds`,
-      isLook: options.isLook,
+      isTrial: options.isTrial,
       control: control(one.map(rateOf), samples.get(again)!.map(rateOf)),
       targets: [
         ...COUNTS.slice(1).map((count) =>
@@ -112,7 +112,7 @@ export async function replicasBench(options: BenchOptions): Promise<void> {
     async function underCeiling() {
       const environment = { SCS_MAX_REQUESTS_PER_SECOND: String(CEILING) };
       for (let started = 0; started < 4; started++) workers.push(await start(CEILED, ceiled, environment));
-      // Until each knows how many they are.
+      // Waits until each process has counted the others.
       await new Promise((resolve) => setTimeout(resolve, 7_000));
       await lineUp.remote.flow(CEILED);
       const reads = CEILING * (options.quick ? 2 : 10);

@@ -1,11 +1,11 @@
 import { AppModule } from '../src/app.module.js';
-import { createApp } from '../src/create-app.js';
+import { createApp } from '../src/platform/http/create-app.js';
 import { readEnvironment } from '../src/platform/env/read-environment.js';
 import { ServiceLogger } from '../src/platform/logging/service-logger.js';
 import { takePart } from './harness/contender.js';
 import { serviceVariables } from './harness/service-variables.js';
 
-// The real service, whole. A worker is told nothing: it finds by itself what is due.
+// Runs the real service. It needs no `run`, because a worker finds due sessions by itself.
 takePart(async (request) => {
   const environment = readEnvironment(serviceVariables(request));
   const app = await createApp(AppModule.forRoot(environment), environment, new ServiceLogger(environment));

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { BenchDatabase } from './harness/database.js';
 import { newKey } from './harness/key.js';
 import { LineUp } from './harness/line-up.js';
-import { load, startLoad } from './harness/load.js';
+import { load, startLoad } from './harness/load/load.js';
 import type { Participant } from './harness/participant.js';
 import { showProgress } from './harness/progress.js';
 import { report } from './harness/report.js';
@@ -12,32 +12,31 @@ import { userBodies } from './harness/user-bodies.js';
 import { median, rounded, slope } from './harness/statistics.js';
 import { type BenchOptions, profileFlags } from './options.js';
 
-/** Of a result. */
+/** The minimum duration of a valid run. */
 const LEAST_MINUTES = 20;
 const OURS = 'our service';
 const SESSIONS = 40_000;
-/** Every session is read so often: 4,000 reads a second, sixty times what the defaults make of as many sessions. */
+/** 40,000 sessions, each read every 10 s, make 4,000 reads per second. */
 const READ_EVERY_MS = 10_000;
 const SAMPLE_EVERY_MS = 5_000;
-/** Of the other work, every second. */
-const GETS = 100;
-const USERS = 10;
+const GETS_PER_SECOND = 100;
+const USERS_PER_SECOND = 10;
 const MEGABYTE = 2 ** 20;
-/** Rows of these are written again and again, or come and go. */
+/** Tables whose rows are often updated, or inserted and deleted. */
 const TABLES = ['session_polls', 'onboarding_sessions', 'poll_batches', 'registrations', '_private_jobs'];
 
 interface Sample {
   readonly atSeconds: number;
   readonly reads: number;
   readonly residentMegabytes: number;
-  /** How long the session that has been due for longest has been. */
+  /** For how long the most overdue session has been due. */
   readonly lagMs: number;
   readonly pollsMegabytes: number;
-  /** Rows that await their vacuum, of all tables above. */
+  /** Dead rows of all TABLES. */
   readonly deadRows: number;
 }
 
-/** Everything at once, for long: what grows, drifts or is left behind. */
+/** Runs polling, requests and registrations together for a long time, to detect growth and leaks. */
 export async function soakBench(options: BenchOptions): Promise<void> {
   const seconds = options.minutes * 60;
   await LineUp.with({ sessions: SESSIONS, remotes: [OURS], asItComes: true }, async (lineUp) => {
@@ -55,7 +54,7 @@ export async function soakBench(options: BenchOptions): Promise<void> {
       },
       flags: profileFlags(options),
     });
-    // Spread over one interval, as they will be from then on.
+    // Spreads the due times over one interval, as the poller does.
     await database.query(
       `UPDATE session_polls SET due_at = clock_timestamp() + random() * $1 * interval '1 millisecond'`,
       [READ_EVERY_MS],
@@ -90,8 +89,8 @@ export async function soakBench(options: BenchOptions): Promise<void> {
     await report({
       benchmark: 'soak',
       title: 'Long run',
-      extent: `${options.minutes} minutes: ${SESSIONS} sessions read every ${READ_EVERY_MS / 1_000} s, ${GETS} requests and ${USERS} registrations a second`,
-      isLook: options.isLook || options.minutes < LEAST_MINUTES,
+      extent: `${options.minutes} minutes: ${SESSIONS} sessions read every ${READ_EVERY_MS / 1_000} s, ${GETS_PER_SECOND} requests and ${USERS_PER_SECOND} registrations a second`,
+      isTrial: options.isTrial || options.minutes < LEAST_MINUTES,
       control: { ratio: control, least: 0.93, most: 1.07, isValid: control >= 0.93 && control <= 1.07 },
       targets: [
         atMost(
@@ -154,14 +153,17 @@ export async function soakBench(options: BenchOptions): Promise<void> {
 async function workBeside(service: Participant, stop: AbortSignal): Promise<void> {
   const generator = await startLoad(service.url, 8);
   const headers = await newKey(service.url, ['users:write', 'onboarding:read']);
-  const paths = Array.from({ length: GETS }, (_, nth) => `/api/v1/onboarding/pv/${sessionId(nth * 97)}`);
-  for (let users = 0; !stop.aborted; users += USERS) {
+  const paths = Array.from(
+    { length: GETS_PER_SECOND },
+    (_, nth) => `/api/v1/onboarding/pv/${sessionId(nth * 97)}`,
+  );
+  for (let users = 0; !stop.aborted; users += USERS_PER_SECOND) {
     const second = sleep(1_000);
-    await load(generator, GETS, { method: 'GET', paths, headers });
-    const bodies = userBodies(USERS, users);
+    await load(generator, GETS_PER_SECOND, { method: 'GET', paths, headers });
+    const bodies = userBodies(USERS_PER_SECOND, users);
     await load(
       generator,
-      USERS,
+      USERS_PER_SECOND,
       {
         method: 'POST',
         paths: ['/api/v1/users'],
@@ -175,12 +177,7 @@ async function workBeside(service: Participant, stop: AbortSignal): Promise<void
   await generator.stop();
 }
 
-async function take(
-  database: BenchDatabase,
-  service: Participant,
-  reads: number,
-  atSeconds: number,
-): Promise<Sample> {
+async function take(database: BenchDatabase, service: Participant, reads: number, atSeconds: number) {
   const { residentBytes } = await service.costs();
   const [row] = await database.query<Pick<Sample, 'lagMs' | 'pollsMegabytes' | 'deadRows'>>(
     `SELECT greatest(0, (SELECT extract(epoch FROM clock_timestamp() - min(due_at)) * 1000 FROM session_polls))::float8 AS "lagMs",
@@ -191,7 +188,7 @@ async function take(
   return { atSeconds, reads, residentMegabytes: residentBytes / MEGABYTE, ...row! };
 }
 
-/** The first quarter warms up: code is compiled, caches fill, tables find their size. */
+/** Returns the second and the last quarter of the samples. The first quarter is a warm-up. */
 function quarters(samples: readonly Sample[]) {
   const quarter = Math.floor(samples.length / 4);
   return { second: samples.slice(quarter, 2 * quarter), fourth: samples.slice(-quarter) };

@@ -14,19 +14,19 @@ const OURS = 'our service';
 const NODE = 'Node with an empty program';
 const CONTROL = 'our service again';
 const MAIN = fileURLToPath(new URL('../dist/main.js', import.meta.url));
-/** Node gives back what the start took, and nothing is asked of the service meanwhile. */
+/** The pause between the start and the measurement of memory. In this pause, Node frees the memory that the start needed. */
 const IDLE_MS = 10_000;
 const MEGABYTE = 2 ** 20;
-/** Looked for so often; the start is known no better than this. */
+/** The pause between two readiness checks, and thus the error of a measured start. */
 const LOOK_EVERY_MS = 5;
 
 interface Start {
   readonly readyMs: number;
-  /** After the start has settled. Null where there is no /proc. */
+  /** Measured after IDLE_MS; null without /proc. */
   readonly residentBytes: number | null;
 }
 
-/** From the start of the process until /health/ready answers 200, on the built program; the database is migrated. */
+/** Measures the time from process start until /health/ready returns 200, for the built program with a migrated database. */
 export async function startBench(options: BenchOptions): Promise<void> {
   await LineUp.with({ sessions: 1_000, remotes: [OURS] }, async (lineUp) => {
     const database = await lineUp.database('start');
@@ -69,7 +69,7 @@ export async function startBench(options: BenchOptions): Promise<void> {
       benchmark: 'start',
       title: 'Start and memory',
       extent: `the built service in the role all, ${options.rounds} starts, memory after ${idleMs / 1_000} s idle`,
-      isLook: options.isLook,
+      isTrial: options.isTrial,
       control: control(readyOf(OURS), readyOf(CONTROL)),
       targets: [
         atMost('ready, at the median', 1.5, rounded(median(readyOf(OURS)) / 1_000), 's'),

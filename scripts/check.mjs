@@ -1,11 +1,14 @@
 import { runNode } from './run-node.mjs';
 
-const TYPESCRIPT = ['--import', './test/setup/typescript.mjs'];
+const TYPESCRIPT = ['--import', './test/setup/compile/typescript.mjs'];
 
-/** The exit code of a check that could not be done here and now, which is told and fails nothing. */
+/** The exit code of a check that cannot run, for example offline. Such a check is reported, but does not fail `npm run check`. */
 export const NOT_POSSIBLE = 75;
 
-/** Cheapest first. */
+/**
+ * The checks, cheapest first.
+ * @type {[string, string[]][]}
+ */
 const CHECKS = [
   ['packages', ['scripts/check/packages.mjs']],
   ['lock file', ['scripts/check/lock-file.mjs']],
@@ -18,18 +21,26 @@ const CHECKS = [
       '.dependency-cruiser.cjs',
       'src',
       'test',
+      'bench',
+      'scripts',
+      'clients/typescript/src',
     ],
   ],
   ['known vulnerabilities', ['scripts/check/audit.mjs']],
   ['OpenAPI drift', ['dist/cli/main.js', 'openapi', '--check']],
   ['AsyncAPI drift', ['dist/cli/main.js', 'asyncapi', '--check']],
+  ['client drift', ['scripts/client-types.mjs', '--check']],
+  ['API descriptions', ['scripts/check/api-descriptions.mjs']],
   ['performance figures', [...TYPESCRIPT, 'bench/draw.ts', '--check']],
+  ['seeded bugs', [...TYPESCRIPT, 'scripts/check/seeded-bugs.ts']],
   ['schema drift', [...TYPESCRIPT, 'scripts/check/schema-drift.ts']],
   ['types', ['node_modules/typescript/bin/tsc', '--noEmit', '-p', 'tsconfig.json']],
+  ['types of the client', ['node_modules/typescript/bin/tsc', '-p', 'clients/typescript/tsconfig.json']],
+  ['types of scripts', ['node_modules/typescript/bin/tsc', '--noEmit', '-p', 'tsconfig.scripts.json']],
   ['lint', ['node_modules/eslint/bin/eslint.js', '.']],
 ];
 
-/** Runs all, or those whose name begins with an argument; a line for each, what it found below; returns the exit code. */
+/** Runs the checks whose name starts with one of `args`. Default: all. Prints the results and returns the exit code. */
 export async function check(args) {
   const chosen = CHECKS.filter(([name]) => args.length === 0 || args.some((arg) => name.startsWith(arg)));
   let code = 0;

@@ -5,17 +5,17 @@ import { prepare } from './prepare.mjs';
 import { ROOT } from './root.mjs';
 import { runNode } from './run-node.mjs';
 
-/** Each prepares what it needs (`packages` or `build`), then runs in this process where it can, so that signals reach it directly. */
+/** The npm commands. Each first builds what is out of date. Most then run in this process, so that signals reach them directly. */
 const COMMANDS = {
   start: async () => {
     await prepare('build');
     loadEnvFile();
     await importBuilt('main.js');
   },
-  dev: async () => {
+  dev: async (flags) => {
     await prepare('build');
     loadEnvFile();
-    await (await import('./dev.mjs')).watch();
+    await (await import('./dev.mjs')).watch(flags);
   },
   sandbox: async () => {
     await prepare('build');
@@ -43,7 +43,20 @@ const COMMANDS = {
   },
   bench: async (args) => {
     await prepare('build');
-    process.exitCode = await runNode(['--import', './test/setup/typescript.mjs', 'bench/main.ts', ...args]);
+    process.exitCode = await runNode([
+      '--import',
+      './test/setup/compile/typescript.mjs',
+      'bench/main.ts',
+      ...args,
+    ]);
+  },
+  'check:container': async (args) => {
+    await prepare('build');
+    process.exitCode = await (await import('./check-container.mjs')).checkContainer(args);
+  },
+  'check:nodes': async () => {
+    await prepare('build');
+    process.exitCode = await (await import('./check-nodes.mjs')).checkNodes();
   },
   check: async (args) => {
     await prepare('build');
@@ -67,12 +80,12 @@ export async function runCommand(name, args) {
   }
 }
 
-/** Only what a person starts by hand reads `.env`; what is set already wins. `node dist/main.js` reads nothing. */
+/** Loads `.env`. Variables that are already set take precedence. */
 function loadEnvFile() {
   if (existsSync('.env')) process.loadEnvFile('.env');
 }
 
-/** A killed npm passes nothing on. Its other signals reach us, because `exec` in package.json leaves no shell in between. */
+/** Ends this process when npm is killed by SIGKILL, because npm cannot forward that signal. npm forwards all other signals. */
 function endWithNpm() {
   if (process.env.npm_lifecycle_event === undefined) return;
   const npm = process.ppid;

@@ -7,7 +7,7 @@ import { forPeople } from './for-people.mjs';
 const READ_AT_LEAST_EVERY_S = 1;
 const GIVE_UP_MS = 90_000;
 
-/** One customer from registration to online, against the service that runs in this folder, told as it happens. */
+/** Takes one user from the registration to an online session, at the service that runs in this folder. Prints each step. */
 export async function demo() {
   const { url, key, sandboxUrl } = await findService();
   const api = apiOf(url, key);
@@ -32,7 +32,7 @@ export async function demo() {
   await completeWebFlow(session.startUrl);
   tell('owner', 'chose Heliotec, signed in, allowed monitoring and curtailment');
 
-  // Both readings: what an app does while somebody watches, and the feed, where the events come whoever reads.
+  // Reads the session like an app in the foreground, and the feed like an app in the background.
   const read = () => api('GET', `/onboarding/pv/${session.id}?maxAge=${READ_AT_LEAST_EVERY_S}&wait=1`);
   for (let shown = session.state; shown !== 'online';) {
     const { state, basis, inverters } = await read();
@@ -79,6 +79,7 @@ const apiOf = (url, key) => async (method, path, body) => {
     },
     ...(body !== undefined && { body: JSON.stringify(body) }),
   });
+  /** @type {any} */
   const answer = await response.json();
   if (response.status === 200 || response.status === 201) return answer;
   const hint = response.status === 401 ? ' (ADMIN_API_KEY must be that of the running service)' : '';
@@ -87,7 +88,7 @@ const apiOf = (url, key) => async (method, path, body) => {
   );
 };
 
-/** Reads the feed from where it ends now; `onEvent` gets what is about the subjects that were asked for. */
+/** Reads the feed from its current end. `onEvent` receives the events of the subjects passed to `readUntil`. */
 async function followFeed(api, onEvent) {
   let after = '0';
   const readPage = async () => {
@@ -113,8 +114,9 @@ async function followFeed(api, onEvent) {
   };
 }
 
-/** The three forms behind the link, as a browser would send them. */
+/** Submits the three forms of the web flow, as a browser would. */
 async function completeWebFlow(startUrl) {
+  /** @type {Record<string, Record<string, string> | [string, string][]>} */
   const steps = {
     brand: { brand: 'heliotec' },
     'sign-in': { email: 'owner@example.org', password: 'anything' },
@@ -130,7 +132,7 @@ async function completeWebFlow(startUrl) {
   }
 }
 
-/** Prints what happens with the seconds since the beginning. */
+/** Returns a function that prints a line with the seconds elapsed since this call. */
 function timeline() {
   const startedAt = performance.now();
   const tell = (what, text) => {
@@ -143,7 +145,7 @@ function timeline() {
   return tell;
 }
 
-/** A number that nobody has: 18 digits, the last of which is the check digit of GS1. */
+/** Returns a random EAN: 17 digits and their GS1 check digit. */
 function newEan() {
   const digits = `87168590${String(randomInt(1e9)).padStart(9, '0')}`;
   const sum = [...digits].reduce(

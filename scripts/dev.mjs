@@ -1,7 +1,7 @@
 import { runNode } from './run-node.mjs';
 
-/** Builds and restarts at every change. */
-export async function watch() {
+/** Rebuilds and restarts the service at every change. `flags` go to Node, such as --inspect. */
+export async function watch(flags) {
   await Promise.all([
     runNode([
       'node_modules/typescript/bin/tsc',
@@ -10,6 +10,6 @@ export async function watch() {
       '--watch',
       '--preserveWatchOutput',
     ]),
-    runNode(['--watch', '--enable-source-maps', 'dist/main.js']),
+    runNode(['--watch', ...flags, '--enable-source-maps', 'dist/main.js']),
   ]);
 }

@@ -2,7 +2,7 @@ import { link, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** Runs `work` while no other process does the same in this folder; a lock whose process is gone counts for nothing. */
+/** Runs `work` under a lock file in the folder. Waits while another live process has the lock; removes the lock of a dead one. */
 export async function exclusively(folder, name, work) {
   await mkdir(folder, { recursive: true });
   const file = join(folder, `${name}.lock`);
@@ -23,7 +23,7 @@ export async function exclusively(folder, name, work) {
   }
 }
 
-/** A link appears with its content or not at all, so nobody reads a lock without its process. */
+/** Creates the lock file. Returns false if it exists. Writes a draft and links the lock file to it, so that no process reads an empty file. */
 async function take(file) {
   const draft = `${file}.${process.pid}`;
   await writeFile(draft, String(process.pid));
@@ -38,7 +38,7 @@ async function take(file) {
   }
 }
 
-/** Two may find the same stale lock: whoever moved away a newer one puts it back. */
+/** Removes the lock of a dead process. If another process has taken the lock meanwhile, restores the newer lock. */
 async function removeStale(file, stalePid) {
   const aside = `${file}.${process.pid}.stale`;
   try {
@@ -55,7 +55,7 @@ function isAlive(pid) {
     process.kill(pid, 0);
     return true;
   } catch (error) {
-    // EPERM: it lives, and is another user's.
+    // EPERM: the process is alive and belongs to another user.
     return error.code === 'EPERM';
   }
 }

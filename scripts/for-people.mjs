@@ -1,2 +1,2 @@
-/** An error whose message says all that whoever started the command can use: it is shown without a stack. */
+/** Returns an error that is printed without its stack: the message contains all that the user needs. */
 export const forPeople = (message) => Object.assign(new Error(message), { isForPeople: true });

@@ -3,13 +3,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { runNode } from './run-node.mjs';
 
-/** Minutes of killing and waiting, left to `npm run test:faults`. */
+/** The suffix of test files that take minutes. Only `npm run test:faults` runs them. */
 export const LONG = '.long.spec.ts';
 
-/**
- * Jest's exit code, its results as it writes them to a file, and what the tests noted of the promises; without results when it could not
- * begin.
- */
+/** Runs Jest. Returns its exit code, its JSON results (undefined if Jest wrote none), and the notes that tests wrote about promises. */
 export async function runJest(args, env = {}) {
   const folder = await mkdtemp(join(tmpdir(), 'pv-onboarding-results-'));
   const [file, promises] = [join(folder, 'results.json'), join(folder, 'promises')];
@@ -27,7 +24,11 @@ export async function runJest(args, env = {}) {
     });
     const results = await readFile(file, 'utf8').then(JSON.parse, () => undefined);
     const notes = (await readFile(promises, 'utf8').catch(() => '')).split('\n').filter(Boolean);
-    return { code: results === undefined ? code || 1 : code, results, notes: notes.map(JSON.parse) };
+    return {
+      code: results === undefined ? code || 1 : code,
+      results,
+      notes: notes.map((note) => JSON.parse(note)),
+    };
   } finally {
     await rm(folder, { recursive: true, force: true });
   }

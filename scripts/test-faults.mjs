@@ -4,33 +4,40 @@ import { LONG, runJest } from './jest.mjs';
 import { idsOf, rowsOf } from './promise-rows.mjs';
 import { printTable } from './promise-table.mjs';
 
-const USAGE = `usage: npm run test:faults [-- [--short | --rest] [--json] [R3 R17 ...]]
-  --short  no more than npm test does of each
-  --rest   only the files that npm test leaves out
-  --json   the table as JSON
-  R3 ...   only these promises`;
+const USAGE = `usage: npm run test:faults [-- [--short | --longer] [--json] [R3 R17 ...]]
+  --short   no more than npm test does of each
+  --longer  only the files of which npm test does less
+  --json    the table as JSON
+  R3 ...    only these promises`;
 
-/** A title that begins with the id of a promise. */
+/** Matches a test title that begins with the id of a promise. */
 const TITLE = /['"`](R\d+)[: ]/g;
-/** A promise that no test is about is as good as broken. */
+/** Matches the source of a test file that npm test runs in a shorter form. */
+const HAS_LENGTHS = /\b(isLong|itAtLength|allAtLength)\b/;
 const FAILED = ['failed', 'not proven', 'no test'];
-/** A worker that has grown beyond this is replaced before its next file, so that none measures the leavings of the others. */
+/** Jest replaces a worker that uses more memory than this. Otherwise, garbage of earlier test files would distort measurements. */
 const WORKER_MEMORY = '700MB';
 
-/** Proves the promises, measures, and prints what it comes to; returns the exit code. */
+/** Runs the tests of the promises, prints a table of the results, and returns the exit code. */
 export async function testFaults(args) {
   const ids = args.filter((arg) => /^R\d+$/.test(arg));
   const flags = args.filter((arg) => !ids.includes(arg));
-  if (!flags.every((flag) => ['--short', '--rest', '--json'].includes(flag))) {
+  if (!flags.every((flag) => ['--short', '--longer', '--json'].includes(flag))) {
     console.error(USAGE);
     return 1;
   }
-  const [isShort, isRest] = [flags.includes('--short'), flags.includes('--rest')];
+  const isShort = flags.includes('--short');
   const found = await filesOf(ids);
-  const wanted = found.filter(({ name }) => (name.endsWith(LONG) ? !isShort : !isRest));
+  const wanted = found.filter(({ name, isLonger }) =>
+    isShort ? !name.endsWith(LONG) : isLonger || !flags.includes('--longer'),
+  );
   const leftOut = found.filter((file) => !wanted.includes(file)).flatMap((file) => file.ids);
   const files = wanted.map(({ name }) => name);
-  // One file at a time: most of them measure times, and start processes enough to keep a second core busy.
+  if (files.length === 0) {
+    console.log('0 passed, 0 failed');
+    return 0;
+  }
+  // One file at a time: most files measure durations, and start enough processes to keep a second core busy.
   const { code, results, notes } = await runJest(
     ['--maxWorkers=1', `--workerIdleMemoryLimit=${WORKER_MEMORY}`, '--runTestsByPath', ...files],
     { PROMISES_AT_LENGTH: String(!isShort) },
@@ -47,23 +54,24 @@ export async function testFaults(args) {
   return failed > 0 ? code || 1 : code;
 }
 
-/** All in test/faults, and those elsewhere that prove a promise, with its id; of the promises that were asked for, if any were. */
+/** Returns the test files that prove one of `ids`. If `ids` is empty, returns the files that prove any promise, and all files in test/faults. */
 async function filesOf(ids) {
   const found = [];
   for (const folder of ['src', 'test']) {
     for (const name of await readdir(folder, { recursive: true })) {
       if (!name.endsWith('.spec.ts')) continue;
       const file = join(folder, name);
-      const titles = [...(await readFile(file, 'utf8')).matchAll(TITLE)].map(([, id]) => id);
+      const source = await readFile(file, 'utf8');
+      const titles = [...source.matchAll(TITLE)].map(([, id]) => id);
       const isWanted = ids.length === 0 ? titles.length > 0 : titles.some((id) => ids.includes(id));
       if (isWanted || (ids.length === 0 && file.startsWith(join('test', 'faults'))))
-        found.push({ name: file, ids: titles });
+        found.push({ name: file, ids: titles, isLonger: name.endsWith(LONG) || HAS_LENGTHS.test(source) });
     }
   }
   return found.sort((one, other) => (one.name < other.name ? -1 : 1));
 }
 
-/** A file that could not be run, or a failed test without an id. */
+/** Returns the names of files that could not run, and of failed tests that prove no promise. */
 const failuresOutside = (suites) =>
   suites.flatMap(({ name, status, assertionResults }) =>
     status === 'failed' && assertionResults.length === 0

@@ -10,10 +10,11 @@ import { OnboardingModule } from './onboarding/onboarding.module.js';
 import { Environment } from './platform/env/environment.js';
 import { PlatformModule } from './platform/platform.module.js';
 import { RemoteModule } from './remote/remote.module.js';
+import { RetentionModule } from './retention/retention.module.js';
 import { StatusModule } from './status/status.module.js';
 import { UsersModule } from './users/users.module.js';
 
-/** The import list is the architecture; .dependency-cruiser.cjs says which module may import which. */
+/** Imports every module of the service; .dependency-cruiser.cjs says which module may import which. */
 @Module({})
 export class AppModule {
   static forRoot(environment: Environment): DynamicModule {
@@ -31,6 +32,7 @@ export class AppModule {
         UsersModule,
         OnboardingModule,
         ErasureModule,
+        RetentionModule,
         StatusModule,
       ],
     };

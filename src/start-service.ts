@@ -1,48 +1,60 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Logger } from '@nestjs/common';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { AppModule } from './app.module.js';
-import { createApp } from './create-app.js';
+import { ENCRYPTED_COLUMNS } from './encrypted-columns.js';
+import { checkKeys } from './platform/crypto/check-keys.js';
+import { Cipher } from './platform/crypto/cipher.js';
+import { Database } from './platform/database/database.js';
+import { requireHome } from './platform/database/deployment.store.js';
 import { migrate } from './platform/database/migrate.js';
+import { checkPoolers } from './platform/database/poolers.js';
+import { readFiles } from './platform/env/environment-files.js';
 import {
   ConfigurationError,
   readEnvironment,
   warningsOf,
   type EnvironmentSource,
 } from './platform/env/read-environment.js';
+import { HealthController } from './platform/health/health.controller.js';
+import { createApp } from './platform/http/create-app.js';
 import { listen } from './platform/http/listen.js';
-import { startLocalServices, type LocalServices } from './platform/local/local-services.js';
+import { startLocalServices } from './platform/local/local-services.js';
 import { removeRunningService, writeRunningService } from './platform/local/running-service.js';
 import { addressesOf, tourOf } from './platform/local/tour.js';
 import { ServiceLogger } from './platform/logging/service-logger.js';
 import { visibleLines } from './platform/redaction/visible-text.js';
-import { Shutdown } from './platform/shutdown/shutdown.js';
-import { stopOnSignals } from './platform/shutdown/signals.js';
+import { STOP_WITHIN_MS } from './platform/shutdown/limits.js';
+import { messageOf, Shutdown, stopOnSignals } from './platform/shutdown/shutdown.js';
 
-/** After this long, requests still running are cut off, so that the later steps have time to stop in order. */
-const DRAIN_MS = 3_000;
-
-/**
- * Runs the service, from its environment to the end of the process. A parent that started it with a channel receives `{ type: 'ready', url
- * }`.
- */
-export async function startService(variables: EnvironmentSource, dataFolder: string): Promise<void> {
+/** Runs the service until the process ends. A parent process with an IPC channel receives `{ type: 'ready', url }` after the start. */
+export async function startService(source: EnvironmentSource, dataFolder: string): Promise<void> {
   const shutdown = new Shutdown((line) => console.error(visibleLines(line)), process.exit);
   stopOnSignals(shutdown);
   try {
+    const variables = readFiles(source);
     const isProduction = variables.NODE_ENV === 'production';
-    const local = await startLocal(variables, dataFolder, shutdown);
+    const local = await startLocalServices(variables, dataFolder, { sandbox: true }, console.log);
+    shutdown.add({ name: 'the local services', stop: local.stop });
+    void local.failed.then((name) => {
+      console.error(`${name} ended; its log is in ${dataFolder}`);
+      return shutdown.run(1);
+    });
     const environment = readEnvironment(local.source);
     const logger = new ServiceLogger(environment);
     Logger.overrideLogger(logger);
     stopOnErrors(logger, shutdown);
     for (const warning of warningsOf(variables)) logger.warn(warning, 'Start');
 
-    const applied = await migrate(environment.DATABASE_URL);
+    await checkPoolers(environment);
+    const applied = await migrate(environment.DATABASE_DIRECT_URL);
     const say = (line: string): void => logger.log(line, 'Start');
     if (applied.length > 0) say(`applied the migrations ${applied.join(', ')}`);
-
     const app = await createApp(AppModule.forRoot(environment), environment, logger);
-    shutdown.add({ name: 'the application', stop: () => drain(app) });
+    const delayMs = environment.SHUTDOWN_DELAY_MS;
+    await requireHome(app.get(Database));
+    await checkKeys(app.get(Database), app.get(Cipher), ENCRYPTED_COLUMNS);
+    shutdown.add({ name: 'the application', delayMs, stop: () => drain(app, delayMs) });
     const url = await listen(app, environment, variables.PORT === undefined && !isProduction, say);
     if (!isProduction) {
       await writeRunningService(dataFolder, {
@@ -60,35 +72,23 @@ export async function startService(variables: EnvironmentSource, dataFolder: str
     process.send?.({ type: 'ready', url });
   } catch (error) {
     if (shutdown.isRunning) return;
-    console.error(visibleLines(describe(error)));
+    const reason = error instanceof ConfigurationError ? '' : 'The service cannot start: ';
+    console.error(visibleLines(reason + messageOf(error)));
     await shutdown.run(1);
   }
 }
 
-async function startLocal(
-  variables: EnvironmentSource,
-  dataFolder: string,
-  shutdown: Shutdown,
-): Promise<LocalServices> {
-  const local = await startLocalServices(variables, dataFolder, { sandbox: true }, (line) =>
-    console.log(line),
-  );
-  shutdown.add({ name: 'the local services', stop: local.stop });
-  void local.failed.then((name) => {
-    console.error(`${name} ended; its log stands in ${dataFolder}`);
-    return shutdown.run(1);
-  });
-  return local;
-}
-
-async function drain(app: NestFastifyApplication): Promise<void> {
+/** Reports the service as unready, so that no more requests are sent here, continues to serve for `delayMs`, and then stops. */
+async function drain(app: NestFastifyApplication, delayMs: number): Promise<void> {
+  app.get(HealthController).drain();
+  await sleep(delayMs);
   const server = app.getHttpServer();
-  const cut = setTimeout(() => server.closeAllConnections(), DRAIN_MS);
+  const cut = setTimeout(() => server.closeAllConnections(), STOP_WITHIN_MS.requests);
   await app.close();
   clearTimeout(cut);
 }
 
-/** Stops in order at the first error: other requests are not at fault, and a registration that is cut off needs a person. */
+/** Shuts down gracefully at the first uncaught error, so that requests in flight complete: an interrupted registration needs a person's decision. */
 function stopOnErrors(logger: ServiceLogger, shutdown: Shutdown): void {
   let isFirst = true;
   const end = (kind: string) => (error: unknown) => {
@@ -96,16 +96,11 @@ function stopOnErrors(logger: ServiceLogger, shutdown: Shutdown): void {
       `${kind}: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`,
       'Process',
     );
-    // After a second error an orderly stop is unreliable. Transactions roll back, leases lapse, and our children notice that we are gone.
+    // At a second error, exits at once. That is safe: transactions roll back, leases expire, child processes end.
     if (!isFirst) process.exit(1);
     isFirst = false;
     void shutdown.run(1);
   };
   process.on('uncaughtException', end('uncaught exception'));
   process.on('unhandledRejection', end('unhandled rejection'));
-}
-
-function describe(error: unknown): string {
-  if (error instanceof ConfigurationError) return error.message;
-  return `The service cannot start: ${error instanceof Error ? error.message : String(error)}`;
 }

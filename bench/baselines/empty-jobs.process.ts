@@ -1,10 +1,10 @@
 import { run } from 'graphile-worker';
 import pg from 'pg';
-import { Arrivals } from '../harness/arrivals.js';
+import { Arrivals } from '../harness/load/arrivals.js';
 import { takePart } from '../harness/contender.js';
 import { runnerOptions } from './graphile-runner.js';
 
-// Bare graphile-worker with a task that does nothing. `TUNED=1` tunes it.
+// Runs bare graphile-worker. Its task only records the arrival of a job. For `TUNED=1`, see runnerOptions.
 takePart(async ({ databaseUrl, concurrency, environment }) => {
   const arrivals = new Arrivals();
   const pool = new pg.Pool({ connectionString: databaseUrl, max: 12 });

@@ -3,33 +3,26 @@ import type pg from 'pg';
 import { Pool } from 'undici';
 import { sessionId } from '../harness/sessions.js';
 
-/** A poll as a job: which session, and what it answered last, so that an answer that did not change costs no look at its row. */
+/** A poll as a job. `lastHash` is the hash of the last response: if the response is unchanged, the job needs no query. */
 export interface PollJob {
   readonly id: string;
   readonly lastHash: string;
 }
 
 export const NEXT_READ_MS = 3_600_000;
-/** Jobs there are; a benchmark that has all of them run makes them due itself. */
+/** The number of jobs in one repetition of the measurement. */
 export const JOBS = 3_000;
 
 export const firstJobs = (): PollJob[] =>
   Array.from({ length: JOBS }, (_, index) => ({ id: sessionId(index), lastHash: '' }));
 
-/**
- * What a job of an engine does, at its cheapest: bare undici, a row written only when the answer changed. No lease beside the engine's
- * own, no answer kept, no history, no event.
- */
+/** Returns a job that polls as cheaply as possible: with bare undici, and with an UPDATE only if the response changed. */
 export function engineReader(remoteUrl: string, database: pg.Pool, concurrency: number) {
   const http = new Pool(remoteUrl, { connections: concurrency, pipelining: 1 });
   const headers = { ApiKey: 'bench', authorization: 'Bearer benchmark', accept: 'application/json' };
 
   return async ({ id, lastHash }: PollJob): Promise<PollJob> => {
-    const { body } = await http.request({
-      path: `/api/v1/ssa/onboarding/pv/${id}`,
-      method: 'GET',
-      headers,
-    });
+    const { body } = await http.request({ path: `/api/v1/ssa/onboarding/pv/${id}`, method: 'GET', headers });
     const text = await body.text();
     const newHash = hash('sha1', text);
     if (newHash !== lastHash) {
@@ -45,7 +38,6 @@ export function engineReader(remoteUrl: string, database: pg.Pool, concurrency: 
   };
 }
 
-/** Tells when so many jobs are done. */
 export class Countdown {
   private left = 0;
   private done: () => void = () => {};

@@ -3,9 +3,8 @@ import pg from 'pg';
 import { FIND_SESSION } from '../../src/onboarding/store/sessions.sql.js';
 import { takePart } from '../harness/contender.js';
 
-// The least that answering a session from PostgreSQL can cost in Node: one prepared statement, and what it brings as JSON. Nobody is
-// asked for a key, nothing is checked. `/full` runs our own statement, so that its answer says as much as ours; `/row` reads the
-// session's row and nothing of its user, inverters and polls.
+// The lower bound for GET of a session: one prepared statement, no authentication, no validation. `/full` runs the statement of our
+// service; `/row` selects only the row of the session.
 takePart(async ({ databaseUrl }) => {
   const pool = new pg.Pool({ connectionString: databaseUrl, max: 10 });
   const app = Fastify();

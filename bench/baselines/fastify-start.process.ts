@@ -3,8 +3,8 @@ import pg from 'pg';
 import { Pool } from 'undici';
 import { takePart } from '../harness/contender.js';
 
-// The least that a start can cost in Node if nothing may be lost: an intent is committed before the call to the remote service, and its
-// answer after. No key, no check, no event, no history, and whoever clicks twice starts two.
+// The lower bound for a crash-safe start: commits an intent before the remote call, and the response after the call. It has no
+// authentication, no validation, no event and no history, and a double click starts two sessions.
 takePart(async ({ databaseUrl, remoteUrl }) => {
   const pool = new pg.Pool({ connectionString: databaseUrl, max: 10 });
   const remote = new Pool(remoteUrl);

@@ -1,11 +1,11 @@
 import { Logger, type RunnerOptions } from 'graphile-worker';
 import type pg from 'pg';
 
-/** graphile-worker alone: quiet, and `tuned` with what its documentation offers for throughput: a local queue, and completing in batches. */
+/** Returns options without logging. `isTuned` adds graphile-worker's options for throughput: a local queue and batched completion. */
 export const runnerOptions = (pgPool: pg.Pool, concurrency: number, isTuned: boolean): RunnerOptions => ({
   pgPool,
   concurrency,
-  // As often as our poller looks in the benchmarks.
+  // Equal to POLL_TICK_MS of the benchmarks.
   pollInterval: 50,
   noHandleSignals: true,
   logger: new Logger(() => () => {}),

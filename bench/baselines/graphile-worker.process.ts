@@ -4,7 +4,7 @@ import { takePart } from '../harness/contender.js';
 import { Countdown, engineReader, firstJobs, NEXT_READ_MS, type PollJob } from './engine-read.js';
 import { runnerOptions } from './graphile-runner.js';
 
-// One graphile-worker job per poll, which adds the next one itself. `TUNED=1` tunes it.
+// Runs each poll as a graphile-worker job, which adds the job of the next poll. For `TUNED=1`, see runnerOptions.
 takePart(async ({ remoteUrl, databaseUrl, concurrency, environment }) => {
   const pool = new pg.Pool({ connectionString: databaseUrl, max: 20 });
   const read = engineReader(remoteUrl, pool, concurrency);
@@ -14,7 +14,7 @@ takePart(async ({ remoteUrl, databaseUrl, concurrency, environment }) => {
   const utils = await makeWorkerUtils({ pgPool: pool });
   await utils.migrate();
   await utils.addJobs(firstJobs().map((payload) => ({ identifier: 'poll', payload, runAt: nextReadAt() })));
-  // Idle, its workers look for jobs in turn, which takes a sixth of a core of PostgreSQL: not in the rounds of others.
+  // Stops the runner after each round: idle workers that poll for jobs cost PostgreSQL a sixth of a core.
   let stopped = Promise.resolve();
   return {
     run: async (count: number) => {

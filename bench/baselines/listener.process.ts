@@ -1,8 +1,8 @@
 import pg from 'pg';
-import { Arrivals } from '../harness/arrivals.js';
+import { Arrivals } from '../harness/load/arrivals.js';
 import { takePart } from '../harness/contender.js';
 
-// LISTEN, and a read of the row that was notified, since a notification holds 8 kB at most. What is said while nobody listens is lost.
+// Executes LISTEN and selects the row that each notification names: the payload of a notification is limited to 8 kB.
 takePart(async ({ databaseUrl }) => {
   const arrivals = new Arrivals();
   const client = new pg.Client({ connectionString: databaseUrl });

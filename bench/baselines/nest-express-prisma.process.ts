@@ -34,8 +34,8 @@ class SessionsController {
 @Module({ controllers: [SessionsController], providers: [PrismaService] })
 class SessionsModule {}
 
-// What the guides of NestJS and Prisma show, without a key and without checks. It answers the session with its inverters and the
-// reference of its user, and not when it is read next.
+// A service as in the guides of NestJS and Prisma, without authentication and validation. Unlike our service, it does not return the
+// time of the next read.
 takePart(async (request) => {
   databaseUrl = request.databaseUrl;
   const app = await NestFactory.create<NestExpressApplication>(SessionsModule, { logger: false });

@@ -4,11 +4,11 @@ import { takePart } from '../harness/contender.js';
 import { Countdown, engineReader, firstJobs, NEXT_READ_MS, type PollJob } from './engine-read.js';
 
 const QUEUE = 'poll';
-/** Fetched and completed together; more than its workers would take by default, one every half second. */
+/** The number of jobs per fetch. By default, a pg-boss worker fetches one job every half second. */
 const BATCH = 500;
 
-// One pg-boss job per poll, which sends the next one itself. Its worker pauses after a batch that took less than half a second, so
-// jobs are fetched and completed in a loop of our own, which never does.
+// Runs each poll as a pg-boss job, and then sends the job of the next poll. A pg-boss worker pauses after a batch that took less than
+// half a second, so our own loop fetches and completes the jobs.
 takePart(async ({ remoteUrl, databaseUrl, concurrency }) => {
   const pool = new pg.Pool({ connectionString: databaseUrl, max: 20 });
   const read = engineReader(remoteUrl, pool, concurrency);

@@ -15,8 +15,8 @@ interface SessionBody {
 const PAGE = 500;
 const NEXT_READ_MS = 15 * 60_000;
 
-// The loop that most people write: find what is due, read so many at a time, save each. It has no lease, keeps no answer, writes no
-// history and announces nothing, and it saves the session itself only when that has changed, which is more care than most take.
+// The simplest loop: find due sessions, read them concurrently, save the changed ones. It has no lease, stores no response, writes no
+// history and appends no event.
 takePart(async ({ remoteUrl, databaseUrl, concurrency }) => {
   const prisma = new PrismaClient({
     adapter: new PrismaPg(new pg.Pool({ connectionString: databaseUrl, max: concurrency })),

@@ -2,7 +2,7 @@ import { Pool } from 'undici';
 import { takePart } from '../harness/contender.js';
 import { sessionId } from '../harness/sessions.js';
 
-// The least that reading a session can cost in Node: undici, kept-alive connections, no database, nothing done with the answer.
+// The lower bound for reading a session in Node: undici with keep-alive connections, no database, the response discarded.
 takePart(async ({ remoteUrl, concurrency }) => {
   const pool = new Pool(remoteUrl, { connections: concurrency, pipelining: 1 });
   const headers = { ApiKey: 'bench', authorization: 'Bearer benchmark', accept: 'application/json' };

@@ -13,7 +13,6 @@ const APPEND_AT_ONCE = 500;
 export interface Burst {
   readonly name: string;
   readonly count: number;
-  /** Has everything ready but for the reading. */
   prepare(subjects: readonly string[]): Promise<void>;
   read(count: number): Promise<unknown>;
   after?(): Promise<unknown>;
@@ -102,7 +101,6 @@ export function burstsOf(parts: Parts, quick: boolean): Burst[] {
   ];
 }
 
-/** Events per second. */
 export async function burstRound(burst: Burst): Promise<number> {
   await burst.prepare(newSubjects(burst.count));
   const startedAt = performance.now();

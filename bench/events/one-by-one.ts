@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
 import type { EventsServiceOptions } from '../events-service.process.js';
-import { type Arrival, sharedClockMs } from '../harness/arrivals.js';
+import { type Arrival, sharedClockMs } from '../harness/load/arrivals.js';
 import type { ReceiverOptions } from '../harness/event-receiver.process.js';
 import {
   append,
@@ -22,13 +22,13 @@ export const HANDLER = 'append to handler';
 export const STREAM = 'append to stream';
 const WEBHOOK = 'append to webhook';
 
-/** Between two events whose latency is taken; longer than any of them takes. */
+/** The pause between two measured events, long enough that their deliveries do not overlap. */
 const PAUSE_MS = 10;
 
-/** One way that an event takes: how it is committed, and who says what has arrived. */
+/** One path of an event, from its commit to its arrival at a reader. */
 export interface Way {
   readonly name: string;
-  /** Commits; answers when the commit was known, by the shared clock. */
+  /** Commits an event. Returns `sharedClockMs()` right after the commit. */
   commit(subject: string): Promise<number>;
   arrived(count: number): Promise<Arrival[]>;
   before?(): Promise<void>;
@@ -75,7 +75,6 @@ export function waysOf(parts: Parts): Way[] {
   ];
 }
 
-/** Milliseconds until an event has arrived. */
 export interface Delay {
   readonly sinceAppendMs: number;
   readonly sinceCommitMs: number;
@@ -101,10 +100,7 @@ export async function latencyRound(way: Way, events: number): Promise<Delay[]> {
   return times;
 }
 
-async function inTransaction(
-  pool: pg.Pool,
-  work: (client: pg.PoolClient) => Promise<unknown>,
-): Promise<number> {
+async function inTransaction(pool: pg.Pool, work: (client: pg.PoolClient) => Promise<unknown>) {
   const client = await pool.connect();
   try {
     await client.query('BEGIN');

@@ -4,17 +4,17 @@ import type { EventName, NewEvent } from '../../src/events/catalogue.rules.js';
 import { appendEvents } from '../../src/events/outbox.js';
 import { Database } from '../../src/platform/database/database.js';
 import { Environment } from '../../src/platform/env/environment.js';
-import { type Arrival, sharedClockMs } from '../harness/arrivals.js';
+import { type Arrival, sharedClockMs } from '../harness/load/arrivals.js';
 import type { ReceiverOptions } from '../harness/event-receiver.process.js';
 import { newKey, post } from '../harness/key.js';
 import type { LineUp } from '../harness/line-up.js';
 import type { Participant } from '../harness/participant.js';
 import { gridLocationId, userId } from '../harness/sessions.js';
 
-/** As whom all of them ask the remote service, which is asked nothing. */
+/** The name of the port at the fake remote service. All processes of this benchmark share the port, but none sends requests to it. */
 export const ASKING = 'events';
 
-/** Each reader is told of events that no other asks for, so that it has the machine to itself. */
+/** Each reader subscribes to its own event type, so that only one reader works at a time. */
 export const EVENT_OF = {
   handler: 'session.online',
   stream: 'session.lost',
@@ -22,7 +22,6 @@ export const EVENT_OF = {
 } as const;
 export type Reader = keyof typeof EVENT_OF;
 
-/** What takes part: the service, whoever receives what it sends, and what it is compared with. */
 export async function prepareParts(lineUp: LineUp) {
   const database = await lineUp.database('events');
   const script = (file: string) => new URL(`../${file}`, import.meta.url);
@@ -35,7 +34,7 @@ export async function prepareParts(lineUp: LineUp) {
   });
   const receiver = await start('harness/event-receiver.process.ts');
   const listener = await start('baselines/listener.process.ts');
-  // Of its own database each, since the jobs of one are nothing to the other.
+  // `jobs` and `tunedJobs` both run graphile-worker, so each needs its own database.
   const jobs = await lineUp.contender({
     name: ASKING,
     script: script('baselines/empty-jobs.process.ts'),
@@ -53,7 +52,13 @@ export async function prepareParts(lineUp: LineUp) {
   const headers = await newKey(service.url, ['events:read']);
   await post(`${service.url}/api/v1/webhook-endpoints`, { url: receiver.url, types: [EVENT_OF.webhook] });
 
-  const own = new Database(Object.assign(new Environment(), { DATABASE_URL: database.url }));
+  const own = new Database(
+    Object.assign(new Environment(), {
+      DATABASE_URL: database.url,
+      DATABASE_DIRECT_URL: database.url,
+      DATABASE_PREPARED_STATEMENTS: true,
+    }),
+  );
   const jobsPool = new pg.Pool({ connectionString: jobs.databaseUrl, max: 2 });
   const tunedPool = new pg.Pool({ connectionString: tunedJobs.databaseUrl, max: 2 });
   await own.query(
@@ -77,12 +82,8 @@ export async function prepareParts(lineUp: LineUp) {
 
 export type Parts = Awaited<ReturnType<typeof prepareParts>>;
 
-/** In one transaction; answers when its commit was known, by the shared clock. */
-export async function append(
-  database: Database,
-  name: EventName,
-  subjects: readonly string[],
-): Promise<number> {
+/** Appends one event per subject in one transaction. Returns `sharedClockMs()` right after the commit. */
+export async function append(database: Database, name: EventName, subjects: readonly string[]) {
   await database.transaction((tx) =>
     appendEvents(
       tx,
@@ -113,7 +114,7 @@ export const NOTIFY_BARE = `
     INSERT INTO bare_events (subject, data) SELECT unnest($1::text[]), $2::jsonb RETURNING id
   )
   SELECT count(pg_notify('bench', id::text)) FROM inserted`;
-/** As large as the data of a session's event. */
+/** Returns data of the same size as the data of a real session event. */
 export const dataOf = (sessionId: string) => ({
   sessionId,
   userId: userId(0),

@@ -1,42 +1,40 @@
 import { type ProfilePart, startProfile } from './profile.js';
 
-/** What a process that takes part is started with; by message, because `databaseUrl` holds a password. */
+/** The first message to a contender process. Not passed on the command line, because `databaseUrl` contains a password. */
 export interface ContenderRequest {
   readonly remoteUrl: string;
   readonly databaseUrl: string;
-  /** Calls at once. */
   readonly concurrency: number;
-  /** Of the service: what differs from the configuration that all benchmarks share. */
+  /** Overrides of the service's environment. */
   readonly environment?: Readonly<Record<string, string>>;
 }
 
 export type ContenderCommand =
   | { readonly kind: 'run'; readonly count: number; readonly options?: unknown }
   | { readonly kind: 'costs' }
-  /** The first starts a profile, the next ends it and so on. */
+  /** Starts a profile, or ends the running one. */
   | { readonly kind: 'profile' };
 
-/** Since the process was started. */
 export interface ProcessCosts {
+  /** The total since the process started. */
   readonly cpuMicroseconds: number;
   readonly residentBytes: number;
 }
 
 export type Reply =
-  /** `url` where it serves HTTP. */
   | { readonly kind: 'ready'; readonly url?: string }
   | { readonly kind: 'done'; readonly result: unknown }
   | ({ readonly kind: 'costs' } & ProcessCosts)
-  /** Empty when the profile was started. */
+  /** `parts` is empty if the command started a profile. */
   | { readonly kind: 'profile'; readonly parts: readonly ProfilePart[] };
 
-/** A contender that has been prepared; one that finds its work by itself has no `run`. */
+/** A contender (a program to compare) that is ready. `run` is absent if the contender finds its work by itself. */
 export interface Prepared {
   readonly url?: string;
   run?(count: number, options: never): Promise<unknown>;
 }
 
-/** The child's side. A failure ends the process, which whoever waits for it is told. */
+/** Runs a contender in this child process. An error ends the process, so that the parent notices. */
 export function takePart(prepare: (request: ContenderRequest) => Promise<Prepared>): void {
   const reply = (message: Reply) => process.send?.(message);
   const profile = profiler();

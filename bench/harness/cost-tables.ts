@@ -11,7 +11,7 @@ export const profileTable = (title: string, parts: readonly ProfilePart[]): Resu
     .map(({ part, share }) => [part, `${Math.round(share * 100)} %`]),
 });
 
-/** By the server's clock, so waiting for the disk and for a core is in it. `unit` was done `count` times by these statements. */
+/** Returns a table of statement times per `unit`. PostgreSQL measures these times, which include waits for disk and CPU. */
 export const statementTable = (
   title: string,
   statements: readonly StatementCost[],

@@ -8,20 +8,17 @@ import { startEmbeddedPostgres } from '../../src/platform/local/embedded-postgre
 import { seedSessions } from './seed.js';
 import { serverCpuMicroseconds } from './server-cpu.js';
 
-/** PostgreSQL as it comes, so what is committed is on the disk; with the counting of statements, and room for the WAL of a long run. */
+/** PostgreSQL's defaults (so commits are durable), plus statement statistics and room for the WAL of a long run. */
 const SETTINGS = {
   shared_preload_libraries: 'pg_stat_statements',
   max_connections: '300',
   max_wal_size: '8GB',
 };
 
-/**
- * For comparing: the memory that whoever keeps a million sessions gives it (in the 128 MB that it takes by itself, they drive each other's
- * pages out), and no checkpoint that falls into the rounds of one contender and not of the other.
- */
+/** The settings for comparisons: enough memory for a million sessions, and no checkpoint within a round. */
 const EVEN = { ...SETTINGS, shared_buffers: '1GB', checkpoint_timeout: '1h' };
 
-/** A PostgreSQL of the benchmark's own, gone when it ends. */
+/** A PostgreSQL server for one benchmark, removed when the benchmark ends. */
 export class BenchServer {
   private constructor(
     private readonly url: string,
@@ -55,7 +52,6 @@ export class BenchServer {
     await this.end();
   }
 
-  /** Written since the server was made, of all its databases. */
   async walBytes(): Promise<number> {
     const { rows } = await this.client.query<{ bytes: string }>(
       `SELECT pg_current_wal_insert_lsn() - '0/0'::pg_lsn AS bytes`,
@@ -67,12 +63,20 @@ export class BenchServer {
     return serverCpuMicroseconds(this.postmaster);
   }
 
-  /** A database with the real schema and so many sessions, each waiting for its owner since `startedAtMs`. */
-  async createDatabase(name: string, sessions: number, startedAtMs: number): Promise<BenchDatabase> {
+  /**
+   * Creates a database with `sessions` sessions, which started at `startedAtMs` and await their owner. `makeSchema` creates its tables.
+   * Default: those of this release.
+   */
+  async createDatabase(
+    name: string,
+    sessions: number,
+    startedAtMs: number,
+    makeSchema: (url: string) => Promise<unknown> = migrate,
+  ): Promise<BenchDatabase> {
     await this.client.query(`CREATE DATABASE ${name}`);
     const url = new URL(this.url);
     url.pathname = name;
-    await migrate(url.href);
+    await makeSchema(url.href);
     const client = await connect(url.href);
     await client.query('CREATE EXTENSION pg_stat_statements');
     await seedSessions(client, sessions, startedAtMs);
@@ -90,10 +94,7 @@ export class BenchDatabase {
     return (await this.client.query<Row>(text, values)).rows;
   }
 
-  /**
-   * Runs a statement that makes work, and answers what commits it: so the work is there at once, and whoever starts a clock does it
-   * then. Vacuum of `tables` comes before, so that a round does not pay for the one before it.
-   */
+  /** Vacuums `tables`, then makes work due in an open transaction. Returns the function that commits the transaction. */
   async prepareWork(tables: string, text: string, values: unknown[] = []): Promise<() => Promise<void>> {
     await this.query(`VACUUM ${tables}`);
     await this.query('BEGIN');
@@ -103,10 +104,7 @@ export class BenchDatabase {
     };
   }
 
-  /**
-   * Makes sessions due, all or so many of them, others each time, in an order that is not the one they lie in. Of some, those come
-   * first that have been read before: a first answer is a change.
-   */
+  /** Prepares to make `sessions` random sessions due (default: all). Prefers sessions already read, because a first response counts as a change. */
   prepareDue(sessions?: number): Promise<() => Promise<void>> {
     const some =
       'WHERE session_id IN (SELECT session_id FROM session_polls ORDER BY answer_hash IS NULL, random() LIMIT $1)';
@@ -122,7 +120,7 @@ export class BenchDatabase {
     await commit();
   }
 
-  /** What the reads brought is written, too, when no claim is open any more. */
+  /** Waits until no claim is open, and thus every result is written. */
   async untilNoneIsClaimed(): Promise<void> {
     while ((await this.query('SELECT 1 FROM poll_batches LIMIT 1')).length > 0) await sleep(5);
   }
@@ -133,7 +131,7 @@ export class BenchDatabase {
     );
   }
 
-  /** Where the time of the statements went since the reset, the most expensive first. */
+  /** Returns the 12 most expensive statements since the reset. */
   async statements(): Promise<StatementCost[]> {
     return this.query<StatementCost>(
       `SELECT regexp_replace(left(query, 200), '\\s+', ' ', 'g') AS text, calls::int, rows::int,
@@ -143,7 +141,7 @@ export class BenchDatabase {
     );
   }
 
-  /** Statements since the reset, and commits since ever; the benchmark's own questions are among both. */
+  /** Counts the statements since the reset and all commits in this database. Both counts include the benchmark's own. */
   async counts(): Promise<{ readonly statements: number; readonly commits: number }> {
     await this.query('SELECT pg_stat_force_next_flush()');
     const [row] = await this.query<{ statements: number; commits: number }>(
@@ -154,7 +152,7 @@ export class BenchDatabase {
     return row!;
   }
 
-  /** Rows updated since the database was made, and how many of them without a new entry in any index (HOT). */
+  /** Returns the number of all row updates in `table`, and how many were HOT (needed no new index entry). */
   async updates(table: string): Promise<{ readonly all: number; readonly hot: number }> {
     await this.query('SELECT pg_stat_force_next_flush()');
     const [row] = await this.query<{ all: number; hot: number }>(

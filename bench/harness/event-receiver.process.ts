@@ -1,16 +1,15 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { request } from 'undici';
-import { Arrivals } from './arrivals.js';
+import { Arrivals } from './load/arrivals.js';
 import { takePart } from './contender.js';
 
-/** `follow` connects to a stream before it answers, `leave` ends that; `take` answers what has arrived. */
+/** `follow` connects to the stream. `leave` disconnects. `take` waits for the expected number of events and returns their arrivals. */
 export type ReceiverOptions =
   | { readonly kind: 'take'; readonly from: 'webhooks' | 'stream' }
   | { readonly kind: 'follow'; readonly url: string; readonly headers: Readonly<Record<string, string>> }
   | { readonly kind: 'leave' };
 
-// Receives webhooks, and follows the stream, as somebody else's process would.
 takePart(async () => {
   const webhooks = new Arrivals();
   const stream = new Arrivals();
@@ -56,5 +55,5 @@ takePart(async () => {
   };
 });
 
-/** Without parsing: what a receiver does with an event is not what is measured. */
+/** Extracts the subject without parsing JSON, so that the receiver takes little CPU time. */
 const subjectOf = (text: string): string => /"subject":"([^"]*)"/.exec(text)?.[1] ?? '';

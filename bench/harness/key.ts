@@ -1,7 +1,7 @@
 import { request } from 'undici';
 import { ADMIN_KEY } from './service-variables.js';
 
-/** Throws when the service answers anything but a 2xx. */
+/** Throws unless the response is a 2xx. */
 export async function post<Answer>(url: string, body: object): Promise<Answer> {
   const answer = await request(url, {
     method: 'POST',
@@ -13,7 +13,6 @@ export async function post<Answer>(url: string, body: object): Promise<Answer> {
   return JSON.parse(text) as Answer;
 }
 
-/** The header of a key as an app has one. */
 export async function newKey(serviceUrl: string, scopes: readonly string[]): Promise<Record<string, string>> {
   const { key } = await post<{ key: string }>(`${serviceUrl}/api/v1/api-keys`, { name: 'benchmark', scopes });
   return { authorization: `Bearer ${key}` };

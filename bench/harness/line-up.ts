@@ -1,33 +1,30 @@
 import type { ProcessCosts } from './contender.js';
 import { type BenchDatabase, BenchServer } from './database.js';
-import { FakeRemote } from './fake-remote.js';
+import { FakeRemote } from './remote/fake-remote.js';
 import { Participant } from './participant.js';
 import type { Sample } from './rounds.js';
 
 export interface ContenderOptions {
-  /** Names its port of the remote service; several may share one. */
+  /** The name of the port at the fake remote service. Several contenders may share a port. */
   readonly name: string;
   readonly script: URL;
   readonly database: BenchDatabase;
-  /** Calls at once. */
   readonly concurrency: number;
   readonly environment?: Readonly<Record<string, string>>;
-  /** Of Node. */
   readonly flags?: readonly string[];
 }
 
 export interface LineUpOptions {
-  /** That the remote service knows of, and that a database has unless it says otherwise. */
+  /** The number of sessions at the fake remote service and, by default, in each database. */
   readonly sessions: number;
-  /** Ports of the remote service. */
   readonly remotes: readonly string[];
-  /** Whether one in fifty sessions changes each time that all are read. */
+  /** Whether a fiftieth of the sessions changes whenever all sessions are read. Default: true. */
   readonly changes?: boolean;
-  /** Whether PostgreSQL keeps its own settings, checkpoints and all: for what is not compared. */
+  /** Whether PostgreSQL has its default memory and checkpoints, for runs without a comparison. Default: false. */
   readonly asItComes?: boolean;
 }
 
-/** Everything a comparison needs, each in a process of its own: PostgreSQL, the fake remote service, and the contenders. */
+/** Starts and stops the processes of a comparison: PostgreSQL, the fake remote service and the contenders. */
 export class LineUp {
   private readonly started: { stop(): Promise<void> }[] = [];
 
@@ -38,12 +35,12 @@ export class LineUp {
     private readonly startedAtMs: number,
   ) {}
 
-  /** `work` may fail or be done: nothing is left running. */
+  /** Runs `work`, then stops all processes, even if `work` fails. */
   static async with(
     { sessions, remotes, changes = true, asItComes = false }: LineUpOptions,
     work: (lineUp: LineUp) => Promise<void>,
   ): Promise<void> {
-    // A minute ago, in whole seconds as the interface writes them.
+    // One minute ago, in whole seconds like the timestamps of the remote interface.
     const startedAtMs = Math.floor(Date.now() / 1_000) * 1_000 - 60_000;
     const server = await BenchServer.start(asItComes);
     const remote = await FakeRemote.start({ startedAtMs, sessions, contenders: remotes, changes });
@@ -72,13 +69,13 @@ export class LineUp {
     return participant;
   }
 
-  /** Ends it before the others, where a benchmark goes through several. */
+  /** Stops one contender before the others. */
   async dismiss(part: { stop(): Promise<void> }): Promise<void> {
     this.started.splice(this.started.indexOf(part), 1);
     await part.stop();
   }
 
-  /** Takes the time of `work`, which does something so many times, and what it costs the contenders and PostgreSQL. */
+  /** Measures the duration of `work`, and the CPU time and WAL it costs. `count`: how many operations `work` performs. */
   async measure(
     count: number,
     contenders: Participant | readonly Participant[],

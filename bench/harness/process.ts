@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 
-/** A process of its own for each part, so that none shares the heap, the compiled code or the event loop of another. */
+/** A child process. Separate processes share no heap, no compiled code and no event loop. */
 export class BenchProcess {
   private constructor(
     private readonly child: ChildProcess,
@@ -16,7 +16,6 @@ export class BenchProcess {
     return new BenchProcess(child, file.slice(file.lastIndexOf('/') + 1));
   }
 
-  /** Sends `message` and resolves with the first answer for which `is` holds. */
   ask<Answer>(message: object, is: (answer: Answer) => boolean): Promise<Answer> {
     const answer = this.next(is);
     this.child.send(message);

@@ -1,13 +1,12 @@
 import { Session, type Profiler } from 'node:inspector';
 import { promisify } from 'node:util';
 
-/** Share of a process's own CPU time, from 0 to 1. */
 export interface ProfilePart {
   readonly part: string;
   readonly share: number;
 }
 
-/** Takes samples of what this process does until the function that it answers is called. */
+/** Starts a CPU profile; the returned function ends it. */
 export async function startProfile(): Promise<() => Promise<ProfilePart[]>> {
   const session = new Session();
   session.connect();
@@ -37,7 +36,7 @@ function partsOf({ nodes, samples = [], timeDeltas = [] }: Profiler.Profile): Pr
     .toSorted((one, other) => other.share - one.share);
 }
 
-/** The package, our folder, or what Node itself does; null while there is nothing to do. */
+/** Returns the package, source folder or Node activity to which a call frame belongs, or null when idle. */
 function partOf({ functionName, url }: { functionName: string; url: string }): string | null {
   if (functionName === '(idle)') return null;
   if (functionName === '(garbage collector)') return 'garbage collection';

@@ -6,7 +6,6 @@ import { type BenchResult, type ResultTable, verdictOf } from './result.js';
 
 const RESULTS = fileURLToPath(new URL('../results/', import.meta.url));
 
-/** What the figures depend on besides the code. */
 function machineFacts(): Record<string, string | number> {
   return {
     platform: `${process.platform} ${process.arch}`,
@@ -17,7 +16,6 @@ function machineFacts(): Record<string, string | number> {
   };
 }
 
-/** As package.json pins them. */
 function versionsOf(packages: readonly string[]): Record<string, string> {
   const { dependencies, devDependencies } = createRequire(import.meta.url)('../../package.json') as Record<
     string,
@@ -28,12 +26,11 @@ function versionsOf(packages: readonly string[]): Record<string, string> {
 }
 
 export type Findings = Omit<BenchResult, 'machine' | 'versions'> & {
-  /** What the figures depend on. */
   readonly packages: readonly string[];
   readonly postgresql?: string;
 };
 
-/** Prints what was found and writes it to bench/results/NAME.json; a look and a void run beside the results, not over them. */
+/** Prints the findings and writes bench/results/NAME.json, or bench/results/quick/NAME.json if the run is not a valid result. */
 export async function report({ packages, postgresql, ...found }: Findings): Promise<void> {
   const result: BenchResult = {
     ...found,
@@ -46,24 +43,23 @@ export async function report({ packages, postgresql, ...found }: Findings): Prom
   };
   console.log(textOf(result));
   if (!result.control.isValid) process.exitCode = 1;
-  const folder = result.isLook || !result.control.isValid ? `${RESULTS}quick/` : RESULTS;
+  const folder = result.isTrial || !result.control.isValid ? `${RESULTS}quick/` : RESULTS;
   await mkdir(folder, { recursive: true });
   await writeFile(`${folder}${result.benchmark}.json`, `${JSON.stringify(result, null, 2)}\n`);
 }
 
-function textOf({ title, extent, tables, targets, control, isLook }: BenchResult): string {
+function textOf({ title, extent, tables, targets, control, isTrial }: BenchResult): string {
   const { ratio, least, most, isValid } = control;
   const verdict = isValid
     ? `control ${ratio}, within ${least} to ${most}`
     : `VOID: the control is ${ratio}, not within ${least} to ${most}; the machine was not quiet`;
   return [
-    `\n${title}\n${extent}${isLook ? '; a look, not a result' : ''}`,
+    `\n${title}\n${extent}${isTrial ? '; a trial, not a result' : ''}`,
     ...tables.map(textOfTable),
     `${verdict}\n${targets.map(verdictOf).join('\n')}`,
   ].join('\n\n');
 }
 
-/** Columns of text, the first to the left and the others to the right. */
 function textOfTable({ title, columns, rows }: ResultTable): string {
   const all = [columns, ...rows].map((row) => row.map((cell) => (cell === null ? '-' : String(cell))));
   const widths = columns.map((_, column) => Math.max(...all.map((row) => row[column]!.length)));

@@ -1,16 +1,16 @@
-/** What a benchmark leaves behind in bench/results/NAME.json; docs/performance.md is drawn from it and from nothing else. */
+/** A benchmark's result in bench/results/NAME.json, the only source of the figures in docs/performance.md. */
 export interface BenchResult {
   readonly benchmark: string;
   readonly title: string;
-  /** How much was measured, in words, so that a look with --quick is not taken for a result. */
+  /** The size of the measurement in words, such as its sessions and rounds. */
   readonly extent: string;
-  readonly isLook: boolean;
+  readonly isTrial: boolean;
   readonly control: Control;
   readonly targets: readonly Target[];
   readonly tables: readonly ResultTable[];
   readonly machine: Readonly<Record<string, string | number>>;
   readonly versions: Readonly<Record<string, string>>;
-  /** What whoever looks for the cause of a figure needs: statements with their times, samples. */
+  /** Data that explain the figures, such as statement times or samples. */
   readonly details?: object;
 }
 
@@ -18,7 +18,7 @@ export interface Control {
   readonly ratio: number;
   readonly least: number;
   readonly most: number;
-  /** False: the machine was not quiet enough, and the run says nothing. */
+  /** Whether `ratio` is within bounds. If it is not, the machine was too noisy, and the run proves nothing. */
   readonly isValid: boolean;
 }
 
@@ -33,10 +33,9 @@ export interface Target {
 
 export interface ResultTable {
   readonly title: string;
-  /** With their units; the first names the rows. */
   readonly columns: readonly string[];
   readonly rows: readonly (readonly (string | number | null)[])[];
-  /** Drawn as bars, by position. */
+  /** Index of the column drawn as bars. */
   readonly bar?: number;
 }
 
@@ -58,7 +57,7 @@ export const atMost = (says: string, limit: number, measured: number, unit = '')
   isMet: measured <= limit,
 });
 
-/** Such as `target >= 0.4, measured 0.43: met`. */
+/** Returns a line such as `reads: target >= 0.4, measured 0.43: met`. */
 export function verdictOf({ says, bound, limit, unit, measured, isMet }: Target): string {
   const sign = bound === 'at least' ? '>=' : '<=';
   const suffix = unit === '' ? '' : ` ${unit}`;

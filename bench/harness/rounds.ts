@@ -2,14 +2,12 @@ import type { Control } from './result.js';
 import { showProgress } from './progress.js';
 import { median, quantile, rounded } from './statistics.js';
 
-/** One contender in one round. */
 export interface Sample {
-  /** Of whatever is counted: reads, requests, registrations. */
+  /** The number of operations: reads, requests or registrations. */
   readonly count: number;
   readonly elapsedMs: number;
-  /** Of the contender's process. */
   readonly cpuMicroseconds: number;
-  /** Of all processes of PostgreSQL; null where it cannot be told. */
+  /** CPU time of all PostgreSQL processes; null where it cannot be read. */
   readonly serverCpuMicroseconds: number | null;
   readonly walBytes: number;
 }
@@ -19,14 +17,8 @@ export interface Contender<S = Sample> {
   round(): Promise<S>;
 }
 
-/**
- * Every contender once per round, one after the other, so that a slow minute of the machine hits all alike. The first round warms
- * up and is not counted.
- */
-export async function interleave<S>(
-  contenders: readonly Contender<S>[],
-  rounds: number,
-): Promise<Map<string, S[]>> {
+/** Runs all contenders in turn in each round, so that a slow minute affects all. Discards the first round, which warms up. */
+export async function interleave<S>(contenders: readonly Contender<S>[], rounds: number) {
   const samples = new Map(contenders.map(({ name }) => [name, [] as S[]]));
   for (let round = 0; round <= rounds; round++) {
     for (const contender of contenders) {
@@ -39,7 +31,6 @@ export async function interleave<S>(
   return samples;
 }
 
-/** Median, least and most per second; medians of the costs of one. */
 export function summarise(samples: readonly Sample[]) {
   const perOne = (of: (sample: Sample) => number) => median(samples.map((one) => of(one) / one.count));
   const rates = samples.map(rateOf);
@@ -55,17 +46,17 @@ export function summarise(samples: readonly Sample[]) {
 
 export const rateOf = ({ count, elapsedMs }: Sample): number => (count * 1_000) / elapsedMs;
 
-/** Of the same round each, so that what slowed a whole round down cancels out. */
+/** Returns the median ratio of the rates. Compares samples of the same round, so that a slow round cancels out. */
 export const ratio = (samples: readonly Sample[], to: readonly Sample[]): number =>
   ratioOf(samples.map(rateOf), to.map(rateOf));
 
 export const ratioOf = (values: readonly number[], to: readonly number[]): number =>
   rounded(median(values.map((value, round) => value / to[round]!)));
 
-/** The same thing twice, measured like everything else: how far that is from 1 is how far nothing here can be trusted. */
 const CONTROL_LEAST = 0.93;
 const CONTROL_MOST = 1.07;
 
+/** Compares two equal contenders. The distance of their ratio from 1 is the error of every figure. */
 export function control(values: readonly number[], again: readonly number[]): Control {
   const measured = ratioOf(again, values);
   return {

@@ -1,12 +1,12 @@
 import type pg from 'pg';
 import { instant, uuidInSql } from './sessions.js';
 
-/** So that no statement of a million rows meets a timeout, and the server's memory stays what it is. */
+/** Rows per statement: limits the duration and the memory of a statement. */
 const AT_ONCE = 100_000;
 
-/** So many users with a grid location and a session each, waiting for their owner since `startedAtMs`; none is due today. */
+/** Inserts users, each with a grid location and a session that has awaited its owner since `startedAtMs`. No session is due for a day. */
 export async function seedSessions(client: pg.Client, sessions: number, startedAtMs: number): Promise<void> {
-  // Foreign keys are checked row by row, which takes most of the time of a million, and these rows are known to be right.
+  // Disables the foreign key checks: they would take most of the time, and the generated rows are valid.
   await client.query(`SET session_replication_role = replica; SET synchronous_commit = off`);
   const started = instant(startedAtMs);
   for (let from = 0; from < sessions; from += AT_ONCE) {

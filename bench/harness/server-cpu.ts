@@ -1,16 +1,16 @@
 import { readdir, readFile } from 'node:fs/promises';
 
-/** Linux counts CPU time of other processes in hundredths of a second. */
+/** Linux reports CPU time in ticks of a hundredth of a second. */
 const MICROSECONDS_PER_TICK = 10_000;
 
 interface ProcessTimes {
   readonly parent: number;
   readonly own: number;
-  /** Of its children that have ended. */
+  /** CPU time of the terminated child processes. */
   readonly ofEnded: number;
 }
 
-/** CPU time that a PostgreSQL has taken since it started, all its processes together; null where there is no /proc. */
+/** Returns the CPU time of all processes of a PostgreSQL server since its start, or null without /proc. */
 export async function serverCpuMicroseconds(postmaster: number): Promise<number | null> {
   const root = await timesOf(postmaster);
   if (root === null) return null;
@@ -26,7 +26,7 @@ export async function serverCpuMicroseconds(postmaster: number): Promise<number 
 async function timesOf(pid: number): Promise<ProcessTimes | null> {
   const stat = await readFile(`/proc/${pid}/stat`, 'latin1').catch(() => null);
   if (stat === null) return null;
-  // The second field is the name in brackets, which may hold anything; proc(5) counts the fields from 1.
+  // Splits after field 2, the name in parentheses, which may contain spaces. `field` takes a number as in proc(5).
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
   const field = (number: number) => Number(fields[number - 3]);
   return { parent: field(4), own: field(14) + field(15), ofEnded: field(16) + field(17) };

@@ -2,7 +2,6 @@ import type { ContenderRequest } from './contender.js';
 
 export const ADMIN_KEY = 'administrator-key-of-the-benchmark';
 
-/** The service as a benchmark runs it; what is not named here is as it comes. */
 export function serviceVariables(request: ContenderRequest): Record<string, string> {
   return {
     NODE_ENV: 'test',
@@ -13,14 +12,15 @@ export function serviceVariables(request: ContenderRequest): Record<string, stri
     SCS_API_KEY: 'bench-api-key',
     SCS_CLIENT_ID: 'bench-client',
     SCS_CLIENT_SECRET: 'bench-secret',
-    // One place is kept from the poller for whoever waits at a screen.
+    // One more than the poller uses, because one call in flight is reserved for interactive requests.
     SCS_MAX_CONCURRENCY: String(request.concurrency + 1),
     ADMIN_API_KEY: ADMIN_KEY,
     ENCRYPTION_KEYS: Buffer.alloc(32, 'bench').toString('base64'),
-    // One key makes all requests; counted they are all the same.
+    // Requests are counted as in production, but the only key never reaches its limit.
     API_MAX_REQUESTS_PER_SECOND: '1000000',
-    // Often enough to notice the start of a round; longer than a round until a session is due again.
+    // Short, so that the worker notices the start of a round.
     POLL_TICK_MS: '50',
+    // Longer than a round, so that no session is due twice in a round.
     POLL_MIN_INTERVAL_MS: '3600000',
     POLL_MAX_INTERVAL_MS: '7200000',
     LOG_LEVEL: 'warn',

@@ -1,18 +1,18 @@
 import { hash } from 'node:crypto';
 
-/** In which pass a session changes: one in fifty per pass, each in another, so that every pass brings as many changes. */
+/** In each pass over all sessions, one of this many sessions changes. Consecutive passes change different sessions. */
 export const CHANGE_EVERY = 50;
 
 type Kind = 'session' | 'user' | 'location' | 'inverter' | 'registered' | 'registered location';
 
-/** Ids that sort in no order, as the remote service's do, and whose last group is a number that the fake remote can read. */
+/** Returns an id that sorts randomly, like a real id. The last group is the index, by which the fake remote service finds the session. */
 const uuidOf = (kind: Kind, index: number): string => {
   const digest = hash('md5', `${kind} ${index}`);
   const last = String(index).padStart(12, '0');
   return `${digest.slice(0, 8)}-${digest.slice(8, 12)}-4${digest.slice(13, 16)}-8${digest.slice(17, 20)}-${last}`;
 };
 
-/** The same in SQL, where a million of them are made; `index` is an expression of type integer. */
+/** Returns SQL for the id that `uuidOf` returns. `index` is an integer expression in SQL. */
 export const uuidInSql = (kind: Kind, index: string): string =>
   `(SELECT (substr(d, 1, 8) || '-' || substr(d, 9, 4) || '-4' || substr(d, 14, 3) || '-8' || substr(d, 18, 3) || '-' ||
       lpad((${index})::text, 12, '0'))::uuid FROM md5('${kind} ' || ${index}) AS d)`;
@@ -24,9 +24,9 @@ export const inverterId = (index: number): string => uuidOf('inverter', index);
 export const registeredUserId = (index: number): string => uuidOf('registered', index);
 export const registeredLocationId = (index: number): string => uuidOf('registered location', index);
 
-/** How often a session has changed when it is read for the `reads`th time (from 1). */
+/** Returns how many times a session has changed within its first `reads` reads. */
 export const changesAt = (index: number, reads: number): number =>
   Math.floor((reads + (index % CHANGE_EVERY)) / CHANGE_EVERY);
 
-/** As the interface writes instants: an offset, no fraction. */
+/** Formats an instant as the remote interface does: with an offset and no fraction. */
 export const instant = (ms: number): string => `${new Date(ms).toISOString().slice(0, 19)}+00:00`;

@@ -1,4 +1,4 @@
-/** Of at least one value. */
+/** Requires at least one value. */
 export function quantile(values: readonly number[], share: number): number {
   const sorted = values.toSorted((a, b) => a - b);
   const position = (sorted.length - 1) * share;
@@ -8,7 +8,6 @@ export function quantile(values: readonly number[], share: number): number {
 
 export const median = (values: readonly number[]): number => quantile(values, 0.5);
 
-/** Least squares: by how much `ys` grows per unit of `xs`. */
 export function slope(xs: readonly number[], ys: readonly number[]): number {
   const mean = (values: readonly number[]) => values.reduce((sum, value) => sum + value, 0) / values.length;
   const [x0, y0] = [mean(xs), mean(ys)];
@@ -16,5 +15,4 @@ export function slope(xs: readonly number[], ys: readonly number[]): number {
   return spread === 0 ? 0 : xs.reduce((sum, x, index) => sum + (x - x0) * (ys[index]! - y0), 0) / spread;
 }
 
-/** To so many significant digits, which is all that such figures are worth. */
 export const rounded = (value: number, digits = 3): number => Number(value.toPrecision(digits));

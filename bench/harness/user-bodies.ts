@@ -1,4 +1,4 @@
-/** Bodies of so many registrations, each of another customer with one grid location; `from` makes them new. */
+/** Returns `count` request bodies, each for another customer with one grid location. Customers are numbered from `from`. */
 export const userBodies = (count: number, from: number): string[] =>
   Array.from({ length: count }, (_, nth) => {
     const index = from + nth;
@@ -6,7 +6,7 @@ export const userBodies = (count: number, from: number): string[] =>
     return `{"tenantReference":"customer-${index}","gridLocations":[{"ean":${ean}}]}`;
   });
 
-/** As GS1 computes it; a wrong one would be a line in the log for each. */
+/** Appends the GS1 check digit, because the service logs every wrong check digit. */
 function withCheckDigit(digits: string): string {
   const sum = [...digits].reduceRight(
     (total, digit, index) => total + Number(digit) * ((digits.length - index) % 2 === 1 ? 3 : 1),

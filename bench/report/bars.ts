@@ -7,7 +7,7 @@ const ROW = 26;
 const TOP = 44;
 const FONT = `font-family="system-ui, sans-serif" font-size="13"`;
 
-/** The tables of a result that name a column to be drawn, as SVG files by name. */
+/** Returns an SVG file for each table with a `bar` column. */
 export function barsOf({ benchmark, tables }: BenchResult): [file: string, svg: string][] {
   return tables.flatMap((table, nth): [string, string][] =>
     table.bar === undefined ? [] : [[drawingOf(benchmark, nth), draw(table, table.bar)]],
@@ -16,7 +16,7 @@ export function barsOf({ benchmark, tables }: BenchResult): [file: string, svg: 
 
 export const drawingOf = (benchmark: string, table: number): string => `${benchmark}-${table + 1}.svg`;
 
-/** On a white ground of its own, so that it can be read on a dark page too. */
+/** Draws on a white background, so that the black text is readable on a dark page. */
 function draw({ title, columns, rows }: ResultTable, column: number): string {
   const values = rows.map((row) => Number(row[column] ?? 0));
   const most = Math.max(...values, Number.MIN_VALUE);

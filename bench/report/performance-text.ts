@@ -1,7 +1,7 @@
 import type { BenchResult, ResultTable, Target } from '../harness/result.js';
 import { drawingOf } from './bars.js';
 
-/** Replaces what stands between `<!-- figures of NAME -->` and `<!-- end of NAME -->` by the figures of that benchmark. */
+/** Replaces the text between `<!-- figures of NAME -->` and `<!-- end of NAME -->` with the figures of that benchmark. */
 export function fillIn(text: string, results: readonly BenchResult[]): string {
   const byName = new Map(results.map((result) => [result.benchmark, result]));
   return text.replace(
@@ -13,13 +13,13 @@ export function fillIn(text: string, results: readonly BenchResult[]): string {
 
 function figuresOf(result: BenchResult | undefined): string {
   if (result === undefined) return 'Not measured yet.';
-  const { benchmark, extent, isLook, control, targets, tables, machine, versions } = result;
+  const { benchmark, extent, isTrial, control, targets, tables, machine, versions } = result;
   const { ratio, least, most, isValid } = control;
   const trust = isValid
     ? `The same thing measured twice differed by a factor of ${ratio} (${least} to ${most} is let pass).`
     : `**Void**: the same thing measured twice differed by a factor of ${ratio}, so the machine was not quiet and nothing here counts.`;
   return [
-    `${isLook ? '**A quick look, not a result.** ' : ''}${extent}. ${trust}`,
+    `${isTrial ? '**A trial, not a result.** ' : ''}${extent}. ${trust}`,
     targets.length === 0 ? '' : targetTable(targets),
     ...tables.map((table, nth) => tableText(table, benchmark, nth)),
     `${namesAndValues(machine)}; ${namesAndValues(versions)}`,
@@ -46,10 +46,7 @@ function tableText(table: ResultTable, benchmark: string, nth: number): string {
   return `**${title}**${picture}\n\n${markdown(columns, rows)}`;
 }
 
-function markdown(
-  columns: readonly string[],
-  rows: readonly (readonly (string | number | null)[])[],
-): string {
+function markdown(columns: readonly string[], rows: readonly (readonly (string | number | null)[])[]) {
   const line = (cells: readonly (string | number | null)[]) =>
     `| ${cells.map((cell) => (cell === null ? '' : String(cell).replaceAll('|', '\\|'))).join(' | ')} |`;
   const rule = columns.map((_, nth) => (nth === 0 ? '---' : '--:'));

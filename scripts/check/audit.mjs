@@ -10,7 +10,7 @@ const audit = [
   '--fetch-retries=0',
   '--fetch-timeout=20000',
 ];
-// Inside `npm run check` this is the npm that was called.
+// npm sets npm_execpath to its own path. Without npm, runs the `npm` on the PATH.
 const [command, ...args] = /[\\/]npm-cli\.c?js$/.test(npm)
   ? [process.execPath, npm, ...audit]
   : ['npm', ...audit];
@@ -30,7 +30,7 @@ if (report?.vulnerabilities === undefined) {
   for (const { name, severity, range, fixAvailable } of Object.values(report.vulnerabilities)) {
     console.log(`${severity}: ${name} ${range}${fixAvailable ? ', a fix is available' : ''}`);
   }
-  process.exitCode = status;
+  process.exitCode = status ?? 1;
 }
 
 function parse(text) {

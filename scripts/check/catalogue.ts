@@ -1,4 +1,4 @@
-/** One line for everything that Prisma can say of a database: columns, indexes, primary, unique and foreign keys. */
+/** Selects a line for each part of a database that Prisma can describe: columns, indexes, primary, unique and foreign keys. */
 export const CATALOGUE = `
   SELECT format('column %s.%s %s%s default %s', c.relname, a.attname, format_type(a.atttypid, a.atttypmod),
            CASE WHEN a.attnotnull THEN ' not null' ELSE '' END, coalesce(pg_get_expr(d.adbin, d.adrelid), 'none')) AS fact
@@ -7,7 +7,7 @@ export const CATALOGUE = `
   LEFT JOIN pg_attrdef d ON d.adrelid = c.oid AND d.adnum = a.attnum
   WHERE c.relnamespace = 'public'::regnamespace AND c.relkind IN ('r', 'p') AND c.relname <> '_prisma_migrations'
   UNION ALL
-  -- Storage parameters of an index are beyond Prisma, as those of a table are.
+  -- Removes storage parameters, which Prisma cannot describe.
   SELECT 'index ' || regexp_replace(pg_get_indexdef(i.indexrelid), ' WITH [(][^)]*[)]', '')
   FROM pg_index i JOIN pg_class c ON c.oid = i.indrelid
   WHERE c.relnamespace = 'public'::regnamespace AND c.relname <> '_prisma_migrations'
@@ -16,16 +16,10 @@ export const CATALOGUE = `
   FROM pg_constraint
   WHERE contype = 'f' AND connamespace = 'public'::regnamespace`;
 
-/**
- * What stands in the migrations alone, because Prisma cannot say it, with the reason why it is needed beside its SQL. CHECKs,
- * comments, storage parameters, views and roles are not compared: Prisma knows none of them.
- */
-export const ONLY_IN_MIGRATIONS: readonly RegExp[] = [
-  // Partial indexes.
-  /^index CREATE (UNIQUE )?INDEX .* WHERE /,
-];
+/** Matches lines that only the migrations may have: Prisma cannot describe partial indexes. */
+export const ONLY_IN_MIGRATIONS: readonly RegExp[] = [/^index CREATE (UNIQUE )?INDEX .* WHERE /];
 
-/** What one of them has and the other has not, in words; empty when they agree. */
+/** Returns a message for each line that only one set has. Lines that match `onlyInMigrations` may be missing from `declared`. */
 export function differences(
   migrated: ReadonlySet<string>,
   declared: ReadonlySet<string>,

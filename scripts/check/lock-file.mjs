@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 
-// What makes `npm ci` quick, and makes it work everywhere: a lock file that was written on one machine may lack the addresses
-// of packages, and those packages that only other platforms need.
+// Checks that package-lock.json lists the packages of all platforms, each with its URL, and has the same versions as package.json. npm can
+// omit URLs, which makes `npm ci` slow, and the packages of other platforms, which makes `npm ci` fail there.
 const { packages } = JSON.parse(await readFile('package-lock.json', 'utf8'));
 const { dependencies, devDependencies } = JSON.parse(await readFile('package.json', 'utf8'));
 const problems = [];

@@ -8,12 +8,12 @@ const { packages } = await readJson('package-lock.json');
 
 const found = [];
 for (const [name, version] of Object.entries({ ...dependencies, ...devDependencies })) {
-  // A range would let a machine install what no test has seen.
+  // A range could install a version that was never tested.
   if (!EXACT.test(version)) found.push(`${name} ${version}: pin one version, as in 1.2.3`);
 }
 for (const [path, { hasInstallScript }] of Object.entries(packages)) {
   const name = path.replace(/^.*node_modules\//, '');
-  // False decides as well as true: only what nobody has looked at is refused.
+  // An entry with `false` is a decision too. Only a package without an entry is an error.
   if (hasInstallScript && allowScripts[name] === undefined)
     found.push(`${name} has an install script: look at it, then name it in allowScripts of package.json`);
 }

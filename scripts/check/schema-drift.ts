@@ -3,12 +3,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
 import { migrate } from '../../src/platform/database/migrate.js';
-import { sqlOfSchema } from '../../src/platform/database/schema-engine.js';
 import { startEmbeddedPostgres } from '../../src/platform/local/embedded-postgres.js';
 import { CATALOGUE, differences, ONLY_IN_MIGRATIONS } from './catalogue.js';
+import { sqlOfSchema } from './sql-of-schema.js';
 
-// prisma/schema.prisma and prisma/migrations must describe the same database, or the client would be typed for another one.
-// So each makes a database of its own, and what PostgreSQL then says of the two is compared.
+// Checks that prisma/schema.prisma and prisma/migrations describe the same database: creates a database from each and compares the
+// catalogues of both databases.
 
 const folder = await mkdtemp(join(tmpdir(), 'pv-onboarding-drift-'));
 await chmod(folder, 0o755);

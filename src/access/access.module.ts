@@ -1,12 +1,11 @@
 import { Global, Module } from '@nestjs/common';
 import { APP_GUARD, DiscoveryModule } from '@nestjs/core';
-import { ApiKeyGuard } from './api-key.guard.js';
 import { ApiKeysController } from './api-keys.controller.js';
 import { ApiKeysStore } from './api-keys.store.js';
-import { AuditLog } from './audit-log.store.js';
 import { Authentication } from './authentication.service.js';
-import { RequestAdmission } from './request-admission.service.js';
-import { RouteAccess } from './route-access.js';
+import { IdempotencyKeys } from './idempotency-keys.store.js';
+import { RequestHooks } from './request-hooks.service.js';
+import { RouteAccess } from './route-access.guard.js';
 
 @Global()
 @Module({
@@ -14,12 +13,11 @@ import { RouteAccess } from './route-access.js';
   controllers: [ApiKeysController],
   providers: [
     ApiKeysStore,
-    AuditLog,
     Authentication,
-    RequestAdmission,
-    RouteAccess,
-    { provide: APP_GUARD, useClass: ApiKeyGuard },
+    IdempotencyKeys,
+    RequestHooks,
+    { provide: APP_GUARD, useClass: RouteAccess },
   ],
-  exports: [AuditLog, Authentication],
+  exports: [ApiKeysStore, Authentication, IdempotencyKeys],
 })
 export class AccessModule {}

@@ -2,28 +2,50 @@ import { Body, Controller, Delete, Get, HttpCode, Param, Post, Query } from '@ne
 import { ApiCreatedResponse, ApiNoContentResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import { ApiProblems } from '../platform/openapi/api-problems.decorator.js';
 import { ApiPage } from '../platform/openapi/api-page.decorator.js';
-import { PageQuery, type Page } from '../platform/http/page.js';
+import { PageQuery, toPage, type Page } from '../platform/http/page.js';
 import { ParseUuid } from '../platform/http/uuid.pipe.js';
+import { Problem } from '../platform/problem/problem.js';
 import { ApiKeyView, CreatedApiKeyView, NewApiKey } from './api-keys.dto.js';
 import { ApiKeysStore } from './api-keys.store.js';
 import { CurrentKey } from './current-key.decorator.js';
+import { IdempotencyKeys } from './idempotency-keys.store.js';
+import {
+  Repeatable,
+  TakesIdempotencyKey,
+  unlessReused,
+  type RepeatableRequest,
+} from './repeatable-request.decorator.js';
 import { RequireScope } from './require-scope.decorator.js';
 import { actorOf, type Principal } from './scopes.js';
 
 @ApiTags('API keys')
 @Controller('api-keys')
 export class ApiKeysController {
-  constructor(private readonly keys: ApiKeysStore) {}
+  constructor(
+    private readonly keys: ApiKeysStore,
+    private readonly idempotencyKeys: IdempotencyKeys,
+  ) {}
 
   @Post()
   @RequireScope('admin')
-  @ApiOperation({ operationId: 'createApiKey', summary: 'Create an API key for an app' })
+  @ApiOperation({
+    operationId: 'createApiKey',
+    summary: 'Create an API key for an app',
+    description:
+      'The key is stored only as a hash, so the response is the only one that contains it. A repetition with the same `Idempotency-Key` gets the same response.',
+  })
+  @TakesIdempotencyKey()
   @ApiCreatedResponse({ description: 'The key. It is shown only once', type: CreatedApiKeyView })
-  create(
+  async create(
     @Body() { name, scopes }: NewApiKey,
     @CurrentKey() principal: Principal,
+    @Repeatable() request: RepeatableRequest | undefined,
   ): Promise<CreatedApiKeyView> {
-    return this.keys.create(name, scopes, actorOf(principal));
+    return unlessReused(
+      await this.idempotencyKeys.once(request, (tx) =>
+        this.keys.create(tx, name, scopes, actorOf(principal)),
+      ),
+    );
   }
 
   @Get()
@@ -31,19 +53,26 @@ export class ApiKeysController {
   @ApiOperation({
     operationId: 'listApiKeys',
     summary: 'List the API keys, newest first, without their values',
+    description: 'Includes the revoked keys, so that the history of a key can be found.',
   })
   @ApiPage(ApiKeyView)
-  list(@Query() query: PageQuery): Promise<Page<ApiKeyView>> {
-    return this.keys.list(query);
+  async list(@Query() { limit, cursor }: PageQuery): Promise<Page<ApiKeyView>> {
+    const keys = await this.keys.list(cursor, limit + 1);
+    return toPage(keys, limit, ({ createdAt, id }) => [createdAt, id]);
   }
 
   @Delete(':id')
   @HttpCode(204)
   @RequireScope('admin')
-  @ApiOperation({ operationId: 'revokeApiKey', summary: 'Revoke an API key' })
+  @ApiOperation({
+    operationId: 'revokeApiKey',
+    summary: 'Revoke an API key',
+    description: 'Cannot be undone. Revoking a key again changes nothing.',
+  })
   @ApiNoContentResponse({ description: 'The key is revoked; every replica refuses it within 5 seconds' })
   @ApiProblems('not_found')
-  revoke(@Param('id', ParseUuid) id: string, @CurrentKey() principal: Principal): Promise<void> {
-    return this.keys.revoke(id, actorOf(principal));
+  async revoke(@Param('id', ParseUuid) id: string, @CurrentKey() principal: Principal): Promise<void> {
+    if (!(await this.keys.revoke(id, actorOf(principal))))
+      throw new Problem('not_found', `There is no API key ${id}`);
   }
 }

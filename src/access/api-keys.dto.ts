@@ -1,5 +1,6 @@
 import { ApiProperty } from '@nestjs/swagger';
 import { ArrayNotEmpty, ArrayUnique, IsArray, IsIn, IsString, Length, Matches } from 'class-validator';
+import { field, instant, nullable, text, uuid, schemaOf } from '../platform/openapi/schema-of.js';
 import { SCOPES, type Scope } from './scopes.js';
 
 export class NewApiKey {
@@ -23,49 +24,20 @@ export class NewApiKey {
   scopes: Scope[];
 }
 
-export class CreatedApiKeyView {
-  @ApiProperty({ format: 'uuid' })
-  id: string;
+const KEY = { id: uuid(), name: text(), scopes: field<readonly Scope[]>({ enum: SCOPES, isArray: true }) };
 
-  @ApiProperty()
-  name: string;
+export const CreatedApiKeyView = schemaOf('CreatedApiKeyView', {
+  ...KEY,
+  key: text('The key. It is shown only once; only its hash is stored'),
+  createdAt: instant(),
+});
+export type CreatedApiKeyView = InstanceType<typeof CreatedApiKeyView>;
 
-  @ApiProperty({ enum: SCOPES, isArray: true })
-  scopes: readonly Scope[];
-
-  @ApiProperty({ description: 'The key. It is shown only once; only its hash is stored' })
-  key: string;
-
-  @ApiProperty({ format: 'date-time' })
-  createdAt: Date;
-}
-
-export class ApiKeyView {
-  @ApiProperty({ format: 'uuid' })
-  id: string;
-
-  @ApiProperty()
-  name: string;
-
-  @ApiProperty({ enum: SCOPES, isArray: true })
-  scopes: Scope[];
-
-  @ApiProperty({ format: 'date-time' })
-  createdAt: Date;
-
-  @ApiProperty({
-    description: '`environment`, `cli`, or `key:` followed by the id of the key that created it',
-  })
-  createdBy: string;
-
-  @ApiProperty({ format: 'date-time', type: String, nullable: true, description: 'Accurate to the minute' })
-  lastUsedAt: Date | null;
-
-  @ApiProperty({
-    format: 'date-time',
-    type: String,
-    nullable: true,
-    description: 'Every replica refuses the key within 5 seconds of this',
-  })
-  revokedAt: Date | null;
-}
+export const ApiKeyView = schemaOf('ApiKeyView', {
+  ...KEY,
+  createdAt: instant(),
+  createdBy: text('`environment`, `cli`, or `key:` followed by the id of the key that created it'),
+  lastUsedAt: nullable(instant('Accurate to the minute')),
+  revokedAt: nullable(instant('Every replica refuses the key within 5 seconds of this')),
+});
+export type ApiKeyView = InstanceType<typeof ApiKeyView>;

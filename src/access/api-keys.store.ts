@@ -1,105 +1,82 @@
+import { hash, randomBytes } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
-import { Database } from '../platform/database/database.js';
-import { decodeCursor, toPage, type Page, type PageQuery } from '../platform/http/page.js';
-import { Problem } from '../platform/problem/problem.js';
-import { hashOf, newApiKey } from './api-key.js';
-import { FIND_BY_HASH, FIND_REVOKED, INSERT_KEY, NOTE_USE, REVOKE_KEY } from './api-keys.sql.js';
-import { AuditLog } from './audit-log.store.js';
+import { Database, type Transaction } from '../platform/database/database.js';
+import { after, NEWEST_FIRST, type ListPosition } from '../platform/database/list-position.js';
+import type { ApiKeyView } from './api-keys.dto.js';
+import { recordAudit } from './audit-log.store.js';
 import type { Principal, Scope } from './scopes.js';
 
-export interface StoredKey {
-  readonly id: string;
-  readonly name: string;
-  readonly scopes: Scope[];
-  readonly createdAt: Date;
-  readonly createdBy: string;
-  readonly lastUsedAt: Date | null;
-  readonly revokedAt: Date | null;
-}
+/** Returns a new key. It has 256 random bits, so a fast hash is enough. Secret scanners recognise a leaked key by its prefix. */
+export const newApiKey = (): string => `pvo_${randomBytes(32).toString('base64url')}`;
 
-export interface CreatedKey {
-  readonly id: string;
-  readonly name: string;
-  readonly scopes: readonly Scope[];
-  /** The key itself, shown only this once. */
-  readonly key: string;
-  readonly createdAt: Date;
-}
+/** Returns whether `text` has the form of a key. Other texts need no database query. */
+export const isApiKey = (text: string): boolean => /^pvo_[A-Za-z0-9_-]{43}$/.test(text);
 
-const LISTED = {
-  id: true,
-  name: true,
-  scopes: true,
-  createdAt: true,
-  createdBy: true,
-  lastUsedAt: true,
-  revokedAt: true,
-};
+/** Returns the SHA-256 of a key. The database stores only this hash. */
+export const hashOf = (key: string) => hash('sha256', key, 'buffer');
 
 @Injectable()
 export class ApiKeysStore {
-  constructor(
-    private readonly database: Database,
-    private readonly audit: AuditLog,
-  ) {}
+  constructor(private readonly database: Database) {}
 
   /** Returns null for a key that is unknown or revoked. */
-  async findByHash(keyHash: Buffer): Promise<(Principal & { id: string; useIsStale: boolean }) | null> {
-    const [row] = await this.database.query<Principal & { id: string; useIsStale: boolean }>(FIND_BY_HASH, [
-      keyHash,
-    ]);
-    return row ?? null;
+  async findByHash(keyHash: Buffer<ArrayBuffer>): Promise<(Principal & { id: string }) | null> {
+    const where = { keyHash, revokedAt: null };
+    const select = { id: true, name: true, scopes: true };
+    const key = await this.database.prisma.apiKey.findUnique({ where, select });
+    return key as (Principal & { id: string }) | null;
   }
 
   async findRevoked(ids: readonly string[]): Promise<string[]> {
-    const rows = await this.database.query<{ id: string }>(FIND_REVOKED, [ids]);
+    const where = { id: { in: [...ids] }, revokedAt: { not: null } };
+    const rows = await this.database.prisma.apiKey.findMany({ where, select: { id: true } });
     return rows.map(({ id }) => id);
   }
 
+  /** Writes at most once a minute per key, even under concurrent requests. */
   async noteUse(id: string): Promise<void> {
-    await this.database.query(NOTE_USE, [id]);
+    const text = `
+      UPDATE api_keys SET last_used_at = clock_timestamp()
+      WHERE id = $1 AND (last_used_at IS NULL OR last_used_at < clock_timestamp() - interval '1 minute')`;
+    await this.database.query({ name: 'access.note_key_use', text }, [id]);
   }
 
-  async create(name: string, scopes: readonly Scope[], actor: string): Promise<CreatedKey> {
+  async create(tx: Transaction, name: string, scopes: readonly Scope[], actor: string) {
     const key = newApiKey();
-    return this.database.transaction(async (tx) => {
-      const [row] = await tx.query<{ id: string; createdAt: Date }>(INSERT_KEY, [
-        name,
-        scopes,
-        hashOf(key),
-        actor,
-      ]);
-      const { id, createdAt } = row!;
-      await this.audit.record(tx, {
-        actor,
-        action: 'api_key.created',
-        target: id,
-        details: { name, scopes },
-      });
-      return { id, name, scopes, key, createdAt };
+    const { id, createdAt } = await tx.prisma.apiKey.create({
+      data: { name, scopes: [...scopes], keyHash: hashOf(key), createdBy: actor },
     });
+    await recordAudit(tx, { actor, action: 'api_key.created', target: id, details: { name, scopes } });
+    return { id, name, scopes, key, createdAt };
   }
 
-  /** Returns keys newest first, including the revoked ones, so that the history of a key can be found. */
-  async list({ limit, cursor }: Pick<PageQuery, 'limit' | 'cursor'>): Promise<Page<StoredKey>> {
-    const after = decodeCursor(cursor, ['instant', 'uuid']);
+  /** Returns at most `limit` keys after `position`, newest first, including the revoked ones. */
+  async list(position: ListPosition | undefined, limit: number): Promise<ApiKeyView[]> {
     const rows = await this.database.prisma.apiKey.findMany({
-      select: LISTED,
-      where: after && {
-        OR: [{ createdAt: { lt: after[0] } }, { createdAt: after[0], id: { lt: after[1] } }],
-      },
-      orderBy: [{ createdAt: 'desc' }, { id: 'desc' }],
-      take: limit + 1,
+      omit: { keyHash: true },
+      where: position && after(position),
+      orderBy: NEWEST_FIRST,
+      take: limit,
     });
-    return toPage(rows as StoredKey[], limit, (row) => [row.createdAt, row.id]);
+    return rows as ApiKeyView[];
   }
 
-  /** Revokes a key; throws Problem not_found. Revoking it again changes nothing. */
-  async revoke(id: string, actor: string): Promise<void> {
-    await this.database.transaction(async (tx) => {
-      const [row] = await tx.query<{ wasActive: boolean }>(REVOKE_KEY, [id]);
-      if (row === undefined) throw new Problem('not_found', `There is no API key ${id}`);
-      if (row.wasActive) await this.audit.record(tx, { actor, action: 'api_key.revoked', target: id });
+  find(id: string): Promise<{ name: string } | null> {
+    return this.database.prisma.apiKey.findUnique({ where: { id }, select: { name: true } });
+  }
+
+  /** Returns false if there is no such key. Revoking a key again changes nothing. */
+  async revoke(id: string, actor: string): Promise<boolean> {
+    // SQL instead of Prisma, to use the database's clock.
+    const text = `
+      WITH known AS (SELECT id, revoked_at FROM api_keys WHERE id = $1 FOR UPDATE)
+      UPDATE api_keys SET revoked_at = coalesce(api_keys.revoked_at, clock_timestamp())
+      FROM known WHERE api_keys.id = known.id
+      RETURNING known.revoked_at IS NULL AS "wasActive"`;
+    return this.database.transaction(async (tx) => {
+      const [row] = await tx.query<{ wasActive: boolean }>(text, [id]);
+      if (row?.wasActive) await recordAudit(tx, { actor, action: 'api_key.revoked', target: id });
+      return row !== undefined;
     });
   }
 }

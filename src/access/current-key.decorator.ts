@@ -12,6 +12,6 @@ declare module 'fastify' {
 /** Injects the principal that made this request. */
 export const CurrentKey = createParamDecorator((_: unknown, context: ExecutionContext) => {
   const { principal } = context.switchToHttp().getRequest<FastifyRequest>();
-  if (principal === undefined) throw new Error('@CurrentKey() stands on a public route');
+  if (principal === undefined) throw new Error('@CurrentKey() is used on a public route');
   return principal;
 });

@@ -11,18 +11,15 @@ export const SCOPES = [
 
 export type Scope = (typeof SCOPES)[number];
 
-/** The caller: an app's key, or the administrator key of the environment, which has no row and therefore no id. */
+/** The caller: an API key, or ADMIN_API_KEY, which has no row and therefore no id. */
 export interface Principal {
   readonly id: string | null;
   readonly name: string;
   readonly scopes: readonly Scope[];
 }
 
-export function hasScope(principal: Pick<Principal, 'scopes'>, scope: Scope): boolean {
-  return principal.scopes.includes(scope) || principal.scopes.includes('admin');
-}
+export const hasScope = ({ scopes }: Principal, scope: Scope): boolean =>
+  scopes.includes(scope) || scopes.includes('admin');
 
 /** Returns the name of a principal in the audit log and in `created_by`. */
-export function actorOf(principal: Principal): string {
-  return principal.id === null ? principal.name : `key:${principal.id}`;
-}
+export const actorOf = ({ id, name }: Principal): string => (id === null ? name : `key:${id}`);

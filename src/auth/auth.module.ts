@@ -1,23 +1,23 @@
 import { Module } from '@nestjs/common';
 import { RemoteModule } from '../remote/remote.module.js';
-import { AuthService } from './auth.service.js';
 import { AuthorisedRemote } from './authorised-remote.service.js';
+import { UserTokenStrategy } from './bearer-tokens.js';
+import { CredentialsProbe } from './credentials-probe.service.js';
 import { TenantTokens } from './tenant-tokens.service.js';
-import { TokenRenewal } from './token-renewal.service.js';
+import { TokenRequest } from './token-request.service.js';
 import { TokenStore } from './token.store.js';
-import { TenantTokenStrategy, UserTokenStrategy } from './user-token.strategy.js';
 
 @Module({
   imports: [RemoteModule],
   providers: [
     TokenStore,
-    TokenRenewal,
+    TokenRequest,
     TenantTokens,
-    // The one line to change once the user access token (interface section 5.7) is known; see docs/remote.md.
-    { provide: UserTokenStrategy, useClass: TenantTokenStrategy },
+    // Replace this binding when the interface describes the user access token (section 5.7): see docs/remote.md.
+    { provide: UserTokenStrategy, useExisting: TenantTokens },
     AuthorisedRemote,
-    AuthService,
+    CredentialsProbe,
   ],
-  exports: [AuthorisedRemote, AuthService],
+  exports: [AuthorisedRemote, CredentialsProbe, TokenStore],
 })
 export class AuthModule {}

@@ -4,7 +4,6 @@ import type { Remote } from '../remote/remote.service.js';
 import { AuthorisedRemote } from './authorised-remote.service.js';
 import type { BearerTokens } from './bearer-tokens.js';
 import type { TenantTokens } from './tenant-tokens.service.js';
-import { TenantTokenStrategy } from './user-token.strategy.js';
 
 const START: RemoteRequest = {
   operation: 'start_session',
@@ -14,12 +13,8 @@ const START: RemoteRequest = {
 const GRANT = { kind: 'token', token: 't', generation: 1, grantedAt: 0 } as const;
 
 function authorised(tokens: Partial<BearerTokens>, send: () => Promise<Sent>): AuthorisedRemote {
-  const tenantTokens = tokens as TenantTokens;
-  return new AuthorisedRemote(
-    { send } as Partial<Remote> as Remote,
-    tenantTokens,
-    new TenantTokenStrategy(tenantTokens),
-  );
+  const tenantTokens = { ...tokens, tokensFor: () => tokens } as TenantTokens;
+  return new AuthorisedRemote({ send } as Partial<Remote> as Remote, tenantTokens, tenantTokens);
 }
 
 const lost = () => Promise.reject(new Error('Connection terminated unexpectedly'));
@@ -34,7 +29,7 @@ it('says that nothing was sent when the database is away and a token has to be a
 });
 
 it('says the same after a 401, which took nothing', async () => {
-  const refused: Sent = { kind: 'answered', answer: { status: 401, contentType: '', body: '' } };
+  const refused: Sent = { kind: 'response', response: { status: 401, body: '' } };
   const remote = authorised({ current: () => Promise.resolve(GRANT), renewed: lost }, () =>
     Promise.resolve(refused),
   );
@@ -42,7 +37,7 @@ it('says the same after a 401, which took nothing', async () => {
 });
 
 it('does not say so when the database is away after the call, which may have been taken', async () => {
-  const taken: Sent = { kind: 'answered', answer: { status: 201, contentType: '', body: '' } };
+  const taken: Sent = { kind: 'response', response: { status: 201, body: '' } };
   const remote = authorised({ current: () => Promise.resolve(GRANT), accepted: lost }, () =>
     Promise.resolve(taken),
   );

@@ -4,30 +4,33 @@ import type { NotSent } from '../remote/outcome.rules.js';
 export interface Grant {
   readonly kind: 'token';
   readonly token: string;
-  /** Grows with every token obtained, across all replicas. */
+  /** Increases with every token that any replica obtains. */
   readonly generation: number;
-  /** When the call received it, by `performance.now()`. */
+  /** When the call received the token, by `performance.now()`. */
   readonly grantedAt: number;
   /**
-   * The lease of a trial, given to one call at a time after the service refused the previous token. This call tests for all replicas
-   * whether calls are accepted again; it must report the result with `accepted`, `refused` or `abandoned`.
+   * Only set in a trial: after a refusal, one call tests for all replicas whether the service accepts calls again. This is the lease of the
+   * trial. The caller must report the result.
    */
   readonly trial?: string;
 }
 
-/** Supplies the bearer tokens of calls and receives the results. */
+/** Supplies bearer tokens for calls. Callers report which tokens the remote service accepted or refused. */
 export interface BearerTokens {
-  /**
-   * Returns a token believed to be valid, synchronously if it is in memory, or why there is none. Waits while another call or replica
-   * obtains one.
-   */
+  /** Returns a token that should be valid, or the reason why there is no token. Waits while another call or replica obtains a token. */
   current(): Grant | NotSent | Promise<Grant | NotSent>;
-  /** Called after a 401 to this grant. Returns another grant for one repetition of the call, or why there is none. */
+  /** Called after a 401 to a call with this grant. Returns the grant with which to repeat the call once, or the reason not to repeat it. */
   renewed(refused: Grant): Promise<Grant | NotSent>;
   /** Called after a 401 to the renewed grant. Returns the outcome of the call. */
   refused(grant: Grant): Promise<NotSent>;
   /** Called after a response other than 401. */
   accepted(grant: Grant): void | Promise<void>;
-  /** Called if the call ended without a response, which says nothing about the token. */
+  /** Called if the call ended without a response. Whether the token is valid remains unknown. */
   abandoned(grant: Grant): void | Promise<void>;
+}
+
+/** The source of the "user access token", which the interface names (section 5.7) but does not describe. See docs/remote.md. */
+export abstract class UserTokenStrategy {
+  /** `userId` is the remote id of the user that the call is about. */
+  abstract tokensFor(userId: string | undefined): BearerTokens;
 }

@@ -1,9 +1,6 @@
 import { parseInstant } from '../platform/time/instant.rules.js';
 
-/**
- * How long a token counts as valid. Interface section 2.2 shows `expires_in` as an ISO 8601 timestamp and describes it as seconds. Every
- * reading that can be distinguished from the others is accepted; all other values are `not_understood`.
- */
+/** A token's lifetime, and how `expires_in` was interpreted. Interface section 2.2 shows a timestamp but describes seconds. */
 export interface TokenLife {
   readonly lifetimeMs: number;
   readonly reading:
@@ -11,27 +8,25 @@ export interface TokenLife {
 }
 
 const DAY_MS = 86_400_000;
-/** "A tenant access token is valid for 14 days, or for the period given" (interface section 5.4): never longer. */
+/** The upper limit. Interface section 5.4: "A tenant access token is valid for 14 days, or for the period given". */
 const LONGEST_MS = 14 * DAY_MS;
-/** With a shorter life, renewals would dominate. If a token expires earlier, a 401 reveals it. */
+/** The lower limit. With a shorter lifetime, most remote calls would be renewals. If a token expires earlier, a 401 causes its renewal. */
 const SHORTEST_MS = 60_000;
-/**
- * For values that are not understood, and for instants in the past, which a new token cannot mean. With 14 days, failing calls would reveal
- * a wrong guess; a quarter of an hour costs 100 token requests a day.
- */
+/** Assumed if `expires_in` is not understood or in the past. This costs about 100 token requests a day. */
 const ASSUMED_MS = 900_000;
 
-/** 10^9 seconds are 31 years as a duration and the year 2001 as an epoch time; 10^11 is the year 5138, or 1973 in milliseconds. */
+/** A smaller number is read as a duration in seconds: a duration of 10^9 seconds would be 31 years. */
 const SMALLEST_EPOCH_SECONDS = 1e9;
+/** A smaller number is read as seconds since 1970: 10^11 seconds after 1970 is the year 5138. */
 const SMALLEST_EPOCH_MS = 1e11;
 const LARGEST_EPOCH_MS = 1e14;
 
 const TIMESTAMP = /^(\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}(?::\d{2}(?:[.,]\d+)?)?)(Z|[+-]\d{2}:?\d{2})?$/i;
 const DECIMAL = /^\d+(?:\.\d+)?$/;
-/** The easternmost zone: its local time is the earliest instant that a timestamp without a zone can mean. */
+/** The easternmost zone: a timestamp without a zone is read as the earliest instant that it can mean. */
 const EARLIEST_ZONE = '+14:00';
 
-/** Reads `expires_in`. Never throws; the life is always between 1 minute and 14 days. */
+/** Reads `expires_in`. Never throws. The lifetime is always between 1 minute and 14 days. */
 export function readExpiresIn(value: unknown, receivedAt: Date): TokenLife {
   if (typeof value === 'number') return readNumber(value, receivedAt);
   if (typeof value !== 'string') return NOT_UNDERSTOOD;
@@ -46,23 +41,15 @@ export function readExpiresIn(value: unknown, receivedAt: Date): TokenLife {
   return life(at.getTime() - receivedAt.getTime(), reading);
 }
 
-/** Returns the received value for diagnosis: JSON, at most 100 characters; null if there was none. */
-export function rawExpiresIn(value: unknown): string | null {
-  return value === undefined ? null : JSON.stringify(value).slice(0, 100);
-}
-
 const NOT_UNDERSTOOD: TokenLife = { lifetimeMs: ASSUMED_MS, reading: 'not_understood' };
 
 function readNumber(value: number, receivedAt: Date): TokenLife {
-  if (value >= SMALLEST_EPOCH_MS && value <= LARGEST_EPOCH_MS)
-    return life(value - receivedAt.getTime(), 'epoch_ms');
-  if (value >= SMALLEST_EPOCH_SECONDS && value < SMALLEST_EPOCH_MS) {
-    return life(value * 1_000 - receivedAt.getTime(), 'epoch_seconds');
-  }
-  return value < SMALLEST_EPOCH_SECONDS ? life(value * 1_000, 'seconds') : NOT_UNDERSTOOD;
+  if (value < SMALLEST_EPOCH_SECONDS) return life(value * 1_000, 'seconds');
+  if (value < SMALLEST_EPOCH_MS) return life(value * 1_000 - receivedAt.getTime(), 'epoch_seconds');
+  return value <= LARGEST_EPOCH_MS ? life(value - receivedAt.getTime(), 'epoch_ms') : NOT_UNDERSTOOD;
 }
 
-function life(ms: number, reading: TokenLife['reading']): TokenLife {
-  if (!(ms > 0)) return { ...NOT_UNDERSTOOD, reading: Number.isNaN(ms) ? 'not_understood' : reading };
-  return { lifetimeMs: Math.round(Math.min(Math.max(ms, SHORTEST_MS), LONGEST_MS)), reading };
-}
+const life = (ms: number, reading: TokenLife['reading']): TokenLife => ({
+  lifetimeMs: ms > 0 ? Math.round(Math.min(Math.max(ms, SHORTEST_MS), LONGEST_MS)) : ASSUMED_MS,
+  reading,
+});

@@ -1,132 +1,125 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Injectable, Logger } from '@nestjs/common';
 import { Environment } from '../platform/env/environment.js';
 import { redact } from '../platform/redaction/redaction.js';
-import { hideToken } from '../platform/redaction/secrets.js';
 import type { NotSent } from '../remote/outcome.rules.js';
-import type { BearerTokens, Grant } from './bearer-tokens.js';
-import { coolDownMs, planToken, type TokenRow } from './token-plan.js';
-import { TokenRenewal } from './token-renewal.service.js';
+import type { BearerTokens, Grant, UserTokenStrategy } from './bearer-tokens.js';
+import { coolDownMs, planToken, type TokenRow } from './token-plan.rules.js';
+import { TokenRequest } from './token-request.service.js';
 import { TokenStore } from './token.store.js';
 
-/** How often a process checks whether the holder of the lease has finished. */
-const LOOK_AGAIN_MS = 50;
-/** How long a refusal, or a renewal by another replica, is remembered, so that not every call queries the database. */
+/** The average pause between two checks whether another process has released the token's lease. */
+const CHECK_AGAIN_MS = 50;
+/** How long a refusal or an attempted renewal is remembered, so that not every call queries the database. */
 const REMEMBER_MS = 1_000;
-/** Within a trial, a token younger than this is not replaced: a refusal is not due to its age. */
+/** If the service refuses a token younger than this in a trial (see Grant), no new token is requested: its age is not the reason. */
 const TOO_YOUNG_TO_REPLACE_MS = 5_000;
-/** Margin between the deadline of the holder's own call and the end of its lease. */
+/** By how much a lease outlasts the timeouts of its holder's requests. */
 const LEASE_MARGIN_MS = 1_000;
 
-interface HeldToken {
-  readonly grant: Grant;
-  readonly expiresAt: number;
-  renewAt: number;
-}
+/** Returns the lease of a trial: long enough for a token request, a wait in the call queue and a call. Saving a token renews it. */
+export const trialLeaseMs = ({ SCS_TIMEOUT_MS }: Pick<Environment, 'SCS_TIMEOUT_MS'>): number =>
+  3 * SCS_TIMEOUT_MS + LEASE_MARGIN_MS;
 
-type Step = Grant | NotSent | { readonly kind: 'again' };
+const AGAIN = { kind: 'again' } as const;
+const REFUSED: NotSent = { kind: 'not_sent', reason: 'credentials_rejected' };
 
-/**
- * Supplies the tenant's token to all calls (interface sections 4.1 and 5). A valid one is cached in memory and costs no query. Without one,
- * the shared row determines the next step (token-plan.ts). Within a process one read of the row serves all waiting calls; among replicas
- * the lease in the row lets one act.
- */
+type Step = Grant | NotSent | typeof AGAIN;
+
+/** Supplies the tenant's token (interface sections 4.1 and 5): from memory, or else from the database row that all replicas share. */
+// Within a process, one read of the row serves all waiting calls. Only the replica that has leased the row requests a token.
 @Injectable()
-export class TenantTokens implements BearerTokens {
+export class TenantTokens implements BearerTokens, UserTokenStrategy {
   private readonly logger = new Logger('Auth');
-  private readonly timeoutMs: number;
-  private readonly trialLeaseMs: number;
-  private held: HeldToken | undefined;
-  private refusal: { readonly until: number; readonly answer: NotSent } | undefined;
+  private readonly timeoutMs = this.environment.SCS_TIMEOUT_MS;
+  private readonly trialLeaseMs = trialLeaseMs(this.environment);
+  private cached: { readonly grant: Grant; readonly expiresAt: number; renewAt: number } | undefined;
+  private refusal: { readonly until: number; readonly outcome: NotSent } | undefined;
   private stepping: Promise<Step> | undefined;
-  private readonly trialsTaken = new WeakSet<Grant>();
   private acceptedAt = -Infinity;
   private suspected = 0;
+  /** Logs that the result of a trial (see Grant) could not be saved. The caller still gets the response, and the trial's lease expires. */
+  private readonly notSaved = (error: unknown) =>
+    this.logger.warn(`the outcome of a token trial could not be stored: ${redact(String(error))}`);
 
   constructor(
     private readonly store: TokenStore,
-    private readonly renewal: TokenRenewal,
-    environment: Environment,
-  ) {
-    this.timeoutMs = environment.SCS_TIMEOUT_MS;
-    // A trial is a token request and a call that waits for its turn, or a call followed by these; obtaining a token restarts the lease.
-    this.trialLeaseMs = 3 * this.timeoutMs + LEASE_MARGIN_MS;
+    private readonly request: TokenRequest,
+    private readonly environment: Environment,
+  ) {}
+
+  /** Returns the tenant token for every user, as the interface's samples suggest. */
+  tokensFor(): BearerTokens {
+    return this;
   }
 
   current(): Grant | NotSent | Promise<Grant | NotSent> {
-    const now = monotonicMs();
-    const { held, refusal } = this;
-    if (held && now < held.expiresAt) {
-      if (now >= held.renewAt) this.renewBeside(held);
-      return { ...held.grant, grantedAt: now };
+    const now = performance.now();
+    const { cached, refusal } = this;
+    if (cached && now < cached.expiresAt) {
+      if (now >= cached.renewAt) {
+        cached.renewAt = now + REMEMBER_MS;
+        void this.renewInBackground(cached.grant);
+      }
+      return { ...cached.grant, grantedAt: now };
     }
-    return refusal && now < refusal.until ? refusal.answer : this.acquire();
+    return refusal && now < refusal.until ? refusal.outcome : this.acquire();
   }
 
   async renewed(refused: Grant): Promise<Grant | NotSent> {
-    if (refused.trial !== undefined) return this.renewOnTrial(refused, refused.trial);
-    // Other calls were accepted with this token after this one started, so the service refuses this call, not the token.
-    if (refused.generation === this.held?.grant.generation && this.acceptedAt > refused.grantedAt)
-      return REFUSED;
-    if (this.held?.grant.generation === refused.generation) this.held = undefined;
-    if (this.suspected < refused.generation) {
-      this.suspected = refused.generation;
-      this.logger.warn(`the service refused the token of generation ${refused.generation}`);
-      await this.store.suspect(refused.generation);
+    const { generation, trial } = refused;
+    if (trial !== undefined) return this.renewOnTrial(refused, trial);
+    const isCached = generation === this.cached?.grant.generation;
+    // Another call was accepted with this token after this call had started. So the service refuses the call, not the token.
+    if (isCached && this.acceptedAt > refused.grantedAt) return REFUSED;
+    if (isCached) this.cached = undefined;
+    if (this.suspected < generation) {
+      this.suspected = generation;
+      this.logger.warn(`the remote service refused the token of generation ${generation}`);
+      await this.store.suspect(generation);
     }
     return this.acquire();
   }
 
-  async refused(grant: Grant): Promise<NotSent> {
-    // A renewed token that is not a trial has been accepted from another call in the meantime.
-    if (grant.trial === undefined) return REFUSED;
-    const { trial } = grant;
+  async refused({ trial }: Grant): Promise<NotSent> {
+    // The refusal blocks other calls only if this call is the trial (see Grant).
+    if (trial === undefined) return REFUSED;
     let retryAfterMs = coolDownMs(1);
-    await this.tell(async () => {
-      const { failures } = await this.store.read();
-      retryAfterMs = coolDownMs(failures + 1);
+    try {
+      retryAfterMs = coolDownMs((await this.store.read()).failures + 1);
       await this.store.refuse(trial, retryAfterMs);
-    });
+    } catch (error) {
+      this.notSaved(error);
+    }
     this.logger.error(
-      `the service refuses a fresh token: calls are held back, next trial in ${retryAfterMs} ms`,
+      `the remote service refuses a fresh token: calls are blocked, next trial in ${retryAfterMs} ms`,
     );
     return this.remember({ ...REFUSED, retryAfterMs });
   }
 
-  accepted(grant: Grant): void | Promise<void> {
-    this.acceptedAt = monotonicMs();
-    const { trial } = grant;
+  async accepted({ trial }: Grant): Promise<void> {
+    this.acceptedAt = performance.now();
     if (trial === undefined) return;
-    this.logger.log('the service accepts the token');
-    return this.tell(() => this.store.accept(trial));
+    this.logger.log('the remote service accepts the token');
+    await this.store.accept(trial).catch(this.notSaved);
   }
 
-  abandoned(grant: Grant): void | Promise<void> {
-    const { trial } = grant;
-    return trial === undefined ? undefined : this.tell(() => this.store.release(trial, REMEMBER_MS));
-  }
-
-  /** Saves the result of a trial. If the database is unavailable, the call still returns its response, and the lease lapses. */
-  private async tell(work: () => Promise<void>): Promise<void> {
-    try {
-      await work();
-    } catch (error) {
-      this.logger.warn(`the outcome of a trial could not be saved: ${redact(String(error))}`);
-    }
+  async abandoned({ trial }: Grant): Promise<void> {
+    if (trial !== undefined) await this.store.release(trial, REMEMBER_MS).catch(this.notSaved);
   }
 
   private async acquire(): Promise<Grant | NotSent> {
-    // Long enough for the lease of a dead replica to lapse and for this process to obtain a token.
-    const until = monotonicMs() + 2 * this.timeoutMs + LEASE_MARGIN_MS;
+    // Long enough for the lease of a dead replica to expire and for this process to obtain a token.
+    const until = performance.now() + 2 * this.timeoutMs + LEASE_MARGIN_MS;
     for (;;) {
+      const beginsStep = this.stepping === undefined;
       this.stepping ??= this.step().finally(() => (this.stepping = undefined));
       const step = await this.stepping;
       if (step.kind === 'not_sent') return step;
-      if (step.kind === 'token' && step.trial === undefined) return { ...step, grantedAt: monotonicMs() };
-      if (step.kind === 'token' && !this.trialsTaken.has(step)) {
-        this.trialsTaken.add(step);
-        return step;
-      }
-      if (monotonicMs() > until)
+      // In a trial, only the caller that began the step gets the token, to test it with its call. Other callers repeat the loop.
+      if (step.kind === 'token' && (step.trial === undefined || beginsStep))
+        return { ...step, grantedAt: performance.now() };
+      if (performance.now() > until)
         return { kind: 'not_sent', reason: 'token_unavailable', retryAfterMs: REMEMBER_MS };
     }
   }
@@ -136,64 +129,60 @@ export class TenantTokens implements BearerTokens {
     const plan = planToken(row);
     switch (plan.kind) {
       case 'use':
-        return this.hold(row) ?? this.renew(row);
+        return this.cacheStored(row) ?? this.renew(row);
       case 'renew':
         return this.renew(row);
       case 'try':
         return this.tryOut(row, plan.withToken);
       case 'wait':
-        await sleep(LOOK_AGAIN_MS * (0.5 + Math.random()));
-        return { kind: 'again' };
+        await sleep(CHECK_AGAIN_MS * (0.5 + Math.random()));
+        return AGAIN;
       case 'refuse':
         return this.remember({ kind: 'not_sent', reason: plan.reason, retryAfterMs: plan.retryAfterMs });
     }
   }
 
-  private remember(answer: NotSent): NotSent {
-    this.refusal = { until: monotonicMs() + Math.min(answer.retryAfterMs ?? 0, REMEMBER_MS), answer };
-    return answer;
+  private remember(outcome: NotSent): NotSent {
+    this.refusal = { until: performance.now() + Math.min(outcome.retryAfterMs ?? 0, REMEMBER_MS), outcome };
+    return outcome;
   }
 
-  /** Caches the stored token; returns undefined if no key can decrypt it. */
-  private hold(row: TokenRow): Grant | undefined {
+  /** Returns undefined if no key can decrypt the stored token. */
+  private cacheStored(row: TokenRow): Grant | undefined {
     const token = this.store.open(row);
     if (token === null) return undefined;
-    hideToken(token);
-    const now = monotonicMs();
-    const grant: Grant = { kind: 'token', token, generation: row.generation, grantedAt: now };
-    this.held = { grant, renewAt: now + (row.renewInMs ?? 0), expiresAt: now + (row.expiresInMs ?? 0) };
+    return this.cache(grantOf(token, row.generation), row.renewInMs ?? 0, row.expiresInMs ?? 0);
+  }
+
+  private cache(grant: Grant, renewInMs: number, expiresInMs: number): Grant {
+    const { grantedAt } = grant;
+    this.cached = { grant, renewAt: grantedAt + renewInMs, expiresAt: grantedAt + expiresInMs };
     return grant;
   }
 
-  /** Renews a token that is still valid: no call waits, and if it fails a later call tries again. */
-  private renewBeside(held: HeldToken): void {
-    held.renewAt = monotonicMs() + REMEMBER_MS;
-    void (async () => {
+  /** Renews a token that is still valid, while calls continue to use it. If this fails, a later call triggers the next renewal. */
+  private async renewInBackground({ generation }: Grant): Promise<void> {
+    try {
       const row = await this.store.read();
       const plan = planToken(row);
-      if (plan.kind === 'use' && row.generation !== held.grant.generation) this.hold(row);
-      else if (plan.kind === 'renew' || (plan.kind === 'use' && plan.renewBeside)) await this.renew(row);
-    })().catch((error: unknown) => this.logger.warn(`token not renewed: ${redact(String(error))}`));
+      if (plan.kind === 'use' && row.generation !== generation) this.cacheStored(row);
+      else if (plan.kind === 'renew' || (plan.kind === 'use' && plan.alsoRenew)) await this.renew(row);
+    } catch (error) {
+      this.logger.warn(`the token could not be renewed: ${redact(String(error))}`);
+    }
   }
 
   private async renew(row: TokenRow): Promise<Step> {
     const lease = await this.store.claimLease(row, this.timeoutMs + LEASE_MARGIN_MS);
-    return lease === null ? { kind: 'again' } : this.obtain(row, lease, null);
+    return lease === null ? AGAIN : this.obtain(row, lease, null);
   }
 
-  private async tryOut(row: TokenRow, withToken: 'held' | 'new'): Promise<Step> {
+  private async tryOut(row: TokenRow, withToken: 'stored' | 'new'): Promise<Step> {
     const lease = await this.store.claimLease(row, this.trialLeaseMs);
-    if (lease === null) return { kind: 'again' };
-    const token = withToken === 'held' ? this.store.open(row) : null;
+    if (lease === null) return AGAIN;
+    const token = withToken === 'stored' ? this.store.open(row) : null;
     if (token === null) return this.obtain(row, lease, this.trialLeaseMs);
-    hideToken(token);
-    return {
-      kind: 'token',
-      token,
-      generation: row.generation,
-      grantedAt: monotonicMs(),
-      trial: lease,
-    };
+    return { ...grantOf(token, row.generation), trial: lease };
   }
 
   private async renewOnTrial(refused: Grant, lease: string): Promise<Grant | NotSent> {
@@ -206,18 +195,18 @@ export class TenantTokens implements BearerTokens {
 
   /** Obtains a token under the lease. `trialLeaseMs` is null outside a trial. */
   private async obtain(row: TokenRow, lease: string, trialLeaseMs: number | null): Promise<Step> {
-    const renewal = await this.renewal.obtain(row, lease, trialLeaseMs);
-    if (renewal.kind !== 'obtained') return renewal.kind === 'not_sent' ? renewal : { kind: 'again' };
-    const { token, generation, renewInMs } = renewal;
-    const now = monotonicMs();
-    const grant: Grant = { kind: 'token', token: token.value, generation, grantedAt: now };
+    const obtained = await this.request.obtain(row, lease, trialLeaseMs);
+    if (obtained === null) return AGAIN;
+    if (obtained.kind === 'not_sent') return obtained;
+    const grant = grantOf(obtained.token, obtained.generation);
     if (trialLeaseMs !== null) return { ...grant, trial: lease };
-    this.held = { grant, renewAt: now + renewInMs, expiresAt: now + token.life.lifetimeMs };
-    return grant;
+    return this.cache(grant, obtained.renewInMs, obtained.expiresInMs);
   }
 }
 
-const REFUSED: NotSent = { kind: 'not_sent', reason: 'credentials_rejected' };
-
-const monotonicMs = (): number => performance.now();
-const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
+const grantOf = (token: string, generation: number): Grant => ({
+  kind: 'token',
+  token,
+  generation,
+  grantedAt: performance.now(),
+});

@@ -1,13 +1,13 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import {
-  backoffMs,
+  endpointWaitMs,
   coolDownMs,
   planToken,
   renewAfterMs,
   type TokenPlan,
   type TokenRow,
-} from './token-plan.js';
+} from './token-plan.rules.js';
 
 const VALID: TokenRow = {
   generation: 1,
@@ -34,13 +34,13 @@ const NEW = {
 const SUSPECTED = { ...VALID, rejected: true, tokenCiphertext: null };
 
 const TABLE: readonly [string, TokenRow, TokenPlan][] = [
-  ['valid', VALID, { kind: 'use', renewBeside: false }],
-  ['valid, due for renewal', { ...VALID, renewInMs: 0 }, { kind: 'use', renewBeside: true }],
-  ['valid, being renewed', { ...VALID, renewInMs: 0, leased: true }, { kind: 'use', renewBeside: false }],
+  ['valid', VALID, { kind: 'use', alsoRenew: false }],
+  ['valid, due for renewal', { ...VALID, renewInMs: 0 }, { kind: 'use', alsoRenew: true }],
+  ['valid, being renewed', { ...VALID, renewInMs: 0, leased: true }, { kind: 'use', alsoRenew: false }],
   [
     'valid, last renewal failed',
     { ...VALID, renewInMs: 0, failures: 1, nextAttemptInMs: 500 },
-    { kind: 'use', renewBeside: false },
+    { kind: 'use', alsoRenew: false },
   ],
   ['none yet', NEW, { kind: 'renew' }],
   ['none yet, somebody is at it', { ...NEW, leased: true }, { kind: 'wait' }],
@@ -76,7 +76,7 @@ const TABLE: readonly [string, TokenRow, TokenPlan][] = [
   [
     'refused again, cooled down',
     { ...VALID, rejected: true, failures: 1 },
-    { kind: 'try', withToken: 'held' },
+    { kind: 'try', withToken: 'stored' },
   ],
   [
     'refused again, cooled down, trial going on',
@@ -103,7 +103,7 @@ describe('waits', () => {
   it('double from 1 s to 1 min after a failure, less up to half', () => {
     fc.assert(
       fc.property(fc.nat(1_000), fc.double({ min: 0, max: 0.999, noNaN: true }), (failures, random) => {
-        const waitMs = backoffMs(failures, random);
+        const waitMs = endpointWaitMs(failures, random);
         const full = Math.min(1_000 * 2 ** failures, 60_000);
         expect(waitMs).toBeGreaterThanOrEqual(full / 2);
         expect(waitMs).toBeLessThanOrEqual(full);

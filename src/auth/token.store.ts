@@ -1,39 +1,39 @@
 import { createHmac, randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
-import { Cipher, DecryptionError } from '../platform/crypto/cipher.js';
+import { Cipher } from '../platform/crypto/cipher.js';
 import { Database } from '../platform/database/database.js';
+import type { RemoteToken } from '../platform/database/generated/client.js';
 import { Environment } from '../platform/env/environment.js';
-import { acceptCredentials, rejectCredentials } from '../remote/shared/operations.store.js';
-import { tokenContext } from './token-at-rest.sql.js';
-import type { TokenRow } from './token-plan.js';
-import type { Token } from './token.client.js';
-import { ACCEPT, CLAIM, CREATE, FAIL, FIND, REFUSE, RELEASE, SAVE, STATUS, SUSPECT } from './token.sql.js';
+import { hideToken } from '../platform/redaction/secrets.js';
+import { acceptCredentials, rejectCredentials } from '../remote/shared/deployment.store.js';
+import type { TokenLife } from './expires-in.rules.js';
+import type { TokenRow } from './token-plan.rules.js';
+import * as sql from './token.sql.js';
 
-const CONTEXT = tokenContext('tenant');
+const CONTEXT = sql.tokenContext('tenant');
 
-export interface TokenStatusRow {
-  readonly present: boolean;
-  readonly generation: number;
+export interface Token {
+  readonly value: string;
   readonly tokenType: string | null;
   readonly expiresInRaw: string | null;
-  readonly obtainedAt: Date | null;
-  readonly renewAt: Date | null;
-  readonly expiresAt: Date | null;
-  readonly expired: boolean;
-  readonly rejectedAt: Date | null;
-  readonly failures: number;
-  readonly lastError: string | null;
-  readonly nextAttemptAt: Date | null;
-  readonly leased: boolean;
+  readonly life: TokenLife;
 }
 
-/**
- * The tenant's token, one encrypted row shared by all replicas; all its times are the database's. Changes in the acceptance of the
- * credentials are announced in the same transaction: see rejectCredentials.
- */
+/** The state of the tenant's token in GET /status, without the token itself. */
+interface TokenStatus extends Readonly<
+  Pick<RemoteToken, 'obtainedAt' | 'renewAt' | 'expiresAt' | 'expiresInRaw' | 'tokenType'> &
+    Pick<RemoteToken, 'rejectedAt' | 'failures' | 'lastError' | 'nextAttemptAt'>
+> {
+  /** `expired`: the next call renews it. `on_trial`: after a refusal, one call tests a token. `rejected`: the service refuses calls. */
+  readonly state: 'none' | 'valid' | 'expired' | 'on_trial' | 'rejected';
+  readonly generation: number;
+  readonly ageSeconds: number | null;
+}
+
+/** Stores the tenant's token in one encrypted row shared by all replicas. Events about the credentials commit in the same transaction. */
 @Injectable()
 export class TokenStore {
-  /** Distinguishes tokens of other credentials without revealing ours. */
+  /** Identifies the credentials with which a token was obtained, without revealing them. */
   private readonly fingerprint: string;
 
   constructor(
@@ -49,31 +49,35 @@ export class TokenStore {
   }
 
   async read(): Promise<TokenRow> {
-    const [row] = await this.database.query<TokenRow>(FIND, [this.fingerprint]);
+    const [row] = await this.database.query<TokenRow>(sql.FIND_TOKEN, [this.fingerprint]);
     if (row) return row;
-    await this.database.query(CREATE);
+    await this.database.prisma.remoteToken.createMany({ data: { name: 'tenant' }, skipDuplicates: true });
     return this.read();
   }
 
-  /** Returns the token of a row, or null if no key decrypts it: then a new token must be obtained. */
+  /** Returns the decrypted token of a row, or null if the row has no token or no key decrypts it. */
   open(row: TokenRow): string | null {
     if (row.tokenCiphertext === null) return null;
-    try {
-      return this.cipher.decrypt(row.tokenCiphertext, CONTEXT);
-    } catch (error) {
-      if (error instanceof DecryptionError) return null;
-      throw error;
-    }
+    const token = this.cipher.tryDecrypt(row.tokenCiphertext, CONTEXT);
+    if (token !== null) hideToken(token);
+    return token;
   }
 
-  /** Claims the lease; returns null if another process was faster or the row has changed since it was read. */
+  /** Claims the lease. Returns null if another process was faster or the row has changed since it was read. */
   async claimLease(row: TokenRow, leaseMs: number): Promise<string | null> {
     const lease = randomUUID();
-    const claimed = await this.database.query(CLAIM, [lease, leaseMs, row.generation, this.fingerprint]);
-    return claimed.length > 0 ? lease : null;
+    const values = [lease, leaseMs, row.generation, this.fingerprint];
+    return (await this.database.query(sql.CLAIM_TOKEN, values)).length > 0 ? lease : null;
   }
 
-  /** Saves a token and returns its generation, or null if the lease was lost. On trial, the lease is renewed for `trialLeaseMs`. */
+  /** Claims the lease although the next attempt is due later. Returns null if it is leased, or was claimed so within the last `everyMs`. */
+  async claimProbe(row: TokenRow, leaseMs: number, everyMs: number): Promise<string | null> {
+    const lease = randomUUID();
+    const values = [lease, leaseMs, row.generation, everyMs];
+    return (await this.database.query(sql.CLAIM_PROBE, values)).length > 0 ? lease : null;
+  }
+
+  /** Saves a token and returns its generation, or null if the lease was lost. In a trial, renews the lease for `trialLeaseMs`. */
   async save(
     lease: string,
     token: Token,
@@ -81,7 +85,7 @@ export class TokenStore {
     trialLeaseMs: number | null,
   ): Promise<number | null> {
     return this.database.transaction(async (tx) => {
-      const [saved] = await tx.query<{ generation: number }>(SAVE, [
+      const [saved] = await tx.query<{ generation: number }>(sql.SAVE_TOKEN, [
         lease,
         this.cipher.encrypt(token.value, CONTEXT),
         token.tokenType,
@@ -96,44 +100,41 @@ export class TokenStore {
     });
   }
 
-  /** Records that no token could be obtained. `rejected`: because of the credentials, which counts only once no valid token is left. */
+  /** Records a failed token request. If the service `rejected` the credentials, calls are blocked once no valid token is left. */
   async fail(lease: string, error: string, waitMs: number, rejected: boolean): Promise<void> {
     await this.database.transaction(async (tx) => {
       const values = [lease, error, waitMs, rejected, this.fingerprint];
-      const [failed] = await tx.query<{ rejected: boolean }>(FAIL, values);
+      const [failed] = await tx.query<{ rejected: boolean }>(sql.RECORD_FAILURE, values);
       if (failed?.rejected === true) await rejectCredentials(tx, error);
     });
   }
 
-  /**
-   * Records that the service refused the token of this generation. Does nothing if there is a newer token or the refusal is already
-   * recorded.
-   */
+  /** Records that the service refused the token of this generation, unless the refusal is already recorded or a newer token exists. */
   async suspect(generation: number): Promise<void> {
-    await this.database.query(SUSPECT, [generation, this.fingerprint]);
+    await this.database.query(sql.SUSPECT_TOKEN, [generation, this.fingerprint]);
   }
 
   async accept(lease: string): Promise<void> {
     await this.database.transaction(async (tx) => {
-      const accepted = await tx.query(ACCEPT, [lease]);
+      const accepted = await tx.query(sql.ACCEPT_TOKEN, [lease]);
       if (accepted.length > 0) await acceptCredentials(tx);
     });
   }
 
   async refuse(lease: string, coolDownMs: number): Promise<void> {
     await this.database.transaction(async (tx) => {
-      const [refused] = await tx.query<{ lastError: string }>(REFUSE, [lease, coolDownMs]);
+      const [refused] = await tx.query<{ lastError: string }>(sql.REFUSE_TOKEN, [lease, coolDownMs]);
       if (refused !== undefined) await rejectCredentials(tx, refused.lastError);
     });
   }
 
-  /** Releases the lease of a call without a result; the next attempt may start after `waitMs`. */
+  /** Releases the lease after a call without a result. The next attempt may start after `waitMs`. */
   async release(lease: string, waitMs: number): Promise<void> {
-    await this.database.query(RELEASE, [lease, waitMs]);
+    await this.database.query(sql.RELEASE_TOKEN, [lease, waitMs]);
   }
 
-  async findStatus(): Promise<TokenStatusRow | null> {
-    const [row] = await this.database.query<TokenStatusRow>(STATUS, [this.fingerprint]);
-    return row ?? null;
+  async getStatus(): Promise<TokenStatus> {
+    const [status] = await this.database.query<TokenStatus>(sql.FIND_TOKEN_STATUS, [this.fingerprint]);
+    return status!;
   }
 }

@@ -1,32 +1,27 @@
 import { Command, InvalidArgumentError } from 'commander';
-import { AuditLog } from '../access/audit-log.store.js';
 import { ErasuresStore } from '../erasure/erasures.store.js';
-import { toReceipt } from '../erasure/receipt.dto.js';
-import { Problem } from '../platform/problem/problem.js';
+import { toReceipt } from '../erasure/receipt.view.js';
 import { tenantReferenceFault } from '../users/tenant-reference.rules.js';
-import { ACTOR, withDatabase, type ReadEnvironment } from './command-database.js';
-import { printError, printJson } from './print.js';
+import { ACTOR, withDatabase, type ReadEnvironment } from './command-environment.js';
+import { confirm, YES, type Confirmation } from './confirm.js';
+import { printJson } from './print.js';
 
-/** `erase`, on the database that `readEnvironment` names. */
 export function eraseCommand(readEnvironment: ReadEnvironment): Command {
   return new Command('erase')
     .description(
-      'erase what is personal about whoever has this tenantReference, here and for good, and print the receipt',
+      'permanently erase the personal data stored here for this tenantReference, and print the receipt',
     )
     .argument('<tenant-reference>', 'as registered', readReference)
-    .action((tenantReference: string) =>
-      withDatabase(readEnvironment, async (database) => {
-        try {
-          const erasures = new ErasuresStore(database, new AuditLog());
-          const receipt = toReceipt(await erasures.eraseReference(tenantReference, ACTOR));
-          printJson(receipt);
-        } catch (error) {
-          if (!(error instanceof Problem)) throw error;
-          printError(error.detail);
-          process.exitCode = 1;
-        }
-      }),
-    );
+    .option(...YES)
+    .action(async (tenantReference: string, confirmation: Confirmation) => {
+      const loss = `This erases all personal data stored here for ${tenantReference}: names, email, EANs, metadata, registrations and inverter ids. Its sessions are no longer watched.`;
+      if (!(await confirm(loss, confirmation))) return;
+      await withDatabase(readEnvironment, async (database) => {
+        const erasures = new ErasuresStore(database);
+        const erasure = await erasures.eraseReference(tenantReference, ACTOR);
+        printJson(toReceipt(erasure, 'user and no registration with this tenantReference'));
+      });
+    });
 }
 
 function readReference(text: string): string {

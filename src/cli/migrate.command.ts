@@ -1,14 +1,39 @@
 import { Command } from 'commander';
 import { migrate } from '../platform/database/migrate.js';
-import type { ReadEnvironment } from './command-database.js';
+import { planMigrations } from '../platform/database/migration-plan.store.js';
+import { checkPoolers } from '../platform/database/poolers.js';
+import type { Environment } from '../platform/env/environment.js';
+import { withDatabase, type ReadEnvironment } from './command-environment.js';
 import { print } from './print.js';
 
-/** `migrate`: applies the migrations before the service starts, which would otherwise apply them. */
 export function migrateCommand(readEnvironment: ReadEnvironment): Command {
   return new Command('migrate')
-    .description('bring the schema of the database up to date')
-    .action(async () => {
-      const applied = await migrate((await readEnvironment()).DATABASE_URL);
-      print(applied.length === 0 ? 'nothing to apply' : `applied ${applied.join(', ')}`);
+    .description('apply the missing migrations to the database')
+    .option(
+      '--plan',
+      'print the missing migrations and the locks of tables that make others wait; change nothing',
+    )
+    .action(async ({ plan = false }: { plan?: boolean }) => {
+      const environment = await readEnvironment();
+      await checkPoolers(environment);
+      await (plan ? printPlan(() => environment) : run(environment));
     });
 }
+
+async function run(environment: Environment): Promise<void> {
+  const applied = await migrate(environment.DATABASE_DIRECT_URL);
+  print(applied.length === 0 ? 'nothing to apply' : `applied ${applied.join(', ')}`);
+}
+
+const printPlan = (readEnvironment: ReadEnvironment): Promise<void> =>
+  withDatabase(readEnvironment, async (database) => {
+    const planned = await planMigrations(database);
+    if (planned.length === 0) print('nothing to apply');
+    for (const { name, locks } of planned) {
+      print(name);
+      for (const { mode, relation, rows, bytes, statement } of locks)
+        print(`  ${mode} on ${relation} (about ${rows} rows, ${megabytes(bytes)} MB): ${statement}`);
+    }
+  });
+
+const megabytes = (bytes: number): string => (bytes / 2 ** 20).toFixed(1);

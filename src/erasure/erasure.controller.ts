@@ -6,7 +6,7 @@ import { actorOf, type Principal } from '../access/scopes.js';
 import { ApiProblems } from '../platform/openapi/api-problems.decorator.js';
 import { ParseUuid } from '../platform/http/uuid.pipe.js';
 import { ErasuresStore } from './erasures.store.js';
-import { ErasureReceiptView, toReceipt } from './receipt.dto.js';
+import { ErasureReceiptView, toReceipt } from './receipt.view.js';
 
 @ApiTags('Users')
 @Controller('users')
@@ -29,6 +29,6 @@ export class ErasureController {
     @Param('userId', ParseUuid) userId: string,
     @CurrentKey() key: Principal,
   ): Promise<ErasureReceiptView> {
-    return toReceipt(await this.erasures.eraseUser(userId, actorOf(key)));
+    return toReceipt(await this.erasures.eraseUser(userId, actorOf(key)), `user ${userId}`);
   }
 }

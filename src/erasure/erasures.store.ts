@@ -1,15 +1,13 @@
 import { Injectable } from '@nestjs/common';
-import { AuditLog } from '../access/audit-log.store.js';
+import { ERASE_REQUEST_IDS, recordAudit } from '../access/audit-log.store.js';
 import type { ErasedCounts } from '../events/catalogue.rules.js';
 import { eraseEvents } from '../events/erase-events.sql.js';
 import { appendEvents } from '../events/outbox.js';
 import { eraseSessions, type ErasedSessions } from '../onboarding/store/erase-sessions.sql.js';
 import { Database, type Transaction } from '../platform/database/database.js';
-import { Problem } from '../platform/problem/problem.js';
-import { eraseUser, findReference, holdPerson, type HeldPerson } from '../users/user/erase-user.sql.js';
-import { FIND_ERASURE, INSERT_ERASURE, NOW } from './erasures.sql.js';
+import { eraseUser, lockPerson, type LockedPerson } from '../users/user/erase-user.sql.js';
 
-/** Whose data were erased, and how much, in numbers. */
+/** A completed erasure, with the number of rows erased per kind. */
 export interface Erasure {
   readonly id: string;
   readonly userId: string | null;
@@ -17,43 +15,42 @@ export interface Erasure {
   readonly erased: ErasedCounts;
 }
 
+/** Nothing was erased, because a registration is in flight: its response may contain the id of a remote user that is not recorded yet. */
+export interface BeingSent {
+  readonly registrationBeingSent: string;
+}
+
 const NO_SESSIONS: ErasedSessions = { sessionIds: [], observations: 0, inverters: 0, events: [] };
 
-/**
- * Erases a person: every module clears its own tables, in one transaction, with the events that announce it. Both methods throw Problem
- * not_found, or registration_conflict while a registration of the person is being sent.
- */
+/** Erases a person in one transaction: every module clears its own tables. Both methods return null if there is nobody to erase. */
 @Injectable()
 export class ErasuresStore {
-  constructor(
-    private readonly database: Database,
-    private readonly auditLog: AuditLog,
-  ) {}
+  constructor(private readonly database: Database) {}
 
-  /** Erases a user. Repeatable: an erased user returns the same receipt, whatever has happened to its reference since. */
-  async eraseUser(userId: string, actor: string): Promise<Erasure> {
+  /** Erases a user. Returns the existing erasure if the user has been erased before. */
+  async eraseUser(userId: string, actor: string): Promise<Erasure | BeingSent | null> {
     return this.database.transaction(async (tx) => {
-      const reference = await findReference(tx, userId);
-      if (reference === undefined) throw new Problem('not_found', `There is no user ${userId}`);
-      const person = reference === null ? null : await holdPerson(tx, reference);
-      // Another request may have erased the user while this one waited, and the reference may have been registered again.
-      return person?.userId === userId ? this.erase(tx, person, actor) : getErasure(tx, userId);
+      const user = await tx.prisma.user.findUnique({ where: { id: userId } });
+      const person = user?.tenantReference ? await lockPerson(tx, user.tenantReference) : null;
+      // During the wait for the lock, another transaction may have erased the user, and the reference may belong to a new user.
+      return person?.userId === userId ? this.erase(tx, person, actor) : findErasure(tx, userId);
     });
   }
 
-  /** Erases the person who has this reference now, even if none of the registrations has become a user. */
-  async eraseReference(tenantReference: string, actor: string): Promise<Erasure> {
+  /** Erases the person who has this reference now, even if the person has registrations but no user. */
+  async eraseReference(tenantReference: string, actor: string): Promise<Erasure | BeingSent | null> {
     return this.database.transaction(async (tx) => {
-      const person = await holdPerson(tx, tenantReference);
-      if (person.userId === null && person.registrations.length === 0)
-        throw new Problem('not_found', 'There is no user and no registration with this tenantReference');
-      return this.erase(tx, person, actor);
+      const person = await lockPerson(tx, tenantReference);
+      const isKnown = person.userId !== null || person.registrations.length > 0;
+      return isKnown ? this.erase(tx, person, actor) : null;
     });
   }
 
-  private async erase(tx: Transaction, person: HeldPerson, actor: string): Promise<Erasure> {
-    refuseWhileSent(person);
-    const [clock] = await tx.query<{ now: Date }>(NOW);
+  private async erase(tx: Transaction, person: LockedPerson, actor: string): Promise<Erasure | BeingSent> {
+    const sent = person.registrations.find(({ isBeingSent }) => isBeingSent);
+    if (sent !== undefined) return { registrationBeingSent: sent.id };
+    // Read after all locks are taken, so that `erasedAt` is later than every row committed during the wait for a lock.
+    const [clock] = await tx.query<{ now: Date }>('SELECT clock_timestamp() AS now');
     const erasedAt = clock!.now;
     const { userId } = person;
     const registrationIds = person.registrations.map(({ id }) => id);
@@ -66,40 +63,20 @@ export class ErasuresStore {
       sessions: sessions.sessionIds.length,
       observations: sessions.observations,
       inverters: sessions.inverters,
-      events: await eraseEvents(tx, { people, sessions: sessions.sessionIds }),
+      events: await eraseEvents(tx, people, sessions.sessionIds),
     };
-    await this.auditLog.eraseRequestIds(tx, [...people, ...sessions.sessionIds]);
-    const id = await insertErasure(tx, userId, erasedAt, erased);
+    await tx.query(ERASE_REQUEST_IDS, [[...people, ...sessions.sessionIds]]);
+    const { id } = await tx.prisma.erasure.create({ data: { userId, erasedAt, ...erased } });
     const data = { erasureId: id, userId, registrationIds, erasedAt: erasedAt.toISOString(), erased };
     await appendEvents(tx, [...sessions.events, { name: 'user.erased', subject: userId ?? id, data }]);
-    await this.auditLog.record(tx, { actor, action: 'user.erased', target: userId ?? id, details: erased });
+    await recordAudit(tx, { actor, action: 'user.erased', target: userId ?? id, details: erased });
     return { id, userId, erasedAt, erased };
   }
 }
 
-function refuseWhileSent({ registrations }: HeldPerson): void {
-  const sent = registrations.find(({ isBeingSent }) => isBeingSent);
-  if (sent === undefined) return;
-  // The response of that request would name a remote user that nothing else here refers to.
-  throw new Problem(
-    'registration_conflict',
-    `Registration ${sent.id} is being sent at the moment; erase once its answer is known`,
-  );
-}
-
-async function insertErasure(
-  tx: Transaction,
-  userId: string | null,
-  erasedAt: Date,
-  { gridLocations, registrations, sessions, observations, inverters, events }: ErasedCounts,
-): Promise<string> {
-  const counts = [gridLocations, registrations, sessions, observations, inverters, events];
-  const [inserted] = await tx.query<{ id: string }>(INSERT_ERASURE, [userId, erasedAt, ...counts]);
-  return inserted!.id;
-}
-
-async function getErasure(tx: Transaction, userId: string): Promise<Erasure> {
-  const [erasure] = await tx.query<Erasure>(FIND_ERASURE, [userId]);
-  if (erasure === undefined) throw new Problem('not_found', `There is no user ${userId}`);
-  return erasure;
+async function findErasure(tx: Transaction, userId: string): Promise<Erasure | null> {
+  const erasure = await tx.prisma.erasure.findUnique({ where: { userId } });
+  if (erasure === null) return null;
+  const { id, erasedAt, userId: _, ...erased } = erasure;
+  return { id, userId, erasedAt, erased };
 }

@@ -1,8 +1,6 @@
 import { Module } from '@nestjs/common';
 import { DiscoveryModule } from '@nestjs/core';
-import { Broker } from './broker/broker.service.js';
-import { Publishers } from './broker/publishers.js';
-import { DeliveryService } from './handlers/delivery.service.js';
+import { Broker, Publishers } from './broker/broker.service.js';
 import { EventSignal } from './event-signal.service.js';
 import { EventHandlers } from './handlers/handlers.service.js';
 import { EventsController } from './feed/events.controller.js';
@@ -12,7 +10,7 @@ import { EventsStore } from './feed/events.store.js';
 @Module({
   imports: [DiscoveryModule],
   controllers: [EventsController],
-  providers: [EventsStore, EventSignal, EventHandlers, DeliveryService, Broker, Publishers],
+  providers: [EventsStore, EventSignal, EventHandlers, Broker, Publishers],
   exports: [EventsStore, EventSignal],
 })
 export class EventsModule {}

@@ -1,12 +1,11 @@
 /**
- * What a call to the Solar Curtailment Service came to. The interface gives no error rules (section 7), so this states only what can be
- * known: whether the call may have had an effect there.
- *
+ * The result of a call to the Solar Curtailment Service. The interface defines no errors (section 7), so the kinds say only whether the call may
+ * have had an effect.
  * - `done`: the response is 2xx, in the documented shape.
- * - `rejected`: the response is a 4xx that refuses the request itself; the call had no effect.
- * - `not_sent`: the call certainly had no effect: nothing was sent, or the service refused it unread (401, 403, 429).
- * - `ambiguous`: it was sent and the response was lost, or the response (5xx, 408, 3xx) does not say whether it had an effect.
- * - `unreadable`: the response is 2xx, but not in the documented shape; the call very likely had its effect.
+ * - `rejected`: the response is a 4xx that refuses the request itself. The call had no effect.
+ * - `not_sent`: nothing was sent, or the service refused the request unread (401, 403, 429). The call had no effect.
+ * - `ambiguous`: the response was lost, or its status (5xx, 408, 3xx) does not say whether the call had an effect.
+ * - `unreadable`: the response is 2xx, but not in the documented shape. The call very likely had its effect.
  */
 export type Outcome<T> =
   | { readonly kind: 'done'; readonly value: T }
@@ -17,7 +16,7 @@ export type Outcome<T> =
       readonly kind: 'unreadable';
       readonly status: number;
       readonly reason: string;
-      /** The field that names another object than requested. */
+      /** The response field that identifies an object other than the requested one. */
       readonly foreignField?: string;
     };
 
@@ -30,28 +29,27 @@ export type NotSentReason =
   | 'token_unavailable'
   | 'stopping';
 
-/** A response as received; `body` is the text, decoded from UTF-8, within the size limit. */
-export interface RemoteAnswer {
+/** A response as received. `body` is decoded from UTF-8. */
+export interface RemoteResponse {
   readonly status: number;
-  readonly contentType: string;
   readonly retryAfterMs?: number;
   readonly body: string;
-  /** Why `body` is empty although the response had one: too large, or compressed although we accept no compression. */
+  /** Why `body` was not read: too large, or compressed although we accept no compression. */
   readonly bodyFault?: string;
 }
 
 export type NotSent = Extract<Outcome<never>, { kind: 'not_sent' }>;
 
-/** A response of any status, or why there is none. */
+/** A response of any status, or the outcome of a call without a response. */
 export type Sent =
-  | { readonly kind: 'answered'; readonly answer: RemoteAnswer }
+  | { readonly kind: 'response'; readonly response: RemoteResponse }
   | Extract<Outcome<never>, { kind: 'not_sent' | 'ambiguous' }>;
 
-/** Each class has its own breaker: a service that cannot register users may still be readable. */
+/** Each class has its own breaker: a service that cannot register users may still serve reads. */
 export const OPERATION_CLASSES = ['token', 'register_user', 'start_session', 'read_session'] as const;
 export type OperationClass = (typeof OPERATION_CLASSES)[number];
 
-/** A caller waits for a `foreground` call, so it precedes every `background` one. */
+/** Callers wait for `foreground` calls, so these take precedence over `background` calls. */
 export type Priority = 'foreground' | 'background';
 
 export interface RemoteRequest {
@@ -61,8 +59,8 @@ export interface RemoteRequest {
   readonly path: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string;
-  /** Default: `background` for `read_session`, used mostly by the poller, and `foreground` otherwise. */
+  /** Default: `background` for `read_session`, else `foreground`. */
   readonly priority?: Priority;
-  /** Ends the call early. The outcome is `stopping` if nothing was sent yet, else `ambiguous`. */
+  /** Cancels the call. The outcome is `not_sent` (`stopping`) if nothing was sent yet, else `ambiguous`. */
   readonly signal?: AbortSignal;
 }

@@ -1,211 +1,176 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Injectable, type OnApplicationShutdown, type OnModuleDestroy } from '@nestjs/common';
-import type { Axios } from 'axios';
 import { Environment } from '../platform/env/environment.js';
 import { hideSecrets } from '../platform/redaction/secrets.js';
-import { createAxios } from './wire/axios.instance.js';
-import type { ExchangeBody } from './wire/exchange.js';
-import { type Exchanged, judgeAnswer, judgeFailure } from './wire/classify-exchange.js';
-import { type Ending, Limiter } from './pace/limiter.js';
-import { OperationGate } from './pace/operation-gate.js';
-import type { NotSent, OperationClass, Priority, RemoteRequest, Sent } from './outcome.rules.js';
-import { RateCeiling } from './pace/rate-ceiling.js';
-import type { RemoteStatus } from './remote-status.js';
-import { createUndiciAdapter, type UndiciAdapter } from './wire/undici.adapter.js';
+import { classifyFailure, classifyResponse, type ExchangeBody, type Exchanged } from './wire/exchange.js';
+import { CallQueue, type CallEnding } from './pace/call-queue.js';
+import { type BreakerChange, OperationGate } from './pace/operation-gate.js';
+import {
+  type NotSent,
+  OPERATION_CLASSES,
+  type OperationClass,
+  type Priority,
+  type RemoteRequest,
+  type Sent,
+} from './outcome.rules.js';
+import { RequestRate } from './pace/request-rate.js';
+import { createAxios } from './wire/remote-axios.js';
 
 const READ_ATTEMPTS = 3;
 const FIRST_BACKOFF_MS = 50;
-/** Share of SCS_TIMEOUT_MS that a call may wait for its turn; its own deadline starts with the turn. */
+/** A call may wait in the queue for this fraction of SCS_TIMEOUT_MS. The timeout of the call itself starts after this wait. */
 const WAIT_SHARE = 0.5;
 
-/** Receives what this process learns and other replicas should know. Called within calls, so it returns at once and never throws. */
-export interface RemoteListener {
-  /** The service requested a wait for this operation (Retry-After). */
-  askedToWait(operation: OperationClass, waitMs: number, reason: string): void;
-  /** Calls of this operation are blocked, for the first time or again after a probe. `reason` is redacted. */
-  breakerOpened(operation: OperationClass, reason: string): void;
-  breakerClosed(operation: OperationClass): void;
-}
+/** Receives the result of every exchange, to inform other replicas. Must return at once and never throw: calls wait for it. */
+export type Learn = (operation: OperationClass, exchanged: Exchanged, change: BreakerChange) => void;
+
+/** Receives every attempt. `seconds` is null if the call was not sent. */
+type Observe = (operation: OperationClass, sent: Sent, seconds: number | null) => void;
 
 /** The only way to the Solar Curtailment Service: every call to it goes through `send`. */
 @Injectable()
 export class Remote implements OnModuleDestroy, OnApplicationShutdown {
-  private readonly http: Axios;
-  private readonly adapter: UndiciAdapter;
-  private readonly limiter: Limiter;
+  private readonly http: ReturnType<typeof createAxios>;
+  private readonly queue: CallQueue;
   private readonly gates: Record<OperationClass, OperationGate>;
-  private readonly timeoutMs: number;
-  private readonly ceiling: number;
   private stopping: Priority | 'none' = 'none';
-  private listener: RemoteListener | undefined;
+  private learn: Learn = () => {};
+  private observe: Observe = () => {};
+  /** Returns the requests per second that this replica may send. Until `join` is called, this is the ceiling of all replicas. */
   private share: () => number;
 
-  constructor(environment: Environment) {
+  constructor(private readonly environment: Environment) {
     hideSecrets([environment.SCS_API_KEY, environment.SCS_CLIENT_ID, environment.SCS_CLIENT_SECRET]);
-    this.timeoutMs = environment.SCS_TIMEOUT_MS;
-    this.ceiling = environment.SCS_MAX_CONCURRENCY;
-    this.adapter = createUndiciAdapter({
-      baseUrl: environment.SCS_BASE_URL,
-      headers: {
-        ApiKey: environment.SCS_API_KEY,
-        accept: 'application/json',
-        'accept-encoding': 'identity',
-        'user-agent': 'pv-onboarding',
-      },
-      timeoutMs: this.timeoutMs,
-    });
-    this.http = createAxios(this.adapter);
-    // Uses the whole ceiling until `join` passes this replica's share.
-    const perSecond = environment.SCS_MAX_REQUESTS_PER_SECOND || Infinity;
-    this.share = () => perSecond;
-    const rate = new RateCeiling(() => this.share());
-    this.limiter = new Limiter(this.ceiling, rate, monotonicMs, this.timeoutMs * WAIT_SHARE);
-    const gate = () => new OperationGate(monotonicMs, this.timeoutMs);
-    this.gates = { token: gate(), register_user: gate(), start_session: gate(), read_session: gate() };
+    const { SCS_BASE_URL: baseUrl, SCS_API_KEY: ApiKey, SCS_TIMEOUT_MS: timeoutMs } = environment;
+    const fixed = {
+      accept: 'application/json',
+      'accept-encoding': 'identity',
+      'user-agent': 'pv-onboarding',
+    };
+    this.http = createAxios({ baseUrl, headers: { ApiKey, ...fixed }, timeoutMs });
+    this.share = () => environment.SCS_MAX_REQUESTS_PER_SECOND || Infinity;
+    const rate = new RequestRate(() => this.share());
+    this.queue = new CallQueue(environment.SCS_MAX_CONCURRENCY, rate, timeoutMs * WAIT_SHARE);
+    this.gates = perOperation(() => new OperationGate(timeoutMs));
   }
 
-  /**
-   * Sends one request and returns what is known about it; never throws. Sends a GET up to 3 times and a POST once, because a lost response
-   * does not say whether the POST had its effect. It ends within SCS_TIMEOUT_MS of its turn; waiting for the turn takes at most half as
-   * long. Adds the ApiKey (interface section 5.1); AuthorisedRemote adds the bearer token.
-   */
+  /** Sends a request and returns its response, or why there is none. Never throws. Retries a GET at most twice, and never a POST. */
   async send(request: RemoteRequest): Promise<Sent> {
     const gate = this.gates[request.operation];
-    const deadline: Deadline = { at: undefined };
+    // The deadline of all attempts: SCS_TIMEOUT_MS after the first attempt leaves the queue.
+    const deadline: { at?: number } = {};
     let sent = await this.attempt(request, gate, deadline);
     if (request.method !== 'GET') return sent;
-    gate.budget.deposit();
+    gate.earnRetry();
     for (let attempt = 2; attempt <= READ_ATTEMPTS && isWorthRepeating(sent); attempt++) {
       const backoffMs = FIRST_BACKOFF_MS * 4 ** (attempt - 2) * (0.5 + Math.random());
-      if (deadline.at === undefined || monotonicMs() + 2 * backoffMs > deadline.at || !gate.budget.withdraw())
+      if (deadline.at === undefined || performance.now() + 2 * backoffMs > deadline.at || !gate.takeRetry())
         return sent;
-      await new Promise((resolve) => setTimeout(resolve, backoffMs));
+      await sleep(backoffMs);
       const again = await this.attempt(request, gate, deadline);
-      // A local refusal (breaker, limiter) says less than the response that led to it.
+      // A local refusal (breaker, queue) says less than the previous result.
       if (again.kind === 'not_sent' && again.reason !== 'unreachable') return sent;
       sent = again;
     }
     return sent;
   }
 
-  /** Connects this process to the other replicas (see Deployment). `share` returns requests per second; Infinity for no ceiling. */
-  join(listener: RemoteListener, share: () => number): void {
-    this.listener = listener;
+  /** Connects this process to the other replicas. `share` returns this process's requests per second; Infinity means no ceiling. */
+  join(learn: Learn, share: () => number): void {
+    this.learn = learn;
     this.share = share;
   }
 
-  /** Blocks calls of this operation for this long. A shorter wait does not undo a longer one. */
-  holdBack(operation: OperationClass, ms: number): void {
-    this.gates[operation].holdBack(ms);
+  measure(observe: Observe): void {
+    this.observe = observe;
   }
 
-  /** How many background calls the service takes at once, as learned so far; more would only wait for their turn. */
+  /** Blocks calls of this operation for `ms`, unless they are already blocked for longer. */
+  quiet(operation: OperationClass, ms: number): void {
+    this.gates[operation].quiet(ms);
+  }
+
+  /** Returns the current limit of background calls in flight. Any further call would wait in the queue. */
   get liveLimit(): number {
-    return this.limiter.backgroundLimit;
+    return this.queue.backgroundLimit;
   }
 
-  status(): RemoteStatus {
+  /** Returns the state of the remote service as this process sees it, for GET /status. */
+  status() {
     return {
-      limit: { current: this.limiter.limit, ceiling: this.ceiling },
-      inFlight: this.limiter.inFlight,
-      queued: {
-        foreground: this.limiter.queued('foreground'),
-        background: this.limiter.queued('background'),
-      },
-      operations: {
-        token: this.gates.token.status(),
-        register_user: this.gates.register_user.status(),
-        start_session: this.gates.start_session.status(),
-        read_session: this.gates.read_session.status(),
-      },
+      limit: { current: this.queue.limit, ceiling: this.environment.SCS_MAX_CONCURRENCY },
+      inFlight: this.queue.inFlight,
+      queued: { foreground: this.queue.queued('foreground'), background: this.queue.queued('background') },
+      operations: perOperation((operation) => this.gates[operation].status()),
     };
   }
 
-  /** HTTP is still draining: foreground callers get their response, and the poller's reads can be made later. */
+  /** Stops only background calls: callers of our API still get the responses to their open requests. */
   onModuleDestroy(): void {
     this.stopping = 'background';
-    this.limiter.dismiss('background');
+    this.queue.dismiss('background');
   }
 
   async onApplicationShutdown(): Promise<void> {
     this.stopping = 'foreground';
-    this.limiter.dismiss('foreground');
-    this.limiter.dismiss('background');
-    await this.adapter.close();
+    this.queue.dismiss('foreground');
+    this.queue.dismiss('background');
+    await this.http.close();
   }
 
-  private async attempt(request: RemoteRequest, gate: OperationGate, deadline: Deadline): Promise<Sent> {
+  private async attempt(
+    request: RemoteRequest,
+    gate: OperationGate,
+    deadline: { at?: number },
+  ): Promise<Sent> {
     const priority = request.priority ?? (request.operation === 'read_session' ? 'background' : 'foreground');
-    const early = this.isStopping(priority, request.signal) ? STOPPING : gate.refusal();
-    if (early) return early;
-    // All calls need the one token, so its request skips the queue.
+    const isStopping = this.stopping === 'foreground' || this.stopping === priority;
+    const early = isStopping || request.signal?.aborted === true ? STOPPING : gate.refusal();
+    if (early) return this.refused(request, early);
+    // Every call needs a token, so a token request skips the queue.
     const limited = request.operation !== 'token';
     if (limited) {
-      const waiting = this.limiter.turn(priority, request.signal);
-      const turn = typeof waiting === 'string' ? waiting : await waiting;
-      if (turn === 'timed_out') return { kind: 'not_sent', reason: 'limiter_timeout' };
-      if (turn === 'cancelled') return STOPPING;
+      const turn = await this.queue.turn(priority, request.signal);
+      if (turn === 'timed_out') return this.refused(request, { kind: 'not_sent', reason: 'limiter_timeout' });
+      if (turn === 'cancelled') return this.refused(request, STOPPING);
     }
-    const sentAt = monotonicMs();
-    let ending: Ending = 'other';
+    const sentAt = performance.now();
+    let ending: CallEnding = 'other';
     try {
       const admission = gate.admit();
-      if (admission.kind === 'not_sent') return admission;
-      deadline.at ??= sentAt + this.timeoutMs;
+      if (admission.kind === 'not_sent') return this.refused(request, admission);
+      deadline.at ??= sentAt + this.environment.SCS_TIMEOUT_MS;
       const exchanged = await this.exchange(request, deadline.at - sentAt);
       ending = exchanged.ending;
-      const { result, fault, quietMs } = exchanged;
-      const change = gate.record(result, admission.probe, fault, quietMs);
-      if (change !== undefined || quietMs !== undefined) this.tell(request.operation, change, fault, quietMs);
+      this.observe(request.operation, exchanged.sent, (performance.now() - sentAt) / 1_000);
+      this.learn(request.operation, exchanged, gate.record(exchanged, admission.probe));
       return exchanged.sent;
     } finally {
-      if (limited) this.limiter.end(priority, ending, sentAt);
+      if (limited) this.queue.end(priority, ending, sentAt);
     }
   }
 
-  private tell(
-    operation: OperationClass,
-    change: 'opened' | 'closed' | undefined,
-    fault: string = 'failures',
-    quietMs: number = 0,
-  ): void {
-    if (quietMs > 0) this.listener?.askedToWait(operation, quietMs, fault);
-    if (change === 'opened') this.listener?.breakerOpened(operation, fault);
-    if (change === 'closed') this.listener?.breakerClosed(operation);
+  private refused({ operation }: RemoteRequest, outcome: NotSent): NotSent {
+    this.observe(operation, outcome, null);
+    return outcome;
   }
 
-  private async exchange(request: RemoteRequest, timeoutMs: number): Promise<Exchanged> {
-    try {
-      return judgeAnswer(
-        await this.http.request<ExchangeBody>({
-          method: request.method,
-          url: request.path,
-          headers: request.headers,
-          data: request.body,
-          timeout: Math.max(1, Math.round(timeoutMs)),
-          signal: request.signal,
-        }),
-      );
-    } catch (error) {
-      return judgeFailure(error);
-    }
-  }
-
-  private isStopping(priority: Priority, signal: AbortSignal | undefined): boolean {
-    return signal?.aborted === true || this.stopping === 'foreground' || this.stopping === priority;
+  private exchange(request: RemoteRequest, timeoutMs: number): Promise<Exchanged> {
+    const { method, path: url, headers, body: data, signal } = request;
+    const timeout = Math.max(1, Math.round(timeoutMs));
+    const sent = this.http.axios.request<ExchangeBody>({ method, url, headers, data, timeout, signal });
+    return sent.then(classifyResponse).catch(classifyFailure);
   }
 }
 
-interface Deadline {
-  at: number | undefined;
-}
+const perOperation = <T>(valueOf: (operation: OperationClass) => T) =>
+  Object.fromEntries(OPERATION_CLASSES.map((name) => [name, valueOf(name)])) as Record<OperationClass, T>;
 
 const STOPPING: NotSent = { kind: 'not_sent', reason: 'stopping' };
 
-const monotonicMs = (): number => performance.now();
-
-/** Not 429 and 503: the limiter reacts to these with fewer calls, not more. */
+/** Returns whether to retry. A 429 or 503 is not retried: the queue lowers the concurrency instead. */
 function isWorthRepeating(sent: Sent): boolean {
-  if (sent.kind !== 'answered') return sent.kind === 'ambiguous' || sent.reason === 'unreachable';
-  const { status } = sent.answer;
+  if (sent.kind !== 'response') return sent.kind === 'ambiguous' || sent.reason === 'unreachable';
+  const { status } = sent.response;
   return status === 408 || (status >= 500 && status !== 503);
 }

@@ -8,7 +8,7 @@ import type { Answer } from './wire.js';
 export const deliver = (reply: FastifyReply, answer: Answer): FastifyReply =>
   reply.code(answer.status).headers(answer.headers).send(answer.body);
 
-/** Sends the real response as altered by the fault. If the bytes themselves are faulty, writes them to the socket directly. */
+/** Applies the fault and sends the response. A fault that breaks the byte stream writes to the socket and bypasses Fastify. */
 export const deliverWith = async (
   reply: FastifyReply,
   answer: Answer,
@@ -23,7 +23,7 @@ export const deliverWith = async (
     case 'hold':
       await new Promise<void>((letGo) => {
         fault.held.add(letGo);
-        // A client that disconnects no longer waits.
+        // Ends the wait when the client disconnects.
         reply.raw.once('close', () => {
           fault.held.delete(letGo);
           letGo();

@@ -20,20 +20,20 @@ export type Behaviour =
 export interface FaultScript {
   readonly kind: Exclude<Behaviour['kind'], 'answer'> | 'answer' | 'redirect' | 'too_many_requests' | 'html';
   readonly operation?: Operation | 'any';
-  /** Matches only requests whose path or body contains this text: an id, a tenantReference, an EAN. */
+  /** Limits the fault to requests whose path or body contains this text, such as an id or an EAN. */
   readonly contains?: string;
-  /** How many matching requests pass before the first one is affected. Default: 0. */
+  /** How many matching requests stay unaffected before the fault applies. Default: 0. */
   readonly skip?: number;
-  /** How many requests are affected; null until the faults are cleared. Default: 1. */
+  /** How many requests are affected; null means all until the faults are cleared. Default: 1. */
   readonly times?: number | null;
-  /** Whether the request still has its effect, before the fault applies. Default: see HAS_EFFECT. */
+  /** Whether the request takes effect despite the faulty response. Default: see HAS_EFFECT. */
   readonly effect?: boolean;
   readonly delayMs?: number;
   readonly status?: number;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string;
   readonly bodyBase64?: string;
-  /** How many times the body is repeated, for large ones. */
+  /** How many copies of the body the response contains. Default: 1. */
   readonly repeat?: number;
   readonly location?: string;
   readonly retryAfter?: string;
@@ -53,11 +53,11 @@ export interface Fault {
   skip: number;
   left: number | null;
   used: number;
-  /** Releases each request that is held. */
+  /** One function per held request; calling it releases that request. */
   readonly held: Set<() => void>;
 }
 
-/** Default of `effect`: faults that only disturb the real response need the effect; faults that replace it have none. */
+/** The default of `effect` for each kind of fault. */
 const HAS_EFFECT: Record<Behaviour['kind'], boolean> = {
   delay: true,
   hold: true,
@@ -90,7 +90,7 @@ export class Faults {
     return fault;
   }
 
-  /** Returns the first fault that matches this request and counts one use of it. */
+  /** Returns the fault for this request, or null. Updates the counters of the matching faults. */
   take(operation: Operation, path: string, body: unknown): Fault | null {
     for (const fault of this.#faults) {
       if (fault.left === 0) continue;
@@ -120,14 +120,14 @@ export class Faults {
     return this.#faults.map(describeFault);
   }
 
-  /** Removes all faults and releases the requests that they hold. */
+  /** Removes all faults and releases all held requests. */
   clear(): void {
     for (const fault of this.#faults) release(fault);
     this.#faults = [];
   }
 }
 
-export const describeFault = (fault: Fault): object => ({
+export const describeFault = (fault: Fault) => ({
   id: fault.id,
   kind: fault.behaviour.kind,
   operation: fault.operation,

@@ -5,7 +5,7 @@ interface UserEffect {
   readonly userId: string;
   readonly tenantReference: string;
   readonly eans: readonly string[];
-  /** The request as received, so that its bytes can be compared. */
+  /** The request body as received, so that tests can compare its bytes. */
   readonly body: string;
 }
 
@@ -21,7 +21,7 @@ interface Reads {
   maxInFlight: number;
 }
 
-interface RequestRecord {
+export interface RequestRecord {
   readonly at: number;
   readonly operation: Operation;
   readonly path: string;
@@ -30,7 +30,7 @@ interface RequestRecord {
 
 const RECENT_REQUESTS = 2_000;
 
-/** Records what really happened, whatever response the client got: the ground truth of the tests. A restart clears it. */
+/** Records what the sandbox really did, whatever response the client received. The ledger is in memory only: a restart clears it. */
 export class Ledger {
   #users: UserEffect[] = [];
   #sessions: SessionEffect[] = [];
@@ -59,7 +59,7 @@ export class Ledger {
     this.#turnedAway += 1;
   }
 
-  /** Records a request. Returns a function to call when the response is sent or the connection lost, with the status if there was one. */
+  /** Records the start of a request. The returned function records its end; `status` is null if no response was sent. */
   requestArrived(
     operation: Operation,
     route: string,
@@ -84,7 +84,7 @@ export class Ledger {
     };
   }
 
-  /** Forgets past requests; those in flight still count. */
+  /** Clears everything but the number of requests in flight. */
   clear(): void {
     this.#users = [];
     this.#sessions = [];
@@ -97,12 +97,12 @@ export class Ledger {
     this.#oldest = 0;
   }
 
-  /** Returns the last requests, oldest first. */
+  /** Returns the last RECENT_REQUESTS requests, oldest first. */
   recentRequests(): readonly RequestRecord[] {
     return [...this.#recent.slice(this.#oldest), ...this.#recent.slice(0, this.#oldest)];
   }
 
-  report(): object {
+  report() {
     let maxConcurrentReadsOfOneSession = 0;
     for (const reads of this.#reads.values()) {
       maxConcurrentReadsOfOneSession = Math.max(maxConcurrentReadsOfOneSession, reads.maxInFlight);

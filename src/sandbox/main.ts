@@ -24,40 +24,51 @@ const readPort = (): number | null => {
   return fail(`SANDBOX_PORT must be a port from 0 to 65535 (0 takes a free one), not "${env.SANDBOX_PORT}"`);
 };
 
-/** Returns the configured names and the address that the sandbox listens on. */
-const readAllowedHosts = (): string[] => {
+const readPublicUrl = (): string | null => {
+  if (!env.SANDBOX_PUBLIC_URL) return null;
+  const url = URL.canParse(env.SANDBOX_PUBLIC_URL) ? new URL(env.SANDBOX_PUBLIC_URL) : null;
+  if (url && /^https?:$/.test(url.protocol) && url.href === `${url.origin}/`) return url.origin;
+  return fail(
+    'SANDBOX_PUBLIC_URL must be an http or https address without a path, such as http://localhost:4010',
+  );
+};
+
+/** Returns the names in SANDBOX_ALLOWED_HOSTS, the host that the sandbox listens on, and that of its public URL. */
+const readAllowedHosts = (publicUrl: string | null): string[] => {
   const listed = env.SANDBOX_ALLOWED_HOSTS ? env.SANDBOX_ALLOWED_HOSTS.split(',') : [];
   const names = listed.map((name) => name.trim().toLowerCase());
   if (!names.every((name) => /^([\w.-]+|\[[\da-f:.]+\])$/.test(name)))
     fail(
       'SANDBOX_ALLOWED_HOSTS must be host names without ports, separated by commas, such as sandbox,scs.test',
     );
+  if (publicUrl !== null) names.push(new URL(publicUrl).hostname);
   return [...names, host.includes(':') ? `[${host}]` : host.toLowerCase()];
 };
 
-const { app, sandbox } = createSandbox(credentials, readAllowedHosts());
+const publicUrl = readPublicUrl();
+const { app, sandbox } = createSandbox(credentials, readAllowedHosts(publicUrl), publicUrl);
 const flush = env.SANDBOX_STATE_FILE
   ? keepInFile(sandbox.state, env.SANDBOX_STATE_FILE, say)
   : () => undefined;
 
-// No draining: requests in flight belong to tests or demos, whose clients can handle lost responses.
+// Does not wait for requests in flight: clients of the sandbox must handle lost responses anyway.
 const stop = (): void => {
   flush();
   process.exit(0);
 };
 process.on('SIGINT', stop);
 process.on('SIGTERM', stop);
-// A killed parent cannot stop its child, but its end of the channel closes.
+// The IPC channel closes if the parent process is killed.
 process.on('disconnect', stop);
 
-/** Listens. If a port set by the user is taken, fails; if the default port is taken, uses a free one. */
+/** Starts to listen. If the default port is taken and there is no public URL, uses any free port. Otherwise, exits if the port is taken. */
 const listen = async (): Promise<void> => {
   const asked = readPort();
   try {
     await app.listen({ host, port: asked ?? DEFAULT_PORT });
   } catch (error) {
     const isTaken = error instanceof Error && 'code' in error && error.code === 'EADDRINUSE';
-    if (!isTaken || asked !== null) {
+    if (!isTaken || asked !== null || publicUrl !== null) {
       fail(
         `The sandbox cannot listen on ${host}:${asked ?? DEFAULT_PORT}: ${isTaken ? 'the port is taken' : String(error)}`,
       );

@@ -20,19 +20,19 @@ const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 type SessionParams = { userId?: string; sessionId: string };
 
-/** Serves the remote interface as documented; section numbers below refer to that document. */
+/** Serves the remote interface. Section numbers are those of the Solar Curtailment Service's interface description. */
 export const remoteInterface =
   (sandbox: Sandbox): FastifyPluginAsync =>
   async (app) => {
     const { state, settings, ledger, credentials } = sandbox;
 
-    // Bodies are read as text, whatever their type: their bytes matter here, and no parser may alter the digits.
+    // Reads bodies of any type as text, because a JSON parser would alter the digits of EANs.
     app.removeAllContentTypeParsers();
     app.addContentTypeParser('*', { parseAs: 'string' }, (_request, body, done) => done(null, body));
 
     /**
-     * Section 5: requires the ApiKey on every request, and a bearer token on all but the token request and the probe. The scheme is
-     * `Bearer`, whatever token_type says.
+     * Section 5: requires the ApiKey, and a bearer token on all but the token request and the probe. The scheme is `Bearer`, although
+     * `token_type` is `pvcurtailment`. Returns null if the credentials are valid.
      */
     const refuseCredentials = (request: FastifyRequest, operation: Operation): Answer | null => {
       if (request.headers.apikey !== credentials.apiKey)
@@ -75,7 +75,7 @@ export const remoteInterface =
     const post = (operation: Operation, path: string, answerTo: (request: FastifyRequest) => Answer) =>
       app.post(`${BASE}${path}`, serve(operation, `POST ${BASE}${path}`, answerTo));
 
-    // Section 4.5: the document does not show this response.
+    // Section 4.5 does not show the response to the probe.
     get('probe', '', () => refusal(200, 'the sandbox is up'));
 
     post('token', '/oauth/token', (request) => {
@@ -145,5 +145,5 @@ export const remoteInterface =
     );
   };
 
-/** Stands in for the real response if a fault replaces it. */
+/** The response to a request that has no effect because of a fault (`effect: false`). The fault may replace this response. */
 const NO_EFFECT = json(200, '{}');

@@ -15,10 +15,12 @@ export interface Sandbox {
   readonly faults: Faults;
   readonly ledger: Ledger;
   readonly credentials: Credentials;
+  /** The origin at which other machines reach the sandbox; null if none is configured. */
+  readonly publicUrl: string | null;
   settings(): Settings;
   change(settings: Partial<Settings>): void;
-  /** Clears all state and restores the default settings. */
+  /** Clears the state, the faults and the ledger, and restores the default settings. */
   reset(): void;
-  /** Returns the address of the sandbox; valid once it listens. */
+  /** Returns the base URL of every `startUrl`. Valid once the sandbox listens. */
   url(): string;
 }

@@ -13,7 +13,7 @@ const expired = (afterMinutes: number) => ({ afterMinutes, change: { do: 'expire
 const online = (afterMinutes: number, inverters = 1) =>
   ({ afterMinutes, change: { do: 'online', inverters, finished: true } }) as const;
 
-/** How a session proceeds by itself after its start, at speed 1. */
+/** The changes that a scenario makes to a session, and when they are due at speed 1. */
 export const SCENARIOS = {
   'by-hand': { describes: 'nothing happens until the owner or the control API acts', steps: [] },
   happy: { describes: 'completed after 2 minutes, online after 5', steps: [completed(2), online(5)] },
@@ -78,7 +78,7 @@ export type ScenarioName = keyof typeof SCENARIOS;
 
 export const SCENARIO_NAMES = Object.keys(SCENARIOS) as ScenarioName[];
 
-/** Returns the changes of a scenario. `speed`: how many times faster than described; at 3600 an hour takes a second. */
+/** Returns the changes of a scenario with their due times. `speed` divides every delay: at 3600, an hour takes a second. */
 export const planScenario = (name: ScenarioName, speed: number, now: number): PlannedChange[] => {
   const scenario: Scenario = SCENARIOS[name];
   return scenario.steps.map(({ afterMinutes, change }) => ({

@@ -1,10 +1,10 @@
 import Fastify, { type FastifyInstance } from 'fastify';
-import { control } from './control.routes.js';
+import { control } from './control/routes.js';
 import { Faults } from './faults.js';
-import { index } from './index.routes.js';
+import { index } from './pages/index.routes.js';
 import { Ledger } from './ledger.js';
 import { onlyTo } from './loopback.js';
-import { ownerFlow } from './owner-flow.routes.js';
+import { ownerFlow } from './pages/owner-flow.routes.js';
 import { remoteInterface } from './remote-interface.routes.js';
 import type { Credentials, Sandbox } from './sandbox.js';
 import { defaultSettings } from './settings.js';
@@ -14,14 +14,15 @@ const refuseSchemas = (): never => {
   throw new Error('no route of the sandbox has a JSON schema');
 };
 
-/** Creates the sandbox. It is reachable by the names of the loopback and by those in `allowedHosts`. */
+/** Creates the sandbox. It accepts requests whose Host is a loopback name or in `allowedHosts`. */
 export const createSandbox = (
   credentials: Credentials,
   allowedHosts: readonly string[],
+  publicUrl: string | null,
 ): { app: FastifyInstance; sandbox: Sandbox } => {
   const app = Fastify({
     logger: false,
-    // No route has a JSON schema. Without the compilers that Fastify would load for schemas, the start takes a third less time.
+    // No route has a JSON schema. Not loading Fastify's schema compilers saves a third of the start time.
     schemaController: {
       compilersFactory: { buildValidator: refuseSchemas, buildSerializer: refuseSchemas },
     },
@@ -35,6 +36,7 @@ export const createSandbox = (
     faults,
     ledger,
     credentials,
+    publicUrl,
     settings: () => settings,
     change: (changed) => {
       settings = { ...settings, ...changed };
@@ -45,7 +47,7 @@ export const createSandbox = (
       state.clear();
       ledger.clear();
     },
-    url: () => app.listeningOrigin,
+    url: () => publicUrl ?? app.listeningOrigin,
   };
   app.addHook('onRequest', onlyTo(allowedHosts));
   app.setNotFoundHandler((_request, reply) => reply.code(404).send({ message: 'not found' }));

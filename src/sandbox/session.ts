@@ -5,7 +5,7 @@ export interface Session {
   readonly sessionId: string;
   readonly userId: string;
   readonly gridLocationId: string;
-  /** The last part of `startUrl`; it identifies the owner. */
+  /** The last path segment of `startUrl`, and the owner's only credential. */
   readonly linkToken: string;
   readonly createdAt: number;
   updatedAt: number;
@@ -14,16 +14,16 @@ export interface Session {
   active: boolean;
   expired: boolean;
   inverters: string[];
-  /** The owner's progress in the web flow. */
+  /** The id of the brand that the owner chose in the web flow. */
   brand: string | null;
   signedIn: boolean;
   completedAt: number | null;
-  /** Reads return 404 from then on. */
+  /** If true, reads return 404. */
   deleted: boolean;
   scenario: string;
-  /** Changes that will happen by themselves, earliest first; applied the next time the session is read. */
+  /** Future changes, earliest first. `settle` applies those that are due. */
   planned: PlannedChange[];
-  /** Fields of the read response that are returned verbatim or omitted. */
+  /** Fields of the read response to replace or to omit. */
   override: Override | null;
 }
 
@@ -45,7 +45,7 @@ export interface PlannedChange {
   readonly change: Change;
 }
 
-/** Raises updatedAt by at least a second. Times are written in whole seconds, and a change within the same second must still be visible. */
+/** Raises updatedAt by at least one second: responses show whole seconds, and every change must be visible. */
 const touch = (session: Session, at: number): void => {
   session.updatedAt = Math.max(Math.floor(at / 1000) * 1000, session.updatedAt + 1000);
 };
@@ -88,8 +88,8 @@ export const applyChange = (session: Session, change: Change, at: number): void 
 };
 
 /**
- * Applies the changes that are due, in order and with their due times, so that a session does not depend on how often it is read. That it
- * expires at `expiresAt` is the sandbox's own choice: the interface does not say what happens then. Returns whether anything changed.
+ * Applies each due change as of its due time, so that the result does not depend on the frequency of reads. Expires the session at
+ * `expiresAt`, although the interface does not say what happens then. Returns whether anything changed.
  */
 export const settle = (session: Session, now: number): boolean => {
   let changed = false;
@@ -108,7 +108,7 @@ const expireWhenOver = (session: Session, at: number): boolean => {
   return true;
 };
 
-/** Completes the web flow for the owner; drops the changes planned for an owner who had not finished it. */
+/** Completes the owner's web flow. Replaces the planned changes with one: online after `afterMs`. If `afterMs` is null, plans nothing. */
 export const completeFlow = (
   session: Session,
   at: number,
@@ -126,6 +126,5 @@ export const completeFlow = (
         ];
 };
 
-/** Returns whether the owner can still use the link. */
 export const isFlowOpen = (session: Session): boolean =>
   !session.deleted && !session.expired && !session.finished && session.completedAt === null;

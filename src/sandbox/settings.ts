@@ -1,24 +1,22 @@
 import type { ScenarioName } from './scenarios.js';
 
-/** The settings that the control API can change; a reset restores these defaults. */
+/** The settings that the control API can change. A reset restores `defaultSettings`. */
 export interface Settings {
-  /** The path shape of section 4.4 that is served; the other one returns 404. */
+  /** Which of the two paths of a session (section 4.4) is served. The sandbox returns 404 for the other path. */
   sessionPath: 'both' | 'onboarding' | 'user';
-  /**
-   * The form of `expires_in` (section 2.2), or an object whose `value` is returned verbatim; if `value` is absent, the field is omitted.
-   */
+  /** The form of `expires_in` (section 2.2). An object returns its `value` verbatim; an object without `value` omits the field. */
   tokenForm: 'timestamp' | 'seconds' | { readonly value?: unknown };
   tokenLifetimeMs: number;
   sessionLifetimeMs: number;
-  /** Added to every response of the remote interface. */
+  /** Delays the responses of the remote interface, except refusals for overload or wrong credentials. */
   latencyMs: number;
-  /** Requests beyond this are refused; 0 means no limit. */
+  /** Concurrent requests beyond this number are refused. 0 means no limit. */
   maxInFlight: number;
   overloadStatus: number;
-  /** The Retry-After header of a refused request, verbatim. */
+  /** The Retry-After header of the response to overload, verbatim. If null, the header is omitted. */
   overloadRetryAfter: string | null;
   scenario: ScenarioName;
-  /** How many times faster than described the scenario of a new session runs. */
+  /** The speed of a new session's scenario: 2 halves its delays. */
   speed: number;
   brands: Brand[];
 }
@@ -26,7 +24,7 @@ export interface Settings {
 export interface Brand {
   readonly id: string;
   readonly name: string;
-  /** Time from the end of the web flow until the installation is online; null waits for the control API. */
+  /** Time from the end of the web flow until the inverters come online. If null, only the control API brings them online. */
   readonly onlineAfterMs: number | null;
 }
 

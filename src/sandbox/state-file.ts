@@ -2,12 +2,12 @@ import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { Snapshot, State } from './state.js';
 
-/** Long enough to gather a burst, short enough that a killed sandbox loses almost nothing. */
+/** The delay between a change and its write. A burst of changes is written once; a killed sandbox loses only changes within this time. */
 const WRITE_AFTER_MS = 50;
 
 /**
- * Saves the state in a JSON file, so that sessions which the service still watches exist after a restart. Returns a function that writes
- * pending changes at once.
+ * Restores the state from a JSON file and saves every change to the file, so that sessions survive a restart of the sandbox. Returns a
+ * function that writes pending changes at once.
  */
 export const keepInFile = (state: State, path: string, say: (line: string) => void): (() => void) => {
   const snapshot = readSnapshot(path, say);
@@ -46,7 +46,7 @@ const readSnapshot = (path: string, say: (line: string) => void): Snapshot | nul
   }
 };
 
-/** Writes to a temporary name and renames, so that a crash leaves either the old file or the new one. */
+/** Writes a temporary file and renames it, so that a crash leaves either the old file or the new file. */
 const writeSnapshot = (path: string, snapshot: Snapshot): void => {
   mkdirSync(dirname(path), { recursive: true });
   const aside = `${path}.${process.pid}.new`;

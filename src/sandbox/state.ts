@@ -65,7 +65,7 @@ export class State {
     return count;
   }
 
-  /** Creates a user. A known tenantReference creates a second user: the interface does not say that it is unique. */
+  /** Creates a user, even if the tenantReference exists: the interface does not say that references are unique. */
   registerUser(registration: Registration, now: number): User {
     const user: User = {
       id: randomUUID(),

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Session } from './session.js';
 import type { Registration, User } from './state.js';
 
-/** A response to the client, always built as text here, so that no byte depends on a serialiser. */
+/** A response whose body is already serialised. */
 export interface Answer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
@@ -15,13 +15,13 @@ export const json = (status: number, body: string): Answer => ({
   body,
 });
 
-/** Returns an error. The interface does not show errors (section 7): the statuses and this body are the sandbox's own choice. */
+/** Returns an error response. The interface describes none (section 7): status and body are the sandbox's own choice. */
 export const refusal = (status: number, message: string): Answer => json(status, JSON.stringify({ message }));
 
-/** Section 2.3: UTC, `Z`, fractional seconds. */
+/** Formats an instant as in section 2.3: UTC with `Z` and fractional seconds. */
 export const userTimestamp = (at: number): string => new Date(at).toISOString();
 
-/** Section 2.5: a numeric offset and no fractional seconds, such as 2026-11-20T23:10:00+00:00. */
+/** Formats an instant as in section 2.5: a numeric offset and no fractional seconds, such as 2026-11-20T23:10:00+00:00. */
 export const sessionTimestamp = (at: number): string => `${new Date(at).toISOString().slice(0, 19)}+00:00`;
 
 export const tokenAnswer = (accessToken: string, expiresIn: unknown): Answer =>
@@ -30,7 +30,7 @@ export const tokenAnswer = (accessToken: string, expiresIn: unknown): Answer =>
     JSON.stringify({ access_token: accessToken, expires_in: expiresIn, token_type: 'pvcurtailment' }),
   );
 
-/** Writes the EAN, stored as text, as a bare number: a JavaScript number would change its last digits. */
+/** Writes the text of the EAN as a JSON number. Converting it to a JavaScript number would change its last digits. */
 const gridLocation = (location: User['gridLocations'][number]): string =>
   `{"id":"${location.id}","ean":${location.ean}}`;
 
@@ -50,7 +50,7 @@ export const userAnswer = (user: User, tenantName: string): Answer => {
   return json(200, `${JSON.stringify(fields).slice(0, -1)},"gridLocations":[${locations}]}`);
 };
 
-/** Section 4.3: only this response has `startUrl`; it has neither `expired` nor `inverters`. */
+/** Section 4.3: the only response with `startUrl`. It has neither `expired` nor `inverters`. */
 export const startAnswer = (session: Session, onboardingUrl: string): Answer =>
   json(
     200,
@@ -65,7 +65,7 @@ export const startAnswer = (session: Session, onboardingUrl: string): Answer =>
     }),
   );
 
-/** Section 4.4. Fields overridden through the control API are returned verbatim. */
+/** Section 4.4. Applies the fields that the control API overrides. */
 export const readAnswer = (session: Session): Answer => {
   const fields: Record<string, unknown> = {
     sessionId: session.sessionId,
@@ -84,13 +84,10 @@ export const readAnswer = (session: Session): Answer => {
   return json(200, JSON.stringify(fields));
 };
 
-/** Unguessable, so that a request cannot disguise an object as a number. */
+/** The key under which `parseKeepingDigits` wraps a number. It is random, so that no request body can contain it. */
 const NUMBER_KEY = `number-${randomUUID()}`;
 
-/**
- * Reads the body of section 4.2 without losing a digit: checks that the text is JSON, then wraps every number outside a string as text
- * before it is parsed. Returns a sentence describing the fault if the body is invalid.
- */
+/** Reads the body of section 4.2 with all digits of its EANs. Returns an error message if the body is invalid. */
 export const readRegistration = (text: string): Registration | string => {
   const body = parseKeepingDigits(text);
   if (!isObject(body)) return 'the body must be a JSON object';
@@ -109,6 +106,7 @@ export const readRegistration = (text: string): Registration | string => {
   return { tenantReference: body.tenantReference, eans };
 };
 
+/** Parses JSON, but replaces each number by `{ [NUMBER_KEY]: text }`. Returns undefined if the text is not JSON. */
 const parseKeepingDigits = (text: string): unknown => {
   try {
     JSON.parse(text);

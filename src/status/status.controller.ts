@@ -1,24 +1,30 @@
-import { Controller, Get } from '@nestjs/common';
+import { Controller, Get, HttpCode, Post } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
+import { recordAudit } from '../access/audit-log.store.js';
+import { CurrentKey } from '../access/current-key.decorator.js';
 import { RequireScope } from '../access/require-scope.decorator.js';
-import { AuthService } from '../auth/auth.service.js';
+import { actorOf, type Principal } from '../access/scopes.js';
+import { CredentialsProbe } from '../auth/credentials-probe.service.js';
+import { TokenStore } from '../auth/token.store.js';
 import { OpenStreams } from '../events/stream/open-streams.service.js';
+import { Database } from '../platform/database/database.js';
 import { Remote } from '../remote/remote.service.js';
 import { StatusStore } from './status.store.js';
-import { StatusView, toStatusView } from './status.view.js';
+import { CredentialsProbeView, StatusView, WORST_LAST } from './status.view.js';
 
 @ApiTags('Operation')
 @Controller('status')
 export class StatusController {
   constructor(
     private readonly remote: Remote,
-    private readonly auth: AuthService,
+    private readonly tokens: TokenStore,
     private readonly store: StatusStore,
     private readonly streams: OpenStreams,
+    private readonly credentials: CredentialsProbe,
+    private readonly database: Database,
   ) {}
 
-  // onboarding:read, not admin: an app that shows sessions to people needs to know whether they are up to date, and nothing here is
-  // personal or secret.
+  // Not `admin`: an app that shows sessions needs to know whether they are up to date, and nothing here is personal or secret.
   @Get()
   @RequireScope('onboarding:read')
   @ApiOperation({
@@ -29,11 +35,44 @@ export class StatusController {
   })
   @ApiOkResponse({ type: StatusView })
   async read(): Promise<StatusView> {
-    const [token, backlog, shared] = await Promise.all([
-      this.auth.status(),
+    const [token, backlog, deployment] = await Promise.all([
+      this.tokens.getStatus(),
       this.store.readBacklog(),
-      this.store.readSharedRemote(),
+      this.store.readDeployment(),
     ]);
-    return toStatusView(this.remote.status(), shared, token, backlog, this.streams.count);
+    const { poller, outbox, handlers, webhooks, broker, registrations, starts } = backlog;
+    const remote = this.remote.status();
+    const healths = Object.values(remote.operations).map(({ health }) => health);
+    // The token is shared: if another replica received the refusal, the operations of this replica may be healthy.
+    if (token.state === 'rejected') healths.push('unavailable');
+    else if (token.state === 'on_trial') healths.push('degraded');
+    const health = WORST_LAST.findLast((each) => healths.includes(each))!;
+    const streams = { open: this.streams.count };
+    return {
+      remote: { health, ...remote, deployment },
+      token,
+      poller,
+      outbox: { ...outbox, readers: { handlers, webhooks, streams, broker } },
+      registrations,
+      starts,
+    };
+  }
+
+  @Post('credentials/probe')
+  @HttpCode(200)
+  @RequireScope('admin')
+  @ApiOperation({
+    operationId: 'probeCredentials',
+    summary: 'Request an access token from the remote service now',
+    description:
+      'After refused credentials, the next attempt waits up to 5 minutes. This makes it at once, for all replicas, at most every 5 seconds.',
+  })
+  @ApiOkResponse({ type: CredentialsProbeView, description: 'The result, whether there is a token or not' })
+  async probe(@CurrentKey() key: Principal): Promise<CredentialsProbeView> {
+    const outcome = await this.credentials.probe();
+    const action = 'credentials.probed';
+    await recordAudit(this.database, { actor: actorOf(key), action, target: 'token', details: { outcome } });
+    const { lastError, nextAttemptAt } = await this.tokens.getStatus();
+    return { outcome, lastError, nextAttemptAt };
   }
 }

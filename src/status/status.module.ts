@@ -2,13 +2,13 @@ import { Module } from '@nestjs/common';
 import { AuthModule } from '../auth/auth.module.js';
 import { EventStreamModule } from '../events/stream/stream.module.js';
 import { RemoteModule } from '../remote/remote.module.js';
-import { BacklogMetrics } from './backlog-metrics.js';
+import { DeploymentMetrics } from './deployment-metrics.js';
 import { StatusController } from './status.controller.js';
 import { StatusStore } from './status.store.js';
 
 @Module({
   imports: [AuthModule, EventStreamModule, RemoteModule],
   controllers: [StatusController],
-  providers: [StatusStore, BacklogMetrics],
+  providers: [StatusStore, DeploymentMetrics],
 })
 export class StatusModule {}

@@ -1,242 +1,171 @@
-import { ApiProperty } from '@nestjs/swagger';
-import type { TokenStatus } from '../auth/auth.service.js';
-import { OPERATION_CLASSES, type OperationClass } from '../remote/outcome.rules.js';
-import type { OperationStatus, RemoteStatus } from '../remote/remote-status.js';
-import { ReadersView, toReadersView } from './readers.view.js';
-import type { Backlog, SharedRemote } from './status.store.js';
+import {
+  count,
+  field,
+  flag,
+  instant,
+  listOf,
+  nullable,
+  oneOf,
+  text,
+  view,
+  schemaOf,
+} from '../platform/openapi/schema-of.js';
+import { PROBE_OUTCOMES } from '../auth/credentials-probe.service.js';
+import { OPERATION_CLASSES } from '../remote/outcome.rules.js';
 
-const WORST_LAST = ['unknown', 'healthy', 'degraded', 'unavailable'] as const;
+export const WORST_LAST = ['unknown', 'healthy', 'degraded', 'unavailable'] as const;
 
-const instant = { type: String, format: 'date-time', nullable: true } as const;
-const seconds = { type: 'number', description: 'In seconds; 0 if nothing waits' } as const;
-const count = { type: 'integer' } as const;
+const age = () => field<number>({ type: 'number' }, 'In seconds; 0 if nothing waits');
 
-export class OperationView implements OperationStatus {
-  @ApiProperty({ enum: WORST_LAST, description: '`unavailable` while calls are blocked' })
-  health: OperationStatus['health'];
+/** Describes a field that is an object. `name`: the name of its schema in the API description. */
+const part = <Fields extends Parameters<typeof schemaOf>[1]>(
+  name: string,
+  description: string | null,
+  fields: Fields,
+) => view(schemaOf(name, fields), description ?? undefined);
 
-  @ApiProperty({ enum: ['closed', 'open', 'half_open'] })
-  breaker: OperationStatus['breaker'];
+const OperationView = schemaOf('OperationView', {
+  health: oneOf(WORST_LAST, '`unavailable` while calls are blocked'),
+  breaker: oneOf(['closed', 'open', 'half_open'] as const),
+  retryAfterMs: nullable(count('How long calls remain blocked; null if they are not')),
+  lastSuccessAt: nullable(instant()),
+  lastErrorAt: nullable(instant()),
+  lastError: nullable(text()),
+});
 
-  @ApiProperty({
-    type: 'integer',
-    nullable: true,
-    description: 'How long calls remain blocked; null if they are not',
-  })
-  retryAfterMs: number | null;
+const DegradedOperationView = schemaOf('DegradedOperationView', {
+  operation: oneOf(OPERATION_CLASSES),
+  health: oneOf(['degraded', 'credentials_rejected'] as const),
+  since: instant(),
+  reason: text(),
+});
 
-  @ApiProperty(instant)
-  lastSuccessAt: Date | null;
+export const CredentialsProbeView = schemaOf('CredentialsProbeView', {
+  outcome: oneOf(
+    PROBE_OUTCOMES,
+    '`valid`: the token is in order, nothing was sent. `token_issued`: the remote service issued a token; if it had refused calls, the next call tests it, and `token.state` shows the result. `refused`: it refused the token request; it does not say whether for the API key or for the client. `no_token`: no usable response. `too_soon`: another token request runs, or the last probe was less than 5 seconds ago; nothing was sent',
+  ),
+  lastError: nullable(
+    text('The last failure of the token, redacted; null if nothing has failed since the last success'),
+  ),
+  nextAttemptAt: nullable(instant('When the next attempt is due if nobody probes; null if none waits')),
+});
 
-  @ApiProperty(instant)
-  lastErrorAt: Date | null;
-
-  @ApiProperty({ type: String, nullable: true })
-  lastError: string | null;
-}
-
-export class LimitView {
-  @ApiProperty({
-    ...count,
-    description: 'Calls that may be in flight at once now; adapts to the capacity of the service',
-  })
-  current: number;
-
-  @ApiProperty({ ...count, description: 'SCS_MAX_CONCURRENCY' })
-  ceiling: number;
-}
-
-export class QueueView {
-  @ApiProperty({ ...count, description: 'Calls that a caller waits for' })
-  foreground: number;
-
-  @ApiProperty(count)
-  background: number;
-}
-
-export class OperationsView implements Record<OperationClass, OperationView> {
-  @ApiProperty({ type: OperationView })
-  token: OperationView;
-
-  @ApiProperty({ type: OperationView })
-  register_user: OperationView;
-
-  @ApiProperty({ type: OperationView })
-  start_session: OperationView;
-
-  @ApiProperty({ type: OperationView })
-  read_session: OperationView;
-}
-
-export class DegradedOperationView {
-  @ApiProperty({ enum: OPERATION_CLASSES })
-  operation: string;
-
-  @ApiProperty({ enum: ['degraded', 'credentials_rejected'] })
-  health: 'degraded' | 'credentials_rejected';
-
-  @ApiProperty({ type: String, format: 'date-time' })
-  since: Date;
-
-  @ApiProperty({ type: String })
-  reason: string;
-}
-
-export class DeploymentView implements SharedRemote {
-  @ApiProperty({ type: [DegradedOperationView], description: 'Announced by an event when it begins' })
-  degraded: readonly DegradedOperationView[];
-
-  @ApiProperty({
-    ...count,
-    description:
-      'The number of ways in which its responses differ from the interface description (admin.contract_drift)',
-  })
-  contractDrift: number;
-}
-
-export class RemoteView implements RemoteStatus {
-  @ApiProperty({ enum: WORST_LAST, description: 'The worst health of its operations' })
-  health: OperationStatus['health'];
-
-  @ApiProperty({ type: LimitView })
-  limit: LimitView;
-
-  @ApiProperty(count)
-  inFlight: number;
-
-  @ApiProperty({ type: QueueView, description: 'Calls that wait for their turn' })
-  queued: QueueView;
-
-  @ApiProperty({ type: OperationsView, description: 'Each operation has its own circuit breaker' })
-  operations: OperationsView;
-
-  @ApiProperty({ type: DeploymentView, description: 'The state shared by all replicas' })
-  deployment: DeploymentView;
-}
-
-export class TokenView implements TokenStatus {
-  @ApiProperty({ enum: ['none', 'valid', 'expired', 'on_trial', 'rejected'] })
-  state: TokenStatus['state'];
-
-  @ApiProperty({ ...count, description: 'Counts the tokens obtained' })
-  generation: number;
-
-  @ApiProperty({ type: 'integer', nullable: true })
-  ageSeconds: number | null;
-
-  @ApiProperty(instant)
-  obtainedAt: Date | null;
-
-  @ApiProperty(instant)
-  renewAt: Date | null;
-
-  @ApiProperty(instant)
-  expiresAt: Date | null;
-
-  @ApiProperty({ type: String, nullable: true, description: '`expires_in` as received from the service' })
-  expiresInRaw: string | null;
-
-  @ApiProperty({ type: String, nullable: true })
-  tokenType: string | null;
-
-  @ApiProperty(instant)
-  rejectedAt: Date | null;
-
-  @ApiProperty(count)
-  failures: number;
-
-  @ApiProperty({ type: String, nullable: true })
-  lastError: string | null;
-
-  @ApiProperty(instant)
-  nextAttemptAt: Date | null;
-}
-
-export class PollerView {
-  @ApiProperty({ ...count, description: 'Watched sessions' })
-  watched: number;
-
-  @ApiProperty({ ...count, description: 'Sessions that are due but not being read yet' })
-  overdue: number;
-
-  @ApiProperty(seconds)
-  oldestOverdueSeconds: number;
-
-  @ApiProperty({ ...count, description: 'Sessions that workers have claimed now' })
-  reading: number;
-
-  @ApiProperty(count)
-  batches: number;
-
-  @ApiProperty({ ...count, description: 'Batches whose lease has lapsed; another worker takes them over' })
-  abandonedBatches: number;
-}
-
-export class OutboxView {
-  @ApiProperty({ ...count, description: 'Events that have no sequence number yet' })
-  unsequenced: number;
-
-  @ApiProperty(seconds)
-  oldestUnsequencedSeconds: number;
-
-  @ApiProperty({
-    type: ReadersView,
-    description:
+export const StatusView = schemaOf('StatusView', {
+  remote: part('RemoteView', 'The remote service as the responding replica sees it', {
+    health: oneOf(
+      WORST_LAST,
+      'The worst health of its operations; `unavailable` while it refuses the credentials (`token.state` is `rejected`)',
+    ),
+    limit: part('LimitView', null, {
+      current: count('Calls that may be in flight at once now; adapts to the capacity of the service'),
+      ceiling: count('SCS_MAX_CONCURRENCY'),
+    }),
+    inFlight: count(),
+    queued: part('QueueView', 'Calls that wait for their turn', {
+      foreground: count('Calls that a caller waits for'),
+      background: count(),
+    }),
+    operations: part('OperationsView', 'Each operation has its own circuit breaker', {
+      token: view(OperationView),
+      register_user: view(OperationView),
+      start_session: view(OperationView),
+      read_session: view(OperationView),
+    }),
+    deployment: part('DeploymentView', 'The state shared by all replicas', {
+      degraded: listOf(DegradedOperationView, 'Announced by an event when it begins'),
+      contractDrift: count(
+        'The number of ways in which its responses differ from the interface description (admin.contract_drift)',
+      ),
+    }),
+  }),
+  token: part('TokenView', 'The access token of the whole deployment, without its value', {
+    state: oneOf(['none', 'valid', 'expired', 'on_trial', 'rejected'] as const),
+    generation: count('Counts the tokens obtained'),
+    ageSeconds: nullable(count()),
+    obtainedAt: nullable(instant()),
+    renewAt: nullable(instant()),
+    expiresAt: nullable(instant()),
+    expiresInRaw: nullable(text('`expires_in` as received from the service')),
+    tokenType: nullable(text()),
+    rejectedAt: nullable(instant()),
+    failures: count(),
+    lastError: nullable(text()),
+    nextAttemptAt: nullable(instant()),
+  }),
+  poller: part('PollerView', null, {
+    watched: count('Watched sessions'),
+    overdue: count('Sessions that are due but not being read yet'),
+    oldestOverdueSeconds: age(),
+    reading: count('Sessions that workers have claimed now'),
+    batches: count(),
+    abandonedBatches: count('Batches whose lease has lapsed; another worker takes them over'),
+  }),
+  outbox: part('OutboxView', null, {
+    unsequenced: count('Events that have no sequence number yet'),
+    oldestUnsequencedSeconds: age(),
+    readers: part(
+      'ReadersView',
       'Each reader has its own place, so none waits for another. The feed stores no place; its readers do',
-  })
-  readers: ReadersView;
-}
-
-export class OpenRegistrationsView {
-  @ApiProperty({ ...count, description: 'Registrations that are sent again automatically' })
-  pending: number;
-
-  @ApiProperty(seconds)
-  oldestPendingSeconds: number;
-
-  @ApiProperty({ ...count, description: 'Registrations on which a person has to decide' })
-  uncertain: number;
-
-  @ApiProperty(seconds)
-  oldestUncertainSeconds: number;
-}
-
-export class StatusView {
-  @ApiProperty({ type: RemoteView, description: 'The remote service as the responding replica sees it' })
-  remote: RemoteView;
-
-  @ApiProperty({
-    type: TokenView,
-    description: 'The access token of the whole deployment, without its value',
-  })
-  token: TokenView;
-
-  @ApiProperty({ type: PollerView })
-  poller: PollerView;
-
-  @ApiProperty({ type: OutboxView })
-  outbox: OutboxView;
-
-  @ApiProperty({ type: OpenRegistrationsView })
-  registrations: OpenRegistrationsView;
-}
-
-export function toStatusView(
-  remote: RemoteStatus,
-  deployment: SharedRemote,
-  token: TokenStatus,
-  backlog: Backlog,
-  openStreams: number,
-): StatusView {
-  const ranks = Object.values(remote.operations).map(({ health }) => WORST_LAST.indexOf(health));
-  const { watched, overdue, oldestOverdueSeconds, reading, batches, abandonedBatches } = backlog;
-  const { unsequenced, oldestUnsequencedSeconds } = backlog;
-  const { pending, oldestPendingSeconds, uncertain, oldestUncertainSeconds } = backlog;
-  return {
-    remote: { health: WORST_LAST[Math.max(...ranks)] ?? 'unknown', ...remote, deployment },
-    token,
-    poller: { watched, overdue, oldestOverdueSeconds, reading, batches, abandonedBatches },
-    outbox: { unsequenced, oldestUnsequencedSeconds, readers: toReadersView(backlog, openStreams) },
-    registrations: { pending, oldestPendingSeconds, uncertain, oldestUncertainSeconds },
-  };
-}
+      {
+        handlers: part('HandlersView', 'In-process handlers', {
+          undelivered: count('Deliveries of events that in-process handlers have not completed yet'),
+          failing: count('Deliveries among these that have failed at least once'),
+          oldestUndeliveredSeconds: age(),
+        }),
+        webhooks: part('WebhooksView', null, {
+          endpoints: count('Enabled endpoints'),
+          failingEndpoints: count('Enabled endpoints whose last attempt failed'),
+          disabledEndpoints: count(
+            'Endpoints disabled automatically: they returned 410 or have been failing for days',
+          ),
+          unread: count(
+            'Events not yet offered to the enabled endpoint that is furthest behind, subscribed or not',
+          ),
+          undelivered: count('Deliveries to enabled endpoints that wait for their first attempt or a retry'),
+          failing: count('Deliveries among these that have failed at least once'),
+          oldestUndeliveredSeconds: age(),
+        }),
+        streams: part(
+          'StreamsView',
+          'Each reader of a stream stores its own place, so streams have no backlog',
+          { open: count('Streams open at the responding replica') },
+        ),
+        broker: nullable(
+          part('BrokerView', 'null if there is no broker', {
+            kind: field<string>({ enum: ['nats'] }),
+            isPublishing: flag('Whether a process has the lease for publishing now'),
+            unpublished: count('Events that the broker has not confirmed yet'),
+            oldestUnpublishedSeconds: age(),
+            publishedAt: nullable(instant('When the broker last confirmed an event')),
+            failingSince: nullable(
+              instant('Since when the broker has accepted no event; null while it accepts them'),
+            ),
+            lastError: nullable(text()),
+            warnings: field<readonly string[]>(
+              { type: [String] },
+              'Settings of the broker by which it may lose events, as of the last connection to it; empty if there are none',
+            ),
+          }),
+        ),
+      },
+    ),
+  }),
+  registrations: part('OpenRegistrationsView', null, {
+    pending: count('Registrations that are sent again automatically'),
+    oldestPendingSeconds: age(),
+    uncertain: count('Registrations on which a person has to decide'),
+    oldestUncertainSeconds: age(),
+  }),
+  starts: part('StartsView', null, {
+    abandoned: count(
+      'Starts whose lease has expired before their outcome was stored; a worker marks them as failed',
+    ),
+    oldestAbandonedSeconds: age(),
+    orphans: count(
+      'Sessions that the remote service may have started in the last 24 hours and whose id nobody knows; they expire there',
+    ),
+  }),
+});
+export type StatusView = InstanceType<typeof StatusView>;
+export type CredentialsProbeView = InstanceType<typeof CredentialsProbeView>;

@@ -1,12 +1,10 @@
 import { jsonNumberText } from '../platform/json/lossless.js';
+import type { FieldError } from '../platform/problem/problem.js';
 
-/** An EAN identifies a grid connection in Belgium or the Netherlands: a GS1 number of 18 digits. It is text, so that no digit is lost. */
+/** The EAN of a grid connection in Belgium or the Netherlands is a GS1 number of 18 digits. It is stored as text, so that no digit is lost. */
 const EAN_DIGITS = 18;
 
-/**
- * Returns why `value` is not an EAN, or undefined if it is one. Accepts a string of 18 digits and a bare JSON number whose text is 18
- * digits. An EAN leads to a household, so no message repeats the value.
- */
+/** Returns why `value` is not an EAN (text or a JSON number), else undefined. Never repeats the value, since an EAN identifies a household. */
 export function eanFault(value: unknown): string | undefined {
   const text = eanText(value);
   if (text === undefined) return 'must be an EAN: 18 digits, as a string or as a number';
@@ -29,10 +27,7 @@ export function readEan(value: unknown): string {
   return eanText(value) as string;
 }
 
-/**
- * Returns whether the last digit is the one that GS1 computes from the 17 before it: weights 3, 1, 3, … from the right (GS1 General
- * Specifications, section 7.9).
- */
+/** Returns whether the last digit is the GS1 check digit (General Specifications, section 7.9): weights 3, 1, 3, … from the right. */
 export function hasValidCheckDigit(ean: string): boolean {
   const data = [...ean.slice(0, -1)].map(Number);
   const sum = data.reduceRight(
@@ -42,11 +37,57 @@ export function hasValidCheckDigit(ean: string): boolean {
   return (10 - (sum % 10)) % 10 === Number(ean.at(-1));
 }
 
-/** Returns whether two lists contain the same EANs, in any order. */
+/**
+ * Returns an error per EAN in `gridLocations` of a body that its client has probably rounded: a bare number with the digits of a double and a
+ * wrong check digit. A double is written as its shortest digits (JSON.stringify: 541448860004178050) or as all of its digits (C's `%.0f`:
+ * 541448860004178048). Both are compared, since the two seldom agree. An EAN in `known` is not rounded, whatever its digits.
+ */
+export function roundedEans(body: unknown, known: readonly string[] = []): FieldError[] {
+  const { gridLocations } = (body ?? {}) as { readonly gridLocations?: unknown };
+  if (!Array.isArray(gridLocations)) return [];
+  return gridLocations.flatMap((item: { readonly ean?: unknown } | null, index) => {
+    const ean = item?.ean;
+    if (typeof ean === 'string' || eanFault(ean) !== undefined) return [];
+    const text = readEan(ean);
+    const isOfDouble = [String(Number(text)), Number(text).toFixed(0)].includes(text);
+    return isOfDouble && !hasValidCheckDigit(text) && !known.includes(text)
+      ? [fieldError(index, 'is a number that the client has rounded: send it as a string')]
+      : [];
+  });
+}
+
 export function sameEans(some: readonly string[], others: readonly string[]): boolean {
   const known = new Set(some);
   return known.size === new Set(others).size && others.every((ean) => known.has(ean));
 }
+
+/** Returns well-formed EANs in the order sent, with an error per duplicate. If the `rule` is `enforce`, a wrong check digit is also an error. */
+export function readGridLocations(
+  gridLocations: readonly { ean: unknown }[],
+  rule: 'off' | 'warn' | 'enforce',
+) {
+  const eans = gridLocations.map(({ ean }) => readEan(ean));
+  const duplicates = eans.flatMap((ean, index) => {
+    const first = eans.indexOf(ean);
+    return first < index ? [fieldError(index, `must not repeat gridLocations[${first}].ean`)] : [];
+  });
+  const wrong = eans.flatMap((ean, index) =>
+    rule === 'off' || hasValidCheckDigit(ean) ? [] : [fieldError(index, WRONG_CHECK_DIGIT)],
+  );
+  return {
+    eans,
+    errors: rule === 'enforce' ? [...duplicates, ...wrong] : duplicates,
+    /** How many EANs were accepted despite a wrong check digit. The EANs themselves must not be logged. */
+    suspects: rule === 'warn' ? wrong.length : 0,
+  };
+}
+
+const WRONG_CHECK_DIGIT = 'must end with its GS1 check digit; one of the digits is mistyped';
+
+const fieldError = (index: number, message: string): FieldError => ({
+  field: `gridLocations[${index}].ean`,
+  message,
+});
 
 const eanText = (value: unknown): string | undefined =>
   typeof value === 'string' ? value : jsonNumberText(value);

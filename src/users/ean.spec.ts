@@ -1,6 +1,13 @@
 import { describe, expect, it } from '@jest/globals';
 import { parseLossless } from '../platform/json/lossless.js';
-import { eanFault, hasValidCheckDigit, readEan, sameEans } from './ean.rules.js';
+import {
+  eanFault,
+  hasValidCheckDigit,
+  readEan,
+  readGridLocations,
+  roundedEans,
+  sameEans,
+} from './ean.rules.js';
 
 const fromJson = (text: string): unknown => parseLossless(text);
 
@@ -45,7 +52,7 @@ describe('an EAN', () => {
   });
 
   it('ends with the check digit of GS1', () => {
-    // The GS1 example of a number of 18 digits.
+    // An example of 18 digits from the GS1 specification.
     expect(hasValidCheckDigit('376104250021234569')).toBe(true);
     for (const digit of '012345678') expect(hasValidCheckDigit(`37610425002123456${digit}`)).toBe(false);
   });
@@ -54,5 +61,80 @@ describe('an EAN', () => {
     expect(sameEans(['1', '2'], ['2', '1'])).toBe(true);
     expect(sameEans(['1', '2'], ['1'])).toBe(false);
     expect(sameEans(['1', '2'], ['1', '3'])).toBe(false);
+  });
+});
+
+describe('an EAN that a client may have rounded', () => {
+  const ROUNDED = 'is a number that the client has rounded: send it as a string';
+  const errorsOf = (json: string, known?: string[]) => roundedEans(fromJson(json), known);
+  const bodyOf = (...eans: string[]) =>
+    `{"gridLocations":[${eans.map((ean) => `{"ean":${ean}}`).join(',')}]}`;
+
+  it.each([
+    ['JSON.stringify', JSON.stringify(Number('871685900000000011'))],
+    ['JSON.stringify, if the double has other digits', JSON.stringify(Number('541448860004178019'))],
+    ['all digits of a double', BigInt(Number('541448860004178019')).toString()],
+    ['few digits', '100000000000000000'],
+  ])('is refused as written by %s', (_, text) => {
+    expect(errorsOf(bodyOf(text))).toEqual([{ field: 'gridLocations[0].ean', message: ROUNDED }]);
+    expect(errorsOf(bodyOf(`"${text}"`))).toEqual([]);
+    expect(errorsOf(bodyOf(text), [text])).toEqual([]);
+  });
+
+  it.each([
+    ['whose check digit fits', '541448820044186560'],
+    ['that no double writes', '541448860004178019'],
+    ['that no double writes, though it ends with 0', '376104250021234510'],
+    ['that is not an EAN', '87168590000000000'],
+    ['that is not written as an integer', '871685900000000000.0'],
+  ])('is not a number %s', (_, text) => {
+    expect(errorsOf(bodyOf(text))).toEqual([]);
+  });
+
+  it('is named among others, and not repeated', () => {
+    const errors = errorsOf(bodyOf('"x"', '871685900000000000', 'null', '871685900000000000'));
+    expect(errors.map(({ field }) => field)).toEqual(['gridLocations[1].ean', 'gridLocations[3].ean']);
+    expect(JSON.stringify(errors)).not.toContain('8716859');
+  });
+
+  it.each(['null', '1', '[]', '{}', '{"gridLocations":{}}', '{"gridLocations":[null,1,[]]}'])(
+    'is not in %s',
+    (json) => expect(errorsOf(json)).toEqual([]),
+  );
+});
+
+const RIGHT = '376104250021234569';
+const WRONG = '376104250021234560';
+
+describe('grid locations', () => {
+  it('are read in the order they were sent', () => {
+    expect(readGridLocations([{ ean: WRONG }, { ean: RIGHT }], 'off')).toEqual({
+      eans: [WRONG, RIGHT],
+      errors: [],
+      suspects: 0,
+    });
+  });
+
+  it('may not repeat an EAN, and the error names both places', () => {
+    const { errors } = readGridLocations([{ ean: RIGHT }, { ean: WRONG }, { ean: RIGHT }], 'off');
+    expect(errors).toEqual([
+      { field: 'gridLocations[2].ean', message: 'must not repeat gridLocations[0].ean' },
+    ]);
+  });
+
+  it('with a wrong check digit are counted under warn', () => {
+    const { errors, suspects } = readGridLocations([{ ean: RIGHT }, { ean: WRONG }], 'warn');
+    expect({ errors, suspects }).toEqual({ errors: [], suspects: 1 });
+  });
+
+  it('with a wrong check digit are refused under enforce', () => {
+    const { errors, suspects } = readGridLocations([{ ean: RIGHT }, { ean: WRONG }], 'enforce');
+    expect(errors).toEqual([
+      {
+        field: 'gridLocations[1].ean',
+        message: 'must end with its GS1 check digit; one of the digits is mistyped',
+      },
+    ]);
+    expect(suspects).toBe(0);
   });
 });

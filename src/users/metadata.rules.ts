@@ -1,13 +1,10 @@
 const MAX_BYTES = 4_096;
 const MAX_DEPTH = 8;
 
-/** What a tenant attaches to a user or a session: stored and returned unchanged, interpreted nowhere here. */
+/** Data that a tenant attaches to a user or a session. It is stored and returned unchanged, never interpreted. */
 export type Metadata = Readonly<Record<string, unknown>>;
 
-/**
- * Returns why `value` is not metadata, or undefined if it is: a JSON object of at most 4,096 bytes, at most 8 levels deep. Text that
- * PostgreSQL cannot store has already been rejected in the whole request.
- */
+/** Returns why `value` is not metadata, else undefined. The body parser has already rejected text that PostgreSQL cannot store. */
 export function metadataFault(value: unknown): string | undefined {
   if (!isPlainObject(value)) return 'must be a JSON object';
   const fault = partFault(value, 1);
@@ -19,7 +16,7 @@ export function metadataFault(value: unknown): string | undefined {
 function partFault(value: unknown, depth: number): string | undefined {
   if (typeof value !== 'object' || value === null) return undefined;
   if (depth > MAX_DEPTH) return `must be at most ${MAX_DEPTH} levels deep`;
-  // Besides plain objects and arrays, the body parser creates objects only for numbers that a double would alter.
+  // Any other object is a LosslessNumber: the body parser creates one for each number that a double would alter.
   if (!Array.isArray(value) && !isPlainObject(value)) {
     return 'must not contain a number that a double cannot hold exactly; send it as a string';
   }
@@ -30,7 +27,7 @@ function partFault(value: unknown, depth: number): string | undefined {
   return undefined;
 }
 
-/** Returns whether `value` is an object as `{…}` in JSON creates it: not an array, and not a number stored as text. */
+/** Returns whether `value` is a JSON object: not an array, and not a LosslessNumber. */
 export function isPlainObject(value: unknown): value is Record<string, unknown> {
   if (typeof value !== 'object' || value === null) return false;
   return Object.getPrototypeOf(value) === Object.prototype;

@@ -1,13 +1,10 @@
 const MAX_LENGTH = 200;
 const CONTROL_CHARACTER = /[\p{Cc}\u2028\u2029]/u;
-// With the u flag a surrogate pair is one character, so this matches only half pairs, which neither UTF-8 nor PostgreSQL can store.
+// With the u flag, this matches only lone surrogates, which neither UTF-8 nor PostgreSQL can store.
 const LONE_SURROGATE = /\p{Surrogate}/u;
 const BLANK_AT_AN_END = /^\s|\s$/u;
 
-/**
- * Returns why `value` is not a tenantReference, or undefined if it is one. An apparent slip is rejected, not corrected: a trimmed
- * reference would no longer be the one in the tenant's own system.
- */
+/** Returns why `value` is not a tenantReference, else undefined. Never trims it: the reference must equal the one in the tenant's system. */
 export function tenantReferenceFault(value: unknown): string | undefined {
   if (typeof value !== 'string') return 'must be a string';
   if (value.length === 0 || value.length > MAX_LENGTH)

@@ -6,7 +6,7 @@ export interface RemoteTarget {
   readonly clientSecret: string;
 }
 
-/** The bytes as they came: what a JSON parser makes of them is what the contract tests must not depend on. */
+/** A response with its body as text, because JSON.parse would round an EAN. */
 export interface RawAnswer {
   readonly status: number;
   readonly contentType: string;
@@ -15,7 +15,7 @@ export interface RawAnswer {
 
 const DEADLINE_MS = 30_000;
 
-/** Speaks the remote interface as its document says, with nothing of the product in between. */
+/** A client of the remote interface that shares no code with the service. */
 export class RawClient {
   #accessToken = '';
 
@@ -41,7 +41,6 @@ export class RawClient {
     });
   }
 
-  /** Gets a token and uses it from then on. */
   async authorise(): Promise<RawAnswer> {
     const answer = await this.requestToken();
     const { access_token: accessToken } = JSON.parse(answer.text) as { access_token: string };
@@ -53,7 +52,7 @@ export class RawClient {
     return this.request('GET', '', { headers: { ApiKey: this.target.apiKey } });
   }
 
-  /** @param eans written into the body as bare numbers */
+  /** Writes the EANs into the body as JSON numbers with all their digits. */
   register(tenantReference: string, eans: readonly string[]): Promise<RawAnswer> {
     const locations = eans.map((ean) => `{"ean":${ean}}`).join(',');
     return this.postUsers(
@@ -82,7 +81,6 @@ export class RawClient {
     });
   }
 
-  /** @param path below /api/v1/ssa */
   async request(method: string, path: string, init: Omit<RequestInit, 'method'> = {}): Promise<RawAnswer> {
     const response = await fetch(`${this.target.baseUrl}/api/v1/ssa${path}`, {
       ...init,

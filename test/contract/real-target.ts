@@ -1,7 +1,7 @@
 import type { RemoteTarget } from './raw-client.js';
 
 export interface RealTarget extends RemoteTarget {
-  /** Of a grid connection that may be registered: every run registers a user with it. */
+  /** An EAN for tests only: every run registers a new user with it. */
   readonly ean: string;
 }
 
@@ -13,7 +13,7 @@ const NAMES = [
   'SCS_CONTRACT_EAN',
 ] as const;
 
-/** The real service when its credentials are given, null when none is; some without the others are a mistake. */
+/** Returns the real service if all of NAMES are set, null if none is set. Throws if only some are set. */
 export const findRealTarget = (env: Readonly<Record<string, string | undefined>>): RealTarget | null => {
   const missing = NAMES.filter((name) => !env[name]);
   if (missing.length === NAMES.length) return null;

@@ -29,7 +29,7 @@ const startTarget = async (): Promise<RealTarget> => {
     apiKey: SCS_API_KEY,
     clientId: SCS_CLIENT_ID,
     clientSecret: SCS_CLIENT_SECRET,
-    // Above 2^53, and a number that a double cannot hold: 541448860000000013 would come back as …000.
+    // Above 2^53 and not representable as a double: 541448860000000013 would come back as …000.
     ean: '541448860000000013',
   };
 };
@@ -39,8 +39,8 @@ const targets: readonly { name: string; open: () => Promise<RealTarget> }[] = [
   ...(real === null ? [] : [{ name: real.name, open: () => Promise.resolve(real) }]),
 ];
 
-// The sections named are those of the interface document. The whole flow is walked once, because every user and session that is
-// made at the real service stays there.
+// The numbers in the titles are sections of the interface document. All tests share one user and one session, because the real
+// service keeps them for ever.
 describe.each(targets)('the remote interface of $name', ({ open }) => {
   const tenantReference = `contract-${randomUUID()}`;
   let ean: string;
@@ -62,7 +62,7 @@ describe.each(targets)('the remote interface of $name', ({ open }) => {
     };
     started = await client.start(gridLocations[0]?.id ?? '');
     const { sessionId } = JSON.parse(started.text) as { sessionId: string };
-    // No rule is given for choosing between the two shapes: a service may serve only one of them.
+    // The interface describes two paths for this read. The remote service may support only one of them.
     reads = [await client.read(sessionId), await client.readOfUser(userId, sessionId)].filter(
       ({ status }) => status === 200,
     );

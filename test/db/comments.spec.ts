@@ -17,13 +17,9 @@ describe('comments', () => {
 
   beforeAll(async () => {
     database = await createTestDatabase();
-    client = new pg.Client({ connectionString: database.url });
-    await client.connect();
+    client = await database.connect();
   });
-  afterAll(async () => {
-    await client.end();
-    await database.drop();
-  });
+  afterAll(() => database.drop());
 
   const unexplained = async () =>
     (await client.query<{ name: string }>(UNEXPLAINED)).rows.map((row) => row.name);

@@ -6,13 +6,12 @@ import { insertCustomer, insertRow, type Table } from './valid-rows.js';
 
 type Values = Readonly<Record<string, unknown>>;
 
-/** What every case may refer to: a user with a location, a session there, and an event on its way to an endpoint. */
+/** Ids of rows that exist before each case. */
 interface Ground {
   readonly user_id: string;
   readonly grid_location_id: string;
   readonly session_id: string;
   readonly delivery: { readonly endpoint_id: string; readonly position: string };
-  /** Of another event. */
   readonly another_position: string;
 }
 
@@ -20,10 +19,10 @@ interface Case {
   readonly constraint: string;
   readonly table: Table;
   readonly refuses: string;
-  /** Rows that stand there before. */
+  /** Rows that the test inserts into the table before `refused`. */
   readonly beside?: readonly ((ground: Ground) => Values)[];
   readonly refused: (ground: Ground) => Values;
-  /** The nearest row that is taken beside the same others. */
+  /** A row that the constraint accepts. It differs from `refused` as little as possible. */
   readonly taken: (ground: Ground) => Values;
 }
 
@@ -395,6 +394,13 @@ const CASES: readonly Case[] = [
     refused: () => ({ key_hash: Buffer.alloc(31) }),
     taken: () => ({ key_hash: Buffer.alloc(32) }),
   },
+  {
+    constraint: 'idempotency_keys_id_is_sha256',
+    table: 'idempotency_keys',
+    refuses: 'a key that is not hashed',
+    refused: () => ({ id: 'order-of-jansen' }),
+    taken: () => ({ id: 'A'.repeat(43) }),
+  },
   ...[
     ['an unknown scope', ['users:read', 'users:delete']],
     ['a null among scopes', ['users:read', null]],
@@ -413,6 +419,13 @@ const CASES: readonly Case[] = [
     refused: () => ({ ...token, [column]: null }),
     taken: () => token,
   })),
+  {
+    constraint: 'deployment_is_one_row',
+    table: 'deployment',
+    refuses: 'a second home',
+    refused: () => ({ is_only: false }),
+    taken: () => ({ is_only: true }),
+  },
   {
     constraint: 'broker_positions_read_to_is_a_place',
     table: 'broker_positions',
@@ -434,6 +447,13 @@ const CASES: readonly Case[] = [
     refused: () => ({ failing_since: later, last_error: 'cannot be reached', [column]: null }),
     taken: () => ({ failing_since: later, last_error: 'cannot be reached' }),
   })),
+  {
+    constraint: 'broker_positions_warnings_is_a_list',
+    table: 'broker_positions',
+    refuses: 'no list of warnings',
+    refused: () => ({ warnings: null }),
+    taken: () => ({ warnings: [] }),
+  },
   {
     constraint: 'webhook_endpoints_types_are_names',
     table: 'webhook_endpoints',
@@ -508,20 +528,16 @@ describe('constraints', () => {
 
   beforeAll(async () => {
     database = await createTestDatabase();
-    client = new pg.Client({ connectionString: database.url });
-    await client.connect();
+    client = await database.connect();
   });
-  afterAll(async () => {
-    await client.end();
-    await database.drop();
-  });
+  afterAll(() => database.drop());
 
   beforeEach(async () => {
     await client.query('BEGIN');
-    // Its rows come with the migration, one for each operation.
+    // Deletes the rows that the migration inserted, so that a case can insert its own.
     await client.query('DELETE FROM remote_operations');
     const { userId, gridLocationId } = await insertCustomer(client);
-    // Of a brand that no case uses.
+    // A session with a brand that no case uses, because a location has one open session per brand.
     const { id } = await insertRow<{ id: string }>(client, 'onboarding_sessions', {
       user_id: userId,
       grid_location_id: gridLocationId,

@@ -10,7 +10,7 @@ const POOL_SIZE = 2;
 const SLEEP = 'SELECT pg_sleep(20)::text';
 const QUICK = 'SELECT 1';
 
-// What pg and Prisma throw is written down nowhere, and Prisma's has four shapes; so each is made to happen.
+// pg and Prisma do not document the errors of an unavailable database, so these tests provoke them.
 describe('isDatabaseUnavailable', () => {
   let copy: TestDatabase;
   let admin: pg.Client;
@@ -18,13 +18,11 @@ describe('isDatabaseUnavailable', () => {
 
   beforeAll(async () => {
     copy = await createTestDatabase();
-    admin = new pg.Client({ connectionString: copy.url });
-    await admin.connect();
+    admin = await copy.connect();
   });
 
   afterAll(async () => {
     await Promise.all(opened.map((database) => database.onApplicationShutdown()));
-    await admin.end();
     await copy.drop();
   });
 
@@ -47,7 +45,7 @@ describe('isDatabaseUnavailable', () => {
     'a transaction of Prisma': () => database.prisma.$transaction((tx) => tx.$queryRawUnsafe(statement)),
   });
 
-  /** Tries each way, with `meanwhile` beside it, and answers those whose error was not recognised. */
+  /** Runs `meanwhile` during each attempt. Returns the attempts whose error isDatabaseUnavailable does not recognise. */
   async function unrecognised(
     attempts: Record<string, () => Promise<unknown>>,
     meanwhile?: () => Promise<void>,

@@ -9,7 +9,7 @@ import { insertCustomer, insertRow } from './valid-rows.js';
 const FIRST = '0001-01-01T00:00:00.000Z';
 const LAST = '9999-12-31T23:59:59.999Z';
 const GOOD = '2026-03-05T10:11:12.123Z';
-/** Before the year 1, after the year 9999, and no time at all. */
+/** Timestamps before the year 1 in UTC or after the year 9999, and infinity. */
 const OUTSIDE = [
   '0001-01-01 00:00:00+02',
   '0044-03-15 12:00:00+00 BC',
@@ -23,15 +23,11 @@ describe('the migration of times that do not exist', () => {
 
   beforeEach(async () => {
     database = await createTestDatabase('empty');
-    client = new pg.Client({ connectionString: database.url });
-    await client.connect();
+    client = await database.connect();
     const names = (await readdir(MIGRATIONS_FOLDER)).sort();
     await migrateTo(database.url, names.indexOf('20261121050000_instants'));
   });
-  afterEach(async () => {
-    await client.end();
-    await database.drop();
-  });
+  afterEach(() => database.drop());
 
   it('makes a user as old as our knowledge of it, and leaves the others', async () => {
     const ids = [];

@@ -1,51 +1,31 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { InvertersStore, type InverterPosition } from '../../src/onboarding/store/inverters.store.js';
+import type { InverterPosition } from '../../src/onboarding/api/sessions.dto.js';
+import { SessionViewsStore } from '../../src/onboarding/store/session-views.store.js';
+import { Cipher } from '../../src/platform/crypto/cipher.js';
 import { Database } from '../../src/platform/database/database.js';
 import { createTestDatabase, type TestDatabase } from '../setup/test-database.js';
 import { environmentFor } from '../setup/test-environment.js';
-import { insertCustomer, insertRow } from './valid-rows.js';
+import { insertCustomer, insertRow, type Table } from './valid-rows.js';
 
 let testDatabase: TestDatabase;
 let database: Database;
-let store: InvertersStore;
+let store: SessionViewsStore;
+let cipher: Cipher;
 
 beforeAll(async () => {
   testDatabase = await createTestDatabase();
-  database = new Database(environmentFor(testDatabase.url));
-  store = new InvertersStore(database);
+  database = testDatabase.open();
+  cipher = new Cipher(environmentFor(testDatabase.url));
+  store = new SessionViewsStore(database, cipher);
 });
-afterAll(async () => {
-  await database.onApplicationShutdown();
-  await testDatabase.drop();
-});
+afterAll(() => testDatabase.drop());
 
-interface Owner {
-  readonly userId: string;
-  readonly gridLocationId: string;
-}
+const insert = (table: Table, row: Parameters<typeof insertRow>[2]) => insertRow(database.pool, table, row);
+const customer = () => insertCustomer(database.pool);
+type Owner = Awaited<ReturnType<typeof insertCustomer>>;
 
-async function insert(
-  ...[table, row]: [Parameters<typeof insertRow>[1], Parameters<typeof insertRow>[2]]
-): Promise<void> {
-  const client = await database.pool.connect();
-  try {
-    await insertRow(client, table, row);
-  } finally {
-    client.release();
-  }
-}
-
-async function customer(): Promise<Owner> {
-  const client = await database.pool.connect();
-  try {
-    return await insertCustomer(client);
-  } finally {
-    client.release();
-  }
-}
-
-/** A session of the owner that listed the inverter at this time, and misses it if it says so. */
+/** Inserts a session of the owner, and an inverter of this session. The inverter is missing if `missingSince` is given. */
 async function listed(inverterId: string, owner: Owner, at: string, missingSince: string | null = null) {
   const id = randomUUID();
   await insert('onboarding_sessions', {
@@ -78,7 +58,7 @@ describe('inverters', () => {
     expect(await sessionsOf({ userId: alice.userId })).toEqual([hers]);
     expect(await sessionsOf({ userId: bob.userId })).toEqual([his]);
     expect(await sessionsOf({})).toEqual([his, hers]);
-    expect(await store.getInverter(inverter)).toMatchObject({ sessionId: his, ...bob });
+    expect(await store.findInverter(inverter)).toMatchObject({ sessionId: his, ...bob });
   });
 
   it('are listed for each grid location of a user that has them', async () => {
@@ -118,13 +98,16 @@ describe('inverters', () => {
     );
     await database.query('ANALYZE inverters, onboarding_sessions');
     const plans: string[] = [];
-    const explaining = new InvertersStore({
-      query: async (text: string, values: readonly unknown[]) => {
-        const rows = await database.query<{ 'QUERY PLAN': string }>(`EXPLAIN ${text}`, values);
-        plans.push(rows.map((row) => row['QUERY PLAN']).join('\n'));
-        return [];
-      },
-    } as unknown as Database);
+    const explaining = new SessionViewsStore(
+      {
+        query: async (text: string, values: readonly unknown[]) => {
+          const rows = await database.query<{ 'QUERY PLAN': string }>(`EXPLAIN ${text}`, values);
+          plans.push(rows.map((row) => row['QUERY PLAN']).join('\n'));
+          return [];
+        },
+      } as unknown as Database,
+      cipher,
+    );
     await explaining.listInverters({}, undefined, 51);
     await explaining.listInverters(
       {},
@@ -160,16 +143,19 @@ describe('inverters', () => {
     );
     await database.query('ANALYZE users, grid_locations, onboarding_sessions, inverters');
     let touched = 0;
-    const counting = new InvertersStore({
-      query: async (text: string, values: readonly unknown[]) => {
-        const explained = await database.query<{ 'QUERY PLAN': [{ Plan: PlanNode }] }>(
-          `EXPLAIN (ANALYZE, FORMAT JSON) ${text}`,
-          values,
-        );
-        touched = touchedBy(explained[0]!['QUERY PLAN'][0].Plan);
-        return [];
-      },
-    } as unknown as Database);
+    const counting = new SessionViewsStore(
+      {
+        query: async (text: string, values: readonly unknown[]) => {
+          const explained = await database.query<{ 'QUERY PLAN': [{ Plan: PlanNode }] }>(
+            `EXPLAIN (ANALYZE, FORMAT JSON) ${text}`,
+            values,
+          );
+          touched = touchedBy(explained[0]!['QUERY PLAN'][0].Plan);
+          return [];
+        },
+      } as unknown as Database,
+      cipher,
+    );
     await counting.listInverters({}, undefined, 201);
     expect(touched).toBeLessThan(50 * CUSTOMERS);
   });
@@ -183,7 +169,7 @@ interface PlanNode {
   readonly Plans?: readonly PlanNode[];
 }
 
-/** How many rows the steps of a plan have returned or dropped. */
+/** Returns how many rows all nodes of a plan returned or filtered out. */
 function touchedBy(plan: PlanNode): number {
   const dropped = (plan['Rows Removed by Filter'] ?? 0) + (plan['Rows Removed by Join Filter'] ?? 0);
   const inner = (plan.Plans ?? []).reduce((sum, step) => sum + touchedBy(step), 0);

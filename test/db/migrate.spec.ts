@@ -1,8 +1,7 @@
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { readdir } from 'node:fs/promises';
 import pg from 'pg';
-import { migrate, MIGRATIONS_FOLDER } from '../../src/platform/database/migrate.js';
-import { applyMigrations, readMigrations } from '../../src/platform/database/schema-engine.js';
+import { applyMissing, migrate, MIGRATIONS_FOLDER } from '../../src/platform/database/migrate.js';
 import { createTestDatabase, type TestDatabase } from '../setup/test-database.js';
 import { waitFor } from '../setup/wait-for.js';
 
@@ -13,14 +12,10 @@ describe('migrate', () => {
 
   beforeEach(async () => {
     database = await createTestDatabase('empty');
-    client = new pg.Client({ connectionString: database.url });
-    await client.connect();
+    client = await database.connect();
     names = (await readdir(MIGRATIONS_FOLDER)).filter((name) => !name.endsWith('.toml')).sort();
   });
-  afterEach(async () => {
-    await client.end();
-    await database.drop();
-  });
+  afterEach(() => database.drop());
 
   it('applies every migration, ours and those of the job queue, and then nothing more', async () => {
     expect(await migrate(database.url)).toEqual(names);
@@ -32,10 +27,8 @@ describe('migrate', () => {
   });
 
   it('applies what is missing in the order of the names', async () => {
-    const all = await readMigrations(MIGRATIONS_FOLDER);
     const pool = new pg.Pool({ connectionString: database.url });
-    const older = { ...all, migrationDirectories: all.migrationDirectories.slice(0, -2) };
-    await applyMigrations(pool, older);
+    await applyMissing(pool, names.slice(0, -2));
     await pool.end();
     expect(await migrate(database.url)).toEqual(names.slice(-2));
   });
@@ -50,16 +43,70 @@ describe('migrate', () => {
     );
   });
 
+  it('waits for a migration by Prisma, and does not block its CREATE INDEX CONCURRENTLY', async () => {
+    await client.query('CREATE SCHEMA other CREATE TABLE other.entries (id int)');
+    await client.query('SELECT pg_advisory_lock(72707369)');
+    const migrated = migrate(database.url);
+    await waitFor('an attempt to lock', async () => {
+      const { rows } = await client.query(`SELECT 1 FROM pg_stat_activity
+        WHERE datname = current_database() AND application_name LIKE '% migrate' AND query LIKE '%advisory%'`);
+      return rows.length === 1;
+    });
+    await client.query(`SET statement_timeout = '5s'`);
+    await client.query('CREATE INDEX CONCURRENTLY ON other.entries (id)');
+    const { rows } = await client.query(`SELECT to_regclass('_prisma_migrations') AS records`);
+    expect(rows).toEqual([{ records: null }]);
+    await client.query('SELECT pg_advisory_unlock(72707369)');
+    expect(await migrated).toEqual(names);
+  });
+
+  it('refuses to go on after a failure of a migration that also succeeded', async () => {
+    await migrate(database.url);
+    await client.query(
+      `INSERT INTO _prisma_migrations (id, checksum, migration_name, started_at) VALUES ('failed', '', $1, 'epoch')`,
+      [names[0]],
+    );
+    // Rewrites the other rows, so that a query returns the failed one first.
+    await client.query('UPDATE _prisma_migrations SET logs = NULL WHERE finished_at IS NOT NULL');
+    await expect(migrate(database.url)).rejects.toThrow(`${names[0]} failed before`);
+  });
+
+  it('records a migration that fails, names it with its error, and is refused from then on', async () => {
+    const failing = '20261122010000_webhook_subjects';
+    const pool = new pg.Pool({ connectionString: database.url });
+    await applyMissing(pool, names.slice(0, names.indexOf(failing)));
+    await pool.end();
+    await client.query('CREATE TABLE webhook_subjects ()');
+    await expect(migrate(database.url)).rejects.toThrow(
+      `the migration ${failing} failed: error: relation "webhook_subjects" already exists`,
+    );
+    await expect(migrate(database.url)).rejects.toThrow(`${failing} failed before`);
+  });
+
+  it('refuses a database with tables of another program', async () => {
+    await client.query('CREATE TABLE invoices ()');
+    await expect(migrate(database.url)).rejects.toThrow('an empty database is needed');
+  });
+
   it('refuses a server that is too old, and changes nothing there', async () => {
-    await client.query(`
-      CREATE SCHEMA older;
-      CREATE FUNCTION older.current_setting(name text) RETURNS text LANGUAGE sql
-        RETURN CASE name WHEN 'server_version_num' THEN '140011' ELSE '14.11' END;`);
-    const { rows } = await client.query<{ name: string }>('SELECT quote_ident(current_database()) AS name');
-    await client.query(`ALTER DATABASE ${rows[0]?.name} SET search_path = older, pg_catalog, public`);
+    const query = pg.Client.prototype.query;
+    const older = jest.spyOn(pg.Client.prototype, 'query').mockImplementation(function (
+      this: pg.Client,
+      ...args: unknown[]
+    ) {
+      const [text, ...others] = args;
+      const asked =
+        typeof text === 'string'
+          ? text
+              .replace(`current_setting('server_version_num')`, `'140011'`)
+              .replace(`current_setting('server_version')`, `'14.11'`)
+          : text;
+      return Reflect.apply(query, this, [asked, ...others]) as ReturnType<typeof query>;
+    });
     await expect(migrate(database.url)).rejects.toThrow(
       'DATABASE_URL is a PostgreSQL 14.11; 15 or newer is needed',
     );
+    older.mockRestore();
     const { rows: made } = await client.query(`SELECT 1 FROM pg_tables WHERE schemaname = 'public'`);
     expect(made).toEqual([]);
   });

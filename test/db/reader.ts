@@ -7,7 +7,7 @@ export interface Reader {
   close(): Promise<void>;
 }
 
-/** Connects as an administrator does: with a login of its own that docs/sql.md made a member of the reader role. */
+/** Creates a login that is a member of the reader role, as docs/sql.md describes, and connects with it. */
 export async function connectAsReader(url: string, role = 'pv_onboarding_reader'): Promise<Reader> {
   const name = `pv_test_reader_${randomBytes(6).toString('hex')}`;
   const owner = new pg.Client({ connectionString: url });

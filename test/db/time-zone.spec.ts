@@ -1,8 +1,8 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
-import pg from 'pg';
 import { UsersStore } from '../../src/users/user/users.store.js';
 import { createTestDatabase, withDatabase, type TestDatabase } from '../setup/test-database.js';
+import { withClient } from '../setup/with-client.js';
 import { insertRow } from './valid-rows.js';
 
 const TIMES = [
@@ -15,21 +15,16 @@ const TIMES = [
 let database: TestDatabase;
 afterEach(() => database.drop());
 
-/** A database with this time zone and a user of each time. */
 async function openIn(zone: string): Promise<string[]> {
   database = await createTestDatabase();
-  const client = new pg.Client({ connectionString: database.url });
-  await client.connect();
-  try {
+  return withClient(database.url, async (client) => {
     const name = new URL(database.url).pathname.slice(1);
     await client.query(`ALTER DATABASE ${client.escapeIdentifier(name)} SET timezone = '${zone}'`);
     const ids = TIMES.map(() => randomUUID());
     for (const [index, time] of TIMES.entries())
       await insertRow(client, 'users', { id: ids[index], created_at: time, registered_at: time });
     return ids;
-  } finally {
-    await client.end();
-  }
+  });
 }
 
 describe('the time zone of the database', () => {
@@ -39,8 +34,8 @@ describe('the time zone of the database', () => {
       const ids = await openIn(zone);
       await withDatabase(database.url, async (service) => {
         const users = new UsersStore(service);
-        const read = await Promise.all(ids.map((id) => users.getUser(id)));
-        expect(read.map(({ createdAt }) => createdAt.toISOString())).toEqual(TIMES);
+        const read = await Promise.all(ids.map((id) => users.findUser(id)));
+        expect(read.map((user) => user?.createdAt.toISOString())).toEqual(TIMES);
         const rows = await service.query<{ at: Date }>('SELECT created_at AS at FROM users ORDER BY at');
         expect(rows.map(({ at }) => at.toISOString())).toEqual(TIMES);
 

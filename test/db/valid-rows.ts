@@ -1,9 +1,9 @@
-import { randomUUID } from 'node:crypto';
+import { hash, randomUUID } from 'node:crypto';
 import type pg from 'pg';
 
 type Values = Readonly<Record<string, unknown>>;
 
-/** The least that each table takes; what refers to another row has to be given. */
+/** The minimal valid row of each table. The caller adds the foreign keys. */
 const VALID = {
   users: () => ({
     id: randomUUID(),
@@ -70,6 +70,7 @@ const VALID = {
     created_by: 'cli',
   }),
   webhook_deliveries: () => ({ subject: randomUUID() }),
+  webhook_subjects: () => ({ subject: randomUUID() }),
   broker_positions: () => ({ name: randomUUID() }),
   api_keys: () => ({
     name: 'app',
@@ -77,7 +78,13 @@ const VALID = {
     key_hash: Buffer.from(randomUUID().replaceAll('-', '').repeat(2), 'hex'),
     created_by: 'cli',
   }),
+  idempotency_keys: () => ({
+    id: hash('sha256', randomUUID(), 'base64url'),
+    response_ciphertext: Buffer.alloc(8),
+  }),
   remote_tokens: () => ({ name: randomUUID() }),
+  deployment: () => ({ home: 'here' }),
+  restores: () => ({ last_sequence: 0, first_sequence: 1 }),
   remote_operations: () => ({ operation: 'read_session' }),
   remote_drift: () => ({ operation: 'read_session', kind: 'new_field', field: 'phase', found: 'string' }),
   audit_log: () => ({ actor: 'cli', action: 'api_key.created', details: {} }),
@@ -87,9 +94,8 @@ export type Table = keyof typeof VALID;
 
 const randomEan = () => `8716874${String(Math.floor(Math.random() * 1e11)).padStart(11, '0')}`;
 
-/** Inserts a row that the table takes but for what `values` changes about it, and answers it as it stands there. */
 export async function insertRow<Row extends Values = Values>(
-  client: pg.ClientBase,
+  client: pg.ClientBase | pg.Pool,
   table: Table,
   values: Values = {},
 ): Promise<Row> {
@@ -103,9 +109,8 @@ export async function insertRow<Row extends Values = Values>(
   return rows[0]!;
 }
 
-/** A user with one grid location. */
 export async function insertCustomer(
-  client: pg.ClientBase,
+  client: pg.ClientBase | pg.Pool,
   tenantReference: string = randomUUID(),
   ean: string = randomEan(),
 ): Promise<{ userId: string; gridLocationId: string }> {

@@ -1,15 +1,13 @@
-import { readFile } from 'node:fs/promises';
 import { describe, expect, it } from '@jest/globals';
 import { EVENT_NAMES } from '../../src/events/catalogue.rules.js';
-
-const read = (path: string) => readFile(new URL(`../../${path}`, import.meta.url), 'utf8');
+import { readPage as read } from './readme.js';
 
 describe('docs/handlers.md', () => {
   it('quotes the example that is compiled with the code', async () => {
     const quoted = /<!-- test\/docs\/handlers\.example\.ts -->\s+```ts\n(.*?)```/s.exec(
       await read('docs/handlers.md'),
     )?.[1];
-    // A supplier's file stands in src, the example beside its test.
+    // On the page, the example is a file in src, so its imports begin with `./`.
     const example = (await read('test/docs/handlers.example.ts')).replaceAll('../../src/', './');
     expect(quoted).toBe(example);
   });

@@ -1,8 +1,5 @@
-import { readFile } from 'node:fs/promises';
 import { beforeAll, describe, expect, it } from '@jest/globals';
-
-const root = new URL('../../', import.meta.url);
-const read = (path: string) => readFile(new URL(path, root), 'utf8');
+import { readPage as read } from './readme.js';
 
 describe('docs/guarantees.md', () => {
   let rows: { readonly id: string; readonly cells: readonly string[] }[];

@@ -1,5 +1,5 @@
 import { Injectable, Module } from '@nestjs/common';
-import type { DomainEvent } from '../../src/events/domain-event.js';
+import type { DomainEvent } from '../../src/events/catalogue.rules.js';
 import { OnEvent } from '../../src/events/handlers/on-event.js';
 import { Database } from '../../src/platform/database/database.js';
 

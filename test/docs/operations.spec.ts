@@ -1,17 +1,5 @@
-import { readFile } from 'node:fs/promises';
 import { beforeAll, describe, expect, it } from '@jest/globals';
-
-const root = new URL('../../', import.meta.url);
-const read = (path: string) => readFile(new URL(path, root), 'utf8');
-
-/** As GitHub makes them. */
-const anchorsOf = (markdown: string) =>
-  [...markdown.matchAll(/^#+ (.+)$/gm)].map(([, heading = '']) =>
-    heading
-      .toLowerCase()
-      .replace(/[^a-z0-9 -]/g, '')
-      .replaceAll(' ', '-'),
-  );
+import { anchorsOf, readPage as read } from './readme.js';
 
 interface OpenApi {
   readonly paths: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
@@ -21,7 +9,7 @@ interface OpenApi {
 interface Schema {
   readonly $ref?: string;
   readonly allOf?: readonly Schema[];
-  /** An object or null. */
+  /** Set if an object may be null: the schema of the object, and the schema of null. */
   readonly anyOf?: readonly Schema[];
   readonly properties?: Readonly<Record<string, Schema>>;
 }
@@ -67,7 +55,9 @@ describe('docs/operations.md', () => {
       names.reduce<Schema | undefined>((at, name) => at && resolve(at).properties?.[name], {
         $ref: '#/components/schemas/StatusView',
       });
-    const named = [...text.matchAll(/`((?:remote|token|poller|outbox|registrations)(?:\.[a-zA-Z]+)+)`/g)]
+    const named = [
+      ...text.matchAll(/`((?:remote|token|poller|outbox|registrations|starts)(?:\.[a-zA-Z]+)+)`/g),
+    ]
       .map(([, path = '']) => path)
       .filter((path) => !path.endsWith('.md'));
     expect(named.length).toBeGreaterThan(5);

@@ -1,6 +1,7 @@
 import { readdir } from 'node:fs/promises';
 import { beforeAll, describe, expect, it } from '@jest/globals';
-import { RULES, SESSION_STATES, transitionsOfMachine } from '../../src/onboarding/rules/machine.rules.js';
+import { SESSION_STATES } from '../../src/events/event-schemas.rules.js';
+import { RULES, type SessionState } from '../../src/onboarding/rules/machine.rules.js';
 import { Environment } from '../../src/platform/env/environment.js';
 import {
   ConfigurationError,
@@ -9,22 +10,13 @@ import {
   readEnvironment,
 } from '../../src/platform/env/read-environment.js';
 import { tourOf } from '../../src/platform/local/tour.js';
-import { blockOf, readPage as read, ROOT, rowsOf } from './readme.js';
+import { anchorsOf, blockOf, readPage as read, ROOT, rowsOf } from './readme.js';
 
 const wordsOf = (cell = '') => [...cell.matchAll(/`([^`]+)`/g)].map(([, word = '']) => word);
 const scriptsOf = async () =>
   Object.keys((JSON.parse(await read('package.json')) as { scripts: Record<string, string> }).scripts);
 
-/** Returns the anchors of the headings, as GitHub builds them. */
-const anchorsOf = (markdown: string) =>
-  [...markdown.matchAll(/^#+ (.+)$/gm)].map(([, heading = '']) =>
-    heading
-      .toLowerCase()
-      .replace(/[^\w -]/g, '')
-      .replaceAll(' ', '-'),
-  );
-
-const TOP = ['README.md', 'CONTRIBUTING.md', 'SECURITY.md', 'CHANGELOG.md'];
+const TOP = ['README.md', 'CONTRIBUTING.md', 'SECURITY.md', 'CHANGELOG.md', 'clients/typescript/README.md'];
 let readme: string;
 let docs: string[];
 let pages: ReadonlyMap<string, string>;
@@ -71,11 +63,15 @@ describe('README.md', () => {
   it('explains every command of package.json, and names no other', async () => {
     const scripts = await scriptsOf();
     const commandOf = (text: string) => /npm (?:run )?([a-z][\w:]*)/.exec(text)?.[1];
-    const explained = rowsOf(readme, 'commands').map(([command = '']) => commandOf(command));
+    const explained = rowsOf(pageAt('docs/commands.md'), 'commands').map(([command = '']) =>
+      commandOf(command),
+    );
     expect(explained.sort()).toEqual([...scripts].sort());
     const named = [...allText().matchAll(/npm (?:run )?([a-z][\w:]*)/g)].map(([, command = '']) => command);
-    // `ci` and `install` are npm's own; in prose, npm is also named without a command behind it.
-    const unknown = named.filter((command) => ![...scripts, 'ci', 'install', 'commands'].includes(command));
+    // `ci`, `install` and `pack` are npm's own commands. The pages also contain the words "npm commands".
+    const unknown = named.filter(
+      (command) => ![...scripts, 'ci', 'install', 'pack', 'commands'].includes(command),
+    );
     expect(unknown).toEqual([]);
   });
 
@@ -200,3 +196,11 @@ describe('what docs/states.md says of states', () => {
 });
 
 const textsOf = (value: string | number | undefined) => (value === undefined ? [] : [String(value)]);
+
+/** Returns every transition from a state other than `online` to `lost` or to a state of RULES. */
+function transitionsOfMachine(): (readonly [SessionState, SessionState])[] {
+  const reachable = [...new Set([...RULES.map(({ state }) => state), 'lost' as const])];
+  return SESSION_STATES.filter((from) => from !== 'online').flatMap((from) =>
+    reachable.filter((to) => to !== from).map((to) => [from, to] as const),
+  );
+}

@@ -5,6 +5,15 @@ export const ROOT = new URL('../../', import.meta.url);
 /** Returns the text of a page by its path in the repository, such as `docs/tour.md`. */
 export const readPage = (path: string): Promise<string> => readFile(new URL(path, ROOT), 'utf8');
 
+/** Returns the anchors of the headings, as GitHub builds them. */
+export const anchorsOf = (markdown: string) =>
+  [...markdown.matchAll(/^#+ (.+)$/gm)].map(([, heading = '']) =>
+    heading
+      .toLowerCase()
+      .replace(/[^\w -]/g, '')
+      .replaceAll(' ', '-'),
+  );
+
 /** Returns the text of the code block under `<!-- name -->`. Throws if there is none. */
 export function blockOf(page: string, name: string): string {
   const block = new RegExp(`<!-- ${name} -->\\n+\`\`\`[a-z]+\\n(.*?)\\n\`\`\``, 's').exec(page)?.[1];
@@ -25,7 +34,7 @@ export function rowsOf(page: string, name: string): string[][] {
   );
 }
 
-/** Returns the text with everything replaced that differs from run to run. */
+/** Replaces everything that differs between runs by a placeholder. */
 export const masked = (text: string): string =>
   text
     .replace(/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/g, '<id>')

@@ -1,14 +1,14 @@
 import { Injectable } from '@nestjs/common';
-import { authorisedCall } from '../../src/auth/authorised-call.js';
-import type { BearerTokens, Grant } from '../../src/auth/bearer-tokens.js';
+import { authorisedCall } from '../../src/auth/authorised-remote.service.js';
+import { UserTokenStrategy, type BearerTokens, type Grant } from '../../src/auth/bearer-tokens.js';
 import { TenantTokens } from '../../src/auth/tenant-tokens.service.js';
-import { readTokenResponse } from '../../src/auth/token.client.js';
-import { UserTokenStrategy } from '../../src/auth/user-token.strategy.js';
+import { readTokenResponse } from '../../src/auth/token-request.service.js';
 import type { NotSent } from '../../src/remote/outcome.rules.js';
+import { readObject } from '../../src/remote/wire/read-field.js';
 import { outcomeOf } from '../../src/remote/wire/read-response.js';
 import { Remote } from '../../src/remote/remote.service.js';
 
-/** Assumes that POST /api/v1/ssa/users/{userId}/token, with the tenant token, returns a user's token in the form of section 2.2. */
+/** Assumes that POST /api/v1/ssa/users/{userId}/token, sent with the tenant token, returns a user token in the format of /oauth/token. */
 @Injectable()
 export class ExchangedUserTokens extends UserTokenStrategy {
   private readonly users = new Map<string, UserToken>();
@@ -67,7 +67,7 @@ class UserToken implements BearerTokens {
       method: 'POST',
       path,
     });
-    const outcome = outcomeOf(sent, (answer) => readTokenResponse(answer, new Date()));
+    const outcome = outcomeOf(sent, ({ body }) => readTokenResponse(readObject(body), new Date()));
     if (outcome.kind !== 'done') {
       this.renewAt = performance.now() + 5_000;
       return outcome.kind === 'not_sent'

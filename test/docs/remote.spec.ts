@@ -1,17 +1,13 @@
-import { readFile } from 'node:fs/promises';
-import { afterEach, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { AuthorisedRemote } from '../../src/auth/authorised-remote.service.js';
 import type { Grant } from '../../src/auth/bearer-tokens.js';
 import type { TenantTokens } from '../../src/auth/tenant-tokens.service.js';
 import { readSession, reply, startRawServer, startRemote } from '../e2e/remote/fixture.js';
 import { ExchangedUserTokens } from './remote.example.js';
+import { closeAfterEach } from '../setup/close-after-each.js';
+import { readPage as read } from './readme.js';
 
-const read = (path: string) => readFile(new URL(`../../${path}`, import.meta.url), 'utf8');
-const closing: (() => Promise<void>)[] = [];
-
-afterEach(async () => {
-  for (const close of closing.splice(0).reverse()) await close();
-});
+const closing = closeAfterEach();
 
 describe('docs/remote.md', () => {
   it('quotes the example that is compiled with the code', async () => {
@@ -49,7 +45,7 @@ describe('docs/remote.md', () => {
     await authorised.send(readSession, 'user', 'bert');
     expect(issued).toBe(2);
     refused.add('Bearer anna-1');
-    expect(await authorised.send(readSession, 'user', 'anna')).toMatchObject({ answer: { status: 200 } });
+    expect(await authorised.send(readSession, 'user', 'anna')).toMatchObject({ response: { status: 200 } });
 
     const sent = server.requests.map(
       ({ path, headers }) => `${path.split('/').at(-1)?.slice(0, 5)} ${headers.authorization}`,

@@ -1,20 +1,12 @@
 import { access, readFile } from 'node:fs/promises';
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { Environment } from '../../src/platform/env/environment.js';
-import { ANSWER_HEADERS } from '../../src/platform/http/answer-headers.js';
+import { ANSWER_HEADERS } from '../../src/platform/http/connection-refusals.js';
 import { HeldRequests } from '../../src/platform/http/held-requests.js';
 import { HTTP_LIMITS } from '../../src/platform/http/http-limits.js';
+import { anchorsOf } from './readme.js';
 
 const FILE = new URL('../../docs/security.md', import.meta.url);
-
-/** As GitHub makes them. */
-const anchorsOf = (markdown: string) =>
-  [...markdown.matchAll(/^#+ (.+)$/gm)].map(([, heading = '']) =>
-    heading
-      .toLowerCase()
-      .replace(/[^\w -]/g, '')
-      .replaceAll(' ', '-'),
-  );
 
 describe('docs/security.md', () => {
   let text: string;

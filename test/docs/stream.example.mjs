@@ -1,8 +1,8 @@
-import { readFile, writeFile } from 'node:fs/promises';
+import { readFile, rename, writeFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 const { API, KEY, PLACE = 'last-event-id' } = process.env;
-/** The service sends something every 15 seconds; a connection silent for this long is dead. */
+/** The service sends something every 15 seconds, so a connection silent for SILENCE_MS is dead. */
 const SILENCE_MS = 45_000;
 
 class RefusedError extends Error {}
@@ -30,7 +30,7 @@ async function follow() {
     });
     if (response.status !== 200) {
       const { code, detail } = await response.json();
-      // 4xx: the key or the position is wrong, so retrying will not help. 429 and 503 are temporary.
+      // Below 429, the key or the position is wrong, and a retry would fail again. 429 and 503 are temporary.
       const ErrorClass = response.status < 429 ? RefusedError : Error;
       throw new ErrorClass(`${code}: ${detail}`);
     }
@@ -54,8 +54,10 @@ async function take(block) {
   if (fields.data !== undefined) await apply(JSON.parse(fields.data));
   if (fields.id === undefined) return;
   last = fields.id;
-  // After the event was applied: a reader that stops in between gets it again and recognises its id.
-  await writeFile(PLACE, last);
+  // Saved after the event is applied. A reader that stops in between gets the event again and recognises its id.
+  // Written to another file and renamed, because a process killed during a write leaves an empty file.
+  await writeFile(`${PLACE}.new`, last);
+  await rename(`${PLACE}.new`, PLACE);
 }
 
 async function apply(event) {

@@ -5,11 +5,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { appendEvents } from '../../src/events/outbox.js';
 import { OpenStreams } from '../../src/events/stream/open-streams.service.js';
 import { Database } from '../../src/platform/database/database.js';
 import { HTTP_LIMITS } from '../../src/platform/http/http-limits.js';
-import { sessionEvent } from '../db/events-fixture.js';
+import { appendOnline } from '../db/events/fixture.js';
 import { startTestApp, type TestApp } from '../setup/test-app.js';
 import { waitFor } from '../setup/wait-for.js';
 
@@ -32,12 +31,10 @@ describe('docs/stream.md', () => {
 
   const append = async (): Promise<string> => {
     const subject = randomUUID();
-    const event = sessionEvent('session.online', subject);
-    await service.app.get(Database).transaction((tx) => appendEvents(tx, [event]));
+    await appendOnline(service.app.get(Database), subject, 'test');
     return subject;
   };
 
-  /** The example as a process of its own, until it is stopped. */
   function run(key = service.adminKey) {
     const child = spawn(process.execPath, [EXAMPLE], {
       env: { API: `${service.url}/api/v1`, KEY: key, PLACE: join(folder, 'place') },
@@ -59,6 +56,18 @@ describe('docs/stream.md', () => {
   const hasStreams = (count: number) =>
     waitFor(`${count} open streams`, () => service.app.get(OpenStreams).count === count);
 
+  const place = () => readFile(join(folder, 'place'), 'utf8').catch(() => '');
+
+  /** Resolves when the example has printed the event and written its position. */
+  const isApplied = (example: { output: () => string }, subject: string) =>
+    waitFor(`the event about ${subject}`, async () => {
+      const line = example
+        .output()
+        .split('\n')
+        .find((printed) => printed.endsWith(subject));
+      return line !== undefined && line.split(' ')[0] === (await place());
+    });
+
   it('quotes the example that is run here', async () => {
     const quoted = /<!-- test\/docs\/stream\.example\.mjs -->\s+```js\n(.*?)```/s.exec(text)?.[1];
     expect(quoted).toBe(await readFile(EXAMPLE, 'utf8'));
@@ -74,19 +83,19 @@ describe('docs/stream.md', () => {
     const subjects: string[] = [];
     const first = run();
     await hasStreams(1);
-    await waitFor('its place to be kept', () => readFile(join(folder, 'place'), 'utf8').catch(() => false));
+    await waitFor('its position to be written', place);
     subjects.push(await append());
-    await waitFor('an event', () => first.output().includes(subjects[0]!));
+    await isApplied(first, subjects[0]!);
     await first.stop();
     await hasStreams(0);
     subjects.push(await append());
 
     const second = run();
-    await waitFor('what was missed', () => second.output().includes(subjects[1]!));
+    await isApplied(second, subjects[1]!);
     service.app.getHttpServer().closeAllConnections();
     await hasStreams(0);
     subjects.push(await append());
-    await waitFor('what was missed', () => second.output().includes(subjects[2]!));
+    await isApplied(second, subjects[2]!);
     await second.stop();
     expect(second.output()).not.toContain(subjects[0]);
     expect(second.output().match(/pv\.session\.online\.v1/g)).toHaveLength(2);

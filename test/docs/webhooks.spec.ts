@@ -8,8 +8,8 @@ import { Environment } from '../../src/platform/env/environment.js';
 import { TestClient } from '../setup/client.js';
 import { startTestApp, type TestApp } from '../setup/test-app.js';
 import { waitFor } from '../setup/wait-for.js';
-import { startWebhookReceiver } from '../setup/webhook-receiver.js';
-import { blockOf } from './readme.js';
+import { startWebhookReceiver } from '../setup/receivers/webhook-receiver.js';
+import { anchorsOf, blockOf } from './readme.js';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const SECRET = `whsec_${Buffer.alloc(32, 'secret of the docs').toString('base64')}`;
@@ -105,13 +105,6 @@ describe('docs/webhooks.md', () => {
   });
 
   it('leads only to what is there', async () => {
-    const anchorsOf = (markdown: string) =>
-      [...markdown.matchAll(/^#+ (.+)$/gm)].map(([, heading = '']) =>
-        heading
-          .toLowerCase()
-          .replace(/[^\w -]/g, '')
-          .replaceAll(' ', '-'),
-      );
     const links = [...text.matchAll(/\]\((?!https:)([^)]+)\)/g)].map(([, link = '']) => link);
     expect(links.length).toBeGreaterThan(5);
     for (const link of links) {

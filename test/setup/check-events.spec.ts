@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
 import pg from 'pg';
 import type { SequencedEvent } from '../../src/events/feed/events.store.js';
-import { sessionEvent } from '../db/events-fixture.js';
+import { sessionEvent } from '../db/events/fixture.js';
 import { faultsOf } from './check-events.js';
 import { createTestDatabase } from './test-database.js';
 
@@ -46,5 +46,16 @@ describe('a test database', () => {
     await client.end();
     await expect(database.drop()).rejects.toThrow('user.registered: /data must have required property');
     await expect(database.drop()).resolves.toBeUndefined();
+  });
+
+  it('is not dropped in silence with an event that is no CloudEvent', async () => {
+    const database = await createTestDatabase();
+    const client = new pg.Client({ connectionString: database.url });
+    await client.connect();
+    await client.query(
+      `INSERT INTO domain_events (id, name, subject, data) VALUES (gen_random_uuid(), 'user.erased', '', '{"userId": "u"}')`,
+    );
+    await client.end();
+    await expect(database.drop()).rejects.toThrow('user.erased is no CloudEvent');
   });
 });

@@ -1,51 +1,29 @@
 import { randomInt, randomUUID } from 'node:crypto';
+import type { SessionView } from '../../src/onboarding/api/sessions.view.js';
+import type { UserView } from '../../src/users/user/user.view.js';
 import type { TestApp } from './test-app.js';
 
-export interface UserAnswer {
-  readonly id: string;
-  readonly tenantReference: string;
-  readonly gridLocations: readonly { readonly id: string; readonly ean: string }[];
-}
+/** The type of a value after JSON.stringify and JSON.parse. */
+type OnTheWire<T> = T extends Date ? string : T extends object ? { [K in keyof T]: OnTheWire<T[K]> } : T;
 
-export interface SessionAnswer {
-  readonly id: string;
-  readonly userId: string;
-  readonly gridLocationId: string;
-  readonly tenantReference: string;
-  readonly brand: string | null;
-  readonly metadata: Readonly<Record<string, unknown>>;
-  readonly state: string;
-  readonly basis: string;
-  readonly finished: boolean;
-  readonly active: boolean;
-  readonly expired: boolean | null;
-  readonly startUrl: string | null;
-  readonly inverters: readonly {
-    readonly id: string;
-    readonly firstSeenAt: string;
-    readonly lastSeenAt: string;
-    readonly missingSince: string | null;
-  }[];
-  readonly checkedAt: string;
-  readonly nextCheckAt: string | null;
-  readonly closedAt: string | null;
-  readonly updatedAt: string;
-}
+export type UserAnswer = OnTheWire<UserView>;
+export type SessionAnswer = OnTheWire<SessionView>;
 
 export interface EventAnswer {
   readonly id: string;
   readonly type: string;
   readonly subject: string;
+  readonly sequence: string;
   readonly data: Readonly<Record<string, unknown>>;
 }
 
-export interface Answer<T> {
+export interface Answer<T = Readonly<Record<string, unknown>>> {
   readonly status: number;
   readonly headers: Headers;
+  readonly text: string;
   readonly body: T;
 }
 
-/** An app of the tenant, as far as a test needs one. */
 export class TestClient {
   constructor(
     readonly url: string,
@@ -56,28 +34,32 @@ export class TestClient {
     return new TestClient(service.url, service.adminKey);
   }
 
+  /** Sends a request. A string `body` is sent unchanged, any other `body` as JSON. */
   async call<T = Readonly<Record<string, unknown>>>(
     method: string,
     path: string,
     body?: unknown,
+    headers: Readonly<Record<string, string>> = {},
   ): Promise<Answer<T>> {
     const response = await fetch(`${this.url}/api/v1${path}`, {
       method,
       headers: {
         authorization: `Bearer ${this.key}`,
         ...(body !== undefined && { 'content-type': 'application/json' }),
+        ...headers,
       },
-      ...(body !== undefined && { body: JSON.stringify(body) }),
+      ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
     });
     const text = await response.text();
     return {
       status: response.status,
       headers: response.headers,
+      text,
       body: (text === '' ? undefined : JSON.parse(text)) as T,
     };
   }
 
-  /** Registers a user with one grid location, and answers that location's id. */
+  /** Registers a user with one grid location and returns the location's id. */
   async locate(tenantReference: string = randomUUID()): Promise<string> {
     const ean = `8716${randomInt(1e9, 1e10)}${randomInt(1e3, 1e4)}`;
     const { status, body } = await this.call<UserAnswer>('POST', '/users', {
@@ -91,7 +73,6 @@ export class TestClient {
   start = (gridLocationId: string, body?: object): Promise<Answer<SessionAnswer>> =>
     this.call('POST', `/onboarding/pv/${gridLocationId}`, body);
 
-  /** Registers a user and starts a session for it. */
   async startNew(body?: object): Promise<SessionAnswer> {
     return (await this.start(await this.locate(), body)).body;
   }
@@ -99,7 +80,6 @@ export class TestClient {
   session = async (id: string, query = ''): Promise<SessionAnswer> =>
     (await this.call<SessionAnswer>('GET', `/onboarding/pv/${id}${query}`)).body;
 
-  /** Every event there is, in the order of the feed. */
   async events(): Promise<EventAnswer[]> {
     const events: EventAnswer[] = [];
     for (let after = '0'; ;) {
@@ -113,7 +93,7 @@ export class TestClient {
     }
   }
 
-  /** The names of the events about a session, without prefix and suffix. */
+  /** Returns the types of a session's events without `pv.` and `.v1`. */
   async eventsOf(sessionId: string): Promise<string[]> {
     const events = await this.events();
     return events

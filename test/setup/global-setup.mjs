@@ -1,8 +1,8 @@
-import { isBuilt } from '../../scripts/prepare.mjs';
-import './typescript.mjs';
+import { buildTests } from './compile/test-build.mjs';
+import './compile/typescript.mjs';
 
-// Jest transforms no global setup into an ES module, hence the detour.
+// Jest does not compile a global setup to an ES module, so this file is JavaScript and imports test-server.ts.
 export default async () => {
-  process.env.PV_TEST_SERVICE = (await isBuilt()) ? 'dist/main.js' : 'src/main.ts';
+  process.env.PV_TEST_BUILD = (await buildTests()) ?? '';
   await (await import('./test-server.ts')).startTestServer();
 };

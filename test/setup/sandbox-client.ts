@@ -8,7 +8,6 @@ export interface StartedSession {
   readonly startUrl: string;
 }
 
-/** Speaks the remote interface to a sandbox, with its credentials and a token. */
 export const authorisedClientOf = async ({ url, environment }: TestSandbox): Promise<RawClient> => {
   const client = new RawClient({
     name: 'the sandbox',
@@ -21,7 +20,6 @@ export const authorisedClientOf = async ({ url, environment }: TestSandbox): Pro
   return client;
 };
 
-/** Registers a user and starts a session for the one grid location. */
 export const startRemoteSession = async (
   client: RawClient,
   tenantReference = 'A-1',

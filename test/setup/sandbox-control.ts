@@ -1,130 +1,23 @@
-export type SandboxOperation = 'token' | 'register_user' | 'start_session' | 'read_session' | 'probe';
+import type { seedUser } from '../../src/sandbox/control/routes.js';
+import type { describeFault, FaultScript } from '../../src/sandbox/faults.js';
+import type { Ledger, Operation, RequestRecord } from '../../src/sandbox/ledger.js';
+import type { describeSession } from '../../src/sandbox/control/session.routes.js';
+import type { Settings } from '../../src/sandbox/settings.js';
+import type { State } from '../../src/sandbox/state.js';
 
-/** One field per row of the table of faults in docs/sandbox.md. */
-export interface SandboxFault {
-  readonly kind:
-    | 'delay'
-    | 'hold'
-    | 'answer'
-    | 'redirect'
-    | 'too_many_requests'
-    | 'html'
-    | 'reset'
-    | 'truncate'
-    | 'drip'
-    | 'stall';
-  readonly operation?: SandboxOperation | 'any';
-  readonly contains?: string;
-  readonly skip?: number;
-  readonly times?: number | null;
-  readonly effect?: boolean;
-  readonly delayMs?: number;
-  readonly status?: number;
-  readonly headers?: Readonly<Record<string, string>>;
-  readonly body?: string;
-  readonly bodyBase64?: string;
-  readonly repeat?: number;
-  readonly location?: string;
-  readonly retryAfter?: string;
-  readonly intervalMs?: number;
-  readonly chunkBytes?: number;
-  readonly from?: 'headers' | 'body';
-  readonly after?: 'nothing' | 'headers' | 'half';
-}
-
-export interface SandboxFaultState {
-  readonly id: number;
-  readonly kind: string;
-  readonly left: number | null;
-  readonly used: number;
-  readonly holding: number;
-}
-
-export interface SandboxSettings {
-  readonly sessionPath: 'both' | 'onboarding' | 'user';
-  readonly tokenForm: 'timestamp' | 'seconds' | { readonly value?: unknown };
-  readonly tokenLifetimeMs: number;
-  readonly sessionLifetimeMs: number;
-  readonly latencyMs: number;
-  readonly maxInFlight: number;
-  readonly overloadStatus: number;
-  readonly overloadRetryAfter: string | null;
-  readonly scenario: string;
-  readonly speed: number;
-  readonly brands: readonly {
-    readonly id: string;
-    readonly name: string;
-    readonly onlineAfterMs: number | null;
-  }[];
-}
-
-export interface SandboxSession {
-  readonly sessionId: string;
-  readonly userId: string;
-  readonly gridLocationId: string;
-  readonly linkToken: string;
-  readonly finished: boolean;
-  readonly active: boolean;
-  readonly expired: boolean;
-  readonly inverters: readonly string[];
-  readonly brand: string | null;
-  readonly completedAt: string | null;
-  readonly createdAt: string;
-  readonly updatedAt: string;
-  readonly expiresAt: string;
-}
-
-export interface SandboxUser {
-  readonly id: string;
-  readonly tenantReference: string;
-  readonly gridLocations: readonly { readonly id: string; readonly ean: string }[];
-}
-
-/** What had an effect and what was asked, whatever was answered. */
-export interface SandboxLedger {
-  readonly users: readonly {
-    readonly at: number;
-    readonly userId: string;
-    readonly tenantReference: string;
-    readonly eans: readonly string[];
-    readonly body: string;
-  }[];
-  readonly sessions: readonly {
-    readonly at: number;
-    readonly sessionId: string;
-    readonly gridLocationId: string;
-  }[];
-  readonly tokens: readonly { readonly at: number; readonly accessToken: string }[];
-  readonly requests: Readonly<Record<string, number>>;
-  readonly turnedAway: number;
-  readonly inFlight: number;
-  readonly maxInFlight: number;
-  readonly maxConcurrentReadsOfOneSession: number;
-  readonly reads: Readonly<
-    Record<string, { readonly total: number; readonly inFlight: number; readonly maxInFlight: number }>
-  >;
-}
-
-export interface SandboxRequest {
-  readonly at: number;
-  readonly operation: SandboxOperation;
-  readonly path: string;
-  readonly status: number | null;
-}
-
-export interface SeededUser {
-  readonly userId: string;
-  readonly tenantReference: string;
-  readonly gridLocationId: string;
-  readonly ean: string;
-  readonly sessionId: string;
-}
+export type SandboxOperation = Operation;
+export type SandboxFault = FaultScript;
+export type SandboxSession = ReturnType<typeof describeSession>;
+export type SandboxUser = Pick<State['users'][number], 'id' | 'tenantReference' | 'gridLocations'>;
+export type SandboxLedger = ReturnType<Ledger['report']>;
+type FaultState = ReturnType<typeof describeFault>;
+type SeededUser = ReturnType<typeof seedUser>;
 
 interface Items<T> {
   readonly items: readonly T[];
 }
 
-/** The control API of the sandbox, as docs/sandbox.md has it. A call that is refused throws with the reason. */
+/** Calls the sandbox's control API (docs/sandbox.md). Throws with the reason if a call is refused. */
 export class SandboxControl {
   constructor(private readonly url: string) {}
 
@@ -134,7 +27,7 @@ export class SandboxControl {
     (await this.#call<Items<SandboxSession>>('GET', '/sessions')).items;
   session = (sessionId: string): Promise<SandboxSession> => this.#call('GET', `/sessions/${sessionId}`);
 
-  /** Without a brand the installation stays offline until `online` is called, or for `onlineAfterMs`. */
+  /** Finishes the web flow. Default of `onlineAfterMs`: the delay of the brand, or null without a brand. If null, only `online` brings the session online. */
   complete = (
     sessionId: string,
     options: { brand?: string; inverters?: number; onlineAfterMs?: number | null } = {},
@@ -147,7 +40,7 @@ export class SandboxControl {
     this.#call('DELETE', `/sessions/${sessionId}/inverters/${inverterId}`);
   expire = (sessionId: string): Promise<SandboxSession> =>
     this.#call('POST', `/sessions/${sessionId}/expire`);
-  /** Answers the fields of `set` verbatim and leaves out those in `absent`; empty, it takes the override back. */
+  /** Makes reads return the values in `set` and omit the fields in `absent`. An empty `override` makes reads normal again. */
   fields = (
     sessionId: string,
     override: { set?: Readonly<Record<string, unknown>>; absent?: readonly string[] } = {},
@@ -157,22 +50,21 @@ export class SandboxControl {
   deleteSession = (sessionId: string): Promise<SandboxSession> =>
     this.#call('DELETE', `/sessions/${sessionId}`);
 
-  settings = (): Promise<SandboxSettings> => this.#call('GET', '/settings');
-  change = (settings: Partial<SandboxSettings>): Promise<SandboxSettings> =>
-    this.#call('PATCH', '/settings', settings);
+  settings = (): Promise<Settings> => this.#call('GET', '/settings');
+  change = (settings: Partial<Settings>): Promise<Settings> => this.#call('PATCH', '/settings', settings);
 
-  addFault = (fault: SandboxFault): Promise<SandboxFaultState> => this.#call('POST', '/faults', fault);
-  faults = async (): Promise<readonly SandboxFaultState[]> =>
-    (await this.#call<Items<SandboxFaultState>>('GET', '/faults')).items;
+  addFault = (fault: SandboxFault): Promise<FaultState> => this.#call('POST', '/faults', fault);
+  faults = async (): Promise<readonly FaultState[]> =>
+    (await this.#call<Items<FaultState>>('GET', '/faults')).items;
   release = (faultId: number): Promise<{ released: number }> =>
     this.#call('POST', `/faults/${faultId}/release`);
   clearFaults = (): Promise<void> => this.#call('DELETE', '/faults');
 
   revokeTokens = (): Promise<{ revoked: number }> => this.#call('POST', '/tokens/revoke');
   ledger = (): Promise<SandboxLedger> => this.#call('GET', '/ledger');
-  requests = async (): Promise<readonly SandboxRequest[]> =>
-    (await this.#call<Items<SandboxRequest>>('GET', '/requests')).items;
-  /** Users with one grid location and an open session each, made without requests. */
+  requests = async (): Promise<readonly RequestRecord[]> =>
+    (await this.#call<Items<RequestRecord>>('GET', '/requests')).items;
+  /** Creates users with one grid location and an open session each, without calls in the ledger. */
   seed = async (users: number): Promise<readonly SeededUser[]> =>
     (await this.#call<Items<SeededUser>>('POST', '/seed', { users })).items;
   reset = (): Promise<void> => this.#call('POST', '/reset');

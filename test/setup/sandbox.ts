@@ -4,7 +4,7 @@ import { startTestProcess } from './test-process.js';
 export interface TestSandbox {
   readonly url: string;
   readonly pid: number;
-  /** The environment that makes our client talk to it. */
+  /** The variables that make the service call this sandbox. */
   readonly environment: {
     readonly SCS_BASE_URL: string;
     readonly SCS_API_KEY: string;
@@ -12,7 +12,6 @@ export interface TestSandbox {
     readonly SCS_CLIENT_SECRET: string;
   };
   readonly control: SandboxControl;
-  /** Everything it has written so far. */
   logs(): string;
   stop(signal?: NodeJS.Signals): Promise<{ code: number | null; signal: NodeJS.Signals | null }>;
 }
@@ -23,10 +22,7 @@ const CREDENTIALS = {
   SCS_CLIENT_SECRET: 'test-client-secret-of-the-sandbox',
 };
 
-/**
- * The remote service's stand-in, in a process of its own, on a free port, without memory of earlier tests.
- * @param env added to its environment, for instance SANDBOX_STATE_FILE
- */
+/** Starts a sandbox in its own process on a free port. `env` is added to its environment, for instance SANDBOX_STATE_FILE. */
 export async function startSandbox(env: Readonly<Record<string, string>> = {}): Promise<TestSandbox> {
   const { url, pid, logs, stop } = await startTestProcess('src/sandbox/main.ts', {
     SANDBOX_PORT: '0',

@@ -2,23 +2,18 @@ import { createHash } from 'node:crypto';
 import { readFile, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import pg from 'pg';
 import { migrate } from '../../src/platform/database/migrate.js';
+import { withClient } from './with-client.js';
 
 const MIGRATIONS = fileURLToPath(new URL('../../prisma/migrations', import.meta.url));
-/** Any number; it belongs to "somebody prepares a template on this server". */
+/** The key of the advisory lock on the template: an arbitrary number. */
 const TEMPLATE_LOCK = 7_310_001;
 
-/**
- * A migrated database that nobody connects to, named after what the migrations say: on a server that is shared between runs
- * (`TEST_DATABASE_URL`) the first one makes it.
- */
+/** Creates a migrated database, named by a digest of the migrations, unless it exists. Returns its name. */
 export async function prepareTemplate(serverUrl: string): Promise<string> {
   const name = `pv_template_${await digestOfMigrations()}`;
-  const client = new pg.Client({ connectionString: serverUrl });
-  await client.connect();
-  try {
-    // Of the session, not of a transaction: CREATE DATABASE runs in none. It ends with this connection.
+  await withClient(serverUrl, async (client) => {
+    // A session-level lock, because CREATE DATABASE cannot run in a transaction. Closing the connection releases the lock.
     await client.query('SELECT pg_advisory_lock($1)', [TEMPLATE_LOCK]);
     const { rowCount } = await client.query('SELECT 1 FROM pg_database WHERE datname = $1', [name]);
     if (rowCount === 0) {
@@ -29,9 +24,7 @@ export async function prepareTemplate(serverUrl: string): Promise<string> {
       await client.query(`ALTER DATABASE ${draft} WITH ALLOW_CONNECTIONS false`);
       await client.query(`ALTER DATABASE ${draft} RENAME TO ${name}`);
     }
-  } finally {
-    await client.end();
-  }
+  });
   return name;
 }
 

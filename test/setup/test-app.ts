@@ -1,11 +1,11 @@
 import type { DynamicModule, Type } from '@nestjs/common';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { AppModule } from '../../src/app.module.js';
-import { createApp } from '../../src/create-app.js';
+import { createApp } from '../../src/platform/http/create-app.js';
 import type { Environment } from '../../src/platform/env/environment.js';
 import { readEnvironment } from '../../src/platform/env/read-environment.js';
 import { ServiceLogger } from '../../src/platform/logging/service-logger.js';
-import { quieten, wantedLogLevel } from './quiet-logs.js';
+import { wantedLogLevel } from './quiet-logs.js';
 import { startSandbox, type TestSandbox } from './sandbox.js';
 import { createTestDatabase } from './test-database.js';
 import { CREDENTIALS, testEnvironment } from './test-environment.js';
@@ -15,19 +15,19 @@ export interface TestApp {
   readonly url: string;
   readonly adminKey: string;
   readonly environment: Environment;
-  /** Undefined when SCS_BASE_URL was given. */
+  /** Undefined if SCS_BASE_URL was given. */
   readonly sandbox: TestSandbox | undefined;
   close(): Promise<void>;
 }
 
 export interface TestAppOptions {
-  /** Imported beside the real modules, such as one with an @OnEvent handler. */
+  /** Modules imported in addition to AppModule, for instance a module with an @OnEvent handler. */
   readonly modules?: readonly (Type | DynamicModule)[];
-  /** Runs before anything starts, to replace a method of a provider: `(app) => jest.spyOn(app.get(Remote), 'send')`. */
+  /** Runs before the app starts, for instance `(app) => jest.spyOn(app.get(Remote), 'send')`. */
   readonly prepare?: (app: NestFastifyApplication) => void;
 }
 
-/** The real application on a free port, with a database of its own and, unless SCS_BASE_URL is given, a sandbox of its own. */
+/** Starts the real application on a free port. Creates a database if DATABASE_URL is not given, and a sandbox if SCS_BASE_URL is not given. */
 export async function startTestApp(
   overrides: Partial<Environment> = {},
   options: TestAppOptions = {},
@@ -45,7 +45,7 @@ export async function startTestApp(
     module: class TestRoot {},
     imports: [AppModule.forRoot(environment), ...(options.modules ?? [])],
   };
-  const app = await createApp(root, environment, quieten(new ServiceLogger(environment)));
+  const app = await createApp(root, environment, loggerFor(environment));
   options.prepare?.(app);
   await app.listen(0, environment.HOST);
   return {
@@ -64,3 +64,8 @@ export async function startTestApp(
 
 const asVariables = (overrides: Partial<Environment>): Record<string, string> =>
   Object.fromEntries(Object.entries(overrides).map(([name, value]) => [name, String(value)]));
+
+function loggerFor(environment: Environment): ServiceLogger {
+  const isQuiet = wantedLogLevel.LOG_LEVEL === undefined;
+  return new ServiceLogger(environment, isQuiet ? { write: () => {} } : undefined);
+}

@@ -5,23 +5,41 @@ import { Database } from '../../src/platform/database/database.js';
 import { findFaultyEvents } from './check-events.js';
 import { databaseUrl } from './template-database.js';
 import { environmentFor } from './test-environment.js';
+import { withClient } from './with-client.js';
 
 export interface TestDatabase {
   readonly url: string;
-  /** Rejects when one of its events is not what the catalogue says, whatever the test was about. */
+  /** Opens a Database, as the service does. `drop` closes it. */
+  open(): Database;
+  /** Opens a connection. `drop` closes it. */
+  connect(): Promise<pg.Client>;
+  /** Drops the database. Rejects if one of its events breaks the catalogue's contract. */
   drop(): Promise<void>;
 }
 
-/** A database of its own for one test or file: a copy of the migrated template, or an empty one. */
+/** Creates a database for one test or file: a copy of the migrated template, or an empty database. */
 export async function createTestDatabase(content: 'migrated' | 'empty' = 'migrated'): Promise<TestDatabase> {
   const server = process.env.PV_TEST_SERVER_URL ?? '';
   const template = content === 'migrated' ? process.env.PV_TEST_TEMPLATE : 'template0';
   const name = `pv_test_${randomBytes(6).toString('hex')}`;
   const url = databaseUrl(server, name);
   await administer(server, `CREATE DATABASE ${name} TEMPLATE ${template}`);
+  const closes: (() => Promise<void>)[] = [];
   return {
     url,
+    open: () => {
+      const database = new Database(environmentFor(url));
+      closes.push(() => database.onApplicationShutdown());
+      return database;
+    },
+    connect: async () => {
+      const client = new pg.Client({ connectionString: url });
+      closes.push(() => client.end());
+      await client.connect();
+      return client;
+    },
     drop: async () => {
+      for (const close of closes.splice(0).reverse()) await close();
       const faulty = await readFaultyEvents(url);
       await administer(server, `DROP DATABASE IF EXISTS ${name} WITH (FORCE)`);
       if (faulty.length > 0) throw new Error(`events that break their contract:\n${faulty.join('\n')}`);
@@ -29,7 +47,6 @@ export async function createTestDatabase(content: 'migrated' | 'empty' = 'migrat
   };
 }
 
-/** What writes and reads as the service does, over connections of its own. */
 export async function withDatabase<T>(url: string, work: (database: Database) => Promise<T>): Promise<T> {
   const database = new Database(environmentFor(url, { DATABASE_POOL_SIZE: '2' }));
   try {
@@ -39,10 +56,10 @@ export async function withDatabase<T>(url: string, work: (database: Database) =>
   }
 }
 
-/** A database that is dropped twice, or that the test has made unreachable, has none to show. */
+/** Returns an empty list if the database is gone or unreachable. */
 async function readFaultyEvents(url: string): Promise<string[]> {
   const client = new pg.Client({ connectionString: url });
-  // Told by what follows as well.
+  // Prevents an uncaught 'error' event. The calls below report the same error.
   client.on('error', () => {});
   try {
     await client.connect();
@@ -56,12 +73,5 @@ async function readFaultyEvents(url: string): Promise<string[]> {
   }
 }
 
-async function administer(server: string, statement: string): Promise<void> {
-  const client = new pg.Client({ connectionString: server });
-  await client.connect();
-  try {
-    await client.query(statement);
-  } finally {
-    await client.end();
-  }
-}
+const administer = (server: string, statement: string) =>
+  withClient(server, (client) => client.query(statement));

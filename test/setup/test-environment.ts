@@ -3,14 +3,13 @@ import { readEnvironment } from '../../src/platform/env/read-environment.js';
 
 export const ADMIN_KEY = 'administrator-key-of-the-tests-0123456789';
 
-/** Of a remote service that asks for none, or is not there. */
+/** Credentials for tests whose remote service does not check credentials or does not exist. */
 export const CREDENTIALS = {
   SCS_API_KEY: 'test-api-key',
   SCS_CLIENT_ID: 'test-client-id',
   SCS_CLIENT_SECRET: 'test-client-secret',
 };
 
-/** What a service under test starts from: impatient, where patience would make a test slow. */
 export function testEnvironment(): Record<string, string> {
   return {
     NODE_ENV: 'test',
@@ -20,14 +19,14 @@ export function testEnvironment(): Record<string, string> {
     POLL_TICK_MS: '50',
     POLL_MIN_INTERVAL_MS: '50',
     POLL_MAX_INTERVAL_MS: '1000',
-    // Tests make requests faster than any app; what refuses them is tested on its own.
+    // No limit, because tests send requests faster than any app. The limit has its own tests.
     API_MAX_REQUESTS_PER_SECOND: '0',
     LOG_FORMAT: 'json',
     LOG_LEVEL: 'warn',
   };
 }
 
-/** For what needs that database and no remote service: nobody answers at its address. */
+/** Returns an environment with this database and an unreachable remote service. */
 export function environmentFor(databaseUrl: string, overrides: Record<string, string> = {}): Environment {
   return readEnvironment({
     ...testEnvironment(),

@@ -1,34 +1,38 @@
 import { spawn } from 'node:child_process';
 import { Socket } from 'node:net';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-/** A process of ours, started for a test; it ends with the test run, however that ends. */
+/** A child process that ends with the test run at the latest. */
 export interface TestProcess {
   readonly url: string;
   readonly pid: number;
-  /** Everything it has written so far. */
   logs(): string;
-  /** Settles with how it ended. */
   readonly exited: Promise<{ code: number | null; signal: NodeJS.Signals | null }>;
-  /** Sends the signal, also to a process that is stopped, and waits for the end. */
+  /** Sends a signal and waits until the process has exited. */
   stop(signal?: NodeJS.Signals): Promise<{ code: number | null; signal: NodeJS.Signals | null }>;
   kill(signal: NodeJS.Signals): void;
 }
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
-const TYPESCRIPT = new URL('./typescript.mjs', import.meta.url).href;
+const TYPESCRIPT = new URL('./compile/typescript.mjs', import.meta.url).href;
 
-/**
- * Runs a file of this repository, TypeScript or built, and waits until it says `{ type: 'ready', url }`. It gets `env` and
- * nothing else of ours, so that a developer's settings change no test.
- */
+/** Returns the arguments with which Node runs a file of the repository: its compiled form in the test build if that is up to date. */
+export function argumentsFor(file: string): string[] {
+  const { PV_TEST_BUILD } = process.env;
+  if (!file.endsWith('.ts')) return [join(ROOT, file)];
+  return PV_TEST_BUILD
+    ? ['--preserve-symlinks', '--preserve-symlinks-main', join(PV_TEST_BUILD, file.replace(/\.ts$/, '.js'))]
+    : ['--import', TYPESCRIPT, join(ROOT, file)];
+}
+
+/** Runs a file in a child process whose environment is PATH and `env`. Waits for the message `{ type: 'ready', url }`. */
 export async function startTestProcess(
   file: string,
   env: Record<string, string | undefined>,
   cwd = ROOT,
 ): Promise<TestProcess> {
-  const flags = file.endsWith('.ts') ? ['--import', TYPESCRIPT] : [];
-  const child = spawn(process.execPath, [...flags, `${ROOT}/${file}`], {
+  const child = spawn(process.execPath, argumentsFor(file), {
     cwd,
     env: { PATH: process.env.PATH, ...env },
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
@@ -49,7 +53,7 @@ export async function startTestProcess(
       reject(new Error(`${file} ended with ${signal ?? code}:\n${text}`)),
     );
   });
-  // A test that failed to stop it must not keep the run from ending; the process then sees its channel close.
+  // Lets the test run end although the child process runs. The child then ends, because its IPC channel closes.
   child.unref();
   child.channel?.unref();
   for (const stream of [child.stdout, child.stderr]) if (stream instanceof Socket) stream.unref();

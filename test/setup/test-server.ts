@@ -5,7 +5,7 @@ import type { Child } from '../../src/platform/local/child.js';
 import { startEmbeddedPostgres } from '../../src/platform/local/embedded-postgres.js';
 import { prepareTemplate } from './template-database.js';
 
-/** Tests throw their databases away, so nothing needs to survive a crash of the machine. */
+/** Test databases need not survive a crash of the machine. */
 const SETTINGS = {
   fsync: 'off',
   synchronous_commit: 'off',
@@ -15,23 +15,23 @@ const SETTINGS = {
   max_wal_size: '2GB',
   max_connections: '300',
   shared_buffers: '256MB',
-  // Files in the data folder, which goes as a whole, not in /dev/shm, where a killed server would leave them.
+  // Keeps shared memory in the data folder, which is deleted. A killed server would leave files in /dev/shm.
   dynamic_shared_memory_type: 'mmap',
 };
 
 let server: Child | undefined;
 
-/** Once per run of Jest: PostgreSQL and the migrated database that all test databases are copies of. */
+/** Starts PostgreSQL, unless TEST_DATABASE_URL is set, and prepares the template of all test databases. */
 export async function startTestServer(): Promise<void> {
   if (process.env.TEST_DATABASE_URL === undefined) {
     const folder = await mkdtemp(join(tmpdir(), 'pv-onboarding-test-'));
-    // The account that PostgreSQL runs as under root passes through; its data inside are closed to all others.
+    // If root runs the tests, PostgreSQL runs as another account. This account must be able to enter the folder.
     await chmod(folder, 0o755);
     server = await startEmbeddedPostgres({
       folder,
       temporary: true,
       settings: SETTINGS,
-      execArgv: ['--import', new URL('./typescript.mjs', import.meta.url).href],
+      execArgv: ['--import', new URL('./compile/typescript.mjs', import.meta.url).href],
     });
   }
   const url = process.env.TEST_DATABASE_URL ?? server?.url ?? '';

@@ -4,7 +4,7 @@ type Answer<T> = T | undefined | null | false;
 
 const PAUSE_MS = 20;
 
-/** Asks until the answer is something, and fails with `what` and the last error when that takes longer than `timeoutMs`. */
+/** Calls `probe` until it returns a result. After `timeoutMs`, throws an error that names `what`. */
 export async function waitFor<T>(
   what: string,
   probe: () => Promise<Answer<T>> | Answer<T>,

@@ -1,203 +1,169 @@
-import { setTimeout as sleep } from 'node:timers/promises';
+import { once } from 'node:events';
 import { Injectable, Logger } from '@nestjs/common';
 import type { BeforeApplicationShutdown, OnApplicationBootstrap, OnModuleDestroy } from '@nestjs/common';
-import type { Counter } from 'prom-client';
+import { backoffMs } from '../../platform/async/backoff.rules.js';
+import { Loop } from '../../platform/async/loop.js';
 import { Database } from '../../platform/database/database.js';
 import { Environment } from '../../platform/env/environment.js';
 import { Metrics } from '../../platform/metrics/metrics.js';
 import { errorText } from '../../platform/redaction/error-text.js';
+import { STOP_WITHIN_MS } from '../../platform/shutdown/limits.js';
 import { toCloudEvent } from '../cloud-event.js';
 import { EventSignal } from '../event-signal.service.js';
+import { EventsStore } from '../feed/events.store.js';
 import * as sql from './broker.sql.js';
-import { BrokerError, type EventPublisher, type Held } from './event-publisher.js';
-import { Publishers } from './publishers.js';
+import { BrokerError, type EventPublisher, type StoredEvents } from './event-publisher.js';
 
-/** A lease that is not renewed expires after this; another process then claims it within `LOOK_MS`. Busy processes renew in time. */
+/** A lease expires this long after its last renewal. Another process then claims it within `CLAIM_INTERVAL_MS`. */
 const LEASE_MS = 5_000;
-const KEEP_MS = 1_500;
-/** Interval at which a process that does not publish tries to claim the lease; also the longest wait for an event signal. */
-const LOOK_MS = 1_000;
+const RENEW_MS = 1_500;
+/** The interval at which a process without the lease tries to claim it; also the longest wait for an event signal. */
+const CLAIM_INTERVAL_MS = 1_000;
 const PAGE = 1_000;
-/** First and longest wait between attempts during an outage. A recovered broker is noticed within the latter. */
-const FIRST_WAIT_MS = 500;
-const LONGEST_WAIT_MS = 5_000;
-const STOP_MS = 3_000;
+/** The waits between attempts while the broker fails. Its recovery is noticed after `mostMs` at the latest. */
+const BACKOFF = { firstMs: 500, mostMs: 5_000 };
 
-/**
- * Publishes every event to the message broker at EVENT_BROKER_URL, in `sequence` order, from the oldest stored event. It has its own
- * position in the outbox, so an unavailable broker delays no other reader and is caught up later.
- *
- * One process with ROLE worker or all publishes at a time, under a lease. The position moves after the broker has confirmed, so a
- * crash repeats at most one page of events. The next process avoids even these by asking the broker for its last stored event.
- */
+@Injectable()
+export class Publishers {
+  /** Throws BrokerError if the broker at `url` is unreachable, rejects our credentials, or would not store the events. */
+  async open(url: string): Promise<EventPublisher> {
+    // Loads the client only if a broker is configured.
+    return (await import('./nats.publisher.js')).openNats(url);
+  }
+}
+
+/** Publishes all events to the broker at EVENT_BROKER_URL in `sequence` order. Under a lease, one process at a time publishes. */
 @Injectable()
 export class Broker implements OnApplicationBootstrap, OnModuleDestroy, BeforeApplicationShutdown {
   private readonly logger = new Logger(Broker.name);
-  private readonly stopping = new AbortController();
-  private readonly url: string | undefined;
-  private readonly published: Counter;
-  private running: Promise<void> = Promise.resolve();
+  private readonly published = this.metrics.counter({
+    name: 'pv_onboarding_broker_events_total',
+    help: 'Events that the message broker has confirmed to this process',
+  });
+  private readonly publishing = new Loop({
+    step: (stop) => this.publishIfFree(stop),
+    onError: (error, failures) => {
+      // Logs once per outage of the database, not every second.
+      if (failures === 1) this.logger.warn(`events could not be published: ${errorText(error)}`);
+      return CLAIM_INTERVAL_MS;
+    },
+  });
   /** Consecutive failures since the broker last accepted events. */
   private failures = 0;
-  private isWithoutDatabase = false;
 
   constructor(
     private readonly environment: Environment,
     private readonly database: Database,
+    private readonly events: EventsStore,
     private readonly signal: EventSignal,
     private readonly publishers: Publishers,
-    metrics: Metrics,
-  ) {
-    this.published = metrics.counter({
-      name: 'pv_broker_events_total',
-      help: 'Events that the message broker has confirmed to this process',
-    });
-    if (environment.ROLE !== 'api') this.url = environment.EVENT_BROKER_URL;
-  }
+    private readonly metrics: Metrics,
+  ) {}
 
   onApplicationBootstrap(): void {
-    if (this.url !== undefined) this.running = this.run(this.url);
+    if (this.environment.ROLE !== 'api' && this.environment.EVENT_BROKER_URL !== undefined)
+      this.publishing.start();
   }
 
   onModuleDestroy(): void {
-    this.stopping.abort();
+    void this.publishing.stop();
   }
 
   // The database is closed after this hook.
   async beforeApplicationShutdown(): Promise<void> {
-    await Promise.race([this.running, sleep(STOP_MS, undefined, { ref: false })]);
+    await this.publishing.stop(STOP_WITHIN_MS.broker);
   }
 
-  private async run(url: string): Promise<void> {
-    while (!this.stopping.signal.aborted) {
-      let waitMs = LOOK_MS;
-      try {
-        const lease = await sql.claimPlace(this.database, this.publishers.kindOf(url), LEASE_MS);
-        if (lease !== null) waitMs = await this.publishUnder(lease, url);
-        this.isWithoutDatabase = false;
-      } catch (error) {
-        // Log once per outage, not every second.
-        if (!this.isWithoutDatabase) this.logger.warn(`events were not published: ${errorText(error)}`);
-        this.isWithoutDatabase = true;
-      }
-      await sleep(waitMs, undefined, { signal: this.stopping.signal }).catch(() => {});
-    }
-  }
-
-  /** Publishes until the lease is lost, the broker fails or the process stops. Returns how many milliseconds to wait afterwards. */
-  private async publishUnder(lease: sql.Lease, url: string): Promise<number> {
-    const over = new AbortController();
-    const kept = this.keep(lease, over);
-    const stop = AbortSignal.any([over.signal, this.stopping.signal]);
+  /** Claims the lease and publishes until the lease is lost, the broker fails or the process stops. Returns the ms to wait afterwards. */
+  private async publishIfFree(stopping: AbortSignal): Promise<number> {
+    const lease = await sql.claimLease(this.database, LEASE_MS);
+    if (lease === null) return CLAIM_INTERVAL_MS;
+    const lost = new AbortController();
+    const renewal = new Loop({
+      step: async () => {
+        if (!(await sql.renewLease(this.database, lease, LEASE_MS))) lost.abort();
+        return RENEW_MS;
+      },
+      // While the database is unreachable, no other process can claim the lease either.
+      onError: () => RENEW_MS,
+    });
+    const stop = AbortSignal.any([lost.signal, stopping]);
+    let publisher: EventPublisher | undefined;
+    renewal.start();
     try {
-      const publisher = await openUnless(stop, () => this.publishers.open(url));
-      if (publisher === null) return 0;
-      // Abort requests in flight; the next process asks the broker for its last stored event.
-      const close = (): void => void publisher.close();
-      stop.addEventListener('abort', close);
-      try {
-        await this.follow(publisher, lease, stop);
-      } finally {
-        stop.removeEventListener('abort', close);
-        await publisher.close();
-      }
+      publisher = await this.open(stop);
+      if (publisher !== undefined) await this.follow(publisher, lease, stop);
       return 0;
     } catch (error) {
       if (stop.aborted) return 0;
-      if (error instanceof BrokerError) return await this.tellFailure(lease, error.message);
+      if (error instanceof BrokerError) return await this.reportFailure(lease, error.message);
       throw error;
     } finally {
-      over.abort();
-      await kept;
-      await sql.giveBackPlace(this.database, lease);
+      await publisher?.close();
+      await renewal.stop();
+      await sql.releaseLease(this.database, lease);
     }
   }
 
+  /** Opens the publisher, and closes it when `stop` aborts. Returns undefined if `stop` aborts before the publisher is open. */
+  private async open(stop: AbortSignal): Promise<EventPublisher | undefined> {
+    if (stop.aborted) return undefined;
+    const stopped = once(stop, 'abort').then(() => undefined);
+    const opening = this.publishers.open(this.environment.EVENT_BROKER_URL!);
+    void Promise.all([opening, stopped]).then(
+      ([publisher]) => publisher.close(),
+      () => {},
+    );
+    return Promise.race([opening, stopped]);
+  }
+
   private async follow(publisher: EventPublisher, lease: sql.Lease, stop: AbortSignal): Promise<void> {
-    let readTo = await this.startAt(publisher.held, lease.readTo);
+    for (const warning of publisher.warnings) this.logger.warn(warning);
+    await sql.recordWarnings(this.database, lease, publisher.warnings);
+    let readTo = await this.startAt(publisher.stored, lease.readTo);
     let isKnownToWork = false;
     while (!stop.aborted) {
-      const said = this.signal.count;
-      const events = await sql.readEventsAfter(this.database, readTo, PAGE);
+      const seen = this.signal.count;
+      const { events } = await this.events.readPage(readTo, PAGE);
       const { acked, failure } = await publisher.publish(
         events.map((event) => toCloudEvent(event, this.environment.EVENT_SOURCE)),
       );
       const last = events[acked - 1];
       if (last !== undefined) {
         this.published.inc(acked);
-        if (!(await sql.movePlace(this.database, lease, last.sequence))) return;
+        if (!(await sql.movePosition(this.database, lease, last.sequence))) return;
         readTo = last.sequence;
       }
       if (!isKnownToWork && (acked > 0 || failure === null)) {
         isKnownToWork = true;
-        await this.tellSuccess(lease);
+        this.failures = 0;
+        const seconds = await sql.markWorking(this.database, lease);
+        if (seconds !== null) this.logger.log(`the broker accepts events again, after ${seconds} s`);
       }
-      // Losing a connection that has worked says nothing about the broker; reopening it will tell.
+      // A lost connection that worked before is not a failure of the broker. The next step reconnects.
       if (failure !== null && isKnownToWork) return;
       if (failure !== null) throw failure;
-      if (events.length === 0) await this.signal.wait(stop, LOOK_MS, said);
+      if (events.length === 0) await this.signal.wait(stop, CLAIM_INTERVAL_MS, seen);
     }
   }
 
-  /**
-   * Returns the sequence after which to publish. The broker's last stored event takes precedence over our record, if it is known: it
-   * is later if a process died before recording, and earlier if the broker has lost confirmed events.
-   */
-  private async startAt(held: Held, readTo: string): Promise<string> {
-    switch (held.kind) {
-      case 'unknown':
-        return readTo;
-      case 'nothing':
-        return this.startOver('0', readTo);
-      case 'up_to':
-        return this.startOver((await sql.findSequence(this.database, held.id)) ?? readTo, readTo);
-    }
-  }
-
-  private startOver(heldTo: string, readTo: string): string {
-    if (BigInt(heldTo) < BigInt(readTo)) {
+  /** Returns the sequence of the broker's last event, after which publishing continues; `readTo`, possibly outdated, if it is unknown. */
+  private async startAt(stored: StoredEvents, readTo: string): Promise<string> {
+    if (stored.kind === 'unknown') return readTo;
+    const storedTo =
+      stored.kind === 'nothing' ? '0' : ((await sql.findSequence(this.database, stored.id)) ?? readTo);
+    if (BigInt(storedTo) < BigInt(readTo))
       this.logger.warn(
-        `the broker has lost events that it had confirmed; those after ${heldTo} are published again`,
+        `the broker has lost events that it had confirmed; those after ${storedTo} are published again`,
       );
-    }
-    return heldTo;
+    return storedTo;
   }
 
-  private async keep(lease: sql.Lease, over: AbortController): Promise<void> {
-    for (;;) {
-      await sleep(KEEP_MS, undefined, { signal: over.signal }).catch(() => {});
-      if (over.signal.aborted) return;
-      // While the database is unreachable, no other process can claim the lease either.
-      const isOurs = await sql.keepPlace(this.database, lease, LEASE_MS).catch(() => true);
-      if (!isOurs) over.abort();
-    }
-  }
-
-  private async tellFailure(lease: sql.Lease, reason: string): Promise<number> {
+  private async reportFailure(lease: sql.Lease, reason: string): Promise<number> {
     this.failures += 1;
     const isNew = await sql.markFailing(this.database, lease, reason);
-    if (isNew || this.failures === 1) {
-      this.logger.warn(`the broker takes no events: ${reason}. They are kept, and published when it does`);
-    }
-    const waitMs = Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** (this.failures - 1));
-    return waitMs * (0.5 + Math.random() / 2);
+    if (isNew || this.failures === 1)
+      this.logger.warn(`the broker accepts no events: ${reason}. They are published once it does`);
+    return backoffMs(BACKOFF, this.failures, Math.random());
   }
-
-  private async tellSuccess(lease: sql.Lease): Promise<void> {
-    this.failures = 0;
-    const seconds = await sql.markWorking(this.database, lease);
-    if (seconds !== null) this.logger.log(`the broker takes events again, after ${seconds} s`);
-  }
-}
-
-/** Returns null if `stop` aborts first; a publisher that opens later is closed again. */
-async function openUnless(
-  stop: AbortSignal,
-  open: () => Promise<EventPublisher>,
-): Promise<EventPublisher | null> {
-  const opening = open();
-  const stopped = new Promise<null>((resolve) => stop.addEventListener('abort', () => resolve(null)));
-  const publisher = await Promise.race([opening, stop.aborted ? null : stopped]);
-  if (publisher === null) void opening.then((late) => late.close()).catch(() => {});
-  return publisher;
 }

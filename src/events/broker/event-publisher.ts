@@ -1,31 +1,30 @@
 import type { CloudEvent } from '../cloud-event.js';
 
-/** What the broker has stored of our events: nothing ever, everything up to an event, or it cannot tell. */
-export type Held =
+/** Which of our events the broker has stored: none, all up to one event, or unknown. */
+export type StoredEvents =
   | { readonly kind: 'nothing' }
   | { readonly kind: 'up_to'; readonly id: string }
   | { readonly kind: 'unknown' };
 
 export interface Published {
-  /** How many events, counted from the first, the broker has confirmed as stored. */
+  /** The number of events, counted from the first, that the broker has confirmed as stored. */
   readonly acked: number;
-  /** Why the event after them was not confirmed; it may be stored nevertheless. Null if all were confirmed. */
+  /** Why the next event was not confirmed; it may have been stored nevertheless. Null if all were confirmed. */
   readonly failure: BrokerError | null;
 }
 
-/**
- * An open connection to a message broker; the only part that differs between kinds of brokers. A process has at most one at a time.
- * After a failure it is closed and a new one is opened.
- */
+/** An open connection to a message broker of any kind. After a failure, the caller closes it and opens a new connection. */
 export interface EventPublisher {
-  readonly held: Held;
+  readonly stored: StoredEvents;
+  /** Settings of the broker by which it may lose events that it has confirmed. */
+  readonly warnings: readonly string[];
   /** Stores the events in this order, each under its `id`, by which the broker recognises repeats. */
   publish(events: readonly CloudEvent[]): Promise<Published>;
   /** Closes at once, even during a publish; unconfirmed events may or may not be stored. Never rejects. */
   close(): Promise<void>;
 }
 
-/** A problem that the operator of the broker must fix. Its message appears in the log and in /status, so it contains no secret. */
+/** A problem that the operator of the broker must fix. The log and /status show the message, so it must not contain a secret. */
 export class BrokerError extends Error {
   override readonly name = 'BrokerError';
 }

@@ -1,21 +1,13 @@
-import { EVENT_NAMES } from '../catalogue.rules.js';
-import { toEventType } from '../cloud-event.js';
-import { EVENT_SCHEMAS } from './event-schemas.js';
-import { schemaOfEvent, type JsonSchema } from './schema-document.js';
-import { TEST_EVENT_SCHEMA, TEST_TYPE } from './webhook-test-event.js';
+import { SCHEMAS_BY_TYPE, TEST_EVENT_SCHEMA, TEST_TYPE, type JsonSchema } from './schema-document.js';
 
 const CONTENT_TYPE = 'application/cloudevents+json';
 
-const DESCRIPTION = `Whatever happens is announced as an event, in the transaction in which it becomes true. Every reader gets every
-event at least once, in order within a subject, and independently of the others; \`id\` is the same at every delivery. Events can also
-be asked for: GET /api/v1/events, in openapi.json.`;
+const DESCRIPTION = `Every change is announced as an event, committed in the same transaction. Every reader gets every event at least
+once, in order within a subject, and independently of other readers; \`id\` is the same in every delivery. Events can also be read
+page by page: see GET /api/v1/events in openapi.json.`;
 
-const types = EVENT_NAMES.map(toEventType);
+const types = Object.keys(SCHEMAS_BY_TYPE);
 const reference = (path: string) => ({ $ref: `#/${path}` });
-const messagesOf = (channel: string) =>
-  (channel === 'webhook' ? [...types, TEST_TYPE] : types).map((type) =>
-    reference(`channels/${channel}/messages/${type}`),
-  );
 const messages = Object.fromEntries(types.map((type) => [type, reference(`components/messages/${type}`)]));
 
 const messageOf = (type: string, summary: string) => ({
@@ -25,11 +17,67 @@ const messageOf = (type: string, summary: string) => ({
   payload: reference(`components/schemas/${type}`),
 });
 
+const CHANNELS = {
+  webhook: {
+    title: 'Webhooks',
+    description:
+      'A POST with the event as its body, signed according to Standard Webhooks (webhook-id, webhook-timestamp, webhook-signature)',
+    address: null,
+    servers: [reference('servers/receiver')],
+    messages: { ...messages, [TEST_TYPE]: reference(`components/messages/${TEST_TYPE}`) },
+  },
+  stream: {
+    title: 'The stream',
+    description:
+      'Server-sent events. `data` is the event as JSON, `id` is its sequence. Last-Event-ID resumes after that sequence',
+    address: '/api/v1/events/stream',
+    servers: [reference('servers/service')],
+    messages,
+  },
+  broker: {
+    title: 'The broker',
+    description: 'The stream PV_ONBOARDING of NATS JetStream; Nats-Msg-Id is the id of the event',
+    address: '{type}.{subject}',
+    parameters: {
+      type: { description: 'The type of the event', enum: types },
+      subject: { description: 'The subject, percent-encoded except for letters, digits, - and _' },
+    },
+    servers: [reference('servers/broker')],
+    messages,
+  },
+};
+
+const operationOf = (channel: keyof typeof CHANNELS, description: string) => ({
+  action: 'send',
+  description,
+  channel: reference(`channels/${channel}`),
+  messages: Object.keys(CHANNELS[channel].messages).map((type) =>
+    reference(`channels/${channel}/messages/${type}`),
+  ),
+});
+
+/** Returns, by type, the schemas of all events that webhooks send. Includes the test event. */
+export const webhookSchemas = (): Record<string, JsonSchema> => ({
+  ...SCHEMAS_BY_TYPE,
+  [TEST_TYPE]: TEST_EVENT_SCHEMA,
+});
+
 /** Returns the AsyncAPI 3 document of the events we send. The feed, which clients poll, is in openapi.json. */
 export function asyncapiDocument(): JsonSchema {
   return {
-    asyncapi: '3.0.0',
-    info: { title: 'PV Onboarding', version: '1', description: DESCRIPTION },
+    asyncapi: '3.1.0',
+    info: {
+      title: 'PV Onboarding',
+      version: '1',
+      description: DESCRIPTION,
+      contact: {
+        name: 'The operator of the deployment',
+        url: 'https://pv-onboarding.example/docs',
+        email: 'operator@pv-onboarding.example',
+      },
+      license: { name: 'Proprietary' },
+      tags: [{ name: 'Events', description: 'Everything that happens to users, sessions and inverters' }],
+    },
     defaultContentType: CONTENT_TYPE,
     servers: {
       service: { host: 'pv-onboarding.example', protocol: 'https', description: 'This service' },
@@ -40,55 +88,29 @@ export function asyncapiDocument(): JsonSchema {
       },
       broker: { host: 'broker.example:4222', protocol: 'nats', description: 'EVENT_BROKER_URL' },
     },
-    channels: {
-      webhook: {
-        title: 'Webhooks',
-        description:
-          'A POST with the event as its body, signed as Standard Webhooks has it (webhook-id, webhook-timestamp, webhook-signature)',
-        address: null,
-        servers: [reference('servers/receiver')],
-        messages: { ...messages, [TEST_TYPE]: reference(`components/messages/${TEST_TYPE}`) },
-      },
-      stream: {
-        title: 'The stream',
-        description:
-          'Server-sent events; the data of each is the event as JSON, its id the sequence, which Last-Event-ID goes on from',
-        address: '/api/v1/events/stream',
-        servers: [reference('servers/service')],
-        messages,
-      },
-      broker: {
-        title: 'The broker',
-        description: 'The stream PV_ONBOARDING of NATS JetStream; Nats-Msg-Id is the id of the event',
-        address: '{type}.{subject}',
-        parameters: {
-          type: { description: 'The type of the event', enum: types },
-          subject: { description: 'Its subject; what is no letter, digit, - or _ is written as in a URL' },
-        },
-        servers: [reference('servers/broker')],
-        messages,
-      },
+    channels: CHANNELS,
+    operations: {
+      webhook: operationOf(
+        'webhook',
+        'Each event is sent to every endpoint whose `types` it matches, until the endpoint confirms it.',
+      ),
+      stream: operationOf('stream', 'Each event is sent to every open stream whose filters it matches.'),
+      broker: operationOf(
+        'broker',
+        'Each event is published and confirmed by the broker before the next event of its subject.',
+      ),
     },
-    operations: Object.fromEntries(
-      ['webhook', 'stream', 'broker'].map((channel) => [
-        channel,
-        { action: 'send', channel: reference(`channels/${channel}`), messages: messagesOf(channel) },
-      ]),
-    ),
     components: {
       messages: {
         ...Object.fromEntries(
-          EVENT_NAMES.map((name) => [
-            toEventType(name),
-            messageOf(toEventType(name), `When ${EVENT_SCHEMAS[name].when}`),
+          Object.entries(SCHEMAS_BY_TYPE).map(([type, { description }]) => [
+            type,
+            messageOf(type, description),
           ]),
         ),
-        [TEST_TYPE]: messageOf(TEST_TYPE, 'When a test of a webhook endpoint is asked for'),
+        [TEST_TYPE]: messageOf(TEST_TYPE, 'When a test of a webhook endpoint is requested'),
       },
-      schemas: {
-        ...Object.fromEntries(EVENT_NAMES.map((name) => [toEventType(name), schemaOfEvent(name)])),
-        [TEST_TYPE]: TEST_EVENT_SCHEMA,
-      },
+      schemas: webhookSchemas(),
     },
   };
 }

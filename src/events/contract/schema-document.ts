@@ -1,27 +1,24 @@
 import { EVENT_NAMES, type EventName } from '../catalogue.rules.js';
 import { toEventType } from '../cloud-event.js';
-import { EVENT_SCHEMAS } from './event-schemas.js';
+import { EVENT_SCHEMAS, object } from '../event-schemas.rules.js';
 
-/** A JSON Schema as plain data. */
 export type JsonSchema = Readonly<Record<string, unknown>>;
 
-/**
- * Returns the schema of the whole CloudEvent. `open` allows unknown fields, since fields may be added under the same type. `closed`
- * forbids them, which reveals a forgotten field.
- */
-export function schemaOfEvent(name: EventName, fields: 'open' | 'closed' = 'open'): JsonSchema {
-  const { when, data } = EVENT_SCHEMAS[name];
+const attributesOf = (type: string, subject: string) => ({
+  specversion: { const: '1.0' },
+  id: { type: 'string', format: 'uuid', description: 'The same in every delivery' },
+  source: { type: 'string', format: 'uri-reference', description: '`EVENT_SOURCE` of the deployment' },
+  type: { const: type },
+  subject: { type: 'string', description: subject },
+  time: { type: 'string', format: 'date-time', description: 'When the fact was recorded' },
+  datacontenttype: { const: 'application/json' },
+});
+
+/** Returns the schema of the whole CloudEvent. It allows unknown fields, since fields may be added under the same type. */
+export function schemaOfEvent(name: EventName) {
+  const { when, subject, data } = EVENT_SCHEMAS[name];
   const properties = {
-    specversion: { const: '1.0' },
-    id: { type: 'string', format: 'uuid', description: 'The same at every delivery' },
-    source: { type: 'string', format: 'uri-reference', description: '`EVENT_SOURCE` of the deployment' },
-    type: { const: toEventType(name) },
-    subject: {
-      type: 'string',
-      description: `The ${EVENT_SCHEMAS[name].subject}; events of one subject are in order`,
-    },
-    time: { type: 'string', format: 'date-time', description: 'When the fact was recorded' },
-    datacontenttype: { const: 'application/json' },
+    ...attributesOf(toEventType(name), `The ${subject}; events of one subject are in order`),
     sequence: {
       type: 'string',
       pattern: '^[0-9]{19}$',
@@ -29,40 +26,59 @@ export function schemaOfEvent(name: EventName, fields: 'open' | 'closed' = 'open
     },
     data,
   };
-  return completed(
-    { title: toEventType(name), description: `When ${when}`, type: 'object', properties },
-    fields,
-  ) as JsonSchema;
+  return { title: toEventType(name), description: `When ${when}`, ...object(properties) };
 }
+
+/** The type of test events, which are neither in the catalogue nor in the feed. */
+export const TEST_TYPE = 'pv.webhook_endpoint.test.v1';
+
+/** Has no `sequence`, because test events are not in the feed. */
+export const TEST_EVENT_SCHEMA = {
+  title: TEST_TYPE,
+  description: 'When a test is requested: POST /api/v1/webhook-endpoints/{id}/test',
+  ...object({
+    ...attributesOf(TEST_TYPE, 'The id of the webhook endpoint'),
+    data: object({ endpointId: { type: 'string', format: 'uuid', description: 'Id of the endpoint' } }),
+  }),
+};
+
+export const SCHEMAS_BY_TYPE = Object.fromEntries(
+  EVENT_NAMES.map((name) => [toEventType(name), schemaOfEvent(name)]),
+);
 
 /** Returns the schemas of all events in one document, each under its type. */
 export function schemaDocument(): JsonSchema {
-  const types = EVENT_NAMES.map(toEventType);
   return {
     $schema: 'https://json-schema.org/draft/2020-12/schema',
     title: 'Events of PV Onboarding',
     description:
-      'CloudEvents 1.0 in the structured JSON form. Take it by `type`; one that is not listed is to be ignored',
-    oneOf: types.map((type) => ({ $ref: `#/$defs/${type}` })),
-    $defs: Object.fromEntries(EVENT_NAMES.map((name) => [toEventType(name), schemaOfEvent(name)])),
+      'CloudEvents 1.0 in the structured JSON form. `type` determines the schema; ignore events of other types',
+    oneOf: Object.keys(SCHEMAS_BY_TYPE).map((type) => ({ $ref: `#/$defs/${type}` })),
+    $defs: SCHEMAS_BY_TYPE,
   };
 }
 
-/** Makes every named field of every object required. */
-function completed(schema: unknown, fields: 'open' | 'closed'): unknown {
-  if (typeof schema !== 'object' || schema === null || Array.isArray(schema)) return schema;
-  const entries = Object.entries(schema).map(([key, value]): [string, unknown] => [
-    key,
-    key === 'properties'
-      ? Object.fromEntries(
-          Object.entries(value as object).map(([name, each]) => [name, completed(each, fields)]),
-        )
-      : completed(value, fields),
-  ]);
-  if (!('properties' in schema)) return Object.fromEntries(entries);
-  return {
-    ...Object.fromEntries(entries),
-    required: Object.keys(schema.properties as object),
-    ...(fields === 'closed' && { additionalProperties: false }),
-  };
+const SECTION = /(<!-- schemas -->\n).*?(<!-- \/schemas -->)/s;
+
+/** Returns the page with SECTION replaced by the `data` schemas of all events. */
+export function withSchemas(page: string): string {
+  if (!SECTION.test(page))
+    throw new Error('docs/events.md has no section <!-- schemas --> … <!-- /schemas -->');
+  const sections = Object.entries(SCHEMAS_BY_TYPE).map(
+    ([type, { properties }]) =>
+      `<details><summary><code>${type}</code></summary>\n\n\`\`\`json\n${linePerField(properties.data)}\n\`\`\`\n\n</details>\n`,
+  );
+  return page.replace(
+    SECTION,
+    (_all, begin: string, end: string) =>
+      `${begin}<!-- prettier-ignore-start -->\n\n${sections.join('\n')}\n<!-- prettier-ignore-end -->\n${end}`,
+  );
+}
+
+/** Returns JSON with one line per field, so that the page stays readable. */
+function linePerField({ properties, ...rest }: JsonSchema): string {
+  const lines = (object: object, indent: string) =>
+    Object.entries(object).map(([key, value]) => `${indent}${JSON.stringify(key)}: ${JSON.stringify(value)}`);
+  const fields = lines(properties as object, '    ').join(',\n');
+  return `{\n${[...lines(rest, '  '), `  "properties": {\n${fields}\n  }`].join(',\n')}\n}`;
 }

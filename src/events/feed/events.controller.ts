@@ -4,9 +4,8 @@ import { RequireScope } from '../../access/require-scope.decorator.js';
 import { ApiProblems } from '../../platform/openapi/api-problems.decorator.js';
 import { Environment } from '../../platform/env/environment.js';
 import { formatSequence, toCloudEvent } from '../cloud-event.js';
-import { FeedQuery, FeedView } from './events.dto.js';
+import { FeedQuery, FeedView, readTypes, refuseUnknownPosition } from './events.dto.js';
 import { EventsStore } from './events.store.js';
-import { readTypes, refuseBeyondNewest } from './parameters.js';
 
 @ApiTags('Events')
 @Controller('events')
@@ -21,6 +20,8 @@ export class EventsController {
   @ApiOperation({
     operationId: 'listEvents',
     summary: 'Read the feed of events page by page',
+    description:
+      'No event is skipped or reordered within a subject. `next` is always present, also after the last event, so a reader can continue with it for ever.',
   })
   @ApiOkResponse({
     description: 'The events after `after`, in order, and `next`, the next cursor',
@@ -28,8 +29,8 @@ export class EventsController {
   })
   @ApiProblems('invalid_request')
   async list(@Query() { after, types, sessionId, limit }: FeedQuery): Promise<FeedView> {
-    const page = await this.events.readPage(after, readTypes(types), limit, sessionId);
-    refuseBeyondNewest('after', after, page.last);
+    const page = await this.events.readPage(after, limit, { types: readTypes(types), sessionId });
+    refuseUnknownPosition('after', after, page.last, await this.events.findLoss(after));
     const items = page.events.map((event) => toCloudEvent(event, this.environment.EVENT_SOURCE));
     return { items, next: formatSequence(page.next) };
   }

@@ -1,30 +1,32 @@
 import { Injectable } from '@nestjs/common';
 import { Database, type Statement } from '../../platform/database/database.js';
-import type { EventName } from '../catalogue.rules.js';
-import type { DomainEvent } from '../domain-event.js';
-import { sequenceEvents } from '../sequence.sql.js';
+import type { DomainEvent, EventName } from '../catalogue.rules.js';
+import { newestSequence, sequenceEvents } from '../sequence.sql.js';
+
+/** A gap in the sequences: events with a sequence between these two were lost with a restore. */
+type LostSequences = Readonly<Record<'lastSequence' | 'firstSequence', bigint>>;
 
 export type SequencedEvent = DomainEvent & { readonly sequence: string };
 
-export interface FeedPage {
-  readonly events: readonly SequencedEvent[];
-  /** Every event up to here is in `events` or was filtered out. */
-  readonly next: string;
-  /** The sequence of the newest event; 0 if there is none. */
-  readonly last: string;
+/** Selects events by type and session. Default: all events. */
+export interface EventFilter {
+  readonly types?: readonly EventName[] | undefined;
+  readonly sessionId?: string | undefined;
 }
 
-// A page covers at most this many sequences, so that a filter for something rare does not read the whole history in one request. So a
-// page may be empty although more events follow.
+// A filtered page covers about this many sequences, to bound the scan for rare types. The page may be empty although more events follow.
 const SPAN = 100_000;
 
-// `reach` and the page come from one snapshot, so no event can appear between them.
-const PAGE: Statement = {
-  name: 'events.page',
+// `until` is the sequence of an existing event, because a restore and retention leave gaps in the sequences. One statement, so that `reach`
+// and the page share a snapshot. Without filters, the cost does not grow with the feed (`feed-plans.spec.ts`).
+export const READ_PAGE: Statement = {
+  name: 'events.read_page',
   text: `
     SELECT reach.last, reach.until, page.*
     FROM (
-      SELECT last, CASE WHEN $2::text[] IS NULL AND $4::text IS NULL THEN last ELSE least(last, $1::bigint + ${SPAN}) END AS until
+      SELECT last, CASE WHEN $2::text[] IS NULL AND $4::text IS NULL THEN last ELSE greatest(
+          (SELECT max(sequence) FROM domain_events WHERE sequence <= $1::bigint + ${SPAN}),
+          (SELECT min(sequence) FROM domain_events WHERE sequence > $1), 0) END AS until
       FROM (SELECT coalesce(max(sequence), 0) AS last FROM domain_events) AS newest
     ) AS reach
     LEFT JOIN LATERAL (
@@ -36,43 +38,42 @@ const PAGE: Statement = {
     ) AS page ON true`,
 };
 
-interface PageRow {
-  readonly last: string;
-  readonly until: string;
-  readonly id: string | null;
-}
-
-const NEWEST: Statement = {
-  name: 'events.newest',
-  text: 'SELECT coalesce(max(sequence), 0) AS newest FROM domain_events',
-};
+type PageRow = { readonly last: string; readonly until: string } & (SequencedEvent | { readonly id: null });
 
 @Injectable()
 export class EventsStore {
+  private lost: readonly LostSequences[] | undefined;
+
   constructor(private readonly database: Database) {}
 
-  /** Returns the events after `after`, in order. Never skips one: an event that commits later gets a higher sequence. */
-  async readPage(
-    after: string,
-    types: readonly EventName[] | undefined,
-    limit: number,
-    subject?: string,
-  ): Promise<FeedPage> {
+  /** Returns the events after `after`, in order. `next`: the `after` of the next page. `last`: the newest sequence, or 0. */
+  async readPage(after: string, limit: number, { types, sessionId }: EventFilter = {}) {
     await sequenceEvents(this.database);
-    const rows = await this.database.query<PageRow>(PAGE, [after, types ?? null, limit, subject ?? null]);
-    const { last = '0', until = '0' } = rows[0] ?? {};
+    const rows = await this.database.query<PageRow>(READ_PAGE, [after, types, limit, sessionId]);
+    // The outer join returns one row even if there is no event.
+    const { last, until } = rows[0]!;
     const events = rows
       .filter(({ id }) => id !== null)
-      .map(({ last: _last, until: _until, ...event }) => event as unknown as SequencedEvent);
-    // A full page may end before `until`. An empty page must not move back before `after`.
-    const reached = events.length === limit ? events.at(-1)?.sequence : until;
-    return { events, last, next: reached !== undefined && BigInt(reached) > BigInt(after) ? reached : after };
+      .map(({ last, until, ...event }) => event as SequencedEvent);
+    // A full page may end before `until`. `next` is never below `after`.
+    const reached = events.length === limit ? events.at(-1)!.sequence : until;
+    return { events, last, next: BigInt(reached) > BigInt(after) ? reached : after };
   }
 
-  /** Returns the sequence of the newest committed event; 0 if there is none. */
+  /** If the event with this sequence was lost when a backup was restored, returns the newest sequence before the loss; otherwise null. */
+  async findLoss(sequence: string): Promise<bigint | null> {
+    // Read once: a restore is confirmed only while the service does not run.
+    this.lost ??= await this.database.prisma.restore.findMany({
+      select: { lastSequence: true, firstSequence: true },
+    });
+    const position = BigInt(sequence);
+    const loss = this.lost.find((each) => position > each.lastSequence && position < each.firstSequence);
+    return loss?.lastSequence ?? null;
+  }
+
+  /** Assigns a sequence to every committed event, then returns the newest sequence. */
   async getNewest(): Promise<string> {
     await sequenceEvents(this.database);
-    const [row] = await this.database.query<{ newest: string }>(NEWEST);
-    return row?.newest ?? '0';
+    return newestSequence(this.database);
   }
 }

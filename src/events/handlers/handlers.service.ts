@@ -1,66 +1,114 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { Injectable, Logger } from '@nestjs/common';
 import type { OnApplicationBootstrap, OnModuleDestroy, OnModuleInit } from '@nestjs/common';
-import { DiscoveryService, MetadataScanner } from '@nestjs/core';
+import { DiscoveryService } from '@nestjs/core';
+import { Loop } from '../../platform/async/loop.js';
+import { within } from '../../platform/async/within.js';
 import { Database } from '../../platform/database/database.js';
-import { errorText } from '../../platform/redaction/error-text.js';
 import { Jobs } from '../../platform/jobs/jobs.js';
-import { DeliveryService } from './delivery.service.js';
-import { discoverHandlers } from './discovery.js';
-import { resumeDeliveries, retireHandlers, subscribeHandlers, touchHandlers } from './handlers.sql.js';
+import type { RunningJob } from '../../platform/jobs/running-job.js';
+import { Metrics } from '../../platform/metrics/metrics.js';
+import { errorText } from '../../platform/redaction/error-text.js';
+import type { DomainEvent } from '../catalogue.rules.js';
+import * as sql from './handlers.sql.js';
+import { discoverHandlers, type EventHandler } from './on-event.js';
 
 const UPKEEP_MS = 3_600_000;
+/** Frees the job slot of a handler that never settles. Longer than the timeout of any call that a handler makes. */
+const HANDLER_DEADLINE_MS = 60_000;
 
-/** Discovers the @OnEvent methods at start and maintains their subscriptions. */
+/** Discovers the @OnEvent methods at start, maintains their subscriptions and delivers their events. */
 @Injectable()
 export class EventHandlers implements OnModuleInit, OnApplicationBootstrap, OnModuleDestroy {
   private readonly logger = new Logger(EventHandlers.name);
-  private readonly stopping = new AbortController();
+  private readonly deliveries = this.metrics.counter({
+    name: 'pv_onboarding_handler_deliveries_total',
+    help: 'Events passed to handlers in this process, by outcome: delivered, failed and to be retried',
+    labels: ['outcome'],
+  });
+  private readonly upkeep = new Loop({
+    step: () => this.maintain(),
+    onError: (error) => {
+      this.logger.warn(`subscriptions could not be updated: ${errorText(error)}`);
+      return UPKEEP_MS;
+    },
+  });
   private names: readonly string[] = [];
 
   constructor(
     private readonly discovery: DiscoveryService,
-    private readonly scanner: MetadataScanner,
     private readonly jobs: Jobs,
-    private readonly delivery: DeliveryService,
     private readonly database: Database,
+    private readonly metrics: Metrics,
   ) {}
 
-  // Subscribe before any module's bootstrap hook, so that events appended there are delivered to this process's handlers.
+  // Subscribes before the bootstrap hooks of all modules, so that this process handles events appended in those hooks.
   async onModuleInit(): Promise<void> {
-    const handlers = discoverHandlers(this.discovery, this.scanner);
+    const handlers = discoverHandlers(this.discovery);
     this.names = handlers.map(({ name }) => name);
     for (const handler of handlers) {
-      this.jobs.register(`event:${handler.name}`, async (payload, job) => {
-        await this.delivery.deliver(handler, (payload as { subject: string }).subject, job);
-      });
+      this.jobs.register(`event:${handler.name}`, (payload, job) =>
+        this.deliver(handler, (payload as { subject: string }).subject, job),
+      );
     }
-    await subscribeHandlers(this.database, handlers);
+    await sql.subscribeHandlers(this.database, handlers);
   }
 
   onApplicationBootstrap(): void {
-    void this.keepUp();
+    this.upkeep.start();
   }
 
   onModuleDestroy(): void {
-    this.stopping.abort();
+    void this.upkeep.stop();
   }
 
-  private async keepUp(): Promise<void> {
-    while (!this.stopping.signal.aborted) {
-      try {
-        await touchHandlers(this.database, this.names);
-        for (const { name, owed } of await retireHandlers(this.database)) {
-          this.logger.warn(
-            `no release has had the handler ${name} for 7 days; it is no longer owed ${owed} events`,
-          );
-        }
-        const resumed = await resumeDeliveries(this.database);
-        if (resumed > 0) this.logger.warn(`${resumed} deliveries had no job; added`);
-      } catch (error) {
-        this.logger.warn(`subscriptions could not be kept: ${errorText(error)}`);
-      }
-      await sleep(UPKEEP_MS, undefined, { signal: this.stopping.signal }).catch(() => {});
+  private async maintain(): Promise<number> {
+    await sql.touchHandlers(this.database, this.names);
+    for (const { name, pending } of await sql.retireHandlers(this.database)) {
+      this.logger.warn(
+        `no process has had the handler ${name} for 7 days; dropped its ${pending} pending deliveries`,
+      );
     }
+    const resumed = await sql.resumeDeliveries(this.database);
+    if (resumed > 0) this.logger.warn(`added the missing jobs of ${resumed} deliveries`);
+    return UPKEEP_MS;
+  }
+
+  /** Delivers the pending events of the subject in order. The first failure ends the job; the job is retried with backoff. */
+  private async deliver(handler: EventHandler, subject: string, job: RunningJob): Promise<void> {
+    const { name } = handler;
+    let delivered = 0;
+    for (;;) {
+      const pending = await sql.readPending(this.database, name, subject);
+      if (pending.length === 0 && (await job.finishWhen((tx) => sql.isNothingPending(tx, name, subject))))
+        return;
+      for (const next of pending) {
+        await job.requireLock();
+        try {
+          await this.call(handler, next.event);
+        } catch (error) {
+          const reason = errorText(error);
+          this.logger.warn(`${name} failed on event ${next.event.id}: ${reason}`);
+          this.deliveries.inc({ outcome: 'failed' });
+          await sql.markFailed(this.database, name, next, reason);
+          if (delivered > 0) await job.restartBackoff();
+          // graphile-worker stores this message, and an erasure does not change it. So the message must not contain `reason`.
+          throw new Error(`${name} failed; its delivery has the error`);
+        }
+        await sql.deleteDelivery(this.database, name, next.position);
+        this.deliveries.inc({ outcome: 'delivered' });
+        delivered += 1;
+      }
+    }
+  }
+
+  private async call({ name, events, handle }: EventHandler, event: DomainEvent): Promise<void> {
+    if (events.includes(event.name)) {
+      return within(HANDLER_DEADLINE_MS, Promise.resolve(handle(event)), () => {
+        throw new Error(`the handler did not settle within ${HANDLER_DEADLINE_MS} ms`);
+      });
+    }
+    if (await sql.isSubscribed(this.database, name, event.name))
+      throw new Error(`a newer release of ${name} listens to ${event.name}, this one does not`);
+    this.logger.warn(`${name} no longer listens to ${event.name}; dropped event ${event.id}`);
   }
 }

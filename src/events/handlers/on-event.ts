@@ -1,38 +1,66 @@
 import 'reflect-metadata';
-import type { EventName } from '../catalogue.rules.js';
-import type { DomainEvent } from '../domain-event.js';
+import { MetadataScanner, type DiscoveryService } from '@nestjs/core';
+import { EVENT_NAMES, isEventName, type DomainEvent, type EventName } from '../catalogue.rules.js';
 
 const METADATA = 'pv-onboarding:on-event';
 
-export interface Subscription {
-  readonly events: readonly string[];
-  /** Default: the names of the class and the method, `Class.method`. */
+interface Subscription {
+  readonly events: readonly EventName[];
+  /** The name under which pending deliveries are stored. Default: `Class.method`. After renaming either part, set the old name here. */
   readonly handler?: string;
 }
 
-type Handler<N extends EventName> = (event: DomainEvent<N>) => Promise<void> | void;
-
-/**
- * Calls the method of a provider with every event of these names: at least once, in order within a subject, in any process with ROLE
- * worker or all. When the method throws, the event is retried after a growing wait. Later events of that subject wait for it; other
- * subjects and handlers do not.
- *
- * Pending deliveries are stored under the name of the handler, `Class.method`. To rename class or method later, set a fixed name as
- * `handler`.
- */
+/** Calls the method with each of these events, at least once, in order within a subject. If it throws, the subject waits for a retry. */
 export function OnEvent<const N extends EventName>(
   events: N | readonly N[],
-  options: { readonly handler?: string } = {},
+  options: Omit<Subscription, 'events'> = {},
 ) {
-  const subscription: Subscription = { events: typeof events === 'string' ? [events] : events, ...options };
-  return <M extends Handler<N>>(
+  const subscription = { events: typeof events === 'string' ? [events] : events, ...options };
+  return <M extends (event: DomainEvent<N>) => Promise<void> | void>(
     _target: object,
     _method: string,
     descriptor: TypedPropertyDescriptor<M>,
-  ): void => {
-    if (descriptor.value !== undefined) Reflect.defineMetadata(METADATA, subscription, descriptor.value);
-  };
+  ): void => Reflect.defineMetadata(METADATA, subscription, descriptor.value!);
 }
 
-export const findSubscription = (method: object): Subscription | null =>
-  (Reflect.getMetadata(METADATA, method) as Subscription | undefined) ?? null;
+export interface EventHandler {
+  readonly name: string;
+  readonly events: readonly EventName[];
+  readonly handle: (event: DomainEvent) => Promise<void> | void;
+}
+
+/** graphile-worker limits task names to 128 characters, and ours start with `event:`. */
+const LONGEST_NAME = 100;
+
+/** Returns the @OnEvent methods of all providers and controllers. Throws if a declaration is invalid. */
+export function discoverHandlers(discovery: DiscoveryService): EventHandler[] {
+  const scanner = new MetadataScanner();
+  const handlers = new Map<string, EventHandler>();
+  for (const wrapper of [...discovery.getProviders(), ...discovery.getControllers()]) {
+    const { metatype } = wrapper;
+    const instance = wrapper.instance as Record<string, EventHandler['handle']>;
+    if (typeof metatype !== 'function') continue;
+    const prototype = metatype.prototype as Record<string, object>;
+    for (const method of scanner.getAllMethodNames(prototype)) {
+      const subscription = Reflect.getMetadata(METADATA, prototype[method]!) as Subscription | undefined;
+      if (subscription === undefined) continue;
+      const { events, handler: name = `${metatype.name}.${method}` } = subscription;
+      if (!wrapper.isDependencyTreeStatic())
+        throw new Error(`@OnEvent ${name}: the provider must not be request-scoped`);
+      if (handlers.has(name))
+        throw new Error(`@OnEvent ${name}: two handlers have this name; give one of them a "handler"`);
+      if (name.length > LONGEST_NAME)
+        throw new Error(`@OnEvent ${name}: a name has at most ${LONGEST_NAME} characters`);
+      checkEvents(name, events);
+      handlers.set(name, { name, events, handle: (event) => instance[method]!(event) });
+    }
+  }
+  return [...handlers.values()];
+}
+
+function checkEvents(handler: string, events: readonly string[]): void {
+  const unknown = events.filter((event) => !isEventName(event));
+  if (events.length > 0 && unknown.length === 0) return;
+  const problem = events.length === 0 ? 'it listens to no event' : `there is no event ${unknown.join(', ')}`;
+  throw new Error(`@OnEvent ${handler}: ${problem}; there are ${EVENT_NAMES.join(', ')}`);
+}

@@ -1,112 +1,122 @@
-import type { EventsStore } from '../feed/events.store.js';
-import { matches, type EventFilter } from './event-filter.js';
-import { eventBlock, firstBlock, heartbeatBlock } from './event-stream-text.js';
+import { once } from 'node:events';
+import type { ServerResponse } from 'node:http';
+import { within } from '../../platform/async/within.js';
+import { formatSequence } from '../cloud-event.js';
+import type { EventFilter, EventsStore } from '../feed/events.store.js';
 import type { EventTail, TailEvent } from './event-tail.service.js';
-import type { StreamOutput } from './stream-output.js';
 
 /** Why a stream ended: its reader disconnected, its reader was too slow, its key was revoked, or this process stops. */
 export type StreamEnd = 'left' | 'slow' | 'revoked' | 'stopped';
 
-/** Idle streams are written to at this interval. Load balancers close idle connections after a minute, some after 30 s. */
+/** The interval of writes to an idle stream. Some load balancers close idle connections after 30 s. */
 const HEARTBEAT_MS = 15_000;
 const PAGE_SIZE = 100;
-/** Wait after a failed read, or after one that returned nothing although the tail has advanced. */
+/** The wait after a database read that failed or found no new event. */
 const READ_AGAIN_MS = 1_000;
+/** How long to wait for a slow reader before disconnecting it. It can reconnect and resume at its position. */
+const DRAIN_WITHIN_MS = 8_000;
+/** How long the last bytes of an ended stream may take. The shutdown waits for them. */
+const END_WITHIN_MS = 1_000;
 /** Spreads reconnects, so that readers disconnected together do not all return at once. */
 const RETRY_MS = { from: 1_000, spread: 2_000 };
 
-interface Page {
-  readonly events: readonly TailEvent[];
-  /** Every event up to here is in `events` or was filtered out. */
-  readonly next: bigint;
-}
-
-/**
- * One reader of the stream. One loop serves both replay and live events: read the events after the position, write them, advance the
- * position. So there is no gap between the two.
- */
+/** One open stream. The same loop reads past and live events, so there is no gap between them. Format: HTML standard, section 9.2. */
 export class EventStream {
   private readonly ending = new AbortController();
-  private why: StreamEnd = 'left';
-  private toldPosition: bigint;
+  private sentPosition: bigint;
   private wroteAt = performance.now();
 
   constructor(
-    private readonly output: StreamOutput,
+    private readonly response: ServerResponse,
     private readonly tail: EventTail,
     private readonly store: EventsStore,
     private readonly filter: EventFilter,
     private position: bigint,
   ) {
-    this.toldPosition = position;
-    output.onClose(() => this.end('left'));
+    this.sentPosition = position;
+    // Without a listener, an 'error' event would end the process. The end of the connection is reported by 'close'.
+    response.on('error', () => {});
+    response.once('close', () => this.end('left'));
   }
 
   /** Ends the stream. Later calls do not change the reason. */
   end(why: StreamEnd): void {
-    if (this.ending.signal.aborted) return;
-    this.why = why;
-    this.ending.abort();
+    this.ending.abort(why);
   }
 
   /** Runs until the reader disconnects or `end` is called. Returns the reason. */
   async run(): Promise<StreamEnd> {
     const { signal } = this.ending;
     const retryMs = Math.round(RETRY_MS.from + Math.random() * RETRY_MS.spread);
-    await this.write(firstBlock(this.position, retryMs));
+    // A block without `data` sets the client's reconnection time and last event id, but dispatches no event.
+    await this.write(`: events follow\nretry: ${retryMs}\nid: ${formatSequence(this.position)}\n\n`);
     while (!signal.aborted) {
       const seen = this.tail.count;
-      const waitMs = await this.goOn().catch(() => READ_AGAIN_MS);
+      const waitMs = await this.writeNext().catch(() => READ_AGAIN_MS);
       const heartbeatInMs = this.wroteAt + HEARTBEAT_MS - performance.now();
-      if (heartbeatInMs <= 0) await this.beat();
+      if (heartbeatInMs <= 0) await this.writeHeartbeat();
       else if (waitMs > 0) await this.tail.wait(signal, Math.min(waitMs, heartbeatInMs), seen);
     }
-    if (this.why === 'left' || this.why === 'slow') this.output.cut();
-    else await this.output.end();
-    return this.why;
+    const why = signal.reason as StreamEnd;
+    if (why === 'revoked' || why === 'stopped') {
+      // Ends the response, so that the reader sees that it is complete.
+      const sent = new Promise<void>((resolve) => this.response.once('close', resolve).end(resolve));
+      await within(END_WITHIN_MS, sent);
+    }
+    if (!this.response.writableFinished) this.response.destroy();
+    return why;
   }
 
-  /** Writes the next events. Returns how many milliseconds to wait for the tail before trying again. */
-  private async goOn(): Promise<number> {
-    const { events, next } = await this.readOn();
+  /** Writes the next events. Returns how many milliseconds the caller may wait for new events before the next call. */
+  private async writeNext(): Promise<number> {
+    const before = this.position;
+    const { events, next } = await this.readNext();
     for (const { text, sequence } of events) {
       if (!(await this.write(text))) return 0;
-      this.position = this.toldPosition = sequence;
+      this.position = this.sentPosition = sequence;
     }
-    const hasMoved = next > this.position || events.length > 0;
     if (next > this.position) this.position = next;
-    if (hasMoved) return 0;
+    if (this.position > before) return 0;
     return this.tail.eventsAfter(this.position) === null ? READ_AGAIN_MS : HEARTBEAT_MS;
   }
 
-  /** Reads from the tail if it reaches back to the position; otherwise a page from the database. */
-  private async readOn(): Promise<Page> {
+  /** Reads from the tail if the tail reaches back to the position, otherwise from the database. `next`: the position after this read. */
+  private async readNext(): Promise<{ events: readonly TailEvent[]; next: bigint }> {
     const kept = this.tail.eventsAfter(this.position);
     if (kept !== null) {
       const next = kept.at(-1)?.sequence ?? this.position;
       return { events: kept.filter((event) => matches(this.filter, event)), next };
     }
-    const { types, sessionId } = this.filter;
-    const page = await this.store.readPage(String(this.position), types, PAGE_SIZE, sessionId);
-    const events = page.events.map((event) => ({
-      name: event.name,
-      subject: event.subject,
-      sequence: BigInt(event.sequence),
-      text: eventBlock(event, this.tail.source),
-    }));
-    return { events, next: BigInt(page.next) };
+    const page = await this.store.readPage(String(this.position), PAGE_SIZE, this.filter);
+    return { events: page.events.map((event) => this.tail.format(event)), next: BigInt(page.next) };
   }
 
-  private async beat(): Promise<void> {
-    const moved = this.position === this.toldPosition ? null : this.position;
-    this.toldPosition = this.position;
-    await this.write(heartbeatBlock(moved));
+  /** Keeps proxies from closing an idle connection. Sends the new position if events were filtered out. */
+  private async writeHeartbeat(): Promise<void> {
+    const id = this.position === this.sentPosition ? '' : `id: ${formatSequence(this.position)}\n`;
+    this.sentPosition = this.position;
+    await this.write(`: nothing new\n${id}\n`);
   }
 
   private async write(text: string): Promise<boolean> {
-    const hasRoom = await this.output.write(text, this.ending.signal);
+    const hasRoom = await this.send(text);
     this.wroteAt = performance.now();
     if (!hasRoom) this.end('slow');
     return hasRoom;
   }
+
+  /** Writes the text. Waits until a slow reader has read, so that unread text does not fill the memory. Returns false on timeout or end. */
+  private async send(text: string): Promise<boolean> {
+    const { signal } = this.ending;
+    if (signal.aborted) return false;
+    if (this.response.write(text)) return true;
+    const drained = once(this.response, 'drain', { signal }).then(
+      () => true,
+      () => false,
+    );
+    return within(DRAIN_WITHIN_MS, drained, () => false);
+  }
 }
+
+const matches = ({ types, sessionId }: EventFilter, { name, subject }: TailEvent): boolean =>
+  (types === undefined || types.includes(name)) && (sessionId === undefined || subject === sessionId);

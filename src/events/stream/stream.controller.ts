@@ -1,5 +1,6 @@
 import { Controller, Get, Headers, Query, Req, Res } from '@nestjs/common';
-import { ApiHeader, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
+import { ApiHeader, ApiOkResponse, ApiOperation, ApiPropertyOptional, ApiTags } from '@nestjs/swagger';
+import { IsOptional, Matches } from 'class-validator';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { CurrentKey } from '../../access/current-key.decorator.js';
 import { RequireScope } from '../../access/require-scope.decorator.js';
@@ -8,21 +9,43 @@ import { ApiProblems } from '../../platform/openapi/api-problems.decorator.js';
 import { HeldRequests } from '../../platform/http/held-requests.js';
 import { refuse } from '../../platform/http/validation.js';
 import { EventsStore } from '../feed/events.store.js';
-import { readTypes, refuseBeyondNewest, SEQUENCE } from '../feed/parameters.js';
+import {
+  readTypes,
+  refuseUnknownPosition,
+  SEQUENCE,
+  SessionIdParameter,
+  TypesParameter,
+} from '../feed/events.dto.js';
 import { EventStream } from './event-stream.js';
 import { EventTail } from './event-tail.service.js';
 import { OpenStreams } from './open-streams.service.js';
-import { StreamOutput } from './stream-output.js';
-import { StreamQuery } from './stream.dto.js';
 
 const LAST_EVENT_ID = 'Last-Event-ID';
 
 const STREAM_HEADERS = {
   'content-type': 'text/event-stream; charset=utf-8',
   'cache-control': 'no-store',
-  // Otherwise nginx forwards events only when its buffer is full.
+  // Without this, nginx forwards events only when its buffer is full.
   'x-accel-buffering': 'no',
 };
+
+class StreamQuery {
+  @ApiPropertyOptional({
+    description:
+      'The `sequence` of an event, or a `next` of the feed; the stream starts after it. `0` is the beginning. Default without `Last-Event-ID`: the newest event',
+    pattern: SEQUENCE.source,
+    type: String,
+  })
+  @IsOptional()
+  @Matches(SEQUENCE, { message: 'after must be the `sequence` of an event: a number of at most 19 digits' })
+  after?: string;
+
+  @TypesParameter()
+  types?: string;
+
+  @SessionIdParameter()
+  sessionId?: string;
+}
 
 @ApiTags('Events')
 @Controller('events/stream')
@@ -60,33 +83,28 @@ export class StreamController {
     @Req() request: FastifyRequest,
     @Res() reply: FastifyReply,
   ): Promise<void> {
-    const names = readTypes(types);
+    const filter = { types: readTypes(types), sessionId };
     const newest = await this.events.getNewest();
-    const position = readPlace(lastEventId, after, newest);
-    // HEAD has no body. Without this, the client would wait for ever for the end of the stream.
+    const position = readPosition(lastEventId, after, newest);
+    const loss = await this.events.findLoss(position);
+    refuseUnknownPosition(lastEventId === undefined ? 'after' : LAST_EVENT_ID, position, newest, loss);
+    // A response to HEAD has no body. Without this, the client would wait for ever, because the stream does not end.
     if (request.method === 'HEAD') return void reply.headers(STREAM_HEADERS).send();
-    await this.held.hold('stream', request, actorOf(key), async () => {
-      const leave = this.tail.join(BigInt(newest));
-      try {
+    await this.held.hold('stream', request, actorOf(key), () =>
+      this.tail.during(BigInt(newest), async () => {
         reply.hijack();
         reply.raw.writeHead(200, { ...(reply.getHeaders() as Record<string, string>), ...STREAM_HEADERS });
-        const filter = { ...(names && { types: names }), ...(sessionId !== undefined && { sessionId }) };
-        const output = new StreamOutput(reply.raw);
-        const stream = new EventStream(output, this.tail, this.events, filter, BigInt(position));
+        const stream = new EventStream(reply.raw, this.tail, this.events, filter, BigInt(position));
         await this.streams.run(stream, key.id);
-      } finally {
-        leave();
-      }
-    });
+      }),
+    );
   }
 }
 
-function readPlace(lastEventId: string | undefined, after: string | undefined, newest: string): string {
+function readPosition(lastEventId: string | undefined, after: string | undefined, newest: string): string {
   if (lastEventId !== undefined && !SEQUENCE.test(lastEventId)) {
     const message = 'must be the `id` of an event of this stream: a number of at most 19 digits';
     refuse([{ field: LAST_EVENT_ID, message }]);
   }
-  const place = lastEventId ?? after ?? newest;
-  refuseBeyondNewest(lastEventId === undefined ? 'after' : LAST_EVENT_ID, place, newest);
-  return place;
+  return lastEventId ?? after ?? newest;
 }

@@ -4,7 +4,6 @@ import { EventTail } from './event-tail.service.js';
 import { OpenStreams } from './open-streams.service.js';
 import { StreamController } from './stream.controller.js';
 
-/** Streams events over an open connection; `GET /events` returns the same events in pages. */
 @Module({
   imports: [EventsModule],
   controllers: [StreamController],

@@ -1,22 +1,32 @@
 import { Body, Controller, Get, HttpCode, Param, Post, Query, Req, Res } from '@nestjs/common';
-import { ApiCreatedResponse, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
+import { ApiBody, ApiCreatedResponse, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { CurrentKey } from '../../access/current-key.decorator.js';
 import { RequireScope } from '../../access/require-scope.decorator.js';
-import type { Principal } from '../../access/scopes.js';
+import { hasScope, type Principal } from '../../access/scopes.js';
 import { ApiPage } from '../../platform/openapi/api-page.decorator.js';
 import { ApiProblems } from '../../platform/openapi/api-problems.decorator.js';
-import type { Page } from '../../platform/http/page.js';
-import { PLAIN_READ } from '../../platform/http/plain-read.js';
+import { toPage, type Page } from '../../platform/http/page.js';
+import { found } from '../../platform/problem/found.js';
+import { Problem } from '../../platform/problem/problem.js';
 import { ParseUuid } from '../../platform/http/uuid.pipe.js';
 import { LOCATION } from '../../platform/openapi/response-headers.js';
-import { NewSession, SessionQuery, SessionsQuery, SessionView } from './sessions.dto.js';
+import { SessionRefreshService } from '../poll/refresh.service.js';
+import { StartSessionService } from '../start/start-session.service.js';
+import { SessionViewsStore, type SessionRow } from '../store/session-views.store.js';
+import { InvertersQuery, NewSession, SessionQuery, SessionsQuery } from './sessions.dto.js';
 import { SessionsService } from './sessions.service.js';
+import { InverterView, SessionView } from './sessions.view.js';
 
 @ApiTags('Onboarding')
 @Controller()
 export class SessionsController {
-  constructor(private readonly sessions: SessionsService) {}
+  constructor(
+    private readonly starts: StartSessionService,
+    private readonly views: SessionViewsStore,
+    private readonly sessions: SessionsService,
+    private readonly refreshes: SessionRefreshService,
+  ) {}
 
   @Post('onboarding/pv/:gridLocationId')
   @RequireScope('onboarding:write')
@@ -26,40 +36,61 @@ export class SessionsController {
     description:
       'Returns 200 with the open session of the same location and brand if there is one, so a double click returns the same session.',
   })
+  @ApiBody({ type: NewSession, required: false })
   @ApiCreatedResponse({ description: 'Started', type: SessionView, headers: LOCATION })
   @ApiOkResponse({ description: 'An open session was reused', type: SessionView, headers: LOCATION })
   @ApiProblems('invalid_request', 'not_found', 'remote_rejected', 'remote_unavailable')
   async start(
     @Param('gridLocationId', ParseUuid) gridLocationId: string,
-    @Body() body: NewSession,
+    @Body() { brand, metadata = {}, reuse = true }: NewSession,
     @CurrentKey() key: Principal,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<SessionView> {
-    const { session, reused } = await this.sessions.start(gridLocationId, body, key);
+    const wanted = { gridLocationId, brand: brand ?? null, metadata, reuse };
+    const { session, reused } = await this.starts.start(wanted);
     void reply.status(reused ? 200 : 201).header('location', `/api/v1/onboarding/pv/${session.id}`);
-    return session;
+    return this.view(session, key);
   }
 
   @Get('onboarding/pv')
   @RequireScope('onboarding:read')
-  @ApiOperation({ operationId: 'listSessions', summary: 'List sessions, the longest unchanged first' })
+  @ApiOperation({
+    operationId: 'listSessions',
+    summary: 'List sessions, the longest unchanged first',
+    description:
+      'Ordered by the last change of our record, so a reader that starts at `updatedSince` sees every later change.',
+  })
   @ApiPage(SessionView)
-  list(@Query() query: SessionsQuery, @CurrentKey() key: Principal): Promise<Page<SessionView>> {
-    return this.sessions.list(query, key);
+  async list(
+    @Query() { limit, cursor, ...filter }: SessionsQuery,
+    @CurrentKey() key: Principal,
+  ): Promise<Page<SessionView>> {
+    const rows = await this.views.listSessions(filter, cursor, limit + 1);
+    return toPage(
+      rows,
+      limit,
+      (row) => [row.changedAt, row.id],
+      (row) => this.view(row, key),
+    );
   }
 
   @Get('onboarding/pv/:sessionId')
-  @RequireScope('onboarding:read', PLAIN_READ)
-  @ApiOperation({ operationId: 'readSession', summary: 'Read a session' })
+  @RequireScope('onboarding:read')
+  @ApiOperation({
+    operationId: 'readSession',
+    summary: 'Read a session',
+    description:
+      'Returns our copy, which the service updates regularly. `maxAge` reads the remote service first if the copy is older, and `stale=allow` responds with the copy if that fails; `wait` responds as soon as the state changes.',
+  })
   @ApiOkResponse({ type: SessionView })
   @ApiProblems('invalid_request', 'not_found', 'remote_unavailable', 'replica_busy')
-  read(
+  async read(
     @Param('sessionId', ParseUuid) sessionId: string,
     @Query() query: SessionQuery,
     @CurrentKey() key: Principal,
     @Req() request: FastifyRequest,
   ): Promise<SessionView> {
-    return this.sessions.read(sessionId, query, key, request);
+    return this.view(await this.sessions.read(sessionId, query, key, request), key);
   }
 
   @Get('users/:userId/pv/onboarding-sessions/:sessionId')
@@ -67,17 +98,22 @@ export class SessionsController {
   @ApiOperation({
     operationId: 'readSessionOfUser',
     summary: 'Read a session by the other path shape of the remote service',
+    description:
+      'Returns the same as the path without the user; `not_found` if the session is of another user.',
   })
   @ApiOkResponse({ type: SessionView })
   @ApiProblems('invalid_request', 'not_found', 'remote_unavailable', 'replica_busy')
-  readOfUser(
+  async readOfUser(
     @Param('userId', ParseUuid) userId: string,
     @Param('sessionId', ParseUuid) sessionId: string,
     @Query() query: SessionQuery,
     @CurrentKey() key: Principal,
     @Req() request: FastifyRequest,
   ): Promise<SessionView> {
-    return this.sessions.readOfUser(userId, sessionId, query, key, request);
+    const session = await this.refreshes.getSession(sessionId);
+    if (session.userId !== userId)
+      throw new Problem('not_found', `User ${userId} has no session ${sessionId}`);
+    return this.read(sessionId, query, key, request);
   }
 
   @Post('onboarding/pv/:sessionId/refresh')
@@ -91,10 +127,43 @@ export class SessionsController {
   })
   @ApiOkResponse({ description: 'The current session', type: SessionView })
   @ApiProblems('invalid_request', 'not_found', 'session_closed', 'remote_unavailable')
-  refresh(
+  async refresh(
     @Param('sessionId', ParseUuid) sessionId: string,
     @CurrentKey() key: Principal,
   ): Promise<SessionView> {
-    return this.sessions.refresh(sessionId, key);
+    return this.view(await this.refreshes.refresh(sessionId), key);
+  }
+
+  @Get('inverters')
+  @RequireScope('onboarding:read')
+  @ApiOperation({
+    operationId: 'listInverters',
+    summary: 'List inverters, the newest first',
+    description:
+      'Returns one item per inverter and user. If several sessions of one user (with `gridLocationId`: of one grid location) have the same inverter, a session that still lists it is preferred, then the latest `firstSeenAt`. An inverter of several users is returned once for each of them.',
+  })
+  @ApiPage(InverterView)
+  async listInverters(@Query() { limit, cursor, ...filter }: InvertersQuery): Promise<Page<InverterView>> {
+    const rows = await this.views.listInverters(filter, cursor, limit + 1);
+    return toPage(rows, limit, (row) => [row.firstSeenAt, row.id, row.sessionId]);
+  }
+
+  @Get('inverters/:id')
+  @RequireScope('onboarding:read')
+  @ApiOperation({
+    operationId: 'readInverter',
+    summary: 'Read an inverter',
+    description:
+      'If several sessions of any users have the inverter, a session that still lists it is preferred, then the latest `firstSeenAt`. To read the inverter of one user, list with `userId`.',
+  })
+  @ApiOkResponse({ type: InverterView })
+  @ApiProblems('invalid_request', 'not_found')
+  async readInverter(@Param('id', ParseUuid) id: string): Promise<InverterView> {
+    return found(await this.views.findInverter(id), `inverter ${id}`);
+  }
+
+  private view(row: SessionRow, key: Principal): SessionView {
+    const { startUrlCiphertext: _, changedAt, now, ...session } = row;
+    return { ...session, startUrl: hasScope(key, 'onboarding:write') ? this.views.findStartUrl(row) : null };
   }
 }

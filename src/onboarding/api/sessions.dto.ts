@@ -1,24 +1,39 @@
-import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
-import { IsBoolean, IsIn, IsOptional, IsUUID } from 'class-validator';
-import { AsParsed, InstantParameter, IntegerParameter } from '../../platform/http/validation.js';
-import { PageQuery } from '../../platform/http/page.js';
-import { CheckedBy } from '../../users/checked-by.decorator.js';
-import { metadataFault } from '../../users/metadata.rules.js';
-import type { Metadata } from '../../users/metadata.rules.js';
+import { ApiPropertyOptional } from '@nestjs/swagger';
+import { IsBoolean } from 'class-validator';
+import { SESSION_STATES } from '../../events/event-schemas.rules.js';
+import { CursorOf, LimitQuery, PageQuery } from '../../platform/http/page.js';
+import {
+  ChoiceParameter,
+  InstantParameter,
+  IntegerParameter,
+  OptionalText,
+  UuidParameter,
+} from '../../platform/http/parameters.js';
+import { AsParsed, CheckedBy, MayBeAbsent } from '../../platform/http/validation.js';
+import { MetadataParameters, type MetadataFilter } from '../../users/metadata-filter.js';
+import { metadataFault, type Metadata } from '../../users/metadata.rules.js';
 import { tenantReferenceFault } from '../../users/tenant-reference.rules.js';
-import { brandFault } from './brand.js';
-import { SessionInverterView } from './inverters.dto.js';
-import { SESSION_STATES } from '../rules/machine.rules.js';
-import type { Basis, SessionState } from '../rules/machine.rules.js';
+import type { SessionState } from '../rules/machine.rules.js';
+import type { InverterView } from './sessions.view.js';
+
+const BRAND_MAX_LENGTH = 100;
+
+/** Returns why `value` is not a valid brand, else undefined. The interface lists no brands, so any name is valid. */
+function brandFault(value: unknown): string | undefined {
+  if (typeof value !== 'string') return 'must be a string';
+  if (value.length === 0 || value.length > BRAND_MAX_LENGTH)
+    return `must have 1 to ${BRAND_MAX_LENGTH} characters, not ${value.length}`;
+  if (/[\p{Cc}\p{Surrogate}\u2028\u2029]/u.test(value))
+    return 'must not contain control characters or line breaks';
+  return /^\s|\s$/u.test(value) ? 'must not begin or end with a blank' : undefined;
+}
 
 export class NewSession {
-  @ApiPropertyOptional({
+  @OptionalText(brandFault, {
     description: 'The inverter brand; one session connects inverters of one brand',
     minLength: 1,
     maxLength: 100,
   })
-  @IsOptional()
-  @CheckedBy(brandFault)
   brand?: string;
 
   @ApiPropertyOptional({
@@ -27,162 +42,80 @@ export class NewSession {
     description:
       'Your own data, returned unchanged in responses and events; at most 4,096 bytes. No personal data',
   })
-  @IsOptional()
+  @MayBeAbsent()
   @AsParsed()
   @CheckedBy(metadataFault)
   metadata?: Metadata;
 
   @ApiPropertyOptional({
-    default: true,
-    description: 'Return the open session of this location and brand, if there is one',
+    description: 'Return the open session of this location and brand, if there is one. Default: true',
   })
-  @IsOptional()
+  @MayBeAbsent()
   @IsBoolean()
   reuse?: boolean;
 }
 
 export class SessionQuery {
-  @ApiPropertyOptional({
-    type: 'integer',
+  @IntegerParameter({
     minimum: 0,
     maximum: 86_400,
     description: 'Seconds; if our copy is older, the remote service is read first',
   })
-  @IntegerParameter({ min: 0, max: 86_400 })
   maxAge?: number;
 
-  @ApiPropertyOptional({
-    type: 'integer',
+  @ChoiceParameter(
+    ['allow'],
+    'With `maxAge`: if the remote service cannot be read, respond with our copy instead of 503 `remote_unavailable`; `stale` of the response is then true',
+  )
+  stale?: 'allow';
+
+  @IntegerParameter({
     minimum: 0,
     maximum: 60,
     description: 'Seconds; respond as soon as the state changes, at the latest after this time',
   })
-  @IntegerParameter({ min: 0, max: 60 })
   wait?: number;
 
-  @ApiPropertyOptional({
-    enum: SESSION_STATES,
-    description:
-      'With `wait`: the state that you know. If the session has another state, the response is immediate, so no change between two requests is missed. Default: the current state',
-  })
-  @IsOptional()
-  @IsIn(SESSION_STATES)
+  @ChoiceParameter(
+    SESSION_STATES,
+    'With `wait`: the state that you know. If the session has another state, the response is immediate, so no change between two requests is missed. Default: the current state',
+  )
   from?: SessionState;
 }
 
 export class SessionsQuery extends PageQuery {
-  @ApiPropertyOptional({ enum: SESSION_STATES })
-  @IsOptional()
-  @IsIn(SESSION_STATES)
+  @ChoiceParameter(SESSION_STATES)
   state?: SessionState;
 
-  @ApiPropertyOptional({ format: 'uuid' })
-  @IsOptional()
-  @IsUUID('loose')
+  @UuidParameter()
   userId?: string;
 
-  @ApiPropertyOptional({ format: 'uuid' })
-  @IsOptional()
-  @IsUUID('loose')
+  @UuidParameter()
   gridLocationId?: string;
 
-  @ApiPropertyOptional()
-  @IsOptional()
-  @CheckedBy(tenantReferenceFault)
+  @OptionalText(tenantReferenceFault)
   tenantReference?: string;
 
-  @ApiPropertyOptional()
-  @IsOptional()
-  @CheckedBy(brandFault)
+  @OptionalText(brandFault)
   brand?: string;
 
-  @ApiPropertyOptional({
-    format: 'date-time',
-    type: String,
-    description: 'Sessions whose record changed at or after this instant',
-  })
-  @InstantParameter()
+  @InstantParameter('Sessions whose record changed at or after this instant')
   updatedSince?: Date;
+
+  @MetadataParameters()
+  metadata?: MetadataFilter;
 }
 
-/** Instants are text: JSON.stringify takes twice as long to convert a Date. */
-export class SessionView {
-  @ApiProperty({ format: 'uuid', description: 'The remote sessionId, valid in both systems' })
-  id: string;
+/** Position in the list of inverters, newest first. Two users may have the same inverter, so its id alone is not a position. */
+export type InverterPosition = Pick<InverterView, 'firstSeenAt' | 'id' | 'sessionId'>;
 
-  @ApiProperty({ format: 'uuid' })
-  userId: string;
+export class InvertersQuery extends LimitQuery {
+  @CursorOf({ firstSeenAt: 'instant', id: 'uuid', sessionId: 'uuid' })
+  cursor?: InverterPosition;
 
-  @ApiProperty({ format: 'uuid' })
-  gridLocationId: string;
+  @UuidParameter()
+  userId?: string;
 
-  @ApiProperty({ type: String, nullable: true, description: 'null once the user has been erased' })
-  tenantReference: string | null;
-
-  @ApiProperty({ type: String, nullable: true })
-  brand: string | null;
-
-  @ApiProperty({ type: 'object', additionalProperties: true, description: 'As given at the start' })
-  metadata: Metadata;
-
-  @ApiProperty({ enum: SESSION_STATES })
-  state: SessionState;
-
-  @ApiProperty({
-    enum: ['observed', 'inferred'],
-    description: 'Whether the remote service stated it, or we conclude it',
-  })
-  basis: Basis;
-
-  @ApiProperty({ description: 'As in the last response of the remote service' })
-  finished: boolean;
-
-  @ApiProperty()
-  active: boolean;
-
-  @ApiProperty({ type: Boolean, nullable: true, description: 'null until the remote service states it' })
-  expired: boolean | null;
-
-  @ApiProperty({
-    type: String,
-    format: 'uri',
-    nullable: true,
-    description:
-      'Link for the PV owner. Anyone who has it may act for the owner; null without the scope `onboarding:write` or once the web flow is over',
-  })
-  startUrl: string | null;
-
-  @ApiProperty({ type: [SessionInverterView] })
-  inverters: readonly SessionInverterView[];
-
-  @ApiProperty({ format: 'date-time', description: "The remote service's time" })
-  createdAt: string;
-
-  @ApiProperty({ format: 'date-time', description: "The remote service's time" })
-  updatedAt: string;
-
-  @ApiProperty({
-    format: 'date-time',
-    description: "The remote service's time; what happens then is not specified",
-  })
-  expiresAt: string;
-
-  @ApiProperty({ format: 'date-time', description: 'When the remote service was last read' })
-  checkedAt: string;
-
-  @ApiProperty({
-    format: 'date-time',
-    type: String,
-    nullable: true,
-    description: 'When it is read next; null if it is no longer watched',
-  })
-  nextCheckAt: string | null;
-
-  @ApiProperty({
-    format: 'date-time',
-    type: String,
-    nullable: true,
-    description: 'When the watch ended; null while it is watched',
-  })
-  closedAt: string | null;
+  @UuidParameter()
+  gridLocationId?: string;
 }

@@ -1,100 +1,97 @@
-import { Injectable } from '@nestjs/common';
+import { Injectable, type OnModuleDestroy } from '@nestjs/common';
 import { Authentication } from '../../access/authentication.service.js';
-import { actorOf, hasScope } from '../../access/scopes.js';
-import type { Principal } from '../../access/scopes.js';
-import { decodeCursor, toPage } from '../../platform/http/page.js';
-import { HeldRequests } from '../../platform/http/held-requests.js';
-import type { HoldableRequest } from '../../platform/http/held-requests.js';
-import type { Page } from '../../platform/http/page.js';
+import { actorOf, type Principal } from '../../access/scopes.js';
+import { EventSignal } from '../../events/event-signal.service.js';
+import { Coalescer } from '../../platform/async/coalescer.js';
+import { WakeUp } from '../../platform/async/wake-up.js';
+import { HeldRequests, type HoldableRequest } from '../../platform/http/held-requests.js';
+import { Metrics } from '../../platform/metrics/metrics.js';
 import { Problem } from '../../platform/problem/problem.js';
-import { SessionAnswersStore } from '../store/session-views.store.js';
-import type { SessionRow } from '../store/session-views.store.js';
 import { SessionRefreshService } from '../poll/refresh.service.js';
-import { sessionView } from './session-view.js';
-import type { NewSession, SessionQuery, SessionsQuery, SessionView } from './sessions.dto.js';
-import { StartSessionService } from '../start/start-session.service.js';
-import { StateWatch } from './state-watch.service.js';
+import type { SessionState } from '../rules/machine.rules.js';
+import { SessionViewsStore, type SessionRow } from '../store/session-views.store.js';
+import type { SessionQuery } from './sessions.dto.js';
 
-/** Serves sessions to the tenant's apps. */
+/** Reads sessions for callers. After new events, and at least once a second, one query checks the sessions of all waiting callers. */
 @Injectable()
-export class SessionsService {
+export class SessionsService implements OnModuleDestroy {
+  private readonly waiters = new Set<{ sessionId: string; from: SessionState; end: WakeUp }>();
+  private readonly checks = new Coalescer(() => this.endWaits());
+  private isStopping = false;
+
   constructor(
-    private readonly starts: StartSessionService,
-    private readonly answers: SessionAnswersStore,
     private readonly refreshes: SessionRefreshService,
-    private readonly watch: StateWatch,
+    private readonly views: SessionViewsStore,
     private readonly held: HeldRequests,
     private readonly authentication: Authentication,
-  ) {}
-
-  async start(gridLocationId: string, wanted: NewSession, key: Principal) {
-    const { brand = null, metadata = {}, reuse = true } = wanted;
-    const { session, reused } = await this.starts.start({ gridLocationId, brand, metadata, reuse });
-    return { session: this.view(session, key), reused };
+    signal: EventSignal,
+    metrics: Metrics,
+  ) {
+    signal.onSignal(() => void this.checks.run());
+    metrics.gauge({
+      name: 'pv_onboarding_waiting_requests',
+      help: 'Requests that wait for a session to change',
+      collect: (gauge) => gauge.set(this.waiters.size),
+    });
   }
 
-  async list({ limit, cursor, ...filter }: SessionsQuery, key: Principal): Promise<Page<SessionView>> {
-    const position = decodeCursor(cursor, ['instant', 'uuid']);
-    const after = position && { changedAt: new Date(position[0]), id: position[1] };
-    const rows = await this.answers.listSessions(filter, after, limit + 1);
-    const page = toPage(rows, limit, (row) => [row.changedAt, row.id]);
-    return { ...page, items: page.items.map((row) => this.view(row, key)) };
-  }
-
-  /** `request` is held open if the query has `wait`. */
-  async read(
-    id: string,
-    query: SessionQuery,
-    key: Principal,
-    request: HoldableRequest,
-  ): Promise<SessionView> {
-    const session = await this.find(id, query);
-    return this.view(await this.waitForChange(session, query, key, request), key);
-  }
-
-  async readOfUser(
-    userId: string,
-    id: string,
-    query: SessionQuery,
-    key: Principal,
-    request: HoldableRequest,
-  ): Promise<SessionView> {
-    const session = await this.answers.getSession(id);
-    if (session.userId !== userId) throw new Problem('not_found', `User ${userId} has no session ${id}`);
-    return this.read(id, query, key, request);
-  }
-
-  async refresh(id: string, key: Principal): Promise<SessionView> {
-    return this.view(await this.refreshes.refresh(id), key);
-  }
-
-  private async find(id: string, { maxAge }: SessionQuery): Promise<SessionRow> {
-    if (maxAge === undefined) return this.answers.getSession(id);
-    return this.refreshes.getFresh(id, maxAge * 1_000);
+  // Ends all waits: a waiting request would delay the shutdown.
+  onModuleDestroy(): void {
+    this.isStopping = true;
+    for (const { end } of this.waiters) end.signal();
   }
 
   /**
-   * Waits until the state differs from `from`. Default: the state just read. If the read for `maxAge` found that the session has left
-   * `from`, returns at once.
+   * Returns the session. With `wait`, waits while the state is `from` (default: the current state). With `stale`, returns the
+   * stored session if the remote service cannot be read, and says so. Throws Problem, for example replica_busy.
    */
-  private async waitForChange(
-    session: SessionRow,
-    { wait = 0, from = session.state }: SessionQuery,
+  async read(
+    id: string,
+    { maxAge, stale, wait = 0, from }: SessionQuery,
     key: Principal,
     request: HoldableRequest,
   ): Promise<SessionRow> {
-    if (wait === 0 || session.closedAt !== null || session.state !== from) return session;
-    await this.held.hold('wait', request, actorOf(key), (gone) =>
-      this.watch.leaves(session.id, from, wait * 1_000, gone),
-    );
+    const maxAgeMs = maxAge === undefined ? Infinity : maxAge * 1_000;
+    const session = await (stale === undefined
+      ? this.refreshes.getFresh(id, maxAgeMs)
+      : this.getFreshOrStale(id, maxAgeMs));
+    const { state, closedAt, checkedAt } = session;
+    if (wait === 0 || closedAt !== null || state !== (from ?? state)) return session;
+    await this.held.hold('wait', request, actorOf(key), (gone) => this.wait(id, state, wait * 1_000, gone));
     await this.authentication.requireUnrevoked(key);
-    return this.answers.getSession(session.id);
+    const later = await this.refreshes.getSession(id);
+    return { ...later, stale: session.stale && later.checkedAt.getTime() === checkedAt.getTime() };
   }
 
-  private view(session: SessionRow, key: Principal): SessionView {
-    return sessionView(
-      session,
-      hasScope(key, 'onboarding:write') ? this.answers.findStartUrl(session) : null,
-    );
+  private async getFreshOrStale(id: string, maxAgeMs: number): Promise<SessionRow> {
+    try {
+      return { ...(await this.refreshes.getFresh(id, maxAgeMs)), stale: false };
+    } catch (error) {
+      if (!(error instanceof Problem && error.code === 'remote_unavailable')) throw error;
+      return { ...(await this.refreshes.getSession(id)), stale: true };
+    }
+  }
+
+  /** Waits until the session leaves the state `from` or is no longer watched, `waitMs` have passed, `gone` aborts or the process stops. */
+  private async wait(sessionId: string, from: SessionState, waitMs: number, gone: AbortSignal) {
+    if (this.isStopping) return;
+    const waiter = { sessionId, from, end: new WakeUp() };
+    this.waiters.add(waiter);
+    // The state may have changed since the read that returned `from`.
+    void this.checks.run();
+    await waiter.end.wait(gone, waitMs);
+    this.waiters.delete(waiter);
+  }
+
+  private async endWaits(): Promise<void> {
+    const waiters = [...this.waiters];
+    if (waiters.length === 0) return;
+    const ids = new Set(waiters.map(({ sessionId }) => sessionId));
+    // While the database is unavailable, the waiters continue to wait.
+    const states = await this.views.findWatchedStates([...ids]).catch(() => null);
+    if (states === null) return;
+    for (const { sessionId, from, end } of waiters) {
+      if (states.get(sessionId) !== from) end.signal();
+    }
   }
 }

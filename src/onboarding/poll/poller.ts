@@ -1,61 +1,46 @@
 import { setMaxListeners } from 'node:events';
+import { setTimeout as pause } from 'node:timers/promises';
 import { Injectable, Logger } from '@nestjs/common';
 import type { BeforeApplicationShutdown, OnApplicationBootstrap } from '@nestjs/common';
 import { SchedulerRegistry } from '@nestjs/schedule';
 import { Environment } from '../../platform/env/environment.js';
+import { Metrics } from '../../platform/metrics/metrics.js';
+import { STOP_WITHIN_MS } from '../../platform/shutdown/limits.js';
 import { Remote } from '../../remote/remote.service.js';
 import { PollWrites } from './write-queue.js';
-import { PollsStore } from './polls.store.js';
-import type { ClaimedPoll, PollBatch } from './polls.store.js';
-import { planRead } from '../rules/read-plan.rules.js';
-import type { ReadStep, SessionRead } from '../rules/read-plan.rules.js';
+import { PollsStore, type ClaimedPoll } from './polls.store.js';
+import { planRead, type SessionRead } from '../rules/read-plan.rules.js';
 import { scheduleSettings } from '../rules/schedule.rules.js';
 import { SessionReader } from '../remote/session-reader.service.js';
 
-interface Task {
-  readonly batchId: string;
-  readonly poll: ClaimedPoll;
-}
-
-/** Shutdown budgets: first for the reads in flight, then for writing their results. */
-const DRAIN_MS = 2_000;
-const WRITE_MS = 1_000;
-/** Pause before the next probe while reads are turned away without a Retry-After. A probe is a read of a single session. */
+/** The pause before the next probe (a read of one session), unless the service sent a Retry-After. */
 const PROBE_PAUSE_MS = 1_000;
-/**
- * Target duration of a batch. The next one is claimed while a whole batch is left to read, because a claim takes 10 ms, and ten times
- * that on a busy database. Rejected: claim when no more are left than are in flight. Reading then stood still for 29 to 48 % of the time
- * on a busy database. The longer a batch, the more sessions wait for another worker after a crash.
- */
+/** How long the reads of a batch should take: long enough to claim the next batch, which takes 10 ms, or 100 ms on a busy database. */
+// Rejected: to claim only when at most as many sessions are queued as are in flight. Then no read was in flight for 29 to 48 % of the time.
 const BATCH_TARGET_MS = 500;
-/** Renewals within the duration of a lease. */
-const EXTENSIONS_PER_LEASE = 3;
-const RELEASE_EVERY_MS = 1_000;
 
-/**
- * Reads every due session: claims, reads, plans, writes. All reads share one continuous pool, so a slow response delays no batch. The
- * next batch is claimed while the last one is being read. Any number of replicas do the same; the claim prevents two from reading one
- * session.
- */
+/** Reads due sessions through one continuous pool of requests, so that a slow response does not delay others. Runs in any number of replicas. */
 @Injectable()
 export class Poller implements OnApplicationBootstrap, BeforeApplicationShutdown {
   private readonly logger = new Logger(Poller.name);
-  private readonly settings;
-  private readonly queue: Task[] = [];
+  private readonly settings = scheduleSettings(this.environment);
+  private readonly queue: ClaimedPoll[] = [];
   private readonly giveUp = new AbortController();
+  private readonly claims = this.metrics.counter({
+    name: 'pv_onboarding_session_claims_total',
+    help: 'Due sessions that this process has claimed',
+  });
   private inFlight = 0;
   private claiming = false;
-  /** The last claim was full, so the next one need not wait for the tick. */
+  /** Whether the last claim was full. If so, the next claim does not wait for the tick. */
   private moreIsDue = false;
   private stopping = false;
-  // Instants are of performance.now(): a change of the system clock must neither end nor prolong a pause.
-  /** Set when a read was not sent or turned away: pause, then probe with a single read. */
+  /** After a read that was not sent or was refused, nothing is claimed before this time of performance.now(). Then a single read is the probe. */
   private pausedUntil = -Infinity;
   private probing = false;
   private completed = 0;
   private perSecond = 0;
   private rateSince = performance.now();
-  private releasedAt = -Infinity;
 
   constructor(
     private readonly polls: PollsStore,
@@ -64,8 +49,8 @@ export class Poller implements OnApplicationBootstrap, BeforeApplicationShutdown
     private readonly remote: Remote,
     private readonly environment: Environment,
     private readonly timers: SchedulerRegistry,
+    private readonly metrics: Metrics,
   ) {
-    this.settings = scheduleSettings(environment);
     // Every read in flight adds a listener.
     setMaxListeners(0, this.giveUp.signal);
   }
@@ -73,27 +58,25 @@ export class Poller implements OnApplicationBootstrap, BeforeApplicationShutdown
   onApplicationBootstrap(): void {
     if (this.environment.ROLE === 'api') return;
     const { POLL_TICK_MS, POLL_LEASE_MS } = this.environment;
-    this.timers.addInterval(
-      'poll',
-      setInterval(() => void this.tick(), POLL_TICK_MS),
-    );
-    const extendMs = POLL_LEASE_MS / EXTENSIONS_PER_LEASE;
-    this.timers.addInterval(
-      'extend-leases',
-      setInterval(() => void this.extendLeases(), extendMs),
-    );
+    const repeat = (name: string, everyMs: number, task: () => Promise<void>) => {
+      const run = () => void task().catch((error: unknown) => this.warn(error));
+      this.timers.addInterval(name, setInterval(run, everyMs));
+    };
+    repeat('poll', POLL_TICK_MS, () => this.tick());
+    repeat('release-expired-batches', 1_000, () => this.releaseExpired());
+    repeat('extend-leases', POLL_LEASE_MS / 6, () => this.writes.extendLeases());
   }
 
-  /** Makes unread sessions due at once and drains the reads in flight, so that no lease is left behind. */
+  /** Makes claimed but unread sessions due at once, and waits for the reads in flight, so that no lease remains. */
   async beforeApplicationShutdown(): Promise<void> {
     if (this.environment.ROLE === 'api') return;
     this.stopping = true;
-    this.giveBack(null, 0);
-    const deadline = performance.now() + DRAIN_MS;
+    this.release(this.queue.splice(0));
+    const deadline = performance.now() + STOP_WITHIN_MS.reads;
     await this.idle(deadline);
     this.giveUp.abort();
-    await this.idle(deadline + WRITE_MS);
-    await this.writes.drained(deadline + WRITE_MS);
+    await this.idle(deadline + STOP_WITHIN_MS.readResults);
+    await this.writes.drained(deadline + STOP_WITHIN_MS.readResults);
   }
 
   private async idle(deadline: number): Promise<void> {
@@ -102,35 +85,36 @@ export class Poller implements OnApplicationBootstrap, BeforeApplicationShutdown
 
   private async tick(): Promise<void> {
     this.measureRate();
-    try {
-      if (performance.now() - this.releasedAt >= RELEASE_EVERY_MS) {
-        this.releasedAt = performance.now();
-        const released = await this.polls.releaseExpiredBatches();
-        if (released > 0)
-          this.logger.warn(`released ${released} batches of workers that did not extend their lease`);
-      }
-      if (this.wantsMore()) await this.claimMore();
-      this.fill();
-    } catch (error) {
-      this.warn(error);
-    }
+    if (this.wantsMore()) await this.claimMore();
+    this.fill();
   }
 
-  /** Logs a failure, usually an unavailable database; every tick retries. */
+  private async releaseExpired(): Promise<void> {
+    const released = await this.polls.releaseExpiredBatches();
+    if (released > 0)
+      this.logger.warn(`released ${released} batches of workers that did not renew their lease`);
+  }
+
+  /** Logs a failed task. The usual cause is an unavailable database. The next tick retries. */
   private warn(error: unknown): void {
     this.logger.warn(`polling is held up: ${error instanceof Error ? error.message : String(error)}`);
   }
 
   private async claimMore(): Promise<void> {
     const size = this.claimSize();
+    const claimedAt = performance.now();
     this.claiming = true;
     try {
-      const batch = await this.polls.claimDue(size);
-      this.moreIsDue = batch?.polls.length === size;
-      if (batch !== null) this.take(batch);
+      const polls = await this.polls.claimDue(size);
+      this.claims.inc(polls.length);
+      this.moreIsDue = polls.length === size;
+      if (polls.length > 0) this.writes.begin(polls[0]!.batchId, polls.length, claimedAt);
+      this.queue.push(...polls);
     } finally {
       this.claiming = false;
     }
+    if (this.stopping) this.release(this.queue.splice(0));
+    this.fill();
   }
 
   private wantsMore(): boolean {
@@ -145,35 +129,25 @@ export class Poller implements OnApplicationBootstrap, BeforeApplicationShutdown
     return Math.min(POLL_BATCH_SIZE, Math.max(2 * SCS_MAX_CONCURRENCY, forTarget));
   }
 
-  private take(batch: PollBatch): void {
-    this.writes.begin(batch);
-    for (const poll of batch.polls) this.queue.push({ batchId: batch.id, poll });
-    if (this.stopping) this.giveBack(null, 0);
-    this.fill();
-  }
-
-  /**
-   * Starts as many reads as the remote service accepts: a read queued there would delay a claim that other workers could use. Starts none
-   * while results wait for the database; the next tick retries.
-   */
+  /** Starts as many reads as the remote service accepts now, or none while too many results wait for the database. */
   private fill(): void {
     while (!this.writes.isBehind && this.inFlight < this.remote.liveLimit && this.queue.length > 0) {
       void this.run(this.queue.shift()!);
     }
   }
 
-  private async run(task: Task): Promise<void> {
-    if (!this.writes.isLive(task.batchId)) return;
+  private async run(poll: ClaimedPoll): Promise<void> {
+    if (!this.writes.mayRead(poll.batchId)) return this.release([poll]);
     this.inFlight++;
     try {
-      this.finish(task, await this.reader.read(task.poll, 'background', this.giveUp.signal));
+      this.finish(poll, await this.reader.read(poll, 'background', this.giveUp.signal));
     } catch (error) {
       // A bug in reading one session must neither stop the others nor go unrecorded.
       this.logger.error(
-        `reading session ${task.poll.sessionId} threw`,
+        `reading session ${poll.sessionId} threw`,
         error instanceof Error ? error.stack : undefined,
       );
-      this.finish(task, { kind: 'failed', error: 'internal error' });
+      this.finish(poll, { kind: 'failed', error: 'internal error' });
     } finally {
       this.inFlight--;
       this.completed++;
@@ -182,35 +156,23 @@ export class Poller implements OnApplicationBootstrap, BeforeApplicationShutdown
     if (this.moreIsDue && this.wantsMore()) void this.claimMore().catch((error: unknown) => this.warn(error));
   }
 
-  private finish({ batchId, poll }: Task, read: SessionRead): void {
-    if (this.stopping && (read.kind === 'not_sent' || read.kind === 'failed')) {
-      // We aborted the read ourselves, which says nothing about the session or the remote service.
-      this.writes.finish(batchId, poll, backAgain(poll, null, 0));
-      return;
-    }
+  private finish(poll: ClaimedPoll, read: SessionRead): void {
+    // The shutdown may have aborted the read, so the failure is not counted.
+    if (this.stopping && (read.kind === 'not_sent' || read.kind === 'failed')) return this.release([poll]);
     if (read.kind === 'not_sent') {
       const pauseMs = read.retryAfterMs ?? PROBE_PAUSE_MS;
       this.pausedUntil = Math.max(this.pausedUntil, performance.now() + pauseMs);
       this.probing = true;
-      this.giveBack(read.reason, pauseMs);
-    } else if (this.probing) {
-      this.probing = false;
-    }
-    this.writes.finish(batchId, poll, planRead(poll, read, poll.now, this.settings, Math.random()));
+      this.release(this.queue.splice(0), read.reason, pauseMs);
+    } else this.probing = false;
+    this.writes.finish(poll, planRead(poll, read, poll.now, this.settings, Math.random()));
   }
 
-  /** Makes sessions that were claimed but not read due again after `retryMs`. */
-  private giveBack(error: string | null, retryMs: number): void {
-    for (const { batchId, poll } of this.queue.splice(0)) {
-      this.writes.finish(batchId, poll, backAgain(poll, error, retryMs));
-    }
-  }
-
-  private async extendLeases(): Promise<void> {
-    try {
-      await this.writes.extendLeases();
-    } catch (error) {
-      this.warn(error);
+  /** Makes claimed but unread sessions due again after `retryMs`. */
+  private release(polls: readonly ClaimedPoll[], error: string | null = null, retryMs = 0): void {
+    for (const poll of polls) {
+      const { failures, notFound } = poll;
+      this.writes.finish(poll, { kind: 'postpone', failures, notFound, error, retryMs });
     }
   }
 
@@ -222,13 +184,3 @@ export class Poller implements OnApplicationBootstrap, BeforeApplicationShutdown
     this.rateSince = performance.now();
   }
 }
-
-const backAgain = ({ failures, notFound }: ClaimedPoll, error: string | null, retryMs: number): ReadStep => ({
-  kind: 'postpone',
-  failures,
-  notFound,
-  error,
-  retryMs,
-});
-
-const pause = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));

@@ -1,123 +1,80 @@
 import { hostname } from 'node:os';
 import { Injectable } from '@nestjs/common';
-import { Database } from '../../platform/database/database.js';
-import type { Transaction } from '../../platform/database/database.js';
+import { Database, type Statement } from '../../platform/database/database.js';
 import { Environment } from '../../platform/env/environment.js';
 import * as sql from './polls.sql.js';
+import type { ReadableSession } from '../remote/session-reader.service.js';
 import type { SessionState } from '../rules/machine.rules.js';
-import type { ReadSession } from '../rules/read-plan.rules.js';
+import type { ReadSession, ReadStep } from '../rules/read-plan.rules.js';
 import { phaseOf, planNextReadMs, scheduleSettings } from '../rules/schedule.rules.js';
 
-interface DuePoll extends ReadSession {
-  readonly sessionId: string;
-  readonly userId: string;
-  /** SHA-1 (hex) of the last recorded response; null before the first. */
-  readonly answerHash: string | null;
-}
-
 /** A session that only this process may read now. */
-export interface ClaimedPoll extends DuePoll {
+export interface ClaimedPoll extends ReadSession, ReadableSession {
+  readonly batchId: string;
   /** The database's clock at the claim. */
   readonly now: Date;
 }
 
-interface OpenedBatch {
-  readonly id: string;
-  readonly now: Date;
-}
+export type FailedRead = Pick<ClaimedPoll, 'sessionId' | 'batchId'> &
+  Extract<ReadStep, { readonly kind: 'postpone' }>;
 
-export interface PollBatch {
-  readonly id: string;
-  readonly polls: readonly ClaimedPoll[];
-}
+/** The longest foreground read, in timeouts: one in the call queue, and three (call, token renewal, second call) for each of the two paths. */
+const TIMEOUTS_PER_READ = 7;
 
-/** A read without a usable response about the session. */
-export interface FailedRead {
-  readonly sessionId: string;
-  readonly batchId: string;
-  readonly failures: number;
-  readonly notFound: number;
-  /** Redacted. */
-  readonly error: string | null;
-  readonly retryMs: number;
-}
-
-/**
- * Longest duration of a read that a caller waits for, in timeouts of a call: a wait for a turn, and on each of the two path shapes a
- * call, a token renewal and the call again. The lease must cover it, because it is not renewed.
- */
-const CALLS_PER_READ = 7;
-
-/** Claims sessions, and renews and releases their leases. SessionsStore applies what was read. */
+/** Claims sessions, and renews and releases their leases. SessionsStore applies the readings. */
 @Injectable()
 export class PollsStore {
-  private readonly worker = `${hostname()}:${process.pid}`;
-  private readonly settings;
+  private readonly settings = scheduleSettings(this.environment);
 
   constructor(
     private readonly database: Database,
     private readonly environment: Environment,
-  ) {
-    this.settings = scheduleSettings(environment);
+  ) {}
+
+  /** Claims at most `limit` due sessions as one batch, the longest overdue first. */
+  async claimDue(limit: number): Promise<ClaimedPoll[]> {
+    return this.claim(sql.SELECT_DUE, limit, this.environment.POLL_LEASE_MS);
   }
 
-  /** Claims at most `limit` due sessions, the longest overdue first. Returns null if none is due. */
-  async claimDue(limit: number): Promise<PollBatch | null> {
-    return this.claim((tx) => tx.query<DuePoll>(sql.SELECT_DUE, [limit]), this.environment.POLL_LEASE_MS);
+  /** Claims one session, due or not. Returns undefined if the session is being read or is not watched. */
+  async claimOne(sessionId: string): Promise<ClaimedPoll | undefined> {
+    const { POLL_LEASE_MS, SCS_TIMEOUT_MS } = this.environment;
+    const leaseMs = Math.max(POLL_LEASE_MS, SCS_TIMEOUT_MS * TIMEOUTS_PER_READ);
+    return (await this.claim(sql.SELECT_ONE, sessionId, leaseMs))[0];
   }
 
-  /** Claims one session, due or not. Returns null if it is being read or not watched. */
-  async claimOne(sessionId: string): Promise<PollBatch | null> {
-    const leaseMs = Math.max(
-      this.environment.POLL_LEASE_MS,
-      this.environment.SCS_TIMEOUT_MS * CALLS_PER_READ,
-    );
-    return this.claim((tx) => tx.query<DuePoll>(sql.SELECT_ONE, [sessionId]), leaseMs);
-  }
-
-  /** Makes a closed session due once more. Returns false if it does not exist or its user has been erased. */
+  /** Makes a closed session due once more. Returns false if the session does not exist or its user has been erased. */
   async watchClosed(sessionId: string, state: SessionState): Promise<boolean> {
-    const rows = await this.database.query(sql.WATCH_CLOSED, [sessionId, phaseOf(state)]);
-    return rows.length > 0;
+    return (await this.database.query(sql.WATCH_CLOSED, [sessionId, phaseOf(state)])).length > 0;
   }
 
-  /** Reverts `watchClosed` after a failed read of the batch. */
+  /** Undoes `watchClosed` after the read of the batch has failed. */
   async stopWatchingClosed(sessionId: string, batchId: string): Promise<void> {
     await this.database.query(sql.STOP_CLOSED_POLL, [sessionId, batchId]);
   }
 
-  private async claim(
-    select: (tx: Transaction) => Promise<DuePoll[]>,
-    leaseMs: number,
-  ): Promise<PollBatch | null> {
+  private async claim(select: Statement, which: unknown, leaseMs: number): Promise<ClaimedPoll[]> {
     return this.database.transaction(async (tx) => {
-      const due = await select(tx);
-      if (due.length === 0) return null;
-      const [batch] = await tx.query<OpenedBatch>(sql.OPEN_BATCH, [this.worker, due.length, leaseMs]);
-      const { id, now } = batch!;
-      const claimed = await tx.query<{ sessionId: string }>(sql.CLAIM, [
-        id,
-        due.map((poll) => poll.sessionId),
-        due.map(({ phase, anchorAt }) =>
-          planNextReadMs({ phase, anchorAt, failures: 0 }, now, this.settings, Math.random()),
-        ),
-      ]);
-      if (claimed.length === 0) {
-        await tx.query(sql.CLOSE_BATCHES, [[id]]);
-        return null;
-      }
+      const due = await tx.query<Omit<ClaimedPoll, 'batchId' | 'now'>>(select, [which]);
+      if (due.length === 0) return [];
+      const opening = [`${hostname()}:${process.pid}`, due.length, leaseMs];
+      const [batch] = await tx.query<Pick<ClaimedPoll, 'batchId' | 'now'>>(sql.OPEN_BATCH, opening);
+      const { batchId, now } = batch!;
+      const nextMs = due.map((poll) =>
+        planNextReadMs({ ...poll, failures: 0 }, now, this.settings, Math.random()),
+      );
+      const values = [batchId, due.map((poll) => poll.sessionId), nextMs];
+      const claimed = await tx.query<{ sessionId: string }>(sql.CLAIM_POLLS, values);
+      if (claimed.length === 0) await tx.query(sql.CLOSE_BATCHES, [[batchId]]);
       const ours = new Set(claimed.map((row) => row.sessionId));
-      const polls = due.filter((poll) => ours.has(poll.sessionId)).map((poll) => ({ ...poll, now }));
-      return { id, polls };
+      return due.filter((poll) => ours.has(poll.sessionId)).map((poll) => ({ ...poll, ...batch! }));
     });
   }
 
-  /** Renews leases. Returns the ids of the renewed batches; the others are lost. */
+  /** Renews the leases of batches. Returns the ids of the renewed batches. The leases of all other batches are lost. */
   async extendLeases(batchIds: readonly string[]): Promise<Set<string>> {
-    const rows = await this.database.query<{ id: string }>(sql.EXTEND_LEASES, [
-      batchIds,
-      this.environment.POLL_LEASE_MS,
-    ]);
+    const values = [batchIds, this.environment.POLL_LEASE_MS];
+    const rows = await this.database.query<{ id: string }>(sql.EXTEND_LEASES, values);
     return new Set(rows.map((row) => row.id));
   }
 
@@ -126,7 +83,7 @@ export class PollsStore {
     await this.database.query(sql.CLOSE_BATCHES, [batchIds]);
   }
 
-  /** Deletes batches whose lease has expired and makes their sessions due. Returns the number of these batches. */
+  /** Deletes batches whose lease has expired and makes their sessions due. Returns the number of deleted batches. */
   async releaseExpiredBatches(): Promise<number> {
     return this.database.transaction(async (tx) => {
       const expired = await tx.query<{ id: string }>(sql.DELETE_EXPIRED_BATCHES);
@@ -136,14 +93,6 @@ export class PollsStore {
   }
 
   async recordFailures(failed: readonly FailedRead[]): Promise<void> {
-    const rows = failed.map((read) => ({
-      session_id: read.sessionId,
-      batch_id: read.batchId,
-      failures: read.failures,
-      not_found: read.notFound,
-      last_error: read.error,
-      retry_ms: read.retryMs,
-    }));
-    await this.database.query(sql.RECORD_FAILURES, [JSON.stringify(rows)]);
+    await this.database.query(sql.RECORD_FAILURES, [JSON.stringify(failed)]);
   }
 }

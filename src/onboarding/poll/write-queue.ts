@@ -1,36 +1,31 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { Injectable, Logger } from '@nestjs/common';
 import { sqlState } from '../../platform/database/database.js';
+import { Environment } from '../../platform/env/environment.js';
 import { isDatabaseUnavailable } from '../../platform/problem/database-unavailable.js';
-import { PollsStore } from './polls.store.js';
-import type { ClaimedPoll, FailedRead, PollBatch } from './polls.store.js';
-import { planSetAside } from '../rules/read-plan.rules.js';
-import type { ReadStep } from '../rules/read-plan.rules.js';
-import { SessionsStore } from '../store/sessions.store.js';
-import type { BatchReading } from '../store/sessions.store.js';
+import { PollsStore, type ClaimedPoll, type FailedRead } from './polls.store.js';
+import { planUnsavable, type ReadStep } from '../rules/read-plan.rules.js';
+import { SessionsStore, type BatchReading } from '../store/sessions.store.js';
 import { bytesToWrite, countOfSet } from '../rules/write-sets.rules.js';
 
-/** Readings per transaction. A larger one would hold its row locks for longer than the saved statements are worth. */
+/** Readings per transaction. In a larger transaction, longer row locks cost more than fewer statements save. */
 const READINGS_PER_WRITE = 500;
 const RETRY_MS = 250;
-/**
- * How long results gather before they are written. Each write takes eleven round trips whatever its size. Without a wait, a write at
- * 10,000 reads a second held only five changes. Beside the seconds between two reads of a session, the wait is negligible.
- */
+/** How long to collect results before a write, which takes 11 round trips. Without this delay, a write at 10,000 reads/s had only five changes. */
 const GATHER_MS = 50;
-
-/** Bytes of responses that may wait to be written. Beyond it no more are read, or large responses would fill the memory. */
+/** Maximum bytes of responses that wait to be written. Above this limit, no session is read, so that responses cannot fill the memory. */
 const MOST_WAITING_BYTES = 64 * 1024 * 1024;
+/** The calls of the longest usual read: one for each of two paths, and one repetition with a new token. */
+const CALLS_PER_READ = 3;
 
 interface LiveBatch {
-  /** Reads whose result is not yet written. */
-  remaining: number;
+  /** The number of reads whose result is not written yet. */
+  unwritten: number;
+  /** No read starts after this time of performance.now(), since its call might end after the lease, while another worker reads the session. */
+  readUntil: number;
 }
 
-/**
- * Writes what the poller read. Results gather for a moment, and during a write in progress, and are then written together, so the sets
- * grow with the load. An unchanged response is only counted. A batch is closed only after its last result is written: it is the fence of
- * all of them.
- */
+/** Writes the poller's results in sets that grow with the load. Closes a batch after its last result. */
 @Injectable()
 export class PollWrites {
   private readonly logger = new Logger(PollWrites.name);
@@ -38,80 +33,91 @@ export class PollWrites {
   private readings: BatchReading[] = [];
   private waitingBytes = 0;
   private failures: FailedRead[] = [];
-  private finished: string[] = [];
   private writing = false;
+  private readonly readWithinMs: number;
 
   constructor(
     private readonly polls: PollsStore,
     private readonly sessions: SessionsStore,
-  ) {}
-
-  begin(batch: PollBatch): void {
-    this.live.set(batch.id, { remaining: batch.polls.length });
+    { POLL_LEASE_MS, SCS_TIMEOUT_MS }: Environment,
+  ) {
+    // A read that starts within this time after a renewal ends before the lease expires. The minimum is a third of the lease, since a short
+    // lease would otherwise stop all reads.
+    this.readWithinMs = Math.max(POLL_LEASE_MS - CALLS_PER_READ * SCS_TIMEOUT_MS, POLL_LEASE_MS / 3);
   }
 
-  /** Returns false once the lease is lost: another worker may claim the sessions, and their reads are dropped. */
-  isLive(batchId: string): boolean {
-    return this.live.has(batchId);
+  /** `claimedAt` is the time of performance.now() before the claim. */
+  begin(batchId: string, reads: number, claimedAt: number): void {
+    this.live.set(batchId, { unwritten: reads, readUntil: claimedAt + this.readWithinMs });
   }
 
-  /** Returns whether reads outpace the database. If so, start no further read. */
+  /** Returns false if the lease of the batch is lost, or might expire during a read. */
+  mayRead(batchId: string): boolean {
+    return performance.now() < (this.live.get(batchId)?.readUntil ?? -Infinity);
+  }
+
+  /** Returns whether reads outpace the database. If so, the caller must not start a read. */
   get isBehind(): boolean {
     return this.waitingBytes > MOST_WAITING_BYTES;
   }
 
-  finish(batchId: string, { sessionId }: ClaimedPoll, step: ReadStep): void {
-    switch (step.kind) {
-      case 'nothing':
-        this.count(batchId);
-        break;
-      case 'apply':
-        this.readings.push({ sessionId, batchId, reading: step.reading, answer: step.answer });
-        this.waitingBytes += bytesToWrite(step);
-        break;
-      case 'postpone':
-        this.failures.push({ sessionId, batchId, ...step });
-        break;
+  finish({ sessionId, batchId }: ClaimedPoll, step: ReadStep): void {
+    // The lease is lost: another worker may have claimed the session.
+    if (!this.live.has(batchId)) return;
+    if (step.kind === 'nothing') this.count(batchId);
+    else if (step.kind === 'postpone') this.failures.push({ sessionId, batchId, ...step });
+    else {
+      this.readings.push({ sessionId, batchId, reading: step.reading, response: step.response });
+      this.waitingBytes += bytesToWrite(step);
     }
-    if (!this.writing && this.hasWork()) void this.write();
+    if (!this.writing && this.hasWork) void this.write();
   }
 
-  /** Renews the lease of every unfinished batch and drops those that are lost. */
+  /** Renews the lease of every unfinished batch, and drops the batches whose lease is lost. */
   async extendLeases(): Promise<void> {
     const ids = [...this.live.keys()];
     if (ids.length === 0) return;
-    const kept = await this.polls.extendLeases(ids);
-    for (const id of ids.filter((candidate) => !kept.has(candidate))) {
-      if (this.live.delete(id))
+    const readUntil = performance.now() + this.readWithinMs;
+    const renewed = await this.polls.extendLeases(ids);
+    for (const id of ids) {
+      const batch = this.live.get(id);
+      if (renewed.has(id)) {
+        if (batch) batch.readUntil = readUntil;
+      } else if (this.live.delete(id))
         this.logger.warn(`the lease of batch ${id} was lost; its results are dropped`);
     }
   }
 
-  /** Resolves when everything is written, or at `deadline`, an instant of `performance.now()`. */
+  /** Resolves when everything is written, or at `deadline` (by `performance.now()`). */
   async drained(deadline: number): Promise<void> {
-    while ((this.writing || this.hasWork()) && performance.now() < deadline) await pause(10);
+    while (this.writing && performance.now() < deadline) await pause(10);
   }
 
-  private hasWork(): boolean {
+  private get hasWork(): boolean {
     return this.readings.length > 0 || this.failures.length > 0 || this.finished.length > 0;
   }
 
-  private count(batchId: string): void {
+  private get finished(): string[] {
+    return [...this.live].filter(([, { unwritten }]) => unwritten === 0).map(([batchId]) => batchId);
+  }
+
+  private count(batchId: string, reads = -1): void {
     const batch = this.live.get(batchId);
-    if (batch === undefined || --batch.remaining > 0) return;
-    this.finished.push(batchId);
+    if (batch) batch.unwritten += reads;
   }
 
   private async write(): Promise<void> {
     this.writing = true;
-    while (this.hasWork()) {
+    while (this.hasWork) {
       await pause(GATHER_MS);
       try {
         await this.writeReadings();
         await this.writeFailures();
-        await this.closeFinished();
+        const { finished } = this;
+        if (finished.length > 0) await this.polls.closeBatches(finished);
+        for (const id of finished) this.live.delete(id);
       } catch (error) {
-        // The results are retained and written once the database is back, unless their lease is lost by then.
+        // The results are written once the database is back, unless their lease is lost by then.
         this.logger.warn(
           `poll results wait for the database: ${error instanceof Error ? error.message : String(error)}`,
         );
@@ -125,7 +131,7 @@ export class PollWrites {
   }
 
   private async writeReadings(): Promise<void> {
-    // Results that arrive meanwhile gather for the next write.
+    // Results that arrive during this write wait for the next one.
     for (let left = this.readings.length; left > 0;) {
       const next = this.readings.slice(0, Math.min(left, READINGS_PER_WRITE));
       const readings = next.slice(0, countOfSet(next, bytesToWrite));
@@ -140,26 +146,21 @@ export class PollWrites {
   private async apply(readings: readonly BatchReading[]): Promise<void> {
     try {
       const { stale } = await this.sessions.applyReadings(readings);
-      if (stale > 0) this.logger.warn(`dropped ${stale} answers that arrived after their lease`);
+      if (stale > 0) this.logger.warn(`dropped ${stale} responses that arrived after their lease expired`);
     } catch (error) {
       if (isDatabaseUnavailable(error)) throw error;
-      if (readings.length > 1) {
-        for (const reading of readings) await this.apply([reading]);
-        return;
-      }
-      this.setAside(readings[0]!, error);
+      if (readings.length === 1) return this.postponeUnsavable(readings[0]!, sqlState(error) ?? 'unknown');
+      for (const reading of readings) await this.apply([reading]);
     }
   }
 
-  /** Postpones a session that cannot be saved, so that it does not block the others. */
-  private setAside({ sessionId, batchId }: BatchReading, error: unknown): void {
-    const state = sqlState(error) ?? 'unknown';
+  /** Postpones a session whose response cannot be saved, so that it does not block other sessions. */
+  private postponeUnsavable({ sessionId, batchId }: BatchReading, state: string): void {
     this.logger.error(
-      `the answer about session ${sessionId} cannot be saved (SQLSTATE ${state}); it is set aside`,
+      `the response about session ${sessionId} cannot be saved (SQLSTATE ${state}); the session is postponed`,
     );
-    const live = this.live.get(batchId);
-    if (live !== undefined) live.remaining++;
-    this.failures.push({ sessionId, batchId, ...planSetAside(state) });
+    this.count(batchId, 1);
+    this.failures.push({ sessionId, batchId, ...planUnsavable(state) });
   }
 
   private async writeFailures(): Promise<void> {
@@ -169,17 +170,7 @@ export class PollWrites {
     this.failures.splice(0, failures.length);
     for (const { batchId } of failures) this.count(batchId);
   }
-
-  private async closeFinished(): Promise<void> {
-    if (this.finished.length === 0) return;
-    const finished = this.finished.slice();
-    await this.polls.closeBatches(finished);
-    this.finished.splice(0, finished.length);
-    for (const id of finished) this.live.delete(id);
-  }
 }
 
 const sumOf = (readings: readonly BatchReading[]): number =>
   readings.reduce((sum, reading) => sum + bytesToWrite(reading), 0);
-
-const pause = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));

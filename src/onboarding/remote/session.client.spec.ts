@@ -1,7 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
-import { UnreadableAnswer } from '../../remote/wire/read-response.js';
+import type { RemoteResponse } from '../../remote/outcome.rules.js';
+import { readObject } from '../../remote/wire/read-field.js';
+import { UnreadableResponse } from '../../remote/wire/read-response.js';
 import {
-  keepableBody,
+  recordableBody,
   readReadSessionResponse,
   readSessionRequest,
   readStartSessionResponse,
@@ -22,15 +24,16 @@ const { startUrl: _, ...READ } = {
   expired: false,
   inverters: [{ id: ID.toUpperCase(), model: 'unknown field' }],
 };
-const answer = (body: unknown) => ({
+const answer = (body: unknown): RemoteResponse => ({
   status: 200,
-  contentType: 'application/json',
   body: typeof body === 'string' ? body : JSON.stringify(body),
 });
+const readStart = (response: RemoteResponse) => readStartSessionResponse(readObject(response.body), response);
+const readRead = ({ body }: RemoteResponse, id: string) => readReadSessionResponse(readObject(body), id);
 
 describe('the start answer', () => {
   it('is read with absent flags as absent, and kept without its startUrl', () => {
-    const started = readStartSessionResponse(answer(STARTED));
+    const started = readStart(answer(STARTED));
     expect(started).toMatchObject({
       sessionId: ID,
       finished: false,
@@ -40,7 +43,7 @@ describe('the start answer', () => {
       startUrl: STARTED.startUrl,
     });
     expect(started.createdAt.toISOString()).toBe('2026-11-20T09:00:00.000Z');
-    expect(started.answer.body).not.toContain('secret-token');
+    expect(started.response.body).not.toContain('secret-token');
   });
 
   it.each([
@@ -50,15 +53,15 @@ describe('the start answer', () => {
     ['updatedAt', { ...STARTED, updatedAt: '2026-11-20T10:00:00' }],
     ['sessionId', { ...STARTED, sessionId: '1' }],
   ])('is unreadable with a wrong %s, and the reason names the field but no value', (field, body) => {
-    const read = () => readStartSessionResponse(answer(body));
-    expect(read).toThrow(UnreadableAnswer);
+    const read = () => readStart(answer(body));
+    expect(read).toThrow(UnreadableResponse);
     expect(read).toThrow(field);
     expect(read).not.toThrow('alert');
   });
 });
 
 describe('the startUrl of a start', () => {
-  const read = (startUrl: string) => readStartSessionResponse(answer({ ...STARTED, startUrl }));
+  const read = (startUrl: string) => readStart(answer({ ...STARTED, startUrl }));
 
   it.each([
     'https://onboarding.example/pv-onboarding/token',
@@ -86,42 +89,41 @@ describe('the startUrl of a start', () => {
     'https://onboarding.example\\@canary.example/',
     'ftp://canary.example/',
   ])('is unreadable as %j, and the reason names the field but no value', (startUrl) => {
-    expect(() => read(startUrl)).toThrow(UnreadableAnswer);
+    expect(() => read(startUrl)).toThrow(UnreadableResponse);
     expect(() => read(startUrl)).toThrow(/^startUrl (is|holds) [\w ,()]+$/);
     expect(() => read(startUrl)).not.toThrow('canary');
   });
 
   it('is unreadable beyond 4,096 characters', () => {
-    expect(() => read(`https://canary.example/${'x'.repeat(4_096)}`)).toThrow(UnreadableAnswer);
+    expect(() => read(`https://canary.example/${'x'.repeat(4_096)}`)).toThrow(UnreadableResponse);
   });
 });
 
 describe('the read answer', () => {
   it('is read with its inverters, each once', () => {
     const body = { ...READ, inverters: [{ id: ID }, { id: ID.toUpperCase() }] };
-    expect(readReadSessionResponse(answer(body), ID)).toMatchObject({ expired: false, inverters: [ID] });
+    expect(readRead(answer(body), ID)).toMatchObject({ expired: false, inverters: [ID] });
   });
 
   it.each([null, undefined])('takes inverters %s for none', (inverters) => {
-    expect(readReadSessionResponse(answer({ ...READ, inverters }), ID).inverters).toEqual([]);
+    expect(readRead(answer({ ...READ, inverters }), ID).inverters).toEqual([]);
   });
 
   it('R23: is unreadable when it is about another session', () => {
     const other = { ...READ, sessionId: '0d6f6c3e-8a35-4b39-9f4e-2a8f5f9f3f11' };
-    expect(() => readReadSessionResponse(answer(other), ID)).toThrow(UnreadableAnswer);
+    expect(() => readRead(answer(other), ID)).toThrow(UnreadableResponse);
   });
 
   it('is kept byte for byte, but for a byte order mark and a startUrl, wherever it stands', () => {
-    expect(keepableBody('\ufeff{ "n": 1.0 }')).toBe('{ "n": 1.0 }');
-    expect(keepableBody('{"a":1,"start\\u0055rl":"x","links":[{"startUrl":"x"}]}')).toBe(
-      '{"a":1,"links":[{}]}',
-    );
+    expect(recordableBody('\ufeff{ "n": 1.0 }', {})).toBe('{ "n": 1.0 }');
+    const body = '{"a":1,"start\\u0055rl":"x","links":[{"startUrl":"x"}]}';
+    expect(recordableBody(body, readObject(body))).toBe('{"a":1,"links":[{}]}');
   });
 
   it.each(['', 'null', '[]', '<html></html>', '{"inverters":{}}', '['.repeat(50_000)])(
     'R23: is unreadable as %.20s',
     (body) => {
-      expect(() => readReadSessionResponse(answer(body), ID)).toThrow(UnreadableAnswer);
+      expect(() => readRead(answer(body), ID)).toThrow(UnreadableResponse);
     },
   );
 });

@@ -1,37 +1,26 @@
 import { hash } from 'node:crypto';
 import type { DocumentedFields, Drift } from '../../remote/drift/drift.js';
-import type { RemoteAnswer, RemoteRequest } from '../../remote/outcome.rules.js';
-import { UnreadableAnswer } from '../../remote/wire/read-response.js';
-import {
-  asObject,
-  readArray,
-  readBoolean,
-  readInstant,
-  readObject,
-  readString,
-  readUuid,
-} from '../../remote/wire/read-field.js';
-import type { Fields } from '../../remote/wire/read-field.js';
-import { classify, MAX_INVERTERS } from '../rules/machine.rules.js';
-import type { Observation } from '../rules/machine.rules.js';
-import type { KeptAnswer } from '../rules/read-plan.rules.js';
-import type { PathShape } from './path-shape.rules.js';
+import type { RemoteRequest, RemoteResponse } from '../../remote/outcome.rules.js';
+import { UnreadableResponse } from '../../remote/wire/read-response.js';
+import { asObject, readArray, readBoolean, readInstant } from '../../remote/wire/read-field.js';
+import { type Fields, readString, readUuid } from '../../remote/wire/read-field.js';
+import { classify, MAX_INVERTERS, type Observation } from '../rules/machine.rules.js';
+import type { RecordedResponse } from '../rules/read-plan.rules.js';
 
-/** The content of every response about a session (interface section 2.5). */
-export interface ObservedSession extends Observation {
+interface ObservedSession extends Observation {
   readonly sessionId: string;
   readonly createdAt: Date;
   readonly expiresAt: Date;
 }
 
 export interface StartedSession extends ObservedSession {
-  /** A bearer capability: encrypt it, never log it. */
+  /** Anyone with this URL may act for the owner: encrypt it, never log it. */
   readonly startUrl: string;
   /** The response without its startUrl. */
-  readonly answer: KeptAnswer;
+  readonly response: RecordedResponse;
 }
 
-const SESSION_ANSWER: DocumentedFields = {
+const SESSION_RESPONSE: DocumentedFields = {
   sessionId: 'UUID',
   finished: 'boolean',
   active: 'boolean',
@@ -40,12 +29,12 @@ const SESSION_ANSWER: DocumentedFields = {
   expiresAt: 'timestamp',
 };
 
-/** Interface sections 2.5 and 4.3: without `expired` and `inverters`. */
-export const START_ANSWER: DocumentedFields = { ...SESSION_ANSWER, startUrl: 'URL' };
+/** Interface sections 2.5 and 4.3. The response to a start has neither `expired` nor `inverters`. */
+export const START_RESPONSE: DocumentedFields = { ...SESSION_RESPONSE, startUrl: 'URL' };
 
-/** Interface sections 2.5, 2.6 and 4.4: the id is the only field shown of an inverter. */
-export const READ_ANSWER: DocumentedFields = {
-  ...SESSION_ANSWER,
+/** Interface sections 2.5, 2.6 and 4.4. The id is the only documented field of an inverter. */
+export const READ_RESPONSE: DocumentedFields = {
+  ...SESSION_RESPONSE,
   expired: 'boolean',
   inverters: [{ id: 'UUID' }],
 };
@@ -57,51 +46,55 @@ export function startSessionRequest(gridLocationId: string): RemoteRequest {
   return { operation: 'start_session', method: 'POST', path: `/api/v1/ssa/onboarding/pv/${gridLocationId}` };
 }
 
-/** Throws UnreadableAnswer. */
-export function readStartSessionResponse(answer: RemoteAnswer): StartedSession {
-  const fields = readObject(answer.body);
+/** Throws UnreadableResponse. */
+export function readStartSessionResponse(fields: Fields, response: RemoteResponse): StartedSession {
   const startUrl = readStartUrl(fields);
-  const body = keepableBody(answer.body);
+  const body = recordableBody(response.body, fields);
   return {
     ...readSession(fields),
     startUrl,
-    answer: { httpStatus: answer.status, body, hash: hash('sha1', body), factsHash: null },
+    response: { httpStatus: response.status, body, hash: hash('sha1', body), factsHash: null },
   };
 }
 
-/** Returns the request of interface section 4.4, with the given one of its two path shapes. */
-export function readSessionRequest(
-  shape: PathShape,
-  session: { readonly sessionId: string; readonly userId: string },
-): RemoteRequest & { readonly operation: 'read_session' } {
-  const path =
-    shape === 'onboarding'
-      ? `/api/v1/ssa/onboarding/pv/${session.sessionId}`
-      : `/api/v1/ssa/users/${session.userId}/pv/onboarding-sessions/${session.sessionId}`;
-  return { operation: 'read_session', method: 'GET', path };
+/** Names the two possible paths for reading a session. Interface section 4.4 does not say which path to use. */
+export type PathShape = 'onboarding' | 'user';
+
+/** Returns the paths to try, the last successful path first. A session counts as not found only if every path returns 404 or 410. */
+export function planShapes(configured: PathShape | 'auto', worked: PathShape | null): readonly PathShape[] {
+  if (configured !== 'auto') return [configured];
+  return worked === 'user' ? ['user', 'onboarding'] : ['onboarding', 'user'];
 }
 
-/** Throws UnreadableAnswer, also if the response is about another session. */
-export function readReadSessionResponse(answer: RemoteAnswer, sessionId: string): ObservedSession {
-  const observed = readSession(readObject(answer.body));
+export function readSessionRequest(
+  shape: PathShape,
+  { sessionId, userId }: Readonly<Record<'sessionId' | 'userId', string>>,
+): RemoteRequest {
+  const path =
+    shape === 'onboarding'
+      ? `onboarding/pv/${sessionId}`
+      : `users/${userId}/pv/onboarding-sessions/${sessionId}`;
+  return { operation: 'read_session', method: 'GET', path: `/api/v1/ssa/${path}` };
+}
+
+/** Throws UnreadableResponse, also if the response is about another session. */
+export function readReadSessionResponse(fields: Fields, sessionId: string): ObservedSession {
+  const observed = readSession(fields);
   if (observed.sessionId !== sessionId)
-    throw new UnreadableAnswer('sessionId is not the one that was asked for', 'sessionId');
+    throw new UnreadableResponse('sessionId is not the requested one', 'sessionId');
   return observed;
 }
 
-/**
- * Returns the SHA-1 (hex) of the documented fields of a response, independent of its bytes and of the order of its inverters. A list too
- * long to be recorded counts as one fact.
- */
-export function factsHashOf(seen: ObservedSession): string {
+/** Returns the SHA-1 (hex) of the documented fields. Neither the order of the inverters nor the content of an overlong list matters. */
+export function hashFacts(seen: ObservedSession): string {
   const { finished, active, expired, createdAt, updatedAt, expiresAt, inverters } = seen;
   const listed = inverters.length > MAX_INVERTERS ? 'too many' : inverters.toSorted();
   return hash('sha1', JSON.stringify([finished, active, expired, createdAt, updatedAt, expiresAt, listed]));
 }
 
-/** Returns the drift of a combination of flags that the interface does not describe (section 3), or of an impossible list. */
+/** Returns the drift if the interface (section 3) does not describe the flags, or if the list of inverters is too long. */
 export function findFlagDrift(seen: Observation): Drift[] {
-  // The start decides which rule describes the flags, not whether one does.
+  // The second argument does not matter here: whatever its value, it cannot make the state unrecognised.
   const { state, rule } = classify(seen, seen.updatedAt);
   if (state !== 'unrecognised') return [];
   if (rule === 'too_many_inverters') {
@@ -113,36 +106,29 @@ export function findFlagDrift(seen: Observation): Drift[] {
   return [{ kind: 'undescribed_flags', field, expected: null, found: null }];
 }
 
-/**
- * Returns the JSON text to record: as received, but without a byte order mark, which PostgreSQL's json rejects, and without any startUrl.
- * The interface shows a startUrl only in the response to a start; recorded, it would open the web flow to every reader of the history.
- */
-export function keepableBody(body: string): string {
-  if (!MAY_HOLD_START_URL.test(body)) return withoutMark(body);
-  const fields = readObject(body);
+/** Returns the JSON to record. Removes a byte order mark, which PostgreSQL rejects, and a startUrl, which opens the web flow. */
+export function recordableBody(body: string, fields: Fields): string {
+  const withoutMark = body.startsWith('\ufeff') ? body.slice(1) : body;
+  // A JSON name may be written with escapes, such as \u0055 for U.
+  if (!/startUrl|\\u/.test(body)) return withoutMark;
   let hasStartUrl = false;
   const kept = JSON.stringify(fields, (name, value: unknown) => {
     if (name !== 'startUrl') return value;
     hasStartUrl = true;
     return undefined;
   });
-  return hasStartUrl ? kept : withoutMark(body);
+  return hasStartUrl ? kept : withoutMark;
 }
 
-/** A JSON name may be written with escapes. */
-const MAY_HOLD_START_URL = /startUrl|\\u/;
-
-const withoutMark = (body: string): string => (body.startsWith('\ufeff') ? body.slice(1) : body);
-
-/** Reads a recorded body. Throws UnreadableAnswer. */
-export const readObservation = (body: string): Observation => readSession(readObject(body));
+/** Reads a recorded body, already parsed as JSON. Throws UnreadableResponse. */
+export const readObservation = (body: unknown): Observation => readSession(asObject('the body', body));
 
 function readSession(fields: Fields): ObservedSession {
   return {
     sessionId: readUuid(fields, 'sessionId'),
     finished: readBoolean(fields, 'finished'),
     active: readBoolean(fields, 'active'),
-    // The response to a start has neither of the two; null counts as absent.
+    // The response to a start has neither `expired` nor `inverters`. Null counts as absent.
     expired: isAbsent(fields.expired) ? null : readBoolean(fields, 'expired'),
     inverters: isAbsent(fields.inverters) ? [] : readInverters(fields),
     createdAt: readInstant(fields, 'createdAt'),
@@ -160,23 +146,15 @@ function readInverters(fields: Fields): string[] {
   return [...new Set(ids)];
 }
 
-/**
- * Returns the startUrl, which the owner's browser opens. Throws UnreadableAnswer for a URL that a parser would silently change or that
- * two parsers would read differently.
- */
+/** Returns the startUrl. Throws UnreadableResponse for a URL that a parser would silently change or that two parsers would read differently. */
 function readStartUrl(fields: Fields): string {
   const startUrl = readString(fields, 'startUrl');
-  if (/[\p{Cc}\p{Cf}\p{Z}\\]/u.test(startUrl)) {
-    throw new UnreadableAnswer('startUrl holds a control character, a space or a backslash');
-  }
-  if (
-    startUrl.length > START_URL_MAX_LENGTH ||
-    !/^https?:\/\/[^/?#]/i.test(startUrl) ||
-    !URL.canParse(startUrl)
-  ) {
-    throw new UnreadableAnswer('startUrl is not an http(s) URL');
-  }
+  if (/[\p{Cc}\p{Cf}\p{Z}\\]/u.test(startUrl))
+    throw new UnreadableResponse('startUrl holds a control character, a space or a backslash');
+  const isHttp = /^https?:\/\/[^/?#]/i.test(startUrl) && URL.canParse(startUrl);
+  if (startUrl.length > START_URL_MAX_LENGTH || !isHttp)
+    throw new UnreadableResponse('startUrl is not an http(s) URL');
   if (/^https?:\/\/[^/?#]*@/i.test(startUrl))
-    throw new UnreadableAnswer('startUrl holds a user or a password');
+    throw new UnreadableResponse('startUrl holds a user or a password');
   return startUrl;
 }

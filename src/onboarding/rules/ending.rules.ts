@@ -12,22 +12,19 @@ export interface EndingSession {
   readonly recordedAt: Date;
 }
 
-/** A reason to close that consecutive reads have given and that is not yet accepted. */
-export interface Ending {
+/** Since when, and in how many consecutive reads, there has been a reason to close the session. */
+export interface EndEvidence {
   readonly since: Date;
   readonly reads: number;
 }
 
-/** Number of reads that must give the reason, in addition to the time that it must last (`endEvidenceMs`). */
+/** How many consecutive reads must give a reason to close. The reason must also last for `endEvidenceMs`. */
 const END_EVIDENCE_READS = 5;
 
-/** Longest believable lifetime. The example in the interface shows one day; more than a year is taken as meaningless. */
+/** The longest plausible lifetime of a session. The interface's example shows one day. */
 const LONGEST_LIFETIME_MS = 365 * 86_400_000;
 
-/**
- * Returns why time alone ends the watch now, or null. What happens at expiresAt is not specified. A session that the remote service never
- * calls expired gets the same late window after its expiresAt, so that an abandoned session is not read forever.
- */
+/** Returns the reason if enough time has passed to end the watch, or null. Without the flag `expired`, the late window starts at expiresAt. */
 export function findEnd(session: EndingSession, now: Date, settings: ScheduleSettings): CloseReason | null {
   const isOver = (from: number, windowMs: number) => now.getTime() - from >= windowMs;
   switch (session.phase) {
@@ -48,20 +45,17 @@ function believableEnd({ expiresAt, recordedAt }: EndingSession): number {
   return Math.min(Math.max(expiresAt.getTime(), start), start + LONGEST_LIFETIME_MS);
 }
 
-/**
- * Returns whether a reason to close is accepted now, and the evidence so far. Elapsed time is accepted at once. An assertion of the
- * remote service (`isClaim`: the session is gone, or an expiresAt that may be new) must last, so that a faulty deployment of that service
- * closes nothing. `before` is the evidence up to now.
- */
+/** Decides whether to close a session now for `reason`, or to add this read to the evidence. `before` is the earlier evidence. */
+// Elapsed time closes a session at once. A reason from the remote service must last (`mustLast`), so that a fault there closes no session.
 export function weighEnd(
   reason: CloseReason | null,
-  isClaim: boolean,
-  before: Ending | null,
+  mustLast: boolean,
+  before: EndEvidence | null,
   now: Date,
   settings: ScheduleSettings,
-): { readonly close: CloseReason | null; readonly ending: Ending | null } {
+): { readonly close: CloseReason | null; readonly ending: EndEvidence | null } {
   if (reason === null) return { close: null, ending: null };
-  if (before === null && !isClaim) return { close: reason, ending: null };
+  if (before === null && !mustLast) return { close: reason, ending: null };
   const ending = { since: before?.since ?? now, reads: (before?.reads ?? 0) + 1 };
   const hasLasted = now.getTime() - ending.since.getTime() >= settings.endEvidenceMs;
   return hasLasted && ending.reads >= END_EVIDENCE_READS

@@ -1,17 +1,16 @@
 import { takeCell } from '../../platform/rate/cell-rate.rules.js';
 
-/** How often one session may change what is recorded and announced: far more often than an onboarding needs, and few enough to store. */
+/** The limit of recorded changes per session: far more than an onboarding needs, and few enough to store. */
 const CHANGES = { amount: 30, periodMs: 3_600_000 };
 
-/** The change counter of a session. */
 export interface ChangeRecord {
-  /** When all changes counted so far are forgotten (see cell-rate.rules.ts); null before the first. */
+  /** When the counted changes no longer matter (`clearAt` in cell-rate.rules.ts). Null before the first change. */
   readonly changesClearAt: Date | null;
-  /** Since when changes are held back. Null again at the first change after all earlier ones are forgotten. */
+  /** Since when changes are held back. Reset to null by the first change after `changesClearAt`. */
   readonly flappingSince: Date | null;
 }
 
-/** Counts a change. Returns whether it is recorded now or held back. A change that `mustPass` is always recorded. */
+/** Counts a change. Returns whether it is recorded now or held back. If `mustPass`, it is always recorded. */
 export function countChange(
   before: ChangeRecord,
   mustPass: boolean,

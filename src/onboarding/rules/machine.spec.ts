@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { caught, promise } from '../../../test/faults/support/promise.js';
-import { classify, next, SESSION_STATES } from './machine.rules.js';
+import { SESSION_STATES } from '../../events/event-schemas.rules.js';
+import { classify, next } from './machine.rules.js';
 import type { Observation, SessionState } from './machine.rules.js';
 
 const STARTED = new Date('2026-11-20T10:00:00Z');
@@ -8,7 +9,7 @@ const MOVED = new Date('2026-11-20T10:05:00Z');
 
 type Classify = (seen: Observation, startedUpdatedAt: Date) => { readonly state: SessionState };
 
-/** Returns the state by the contract's table, written in another form: from the most specific case to the most general. */
+/** Returns the documented state, computed independently of the rules under test. */
 function stateByContract({ finished, active, expired, inverters, updatedAt }: Observation): SessionState {
   const listed = inverters.length;
   if (finished && listed >= 1) return 'online';
@@ -34,13 +35,13 @@ const EVERY_OBSERVATION: readonly Observation[] = FLAGS.flatMap((finished) =>
   ),
 );
 
-/** Returns the combinations that `classified` explains differently from the contract, from every previous state. */
+/** Returns each pair of previous state and observation for which `classified` leads to an undocumented state. */
 function differences(classified: Classify): string[] {
   return [null, ...SESSION_STATES].flatMap((previous) =>
     EVERY_OBSERVATION.filter((seen) => {
-      const verdict = classified(seen, STARTED);
+      const classification = classified(seen, STARTED);
       const expected = previous === 'online' ? 'online' : stateByContract(seen);
-      const after = next(previous, { ...verdict, basis: 'observed', rule: '' })?.state ?? previous;
+      const after = next(previous, { ...classification, basis: 'observed', rule: '' })?.state ?? previous;
       return after !== expected;
     }).map((seen) => `${previous} ${JSON.stringify(seen)}`),
   );

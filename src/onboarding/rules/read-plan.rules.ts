@@ -1,41 +1,38 @@
 import type { Observation } from './machine.rules.js';
-import { findEnd } from './ending.rules.js';
-import type { EndingSession } from './ending.rules.js';
-import { planNextReadMs } from './schedule.rules.js';
-import type { ScheduleSettings, WatchedSession } from './schedule.rules.js';
+import { findEnd, type EndingSession } from './ending.rules.js';
+import { planNextReadMs, type ScheduleSettings, type WatchedSession } from './schedule.rules.js';
 import type { Reading } from './reconcile.rules.js';
 
-/** The result of reading a session. */
 export type SessionRead =
-  /** Byte for byte the last recorded response. */
+  /** The response equals the last recorded response, byte for byte. */
   | { readonly kind: 'unchanged' }
   | {
       readonly kind: 'observed';
       readonly observation: Observation & { readonly expiresAt: Date };
-      readonly answer: KeptAnswer;
+      readonly response: RecordedResponse;
     }
-  /** 404 or 410 on every path shape. */
-  | { readonly kind: 'not_found'; readonly answer: KeptAnswer }
-  /** Sent, but without a usable response. */
+  /** A 404 or 410 on every path. */
+  | { readonly kind: 'not_found'; readonly response: RecordedResponse }
+  /** The request was sent, but there is no usable response. */
   | { readonly kind: 'failed'; readonly error: string; readonly retryAfterMs?: number }
-  /** Not sent, or refused unread: says nothing about the session. */
+  /** The request was not sent or was refused (401, 403, 429), so nothing is known about the session. */
   | { readonly kind: 'not_sent'; readonly reason: string; readonly retryAfterMs?: number };
 
 /** A response as recorded in session_observations. */
-export interface KeptAnswer {
+export interface RecordedResponse {
   readonly httpStatus: number;
-  /** JSON text as received; null for a response without one, such as a 404. */
+  /** The JSON text to record; null for a 404 or 410. */
   readonly body: string | null;
   /** SHA-1 of the body, hex. */
   readonly hash: string;
-  /** SHA-1 (hex) of the documented fields of the body; null for a response without a body, and for the response to a start. */
+  /** SHA-1 (hex) of the documented fields; null for a 404, a 410 or the response to a start. */
   readonly factsHash: string | null;
 }
 
 /** What to write after a read. */
 export type ReadStep =
   | { readonly kind: 'nothing' }
-  | { readonly kind: 'apply'; readonly reading: Reading; readonly answer: KeptAnswer | null }
+  | { readonly kind: 'apply'; readonly reading: Reading; readonly response: RecordedResponse | null }
   | {
       readonly kind: 'postpone';
       readonly failures: number;
@@ -44,28 +41,23 @@ export type ReadStep =
       readonly retryMs: number;
     };
 
-/** A response that differs from the recorded one only in bytes, not in facts, replaces it at most this often. */
-const KEEP_AGAIN_MS = 3_600_000;
+/** If a response has the same facts in other bytes, it replaces the recorded response at most once in this time. */
+const REPLACE_AGAIN_MS = 3_600_000;
 
 /** How long a session is postponed if its response cannot be saved; last_error gives the reason. */
-const SET_ASIDE_MS = 15 * 60_000;
+const UNSAVABLE_RETRY_MS = 15 * 60_000;
 
-/**
- * Consecutive reads, each with 404 or 410 on every path shape, after which a session is `lost`. With backoff this takes about four
- * minutes at the default floor: long enough for a deployment of the remote service. To wait longer would be worse, because the customer
- * would still be told to wait.
- */
+/** After this many consecutive reads with 404 or 410 on every path, a session is `lost`. By default, these reads take about four minutes. */
+// Longer than a deployment of the remote service takes. Until the session is `lost`, the customer is told to wait.
 export const LOST_AFTER_READS = 5;
 
-/** What is known of a session when it is read. */
 export interface ReadSession extends WatchedSession, EndingSession {
   readonly notFound: number;
-  /** Of the recorded response; null before the first. */
+  /** The factsHash of the last recorded response. Null if that response has none. */
   readonly factsHash: string | null;
-  readonly answerKeptAt: Date | null;
+  readonly responseRecordedAt: Date | null;
 }
 
-/** Returns what to write after `read`, for every kind of read. */
 export function planRead(
   poll: ReadSession,
   read: SessionRead,
@@ -77,15 +69,15 @@ export function planRead(
     case 'unchanged':
       return unchanged(null);
     case 'observed':
-      if (read.answer.factsHash === poll.factsHash) return unchanged(read.answer);
+      if (read.response.factsHash === poll.factsHash) return unchanged(read.response);
       return {
         kind: 'apply',
         reading: { kind: 'observed', observation: read.observation },
-        answer: read.answer,
+        response: read.response,
       };
     case 'not_found':
       return poll.notFound + 1 >= LOST_AFTER_READS
-        ? { kind: 'apply', reading: { kind: 'gone' }, answer: read.answer }
+        ? { kind: 'apply', reading: { kind: 'gone' }, response: read.response }
         : postpone(1, 'not found on any path');
     case 'failed':
       return postpone(0, read.error, read.retryAfterMs);
@@ -99,14 +91,16 @@ export function planRead(
       };
   }
 
-  function unchanged(answer: KeptAnswer | null): ReadStep {
-    const isOld = poll.answerKeptAt === null || now.getTime() - poll.answerKeptAt.getTime() >= KEEP_AGAIN_MS;
-    const kept = isOld ? answer : null;
-    // A response that ends a series of failures, or the watch, must be written even if the session is the same.
+  function unchanged(response: RecordedResponse | null): ReadStep {
+    const isOld =
+      poll.responseRecordedAt === null ||
+      now.getTime() - poll.responseRecordedAt.getTime() >= REPLACE_AGAIN_MS;
+    const replacement = isOld ? response : null;
+    // Even a response with the same facts must be written if it ends a series of failures or the watch.
     const isSame = poll.failures === 0 && poll.notFound === 0 && findEnd(poll, now, settings) === null;
-    return kept === null && isSame
+    return replacement === null && isSame
       ? { kind: 'nothing' }
-      : { kind: 'apply', reading: { kind: 'unchanged' }, answer: kept };
+      : { kind: 'apply', reading: { kind: 'unchanged' }, response: replacement };
   }
 
   function postpone(notFound: number, error: string, retryAfterMs = 0): ReadStep {
@@ -123,10 +117,10 @@ export function planRead(
 }
 
 /** Returns what to write about a session whose response the database rejects. */
-export const planSetAside = (sqlState: string): Extract<ReadStep, { readonly kind: 'postpone' }> => ({
+export const planUnsavable = (sqlState: string): Extract<ReadStep, { readonly kind: 'postpone' }> => ({
   kind: 'postpone',
   failures: 1,
   notFound: 0,
-  error: `the answer cannot be saved (SQLSTATE ${sqlState})`,
-  retryMs: SET_ASIDE_MS,
+  error: `the response cannot be saved (SQLSTATE ${sqlState})`,
+  retryMs: UNSAVABLE_RETRY_MS,
 });

@@ -18,9 +18,9 @@ const POLL: ReadSession = {
   expiresAt: NOW,
   recordedAt: NOW,
   factsHash: 'facts',
-  answerKeptAt: NOW,
+  responseRecordedAt: NOW,
 };
-const ANSWER = { httpStatus: 200, body: '{}', hash: '00', factsHash: 'facts' };
+const RESPONSE = { httpStatus: 200, body: '{}', hash: '00', factsHash: 'facts' };
 const plan = (read: SessionRead, poll: Partial<ReadSession> = {}, now = NOW) =>
   planRead({ ...POLL, ...poll }, read, now, SETTINGS, 0);
 
@@ -30,7 +30,7 @@ describe('planRead', () => {
   });
 
   it('writes the end of a row of failures, and the end of the watch, though the answer is the same', () => {
-    const unchanged = { kind: 'apply', reading: { kind: 'unchanged' }, answer: null };
+    const unchanged = { kind: 'apply', reading: { kind: 'unchanged' }, response: null };
     expect(plan({ kind: 'unchanged' }, { failures: 1 })).toEqual(unchanged);
     expect(plan({ kind: 'unchanged' }, { notFound: 1 })).toEqual(unchanged);
     expect(plan({ kind: 'unchanged' }, {}, new Date(NOW.getTime() + SETTINGS.lateMs))).toEqual(unchanged);
@@ -45,19 +45,19 @@ describe('planRead', () => {
       expiresAt: NOW,
       inverters: [],
     };
-    const read: SessionRead = { kind: 'observed', observation, answer: ANSWER };
+    const read: SessionRead = { kind: 'observed', observation, response: RESPONSE };
     expect(plan(read)).toEqual({ kind: 'nothing' });
     const hourAgo = new Date(NOW.getTime() - 3_600_000);
-    expect(plan(read, { answerKeptAt: hourAgo })).toEqual({
+    expect(plan(read, { responseRecordedAt: hourAgo })).toEqual({
       kind: 'apply',
       reading: { kind: 'unchanged' },
-      answer: ANSWER,
+      response: RESPONSE,
     });
     expect(plan(read, { factsHash: 'others' })).toMatchObject({ reading: { kind: 'observed' } });
   });
 
   it('believes that a session is gone only after several reads', () => {
-    const read: SessionRead = { kind: 'not_found', answer: { ...ANSWER, httpStatus: 404 } };
+    const read: SessionRead = { kind: 'not_found', response: { ...RESPONSE, httpStatus: 404 } };
     expect(plan(read)).toMatchObject({ kind: 'postpone', failures: 1, notFound: 1 });
     expect(plan(read, { notFound: LOST_AFTER_READS - 2 })).toMatchObject({ kind: 'postpone' });
     expect(plan(read, { notFound: LOST_AFTER_READS - 1 })).toMatchObject({

@@ -1,22 +1,17 @@
 import type { NewEvent } from '../../events/catalogue.rules.js';
-import { findEnd, weighEnd } from './ending.rules.js';
-import type { CloseReason, Ending } from './ending.rules.js';
-import { countChange } from './flapping.rules.js';
-import type { ChangeRecord } from './flapping.rules.js';
-import { classify, MAX_INVERTERS, next } from './machine.rules.js';
-import type { Observation, SessionState, Verdict } from './machine.rules.js';
-import { phaseOf } from './schedule.rules.js';
-import type { Phase, ScheduleSettings } from './schedule.rules.js';
+import { findEnd, weighEnd, type CloseReason, type EndEvidence } from './ending.rules.js';
+import { countChange, type ChangeRecord } from './flapping.rules.js';
+import { classify, GONE, MAX_INVERTERS, next } from './machine.rules.js';
+import type { Observation, SessionState, Classification } from './machine.rules.js';
+import { phaseOf, type Phase, type ScheduleSettings } from './schedule.rules.js';
 import { changeEvents, factsOf, flappingEvent } from './session-events.rules.js';
 import type { EventSubject, InverterChanges } from './session-events.rules.js';
 
-/** A session as recorded, before a reading is applied. */
 export interface SessionRecord extends EventSubject, ChangeRecord {
   readonly finished: boolean;
   readonly startedUpdatedAt: Date;
   readonly expiresAt: Date;
   readonly recordedAt: Date;
-  /** When the record last changed. */
   readonly changedAt: Date;
   readonly closedAt: Date | null;
   /** When the phase began; null when the session is not watched. */
@@ -26,39 +21,37 @@ export interface SessionRecord extends EventSubject, ChangeRecord {
   readonly inverters: readonly { readonly id: string; readonly missing: boolean }[];
 }
 
-/** What is to be applied to a session, usually after a read. */
+/** The input of a decision, usually the result of a read. */
 export type Reading =
   | { readonly kind: 'observed'; readonly observation: Observation & { readonly expiresAt: Date } }
   | { readonly kind: 'unchanged' }
   | { readonly kind: 'gone' }
-  /** Not a response: what the current rules make of all recorded responses. */
-  | { readonly kind: 'rederived'; readonly verdict: Verdict };
+  /** The classification that the current rules derive from all recorded responses. */
+  | { readonly kind: 'rederived'; readonly classification: Classification };
 
 /** How a session is watched from now on. */
 export interface Watch extends ChangeRecord {
   readonly phase: Phase;
   readonly anchorAt: Date;
-  readonly ending: Ending | null;
+  readonly ending: EndEvidence | null;
 }
 
 /** Everything that a reading changes. Events are in the order of their publication. */
 export interface Decision {
   /** Whether the reading changes the record of the session, apart from the time of the read. */
   readonly isRecorded: boolean;
-  readonly transition: Verdict | null;
-  /** Seen for the first time, or again after being missing. */
+  readonly transition: Classification | null;
+  /** Inverters seen for the first time, or again after they were missing. */
   readonly listed: readonly string[];
   readonly missing: readonly string[];
-  /** Why this reading ends the watch; null if it does not. */
+  /** Why this reading ends the watch, or null. */
   readonly close: CloseReason | null;
-  /** A closed session shows life and is watched again. */
+  /** Whether a closed session is watched again. */
   readonly isReopened: boolean;
   /** Null if the session is no longer watched. */
   readonly watch: Watch | null;
   readonly events: readonly NewEvent[];
 }
-
-const GONE: Verdict = { state: 'lost', basis: 'observed', rule: 'not_found_on_every_path' };
 
 const NOTHING: Decision = {
   isRecorded: false,
@@ -78,11 +71,11 @@ export function reconcile(
   now: Date,
   settings: ScheduleSettings,
 ): Decision {
-  const verdict = verdictOf(session, reading);
-  const transition = reading.kind === 'rederived' ? verdict : next(session.state, verdict);
+  const classification = classificationOf(session, reading);
+  const transition = reading.kind === 'rederived' ? classification : next(session.state, classification);
   const state = transition?.state ?? session.state;
-  const inverters = compareInverters(session, reading, verdict);
-  // Only a change of phase restarts the window, or a session that alternates between lost and expired would be watched forever.
+  const inverters = compareInverters(session, reading, classification);
+  // Only a change of phase restarts the watch window. Otherwise a session that alternates between lost and expired would be watched forever.
   const isSamePhase = phaseOf(state) === phaseOf(session.state);
   const anchorAt = isSamePhase ? (session.anchorAt ?? now) : now;
   const isClosed = session.closedAt !== null;
@@ -117,11 +110,11 @@ export function reconcile(
             flappingSince,
           }
         : null,
-    events: changeEvents(facts, { transition, inverters, close, isReopened }),
+    events: changeEvents(facts, transition, inverters, close, isReopened),
   };
 }
 
-/** Returns the decision for a session that changes too often: the reading is dropped, and the session is read again. */
+/** Returns the decision for a session that changes too often: the reading is dropped, and the watch continues. */
 function holdBack(session: SessionRecord, record: ChangeRecord, now: Date): Decision {
   const facts = factsOf(session, session, session.state, presentOf(session), now);
   return {
@@ -136,7 +129,7 @@ function holdBack(session: SessionRecord, record: ChangeRecord, now: Date): Deci
   };
 }
 
-function verdictOf(session: SessionRecord, reading: Reading): Verdict {
+function classificationOf(session: SessionRecord, reading: Reading): Classification {
   switch (reading.kind) {
     case 'observed':
       return classify(reading.observation, session.startedUpdatedAt);
@@ -145,7 +138,7 @@ function verdictOf(session: SessionRecord, reading: Reading): Verdict {
     case 'gone':
       return GONE;
     case 'rederived':
-      return reading.verdict;
+      return reading.classification;
   }
 }
 
@@ -160,29 +153,34 @@ function planEnd(
   const observed = reading.kind === 'observed' ? reading.observation : null;
   const expiresAt = observed?.expiresAt ?? session.expiresAt;
   const isFinished = observed?.finished ?? session.finished;
-  // If an online session is no longer finished, it has not settled: it ends like one that was never online.
+  // An online session that is no longer finished has not settled: it ends like a session that was never online.
   const phase = state === 'online' && !isFinished ? 'awaiting_installation' : phaseOf(state);
   const isGone = reading.kind === 'gone';
   const reason = isGone
     ? 'lost'
     : findEnd({ phase, anchorAt, expiresAt, recordedAt: session.recordedAt }, now, settings);
-  // If the record changed recently, its expiresAt may be new, whatever else changed. A new expiresAt is only an assertion.
-  const isRecent = now.getTime() - session.changedAt.getTime() < settings.endEvidenceMs;
+  // A new expiresAt must last for some time before it ends the watch. If the record changed recently, its expiresAt may be new, since the
+  // record does not say which field changed.
+  const isFresh = now.getTime() - session.changedAt.getTime() < settings.endEvidenceMs;
   const endsByExpiry = phase !== 'settling' && phase !== 'late';
-  const isClaim = isGone || expiresAt.getTime() !== session.expiresAt.getTime() || (endsByExpiry && isRecent);
-  return { reason, ...weighEnd(reason, isClaim, endingOf(session), now, settings) };
+  const mustLast = isGone || expiresAt.getTime() !== session.expiresAt.getTime() || (endsByExpiry && isFresh);
+  return { reason, ...weighEnd(reason, mustLast, endingOf(session), now, settings) };
 }
 
-const endingOf = ({ endingSince, endingReads }: SessionRecord): Ending | null =>
+const endingOf = ({ endingSince, endingReads }: SessionRecord): EndEvidence | null =>
   endingSince === null ? null : { since: endingSince, reads: endingReads };
 
-function compareInverters(session: SessionRecord, reading: Reading, verdict: Verdict): InverterChanges {
+function compareInverters(
+  session: SessionRecord,
+  reading: Reading,
+  classification: Classification,
+): InverterChanges {
   const known = new Map(session.inverters.map(({ id, missing }) => [id, missing]));
-  if (reading.kind !== 'observed' || verdict.rule === 'too_many_inverters') {
+  if (reading.kind !== 'observed' || classification.rule === 'too_many_inverters') {
     return { listed: [], missing: [], present: presentOf(session) };
   }
   const ids = new Set(reading.observation.inverters);
-  // If a session lists other inverters at every read, no more are recorded in total than one response may list.
+  // Limits the inverters recorded per session, even if every response lists different inverters.
   let room = MAX_INVERTERS - known.size;
   const present = [...ids].filter((id) => known.has(id) || room-- > 0);
   return {

@@ -174,7 +174,7 @@ describe('reconcile', () => {
     expect(names(ONLINE, observed({ inverters: ['a', 'b'] }), late)).toEqual(['session.closed']);
   });
 
-  /** Returns the names of the events of equal readings, one hour apart. */
+  /** Applies `reading` once an hour. Returns the event names of each hour. */
   function hourly(session: SessionRecord, reading: Reading, hours: number, from = NOW) {
     let record = session;
     return Array.from({ length: hours }, (_, hour) => {
@@ -326,7 +326,7 @@ describe('reconcile', () => {
       closedAt: STARTED,
       anchorAt: null,
     };
-    const verdict = { state: 'expired', basis: 'observed', rule: 'expired_flag' } as const;
-    expect(names(closed, { kind: 'rederived', verdict })).toEqual(['session.expired']);
+    const classification = { state: 'expired', basis: 'observed', rule: 'expired_flag' } as const;
+    expect(names(closed, { kind: 'rederived', classification })).toEqual(['session.expired']);
   });
 });

@@ -1,26 +1,21 @@
 import type { Environment } from '../../platform/env/environment.js';
 import type { SessionState } from './machine.rules.js';
 
-/** Why a session is watched. Decides how often it is read, and until when. */
+/** Why a session is watched. The phase decides how often the session is read, and until when. */
 export type Phase = 'awaiting_owner' | 'awaiting_installation' | 'settling' | 'late' | 'unrecognised';
 
-/** Configuration of the schedule, in milliseconds. */
 export interface ScheduleSettings {
-  /** POLL_MIN_INTERVAL_MS and POLL_MAX_INTERVAL_MS: the limits in every phase. */
   readonly minIntervalMs: number;
   readonly maxIntervalMs: number;
-  /** SETTLE_HOURS. */
+  /** How long an online session is watched. */
   readonly settleMs: number;
-  /** LATE_ONLINE_DAYS. */
+  /** How long a session is watched once it has expired or is lost. */
   readonly lateMs: number;
-  /** How long an assertion that ends the watch must last before it is accepted. */
+  /** How long the remote service must report a session as gone or over before its watch ends. */
   readonly endEvidenceMs: number;
 }
 
-/**
- * In multiples of the floor, so that every setting that shortens the schedule shortens this too. Default: 6 hours, longer than any
- * deployment.
- */
+/** `endEvidenceMs` in multiples of `minIntervalMs`. By default 6 hours, longer than any deployment of the remote service. */
 const END_EVIDENCE_INTERVALS = 1_440;
 
 export const scheduleSettings = (environment: Environment): ScheduleSettings => ({
@@ -35,20 +30,14 @@ export interface WatchedSession {
   readonly phase: Phase;
   /** When the phase began, by the database's clock. */
   readonly anchorAt: Date;
-  /** Consecutive reads that failed or found nothing. */
+  /** Consecutive reads that failed or returned 404 or 410. */
   readonly failures: number;
 }
 
-/**
- * Interval as a share of the time spent in the phase: in the first minutes somebody watches a screen, after a day hardly anybody does.
- * With a twentieth, a change is seen at most 5 % later than it could have been.
- */
+/** Each interval is this fraction of the time since the phase began, so that a change is seen with a delay of at most 5 % of that time. */
 const SHARE_OF_AGE = 1 / 20;
 
-/**
- * Shortest interval at the beginning of a phase, in multiples of the floor: nobody waits for a further inverter or for an expired
- * session.
- */
+/** The shortest interval per phase, in multiples of `minIntervalMs`. It is longer in phases in which no owner waits for a change. */
 const LEAST_INTERVALS: Readonly<Record<Phase, number>> = {
   awaiting_owner: 1,
   awaiting_installation: 1,
@@ -57,7 +46,7 @@ const LEAST_INTERVALS: Readonly<Record<Phase, number>> = {
   late: 8,
 };
 
-/** Spreads sessions that were started together or are overdue together. Upwards only, so that the floor holds. */
+/** Each interval is lengthened at random by up to this fraction, so that sessions that are due together spread out. */
 const JITTER = 0.1;
 
 const clamp = (value: number, least: number, most: number) => Math.max(least, Math.min(most, value));
@@ -78,12 +67,11 @@ export function planNextReadMs(
   return Math.min(maxIntervalMs, base * (1 + JITTER * random));
 }
 
-/** Returns the phase of a session in this state. */
 export function phaseOf(state: SessionState): Phase {
   switch (state) {
     case 'online':
       return 'settling';
-    // Little more is expected of either.
+    // An expired or lost session may still come online late.
     case 'expired':
     case 'lost':
       return 'late';

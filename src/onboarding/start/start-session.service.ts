@@ -1,75 +1,90 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
 import { AuthorisedRemote } from '../../auth/authorised-remote.service.js';
 import { Environment } from '../../platform/env/environment.js';
+import { Metrics } from '../../platform/metrics/metrics.js';
 import { Problem } from '../../platform/problem/problem.js';
 import { ContractDrift } from '../../remote/drift/contract-drift.service.js';
 import { foreignId } from '../../remote/drift/drift.js';
-import type { Outcome } from '../../remote/outcome.rules.js';
-import { outcomeOf } from '../../remote/wire/read-response.js';
-import { SessionAnswersStore } from '../store/session-views.store.js';
-import type { SessionRow } from '../store/session-views.store.js';
-import { readStartSessionResponse, START_ANSWER, startSessionRequest } from '../remote/session.client.js';
-import type { StartedSession } from '../remote/session.client.js';
-import { StartedSessionsStore } from './started-sessions.store.js';
-import type { ForeignSession } from './started-sessions.store.js';
+import type { Sent } from '../../remote/outcome.rules.js';
+import { SessionViewsStore, type SessionRow } from '../store/session-views.store.js';
+import { readStartSessionResponse, START_RESPONSE, startSessionRequest } from '../remote/session.client.js';
+import type { LeasedStart, WantedSession } from './record-session.store.js';
 import { StartsStore } from './starts.store.js';
-import type { HeldStart, WantedSession } from './starts.store.js';
 
-/**
- * A start whose response is lost is sent once more. The remote service has no look-up for a lost start, but a second one is harmless: the
- * first session is an orphan that expires unused. Not more often, or a service that loses every response would collect orphans.
- */
+/** Maximum calls per start: every lost response may leave an orphan. */
 const MAX_ATTEMPTS = 2;
-const LOOK_AGAIN_MS = 50;
-const DEFAULT_RETRY_AFTER_SECONDS = 5;
+const CHECK_AGAIN_MS = 50;
+const DEFAULT_RETRY_AFTER_MS = 5_000;
 
-/** Starts a session, or returns the one that a double click has already started. */
+interface Started {
+  readonly session: SessionRow;
+  readonly reused: boolean;
+}
+
+/** Starts a session, or returns the open session, for example after a double click. */
 @Injectable()
 export class StartSessionService {
+  private readonly outcomes = this.metrics.counter({
+    name: 'pv_onboarding_session_starts_total',
+    help: 'Requests to start a session, by outcome: started, reused, the code of the problem, or error',
+    labels: ['outcome'],
+  });
+
   constructor(
     private readonly starts: StartsStore,
-    private readonly sessions: StartedSessionsStore,
-    private readonly answers: SessionAnswersStore,
+    private readonly views: SessionViewsStore,
     private readonly remote: AuthorisedRemote,
     private readonly environment: Environment,
     private readonly drift: ContractDrift,
+    private readonly metrics: Metrics,
   ) {}
 
   /** Throws Problem not_found, remote_rejected or remote_unavailable. */
-  async start(wanted: WantedSession): Promise<{ readonly session: SessionRow; readonly reused: boolean }> {
+  async start(wanted: WantedSession): Promise<Started> {
+    try {
+      const started = await this.startOnce(wanted);
+      this.outcomes.inc({ outcome: started.reused ? 'reused' : 'started' });
+      return started;
+    } catch (error) {
+      this.outcomes.inc({ outcome: error instanceof Problem ? error.code : 'error' });
+      throw error;
+    }
+  }
+
+  private async startOnce(wanted: WantedSession): Promise<Started> {
     const deadline = performance.now() + this.environment.SCS_TIMEOUT_MS * MAX_ATTEMPTS;
     do {
       const begun = await this.starts.begin(wanted);
       switch (begun.kind) {
         case 'open':
-          return { session: await this.answers.getSession(begun.sessionId), reused: true };
         case 'begun': {
-          const session = await this.send(begun.start, wanted);
-          if (session !== null) return { session, reused: false };
+          const reused = begun.kind === 'open';
+          const sessionId = reused ? begun.sessionId : await this.send(begun.start, wanted);
+          const session = sessionId && (await this.views.findSession(sessionId));
+          if (session) return { session, reused };
           break;
         }
         case 'gone':
           throw new Problem('not_found', `There is no grid location ${wanted.gridLocationId}`);
         case 'in_flight':
-          await new Promise((resolve) => setTimeout(resolve, LOOK_AGAIN_MS));
+          await pause(CHECK_AGAIN_MS);
       }
     } while (performance.now() < deadline);
-    throw unavailable('another request is starting a session here and has no answer yet');
+    throw unavailable('Another request is starting this session and has no response yet');
   }
 
-  /**
-   * Returns null if another process has taken the start over, or if the user has been erased. Throws Problem remote_rejected or
-   * remote_unavailable.
-   */
-  private async send(start: HeldStart, wanted: WantedSession): Promise<SessionRow | null> {
+  /** Returns the session's id. Returns null if the lease is lost: the start was taken over or ended, or the user was erased. Throws like `start`. */
+  private async send(start: LeasedStart, wanted: WantedSession): Promise<string | null> {
     for (let attempt = start.attempts; ; attempt++) {
-      const outcome = await this.sendOnce(wanted.gridLocationId, start.userId);
+      const sent = await this.call(start, wanted.gridLocationId);
+      const outcome = this.drift.interpret('start_session', sent, START_RESPONSE, readStartSessionResponse);
       switch (outcome.kind) {
         case 'done': {
-          const kept = await this.sessions.keep(start, outcome.value, wanted);
-          if (kept === 'known') return this.answers.getSession(outcome.value.sessionId);
-          if (kept !== null && 'owner' in kept) return this.refuseForeign(start, kept, attempt);
-          return kept;
+          const recorded = await this.starts.record({ ...start, attempts: attempt }, outcome.value, wanted);
+          if (recorded.kind === 'lease_lost') return null;
+          if (recorded.kind === 'foreign') return this.refuseForeign(start, recorded.owner, attempt);
+          return outcome.value.sessionId;
         }
         case 'rejected':
           await this.starts.fail(start, `rejected with ${outcome.status}: ${outcome.detail}`, 0);
@@ -84,31 +99,30 @@ export class StartSessionService {
         case 'unreadable':
           if (attempt < MAX_ATTEMPTS && (await this.starts.repeat(start, outcome.reason, attempt))) continue;
           await this.starts.fail(start, outcome.reason, attempt);
-          throw unavailable(`The answer to the start was lost (${outcome.reason})`);
+          throw unavailable(`The response to the start was lost (${outcome.reason})`);
       }
     }
   }
 
-  /**
-   * Fails the start and throws Problem remote_unavailable. The start is not sent again: no response was lost, and a service that mixes up
-   * ids must not get more to mix up.
-   */
-  private async refuseForeign(start: HeldStart, { owner }: ForeignSession, sends: number): Promise<never> {
+  private async call(start: LeasedStart, gridLocationId: string): Promise<Sent> {
+    // If a renewal fails, the next renewal may succeed. If all fail, the start counts as abandoned.
+    const renew = () => void this.starts.renew(start).catch(() => {});
+    const renewal = setInterval(renew, this.starts.renewalMs);
+    try {
+      return await this.remote.send(startSessionRequest(gridLocationId), 'user', start.userId);
+    } finally {
+      clearInterval(renewal);
+    }
+  }
+
+  /** Marks the start as failed, without a retry: a service that mixes up ids must not get another call. */
+  private async refuseForeign(start: LeasedStart, owner: string, sends: number): Promise<never> {
     this.drift.report('start_session', [foreignId('sessionId', owner)]);
-    const error = `the sessionId of the answer belongs to ${owner}`;
+    const error = `the sessionId of the response belongs to ${owner}`;
     await this.starts.fail(start, error, sends);
     throw unavailable(`The start has failed: ${error}`);
   }
-
-  private async sendOnce(gridLocationId: string, userId: string): Promise<Outcome<StartedSession>> {
-    const sent = await this.remote.send(startSessionRequest(gridLocationId), 'user', userId);
-    this.drift.examine('start_session', sent, START_ANSWER);
-    return outcomeOf(sent, readStartSessionResponse);
-  }
 }
 
-function unavailable(detail: string, retryAfterMs?: number): Problem {
-  const retryAfterSeconds =
-    retryAfterMs === undefined ? DEFAULT_RETRY_AFTER_SECONDS : Math.ceil(retryAfterMs / 1_000);
-  return new Problem('remote_unavailable', detail, { retryAfterSeconds: Math.max(1, retryAfterSeconds) });
-}
+const unavailable = (detail: string, retryAfterMs = DEFAULT_RETRY_AFTER_MS) =>
+  new Problem('remote_unavailable', detail, { retryAfterSeconds: retryAfterMs / 1_000 });

@@ -1,89 +1,112 @@
 import type { Statement } from '../../platform/database/database.js';
 
-// Besides the remote call, a start costs mostly round trips. So two statements write: one commits the intent before the call, the other
-// its outcome. In 20 round trips, with 4 starts at once, the same took 5.4 ms of CPU in this process instead of 3.2, and added about
-// twice as much to the remote service's own time.
-
-/**
- * Returns a CTE that selects the location and locks its user until the end of the transaction; it is empty if the user has been erased. A
- * start takes this lock before any other, since an erasure locks the user before starts and sessions.
- */
-export const holdingPlace = (gridLocationId: string): string => `
+/** Selects the location $1 and locks its user, unless the user is erased. Locks the user before the start, as an erasure does, to avoid deadlocks. */
+const LOCKED_PLACE = `
     place AS MATERIALIZED (
       SELECT g.id, u.id AS user_id, u.tenant_reference FROM grid_locations g JOIN users u ON u.id = g.user_id
-       WHERE g.id = ${gridLocationId} AND u.erased_at IS NULL
+       WHERE g.id = $1 AND u.erased_at IS NULL
          FOR KEY SHARE OF u
     )`;
 
-/**
- * Inserts the intent to start a session. The partial unique index allows one start in flight per location and brand, across all callers
- * and replicas: `id` is null if there is another. Returns no row if the location does not exist or its user has been erased.
- */
+/** The error of a start whose lease expired before its process stored the outcome. */
+const ABANDONED =
+  'the lease expired before the outcome was stored: the process died or stalled, or the database could not store it';
+
+/** Inserts the intent to start a session, or takes over a start whose lease has expired. Returns no row if the location or its user is gone. */
+// The partial unique index allows one start in flight per location and brand: `id` is null if another start is in flight.
+// A take-over counts an orphan, since the call of the process before may have had its effect.
 export const BEGIN_START: Statement = {
-  name: 'begin_session_start',
+  name: 'onboarding.begin_session_start',
   text: `
-    WITH ${holdingPlace('$1')}, begun AS (
-      INSERT INTO session_starts (grid_location_id, brand, lease_token, lease_until)
-      SELECT id, $2, $4, clock_timestamp() + $3 * interval '1 millisecond' FROM place
-      ON CONFLICT (grid_location_id, brand) WHERE status = 'sending' DO NOTHING
-      RETURNING id, attempts
+    WITH ${LOCKED_PLACE}, begun AS (
+      INSERT INTO session_starts AS s (grid_location_id, brand, lease_token, lease_until)
+      SELECT id, $2, $3, clock_timestamp() + $4 * interval '1 millisecond' FROM place
+      ON CONFLICT (grid_location_id, brand) WHERE status = 'sending' DO UPDATE
+         SET lease_token = excluded.lease_token, lease_until = excluded.lease_until,
+             attempts = s.attempts + 1, orphans = s.orphans + 1, last_error = '${ABANDONED}',
+             updated_at = clock_timestamp()
+       WHERE s.lease_until < clock_timestamp()
+      RETURNING id, attempts, lease_token
     )
-    SELECT place.user_id AS "userId", place.tenant_reference AS "tenantReference", begun.id, begun.attempts
+    SELECT begun.id, begun.attempts, begun.lease_token AS "leaseToken", place.user_id AS "userId",
+           place.tenant_reference AS "tenantReference"
       FROM place LEFT JOIN begun ON true`,
 };
 
-/**
- * Takes over a start whose lease has expired, and continues it. The call of the dead process may have had its effect, so it counts as an
- * orphan.
- */
-export const TAKE_OVER_START: Statement = {
-  name: 'take_over_session_start',
-  text: `
-    UPDATE session_starts
-       SET lease_token = $4, lease_until = clock_timestamp() + $3 * interval '1 millisecond',
-           attempts = attempts + 1, orphans = orphans + 1, last_error = 'the process that was starting it died',
-           updated_at = clock_timestamp()
-     WHERE grid_location_id = $1 AND brand IS NOT DISTINCT FROM $2 AND status = 'sending' AND lease_until < clock_timestamp()
-    RETURNING id, attempts`,
-};
+/** Renews the lease while the call is in flight. */
+export const RENEW_START = `
+    UPDATE session_starts SET lease_until = clock_timestamp() + $3 * interval '1 millisecond'
+     WHERE id = $1 AND lease_token = $2 AND status = 'sending'`;
 
-/** Counts an orphan and renews the lease before the start is sent again: the lost call may have had its effect. */
-export const REPEAT_START: Statement = {
-  name: 'repeat_session_start',
-  text: `
+/** Renews the lease before a retry. Counts an orphan: the call whose response was lost may have started a session. */
+export const REPEAT_START = `
     UPDATE session_starts
        SET attempts = attempts + 1, orphans = orphans + 1, last_error = $3, updated_at = clock_timestamp(),
            lease_until = clock_timestamp() + $4 * interval '1 millisecond'
      WHERE id = $1 AND lease_token = $2 AND status = 'sending'
-    RETURNING attempts`,
-};
+    RETURNING attempts`;
 
-/** Fails a start. $3: how many of its calls may have had their effect, if more than counted. */
-export const FAIL_START: Statement = {
-  name: 'fail_session_start',
-  text: `
+/** Marks a start as failed. Raises the count of orphans to at least $3, the number of calls that may have had an effect. */
+export const FAIL_START = `
     UPDATE session_starts
        SET status = 'failed', orphans = greatest(orphans, $3), last_error = $4, updated_at = clock_timestamp()
      WHERE id = $1 AND lease_token = $2 AND status = 'sending'
-    RETURNING id`,
-};
+    RETURNING id`;
 
 /**
- * Ends a start that its lease holder has not sent. If it was taken over, the previous holder may have sent it, and that is already
- * counted. Finds it by location, brand and lease token, since the id may have been lost with the database's response.
+ * Locks the user of the location, then the start. Returns no row if the start is no longer leased to the caller. `isStored`: the caller has
+ * already stored session $4, but has lost the response to its commit. `now` is the database's clock.
  */
-export const LET_GO_START: Statement = {
-  name: 'let_go_session_start',
+export const LOCK_START: Statement = {
+  name: 'onboarding.lock_session_start',
   text: `
+    WITH ${LOCKED_PLACE}
+    SELECT date_trunc('milliseconds', clock_timestamp()) AS now, s.status = 'started' AS "isStored" FROM session_starts s, place
+     WHERE s.id = $2 AND s.lease_token = $3 AND (s.status = 'sending' OR s.session_id = $4)
+       FOR UPDATE OF s`,
+};
+
+/** Locks session $3, whatever its user, and the current session of location $1 and brand $2, in the order of their ids. */
+export const LOCK_CURRENT_AND_KNOWN: Statement = {
+  name: 'onboarding.lock_current_and_known_session',
+  text: `
+    SELECT id, user_id AS "userId", grid_location_id AS "gridLocationId", brand, state, closed_at AS "closedAt",
+           superseded_at AS "supersededAt", start_url_ciphertext AS "startUrlCiphertext"
+      FROM onboarding_sessions
+     WHERE id = $3 OR (grid_location_id = $1 AND brand IS NOT DISTINCT FROM $2 AND superseded_at IS NULL)
+     ORDER BY id
+       FOR UPDATE`,
+};
+
+/** Deletes a start that was never sent. If an earlier process may have sent it, marks it as failed: the orphan is already counted. */
+// Finds the start by its lease: the id may have been lost with the database's response.
+export const RELEASE_START = `
     WITH dropped AS (
       DELETE FROM session_starts
        WHERE grid_location_id = $1 AND brand IS NOT DISTINCT FROM $2 AND status = 'sending' AND lease_token = $3 AND attempts = 1
       RETURNING id
     ), failed AS (
       UPDATE session_starts
-         SET status = 'failed', attempts = attempts - 1, last_error = 'let go before it was sent again', updated_at = clock_timestamp()
+         SET status = 'failed', attempts = attempts - 1, last_error = 'released before it was sent again', updated_at = clock_timestamp()
        WHERE grid_location_id = $1 AND brand IS NOT DISTINCT FROM $2 AND status = 'sending' AND lease_token = $3 AND attempts > 1
       RETURNING id
     )
-    SELECT id FROM dropped UNION ALL SELECT id FROM failed`,
+    SELECT id FROM dropped UNION ALL SELECT id FROM failed`;
+
+const IS_EXPIRED = `status = 'sending' AND lease_until < clock_timestamp()`;
+
+export const FIND_EXPIRED_LEASES: Statement = {
+  name: 'onboarding.find_expired_session_starts',
+  text: `SELECT lease_token AS lease FROM session_starts WHERE ${IS_EXPIRED}`,
 };
+
+/** Marks starts as failed whose lease is one of $1 and has expired. Counts an orphan for each, since its call may have had its effect. */
+// SKIP LOCKED: a locked start is being recorded, repeated or erased.
+export const END_ABANDONED_STARTS = `
+    WITH abandoned AS MATERIALIZED (
+      SELECT id FROM session_starts WHERE ${IS_EXPIRED} AND lease_token = ANY ($1) FOR UPDATE SKIP LOCKED
+    )
+    UPDATE session_starts s
+       SET status = 'failed', orphans = s.orphans + 1, last_error = '${ABANDONED}', updated_at = clock_timestamp()
+      FROM abandoned WHERE s.id = abandoned.id
+    RETURNING s.id`;

@@ -1,116 +1,134 @@
 import { randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
-import { Database } from '../../platform/database/database.js';
-import { takeBack } from '../../platform/database/take-back.js';
+import { Cipher } from '../../platform/crypto/cipher.js';
+import { Database, sqlState, UNIQUE_VIOLATION } from '../../platform/database/database.js';
+import { mayBeCommitted, repeatUntilEffective } from '../../platform/database/repeat-until-effective.js';
+import { repeatWhileUnavailable } from '../../platform/database/repeat-while-unavailable.js';
 import { Environment } from '../../platform/env/environment.js';
+import type { StartedSession } from '../remote/session.client.js';
 import { FIND_OPEN_SESSION } from '../store/sessions.sql.js';
+import {
+  recordSession,
+  type LeasedStart,
+  type RecordedStart,
+  type WantedSession,
+} from './record-session.store.js';
 import * as sql from './starts.sql.js';
 
-export interface WantedSession {
-  readonly gridLocationId: string;
-  readonly brand: string | null;
-  readonly metadata: Readonly<Record<string, unknown>>;
-  /** Whether to return an open session of the same location and brand instead. */
-  readonly reuse: boolean;
-}
-
-/** A start that only this process may send. */
-export interface HeldStart {
-  readonly id: string;
-  readonly leaseToken: string;
-  readonly attempts: number;
-  /** The user of the location. */
-  readonly userId: string;
-  readonly tenantReference: string;
-}
-
-export type BegunStart =
-  | { readonly kind: 'begun'; readonly start: HeldStart }
+type BegunStart =
+  | { readonly kind: 'begun'; readonly start: LeasedStart }
   | { readonly kind: 'open'; readonly sessionId: string }
   | { readonly kind: 'in_flight' }
   /** The location does not exist, or its user has been erased. */
   | { readonly kind: 'gone' };
 
-/** Time to record the response after the deadline of the call. */
+/** By how much the lease outlasts the call, so that the response can be recorded. */
 const LEASE_MARGIN_MS = 2_000;
+const NOT_STORED = 'the session was started, but could not be stored';
 
-/** Writes the intents to start a session, which are committed before the call. */
+/** Writes the intent to start a session before the call, and then the started session. SessionsStore writes later states. */
 @Injectable()
 export class StartsStore {
-  private readonly leaseMs: number;
+  private readonly leaseMs = this.environment.SCS_TIMEOUT_MS + LEASE_MARGIN_MS;
+  /** Three renewals may fail before the lease expires. */
+  readonly renewalMs = this.leaseMs / 4;
 
   constructor(
     private readonly database: Database,
-    environment: Environment,
-  ) {
-    this.leaseMs = environment.SCS_TIMEOUT_MS + LEASE_MARGIN_MS;
-  }
+    private readonly cipher: Cipher,
+    private readonly environment: Environment,
+  ) {}
 
-  /** Leases the start to the caller, or returns why not. Takes over an abandoned start of a dead process. */
+  /** Begins a start, leased to the caller, or returns why not. If a dead process has left a start, takes over that start. */
   async begin(wanted: WantedSession): Promise<BegunStart> {
     // Most double clicks end here, before any write.
     const open = await this.findOpen(wanted);
     if (open !== null) return { kind: 'open', sessionId: open };
-    const leaseToken = randomUUID();
-    const holder = [wanted.gridLocationId, wanted.brand, leaseToken];
+    const lease = [wanted.gridLocationId, wanted.brand, randomUUID()];
+    let start: LeasedStart | { readonly id: null } | undefined;
     try {
-      const start = await this.hold(wanted, leaseToken);
-      if (start === 'gone' || start === 'in_flight') return { kind: start };
-      // Check again now that no other start of this location and brand can finish. Otherwise a double click could start a second session
-      // between the two checks.
+      [start] = await this.database.query<LeasedStart | { readonly id: null }>(sql.BEGIN_START, [
+        ...lease,
+        this.leaseMs,
+      ]);
+      if (start === undefined) return { kind: 'gone' };
+      if (start.id === null) return { kind: 'in_flight' };
+      // Check again: another start may have finished before this start was inserted. From now on, the unique index allows no other start.
       const finished = await this.findOpen(wanted);
       if (finished === null) return { kind: 'begun', start };
-      await this.database.query(sql.LET_GO_START, holder);
+      await this.database.query(sql.RELEASE_START, lease);
       return { kind: 'open', sessionId: finished };
     } catch (error) {
-      // Left to its lease, the start would later count as possibly sent.
-      void takeBack(this.database, sql.LET_GO_START, holder, this.leaseMs);
+      // Release the start, which was not sent. Otherwise its lease would expire, and the start would count as sent.
+      if (start !== undefined || mayBeCommitted(error))
+        repeatUntilEffective(this.database, sql.RELEASE_START, lease, this.leaseMs);
       throw error;
     }
   }
 
-  private async hold(
-    { gridLocationId, brand }: WantedSession,
-    leaseToken: string,
-  ): Promise<HeldStart | 'gone' | 'in_flight'> {
-    const values = [gridLocationId, brand, this.leaseMs, leaseToken];
-    const [place] = await this.database.query<Place & (Begun | { readonly id: null })>(
-      sql.BEGIN_START,
-      values,
-    );
-    if (place === undefined) return 'gone';
-    const begun =
-      place.id === null ? (await this.database.query<Begun>(sql.TAKE_OVER_START, values))[0] : place;
-    return begun === undefined ? 'in_flight' : { ...place, ...begun, leaseToken };
+  /** Renews the lease, since a call may first wait in the call queue and for a token. */
+  async renew({ id, leaseToken }: LeasedStart): Promise<void> {
+    await this.database.query(sql.RENEW_START, [id, leaseToken, this.leaseMs]);
+  }
+
+  /** Renews the lease before a retry. `sends`: the number of calls so far. Returns false if another process has taken over the start. */
+  async repeat({ id, leaseToken }: LeasedStart, error: string, sends: number): Promise<boolean> {
+    const values = [id, leaseToken, error, this.leaseMs];
+    return this.runOrFail(sql.REPEAT_START, values, [id, leaseToken, sends, error]);
+  }
+
+  /** Marks the start as failed. `sends`: how many calls may have had an effect. If 0, the recorded count of orphans does not change. */
+  async fail({ id, leaseToken }: LeasedStart, error: string, sends: number): Promise<void> {
+    const values = [id, leaseToken, sends, error];
+    await this.runOrFail(sql.FAIL_START, values, values);
   }
 
   /**
-   * Renews the lease of the start for a further attempt. Returns false if another process has taken it over. `sends`: number of calls so
-   * far.
+   * Records the session that the remote service returned for a start, and ends the start. Retries for the time of a lease. If it throws,
+   * marks the start as failed once the database is back.
    */
-  async repeat(start: HeldStart, error: string, sends: number): Promise<boolean> {
-    const { id, leaseToken } = start;
+  async record(start: LeasedStart, started: StartedSession, wanted: WantedSession): Promise<RecordedStart> {
+    const { cipher } = this;
+    const settings = { cipher, firstReadMs: this.environment.POLL_MIN_INTERVAL_MS };
+    const record = () =>
+      this.database.transaction((tx) => recordSession(tx, settings, start, started, wanted));
+    const recordTwice = () =>
+      record().catch((error: unknown) => {
+        // Another start has just committed a session with this id. Only a new transaction can see that session.
+        if (sqlState(error) === UNIQUE_VIOLATION) return record();
+        throw error;
+      });
     try {
-      return (await this.database.query(sql.REPEAT_START, [id, leaseToken, error, this.leaseMs])).length > 0;
-    } catch (unavailable) {
-      this.failAtLast([id, leaseToken, sends, error]);
-      throw unavailable;
+      return await repeatWhileUnavailable(recordTwice, this.leaseMs);
+    } catch (error) {
+      const failure = [start.id, start.leaseToken, start.attempts, NOT_STORED];
+      repeatUntilEffective(this.database, sql.FAIL_START, failure, this.leaseMs);
+      throw error;
     }
   }
 
-  /** Fails the start. `sends`: how many calls may have had their effect; 0 leaves the number counted at repeats and take-overs. */
-  async fail({ id, leaseToken }: HeldStart, error: string, sends: number): Promise<void> {
-    const values = [id, leaseToken, sends, error];
-    try {
-      await this.database.query(sql.FAIL_START, values);
-    } catch (unavailable) {
-      this.failAtLast(values);
-      throw unavailable;
-    }
+  /** Returns the tokens of expired leases. */
+  async findExpiredLeases(): Promise<string[]> {
+    return (await this.database.query<{ lease: string }>(sql.FIND_EXPIRED_LEASES)).map(({ lease }) => lease);
   }
 
-  private failAtLast(values: readonly unknown[]): void {
-    void takeBack(this.database, sql.FAIL_START, values, this.leaseMs);
+  /** Marks starts as failed whose lease is one of `leases` and has expired. Returns their number. */
+  async endAbandoned(leases: readonly string[]): Promise<number> {
+    return (await this.database.query(sql.END_ABANDONED_STARTS, [leases])).length;
+  }
+
+  /** Returns whether the statement wrote a row. If it throws, marks the start as failed once the database is back, and rethrows. */
+  private async runOrFail(
+    statement: string,
+    values: readonly unknown[],
+    failure: readonly unknown[],
+  ): Promise<boolean> {
+    try {
+      return (await this.database.query(statement, values)).length > 0;
+    } catch (unavailable) {
+      repeatUntilEffective(this.database, sql.FAIL_START, failure, this.leaseMs);
+      throw unavailable;
+    }
   }
 
   private async findOpen({ gridLocationId, brand, reuse }: WantedSession): Promise<string | null> {
@@ -119,6 +137,3 @@ export class StartsStore {
     return open?.id ?? null;
   }
 }
-
-type Place = Pick<HeldStart, 'userId' | 'tenantReference'>;
-type Begun = Pick<HeldStart, 'id' | 'attempts'>;

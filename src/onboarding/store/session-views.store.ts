@@ -1,145 +1,130 @@
-import { Injectable } from '@nestjs/common';
+import { Injectable, Logger } from '@nestjs/common';
+import { formatSequence } from '../../events/cloud-event.js';
 import { Cipher } from '../../platform/crypto/cipher.js';
 import { Database } from '../../platform/database/database.js';
+import type { ListPosition } from '../../platform/database/list-position.js';
 import { parseJsonTimestamp } from '../../platform/database/timestamps.js';
-import { Problem } from '../../platform/problem/problem.js';
+import { whereOf } from '../../platform/database/where.js';
+import { containsMetadata } from '../../users/metadata-filter.js';
+import type { InverterPosition, InvertersQuery, SessionsQuery } from '../api/sessions.dto.js';
+import type { InverterView, SessionView } from '../api/sessions.view.js';
 import { OPEN_STATES } from '../rules/machine.rules.js';
-import type { Basis, SessionState } from '../rules/machine.rules.js';
-import * as sql from './sessions.sql.js';
-import { startUrlContext } from '../start/start-urls.sql.js';
+import { FIND_SESSION, SELECT_INVERTER, SELECT_SESSION, startUrlContext } from './sessions.sql.js';
 
 /** A session as the API returns it, with startUrl still encrypted. */
-export interface SessionRow {
-  readonly id: string;
-  readonly userId: string;
-  readonly gridLocationId: string;
-  readonly tenantReference: string | null;
-  readonly brand: string | null;
-  readonly metadata: Record<string, unknown>;
-  readonly state: SessionState;
-  readonly basis: Basis;
-  readonly finished: boolean;
-  readonly active: boolean;
-  readonly expired: boolean | null;
+export interface SessionRow extends Omit<SessionView, 'startUrl'> {
   readonly startUrlCiphertext: Buffer | null;
-  readonly createdAt: Date;
-  readonly updatedAt: Date;
-  readonly expiresAt: Date;
-  readonly closedAt: Date | null;
   readonly changedAt: Date;
-  readonly checkedAt: Date;
-  readonly nextCheckAt: Date | null;
   /** The database's clock when the row was read. */
   readonly now: Date;
-  readonly inverters: readonly InverterRow[];
-}
-
-export interface InverterRow {
-  readonly id: string;
-  readonly firstSeenAt: Date;
-  readonly lastSeenAt: Date;
-  readonly missingSince: Date | null;
-}
-
-export interface SessionFilter {
-  readonly state?: SessionState;
-  readonly userId?: string;
-  readonly gridLocationId?: string;
-  readonly tenantReference?: string;
-  readonly brand?: string;
-  readonly updatedSince?: Date;
-}
-
-/** Position in the list: by the last change of our record, then by id. */
-export interface ListPosition {
-  readonly changedAt: Date;
-  readonly id: string;
 }
 
 /** json_agg writes timestamps as text. */
 interface RawSession extends Omit<SessionRow, 'inverters'> {
-  readonly inverters: readonly {
-    id: string;
-    firstSeenAt: string;
-    lastSeenAt: string;
-    missingSince: string | null;
-  }[];
+  readonly inverters: readonly (Record<'id' | 'firstSeenAt' | 'lastSeenAt', string> & {
+    readonly missingSince: string | null;
+  })[];
 }
 
-/** The default and the largest page size, plus one row each. Not every size, because PostgreSQL keeps a plan for each, per connection. */
-const PREPARED_LIMITS = [51, 201];
+/** Returns the condition that selects one session per inverter and owner: prefers a session that still lists the inverter, then the latest one. */
+// PostgreSQL must search the owner's few sessions, not the index on inverter ids: if all inverters had the same id, each row would be compared
+// with every other. A scalar subquery rules out a join. BETWEEN instead of = makes the planner overestimate the cost of the index.
+const isLatestOf = (owner: 'user_id' | 'grid_location_id'): string => `
+  NOT EXISTS (SELECT FROM onboarding_sessions other
+               WHERE other.${owner} = s.${owner}
+                 AND (SELECT (later.missing_since IS NULL, later.first_seen_at, later.session_id)
+                             > (i.missing_since IS NULL, i.first_seen_at, i.session_id)
+                        FROM inverters later WHERE later.session_id = other.id AND later.id BETWEEN i.id AND i.id))`;
 
-/** Reads sessions for the API. Writes nothing. */
 @Injectable()
-export class SessionAnswersStore {
+export class SessionViewsStore {
+  private readonly logger = new Logger(SessionViewsStore.name);
+
   constructor(
     private readonly database: Database,
     private readonly cipher: Cipher,
   ) {}
 
-  /** Throws Problem not_found. */
-  async getSession(id: string): Promise<SessionRow> {
-    const [row] = await this.database.query<RawSession>(sql.FIND_SESSION, [id]);
-    if (row === undefined) throw new Problem('not_found', `There is no session ${id}`);
-    return toSession(row);
+  async findSession(id: string): Promise<SessionRow | null> {
+    const [row] = await this.database.query<RawSession>(FIND_SESSION, [id]);
+    return row === undefined ? null : toSession(row);
   }
 
   /** Returns at most `limit` sessions, the longest unchanged first. */
   async listSessions(
-    filter: SessionFilter,
+    filter: Omit<SessionsQuery, 'limit' | 'cursor'>,
     after: ListPosition | undefined,
     limit: number,
   ): Promise<SessionRow[]> {
-    const values: unknown[] = [];
-    const conditions: string[] = [];
-    const add = (condition: (parameter: string) => string, value: unknown) => {
-      if (value === undefined) return;
-      values.push(value);
-      conditions.push(condition(`$${values.length}`));
-    };
-    add((p) => `s.state = ${p}`, filter.state);
-    add((p) => `s.user_id = ${p}`, filter.userId);
-    add((p) => `s.grid_location_id = ${p}`, filter.gridLocationId);
-    add((p) => `u.tenant_reference = ${p}`, filter.tenantReference);
-    add((p) => `s.brand = ${p}`, filter.brand);
-    add((p) => `s.changed_at >= ${p}`, filter.updatedSince);
-    const isAll = conditions.length === 0 && PREPARED_LIMITS.includes(limit);
-    if (after !== undefined) {
-      values.push(after.changedAt, after.id);
-      conditions.push(`(s.changed_at, s.id) > ($${values.length - 1}, $${values.length}::uuid)`);
-    }
-    const statement = isAll ? sql.listAllSessions(conditions, limit) : sql.listSessions(conditions, limit);
-    const rows = await this.database.query<RawSession>(statement, values);
-    return rows.map(toSession);
-  }
-
-  /** Returns the states of those sessions that are still watched; the others no longer change. */
-  async findWatchedStates(ids: readonly string[]): Promise<Map<string, SessionState>> {
-    const rows = await this.database.query<{ id: string; state: SessionState }>(sql.FIND_WATCHED_STATES, [
-      ids,
+    const { where, values } = whereOf([
+      ['s.state = ?', filter.state],
+      ['s.user_id = ?', filter.userId],
+      ['s.grid_location_id = ?', filter.gridLocationId],
+      ['u.tenant_reference = ?', filter.tenantReference],
+      ['s.brand = ?', filter.brand],
+      ['s.changed_at >= ?', filter.updatedSince],
+      ...containsMetadata('s.metadata', filter.metadata),
+      ['(s.changed_at, s.id) > (?, ?::uuid)', after?.at, after?.id],
     ]);
-    return new Map(rows.map(({ id, state }) => [id, state]));
+    const text = `${SELECT_SESSION} ${where} ORDER BY s.changed_at, s.id LIMIT ${limit}`;
+    return (await this.database.query<RawSession>(text, values)).map(toSession);
   }
 
-  /** Returns the startUrl, or null if the web flow is no longer open. */
+  /** Returns the states of those sessions that are still watched. */
+  async findWatchedStates(ids: readonly string[]): Promise<Map<string, string>> {
+    const watched = await this.database.prisma.onboardingSession.findMany({
+      where: { id: { in: [...ids] }, closedAt: null },
+      select: { id: true, state: true },
+    });
+    return new Map(watched.map(({ id, state }) => [id, state]));
+  }
+
+  /** Returns the startUrl, or null if the web flow is no longer open or no key decrypts the startUrl. */
   findStartUrl({ id, state, closedAt, startUrlCiphertext }: SessionRow): string | null {
     if (startUrlCiphertext === null || closedAt !== null || !OPEN_STATES.includes(state)) return null;
-    return this.cipher.decrypt(startUrlCiphertext, startUrlContext(id));
+    const startUrl = this.cipher.tryDecrypt(startUrlCiphertext, startUrlContext(id));
+    if (startUrl === null) this.logger.warn(`the startUrl of session ${id} cannot be decrypted`);
+    return startUrl;
+  }
+
+  /** Returns one row for the inverter, of any user. Prefers a session that still lists it, then the latest first_seen_at. */
+  async findInverter(id: string): Promise<InverterView | null> {
+    const text = `${SELECT_INVERTER} WHERE i.id = $1 ORDER BY i.missing_since IS NULL DESC, i.first_seen_at DESC, i.session_id DESC LIMIT 1`;
+    const [inverter] = await this.database.query<InverterView>({ name: 'onboarding.find_inverter', text }, [
+      id,
+    ]);
+    return inverter ?? null;
+  }
+
+  /** Returns at most `limit` inverters after `position`, newest first. Returns an inverter once per user, or once if `gridLocationId` is given. */
+  async listInverters(
+    { userId, gridLocationId }: Omit<InvertersQuery, 'limit' | 'cursor'>,
+    position: InverterPosition | undefined,
+    limit: number,
+  ): Promise<InverterView[]> {
+    const { where, values } = whereOf([
+      [isLatestOf(gridLocationId === undefined ? 'user_id' : 'grid_location_id')],
+      ['s.user_id = ?', userId],
+      ['s.grid_location_id = ?', gridLocationId],
+      [
+        '(i.first_seen_at, i.id, i.session_id) < (?, ?::uuid, ?::uuid)',
+        position?.firstSeenAt,
+        position?.id,
+        position?.sessionId,
+      ],
+    ]);
+    const text = `${SELECT_INVERTER} ${where} ORDER BY i.first_seen_at DESC, i.id DESC, i.session_id DESC LIMIT ${limit}`;
+    return this.database.query<InverterView>(text, values);
   }
 }
 
-function toSession(row: RawSession): SessionRow {
-  const inverters = row.inverters.map(({ id, firstSeenAt, lastSeenAt, missingSince }) => {
-    const first = parseJsonTimestamp(firstSeenAt);
-    // An inverter that is not missing was seen at every good read since, which is not recorded. A read counts from its claim, a moment
-    // before its inverters are first seen.
-    const last = missingSince === null ? row.checkedAt : parseJsonTimestamp(lastSeenAt);
-    return {
-      id,
-      firstSeenAt: first,
-      lastSeenAt: last < first ? first : last,
-      missingSince: missingSince === null ? null : parseJsonTimestamp(missingSince),
-    };
-  });
-  return Object.assign(row, { inverters });
-}
+const toSession = (row: RawSession): SessionRow => ({
+  ...row,
+  sequence: row.sequence && formatSequence(row.sequence),
+  inverters: row.inverters.map(({ id, firstSeenAt, lastSeenAt, missingSince }) => ({
+    id,
+    firstSeenAt: parseJsonTimestamp(firstSeenAt),
+    lastSeenAt: parseJsonTimestamp(lastSeenAt),
+    missingSince: missingSince === null ? null : parseJsonTimestamp(missingSince),
+  })),
+});

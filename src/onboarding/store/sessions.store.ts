@@ -1,155 +1,162 @@
 import { Injectable } from '@nestjs/common';
-import { AuditLog } from '../../access/audit-log.store.js';
+import { recordAudit } from '../../access/audit-log.store.js';
 import { appendEvents } from '../../events/outbox.js';
-import { Database } from '../../platform/database/database.js';
-import type { Transaction } from '../../platform/database/database.js';
+import { Database, type Statement, type Transaction } from '../../platform/database/database.js';
 import { Environment } from '../../platform/env/environment.js';
-import type { SessionState, Verdict } from '../rules/machine.rules.js';
 import * as polls from '../poll/polls.sql.js';
-import { reconcile } from '../rules/reconcile.rules.js';
-import type { Decision, Reading } from '../rules/reconcile.rules.js';
+import type { ClaimedPoll } from '../poll/polls.store.js';
+import type { ReadStep } from '../rules/read-plan.rules.js';
+import { reconcile, type Decision, type SessionRecord } from '../rules/reconcile.rules.js';
+import type { RederivedChange } from './rederivation.js';
 import { planNextReadMs, scheduleSettings } from '../rules/schedule.rules.js';
-import { addsAnswer, answerRow, moveRow, pollRow, replacesAnswer, transitionRow } from './session.rows.js';
-import type { AppliedReading, LockedSession, Move } from './session.rows.js';
-import * as sql from './sessions.sql.js';
 import { bytesToWrite, countOfSet } from '../rules/write-sets.rules.js';
+import * as sql from './sessions.sql.js';
 
-/** A reading to apply, with the batch in which its session was claimed. */
-export interface BatchReading extends AppliedReading {
-  readonly batchId: string;
+/** The result of a read, and the batch that claimed the session for it. */
+export type BatchReading = Pick<ClaimedPoll, 'sessionId' | 'batchId'> &
+  Pick<Extract<ReadStep, { readonly kind: 'apply' }>, 'reading' | 'response'>;
+
+interface LockedSession extends SessionRecord {
+  readonly batchId: string | null;
+  readonly now: Date;
 }
 
-/** Changes the states of sessions, always with the transitions and events. Only StartedSessionsStore writes one too, the initial state. */
+interface Move extends Pick<BatchReading, 'reading' | 'response'> {
+  readonly session: LockedSession;
+  readonly decision: Decision;
+}
+
+/** Changes the states of sessions, each with its transition and events in one transaction. StartsStore writes the initial state. */
 @Injectable()
 export class SessionsStore {
-  private readonly settings;
+  private readonly settings = scheduleSettings(this.environment);
 
   constructor(
     private readonly database: Database,
-    private readonly auditLog: AuditLog,
-    environment: Environment,
-  ) {
-    this.settings = scheduleSettings(environment);
-  }
+    private readonly environment: Environment,
+  ) {}
 
-  /**
-   * Applies readings in one transaction. A reading is stale and changes nothing if its session is no longer claimed in that batch.
-   * Returns how many were stale.
-   */
+  /** Applies readings in one transaction. Skips a reading if its batch has lost the claim on the session. `stale`: how many were skipped. */
   async applyReadings(readings: readonly BatchReading[]): Promise<{ readonly stale: number }> {
     const byId = new Map(readings.map((reading) => [reading.sessionId, reading]));
     return this.database.transaction(async (tx) => {
       const locked = await tx.query<LockedSession>(sql.LOCK_SESSIONS, [[...byId.keys()]]);
-      const held = locked.filter((session) => session.batchId === byId.get(session.id)!.batchId);
+      const claimed = locked.filter((session) => session.batchId === byId.get(session.id)!.batchId);
       const bytesOf = ({ id, inverters }: LockedSession) => bytesToWrite(byId.get(id)!, inverters.length);
-      for (let rest = held; rest.length > 0;) {
+      for (let rest = claimed; rest.length > 0;) {
         const count = countOfSet(rest, bytesOf);
-        const moves = rest.slice(0, count).map((session) => this.decide(session, byId.get(session.id)!));
-        await this.write(tx, moves);
+        await this.write(
+          tx,
+          rest.slice(0, count).map((session) => this.decide(session, byId.get(session.id)!)),
+        );
         rest = rest.slice(count);
       }
-      return { stale: readings.length - held.length };
+      return { stale: readings.length - claimed.length };
     });
   }
 
-  private decide(session: LockedSession, reading: AppliedReading): Move {
-    return { session, reading, decision: reconcile(session, reading.reading, session.now, this.settings) };
-  }
-
-  /**
-   * Applies the states that the current rules derive from recorded responses. Skips sessions whose state has changed since the replay.
-   * Returns the number of changed sessions. `actor` goes to the audit log.
-   */
-  async applyRederived(
-    changes: readonly { readonly id: string; readonly from: SessionState; readonly verdict: Verdict }[],
-    actor: string,
-  ): Promise<number> {
+  /** Applies re-derived states, unless the state has changed since the replay. Returns the number applied. `actor` goes to the audit log. */
+  async applyRederived(changes: readonly RederivedChange[], actor: string): Promise<number> {
     const byId = new Map(changes.map((change) => [change.id, change]));
     return this.database.transaction(async (tx) => {
       const locked = await tx.query<LockedSession>(sql.LOCK_ANY_SESSIONS, [[...byId.keys()]]);
-      const moves = locked
-        .filter((session) => session.state === byId.get(session.id)!.from)
-        .map((session): Move => {
-          const reading: Reading = { kind: 'rederived', verdict: byId.get(session.id)!.verdict };
-          const decision = reconcile(session, reading, session.now, this.settings);
-          return { session, reading: { sessionId: session.id, reading, answer: null }, decision };
-        });
-      await this.write(tx, moves);
-      const entries = moves.map(({ session }) => {
-        const { from, verdict } = byId.get(session.id)!;
-        const details = { from, to: verdict.state, rule: verdict.rule };
-        return { actor, action: 'session.rederived', target: session.id, details };
+      const unchanged = locked.filter((session) => session.state === byId.get(session.id)!.from);
+      const moves = unchanged.map((session) => {
+        const { classification } = byId.get(session.id)!;
+        return this.decide(session, { reading: { kind: 'rederived', classification }, response: null });
       });
-      await this.auditLog.record(tx, ...entries);
+      await this.write(tx, moves);
+      const entries = unchanged.map(({ id }) => {
+        const { from, classification } = byId.get(id)!;
+        const details = { from, to: classification.state, rule: classification.rule };
+        return { actor, action: 'session.rederived', target: id, details };
+      });
+      await recordAudit(tx, ...entries);
       return moves.length;
     });
+  }
+
+  private decide(session: LockedSession, { reading, response }: Pick<Move, 'reading' | 'response'>): Move {
+    return { session, reading, response, decision: reconcile(session, reading, session.now, this.settings) };
   }
 
   private async write(tx: Transaction, moves: readonly Move[]): Promise<void> {
     if (moves.length === 0) return;
     const recorded = moves.filter(({ decision }) => decision.isRecorded);
-    if (recorded.length > 0) await this.record(tx, recorded);
-    const replacing = moves.filter(replacesAnswer).map(answerRow);
-    if (replacing.length > 0) await tx.query(sql.REPLACE_OBSERVATIONS, [JSON.stringify(replacing)]);
+    await writeStates(tx, recorded);
+    await run(tx, sql.REPLACE_OBSERVATIONS, moves.filter(replacesObservation).map(observationRow));
     await this.reschedule(tx, moves);
-    await appendEvents(
-      tx,
-      moves.flatMap(({ decision }) => decision.events),
-    );
-  }
-
-  private async record(tx: Transaction, moves: readonly Move[]): Promise<void> {
-    const observationIds = await this.keepAnswers(tx, moves);
-    await tx.query(sql.MOVE_SESSIONS, [JSON.stringify(moves.map(moveRow))]);
-    await insertTransitions(tx, moves, observationIds);
-    await writeInverters(tx, moves);
-  }
-
-  private async keepAnswers(tx: Transaction, moves: readonly Move[]): Promise<Map<string, string>> {
-    const rows = moves.filter(addsAnswer).map(answerRow);
-    if (rows.length === 0) return new Map();
-    const kept = await tx.query<{ id: string; sessionId: string }>(sql.INSERT_OBSERVATIONS, [
-      JSON.stringify(rows),
-    ]);
-    return new Map(kept.map(({ sessionId, id }) => [sessionId, id]));
+    const events = moves.flatMap(({ decision }) => decision.events);
+    await appendEvents(tx, events);
   }
 
   private async reschedule(tx: Transaction, moves: readonly Move[]): Promise<void> {
     const rows = moves.flatMap((move) => {
-      const { watch } = move.decision;
-      if (watch === null) return [];
-      const nextMs = planNextReadMs(
-        { ...watch, failures: 0 },
-        move.session.now,
-        this.settings,
-        Math.random(),
-      );
-      return [pollRow(move, watch, nextMs)];
+      const { session, response, decision } = move;
+      if (decision.watch === null) return [];
+      const { ending, ...watch } = decision.watch;
+      return {
+        ...watch,
+        sessionId: session.id,
+        batchId: session.batchId,
+        endingSince: ending?.since,
+        endingReads: ending?.reads ?? 0,
+        isRecorded: addsObservation(move) || replacesObservation(move),
+        hash: response?.hash,
+        factsHash: response?.factsHash,
+        nextMs: planNextReadMs({ ...watch, failures: 0 }, session.now, this.settings, Math.random()),
+      };
     });
+    await run(tx, polls.RESCHEDULE, rows);
     const unwatched = moves.filter(({ decision }) => decision.watch === null);
-    if (rows.length > 0) await tx.query(polls.RESCHEDULE, [JSON.stringify(rows)]);
     if (unwatched.length > 0) await tx.query(polls.STOP_POLLS, [unwatched.map(({ session }) => session.id)]);
   }
 }
 
-async function insertTransitions(
-  tx: Transaction,
-  moves: readonly Move[],
-  observationIds: ReadonlyMap<string, string>,
-): Promise<void> {
-  const rows = moves.flatMap(({ session: { id, state, now }, decision: { transition } }) =>
-    transition === null ? [] : [transitionRow(id, state, transition, observationIds.get(id) ?? null, now)],
-  );
-  if (rows.length > 0) await tx.query(sql.INSERT_TRANSITIONS, [JSON.stringify(rows)]);
+/** Runs a statement whose parameter is a JSON array of rows. Does nothing without rows. */
+async function run(tx: Transaction, statement: string | Statement, rows: readonly object[]): Promise<void> {
+  if (rows.length > 0) await tx.query(statement, [JSON.stringify(rows)]);
 }
 
-async function writeInverters(tx: Transaction, moves: readonly Move[]): Promise<void> {
-  const rowsOf = (ids: (decision: Decision) => readonly string[]) =>
+async function writeStates(tx: Transaction, moves: readonly Move[]): Promise<void> {
+  const observations = moves.filter(addsObservation).map(observationRow);
+  const observationIds = await sql.insertObservations(tx, 'read', observations);
+  await run(tx, sql.MOVE_SESSIONS, moves.map(moveRow));
+  const transitions = moves.flatMap(({ session: { id, state, now }, decision: { transition } }) => {
+    const observationId = observationIds.get(id) ?? null;
+    return transition === null ? [] : { ...transition, sessionId: id, from: state, observationId, at: now };
+  });
+  await run(tx, sql.INSERT_TRANSITIONS, transitions);
+  const invertersOf = (list: 'listed' | 'missing') =>
     moves.flatMap(({ session, decision }) =>
-      ids(decision).map((id) => ({ session_id: session.id, id, at: session.now })),
+      decision[list].map((id) => ({ sessionId: session.id, id, at: session.now })),
     );
-  const listed = rowsOf((decision) => decision.listed);
-  const missing = rowsOf((decision) => decision.missing);
-  if (listed.length > 0) await tx.query(sql.UPSERT_INVERTERS, [JSON.stringify(listed)]);
-  if (missing.length > 0) await tx.query(sql.MISS_INVERTERS, [JSON.stringify(missing)]);
+  await run(tx, sql.UPSERT_INVERTERS, invertersOf('listed'));
+  await run(tx, sql.MISS_INVERTERS, invertersOf('missing'));
+}
+
+/** Returns whether the response is inserted as a new observation. */
+const addsObservation = ({ reading, response, decision }: Move): boolean =>
+  response !== null && reading.kind !== 'unchanged' && decision.isRecorded;
+
+/** Returns whether the response replaces the last observation, which has the same facts. */
+const replacesObservation = ({ reading, response }: Move): boolean =>
+  response !== null && reading.kind === 'unchanged';
+
+const observationRow = ({ session, response }: Move) => ({ ...response!, sessionId: session.id });
+
+function moveRow({ session, reading, decision }: Move) {
+  const { state, basis, rule } = decision.transition ?? session;
+  const isObserved = reading.kind === 'observed';
+  const { inverters: _, ...observed } = isObserved ? reading.observation : { inverters: [] };
+  return {
+    ...observed,
+    isObserved,
+    sessionId: session.id,
+    from: session.state,
+    ...{ state, basis, rule },
+    closeReason: decision.close,
+    isReopened: decision.isReopened,
+    at: session.now,
+  };
 }

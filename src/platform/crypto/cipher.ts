@@ -1,25 +1,16 @@
-import {
-  createCipheriv,
-  createDecipheriv,
-  createHmac,
-  randomBytes,
-  type CipherGCM,
-  type DecipherGCM,
-} from 'node:crypto';
+import { createCipheriv, createDecipheriv, createHmac, randomBytes } from 'node:crypto';
+import type { CipherGCM, DecipherGCM } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { Environment } from '../env/environment.js';
 
 const ALGORITHM = 'aes-256-gcm';
 const VERSION = 1;
-/**
- * Length of the id that identifies a key within a deployment and reveals nothing about it. Long enough that the ids of any realistic number
- * of keys differ.
- */
+/** Enough to tell the keys of a deployment apart. The id reveals nothing about its key. */
 const KEY_ID_BYTES = 8;
-/** Length of the header of a ciphertext: version and key id, so that SQL can tell which key encrypted it. */
+/** A ciphertext starts with the version and the key id, so that SQL can tell which key encrypted it. */
 export const HEADER_BYTES = 1 + KEY_ID_BYTES;
 const NONCE_BYTES = 12;
-/** Node accepts a tag truncated to 4 bytes unless the length is given. */
+/** Passed to Node explicitly: otherwise Node accepts a tag truncated to 4 bytes. */
 const TAG_BYTES = 16;
 
 interface Key {
@@ -27,17 +18,14 @@ interface Key {
   readonly header: Buffer;
 }
 
-/** The bytes are not one of our ciphertexts, were altered or copied from another row, or their key is missing from ENCRYPTION_KEYS. */
+/** Thrown if the bytes are not our ciphertext, were altered or copied from another row, or their key is missing from ENCRYPTION_KEYS. */
 export class DecryptionError extends Error {
   constructor() {
     super('stored secret cannot be decrypted with any of ENCRYPTION_KEYS');
   }
 }
 
-/**
- * Encrypts secrets at rest. `context` names the row and column (such as `onboarding_sessions/<id>/start_url`). It is authenticated with the
- * text, so that a ciphertext copied to another row cannot be decrypted.
- */
+/** Encrypts secrets at rest. Authenticates `context`, such as `onboarding_sessions/<id>/start_url`: a copy in another row is unreadable. */
 @Injectable()
 export class Cipher {
   private readonly keys: readonly Key[];
@@ -46,23 +34,37 @@ export class Cipher {
     this.keys = environment.ENCRYPTION_KEYS.map((key) => keyOf(Buffer.from(key, 'base64')));
   }
 
-  /** Returns the header of every ciphertext under the first key. */
+  /** Returns the header that every ciphertext under the first key starts with. */
   get currentHeader(): Buffer {
     return this.keys[0]!.header;
   }
 
-  /** Returns header, nonce, ciphertext and tag; always uses the first key. */
-  encrypt(text: string, context: string): Buffer {
+  /** Returns whether one of ENCRYPTION_KEYS encrypted these bytes. */
+  hasKeyOf(stored: Uint8Array): boolean {
+    return this.keyOf(Buffer.from(stored)) !== undefined;
+  }
+
+  /** Returns the id of the key that encrypted these bytes, in hexadecimal form. */
+  keyIdOf(stored: Uint8Array): string {
+    return Buffer.from(stored).subarray(1, HEADER_BYTES).toString('hex');
+  }
+
+  private keyOf(bytes: Buffer): Key | undefined {
+    return this.keys.find(({ header }) => bytes.subarray(0, HEADER_BYTES).equals(header));
+  }
+
+  /** Encrypts with the first key. Returns header, nonce, ciphertext and tag. */
+  encrypt(text: string, context: string): Buffer<ArrayBuffer> {
     const { secret, header } = this.keys[0]!;
     const nonce = randomBytes(NONCE_BYTES);
     const cipher = this.sealer(secret, nonce, boundTo(header, context));
     return Buffer.concat([header, nonce, cipher.update(text, 'utf8'), cipher.final(), cipher.getAuthTag()]);
   }
 
-  /** Throws DecryptionError without a reason, which would help only an attacker. */
+  /** Throws DecryptionError, without a reason, because a reason would help only an attacker. */
   decrypt(stored: Uint8Array, context: string): string {
     const bytes = Buffer.from(stored);
-    const key = this.keys.find(({ header }) => bytes.subarray(0, HEADER_BYTES).equals(header));
+    const key = this.keyOf(bytes);
     if (key === undefined || bytes.length < HEADER_BYTES + NONCE_BYTES + TAG_BYTES)
       throw new DecryptionError();
     const nonce = bytes.subarray(HEADER_BYTES, HEADER_BYTES + NONCE_BYTES);
@@ -76,6 +78,16 @@ export class Cipher {
     }
   }
 
+  /** Returns null instead of throwing DecryptionError. */
+  tryDecrypt(stored: Uint8Array, context: string): string | null {
+    try {
+      return this.decrypt(stored, context);
+    } catch (error) {
+      if (error instanceof DecryptionError) return null;
+      throw error;
+    }
+  }
+
   protected sealer(secret: Buffer, nonce: Buffer, bound: Buffer): CipherGCM {
     return createCipheriv(ALGORITHM, secret, nonce, { authTagLength: TAG_BYTES }).setAAD(bound);
   }
@@ -85,7 +97,7 @@ export class Cipher {
   }
 }
 
-// A hash would do for a random key; the HMAC separates the id from any other use of the key.
+// The id is an HMAC of a label used for nothing else, so that it differs from anything else derived from the key.
 const keyOf = (secret: Buffer): Key => {
   const id = createHmac('sha256', secret).update('pv-onboarding/key-id').digest().subarray(0, KEY_ID_BYTES);
   return { secret, header: Buffer.concat([Buffer.of(VERSION), id]) };

@@ -1,44 +1,65 @@
-import type { Database, Statement } from '../database/database.js';
+import type { Database } from '../database/database.js';
 import { DecryptionError, type Cipher } from './cipher.js';
 
-/** A column of ciphertexts; its module defines how to find and replace them. */
 export interface EncryptedColumn {
-  /** `table.column`. */
   readonly name: string;
-  /**
-   * Returns `id` and `ciphertext` of the rows whose ciphertext does not start with $1 and whose id follows $2, ordered by id; at most $3.
-   */
-  readonly selectOthers: Statement;
-  /** A value that precedes every id. */
+  /** Selects the ciphertexts of at most $1 rows. */
+  readonly sample: string;
+  /** Selects `id` and `ciphertext` of at most $3 rows with an id after $2 and a ciphertext that does not start with $1, ordered by id. */
+  readonly selectOthers: string;
   readonly beforeAll: string;
   /** Replaces $2[n] by $3[n] in the row $1[n], if the row still contains $2[n]; returns a row for each replacement. */
-  readonly replace: Statement;
-  /** Returns the context to which the ciphertext of a row is bound. */
+  readonly replace: string;
   readonly context: (id: string) => string;
+}
+
+/**
+ * Describes a column for `reEncrypt`, which pages by id. An index by encryption key would slow down every write, but be used once in years.
+ * Default of `context`: the table, the id and the column without `_ciphertext`.
+ */
+export function encryptedColumn(
+  table: string,
+  column: string,
+  context = (id: string) => `${table}/${id}/${column.replace(/_ciphertext$/, '')}`,
+  key: { readonly name: string; readonly type: 'uuid' | 'text' } = { name: 'id', type: 'uuid' },
+): EncryptedColumn {
+  return {
+    name: `${table}.${column}`,
+    beforeAll: key.type === 'uuid' ? '00000000-0000-0000-0000-000000000000' : '',
+    context,
+    sample: `SELECT ${column} AS ciphertext FROM ${table} WHERE ${column} IS NOT NULL LIMIT $1`,
+    selectOthers: `
+      SELECT ${key.name} AS id, ${column} AS ciphertext FROM ${table}
+      WHERE ${column} IS NOT NULL AND substring(${column} FOR length($1::bytea)) <> $1 AND ${key.name} > $2
+      ORDER BY ${key.name}
+      LIMIT $3`,
+    replace: `
+      UPDATE ${table} t SET ${column} = r.renewed
+      FROM unnest($1::${key.type}[], $2::bytea[], $3::bytea[]) AS r (id, read, renewed)
+      WHERE t.${key.name} = r.id AND t.${column} = r.read
+      RETURNING t.${key.name}`,
+  };
 }
 
 export interface ReEncryption {
   readonly reEncrypted: number;
-  /** Under a key that is missing from ENCRYPTION_KEYS, or damaged; not changed. */
+  /** Ciphertexts that are damaged or whose key is missing from ENCRYPTION_KEYS. They are not changed. */
   readonly unreadable: number;
-  /** Readable, but still under another key than the first: some process continues to write with that key. */
+  /** Readable ciphertexts that are still not encrypted with the first key: some process keeps writing with another key. */
   readonly left: number;
 }
 
-/** Small enough that no row is locked for longer than a read of a session takes. */
+/** Rows per transaction: few, so that each row is locked only briefly. */
 const BATCH = 100;
-/** The second pass is for rows written during the first. After the third, some process keeps writing with another key. */
+/** The second pass re-encrypts rows written during the first. If rows are left after the third, a process keeps using another key. */
 const PASSES = 3;
 
-interface Other {
+interface Stored {
   readonly id: string;
   readonly ciphertext: Buffer;
 }
 
-/**
- * Re-encrypts every ciphertext of a column with the first key while the service runs. A row that changes meanwhile is skipped; the next
- * pass checks it again.
- */
+/** Re-encrypts every ciphertext of a column with the first key. A row that changes meanwhile is skipped; the next pass checks it again. */
 export async function reEncrypt(
   database: Database,
   cipher: Cipher,
@@ -48,48 +69,29 @@ export async function reEncrypt(
   for (let pass = 1; ; pass++) {
     let readable = 0;
     let unreadable = 0;
-    for await (const batch of othersOf(database, cipher, column)) {
-      const renewed = batch.flatMap((other) => renew(cipher, column, other) ?? []);
+    for (let after = column.beforeAll; ;) {
+      const batch = await database.query<Stored>(column.selectOthers, [cipher.currentHeader, after, BATCH]);
+      const last = batch.at(-1);
+      if (last === undefined) break;
+      after = last.id;
+      const renewed = batch.flatMap((row) => renew(cipher, column, row) ?? []);
       unreadable += batch.length - renewed.length;
       readable += renewed.length;
-      if (pass <= PASSES) reEncrypted += await replace(database, column, renewed);
+      if (pass > PASSES) continue;
+      const values = (['id', 'ciphertext', 'renewed'] as const).map((key) => renewed.map((row) => row[key]));
+      // Uses `transaction`, because it retries after a deadlock.
+      reEncrypted += (await database.transaction((tx) => tx.query(column.replace, values))).length;
     }
     if (readable === 0 || pass > PASSES) return { reEncrypted, unreadable, left: readable };
   }
 }
 
-async function* othersOf(
-  database: Database,
-  cipher: Cipher,
-  { selectOthers, beforeAll }: EncryptedColumn,
-): AsyncGenerator<readonly Other[]> {
-  for (let after = beforeAll; ;) {
-    const others = await database.query<Other>(selectOthers, [cipher.currentHeader, after, BATCH]);
-    const last = others.at(-1);
-    if (last === undefined) return;
-    after = last.id;
-    yield others;
-  }
-}
-
-function renew(cipher: Cipher, { context }: EncryptedColumn, { id, ciphertext }: Other) {
+function renew(cipher: Cipher, { context }: EncryptedColumn, row: Stored) {
   try {
-    const bound = context(id);
-    return { id, from: ciphertext, to: cipher.encrypt(cipher.decrypt(ciphertext, bound), bound) };
+    const bound = context(row.id);
+    return { ...row, renewed: cipher.encrypt(cipher.decrypt(row.ciphertext, bound), bound) };
   } catch (error) {
     if (error instanceof DecryptionError) return null;
     throw error;
   }
-}
-
-/** Runs in a transaction, which is retried if it deadlocks with a reader that locks the same rows in another order. */
-async function replace(
-  database: Database,
-  column: EncryptedColumn,
-  renewed: readonly { readonly id: string; readonly from: Buffer; readonly to: Buffer }[],
-): Promise<number> {
-  if (renewed.length === 0) return 0;
-  const values = [renewed.map(({ id }) => id), renewed.map(({ from }) => from), renewed.map(({ to }) => to)];
-  const replaced = await database.transaction((tx) => tx.query(column.replace, values));
-  return replaced.length;
 }

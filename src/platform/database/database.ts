@@ -1,9 +1,16 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Injectable, Logger, type OnApplicationShutdown } from '@nestjs/common';
-import { PrismaPg } from '@prisma/adapter-pg';
 import pg from 'pg';
 import { Environment } from '../env/environment.js';
-import { PrismaClient } from './generated/client.js';
+import type { PrismaClient } from './generated/client.js';
+import { PrismaOnPool, type PrismaModels } from './prisma-on-client.js';
+import {
+  BEGIN_POOLED,
+  STATEMENT_TIMEOUT_MS,
+  TIMEOUTS,
+  withPooledSettings,
+  withSettings,
+} from './settings.js';
 import { withFastTimestamps } from './timestamps.js';
 
 /** A named statement is prepared once per connection. Name every statement that runs often. */
@@ -12,129 +19,168 @@ export interface Statement {
   readonly text: string;
 }
 
-/** Runs one statement and returns its rows; the keys are the column names of the statement. */
 export interface Sql {
   query<Row>(statement: string | Statement, values?: readonly unknown[]): Promise<Row[]>;
 }
 
-/** Statements run through this commit or roll back together with all others of the same `work`. */
+/** The statements of one Transaction, in SQL or through Prisma Client, commit or roll back together. */
 export interface Transaction extends Sql {
-  /**
-   * Runs `effect` after the commit, outside the transaction; effects run one after the other. Only the shutdown of the process waits for
-   * them. Errors are logged and change nothing.
-   */
-  afterCommit(effect: (sql: Sql) => void | Promise<void>): void;
+  /** Prisma Client on the connection of `query`. Never catch its errors: after an error, PostgreSQL refuses every further statement. */
+  readonly prisma: PrismaModels;
+  /** Runs `effect` after the commit; effects run one after the other. Only the shutdown waits for effects. Their errors are logged. */
+  afterCommit(effect: Effect): void;
 }
 
-/** Longer waits mean that the pool is exhausted: fail, so that the caller can respond with 503. */
-const CONNECTION_WAIT_MS = 5_000;
-/** None of our statements is slow by design; one that takes longer waits for a lock or has lost its connection. */
-const STATEMENT_TIMEOUT_MS = 15_000;
+type Effect = (sql: Sql) => void | Promise<void>;
+
 /** Client-side timeout: an unreachable server cannot enforce its own. */
 const ANSWER_TIMEOUT_MS = STATEMENT_TIMEOUT_MS + 1_000;
-const LOCK_TIMEOUT_MS = 5_000;
-/** A transaction never spans a network call, so an idle one is a bug or belongs to a dead process. */
-const IDLE_IN_TRANSACTION_TIMEOUT_MS = 10_000;
 
-const SERIALIZATION_FAILURE = '40001';
-const DEADLOCK_DETECTED = '40P01';
+const DISK_FULL = '53100';
+/** How long `hasNoSpace` remembers such an error: several intervals of a health probe. */
+const NO_SPACE_FOR_MS = 15_000;
+
+/** The SQLSTATEs of a serialization failure and a deadlock, after which the transaction is retried. */
+const TRANSIENT = ['40001', '40P01'];
 const ATTEMPTS = 3;
 
-/**
- * PostgreSQL, through one pool. Prisma owns the schema, the types, and plain reads and writes of rows. Statements that are hot or
- * set-based, or that commit a fact with its event, are SQL run through `query` and `transaction`.
- */
+// Use Prisma to read and write rows. Use SQL where Prisma lacks a feature or is slow: claims and leases by the database's clock, set-based
+// writes, queues, views. One transaction may use both.
 @Injectable()
 export class Database implements Sql, OnApplicationShutdown {
-  readonly prisma: PrismaClient;
   readonly pool: pg.Pool;
+  private readonly prismaOnPool: PrismaOnPool;
+  private readonly begin: string;
+  private readonly prepares: boolean;
+  private fullAt = -Infinity;
   private readonly effects = new Set<Promise<void>>();
   private readonly logger = new Logger(Database.name);
+  private observe: (seconds: number) => void = () => {};
 
   constructor(environment: Environment) {
+    const isPooled = environment.DATABASE_DIRECT_URL !== environment.DATABASE_URL;
+    this.begin = isPooled ? BEGIN_POOLED : 'BEGIN';
+    this.prepares = environment.DATABASE_PREPARED_STATEMENTS;
     this.pool = new pg.Pool({
       connectionString: environment.DATABASE_URL,
       max: environment.DATABASE_POOL_SIZE,
-      connectionTimeoutMillis: CONNECTION_WAIT_MS,
-      statement_timeout: STATEMENT_TIMEOUT_MS,
+      // A longer wait means that the pool is exhausted: the query fails, and the client gets a 503.
+      connectionTimeoutMillis: 5_000,
       query_timeout: ANSWER_TIMEOUT_MS,
-      lock_timeout: LOCK_TIMEOUT_MS,
-      idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_TIMEOUT_MS,
       keepAlive: true,
       application_name: `pv-onboarding ${environment.ROLE}`,
       types: withFastTimestamps,
-      ...inUtc,
+      ...(isPooled ? withPooledSettings : withSettings(TIMEOUTS)),
     });
     this.pool.on('error', (error) => this.logger.warn(`idle database connection lost: ${error.message}`));
     // The pool's handler does not cover checked-out clients. Without its own handler, a client that loses its connection ends the process.
     this.pool.on('connect', (client) => client.on('error', () => {}));
-    this.prisma = new PrismaClient({ adapter: new PrismaPg(this.pool), errorFormat: 'minimal' });
+    this.prismaOnPool = new PrismaOnPool(this.pool, (work) => this.timed(work));
+  }
+
+  get prisma(): PrismaClient {
+    return this.prismaOnPool.prisma;
+  }
+
+  /** Calls `observe` after each statement, also of Prisma Client, with its duration. Includes the wait for a connection outside a transaction. */
+  measure(observe: (seconds: number) => void): void {
+    this.observe = observe;
+  }
+
+  /** Returns whether a statement failed recently because the server has no space left. Only a write that needs space detects this. */
+  hasNoSpace(): boolean {
+    return performance.now() - this.fullAt < NO_SPACE_FOR_MS;
   }
 
   async query<Row>(statement: string | Statement, values: readonly unknown[] = []): Promise<Row[]> {
-    return run<Row>(this.pool, statement, values);
+    return this.run<Row>(this.pool, statement, values);
   }
 
   /**
-   * Runs `work` in one READ COMMITTED transaction. After a deadlock or serialization failure `work` runs again, so its statements must be
-   * its only effects. A network call in it is a bug: it would hold locks for as long as the other side likes.
+   * Runs `work` in a READ COMMITTED transaction, and retries it after a deadlock or serialization failure. So `work` must have no other
+   * effects than its statements. It must not make a network call, which would prolong its locks.
    */
   async transaction<T>(work: (tx: Transaction) => Promise<T>): Promise<T> {
-    return again(() => this.attempt(work));
-  }
-
-  /** Runs one statement as a whole transaction, without the round trips of BEGIN and COMMIT; otherwise like `transaction`. */
-  async commit<Row>(
-    statement: Statement,
-    values: readonly unknown[],
-    afterCommit: (sql: Sql) => void | Promise<void>,
-  ): Promise<Row[]> {
-    const rows = await again(() => this.query<Row>(statement, values));
-    this.runEffects([afterCommit]);
-    return rows;
+    for (let attempt = 1; ; attempt++) {
+      try {
+        return await this.attempt(work);
+      } catch (error) {
+        if (attempt === ATTEMPTS || !TRANSIENT.includes(sqlState(error) ?? '')) throw error;
+      }
+    }
   }
 
   private async attempt<T>(work: (tx: Transaction) => Promise<T>): Promise<T> {
     const client = await this.pool.connect();
-    const effects: ((sql: Sql) => void | Promise<void>)[] = [];
+    const onClient = this.prismaOnPool.onClient(client);
+    const effects: Effect[] = [];
     let broken: Error | undefined;
     let result: T;
     try {
-      await client.query('BEGIN');
+      await client.query(this.begin);
       result = await work({
-        query: (statement, values = []) => run(client, statement, values),
+        prisma: onClient.prisma,
+        query: (statement, values = []) => this.run(client, statement, values),
         afterCommit: (effect) => void effects.push(effect),
       });
-      await client.query('COMMIT');
+      await this.timed(client.query('COMMIT'));
     } catch (error) {
+      this.note(error);
       await client.query('ROLLBACK').catch((rollbackError: Error) => (broken = rollbackError));
       throw error;
     } finally {
+      onClient.end();
       client.release(broken);
     }
-    this.runEffects(effects);
+    if (effects.length > 0) {
+      const running = this.runEffects(effects).finally(() => this.effects.delete(running));
+      this.effects.add(running);
+    }
     return result;
   }
 
-  private runEffects(effects: readonly ((sql: Sql) => void | Promise<void>)[]): void {
-    if (effects.length === 0) return;
-    const running = this.runInTurn(effects).finally(() => this.effects.delete(running));
-    this.effects.add(running);
+  private async run<Row>(
+    runner: pg.Pool | pg.PoolClient,
+    statement: string | Statement,
+    values: readonly unknown[],
+  ): Promise<Row[]> {
+    const isNamed = typeof statement !== 'string' && this.prepares;
+    const query = isNamed ? statement : { text: textOf(statement) };
+    try {
+      const { rows } = await this.timed(runner.query(query, values as unknown[]));
+      return rows as Row[];
+    } catch (error) {
+      this.note(error);
+      throw error;
+    }
   }
 
-  private async runInTurn(effects: readonly ((sql: Sql) => void | Promise<void>)[]): Promise<void> {
-    // Callers waiting for the commit resume first: their response is on its way before an effect queries the database.
+  private async timed<T>(work: Promise<T>): Promise<T> {
+    const beganAt = performance.now();
+    try {
+      return await work;
+    } finally {
+      this.observe((performance.now() - beganAt) / 1_000);
+    }
+  }
+
+  private note(error: unknown): void {
+    if (sqlState(error) === DISK_FULL) this.fullAt = performance.now();
+  }
+
+  private async runEffects(effects: readonly Effect[]): Promise<void> {
+    // Lets callers that await the commit resume first, so that they respond before an effect queries the database.
     await nextTurn();
     for (const effect of effects) {
       try {
         await effect(this);
       } catch (error) {
-        this.logger.warn(`after commit: ${String(error)}`);
+        this.logger.warn(`an action after a commit failed: ${String(error)}`);
       }
     }
   }
 
-  // In this hook HTTP has drained; in onModuleDestroy it has not.
+  // Closes the pool in this hook, not in onModuleDestroy, which Nest calls while HTTP requests are still in flight.
   async onApplicationShutdown(): Promise<void> {
     while (this.effects.size > 0) await Promise.all(this.effects);
     await this.prisma.$disconnect();
@@ -142,40 +188,18 @@ export class Database implements Sql, OnApplicationShutdown {
   }
 }
 
-/**
- * Prisma's adapter drops the offset of instants that it reads. If the database or its role has another time zone, times would be off by
- * that zone's offset, and instants at the edges of the years 1 and 9999 could not be read. Not a startup option, since DATABASE_URL may
- * bring its own. The pool awaits `onConnect`, though its types do not say so.
- */
-const inUtc = { onConnect: (client: pg.ClientBase) => client.query(`SET TIME ZONE 'UTC'`) };
+const textOf = (statement: string | Statement): string =>
+  typeof statement === 'string' ? statement : statement.text;
 
-async function again<T>(work: () => Promise<T>): Promise<T> {
-  for (let attempt = 1; ; attempt++) {
-    try {
-      return await work();
-    } catch (error) {
-      if (attempt === ATTEMPTS || !isTransient(error)) throw error;
-    }
-  }
-}
+export const UNIQUE_VIOLATION = '23505';
 
-async function run<Row>(
-  runner: pg.Pool | pg.PoolClient,
-  statement: string | Statement,
-  values: readonly unknown[],
-): Promise<Row[]> {
-  const query = typeof statement === 'string' ? { text: statement } : statement;
-  const { rows } = await runner.query(query, values as unknown[]);
-  return rows as Row[];
-}
-
-/** Returns the SQLSTATE of a PostgreSQL error, even if an adapter wrapped the error. */
+/** Returns the SQLSTATE of a PostgreSQL error, even if Prisma or its adapter wrapped the error. */
 export function sqlState(error: unknown): string | undefined {
   if (typeof error !== 'object' || error === null) return undefined;
-  if ('code' in error && typeof error.code === 'string' && /^[0-9A-Z]{5}$/.test(error.code))
-    return error.code;
-  return 'cause' in error ? sqlState(error.cause) : undefined;
+  const { originalCode, code, meta, cause } = error as Record<string, unknown>;
+  const state = originalCode ?? code;
+  if (typeof state === 'string' && /^(?!P[1-9])[0-9A-Z]{5}$/.test(state)) return state;
+  return (
+    sqlState(cause) ?? sqlState((meta as { driverAdapterError?: unknown } | undefined)?.driverAdapterError)
+  );
 }
-
-const isTransient = (error: unknown): boolean =>
-  [SERIALIZATION_FAILURE, DEADLOCK_DETECTED].includes(sqlState(error) ?? '');

@@ -1,83 +1,78 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Logger } from '@nestjs/common';
 import pg from 'pg';
+import { Loop } from '../async/loop.js';
+import { STOP_WITHIN_MS } from '../shutdown/limits.js';
 
-/** The first reconnect after a loss is nearly immediate; further attempts follow every second. */
 const FIRST_RECONNECT_MS = 100;
 const RECONNECT_MS = 1_000;
-const CONNECTION_WAIT_MS = 5_000;
 /**
- * A dead peer leaves its connection silent for ever, so a query is sent every second. If there is no response within the deadline, the
- * connection is abandoned: at the latest 2.5 s after it fell silent.
+ * A dead server does not close its connection, and a pooler may switch to a connection that does not listen. The heartbeat detects both
+ * within 2.5 s.
  */
 const HEARTBEAT_MS = 1_000;
+const HEARTBEAT = 'SELECT FROM pg_listening_channels() AS channel WHERE channel = $1';
 const ANSWER_WITHIN_MS = 1_500;
-/** An unresponsive server must not delay the shutdown. */
-const END_WITHIN_MS = 500;
 
 /**
- * Calls `hint` at every NOTIFY on the channel, and after every (re)connect, since notifications sent in between are lost. Nothing is
- * received between the loss of a connection and its detection, so callers must also read the announced data periodically. Uses one
- * connection beside the pool, because notifications go to the session that listens. Returns a function that stops listening.
+ * Calls `hint` at every NOTIFY on the channel, and after every (re)connect, since notifications are lost while disconnected. Callers must
+ * also read the data periodically, since a lost connection is noticed late. Opens its own connection. Returns a function that stops
+ * listening.
  */
 export function listenTo(databaseUrl: string, channel: string, hint: () => void): () => Promise<void> {
   const logger = new Logger('Listen');
-  let client: pg.Client | undefined;
-  let timer: NodeJS.Timeout | undefined;
   let isLost = false;
 
-  const reconnect = (lost: pg.Client, reason: string): void => {
-    if (lost !== client) return;
-    clearTimeout(timer);
-    client = undefined;
-    // With the query still pending, this destroys the socket without waiting.
-    void lost.end().catch(() => {});
-    timer = setTimeout(connect, isLost ? RECONNECT_MS : FIRST_RECONNECT_MS);
-    // Logs once per outage, not at every attempt.
-    if (!isLost) logger.warn(`nothing is heard on ${channel} until it is connected again: ${reason}`);
-    isLost = true;
-  };
-
-  const beat = (current: pg.Client): void => {
-    timer = setTimeout(() => {
-      current
-        .query('SELECT 1')
-        .then(() => current === client && beat(current))
-        .catch((error: Error) => reconnect(current, error.message));
-    }, HEARTBEAT_MS);
-  };
-
-  const connect = (): void => {
-    const next = new pg.Client({
+  /** Listens on one connection; rejects when it is lost or `stop` aborts. */
+  const listen = async (stop: AbortSignal): Promise<never> => {
+    const client = new pg.Client({
       connectionString: databaseUrl,
-      connectionTimeoutMillis: CONNECTION_WAIT_MS,
+      connectionTimeoutMillis: 5_000,
       query_timeout: ANSWER_WITHIN_MS,
       keepAlive: true,
       application_name: 'pv-onboarding listen',
     });
-    client = next;
-    // Without its own handler, a client that loses its connection ends the process.
-    next.on('error', (error) => reconnect(next, error.message));
-    next.on('end', () => reconnect(next, 'the server ended it'));
-    next.on('notification', hint);
-    next
-      .connect()
-      .then(() => next.query(`LISTEN ${pg.escapeIdentifier(channel)}`))
-      .then(() => {
-        if (next !== client) return;
-        isLost = false;
-        beat(next);
-        hint();
-      })
-      .catch((error: Error) => reconnect(next, error.message));
+    const done = new AbortController();
+    const loss = new Promise<never>((_, reject) => {
+      client.on('error', reject).on('end', () => reject(new Error('the server ended it')));
+      stop.addEventListener('abort', () => reject(new Error('it is stopped')), { signal: done.signal });
+    });
+    client.on('notification', hint);
+    const work = async (): Promise<never> => {
+      await client.connect();
+      await client.query(`LISTEN ${pg.escapeIdentifier(channel)}`);
+      isLost = false;
+      hint();
+      for (;;) {
+        await sleep(HEARTBEAT_MS, undefined, { signal: stop });
+        // Not NOTIFY, which would wait for a lock that a stalled commit may hold.
+        const { rowCount } = await client.query(HEARTBEAT, [channel]);
+        if (rowCount === 0) throw new Error('a pooler has switched to a connection that does not listen');
+      }
+    };
+    try {
+      return await Promise.race([work(), loss]);
+    } finally {
+      done.abort();
+      // `end` destroys the socket at once if a query is pending. Awaited only on stop, since a lost connection may never end.
+      const ended = client.end().catch(() => {});
+      if (stop.aborted) await ended;
+    }
   };
 
-  connect();
-  return async () => {
-    clearTimeout(timer);
-    const last = client;
-    client = undefined;
-    const ended = last?.end().catch(() => {});
-    await Promise.race([ended, sleep(END_WITHIN_MS, undefined, { ref: false })]);
-  };
+  const loop = new Loop({
+    step: listen,
+    onError: (error) => {
+      // Logs once per outage, not at every attempt.
+      if (!isLost)
+        logger.warn(
+          `no notifications arrive on ${channel} until it is connected again: ${(error as Error).message}`,
+        );
+      const pauseMs = isLost ? RECONNECT_MS : FIRST_RECONNECT_MS;
+      isLost = true;
+      return pauseMs;
+    },
+  });
+  loop.start();
+  return () => loop.stop(STOP_WITHIN_MS.listener);
 }

@@ -1,8 +1,8 @@
 import { isIP } from 'node:net';
+import { applyDecorators } from '@nestjs/common';
 import { Transform } from 'class-transformer';
 import {
   ArrayMaxSize,
-  ArrayNotEmpty,
   IsBoolean,
   IsIn,
   IsInt,
@@ -18,40 +18,45 @@ import {
 
 const LARGEST_TIMER_MS = 2 ** 31 - 1;
 const HOUR_MS = 3_600_000;
-const HEADER_TEXT = /^[\x21-\x7e]+$/;
-const URL_RULES = { require_tld: false, require_protocol: true, protocols: ['http', 'https'] };
-const URL_MESSAGE = { message: '$property must be a URL that begins with http:// or https://' };
 
-/** Accepts plain decimal numbers only: `Number` would also accept 1e3, 0x10 and blanks. */
-const number = () =>
-  Transform(({ value }: { value: unknown }) =>
-    typeof value === 'string' && /^-?\d+(\.\d+)?$/.test(value) ? Number(value) : value,
+const HeaderText = () =>
+  Matches(/^[\x21-\x7e]+$/, { message: '$property has characters that are not allowed in an HTTP header' });
+const HttpUrl = () =>
+  IsUrl(
+    { require_tld: false, require_protocol: true, protocols: ['http', 'https'] },
+    { message: '$property must be a URL that begins with http:// or https://' },
   );
-const list = () =>
-  Transform(({ value }: { value: unknown }) => (typeof value === 'string' ? value.split(',') : value));
 
-const numbers = () =>
-  Transform(({ value }: { value: unknown }) =>
-    typeof value === 'string'
-      ? value.split(',').map((each) => (/^\d+$/.test(each) ? Number(each) : each))
-      : value,
+/** Takes plain decimal numbers only: `Number` would also accept 1e3, 0x10 and blanks. */
+const Range = (min: number, max: number) =>
+  applyDecorators(
+    Transform(({ value }: { value: unknown }) =>
+      typeof value === 'string' && /^-?\d+(\.\d+)?$/.test(value) ? Number(value) : value,
+    ),
+    Min(min),
+    Max(max),
   );
-const boolean = () =>
+const Integer = (min: number, max: number) => applyDecorators(Range(min, max), IsInt());
+
+const List = (convert = (text: string): unknown => text) =>
   Transform(({ value }: { value: unknown }) =>
-    value === 'true' || value === 'false' ? value === 'true' : value,
+    typeof value === 'string' ? value.split(',').map(convert) : value,
+  );
+const Flag = () =>
+  applyDecorators(
+    Transform(({ value }: { value: unknown }) =>
+      value === 'true' || value === 'false' ? value === 'true' : value,
+    ),
+    IsBoolean({ message: '$property must be true or false' }),
   );
 
 const IsNetwork = () =>
   ValidateBy(
+    { name: 'isNetwork', validator: { validate: isNetwork } },
     {
-      name: 'isNetwork',
-      validator: {
-        validate: (value) => typeof value === 'string' && isNetwork(value),
-        defaultMessage: () =>
-          '$property must be addresses or networks, separated by commas, such as 10.0.0.0/8,192.0.2.7',
-      },
+      each: true,
+      message: '$property must be addresses or networks, separated by commas, such as 10.0.0.0/8,192.0.2.7',
     },
-    { each: true },
   );
 
 function isNetwork(text: string): boolean {
@@ -61,10 +66,7 @@ function isNetwork(text: string): boolean {
   return version !== 0 && Number(prefix) >= 1 && Number(prefix) <= (version === 4 ? 32 : 128);
 }
 
-/**
- * The whole configuration, named like the variables. Outside production, embedded or generated defaults (database, sandbox, keys) are
- * filled in before validation; here such a value is simply required.
- */
+/** The configuration by variable name. Outside production, `local/` adds the database, the sandbox and the keys before validation. */
 export class Environment {
   @IsIn(['development', 'test', 'production'])
   NODE_ENV: 'development' | 'test' | 'production' = 'development';
@@ -73,14 +75,16 @@ export class Environment {
   HOST: string = '127.0.0.1';
 
   /** 0 takes a free port. */
-  @number()
-  @IsInt()
-  @Min(0)
-  @Max(65535)
+  @Integer(0, 65535)
   PORT: number = 3000;
 
+  /** If set, `/metrics` is served on this port instead of PORT. 0 takes a free port. */
   @IsOptional()
-  @IsUrl(URL_RULES, URL_MESSAGE)
+  @Integer(0, 65535)
+  METRICS_PORT?: number;
+
+  @IsOptional()
+  @HttpUrl()
   PUBLIC_URL?: string;
 
   /** `source` of every CloudEvent: a URI reference that names the deployment permanently, even if its address changes. */
@@ -90,22 +94,18 @@ export class Environment {
   })
   EVENT_SOURCE: string = '/pv-onboarding';
 
-  /** Whether `/docs` shows the API to people. Default: true outside production, false in production. */
-  @boolean()
+  /** Whether `/docs` serves the documentation of the API. Default: only outside production. */
   @IsOptional()
-  @IsBoolean({ message: 'DOCS must be true or false' })
+  @Flag()
   DOCS: boolean;
 
-  /** Per API key and process; 0 means no ceiling. */
-  @number()
-  @IsInt()
-  @Min(0)
-  @Max(1_000_000)
+  /** Per API key and process; 0 means no limit. */
+  @Integer(0, 1_000_000)
   API_MAX_REQUESTS_PER_SECOND: number = 300;
 
   /** Proxies whose X-Forwarded-For is trusted: addresses or networks such as 10.0.0.0/8. */
   @IsOptional()
-  @list()
+  @List()
   @IsNetwork()
   TRUSTED_PROXIES?: string[];
 
@@ -117,17 +117,24 @@ export class Environment {
   })
   DATABASE_URL: string;
 
-  @number()
-  @IsInt()
-  @Min(2)
-  @Max(500)
+  /** For uses that need a dedicated connection: notifications, jobs, migrations. Default: DATABASE_URL. */
+  @IsOptional()
+  @Matches(/^postgres(ql)?:\/\/\S+$/, {
+    message: 'DATABASE_DIRECT_URL must be a URL that begins with postgresql://',
+  })
+  DATABASE_DIRECT_URL: string;
+
+  @Flag()
+  DATABASE_PREPARED_STATEMENTS: boolean = true;
+
+  @Integer(2, 500)
   DATABASE_POOL_SIZE: number = 10;
 
   @Matches(/^[^\s@?#]+$/, { message: 'SCS_BASE_URL must not hold credentials, a query or a fragment' })
-  @IsUrl(URL_RULES, URL_MESSAGE)
+  @HttpUrl()
   SCS_BASE_URL: string;
 
-  @Matches(HEADER_TEXT, { message: 'SCS_API_KEY holds characters that no HTTP header takes' })
+  @HeaderText()
   SCS_API_KEY: string;
 
   @MinLength(1)
@@ -142,31 +149,25 @@ export class Environment {
   @IsIn(['auto', 'onboarding', 'user'])
   SCS_SESSION_PATH: 'auto' | 'onboarding' | 'user' = 'auto';
 
-  @number()
-  @IsInt()
-  @Min(100)
-  @Max(120_000)
+  /** How long a stopping process still serves requests while unready, so that load balancers first stop sending requests to it. */
+  @Integer(0, 300_000)
+  SHUTDOWN_DELAY_MS: number = 0;
+
+  @Integer(100, 120_000)
   SCS_TIMEOUT_MS: number = 10_000;
 
-  @number()
-  @IsInt()
-  @Min(1)
-  @Max(10_000)
+  @Integer(1, 10_000)
   SCS_MAX_CONCURRENCY: number = 32;
 
-  /** 0 means no ceiling. */
-  @number()
-  @IsInt()
-  @Min(0)
-  @Max(1_000_000)
+  /** For all replicas together; 0 means no limit. */
+  @Integer(0, 1_000_000)
   SCS_MAX_REQUESTS_PER_SECOND: number = 0;
 
-  @Matches(HEADER_TEXT, { message: 'ADMIN_API_KEY holds characters that no HTTP header takes' })
+  @HeaderText()
   @MinLength(32, { message: 'ADMIN_API_KEY must be at least 32 characters long' })
   ADMIN_API_KEY: string;
 
-  @list()
-  @ArrayNotEmpty()
+  @List()
   @Matches(/^[A-Za-z0-9+/]{43}=$/, {
     each: true,
     message:
@@ -174,45 +175,39 @@ export class Environment {
   })
   ENCRYPTION_KEYS: string[];
 
-  @number()
-  @IsInt()
-  @Min(10)
-  @Max(HOUR_MS)
+  @Integer(10, HOUR_MS)
   POLL_TICK_MS: number = 1_000;
 
-  @number()
-  @IsInt()
-  @Min(10)
-  @Max(LARGEST_TIMER_MS)
+  @Integer(10, LARGEST_TIMER_MS)
   POLL_MIN_INTERVAL_MS: number = 15_000;
 
-  @number()
-  @IsInt()
-  @Min(10)
-  @Max(LARGEST_TIMER_MS)
+  @Integer(10, LARGEST_TIMER_MS)
   POLL_MAX_INTERVAL_MS: number = 900_000;
 
-  @number()
-  @IsInt()
-  @Min(1)
-  @Max(10_000)
+  @Integer(1, 10_000)
   POLL_BATCH_SIZE: number = 500;
 
-  @number()
-  @IsInt()
-  @Min(100)
-  @Max(HOUR_MS)
+  @Integer(100, HOUR_MS)
   POLL_LEASE_MS: number = 60_000;
 
-  @number()
-  @Min(0)
-  @Max(24 * 365)
+  @Range(0, 24 * 365)
   SETTLE_HOURS: number = 72;
 
-  @number()
-  @Min(0)
-  @Max(365)
+  @Range(0, 365)
   LATE_ONLINE_DAYS: number = 7;
+
+  /** How long the responses of the remote service about a closed session are stored. 0 means for ever, here and below. */
+  @Integer(0, 36_500)
+  RETENTION_OBSERVATIONS_DAYS: number = 400;
+
+  @Integer(0, 36_500)
+  RETENTION_DELIVERIES_DAYS: number = 30;
+
+  @Integer(0, 36_500)
+  RETENTION_EVENTS_DAYS: number = 0;
+
+  @Integer(0, 36_500)
+  RETENTION_SESSIONS_DAYS: number = 0;
 
   @IsIn(['off', 'warn', 'enforce'])
   EAN_CHECK_DIGIT: 'off' | 'warn' | 'enforce' = 'warn';
@@ -225,11 +220,8 @@ export class Environment {
   })
   EVENT_BROKER_URL?: string;
 
-  /**
-   * The wait after each failed attempt to deliver an event to a webhook endpoint; after the last one the delivery is given up. Default: the
-   * schedule of Standard Webhooks, about 3 days. The first attempt is made at once.
-   */
-  @numbers()
+  /** The waits between attempts to deliver to a webhook endpoint. Default: the schedule of Standard Webhooks, about 3 days. */
+  @List((text) => (/^\d+$/.test(text) ? Number(text) : text))
   @ArrayMaxSize(100)
   @IsInt({ each: true, message: 'WEBHOOK_RETRY_SCHEDULE_MS must be whole numbers, separated by commas' })
   @Min(0, { each: true })
@@ -240,12 +232,9 @@ export class Environment {
     ...[0.5, 2, 5, 10, 14, 20, 24].map((hours) => hours * HOUR_MS),
   ];
 
-  /**
-   * Whether webhooks may be sent to loopback, private and other special addresses. Default: true outside production, false in production.
-   */
-  @boolean()
+  /** Whether webhooks may be sent to loopback, private and other special addresses. Default: only outside production. */
   @IsOptional()
-  @IsBoolean({ message: 'WEBHOOK_ALLOW_PRIVATE_ADDRESSES must be true or false' })
+  @Flag()
   WEBHOOK_ALLOW_PRIVATE_ADDRESSES: boolean;
 
   @IsIn(['error', 'warn', 'info', 'debug'])
@@ -254,4 +243,7 @@ export class Environment {
   /** Default: `pretty` on a terminal, else `json`. */
   @IsIn(['pretty', 'json'])
   LOG_FORMAT: 'pretty' | 'json' = process.stdout.isTTY ? 'pretty' : 'json';
+
+  @Flag()
+  LOG_REQUESTS: boolean = false;
 }

@@ -43,12 +43,19 @@ describe('readEnvironment', () => {
     const environment = readEnvironment({ ...COMPLETE, LOG_FORMAT: 'json' });
     expect({ ...environment }).toEqual({
       ...COMPLETE,
+      DATABASE_DIRECT_URL: COMPLETE.DATABASE_URL,
+      DATABASE_PREPARED_STATEMENTS: true,
       NODE_ENV: 'development',
       HOST: '127.0.0.1',
       PORT: 3000,
       API_MAX_REQUESTS_PER_SECOND: 300,
       ROLE: 'all',
       DATABASE_POOL_SIZE: 10,
+      SHUTDOWN_DELAY_MS: 0,
+      RETENTION_OBSERVATIONS_DAYS: 400,
+      RETENTION_DELIVERIES_DAYS: 30,
+      RETENTION_EVENTS_DAYS: 0,
+      RETENTION_SESSIONS_DAYS: 0,
       SCS_SCOPE: 'pvcurtailment',
       SCS_SESSION_PATH: 'auto',
       SCS_TIMEOUT_MS: 10_000,
@@ -71,7 +78,13 @@ describe('readEnvironment', () => {
       EAN_CHECK_DIGIT: 'warn',
       LOG_LEVEL: 'info',
       LOG_FORMAT: 'json',
+      LOG_REQUESTS: false,
     });
+  });
+
+  it('accepts a comma in a password', () => {
+    const url = 'postgresql://user:a,b@localhost/pv';
+    expect(readEnvironment({ ...COMPLETE, DATABASE_URL: url }).DATABASE_URL).toBe(url);
   });
 
   it.each([
@@ -86,9 +99,9 @@ describe('readEnvironment', () => {
     ['PORT', ' 3000', 'PORT begins or ends with a blank'],
     ['PORT', '"3000"', 'PORT is in quotes'],
     ['SCS_API_KEY', "'secret'", 'SCS_API_KEY is in quotes'],
-    ['SCS_CLIENT_SECRET', 'secret\n', 'SCS_CLIENT_SECRET holds a line break'],
-    ['SCS_API_KEY', 'two\r\nlines', 'SCS_API_KEY holds a line break'],
-    ['SCS_API_KEY', 'schlüssel', 'SCS_API_KEY holds characters that no HTTP header takes'],
+    ['SCS_CLIENT_SECRET', 'secret\n', 'SCS_CLIENT_SECRET contains a line break'],
+    ['SCS_API_KEY', 'two\r\nlines', 'SCS_API_KEY contains a line break'],
+    ['SCS_API_KEY', 'schlüssel', 'SCS_API_KEY has characters that are not allowed in an HTTP header'],
     ['TRUSTED_PROXIES', 'proxy.example', 'TRUSTED_PROXIES must be addresses or networks'],
     ['TRUSTED_PROXIES', '10.0.0.0/8,', 'TRUSTED_PROXIES must be addresses or networks'],
     ['TRUSTED_PROXIES', '10.0.0.0/33', 'TRUSTED_PROXIES must be addresses or networks'],
@@ -97,6 +110,20 @@ describe('readEnvironment', () => {
     ['DATABASE_URL', 'mysql://localhost/pv', 'DATABASE_URL must be a URL that begins with postgresql://'],
     ['DATABASE_URL', 'postgresql://', 'DATABASE_URL must be a URL that begins with postgresql://'],
     ['DATABASE_URL', 'postgresql://user:pass/word@localhost/pv', 'DATABASE_URL cannot be parsed'],
+    ['DATABASE_URL', 'postgresql://user:100%@localhost/pv', 'DATABASE_URL cannot be parsed'],
+    ['DATABASE_URL', 'postgresql://u:p@one:5432,two:5432/pv', 'DATABASE_URL names several hosts'],
+    ['DATABASE_URL', 'postgresql://u:p,p@one,two/pv', 'DATABASE_URL names several hosts'],
+    ['DATABASE_URL', 'postgresql:///pv?host=one,two', 'DATABASE_URL names several hosts'],
+    [
+      'DATABASE_URL',
+      'postgresql://one/pv?target_session_attrs=read-write',
+      'DATABASE_URL has target_session_attrs, which is not supported',
+    ],
+    ['DATABASE_URL', 'postgresql://u:p@db/pv?ssl=require', 'DATABASE_URL has an ssl or sslmode'],
+    ['DATABASE_URL', 'postgresql://u:p@db/pv?a=b&sslmode=verify_full', 'DATABASE_URL has an ssl or sslmode'],
+    ['DATABASE_DIRECT_URL', 'localhost', 'DATABASE_DIRECT_URL must be a URL that begins with postgresql://'],
+    ['DATABASE_DIRECT_URL', 'postgresql://one,two/pv', 'DATABASE_DIRECT_URL names several hosts'],
+    ['DATABASE_PREPARED_STATEMENTS', '0', 'DATABASE_PREPARED_STATEMENTS must be true or false'],
     ['SCS_BASE_URL', 'scs.example', 'SCS_BASE_URL must be a URL that begins with'],
     ['SCS_BASE_URL', 'https://user:secret@scs.example', 'SCS_BASE_URL must not hold'],
     ['SCS_BASE_URL', 'https://scs.example/?a=1', 'SCS_BASE_URL must not hold'],
@@ -253,6 +280,7 @@ describe('a name that is not ours', () => {
     ['scs_api_key', 'SCS_API_KEY'],
     ['ENCRYPTION_KEY', 'ENCRYPTION_KEYS'],
     ['ENCRYPTOIN_KEYS', 'ENCRYPTION_KEYS'],
+    ['ENCRYPTION_KEY_FILE', 'ENCRYPTION_KEYS_FILE'],
     ['DATABSE_URL', 'DATABASE_URL'],
     ['DATABASE-URL', 'DATABASE_URL'],
     ['ADMIN_APIKEY', 'ADMIN_API_KEY'],
@@ -266,7 +294,7 @@ describe('a name that is not ours', () => {
     ]);
   });
 
-  it.each(['SCS_TOKEN_LIFETIME', 'POLL_EVERYTHING', 'WEBHOOK_SECRET', 'SCS_CLIENT_SECRET_FILE'])(
+  it.each(['SCS_TOKEN_LIFETIME', 'POLL_EVERYTHING', 'WEBHOOK_SECRET', 'SCS_CLIENT_SECRET_PATH'])(
     '%s begins as ours do and is told by itself',
     (name) => {
       expect(warningsOf({ [name]: 'canary' })).toEqual([

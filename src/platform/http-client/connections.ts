@@ -2,8 +2,8 @@ import { type buildConnector, Client } from 'undici';
 import { skippingInformational } from './informational.js';
 
 /**
- * Opens one connection to a server per concurrent exchange. Not undici's own Pool: after an abandoned exchange it reconnects at once, only
- * to find nothing to send. Here the connection is just closed.
+ * Opens one connection per concurrent exchange. Rejected: undici's Pool, which reconnects after an aborted exchange even if nothing is left
+ * to send.
  */
 export class Connections {
   private readonly all = new Set<Client>();
@@ -16,8 +16,8 @@ export class Connections {
   ) {}
 
   /**
-   * Returns the connection used last, so that unneeded ones become idle and close. A connection that `isReused` may be closed by the server
-   * at this very moment.
+   * Returns the most recently used free connection, so that the others stay idle and close, or else a new one. A server may close a reused
+   * connection at the moment when the caller sends its request.
    */
   take(): { readonly client: Client; readonly isReused: boolean } {
     const kept = this.free.pop();
@@ -43,7 +43,7 @@ export class Connections {
       keepAliveTimeout: this.keepAliveMs,
       // Ignores a longer lifetime that the server offers in its Keep-Alive header.
       keepAliveMaxTimeout: this.keepAliveMs,
-      // Both timeouts restart with every byte; the deadline of the exchange does not.
+      // Disabled, since both timeouts restart with every byte. Callers set a deadline for the exchange instead.
       headersTimeout: 0,
       bodyTimeout: 0,
       connect: skippingInformational(this.connect),

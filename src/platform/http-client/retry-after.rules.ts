@@ -1,7 +1,4 @@
-/** A service that requests a year means "later"; we try again after an hour. */
-const LONGEST_WAIT_MS = 3_600_000;
-
-/** Reads Retry-After (RFC 9110, section 10.2.3) as a wait of 0 to 1 hour; undefined if it is neither seconds nor a date. */
+/** Returns the wait of a Retry-After header (RFC 9110, section 10.2.3) in ms, at most an hour; undefined if it is not valid. */
 export function readRetryAfter(value: string | undefined, now: Date): number | undefined {
   if (value === undefined) return undefined;
   const text = value.trim();
@@ -10,5 +7,5 @@ export function readRetryAfter(value: string | undefined, now: Date): number | u
     : /^[A-Z][a-z]{2}/.test(text)
       ? Date.parse(text) - now.getTime()
       : NaN;
-  return Number.isNaN(waitMs) ? undefined : Math.min(Math.max(waitMs, 0), LONGEST_WAIT_MS);
+  return Number.isNaN(waitMs) ? undefined : Math.min(Math.max(waitMs, 0), 3_600_000);
 }

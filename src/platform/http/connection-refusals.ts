@@ -1,45 +1,66 @@
 import { STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { Socket } from 'node:net';
-import { answerOf, PROBLEM_MEDIA_TYPE } from '../problem/problem-answer.js';
+import { bodyOf, PROBLEM_MEDIA_TYPE } from '../problem/problem-response.js';
 import { Problem } from '../problem/problem.js';
-import { ANSWER_HEADERS } from './answer-headers.js';
 import type { HttpLimits } from './http-limits.js';
 import { isDiscarding } from './intake.js';
 import { requestIdOf } from './request-context.js';
 
-/** Time for the client to read the response: closing a connection with unread bytes resets it, and the response is lost. */
+/** The headers of every response, since any response may contain personal data, a startUrl or a key. */
+export const ANSWER_HEADERS = {
+  'cache-control': 'no-store',
+  'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
+  'referrer-policy': 'no-referrer',
+  'x-content-type-options': 'nosniff',
+};
+
+/** How long the client may take to read the response. Closing a connection with unread input would reset it and lose the response. */
 const LINGER_MS = 500;
 
-/** Answers input that Node rejects before a request exists. */
-export function refuseBeforeHttp(error: NodeJS.ErrnoException, socket: Socket, limits: HttpLimits): void {
-  // The missing rest of a body belongs to a request that already has its response.
+/** Responds to input that Node rejects before a request exists. */
+export function refuseBeforeHttp(
+  error: NodeJS.ErrnoException,
+  socket: Socket,
+  limits: HttpLimits,
+  publicUrl?: string,
+): void {
+  // If the rest of a body is being discarded, its request already has a response.
   if (!socket.writable || error.code === 'ECONNRESET' || isDiscarding(socket)) {
     socket.destroy();
     return;
   }
-  const problem = problemOf(error.code, limits);
-  // A client that sends its request slowly may never read the response either, so close right after writing it.
-  if (problem.code === 'request_timeout') socket.end(textOf(problem), () => socket.destroySoon());
-  else refuse(socket, problem);
+  const { headersMs, requestMs, headerBytes } = limits;
+  if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT') {
+    const detail = `The headers must arrive within ${headersMs} ms, the whole request within ${requestMs} ms`;
+    const text = textOf(new Problem('request_timeout', detail), publicUrl);
+    // A client that sends its request slowly may never read the response either, so close right after writing it.
+    socket.end(text, () => socket.destroySoon());
+    return;
+  }
+  const problem =
+    error.code === 'HPE_HEADER_OVERFLOW'
+      ? new Problem('headers_too_large', `All headers together must stay below ${headerBytes} bytes`)
+      : new Problem('invalid_request', 'This is not valid HTTP/1.1');
+  refuse(socket, problem, publicUrl);
 }
 
 /** Refuses CONNECT, a request for a tunnel to another host. */
-export function refuseTunnel(socket: Duplex): void {
+export function refuseTunnel(socket: Duplex, publicUrl?: string): void {
   socket.on('error', () => {});
-  refuse(socket, new Problem('invalid_request', 'This is not a proxy: CONNECT is not taken'));
+  refuse(socket, new Problem('invalid_request', 'This is not a proxy: CONNECT is not supported'), publicUrl);
 }
 
 /** Writes the response, then discards input until the client closes or LINGER_MS have passed. */
-function refuse(socket: Duplex, problem: Problem): void {
+function refuse(socket: Duplex, problem: Problem, publicUrl?: string): void {
   socket.removeAllListeners('data').resume();
   const timeout = setTimeout(() => socket.destroy(), LINGER_MS);
-  socket.once('close', () => clearTimeout(timeout)).end(textOf(problem));
+  socket.once('close', () => clearTimeout(timeout)).end(textOf(problem, publicUrl));
 }
 
-function textOf(problem: Problem): string {
+function textOf(problem: Problem, publicUrl?: string): string {
   const requestId = requestIdOf({ headers: {} });
-  const body = JSON.stringify(answerOf(problem, requestId));
+  const body = JSON.stringify(bodyOf(problem, requestId, publicUrl));
   const headers = {
     ...ANSWER_HEADERS,
     'content-type': PROBLEM_MEDIA_TYPE,
@@ -52,15 +73,4 @@ function textOf(problem: Problem): string {
     ...Object.entries(headers).map(([name, value]) => `${name}: ${value}`),
   ];
   return `${head.join('\r\n')}\r\n\r\n${body}`;
-}
-
-function problemOf(code: string | undefined, limits: HttpLimits): Problem {
-  const { headersMs, requestMs, headerBytes } = limits;
-  if (code === 'ERR_HTTP_REQUEST_TIMEOUT') {
-    const detail = `The headers must arrive within ${headersMs} ms, the whole request within ${requestMs} ms`;
-    return new Problem('request_timeout', detail);
-  }
-  if (code === 'HPE_HEADER_OVERFLOW')
-    return new Problem('headers_too_large', `All headers together must stay below ${headerBytes} bytes`);
-  return new Problem('invalid_request', 'This is not valid HTTP/1.1');
 }

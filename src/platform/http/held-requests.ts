@@ -5,7 +5,7 @@ import { HTTP_LIMITS } from './http-limits.js';
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** How long the request was deliberately held open; the request duration excludes it. */
+    /** How long the request was deliberately held open; the measured duration excludes it. */
     heldMs?: number;
   }
 }
@@ -18,12 +18,10 @@ export interface HoldableRequest {
   heldMs?: number;
 }
 
-const RETRY_AFTER_SECONDS = 5;
-
-/** Counts the requests held open until something happens. They never take all connections, and one key never takes all places. */
+/** Limits the requests held open: all together to half of the connections, each API key to a third of that half. */
 @Injectable()
 export class HeldRequests {
-  /** The other half of the connections always remains for requests with an immediate response. */
+  /** Half of the connections. The other half remains for requests with an immediate response. */
   readonly ceiling: number = HTTP_LIMITS.connections / 2;
   private readonly held: Record<Kind, number> = { stream: 0, wait: 0 };
   private readonly heldBy = new Map<string, number>();
@@ -32,15 +30,12 @@ export class HeldRequests {
     return this.held[kind];
   }
 
-  /** The places that one holder may take; two other holders can have as many. */
+  /** The limit of one API key: a third of the ceiling, so that one key cannot use up the ceiling. */
   get share(): number {
     return Math.floor(this.ceiling / 3);
   }
 
-  /**
-   * Holds a request open while `work` runs; `gone` aborts when the client leaves. `holder` is the API key of the request. Throws Problem
-   * replica_busy if there is no place, too_many_requests if the holder has used its share.
-   */
+  /** Keeps a request of the API key `holder` open while `work` runs; `gone` aborts if the client disconnects. Throws Problem at a limit. */
   async hold<T>(
     kind: Kind,
     request: HoldableRequest,
@@ -65,15 +60,13 @@ export class HeldRequests {
   }
 
   private requirePlace(holder: string): void {
-    const retry = { retryAfterSeconds: RETRY_AFTER_SECONDS };
-    if (this.held.stream + this.held.wait >= this.ceiling)
-      throw new Problem(
-        'replica_busy',
-        `This replica holds ${this.ceiling} requests open, and no more`,
-        retry,
-      );
+    const retry = { retryAfterSeconds: 5 };
+    if (this.held.stream + this.held.wait >= this.ceiling) {
+      const detail = `This replica has ${this.ceiling} requests open, its maximum`;
+      throw new Problem('replica_busy', detail, retry);
+    }
     if ((this.heldBy.get(holder) ?? 0) >= this.share) {
-      const detail = `A key may hold ${this.share} streams and reads with \`wait\` open at one replica`;
+      const detail = `A key may have ${this.share} streams and reads with \`wait\` open at one replica`;
       throw new Problem('too_many_requests', detail, retry);
     }
   }

@@ -1,35 +1,22 @@
-/** How much time, memory and connections a client may use before it has presented a key. */
-export interface HttpLimits {
-  /** From connecting, or from the first byte of a request, to the end of its headers. */
-  readonly headersMs: number;
-  /** To the end of its body. */
-  readonly requestMs: number;
-  /** How often connections are checked against headersMs and requestMs, which may be exceeded by as much. */
-  readonly checkMs: number;
-  /** After this long without traffic in either direction, a connection is closed. */
-  readonly idleMs: number;
-  readonly headerBytes: number;
-  readonly bodyBytes: number;
-  readonly connections: number;
-  /** Connections on which further requests wait for the response to an earlier one; connections beyond this are closed. */
-  readonly pipeliningConnections: number;
-  /** Bytes of a body to read and discard if the response was sent before the body arrived. */
-  readonly discardedBytes: number;
-}
-
-export const HTTP_LIMITS: HttpLimits = {
+/** Limits of time, memory and connections, which apply even before a client has presented a key. */
+export const HTTP_LIMITS = {
+  /** The time from the first byte of a request to the end of its headers. Also the time from connecting to the first byte. */
   headersMs: 10_000,
+  /** The time from the first byte of a request to the end of its body. */
   requestMs: 30_000,
+  /** How often headersMs and requestMs are checked; a request may exceed them by this much. */
   checkMs: 1_000,
-  // Twice the longest `?wait=`, during which there is no traffic. It also disconnects a client that does not read its response.
+  /** Closes a connection if no byte was sent or received for this long. Twice the longest time for which `?wait=` holds a request open. */
   idleMs: 120_000,
   headerBytes: 16 * 1024,
-  // A registration with 1,000 grid locations has 30 kB.
+  /** A registration with 1,000 grid locations has 30 kB. */
   bodyBytes: 256 * 1024,
-  // An idle connection costs some 20 kB. Connections beyond this are closed at once, rather than running out of memory.
+  /** Connections beyond this are closed at once, to save memory: an idle connection uses about 20 kB. */
   connections: 10_000,
-  // Each holds one chunk that was read but not parsed, and another that was read before the socket paused: 64 kB each.
+  /** The most connections whose pipelined requests wait for an earlier response. Each buffers up to 128 kB. Further ones are closed. */
   pipeliningConnections: 256,
-  // A client that sends more without reading the response is disconnected. Most uploads by mistake are smaller.
+  /** After an early response, discards this many bytes of the body, so that the client reads the response; then closes the connection. */
   discardedBytes: 8 * 1024 * 1024,
 };
+
+export type HttpLimits = Readonly<typeof HTTP_LIMITS>;

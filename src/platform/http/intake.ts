@@ -3,21 +3,16 @@ import type { Socket } from 'node:net';
 import type { HttpLimits } from './http-limits.js';
 
 const EMPTY_LINE = Buffer.from('\r\n\r\n');
-/** `GET / HTTP/1.0` and its empty line have 18 bytes: the empty line of a request never starts earlier than this. */
+/** The length of `GET / HTTP/1.0`: the empty line of a request never starts earlier. */
 const SHORTEST_HEAD_BYTES = 14;
-/** Prevents a body full of empty lines from being parsed four bytes at a time. */
+/** The fewest body bytes to parse at a time, since a body may consist of empty lines. */
 const SHORTEST_BODY_BYTES = 256;
 
 type IntakeLimits = Pick<HttpLimits, 'pipeliningConnections' | 'discardedBytes'>;
 
-/** The connections of a server that have unparsed bytes of requests. */
-type Pipelining = Set<Intake>;
-
 /**
- * Feeds the parser of one connection, one request at a time: the next one is parsed when the kernel has taken the whole response to the
- * previous one, as in most servers. Node parses all bytes that it has read at once, so 55 kB of pipelined requests become 1,500 running
- * handlers and as many responses in memory. A few small requests with bodies may overlap. If a client leaves while its further requests
- * wait, the next write to it reveals that.
+ * Feeds the parser of a connection one request at a time. The next follows when the kernel has accepted the whole previous response.
+ * Without this, 55 kB of pipelined requests would start 1,500 handlers at once. A few small requests with bodies may overlap.
  */
 class Intake {
   private waiting: Buffer | undefined;
@@ -28,7 +23,8 @@ class Intake {
   constructor(
     private readonly socket: Socket,
     private readonly parse: (bytes: Buffer) => void,
-    private readonly pipelining: Pipelining,
+    /** The server's connections that have unparsed input. */
+    private readonly pipelining: Set<Intake>,
     private readonly limits: IntakeLimits,
   ) {
     socket.on('resume', () => {
@@ -51,12 +47,12 @@ class Intake {
     response.once('close', () => {
       this.inWork -= 1;
       if (this.inWork === 0 && this.latest?.complete === true) this.latest = undefined;
-      // Not at once, so that a connection full of requests yields to the others after each one.
+      // Deferred, so that a connection with many requests yields to other connections after each request.
       if (this.waiting !== undefined) setImmediate(() => this.waiting && this.feed(this.waiting));
     });
   }
 
-  /** Whether the rest of a body is arriving although its request already has its response. */
+  /** Returns whether the rest of a body is still arriving after the response to its request. */
   get isDiscarding(): boolean {
     return this.inWork === 0 && this.latest?.complete === false;
   }
@@ -65,7 +61,8 @@ class Intake {
     let at = 0;
     while (at < bytes.length && this.isOpen() && this.mayParse()) {
       const end = this.endOfPart(bytes, at);
-      this.count(end - at);
+      if (this.isDiscarding) this.discardedBytes += end - at;
+      if (this.discardedBytes > this.limits.discardedBytes) this.socket.destroy();
       this.parse(at === 0 && end === bytes.length ? bytes : bytes.subarray(at, end));
       at = end;
     }
@@ -77,7 +74,7 @@ class Intake {
     return this.socket.writable && !this.socket.destroyed;
   }
 
-  /** A request needs the rest of its own body; the next one waits. */
+  /** Returns whether no request is in progress, or only one that still needs the rest of its body. */
   private mayParse(): boolean {
     return this.inWork === 0 || (this.inWork === 1 && this.latest?.complete === false);
   }
@@ -86,12 +83,6 @@ class Intake {
     const shortest = this.latest?.complete === false ? SHORTEST_BODY_BYTES : SHORTEST_HEAD_BYTES;
     const found = bytes.indexOf(EMPTY_LINE, from + shortest);
     return found === -1 ? bytes.length : found + EMPTY_LINE.length;
-  }
-
-  private count(bytes: number): void {
-    if (!this.isDiscarding) return;
-    this.discardedBytes += bytes;
-    if (this.discardedBytes > this.limits.discardedBytes) this.socket.destroy();
   }
 
   private keep(rest: Buffer | undefined): void {
@@ -110,9 +101,9 @@ class Intake {
 
 const intakes = new WeakMap<Socket, Intake>();
 
-/** Installs an intake before the parser of each connection of a server. Call it before the server listens. */
+/** Installs an intake before the parser of each connection. Call it before the server listens. */
 export function limitIntake(server: Server, limits: IntakeLimits): void {
-  const pipelining: Pipelining = new Set();
+  const pipelining = new Set<Intake>();
   server.on('connection', (socket: Socket) => {
     // Node's own listener, registered before this one, passes each chunk to the parser.
     const [parse] = socket.listeners('data') as ((bytes: Buffer) => void)[];
@@ -126,5 +117,5 @@ export function limitIntake(server: Server, limits: IntakeLimits): void {
   });
 }
 
-/** Returns whether the rest of a body is read and discarded on this connection, because its request already has its response. */
+/** Returns whether this connection discards the rest of a body, because its request already has a response. */
 export const isDiscarding = (socket: Socket): boolean => intakes.get(socket)?.isDiscarding === true;

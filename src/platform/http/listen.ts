@@ -1,13 +1,10 @@
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { Environment } from '../env/environment.js';
 
-/** How many ports after a taken one are tried. */
+/** How many further ports are tried if PORT is taken. */
 const NEXT_PORTS = 20;
 
-/**
- * Listens and returns the address that reaches us from this machine. If a default port is taken, uses the next free one and says so. Throws
- * if a port set by the operator is taken.
- */
+/** Listens; returns our URL on this machine. If PORT is taken, uses the next free port and says so, or throws without `mayTakeAnother`. */
 export async function listen(
   app: NestFastifyApplication,
   environment: Environment,
@@ -16,27 +13,33 @@ export async function listen(
 ): Promise<string> {
   const { HOST, PORT } = environment;
   await app.init();
-  // Nest's own `listen` logs a taken port as an error before it throws.
+  // Not Nest's own `listen`, which logs a taken port as an error before it throws.
   const server = app.getHttpAdapter().getInstance();
   const more = mayTakeAnother ? Array.from({ length: NEXT_PORTS }, (_, index) => PORT + 1 + index) : [];
   for (const port of [PORT, ...more]) {
     try {
       await server.listen({ port, host: HOST });
-      if (port !== PORT) say(`port ${PORT} is taken, using ${port}`);
+      if (port !== PORT) say(`port ${PORT} is in use, using ${port}`);
       return addressOf(app, HOST);
     } catch (error) {
-      const { code } = error as NodeJS.ErrnoException;
+      const { code = '' } = error as NodeJS.ErrnoException;
       if (code === 'EADDRINUSE' && mayTakeAnother) continue;
-      if (code === 'EADDRINUSE') throw new Error(`PORT ${port} is taken on ${HOST}`, { cause: error });
-      if (code === 'EACCES')
-        throw new Error(`PORT ${port} may not be used by this account`, { cause: error });
-      if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND') {
-        throw new Error(`HOST ${HOST} is no address of this machine`, { cause: error });
-      }
-      throw error;
+      throw listenError(error, 'PORT', port, HOST);
     }
   }
-  throw new Error(`the ports ${PORT} to ${PORT + NEXT_PORTS} are all taken; set PORT (0 takes a free one)`);
+  throw new Error(`the ports ${PORT} to ${PORT + NEXT_PORTS} are all in use; set PORT (0 picks a free one)`);
+}
+
+/** Returns the error with a message that names the variable at fault. Returns other errors as they are. */
+export function listenError(error: unknown, variable: string, port: number, host: string): unknown {
+  const { code = '' } = error as NodeJS.ErrnoException;
+  const reason = {
+    EADDRINUSE: `${variable} ${port} is in use on ${host}`,
+    EACCES: `${variable} ${port} may not be used by this account`,
+    EADDRNOTAVAIL: `HOST ${host} is not an address of this machine`,
+    ENOTFOUND: `HOST ${host} is not an address of this machine`,
+  }[code];
+  return reason === undefined ? error : new Error(reason, { cause: error });
 }
 
 function addressOf(app: NestFastifyApplication, host: string): string {

@@ -1,95 +1,90 @@
-import { IsOptional, IsString } from 'class-validator';
+import { applyDecorators } from '@nestjs/common';
 import { ApiPropertyOptional } from '@nestjs/swagger';
-import { Problem } from '../problem/problem.js';
+import { Transform } from 'class-transformer';
+import { IsObject, IsOptional } from 'class-validator';
+import type { ListPosition } from '../database/list-position.js';
 import { parseInstant } from '../time/instant.rules.js';
-import { IntegerParameter } from './validation.js';
+import { IntegerParameter } from './parameters.js';
 
 const DEFAULT_LIMIT = 50;
-const MAX_LIMIT = 200;
 
-/** The paging parameters of every list; extend it with the filters of a list. */
-export class PageQuery {
-  @ApiPropertyOptional({
-    description: 'How many items at most',
+export class LimitQuery {
+  @IntegerParameter({
     minimum: 1,
-    maximum: MAX_LIMIT,
+    maximum: 200,
     default: DEFAULT_LIMIT,
-    type: 'integer',
+    description: 'Maximum number of items',
   })
-  @IntegerParameter({ min: 1, max: MAX_LIMIT })
   limit: number = DEFAULT_LIMIT;
+}
 
-  @ApiPropertyOptional({
-    description: 'The `next` of the page before; without it, the first page',
-    type: String,
-  })
-  @IsOptional()
-  @IsString()
-  cursor?: string;
+/** Decoders of the values in a cursor. They return undefined for text that no cursor of ours contains. */
+const CURSOR_VALUES = {
+  uuid: (text: string) => (/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(text) ? text : undefined),
+  instant: (text: string) => {
+    const read = parseInstant(text);
+    return /T.{8}\.\d{3}Z$/.test(text) && read.kind === 'instant' ? read.at : undefined;
+  },
+  integer: (text: string) => (/^\d{1,18}$/.test(text) ? text : undefined),
+} as const;
+
+/** The sort values in a cursor, in their order. An `instant` is decoded to a Date, the others stay text. */
+type CursorShape = Readonly<Record<string, keyof typeof CURSOR_VALUES>>;
+
+/** Declares the optional parameter `cursor` of a list: decodes the cursors that `toPage` makes, and refuses all others. */
+export function CursorOf(shape: CursorShape): PropertyDecorator {
+  return applyDecorators(
+    ApiPropertyOptional({
+      description: 'The `next` of the previous page. Default: the first page',
+      type: String,
+    }),
+    Transform(({ value }: { value: unknown }) => decodeCursor(value, shape)),
+    IsOptional(),
+    IsObject({ message: '$property must be the `next` of a page of this list' }),
+  );
+}
+
+/** The paging parameters of a list ordered by an instant and an id. */
+export class PageQuery extends LimitQuery {
+  @CursorOf({ at: 'instant', id: 'uuid' })
+  cursor?: ListPosition;
 }
 
 export interface Page<T> {
   readonly items: T[];
-  /** The `cursor` of the next page; null on the last page. */
   readonly next: string | null;
 }
 
-const CURSOR_VALUES = {
-  uuid: (text: string) => /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/.test(text),
-  instant: (text: string) => /T.{8}\.\d{3}Z$/.test(text) && parseInstant(text).kind === 'instant',
-  integer: (text: string) => /^\d{1,18}$/.test(text),
-} as const;
-
-export type CursorValue = keyof typeof CURSOR_VALUES;
-
-/** Encodes the sort values of the last row of a page as a cursor, opaque to the caller. */
-export function encodeCursor(values: readonly unknown[]): string {
-  const texts = values.map((value) => (value instanceof Date ? value.toISOString() : String(value)));
-  return Buffer.from(JSON.stringify(texts)).toString('base64url');
-}
-
-/**
- * Returns the sort values in a cursor, as text: an `instant` is ISO 8601 in UTC with milliseconds. Returns undefined without a cursor.
- * Throws Problem invalid_request naming `cursor` if it is not a cursor that `encodeCursor` makes for this shape.
- */
-export function decodeCursor<const Shape extends readonly CursorValue[]>(
-  cursor: string | undefined,
-  shape: Shape,
-): { readonly [Index in keyof Shape]: string } | undefined {
-  if (cursor === undefined) return undefined;
-  const values = readArray(cursor);
-  const fits =
-    values?.length === shape.length &&
-    shape.every((kind, index) => {
-      const value = values[index];
-      return typeof value === 'string' && CURSOR_VALUES[kind](value);
-    });
-  if (!fits) {
-    const message = 'must be the `next` of a page of this list';
-    throw new Problem('invalid_request', `cursor ${message}`, { errors: [{ field: 'cursor', message }] });
-  }
-  return values as { readonly [Index in keyof Shape]: string };
-}
-
-/**
- * Returns a page of rows that were read with a limit one higher than the page's, which shows whether it is the last page. `cursorOf`
- * returns the values by which the rows are ordered.
- */
-export function toPage<Row>(
+/** Returns a page of rows that were read with `limit + 1`. `cursorOf` returns a row's sort values, `toView` its item (default: the row). */
+export function toPage<Row, View = Row>(
   rows: readonly Row[],
   limit: number,
   cursorOf: (row: Row) => readonly unknown[],
-): Page<Row> {
+  toView = (row: Row) => row as unknown as View,
+): Page<View> {
   const items = rows.slice(0, limit);
   const last = items.at(-1);
-  return { items, next: rows.length > limit && last !== undefined ? encodeCursor(cursorOf(last)) : null };
+  if (rows.length <= limit || last === undefined) return { items: items.map(toView), next: null };
+  const texts = cursorOf(last).map((value) => (value instanceof Date ? value.toISOString() : String(value)));
+  return { items: items.map(toView), next: Buffer.from(JSON.stringify(texts)).toString('base64url') };
 }
 
-function readArray(cursor: string): unknown[] | undefined {
+/** Decodes a cursor to an object with its sort values. Returns an invalid cursor unchanged, so that validation refuses it. */
+function decodeCursor(cursor: unknown, shape: CursorShape): unknown {
+  const texts = readArray(cursor);
+  const values = Object.entries(shape).map(([name, kind], index) => {
+    const text = texts[index];
+    return [name, typeof text === 'string' ? CURSOR_VALUES[kind](text) : undefined] as const;
+  });
+  const fits = texts.length === values.length && values.every(([, value]) => value !== undefined);
+  return fits ? Object.fromEntries(values) : cursor;
+}
+
+function readArray(cursor: unknown): unknown[] {
   try {
-    const value: unknown = JSON.parse(Buffer.from(cursor, 'base64url').toString());
-    return Array.isArray(value) ? value : undefined;
+    const value: unknown = JSON.parse(Buffer.from(cursor as string, 'base64url').toString());
+    return Array.isArray(value) ? value : [];
   } catch {
-    return undefined;
+    return [];
   }
 }

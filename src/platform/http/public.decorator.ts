@@ -2,5 +2,5 @@ import { SetMetadata, type CustomDecorator } from '@nestjs/common';
 
 export const PUBLIC = 'pv-onboarding:public';
 
-/** Marks a route that needs no API key. Every other route names its scope; a route that does neither is refused at boot. */
+/** Marks a route that needs no API key. The boot fails if a route has neither this nor a scope. */
 export const Public = (): CustomDecorator => SetMetadata(PUBLIC, true);

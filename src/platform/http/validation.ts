@@ -1,28 +1,27 @@
-import { applyDecorators, type ArgumentMetadata, type PipeTransform, type Type } from '@nestjs/common';
+import type { ArgumentMetadata, CanActivate, ExecutionContext, PipeTransform, Type } from '@nestjs/common';
+import { ROUTE_ARGS_METADATA } from '@nestjs/common/constants.js';
+import { RouteParamtypes } from '@nestjs/common/enums/route-paramtypes.enum.js';
 import { plainToInstance, Transform } from 'class-transformer';
-import { IsDate, IsInt, IsOptional, Max, Min, validate, type ValidationError } from 'class-validator';
+import { validate, ValidateBy, ValidateIf, type ValidationError } from 'class-validator';
+import type { FastifyRequest } from 'fastify';
 import { LosslessNumber } from '../json/lossless.js';
-import { Problem, type FieldError } from '../problem/problem.js';
-import { parseInstant } from '../time/instant.rules.js';
-import { inheritedNames } from './inherited-names.js';
-import { textErrors } from './text-errors.js';
+import { Problem, type FieldError, type ProblemCode } from '../problem/problem.js';
+import { inheritedNames, textErrors } from './field-errors.js';
+import { PUBLIC } from './public.decorator.js';
 
-/** The detail names the first few errors; `errors` has all of them. */
+/** How many errors the `detail` of a problem names. Its `errors` lists up to MAX_ERRORS. */
 const DETAILED_ERRORS = 3;
 /** Replaces messages of class-validator that callers would not understand. */
 const MESSAGES = new Map([
   ['whitelistValidation', 'is not known here'],
   ['nestedValidation', 'must be a JSON object'],
 ]);
-/** Bounds the response: a body may have 10,000 invalid items. */
+/** Limits the size of the response: a body may have 10,000 invalid items. */
 const MAX_ERRORS = 100;
 
-/**
- * Turns bodies and queries into instances of their classes and checks them with class-validator. Refuses undeclared names, so that a
- * misspelt filter or field never silently has no effect.
- */
+/** Turns bodies and queries into valid instances of their classes. Refuses undeclared names, so that no misspelt filter is ignored. */
 export class RequestValidation implements PipeTransform {
-  /** DTOs known to accept an empty object. */
+  /** DTO classes that are known to accept an empty object. */
   private readonly fineWhenEmpty = new WeakSet<object>();
 
   transform(value: unknown, { type, metatype, data }: ArgumentMetadata): unknown {
@@ -30,13 +29,12 @@ export class RequestValidation implements PipeTransform {
     refuse(textErrors(value, data));
     if (type === 'query') refuse(repeatedParameters(value));
     if (metatype === undefined || !isDeclared(metatype)) return value;
-    if (value !== undefined && !isPlainObject(value)) {
+    if (value !== undefined && !isPlainObject(value))
       throw new Problem('invalid_request', `The ${type} must be a JSON object`);
-    }
-    // Most requests have no query, and class-validator would take a tenth of their CPU to find no error.
+    // Most requests have no query. Validating an empty query would take a tenth of the request's CPU.
     const isEmpty = Object.keys(value ?? {}).length === 0;
     if (isEmpty && this.fineWhenEmpty.has(metatype)) return new metatype();
-    return this.instantiate(metatype, value ?? {}, isEmpty);
+    return this.instantiate(metatype, collectByKey(value ?? {}, metatype), isEmpty);
   }
 
   private async instantiate(metatype: Type, value: object, isEmpty: boolean): Promise<object> {
@@ -53,48 +51,73 @@ export class RequestValidation implements PipeTransform {
   }
 }
 
-/** Declares an optional query parameter that is a whole number in decimal digits. Give the property its default, if any. */
-export function IntegerParameter({ min, max }: { min: number; max: number }): PropertyDecorator {
-  return applyDecorators(
-    Transform(({ value }: { value: unknown }) =>
-      typeof value === 'string' && /^-?\d{1,15}$/.test(value) ? Number(value) : value,
-    ),
-    IsOptional(),
-    // applyDecorators applies from first to last, so the type rule comes last here.
-    Max(max),
-    Min(min),
-    IsInt(),
-  );
-}
+/** Passes a property through as parsed. class-transformer would drop names such as `valueOf` from a free-form object. */
+export const AsParsed = (): PropertyDecorator =>
+  Transform(({ obj, key }: { obj: Record<string, unknown>; key: string }) => obj[key]);
 
-/** Declares an optional query parameter that is an instant, as a Date. */
-export function InstantParameter(): PropertyDecorator {
-  return applyDecorators(
-    Transform(({ value }: { value: unknown }) => {
-      const read = parseInstant(value);
-      return read.kind === 'instant' ? read.at : value;
-    }),
-    IsOptional(),
-    IsDate({
-      message: '$property must be an RFC 3339 timestamp with Z or an offset, of the years 1 to 9999',
-    }),
-  );
+/** Checks a property with a pure function. The function returns what is wrong with the value, or undefined. */
+export const CheckedBy = (faultOf: (value: unknown) => string | undefined): PropertyDecorator =>
+  ValidateBy({
+    name: faultOf.name,
+    validator: {
+      validate: (value) => faultOf(value) === undefined,
+      defaultMessage: (args) => faultOf(args?.value) ?? '',
+    },
+  });
+
+/** Makes a property optional. Unlike IsOptional it refuses null, for properties where null could only be a mistake. */
+export const MayBeAbsent = (): PropertyDecorator => ValidateIf((_object, value) => value !== undefined);
+
+const KEYED = Symbol('the property that collects query parameters by key');
+
+/** Declares the query parameters `<property>.<key>`: the property becomes an object with their values. A key may contain dots. */
+export const KeyedParameters = (): PropertyDecorator => (prototype, property) =>
+  Reflect.defineMetadata(KEYED, property, prototype);
+
+/** Returns the query, with the keyed parameters of `metatype` as one object: `metadata.a=1` becomes `{ metadata: { a: '1' } }`. */
+function collectByKey(query: object, metatype: Type): object {
+  const property = Reflect.getMetadata(KEYED, metatype.prototype as object) as string | undefined;
+  const prefix = `${property}.`;
+  const isKeyed = ([name]: [string, unknown]) => name.startsWith(prefix) && name !== prefix;
+  const parameters: [string, unknown][] = Object.entries(query);
+  const keyed = parameters.filter(isKeyed).map(([name, value]) => [name.slice(prefix.length), value]);
+  if (property === undefined || keyed.length === 0 || property in query) return query;
+  const others = Object.fromEntries(parameters.filter((each) => !isKeyed(each)));
+  return { ...others, [property]: Object.fromEntries(keyed) as unknown };
 }
 
 /**
- * Passes a property through exactly as parsed. class-transformer would drop names such as `valueOf` from a free-form object and copy its
- * numbers.
+ * Refuses query parameters on a route that declares none, where a filter would silently have no effect. Public routes ignore them, because
+ * health probes and browsers add some. Not an interceptor: Nest's observables would take a quarter of the CPU of reading a session.
  */
-export function AsParsed(): PropertyDecorator {
-  return Transform(({ obj, key }: { obj: Record<string, unknown>; key: string }) => obj[key]);
+export class RefuseUnreadQuery implements CanActivate {
+  canActivate(context: ExecutionContext): boolean {
+    const { query } = context.switchToHttp().getRequest<FastifyRequest>();
+    const names = Object.keys(query as object);
+    if (names.length > 0 && !Reflect.hasMetadata(PUBLIC, context.getHandler()) && !readsQuery(context))
+      refuse(names.map((field) => ({ field, message: 'is not known here' })));
+    return true;
+  }
 }
 
-/** Throws Problem invalid_request if there are errors. */
-export function refuse(errors: readonly FieldError[]): void {
-  if (errors.length === 0) return;
+/** Returns whether the method has a `@Query`. Nest stores the decorated arguments under keys such as `4:0`: the kind, then the position. */
+function readsQuery(context: ExecutionContext): boolean {
+  const { name } = context.getHandler();
+  const args = (Reflect.getMetadata(ROUTE_ARGS_METADATA, context.getClass(), name) ?? {}) as object;
+  return Object.keys(args).some((key) => key.startsWith(`${RouteParamtypes.QUERY}:`));
+}
+
+export function refuse(errors: readonly FieldError[], code?: ProblemCode): void {
+  if (errors.length > 0) throw invalidRequest(errors, code);
+}
+
+export function invalidRequest(
+  errors: readonly FieldError[],
+  code: ProblemCode = 'invalid_request',
+): Problem {
   const said = errors.slice(0, DETAILED_ERRORS).map(({ field, message }) => `${field} ${message}`);
   const more = errors.length > DETAILED_ERRORS ? `; and ${errors.length - DETAILED_ERRORS} more` : '';
-  throw new Problem('invalid_request', said.join('; ') + more, { errors: errors.slice(0, MAX_ERRORS) });
+  return new Problem(code, said.join('; ') + more, { errors: errors.slice(0, MAX_ERRORS) });
 }
 
 const isDeclared = (metatype: NonNullable<ArgumentMetadata['metatype']>): boolean =>
@@ -118,18 +141,13 @@ function flatten(error: ValidationError, parent: string): FieldError[] {
   return [...own, ...(error.children ?? []).flatMap((child) => flatten(child, field))];
 }
 
-/**
- * Returns one message per field. Decorators apply from last to first, so the last entry is the rule written first: the type rule, without
- * which the others make no sense.
- */
+/** Returns the message of the last constraint: the type check. It is the topmost decorator, and decorators apply from the bottom up. */
 function messageOf({ property, value }: ValidationError, constraints: Record<string, string>): string {
   if (value === undefined) return 'is required';
   // class-validator always adds the check for a nested object last.
   const { nestedValidation, ...own } = constraints;
   const [rule, message] = Object.entries(own).at(-1) ?? ['nestedValidation', nestedValidation ?? ''];
-  return MESSAGES.get(rule) ?? withoutName(message, property);
+  // class-validator starts its messages with the property's name, which `field` contains already.
+  const said = message.startsWith(`${property} `) ? message.slice(property.length + 1) : message;
+  return MESSAGES.get(rule) ?? said;
 }
-
-/** Removes the property's name, with which class-validator starts its messages; `field` contains it already. */
-const withoutName = (message: string, property: string): string =>
-  message.startsWith(`${property} `) ? message.slice(property.length + 1) : message;

@@ -1,12 +1,14 @@
-import type { Sql, Statement } from '../database/database.js';
+import type { Statement } from '../database/database.js';
 
-// Jobs are added with graphile-worker's public function `add_job`, in the statement that writes the data they work on. The statements here
-// have no public function: they depend on the tables of graphile-worker 0.17.3, which package.json pins.
+// graphile-worker has no public function for these statements: they depend on its tables in version 0.17.3, which package.json pins. Jobs
+// are added by its public `add_job`, in the statement that writes the data of the job.
 
-// A locked job is being completed at this moment. Waiting for it could deadlock with a statement that completes several jobs and waits for
-// one of those locked here. The victim may be graphile-worker, which then stops.
-const KEEP: Statement = {
-  name: 'jobs.keep',
+/**
+ * Renews the leases of a worker's jobs. Skips locked rows: their jobs are just being completed. Waiting for a row could deadlock with a
+ * statement that completes several jobs, and a deadlock error can stop graphile-worker.
+ */
+export const RENEW_JOBS: Statement = {
+  name: 'jobs.renew_locks',
   text: `
     WITH own AS MATERIALIZED (
       SELECT id FROM graphile_worker._private_jobs WHERE locked_by = $1 FOR NO KEY UPDATE SKIP LOCKED
@@ -14,14 +16,12 @@ const KEEP: Statement = {
     UPDATE graphile_worker._private_jobs AS job SET locked_at = clock_timestamp() FROM own WHERE job.id = own.id`,
 };
 
-/** Renews the leases of the worker's jobs. */
-export async function keepJobs(sql: Sql, worker: string): Promise<void> {
-  await sql.query(KEEP, [worker]);
-}
-
-// A job without key, error and attempts left is complete: its worker died between giving up the key and deleting the row.
-const RELEASE_LAPSED: Statement = {
-  name: 'jobs.release-lapsed',
+/**
+ * Releases the jobs of workers that have not renewed their lease for $1 ms. A job with no key, no error and no attempts left is complete:
+ * its worker died between removing the key and deleting the row.
+ */
+export const RELEASE_LAPSED: Statement = {
+  name: 'jobs.release_lapsed_jobs',
   text: `
     WITH lapsed AS MATERIALIZED (
       SELECT id, attempts >= max_attempts AND key IS NULL AND last_error IS NULL AS finished
@@ -36,57 +36,35 @@ const RELEASE_LAPSED: Statement = {
     RETURNING job.id`,
 };
 
-/** Releases the jobs of workers that have not renewed their lease for `leaseMs`; returns how many. */
-export async function releaseLapsedJobs(sql: Sql, leaseMs: number): Promise<number> {
-  return (await sql.query(RELEASE_LAPSED, [leaseMs])).length;
-}
-
-const GIVE_BACK = `
+/** Releases the jobs that a stopped worker ($1) still has, and those that it interrupted ($2). Their current attempt does not count. */
+export const RELEASE_JOBS = `
   UPDATE graphile_worker._private_jobs
   SET locked_at = NULL, locked_by = NULL, attempts = greatest(attempts - 1, 0), run_at = least(run_at, clock_timestamp())
   WHERE locked_by = $1 OR (locked_by IS NULL AND id = ANY ($2::bigint[]))`;
 
-/** Releases the jobs that a stopped worker still has and those it broke off. They are due at once, and the attempt does not count. */
-export async function giveBackJobs(sql: Sql, worker: string, brokenOff: readonly string[]): Promise<void> {
-  await sql.query(GIVE_BACK, [worker, brokenOff]);
-}
-
-const IS_HELD: Statement = {
-  name: 'jobs.is-held',
+export const FIND_OWN: Statement = {
+  name: 'jobs.find_own_job',
   text: 'SELECT FROM graphile_worker._private_jobs WHERE id = $1 AND locked_by = $2',
 };
 
-export async function isHeld(sql: Sql, worker: string, id: string): Promise<boolean> {
-  return (await sql.query(IS_HELD, [id, worker])).length === 1;
-}
+/** Locks the job's row, so that adding a job with the same key waits until this transaction ends. */
+export const LOCK_JOB: Statement = { name: 'jobs.lock_job', text: `${FIND_OWN.text} FOR UPDATE` };
 
-const HOLD: Statement = { name: 'jobs.hold', text: `${IS_HELD.text} FOR UPDATE` };
-
-/** Locks the job's row: adding a job with the same key waits until this transaction ends. Returns false if another worker has the job. */
-export async function holdJob(tx: Sql, worker: string, id: string): Promise<boolean> {
-  return (await tx.query(HOLD, [id, worker])).length === 1;
-}
-
-const GIVE_UP_KEY: Statement = {
-  name: 'jobs.give-up-key',
+/** Removes the job's key, so that adding a job with the same key inserts a new job. */
+export const REMOVE_KEY: Statement = {
+  name: 'jobs.remove_key',
   text: 'UPDATE graphile_worker._private_jobs SET key = NULL, attempts = max_attempts, last_error = NULL WHERE id = $1',
 };
 
-/** Removes the job's key, so that a job added with it is a new one. */
-export async function giveUpKey(tx: Sql, id: string): Promise<void> {
-  await tx.query(GIVE_UP_KEY, [id]);
-}
-
-const RESTART_BACKOFF =
+export const RESTART_BACKOFF =
   'UPDATE graphile_worker._private_jobs SET attempts = 1 WHERE id = $1 AND locked_by = $2';
 
-export async function restartBackoff(sql: Sql, worker: string, id: string): Promise<void> {
-  await sql.query(RESTART_BACKOFF, [id, worker]);
-}
-
-// Wakes a worker, as `add_job` does; otherwise the job would wait for the next poll.
-const HASTEN: Statement = {
-  name: 'jobs.hasten',
+/**
+ * Moves a waiting job with key $1 to the time $2, if that is earlier. Wakes a worker, as `add_job` does; otherwise the job would wait for
+ * the next poll.
+ */
+export const MOVE_EARLIER: Statement = {
+  name: 'jobs.move_job_earlier',
   text: `
     WITH hastened AS (
       UPDATE graphile_worker._private_jobs SET run_at = $2
@@ -95,8 +73,3 @@ const HASTEN: Statement = {
     )
     SELECT pg_notify('jobs:insert', json_build_object('r', random(), 'count', 1)::text) FROM hastened`,
 };
-
-/** Moves a waiting job to an earlier time. A job that is running, or due earlier, does not change. */
-export async function hastenJob(tx: Sql, key: string, runAt: Date): Promise<void> {
-  await tx.query(HASTEN, [key, runAt]);
-}

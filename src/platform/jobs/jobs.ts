@@ -3,68 +3,82 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Injectable, Logger } from '@nestjs/common';
 import type { BeforeApplicationShutdown, OnApplicationBootstrap, OnModuleDestroy } from '@nestjs/common';
 import * as graphile from 'graphile-worker';
-import type pg from 'pg';
+import pg from 'pg';
 import { Database } from '../database/database.js';
+import { JOB_TIMEOUTS, withSettings } from '../database/settings.js';
 import { Environment } from '../env/environment.js';
+import { Loop } from '../async/loop.js';
+import { within } from '../async/within.js';
+import { Metrics } from '../metrics/metrics.js';
+import { isDatabaseUnavailable } from '../problem/database-unavailable.js';
 import { errorText } from '../redaction/error-text.js';
-import { JobsPool } from './jobs-pool.js';
-import { giveBackJobs, keepJobs, releaseLapsedJobs } from './jobs.sql.js';
-import { JobBrokenOffError, RunningJob } from './running-job.js';
+import { STOP_WITHIN_MS } from '../shutdown/limits.js';
+import { RELEASE_JOBS, RELEASE_LAPSED, RENEW_JOBS } from './jobs.sql.js';
+import { JobInterruptedError, RunningJob } from './running-job.js';
 
-/** If it throws, the job runs again after a growing wait. */
+/** If the task throws, the job is retried with backoff. */
 export type Task = (payload: unknown, job: RunningJob) => Promise<void>;
 
+/** Enough even if dozens of jobs hang, each for up to 60 s. Free slots poll: 25 small queries a second in all, which take 1 % of a core. */
+export const JOB_SLOTS = 50;
 /**
- * A hanging webhook endpoint occupies one slot for 15 s, and again for each later probe, which is rare; a hanging handler occupies one for
- * 60 s. With 50 slots, dozens may start to hang at once before other jobs have to wait. Each free slot polls every POLL_INTERVAL_MS:
- * together 25 small queries a second and 1 % of a core on an idle machine, twice that with 100 slots.
- */
-const CONCURRENCY = 50;
-/** One connection listens; the others claim and complete jobs, which takes them only a moment. */
-const CONNECTIONS = 4;
-/** How long a job may wait if its notification was lost. */
-const POLL_INTERVAL_MS = 2_000;
-/**
- * graphile-worker releases the jobs of a dead worker after 4 hours, which is fixed in its SQL. So live workers renew their leases every few
- * seconds, and jobs with a lapsed lease are released. 30 s, because a renewal may take 20 s to fail (5 s for a connection, 15 s for the
- * statement) and the next one must still come in time: with a shorter lease, every short outage of the database would run jobs twice at
- * once. The price is that the jobs of a killed process wait that long.
+ * Workers renew the leases of their jobs, and release jobs with an expired lease: graphile-worker itself releases the jobs of a dead worker
+ * only after 4 hours. 30 s, because a renewal may take 20 s to fail: with a shorter lease, a short outage would run jobs twice.
  */
 const LEASE_MS = 30_000;
 const BEAT_MS = 5_000;
-/** How long running jobs may continue after the process is asked to stop; then they are released to other workers. */
-const STOP_MS = 3_000;
-const RESTART_MS = 1_000;
+const LEVELS = { error: 'warn', warning: 'warn', info: 'debug', debug: 'debug' } as const;
 
-/**
- * Runs jobs at their due time, in any process with ROLE worker or all, and retries them until they succeed. A task runs at least once per
- * job. Jobs are added with the SQL function `graphile_worker.add_job`, in the transaction that writes the data they work on. The payload is
- * stored unencrypted, so it must not contain a secret.
- */
+/** Runs jobs when due, at least once, and retries them until they succeed. Payloads must not contain secrets: they are not encrypted. */
 @Injectable()
 export class Jobs implements OnApplicationBootstrap, OnModuleDestroy, BeforeApplicationShutdown {
   private readonly logger = new Logger(Jobs.name);
   private readonly tasks = new Map<string, Task>();
   private readonly pool: pg.Pool;
+  private readonly seconds = this.metrics.histogram({
+    name: 'pv_onboarding_job_duration_seconds',
+    help: 'Duration of the jobs of this process, by task and outcome: completed, failed, interrupted. Failed ones are retried',
+    labels: ['task', 'outcome'],
+  });
   private worker: graphile.WorkerPool | undefined;
-  private readonly inHand = new Set<Promise<void>>();
-  private readonly brokenOff: string[] = [];
+  private readonly inFlight = new Set<Promise<void>>();
+  private readonly interrupted: string[] = [];
   private running: Promise<unknown> = Promise.resolve();
   private stopped: Promise<void> | undefined;
   private readonly stopping = new AbortController();
+  private readonly beat = new Loop({
+    step: async () => {
+      if (this.worker !== undefined) await this.database.query(RENEW_JOBS, [this.worker.id]);
+      const { length } = await this.database.query(RELEASE_LAPSED, [LEASE_MS]);
+      if (length > 0)
+        this.logger.warn(`released ${length} jobs of workers that did not renew locks for ${LEASE_MS} ms`);
+      return BEAT_MS;
+    },
+    onError: (error) => {
+      this.logger.warn(`job locks could not be renewed: ${errorText(error)}`);
+      return BEAT_MS;
+    },
+  });
 
   constructor(
     private readonly environment: Environment,
     private readonly database: Database,
+    private readonly metrics: Metrics,
   ) {
+    metrics.gauge({
+      name: 'pv_onboarding_jobs_running',
+      help: 'Jobs that run in this process',
+      collect: (gauge) => gauge.set(this.inFlight.size),
+    });
     // A separate pool, so that a burst of requests cannot prevent jobs from completing, and jobs cannot block requests.
     this.pool = new JobsPool({
-      connectionString: environment.DATABASE_URL,
-      max: CONNECTIONS,
+      connectionString: environment.DATABASE_DIRECT_URL,
+      // One connection listens; the others claim and complete jobs, which takes little time.
+      max: 4,
       connectionTimeoutMillis: 5_000,
-      statement_timeout: 15_000,
       keepAlive: true,
       application_name: `pv-onboarding ${environment.ROLE} jobs`,
+      ...withSettings(JOB_TIMEOUTS),
     });
     this.pool.on('error', (error) => this.logger.warn(`idle database connection lost: ${error.message}`));
     this.pool.on('connect', (client) => client.on('error', () => {}));
@@ -78,7 +92,8 @@ export class Jobs implements OnApplicationBootstrap, OnModuleDestroy, BeforeAppl
 
   onApplicationBootstrap(): void {
     if (this.environment.ROLE === 'api' || this.tasks.size === 0) return;
-    this.running = Promise.all([this.work(), this.beat()]);
+    this.beat.start();
+    this.running = this.work();
   }
 
   private async work(): Promise<void> {
@@ -87,73 +102,70 @@ export class Jobs implements OnApplicationBootstrap, OnModuleDestroy, BeforeAppl
       const worker = this.start(events);
       this.worker = worker;
       stopUnusable(worker, events);
-      // If a connection is lost while a job is being completed, graphile-worker stops. Its promise may then stay pending (0.17.3 counts the
-      // remaining work below zero). So wait for the start of its shutdown, then for the jobs running here: the jobs may be released only
-      // when none is running.
+      // If a connection is lost while a job is being completed, graphile-worker 0.17.3 stops, and its promise may stay pending. So wait for
+      // the start of its shutdown, then until no job runs here. Only then may the jobs be released.
       await Promise.race([once(events, 'pool:gracefulShutdown'), worker.promise]).catch(() => {});
-      if (!this.stopping.signal.aborted) this.logger.warn('the worker has stopped and is started again');
+      if (!this.stopping.signal.aborted) this.logger.warn('the job worker stopped and is restarted');
       do {
-        await Promise.allSettled(this.inHand);
-        await sleep(RESTART_MS, undefined, { signal: this.stopping.signal }).catch(() => {});
-      } while (this.inHand.size > 0);
-      await this.giveBack(worker);
+        await Promise.allSettled(this.inFlight);
+        await this.pause();
+      } while (this.inFlight.size > 0);
+      // While the database accepts no writes, a new worker would fail, too.
+      while (!(await this.giveBack(worker)) && !this.stopping.signal.aborted) await this.pause();
     }
+  }
+
+  /** Waits a second, or until the process stops. */
+  private pause(): Promise<void> {
+    return sleep(1_000, undefined, { signal: this.stopping.signal }).catch(() => {});
   }
 
   private start(events: graphile.WorkerEvents): graphile.WorkerPool {
     return graphile.runTaskList(
       {
-        concurrency: CONCURRENCY,
-        pollInterval: POLL_INTERVAL_MS,
+        concurrency: JOB_SLOTS,
+        // How long a job may wait if its notification was lost.
+        pollInterval: 2_000,
         noHandleSignals: true,
         events,
-        logger: new graphile.Logger(() => (level, message) => this.log(level, message)),
+        // graphile-worker logs a line of level `info` for each job, so LEVELS makes it `debug`.
+        logger: new graphile.Logger(() => (level, message) => this.logger[LEVELS[level]](message)),
         preset: {
           worker: {
             // Without a batch delay, 0.17.3 completes a job with a promise that is never awaited: a connection lost at that moment is an
-            // unhandled rejection, which ends the process. With a delay of 0 it stops the worker in an orderly way.
+            // unhandled rejection, which ends the process. With a delay of 0, the worker stops in order instead.
             completeJobBatchDelay: 0,
             failJobBatchDelay: 0,
             // No local queue: jobs waiting in it look like running ones and would have to be released.
           },
         },
       },
-      Object.fromEntries([...this.tasks].map(([name, run]) => [name, this.runner(run)])),
+      Object.fromEntries([...this.tasks].map(([name, run]) => [name, this.runner(name, run)])),
       this.pool,
     );
   }
 
-  private runner(run: Task): graphile.Task {
+  private runner(name: string, run: Task): graphile.Task {
     return async (payload, { job }) => {
       const isStopping = () => this.stopping.signal.aborted;
       const work = run(payload, new RunningJob(this.database, job.locked_by ?? '', job.id, isStopping));
-      this.inHand.add(work);
+      this.inFlight.add(work);
+      const end = this.seconds.startTimer({ task: name });
       try {
         await work;
+        end({ outcome: 'completed' });
       } catch (error) {
-        if (error instanceof JobBrokenOffError) this.brokenOff.push(job.id);
+        const isInterrupted = error instanceof JobInterruptedError;
+        end({ outcome: isInterrupted ? 'interrupted' : 'failed' });
+        if (isInterrupted) this.interrupted.push(job.id);
         // graphile-worker stores and logs the message and the stack, and either may contain secrets or personal data.
         const failure = new Error(errorText(error));
         delete failure.stack;
         throw failure;
       } finally {
-        this.inHand.delete(work);
+        this.inFlight.delete(work);
       }
     };
-  }
-
-  private async beat(): Promise<void> {
-    while (!this.stopping.signal.aborted) {
-      try {
-        if (this.worker !== undefined) await keepJobs(this.database, this.worker.id);
-        const released = await releaseLapsedJobs(this.database, LEASE_MS);
-        if (released > 0)
-          this.logger.warn(`took ${released} jobs from workers that have been silent for ${LEASE_MS} ms`);
-      } catch (error) {
-        this.logger.warn(`jobs could not be kept: ${errorText(error)}`);
-      }
-      await sleep(BEAT_MS, undefined, { signal: this.stopping.signal }).catch(() => {});
-    }
   }
 
   // Stops claiming jobs; the other modules begin to stop at the same time.
@@ -171,37 +183,30 @@ export class Jobs implements OnApplicationBootstrap, OnModuleDestroy, BeforeAppl
     const { worker } = this;
     if (worker !== undefined) {
       const ended = Promise.resolve(worker.gracefulShutdown('the process stops')).catch(() => {});
-      await withinStopTime(Promise.all([ended, this.running]));
-      // Another worker claims jobs that did not end in time, even if they still run here.
+      await within(STOP_WITHIN_MS.jobs, Promise.all([ended, this.running, this.beat.stop()]));
+      // Releases jobs that did not end in time, even if they still run here, so that other workers claim them.
       await this.giveBack(worker);
     }
-    await withinStopTime(this.pool.end());
+    await within(STOP_WITHIN_MS.jobs, this.pool.end());
   }
 
-  private async giveBack(worker: graphile.WorkerPool): Promise<void> {
-    await giveBackJobs(this.database, worker.id, this.brokenOff.splice(0)).catch((error: unknown) =>
-      this.logger.warn(
-        `jobs could not be given back, others take them in ${LEASE_MS} ms: ${errorText(error)}`,
-      ),
-    );
-  }
-
-  // graphile-worker's `info` is one line per job. The level is a const enum whose values are these strings.
-  private log(level: `${graphile.LogLevel}`, message: string): void {
-    switch (level) {
-      case 'error':
-        return this.logger.warn(message);
-      case 'warning':
-        return this.logger.warn(message);
-      case 'info':
-      case 'debug':
-        return this.logger.debug(message);
+  /** Releases the jobs of a stopped worker. Returns false if the database is unavailable. */
+  private async giveBack(worker: graphile.WorkerPool): Promise<boolean> {
+    const interrupted = this.interrupted.splice(0);
+    try {
+      await this.database.query(RELEASE_JOBS, [worker.id, interrupted]);
+      return true;
+    } catch (error) {
+      this.interrupted.push(...interrupted);
+      // An outage of the database is logged elsewhere. After other errors, the jobs are released when their leases expire.
+      if (isDatabaseUnavailable(error)) return false;
+      this.logger.warn(`jobs could not be released; other workers claim them later: ${errorText(error)}`);
+      return true;
     }
   }
 }
 
-// Stops a worker whose first search for a job failed, for instance because it started while the database was unreachable. graphile-worker
-// 0.17.3 looks up the ids of its tasks once and caches the result, even an error: such a worker would never find a job.
+/** Stops a worker whose first search for a job failed: graphile-worker 0.17.3 caches this error, and the worker would never find a job. */
 function stopUnusable(worker: graphile.WorkerPool, events: graphile.WorkerEvents): void {
   let isUsable = false;
   const works = () => (isUsable = true);
@@ -212,5 +217,24 @@ function stopUnusable(worker: graphile.WorkerPool, events: graphile.WorkerEvents
   });
 }
 
-const withinStopTime = (work: Promise<unknown>): Promise<unknown> =>
-  Promise.race([work, sleep(STOP_MS, undefined, { ref: false })]);
+type Done = (reason?: Error | boolean) => void;
+type Callback = (error: Error | undefined, client: pg.PoolClient | undefined, done: Done) => void;
+
+// Ignores a second release of a client. graphile-worker 0.17.3 releases its listening client twice if the connection is lost while the
+// worker stops. pg would then throw an error, which ends the process as an unhandled rejection.
+export class JobsPool extends pg.Pool {
+  override connect(): Promise<pg.PoolClient>;
+  override connect(callback: Callback): void;
+  override connect(callback?: Callback): Promise<pg.PoolClient> | void {
+    if (callback === undefined) return super.connect();
+    // pg passes no `done` if it found no connection in time.
+    super.connect((error, client, done?: Done) => {
+      let isGivenBack = false;
+      callback(error, client, (reason) => {
+        if (isGivenBack) return;
+        isGivenBack = true;
+        done?.(reason);
+      });
+    });
+  }
+}

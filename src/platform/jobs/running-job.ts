@@ -1,22 +1,14 @@
-import type { Database, Transaction } from '../database/database.js';
-import * as sql from './jobs.sql.js';
+import type { Database, Sql, Statement, Transaction } from '../database/database.js';
+import { REMOVE_KEY, FIND_OWN, LOCK_JOB, RESTART_BACKOFF } from './jobs.sql.js';
 
-/** The job was given to another worker, because this worker did not renew its lease in time. */
-class JobLostError extends Error {
-  override readonly name = 'JobLostError';
+/** Thrown when the process is stopping; another worker does the rest of the job. */
+export class JobInterruptedError extends Error {
+  override readonly name = 'JobInterruptedError';
 }
 
-/** The process is stopping; another worker does the rest of the job. */
-export class JobBrokenOffError extends Error {
-  override readonly name = 'JobBrokenOffError';
-}
-
-/** A job is lost only after a pause of many seconds, so a step within this time of the last check needs no check. */
-const LOOK_EVERY_MS = 1_000;
-
-/** A running job, for a task that processes a list: it must neither process the list twice at once nor miss an addition. */
+/** A running job that processes a list. Ends the task if another worker has the job. Completes the job without missing new work. */
 export class RunningJob {
-  private lookedAtMs = performance.now();
+  private checkedAtMs = performance.now();
 
   constructor(
     private readonly database: Database,
@@ -26,39 +18,40 @@ export class RunningJob {
   ) {}
 
   /** Throws if the process is stopping or another worker has the job. Call it between two steps. */
-  async goOn(): Promise<void> {
-    if (this.isStopping()) throw new JobBrokenOffError('the process stops');
-    if (performance.now() - this.lookedAtMs < LOOK_EVERY_MS) return;
-    if (!(await sql.isHeld(this.database, this.worker, this.id)))
-      throw new JobLostError('another worker has the job');
-    this.lookedAtMs = performance.now();
+  async requireLock(): Promise<void> {
+    if (this.isStopping()) throw new JobInterruptedError('the process stops');
+    // Checks at most once a second: another worker can claim the job only after this worker's long lease has expired.
+    if (performance.now() - this.checkedAtMs < 1_000) return;
+    await this.requireOwn(this.database, FIND_OWN);
+    this.checkedAtMs = performance.now();
   }
 
   /**
-   * Completes the job if `isDone`; returns whether it did. No work is lost: the row lock blocks concurrent adds. For jobs whose key was
-   * added with `unsafe_dedupe`: work added before the lock is visible to `isDone`; work added after it finds no key, or the job that
-   * `andThen` adds with the same key for work due later.
+   * Completes the job if `isDone` returns true; returns that result. No work is lost, since `add_job` with this key waits for the row lock.
+   * `isDone` sees all work added before the lock. Work added later inserts a new job, or finds the job that `andThen` has added.
    */
   async finishWhen(
     isDone: (tx: Transaction) => Promise<boolean>,
     andThen?: (tx: Transaction) => Promise<void>,
   ): Promise<boolean> {
     return this.database.transaction(async (tx) => {
-      if (!(await sql.holdJob(tx, this.worker, this.id)))
-        throw new JobLostError('another worker has the job');
-      // A separate statement, so that its snapshot is taken after the lock.
+      await this.requireOwn(tx, LOCK_JOB);
+      // Runs in a separate statement, whose snapshot is taken after the lock.
       if (!(await isDone(tx))) return false;
-      await sql.giveUpKey(tx, this.id);
+      await tx.query(REMOVE_KEY, [this.id]);
       await andThen?.(tx);
       return true;
     });
   }
 
-  /**
-   * Resets the attempts of the job, since the wait after a failure grows with them. Call it after progress, so that the next failure counts
-   * as the first.
-   */
+  /** Resets the count of attempts, so that the wait after a failure is short again. Call it after progress. */
   async restartBackoff(): Promise<void> {
-    await sql.restartBackoff(this.database, this.worker, this.id);
+    await this.database.query(RESTART_BACKOFF, [this.id, this.worker]);
+  }
+
+  /** Throws if another worker has the job, because this worker did not renew its lease in time. */
+  private async requireOwn(sql: Sql, statement: Statement): Promise<void> {
+    if ((await sql.query(statement, [this.id, this.worker])).length === 0)
+      throw new Error('another worker has the job');
   }
 }

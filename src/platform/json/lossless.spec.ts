@@ -68,10 +68,10 @@ describe('parseLossless', () => {
   });
 
   it.each([
-    ['{"a":1,"a":2}', 'The name "a" stands twice at position 7'],
-    ['{"a":1,"a":1}', 'The name "a" stands twice at position 7'],
-    ['{"a":{},"\\u0061":{}}', 'The name "a" stands twice at position 8'],
-    ['{"__proto__":1,"__proto__":1}', 'The name "__proto__" stands twice at position 15'],
+    ['{"a":1,"a":2}', 'The name "a" is repeated at position 7'],
+    ['{"a":1,"a":1}', 'The name "a" is repeated at position 7'],
+    ['{"a":{},"\\u0061":{}}', 'The name "a" is repeated at position 8'],
+    ['{"__proto__":1,"__proto__":1}', 'The name "__proto__" is repeated at position 15'],
     ['', 'Unexpected end at position 0'],
     ['{"a":', 'Unexpected end at position 5'],
     ['"abc', 'Unexpected end at position 4'],
@@ -115,9 +115,9 @@ describe('parseLossless', () => {
     ['escapes', `"${'\\u0061'.repeat(170_000)}"`],
     ['white space', `${' '.repeat(1_000_000)}1`],
   ])('takes linear time for a megabyte of %s', (_, text) => {
-    const startedAt = performance.now();
+    const before = process.cpuUsage();
     parseLossless(text);
-    expect(performance.now() - startedAt).toBeLessThan(1_000);
+    expect(process.cpuUsage(before).user / 1_000).toBeLessThan(1_000);
   });
 });
 

@@ -1,4 +1,4 @@
-/** A number that a double would alter, as the text received. */
+/** The received text of a number that a double would alter. */
 export class LosslessNumber {
   constructor(readonly text: string) {}
 
@@ -7,49 +7,25 @@ export class LosslessNumber {
   }
 }
 
-/** Text that is not JSON, or not JSON as we accept it. `position` counts UTF-16 units from 0. */
-export class JsonError extends Error {
-  constructor(
-    readonly reason: string,
-    readonly position: number,
-  ) {
-    super(`${reason} at position ${position}`);
-  }
-}
+/** Thrown for text that is not JSON, or is JSON that we refuse. */
+export class JsonError extends Error {}
 
-/** Neither our documents nor those of the remote service nest deeper than six levels, and every level costs call stack. */
+/** Limits the use of the call stack. Our documents and those of the remote service have at most six levels. */
 const MAX_DEPTH = 64;
 
 const SPACE = /[ \t\n\r]*/y;
 const NUMBER = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
 // Characters allowed unescaped in a string: no quotation mark, no backslash, no control character (RFC 8259, section 7).
 const PLAIN = /[ !#-[\]-\uffff]+/y;
-const HEX = /[0-9a-fA-F]{4}/y;
-const ESCAPES = new Map([
-  ['"', '"'],
-  ['\\', '\\'],
-  ['/', '/'],
-  ['b', '\b'],
-  ['f', '\f'],
-  ['n', '\n'],
-  ['r', '\r'],
-  ['t', '\t'],
-]);
-const LITERALS = [
-  ['true', true],
-  ['false', false],
-  ['null', null],
-] as const;
+/** The characters that may follow a backslash. */
+const ESCAPE = /["\\/bfnrt]|u[0-9a-fA-F]{4}/y;
+const LITERAL = /true|false|null/y;
 
 /**
- * Parses strict JSON (RFC 8259) to plain values; throws JsonError. A number that a double would alter, and any integer beyond 2^53, becomes
- * a LosslessNumber. Besides bad syntax it refuses what JSON.parse or lossless-json would accept: a name that occurs twice in one object
- * (even with equal values), nesting deeper than 64, and a byte order mark. `__proto__` becomes an ordinary property. Lone surrogates and
- * NUL are legal JSON and pass; code that stores the text must refuse them.
+ * Parses strict JSON (RFC 8259); throws JsonError. A number that a double would alter, or an integer beyond 2^53, becomes a LosslessNumber.
+ * Refuses duplicate names, nesting deeper than 64, and a byte order mark. Accepts lone surrogates and NUL, which PostgreSQL cannot store.
  */
-export function parseLossless(text: string): unknown {
-  return new Parser(text).document();
-}
+export const parseLossless = (text: string): unknown => new Parser(text).document();
 
 /** Returns the text of a number from `parseLossless`; undefined for a value that is not a number. */
 export function jsonNumberText(value: unknown): string | undefined {
@@ -80,12 +56,8 @@ class Parser {
     if (start === '{') return this.object(depth + 1);
     if (start === '[') return this.array(depth + 1);
     if (start === '"') return this.string();
-    for (const [literal, value] of LITERALS) {
-      if (this.text.startsWith(literal, this.at)) {
-        this.at += literal.length;
-        return value;
-      }
-    }
+    const literal = this.take(LITERAL);
+    if (literal !== '') return JSON.parse(literal);
     const number = this.take(NUMBER);
     if (number === '') this.fail(start === undefined ? 'Unexpected end' : 'A value is expected');
     return exactly(number);
@@ -101,7 +73,7 @@ class Parser {
       if (this.text[position] !== '"') this.fail('A name in double quotes is expected');
       const name = this.string();
       if (Object.hasOwn(object, name))
-        throw new JsonError(`The name ${JSON.stringify(name)} stands twice`, position);
+        throw new JsonError(`The name ${JSON.stringify(name)} is repeated at position ${position}`);
       this.take(SPACE);
       if (!this.skip(':')) this.fail("':' is expected");
       const value = this.value(depth);
@@ -127,10 +99,7 @@ class Parser {
   private string(): string {
     this.at++;
     let text = this.take(PLAIN);
-    while (this.text[this.at] === '\\') {
-      this.at++;
-      text += this.escaped() + this.take(PLAIN);
-    }
+    while (this.skip('\\')) text += this.escaped() + this.take(PLAIN);
     if (!this.skip('"'))
       this.fail(
         this.at < this.text.length ? 'A control character in a string must be escaped' : 'Unexpected end',
@@ -139,14 +108,9 @@ class Parser {
   }
 
   private escaped(): string {
-    const letter = this.text[this.at] ?? '';
-    const plain = ESCAPES.get(letter);
-    if (plain === undefined && letter !== 'u') this.fail('An escape that JSON does not have');
-    this.at++;
-    if (plain !== undefined) return plain;
-    const hex = this.take(HEX);
-    if (hex === '') this.fail('Four hexadecimal digits are expected');
-    return String.fromCharCode(Number.parseInt(hex, 16));
+    const escape = this.take(ESCAPE);
+    if (escape !== '') return JSON.parse(`"\\${escape}"`) as string;
+    this.fail(this.skip('u') ? 'Four hexadecimal digits are expected' : 'An escape that JSON does not have');
   }
 
   private enter(depth: number): void {
@@ -169,7 +133,7 @@ class Parser {
   }
 
   private fail(reason: string): never {
-    throw new JsonError(this.at < this.text.length ? reason : 'Unexpected end', this.at);
+    throw new JsonError(`${this.at < this.text.length ? reason : 'Unexpected end'} at position ${this.at}`);
   }
 }
 

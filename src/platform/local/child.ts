@@ -1,59 +1,52 @@
 import { spawn } from 'node:child_process';
 import { openSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import { CHILD_STOP_MS } from '../shutdown/limits.js';
 
-/** A process that ends with ours, however ours ends: it stops when the channel to our process closes. */
+/** A child process that ends with ours, even if ours is killed: it stops when the IPC channel to our process closes. */
 export interface Child {
-  /** The URL where it listens. */
+  /** Used in messages, such as `the sandbox`. */
+  readonly name: string;
   readonly url: string;
   readonly pid: number;
-  /** Settles when the process has ended; `true` if `stop` was called. */
+  /** Resolves when the process has ended: to true if `stop` was called before, otherwise to false. */
   readonly exited: Promise<boolean>;
-  /** Asks the process to stop and waits; kills it after `FORCE_AFTER_MS`. */
+  /** Asks the process to stop and waits; kills it after CHILD_STOP_MS. */
   stop(): Promise<void>;
 }
 
 export interface ChildOptions {
-  /** Used in messages, such as `embedded PostgreSQL`. */
   readonly name: string;
   readonly script: URL;
   readonly env?: NodeJS.ProcessEnv;
-  /** Node's own flags. Default: ours. */
+  /** Node's own flags. Default: those of our process. */
   readonly execArgv?: readonly string[];
   /** The first message on the channel. Secrets go here, because every user can read a command line. */
   readonly request?: object;
   /** Receives the output of the process. Default: the output is discarded. */
   readonly logFile?: string;
-  readonly readyWithinMs?: number;
 }
 
 type Report = { type: 'ready'; url: string } | { type: 'failed'; message: string };
 
-const READY_WITHIN_MS = 60_000;
-const FORCE_AFTER_MS = 8_000;
-
-/**
- * Starts `script` and waits for its `{ type: 'ready', url }`. The process gets its own session: a Ctrl-C reaches the whole process group of
- * the terminal at once, and our dependencies must outlive our draining.
- */
+/** Starts `script` and waits for `{ type: 'ready', url }`. Detached, so that Ctrl-C does not stop the child while our process drains. */
 export async function startChild(options: ChildOptions): Promise<Child> {
   const output = options.logFile === undefined ? 'ignore' : openSync(options.logFile, 'a', 0o600);
   const flags = options.execArgv ?? process.execArgv.filter((flag) => !flag.startsWith('--inspect'));
   const child = spawn(process.execPath, [...flags, fileURLToPath(options.script)], {
     detached: true,
-    // With this variable from `node --watch`, the child would report every file that it loads, on the same channel as its own messages.
+    // `node --watch` sets this variable. With it, the child would report every loaded file over the IPC channel.
     env: { ...(options.env ?? process.env), WATCH_REPORT_DEPENDENCIES: undefined },
     stdio: ['ignore', output, output, 'ipc'],
   });
   let stopping = false;
-  const gone = new Promise<void>((resolve) => child.once('exit', () => resolve()));
-  const exited = gone.then(() => stopping);
+  const exited = new Promise<boolean>((resolve) => child.once('exit', () => resolve(stopping)));
 
   const stop = async (): Promise<void> => {
     stopping = true;
     if (child.connected) child.disconnect();
-    const force = setTimeout(() => child.kill('SIGKILL'), FORCE_AFTER_MS);
-    await gone;
+    const force = setTimeout(() => child.kill('SIGKILL'), CHILD_STOP_MS);
+    await exited;
     clearTimeout(force);
   };
 
@@ -61,7 +54,7 @@ export async function startChild(options: ChildOptions): Promise<Child> {
     const url = await new Promise<string>((resolve, reject) => {
       const log = options.logFile === undefined ? '' : `; its log is ${options.logFile}`;
       const fail = (why: string) => reject(new Error(`${options.name} did not start: ${why}${log}`));
-      const deadline = setTimeout(() => fail('it took too long'), options.readyWithinMs ?? READY_WITHIN_MS);
+      const deadline = setTimeout(() => fail('it took too long'), 60_000);
       child.once('error', (error) => fail(error.message));
       child.once('exit', (code, signal) => fail(`it ended with ${signal ?? `code ${code}`}`));
       child.on('message', (report: Report) => {
@@ -71,10 +64,10 @@ export async function startChild(options: ChildOptions): Promise<Child> {
       });
       if (options.request !== undefined) child.send(options.request);
     });
-    // Neither the process nor the channel keeps our process alive.
+    // Neither the child nor the channel keeps our process alive.
     child.unref();
     child.channel?.unref();
-    return { url, pid: child.pid ?? 0, exited, stop };
+    return { name: options.name, url, pid: child.pid ?? 0, exited, stop };
   } catch (error) {
     if (child.pid !== undefined) await stop();
     throw error;

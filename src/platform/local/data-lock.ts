@@ -1,36 +1,20 @@
 import { randomUUID } from 'node:crypto';
-import { link, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { link, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { processStart } from './process-identity.js';
+import { CHILD_STOP_MS } from '../shutdown/limits.js';
+import { identify, isAlive, type ProcessIdentity } from './process-identity.js';
 
-interface Process {
-  readonly pid: number;
-  readonly start: string | undefined;
-}
-
-interface Holder extends Process {
+interface Holder extends ProcessIdentity {
   /** The processes that the holder started; they end shortly after the holder does. */
-  readonly children: readonly Process[];
+  readonly children: readonly ProcessIdentity[];
 }
 
-/** The children of a killed holder stop PostgreSQL before they end. */
-const CHILDREN_GO_MS = 8_000;
-
-export interface DataLock {
-  recordChildren(pids: readonly number[]): Promise<void>;
-  release(): Promise<void>;
-}
-
-/**
- * Locks the folder, which belongs to one process at a time. Throws, naming the holder, while that process lives; takes over from a dead
- * one.
- */
-export async function lockFolder(folder: string): Promise<DataLock> {
-  await mkdir(folder, { recursive: true });
+/** Locks the folder for this process. Throws if another live process has the lock; takes over the lock of a dead process. */
+export async function lockFolder(folder: string) {
   const file = join(folder, 'lock.json');
-  const own: Holder = { pid: process.pid, start: await processStart(process.pid), children: [] };
-  while (!(await createWhole(file, JSON.stringify(own)))) {
+  const own = await identify(process.pid);
+  while (!(await place({ ...own, children: [] }, file, link))) {
     const text = await readFile(file, 'utf8').catch(() => undefined);
     if (text === undefined) continue;
     const holder = JSON.parse(text) as Holder;
@@ -40,52 +24,35 @@ export async function lockFolder(folder: string): Promise<DataLock> {
           'run several processes on one database',
       );
     }
-    await waitForEnd(holder.children);
+    const deadline = performance.now() + CHILD_STOP_MS;
+    for (const child of holder.children)
+      while ((await isAlive(child)) && performance.now() < deadline) await sleep(50);
     await removeStale(file, text);
   }
   return {
-    recordChildren: async (pids) => {
-      const children = await Promise.all(pids.map(async (pid) => ({ pid, start: await processStart(pid) })));
-      await replace(file, JSON.stringify({ ...own, children } satisfies Holder));
+    recordChildren: async (pids: readonly number[]): Promise<void> => {
+      await place({ ...own, children: await Promise.all(pids.map(identify)) }, file, rename);
     },
-    release: () => rm(file, { force: true }),
+    release: (): Promise<void> => rm(file, { force: true }),
   };
 }
 
-async function isAlive({ pid, start }: Process): Promise<boolean> {
-  const now = await processStart(pid);
-  return now !== undefined && now === start;
-}
-
-async function waitForEnd(processes: readonly Process[]): Promise<void> {
-  const deadline = performance.now() + CHILDREN_GO_MS;
-  for (const one of processes) {
-    while ((await isAlive(one)) && performance.now() < deadline) await sleep(50);
-  }
-}
-
-/** Creates the file with its content or not at all, by a link: no process ever reads half a lock. */
-async function createWhole(file: string, text: string): Promise<boolean> {
+/** Writes a temporary file and moves it to `file`, so that no process reads a partial one. With `link`, returns false if `file` exists. */
+async function place(holder: Holder, file: string, move: typeof link | typeof rename): Promise<boolean> {
   const draft = `${file}.${randomUUID()}`;
-  await writeFile(draft, text, { mode: 0o600 });
+  await writeFile(draft, JSON.stringify(holder), { mode: 0o600 });
   try {
-    await link(draft, file);
+    await move(draft, file);
     return true;
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false;
     throw error;
   } finally {
-    await rm(draft);
+    await rm(draft, { force: true });
   }
 }
 
-async function replace(file: string, text: string): Promise<void> {
-  const draft = `${file}.${randomUUID()}`;
-  await writeFile(draft, text, { mode: 0o600 });
-  await rename(draft, file);
-}
-
-/** Removes a stale lock. Two processes may find the same one: if this process moved a newer lock away, it puts that back. */
+/** Removes a stale lock. If another process has replaced it meanwhile, puts the newer lock back. */
 async function removeStale(file: string, staleText: string): Promise<void> {
   const aside = `${file}.${randomUUID()}`;
   try {

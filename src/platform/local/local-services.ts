@@ -1,52 +1,36 @@
-import { mkdir } from 'node:fs/promises';
+import { randomBytes } from 'node:crypto';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { LOCAL_DEFAULTS, readEnvironment, type EnvironmentSource } from '../env/read-environment.js';
-import type { Child } from './child.js';
-import { lockFolder, type DataLock } from './data-lock.js';
+import {
+  LOCAL_DEFAULTS,
+  readEnvironment,
+  STAND_INS,
+  type EnvironmentSource,
+} from '../env/read-environment.js';
+import { startChild, type Child } from './child.js';
+import { lockFolder } from './data-lock.js';
 import { startEmbeddedPostgres } from './embedded-postgres.js';
-import { readGeneratedKeys } from './generated-keys.js';
-import { startSandbox } from './sandbox.js';
 
 export interface LocalServices {
   /** The environment, including the started and generated values. */
   readonly source: EnvironmentSource;
   /** Whether we generated the administrator's key, so that it may be shown. */
   readonly adminKeyIsGenerated: boolean;
-  /** Settles with the name of a started process that ends by itself. */
+  /** Settles with the name of the first started process that ends unexpectedly. */
   readonly failed: Promise<string>;
   stop(): Promise<void>;
 }
 
-const SANDBOX_VARIABLES = LOCAL_DEFAULTS.filter((name) => name.startsWith('SCS_'));
-
-/** Valid placeholders for values that are not known yet or not needed; no connection is ever made with them. */
-const STAND_INS: Readonly<Record<(typeof LOCAL_DEFAULTS)[number], string>> = {
-  DATABASE_URL: 'postgresql://nowhere.invalid/none',
-  SCS_BASE_URL: 'https://nowhere.invalid',
-  SCS_API_KEY: 'none',
-  SCS_CLIENT_ID: 'none',
-  SCS_CLIENT_SECRET: 'none',
-  ADMIN_API_KEY: 'none'.repeat(8),
-  ENCRYPTION_KEYS: Buffer.alloc(32).toString('base64'),
+/** The credentials that the sandbox accepts by default. */
+export const SANDBOX_CREDENTIALS = {
+  SCS_API_KEY: 'sandbox-api-key',
+  SCS_CLIENT_ID: 'sandbox-client-id',
+  SCS_CLIENT_SECRET: 'sandbox-client-secret',
 };
 
 /**
- * Throws ConfigurationError before anything starts. Credentials without SCS_BASE_URL are the sandbox's; SCS_BASE_URL without credentials is
- * an error.
- */
-function refuseFaultsOf(source: EnvironmentSource, remoteIsFilled: boolean): void {
-  const filled =
-    source.NODE_ENV === 'production'
-      ? []
-      : LOCAL_DEFAULTS.filter((name) => remoteIsFilled || !name.startsWith('SCS_'));
-  const standIns = Object.fromEntries(filled.map((name) => [name, STAND_INS[name]]));
-  const given = Object.fromEntries(Object.entries(source).filter(([, value]) => value !== undefined));
-  readEnvironment({ ...standIns, ...given });
-}
-
-/**
- * Outside production, starts or generates what the environment lacks: PostgreSQL, the sandbox in place of the Solar Curtailment Service,
- * the keys. The data are in `folder`, which belongs to one process at a time.
+ * Outside production, starts or generates what `source` lacks: PostgreSQL, the sandbox as remote service, the keys. Their data are in
+ * `folder`, which belongs to one process at a time. Throws ConfigurationError before it starts anything.
  */
 export async function startLocalServices(
   source: EnvironmentSource,
@@ -54,73 +38,92 @@ export async function startLocalServices(
   wanted: { readonly sandbox: boolean },
   say: (line: string) => void,
 ): Promise<LocalServices> {
-  const missing = LOCAL_DEFAULTS.filter((name) => source[name] === undefined);
-  const children: [string, Child][] = [];
-  let lock: DataLock | undefined;
-  const stop = async (): Promise<void> => {
-    // The sandbox first: other processes depend on PostgreSQL the longest.
-    for (const [, child] of children.reverse()) await child.stop();
-    await lock?.release();
-  };
+  const needsDatabase = source.DATABASE_URL === undefined;
   const needsSandbox = wanted.sandbox && source.SCS_BASE_URL === undefined;
-  refuseFaultsOf(source, needsSandbox || !wanted.sandbox);
-  if (source.NODE_ENV === 'production' || missing.length === 0) {
-    return { source, adminKeyIsGenerated: false, failed: new Promise(() => {}), stop };
-  }
+  // Without SCS_BASE_URL, the sandbox's credentials are used. With SCS_BASE_URL, missing credentials are an error.
+  const remoteIsFilled = needsSandbox || !wanted.sandbox;
+  const filled = LOCAL_DEFAULTS.filter((name) => remoteIsFilled || !name.startsWith('SCS_'));
+  const isProduction = source.NODE_ENV === 'production';
+  const standIns = isProduction ? {} : Object.fromEntries(filled.map((name) => [name, STAND_INS[name]]));
+  readEnvironment({ ...standIns, ...source });
+  if (isProduction || LOCAL_DEFAULTS.every((name) => source[name] !== undefined))
+    return { source, adminKeyIsGenerated: false, failed: new Promise(() => {}), stop: async () => {} };
+
   await mkdir(folder, { recursive: true });
   const keys = await readGeneratedKeys(folder);
-  const filled: Record<string, string | undefined> = {
-    ...source,
-    ADMIN_API_KEY: source.ADMIN_API_KEY ?? keys.adminApiKey,
-    ENCRYPTION_KEYS: source.ENCRYPTION_KEYS ?? keys.encryptionKey,
+  const lock = needsDatabase || needsSandbox ? await lockFolder(folder) : undefined;
+  if (needsDatabase) say('starting PostgreSQL');
+  if (needsSandbox) say('starting the sandbox instead of the Solar Curtailment Service');
+  const files = { folder: join(folder, 'postgres'), logFile: join(folder, 'postgres.log') };
+  const starts = await Promise.allSettled([
+    needsSandbox ? startSandbox(source, folder) : undefined,
+    needsDatabase ? startEmbeddedPostgres({ ...files, password: keys.databasePassword }) : undefined,
+  ]);
+  const [sandbox, postgres] = starts.map((start) => (start.status === 'fulfilled' ? start.value : undefined));
+  const children = [sandbox, postgres].filter((child) => child !== undefined);
+  const stop = async (): Promise<void> => {
+    // Stops the sandbox first, and PostgreSQL last.
+    for (const child of children) await child.stop();
+    await lock?.release();
   };
-  try {
-    const needsDatabase = source.DATABASE_URL === undefined;
-    if (needsDatabase || needsSandbox) lock = await lockFolder(folder);
-    const starts: Promise<void>[] = [];
-    if (needsDatabase) {
-      say('starting PostgreSQL');
-      const logFile = join(folder, 'postgres.log');
-      const start = startEmbeddedPostgres({
-        folder: join(folder, 'postgres'),
-        password: keys.databasePassword,
-        logFile,
-      });
-      starts.push(
-        start.then((postgres) => {
-          children.unshift(['the embedded PostgreSQL', postgres]);
-          filled.DATABASE_URL = postgres.url;
-        }),
-      );
-    }
-    if (needsSandbox) {
-      say('starting the sandbox in the place of the Solar Curtailment Service');
-      starts.push(
-        startSandbox(filled, folder).then(({ child, environment }) => {
-          children.push(['the sandbox', child]);
-          Object.assign(filled, environment);
-        }),
-      );
-    } else if (!wanted.sandbox) {
-      for (const name of SANDBOX_VARIABLES)
-        filled[name] ??= name === 'SCS_BASE_URL' ? 'http://127.0.0.1:9' : 'none';
-    }
-    const results = await Promise.allSettled(starts);
-    const failure = results.find((result) => result.status === 'rejected');
-    if (failure !== undefined) throw failure.reason;
-    await lock?.recordChildren(children.map(([, child]) => child.pid));
-  } catch (error) {
+  const failure = starts.find((start) => start.status === 'rejected');
+  if (failure !== undefined) {
     await stop();
-    throw error;
+    throw failure.reason;
   }
-  const failures = children.map(async ([name, child]) => {
-    const wasAsked = await child.exited;
-    return wasAsked ? new Promise<string>(() => {}) : name;
-  });
+  await lock?.recordChildren(children.map(({ pid }) => pid));
   return {
-    source: filled,
+    source: {
+      ...STAND_INS,
+      ADMIN_API_KEY: keys.adminApiKey,
+      ENCRYPTION_KEYS: keys.encryptionKey,
+      ...(postgres && { DATABASE_URL: postgres.url }),
+      ...(sandbox && { ...SANDBOX_CREDENTIALS, SCS_BASE_URL: sandbox.url }),
+      ...source,
+    },
     adminKeyIsGenerated: source.ADMIN_API_KEY === undefined,
-    failed: Promise.race([...failures, new Promise<string>(() => {})]),
+    failed: new Promise((resolve) => {
+      for (const { name, exited } of children)
+        void exited.then((wasAsked) => {
+          if (!wasAsked) resolve(name);
+        });
+    }),
     stop,
   };
+}
+
+/** Returns the keys generated at the first start. They never change: with another encryption key, stored secrets would be unreadable. */
+export async function readGeneratedKeys(folder: string) {
+  const file = join(folder, 'keys.json');
+  const keys = {
+    adminApiKey: `local_${randomBytes(32).toString('base64url')}`,
+    encryptionKey: randomBytes(32).toString('base64'),
+    databasePassword: randomBytes(18).toString('base64url'),
+  };
+  try {
+    await writeFile(file, `${JSON.stringify(keys, null, 2)}\n`, { mode: 0o600, flag: 'wx' });
+    return keys;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+    return JSON.parse(await readFile(file, 'utf8')) as typeof keys;
+  }
+}
+
+/** Starts the sandbox as a process of its own. It sees only the variables of our environment that are meant for it. */
+async function startSandbox(source: EnvironmentSource, folder: string): Promise<Child> {
+  const { SCS_API_KEY, SCS_CLIENT_ID, SCS_CLIENT_SECRET } = { ...SANDBOX_CREDENTIALS, ...source };
+  return startChild({
+    name: 'the sandbox',
+    script: new URL('../../sandbox/main.js', import.meta.url),
+    env: {
+      PATH: source.PATH,
+      SANDBOX_PORT: source.SANDBOX_PORT,
+      SANDBOX_ALLOWED_HOSTS: source.SANDBOX_ALLOWED_HOSTS,
+      SANDBOX_API_KEY: SCS_API_KEY,
+      SANDBOX_CLIENT_ID: SCS_CLIENT_ID,
+      SANDBOX_CLIENT_SECRET: SCS_CLIENT_SECRET,
+      SANDBOX_STATE_FILE: source.SANDBOX_STATE_FILE ?? join(folder, 'sandbox.json'),
+    },
+    logFile: join(folder, 'sandbox.log'),
+  });
 }

@@ -4,20 +4,17 @@ interface Tour {
   /** Address of the service, without a trailing slash. */
   readonly url: string;
   readonly environment: Pick<Environment, 'ADMIN_API_KEY' | 'DOCS' | 'SCS_BASE_URL'>;
-  /** Whether the remote service is the sandbox started with us: only there may a user be invented. */
+  /** Whether the remote service is the sandbox that we started. If so, the example registers an invented user. */
   readonly withSandbox: boolean;
 }
 
-/** Returns the text shown after a local start whose key the operator configured. */
+/** Returns the text shown after a local start if the operator configured ADMIN_API_KEY. */
 export const addressesOf = (tour: Tour): string => `
   ${serviceLine(tour)}
   ${remoteLine(tour)}
 `;
 
-/**
- * Returns the text shown after a local start: the address, the key, and three lines to paste into bash or zsh, which need only curl and
- * Node. The last line ends when the session is online, or when there is nothing to read.
- */
+/** Returns the text shown after a local start with a generated key: address, key, and three lines of curl and Node for bash or zsh. */
 export function tourOf(tour: Tour): string {
   const { url, environment, withSandbox } = tour;
   const { ADMIN_API_KEY, SCS_BASE_URL } = environment;
@@ -28,12 +25,14 @@ export function tourOf(tour: Tour): string {
     : '{"tenantReference":"<your reference>","gridLocations":[{"ean":"<18 digits>"}]}';
   const print = (script: string) =>
     `node -e 'a = JSON.parse(fs.readFileSync(0)); if (a.code) throw a.detail; ${script}'`;
+  // Fails, and so ends the shell's loop, when the session is online.
   const showState =
     'console.log(a.state, ...a.inverters.map((i) => i.id)); process.exitCode = +(a.state === "online")';
   return `
   ${serviceLine(tour)}
   Administrator key   ${ADMIN_API_KEY}
   ${remoteLine(tour)}
+  Command line        npm run cli -- status   (docs/command-line.md; \`cli -- psql\` opens the database)
 
   Register a user, start a session, watch it until it is online:
 

@@ -1,18 +1,12 @@
-import { inspect } from 'node:util';
-import { ConsoleLogger, type LogLevel } from '@nestjs/common';
+import { styleText } from 'node:util';
+import type { LoggerService } from '@nestjs/common';
+import { pino } from 'pino';
 import type { Environment } from '../env/environment.js';
 import { currentRequest } from '../http/request-context.js';
-import { hideConfiguredSecrets, withoutSecrets } from '../redaction/secrets.js';
+import { hideConfiguredSecrets, HIDDEN, withoutSecrets } from '../redaction/secrets.js';
 import { visibleLines, visibleText } from '../redaction/visible-text.js';
 
-const LEVELS: Record<Environment['LOG_LEVEL'], LogLevel[]> = {
-  error: ['fatal', 'error'],
-  warn: ['fatal', 'error', 'warn'],
-  info: ['fatal', 'error', 'warn', 'log'],
-  debug: ['fatal', 'error', 'warn', 'log', 'debug', 'verbose'],
-};
-
-/** Nest logs every module and route at each start, which hides the lines that an operator needs. */
+/** Nest classes that log every module and route at startup. Their level is debug, so that they do not bury the lines an operator needs. */
 const STARTUP_DETAILS = new Set<unknown>([
   'NestFactory',
   'NestApplication',
@@ -21,53 +15,69 @@ const STARTUP_DETAILS = new Set<unknown>([
   'RouterExplorer',
 ]);
 
+/** Fields that always contain secrets, up to two levels deep. */
+const SECRET_FIELDS = [
+  ...['authorization', 'ApiKey', 'apiKey', 'key', 'secret', 'password', 'startUrl', 'cookie'],
+  ...['token', 'accessToken', 'access_token', 'clientSecret', 'client_secret'],
+].flatMap((name) => [name, `*.${name}`, `*.*.${name}`]);
+
+/** Synchronous, so that the line about an error that ends the process is not lost. */
+const standardOutput = (): pino.DestinationStream => pino.destination({ dest: 1, sync: true });
+
 /** The further lines of a text are indented, so that they do not look like separate log lines. */
 const INDENT = ' '.repeat(4);
+const COLOURS = { fatal: 'red', error: 'red', warn: 'yellow', info: 'green', debug: 'gray' } as const;
 
-/**
- * Nest's logger, plus the request of each line. Unprintable characters are made visible, and as the last step before writing every known
- * secret is removed.
- */
-export class ServiceLogger extends ConsoleLogger {
-  constructor(environment: Environment) {
-    const json = environment.LOG_FORMAT === 'json';
-    super({
-      logLevels: LEVELS[environment.LOG_LEVEL],
-      json,
-      // Nest colours by default, even when writing to a file.
-      colors: !json && process.stdout.isTTY === true,
-      prefix: 'pv-onboarding',
-    });
+type LogRecord = Readonly<Record<string, unknown>> & { level: keyof typeof COLOURS; time: string };
+
+const jsonLine = (line: string): string => `${visibleText(withoutSecrets(line.trimEnd()))}\n`;
+
+/** Returns the line for people: time, level, context and message, then further fields, then a stack. */
+function prettyLine(line: string): string {
+  const { level, time, context, message, stack, pid: _, ...fields } = JSON.parse(line) as LogRecord;
+  const label = level.toUpperCase().padEnd(5);
+  const parts = [context && `[${text(context)}]`, message, Object.keys(fields).length > 0 && fields];
+  const first = parts.filter(Boolean).map(text).join(' ');
+  const rest = [first, stack].filter(Boolean).map(text).join('\n');
+  // Not passed to visibleLines, which would escape the colour.
+  const shown = process.stdout.isTTY ? styleText(COLOURS[level], label) : label;
+  return `${time} ${shown} ${visibleLines(withoutSecrets(rest), INDENT)}\n`;
+}
+
+const text = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value));
+
+/** Nest's logger on pino. Adds the current request to each line, removes secrets and escapes control characters. */
+export class ServiceLogger implements LoggerService {
+  private readonly pino: pino.Logger;
+
+  constructor(environment: Environment, destination = standardOutput()) {
     hideConfiguredSecrets(environment);
+    const toLine = environment.LOG_FORMAT === 'json' ? jsonLine : prettyLine;
+    const options: pino.LoggerOptions = {
+      level: environment.LOG_LEVEL,
+      messageKey: 'message',
+      timestamp: pino.stdTimeFunctions.isoTime,
+      base: { pid: process.pid },
+      formatters: { level: (level) => ({ level }) },
+      mixin: () => ({ ...currentRequest() }),
+      redact: { paths: SECRET_FIELDS, censor: HIDDEN },
+    };
+    this.pino = pino(options, { write: (line) => destination.write(toLine(line)) });
   }
 
-  override log(message: unknown, ...rest: unknown[]): void {
-    if (STARTUP_DETAILS.has(rest.at(-1))) this.debug(message, ...rest);
-    else super.log(message, ...rest);
-  }
+  fatal = (message: unknown, ...rest: unknown[]): void => this.write('fatal', message, rest);
+  error = (message: unknown, ...rest: unknown[]): void => this.write('error', message, rest);
+  warn = (message: unknown, ...rest: unknown[]): void => this.write('warn', message, rest);
+  log = (message: unknown, ...rest: unknown[]): void =>
+    this.write(STARTUP_DETAILS.has(rest.at(-1)) ? 'debug' : 'info', message, rest);
+  debug = (message: unknown, ...rest: unknown[]): void => this.write('debug', message, rest);
+  verbose = this.debug;
 
-  protected override getJsonLogObject(...parts: Parameters<ConsoleLogger['getJsonLogObject']>) {
-    return { ...super.getJsonLogObject(...parts), ...currentRequest() };
-  }
-
-  protected override stringifyJsonLogObject(
-    ...parts: Parameters<ConsoleLogger['stringifyJsonLogObject']>
-  ): ReturnType<ConsoleLogger['stringifyJsonLogObject']> {
-    return visibleText(withoutSecrets(super.stringifyJsonLogObject(...parts)));
-  }
-
-  /** Runs before Nest adds its colours, which are escapes too. */
-  protected override stringifyMessage(message: unknown, logLevel: LogLevel): string {
-    const resolved = this.resolveMessage(message);
-    const text = typeof resolved === 'string' ? resolved : inspect(resolved);
-    return this.colorize(visibleLines(withoutSecrets(text), INDENT), logLevel);
-  }
-
-  protected override formatMessage(...parts: Parameters<ConsoleLogger['formatMessage']>): string {
-    return withoutSecrets(super.formatMessage(...parts));
-  }
-
-  protected override printStackTrace(stack: string): void {
-    if (stack) super.printStackTrace(visibleLines(withoutSecrets(stack), INDENT));
+  /** `rest` comes from Nest: the stack of an error, if there is one, and the name of the class that logs. */
+  private write(level: pino.Level, message: unknown, rest: readonly unknown[]): void {
+    const [context, stack] = [...rest].reverse();
+    if (message instanceof Error) this.pino[level]({ context, stack: message.stack }, message.message);
+    else if (typeof message === 'object') this.pino[level]({ context, ...message });
+    else this.pino[level]({ context, stack }, `${message as string}`);
   }
 }

@@ -7,19 +7,20 @@ import { Metrics } from './metrics.js';
 @ApiTags('Operation')
 @Controller('metrics')
 export class MetricsController {
-  private text: Promise<string> | undefined;
-
   constructor(private readonly metrics: Metrics) {}
 
   @Get()
   @Public()
-  @ApiOperation({ operationId: 'getMetrics', summary: 'Metrics in the text format of Prometheus' })
+  @ApiOperation({
+    operationId: 'getMetrics',
+    summary: 'Metrics in the text format of Prometheus',
+    description:
+      'Returns the metrics of the responding replica. Needs no key. If METRICS_PORT is set, this is a 404: that port has them.',
+  })
   @ApiProduces('text/plain')
   @ApiOkResponse({ schema: { type: 'string' } })
   async read(@Res({ passthrough: true }) reply: FastifyReply): Promise<string> {
     reply.header('content-type', this.metrics.registry.contentType);
-    // Collecting takes 4 ms and needs no key, so concurrent requests share one collection.
-    this.text ??= this.metrics.registry.metrics().finally(() => (this.text = undefined));
-    return this.text;
+    return this.metrics.read();
   }
 }

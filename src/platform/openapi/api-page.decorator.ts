@@ -7,7 +7,7 @@ export const ApiPage = (item: Type): MethodDecorator =>
   applyDecorators(
     ApiExtraModels(item),
     ApiOkResponse({
-      description: 'One page; ask on with `next` as `cursor` until it is null',
+      description: 'One page. To get the next page, send `next` as `cursor`, until it is null',
       schema: {
         type: 'object',
         required: ['items', 'next'],

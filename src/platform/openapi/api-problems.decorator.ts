@@ -1,56 +1,39 @@
-import { ApiProperty, ApiPropertyOptional, ApiResponse } from '@nestjs/swagger';
 import { PROBLEMS, type ProblemCode } from '../problem/problem.js';
+import { count, field, listOf, oneOf, optional, schemaOf, text, uuid } from './schema-of.js';
 
-const CODES = 'pv-onboarding:problems';
+/** The OpenAPI extension that lists the problem codes of an operation. */
+export const PROBLEM_CODES = 'x-problem-codes';
+/** The metadata key of @ApiExtension. ApiProblems writes it itself, since @ApiExtension ignores a second value for the same extension. */
+const EXTENSIONS = 'swagger/apiExtension';
 
-/** RFC 9457, for the documentation only; `problem-answer.ts` writes the actual responses. */
-export class FieldErrorView {
-  @ApiProperty({
-    description: 'A path in the body such as `gridLocations[0].ean`, or the name of a parameter',
-  })
-  field: string;
+const FieldErrorView = schemaOf('FieldErrorView', {
+  field: text('A path in the body such as `gridLocations[0].ean`, or the name of a parameter'),
+  message: text('What the value must be'),
+});
 
-  @ApiProperty({ description: 'What is expected there' })
-  message: string;
-}
+/** The body of every error response, as application/problem+json (RFC 9457). */
+export const ProblemView = schemaOf('ProblemView', {
+  type: field<string>(
+    { type: String, format: 'uri-reference' },
+    'Address of the explanation of `code`; an absolute URL if `PUBLIC_URL` is set',
+  ),
+  title: text(),
+  status: count(),
+  detail: text('What happened this time, for people'),
+  code: oneOf(Object.keys(PROBLEMS), 'The kind of problem. Does not change: handle problems by this'),
+  registrationId: optional(uuid('The registration that the problem is about')),
+  userId: optional(uuid('The user that the problem is about')),
+  sessionId: optional(uuid('The session that the problem is about')),
+  errors: optional(listOf(FieldErrorView, 'The invalid parts of the request')),
+  requestId: text('The X-Request-Id of this response'),
+});
 
-/** The body of every error response, as application/problem+json. */
-export class ProblemView {
-  @ApiProperty({ format: 'uri-reference', description: 'Where the code is explained' })
-  type: string;
-
-  @ApiProperty()
-  title: string;
-
-  @ApiProperty({ type: 'integer' })
-  status: number;
-
-  @ApiProperty({ description: 'What happened this time, for people' })
-  detail: string;
-
-  @ApiProperty({ enum: Object.keys(PROBLEMS), description: 'Stable: decide by this' })
-  code: ProblemCode;
-
-  @ApiPropertyOptional({ type: [FieldErrorView], description: 'The parts of the request that are at fault' })
-  errors?: readonly FieldErrorView[];
-
-  @ApiProperty({ description: 'The X-Request-Id of this answer' })
-  requestId: string;
-}
-
-/** Documents the problems of a route. Several uses on one method add up. */
+/** Documents the problems of a route. A method may have several of these decorators. */
 export const ApiProblems =
   (...codes: readonly ProblemCode[]): MethodDecorator =>
-  (target, key, descriptor) => {
-    const handler = descriptor.value as object;
-    const all = new Set([
-      ...((Reflect.getMetadata(CODES, handler) as ProblemCode[] | undefined) ?? []),
-      ...codes,
-    ]);
-    Reflect.defineMetadata(CODES, [...all], handler);
-    for (const status of new Set(codes.map((code) => PROBLEMS[code].status))) {
-      const ofStatus = [...all].filter((code) => PROBLEMS[code].status === status);
-      // `problems.ts` reads the codes from this description and expands it.
-      ApiResponse({ status, description: ofStatus.join(' '), type: ProblemView })(target, key, descriptor);
-    }
+  (_target, _key, { value: handler }) => {
+    const extensions = (Reflect.getMetadata(EXTENSIONS, handler as object) ?? {}) as Record<string, unknown>;
+    const declared = (extensions[PROBLEM_CODES] ?? []) as ProblemCode[];
+    const all = [...new Set([...declared, ...codes])];
+    Reflect.defineMetadata(EXTENSIONS, { ...extensions, [PROBLEM_CODES]: all }, handler as object);
   };

@@ -1,4 +1,5 @@
-import { readFile } from 'node:fs/promises';
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { Controller, Get, Header, Param, Redirect, Req, Res } from '@nestjs/common';
 import { ApiExcludeController } from '@nestjs/swagger';
@@ -6,23 +7,42 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Environment } from '../env/environment.js';
 import { Problem } from '../problem/problem.js';
 import { Public } from '../http/public.decorator.js';
-import { sharedFile, type SharedFile } from './shared-file.js';
 
-const JSON_TYPE = 'application/json; charset=utf-8';
-/** The committed document: its content is reviewed, and a check compares it with the code. */
-const DOCUMENT = sharedJson('openapi.json');
-/** The events, from the committed document too. */
-const EVENTS = sharedJson('asyncapi.json');
+/** A file that is read once, at its first request, and sent to every client from the same memory. */
+class SharedFile {
+  private content: { readonly body: Buffer; readonly etag: string } | undefined;
 
-const resolve = createRequire(import.meta.url).resolve;
+  constructor(
+    private readonly type: string,
+    private readonly read: () => Buffer,
+  ) {}
 
-const ASSETS = new Map(
-  [
-    { name: 'swagger-ui.css', type: 'text/css; charset=utf-8' },
-    { name: 'swagger-ui-bundle.js', type: 'text/javascript; charset=utf-8' },
-    { name: 'favicon-32x32.png', type: 'image/png' },
-  ].map(({ name, type }) => [name, sharedFile(() => readFile(resolve(`swagger-ui-dist/${name}`)), type)]),
-);
+  /** Sends the file, or 304 to a client that has it. Clients revalidate it each time, since a new release changes it. */
+  send(request: FastifyRequest, reply: FastifyReply): void {
+    const { body, etag } = (this.content ??= withTag(this.read()));
+    const known = request.headers['if-none-match'] ?? '';
+    void reply.headers({ etag, 'cache-control': 'no-cache' });
+    // Tags are compared weakly (RFC 9110, section 13.1.2): `W/` before the quotes does not matter.
+    if (known === '*' || known.includes(etag)) void reply.status(304).send();
+    else void reply.header('content-type', this.type).send(body);
+  }
+}
+
+const withTag = (body: Buffer) => ({
+  body,
+  etag: `"${createHash('sha256').update(body).digest('base64url')}"`,
+});
+
+const SCRIPT_TYPE = 'text/javascript; charset=utf-8';
+/** The committed file, which `npm run check` compares with the code. */
+const DOCUMENT = minified('openapi.json');
+const EVENTS = minified('asyncapi.json');
+
+function minified(name: string): SharedFile {
+  const file = new URL(`../../../${name}`, import.meta.url);
+  const read = () => Buffer.from(JSON.stringify(JSON.parse(readFileSync(file, 'utf8'))));
+  return new SharedFile('application/json; charset=utf-8', read);
+}
 
 /** swagger-ui styles its elements inline, and its icons are data URLs. All else comes from this origin, so no network is needed. */
 const POLICY =
@@ -54,19 +74,17 @@ const START = `SwaggerUIBundle({
 });
 `;
 
-/** Serves one of our documents, minified. */
-function sharedJson(name: string): SharedFile {
-  const file = new URL(`../../../${name}`, import.meta.url);
-  return sharedFile(
-    async () => Buffer.from(JSON.stringify(JSON.parse(await readFile(file, 'utf8')))),
-    JSON_TYPE,
-  );
-}
+const { resolve } = createRequire(import.meta.url);
+const swaggerUi = (name: string) => () => readFileSync(resolve(`swagger-ui-dist/${name}`));
 
-/**
- * Serves /openapi.json, /asyncapi.json and, at /docs, a page of the former for people. Not SwaggerModule.setup: it needs @fastify/static,
- * which Jest cannot load on Node 20 (it requires an ES module).
- */
+const ASSETS = new Map([
+  ['swagger-ui.css', new SharedFile('text/css; charset=utf-8', swaggerUi('swagger-ui.css'))],
+  ['swagger-ui-bundle.js', new SharedFile(SCRIPT_TYPE, swaggerUi('swagger-ui-bundle.js'))],
+  ['favicon-32x32.png', new SharedFile('image/png', swaggerUi('favicon-32x32.png'))],
+  ['start.js', new SharedFile(SCRIPT_TYPE, () => Buffer.from(START))],
+]);
+
+/** Serves Swagger UI without SwaggerModule.setup, which needs @fastify/static: Jest cannot load that package on Node 20. */
 @ApiExcludeController()
 @Controller()
 export class DocsController {
@@ -82,14 +100,14 @@ export class DocsController {
 
   @Get('openapi.json')
   @Public()
-  document(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
-    return DOCUMENT.send(request, reply);
+  document(@Req() request: FastifyRequest, @Res() reply: FastifyReply): void {
+    DOCUMENT.send(request, reply);
   }
 
   @Get('asyncapi.json')
   @Public()
-  events(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
-    return EVENTS.send(request, reply);
+  events(@Req() request: FastifyRequest, @Res() reply: FastifyReply): void {
+    EVENTS.send(request, reply);
   }
 
   @Get('docs')
@@ -101,25 +119,13 @@ export class DocsController {
     return PAGE;
   }
 
-  @Get('docs/start.js')
-  @Public()
-  @Header('content-type', 'text/javascript; charset=utf-8')
-  start(): string {
-    this.requirePage();
-    return START;
-  }
-
   @Get('docs/:asset')
   @Public()
-  async asset(
-    @Param('asset') name: string,
-    @Req() request: FastifyRequest,
-    @Res() reply: FastifyReply,
-  ): Promise<void> {
+  asset(@Param('asset') name: string, @Req() request: FastifyRequest, @Res() reply: FastifyReply): void {
     this.requirePage();
     const asset = ASSETS.get(name);
     if (asset === undefined) throw nothingHere();
-    await asset.send(request, reply);
+    asset.send(request, reply);
   }
 
   private requirePage(): void {

@@ -1,33 +1,90 @@
 import type { OpenAPIObject } from '@nestjs/swagger';
-
-export interface MediaType {
-  schema?: object;
-  example?: unknown;
-}
+import type { ProblemCode } from '../problem/problem.js';
+import type { PROBLEM_CODES } from './api-problems.decorator.js';
 
 export interface Response {
   description: string;
-  content?: Record<string, MediaType>;
+  content?: Record<string, { schema?: object; example?: unknown }>;
   headers?: Record<string, object>;
 }
 
-export interface Parameter {
-  name: string;
-  in: 'path' | 'query' | 'header' | 'cookie';
-  description?: string;
-  schema?: { type?: string };
-  example?: unknown;
-}
-
-/** The parts of an operation that the steps finishing the document read and write. */
+/** The parts of an operation that we read and change after Nest has created the document. */
 export interface Operation {
   operationId: string;
-  parameters?: Parameter[];
-  requestBody?: { content: Record<string, MediaType> };
+  parameters?: {
+    name: string;
+    in: 'path' | 'query' | 'header' | 'cookie';
+    description?: string;
+    schema?: { type?: string };
+    example?: unknown;
+  }[];
+  requestBody?: Pick<Response, 'content'>;
   responses: Record<string, Response>;
   security?: object[];
+  [PROBLEM_CODES]?: ProblemCode[];
 }
+
+interface RecordedExample {
+  /** Parameters of the path and the query, by name. */
+  readonly parameters?: Readonly<Record<string, string>>;
+  readonly request?: unknown;
+  /** The response bodies by status; null for a response without a body. */
+  readonly responses: Readonly<Record<string, unknown>>;
+}
+
+/** Calls made to a running service, by operationId; stored in docs/examples.json. */
+export type RecordedExamples = Readonly<Record<string, RecordedExample>>;
 
 export function operationsOf(document: OpenAPIObject): Operation[] {
   return Object.values(document.paths).flatMap((path) => Object.values(path as Record<string, Operation>));
+}
+
+/** Adds each recorded call to its operation as an example. Throws if the document lacks a recorded operation or status. */
+export function addExamples(document: OpenAPIObject, examples: RecordedExamples): void {
+  const operations = new Map(operationsOf(document).map((operation) => [operation.operationId, operation]));
+  for (const [operationId, { parameters = {}, request, responses }] of Object.entries(examples)) {
+    const operation = operations.get(operationId);
+    if (operation === undefined)
+      throw new Error(`docs/examples.json has a call to ${operationId}, which is not an operation`);
+    for (const parameter of operation.parameters ?? []) {
+      const text = parameters[parameter.name];
+      if (text !== undefined) parameter.example = parameter.schema?.type === 'integer' ? Number(text) : text;
+    }
+    const body = Object.values(operation.requestBody?.content ?? {})[0];
+    if (body !== undefined && request !== undefined) body.example = request;
+    for (const [status, answer] of Object.entries(responses)) {
+      const response = operation.responses[status];
+      if (response === undefined)
+        throw new Error(`${operationId} returned ${status}, which its documentation does not have`);
+      const content = Object.values(response.content ?? {})[0];
+      if (content !== undefined) content.example = answer;
+    }
+  }
+}
+
+/** Merges paths that differ only in a parameter name, which OpenAPI forbids. Example: `/pv/{gridLocationId}` and `/pv/{sessionId}`. */
+export function mergePaths({ paths }: OpenAPIObject): void {
+  const byShape = new Map<string, string[]>();
+  for (const path of Object.keys(paths)) {
+    const shape = path.replace(/\{\w+\}/g, '{}');
+    byShape.set(shape, [...(byShape.get(shape) ?? []), path]);
+  }
+  for (const same of byShape.values()) {
+    if (same.length === 1) continue;
+    const merged: Record<string, Operation> = {};
+    for (const path of same) {
+      Object.assign(merged, paths[path]);
+      delete paths[path];
+    }
+    for (const { parameters = [] } of Object.values(merged)) {
+      const inPath = parameters.filter((parameter) => parameter.in === 'path');
+      if (inPath.length !== 1) throw new Error('only paths with one parameter can be merged');
+      for (const parameter of inPath)
+        Object.assign(parameter, {
+          name: 'id',
+          description: `The \`${parameter.name}\`. It is named \`id\`, because OpenAPI allows one parameter name for a path that several operations share`,
+        });
+    }
+    paths[same[0]!.replace(/\{\w+\}/, '{id}')] = merged;
+  }
 }

@@ -1,21 +1,27 @@
 import { Catch, Logger, NotFoundException, type ArgumentsHost, type ExceptionFilter } from '@nestjs/common';
-import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { contextOf, runInContext } from '../http/request-context.js';
-import { answerOf, headersOf } from './problem-answer.js';
+import { sendProblem, toProblem } from './problem-response.js';
 import { Problem } from './problem.js';
-import { toProblem } from './to-problem.js';
 
-/** Returns the methods that the resource at a path supports. */
-export interface MethodsAt {
-  methodsAt(path: string): string[];
-}
-
-/** Writes every error response. */
+/** Writes every error response. Create it before the routes are declared. */
 @Catch()
 export class ProblemFilter implements ExceptionFilter {
   private readonly logger = new Logger(ProblemFilter.name);
+  private readonly routes: { readonly method: string; readonly pattern: RegExp }[] = [];
 
-  constructor(private readonly routes: MethodsAt) {}
+  constructor(
+    server: FastifyInstance,
+    private readonly publicUrl: string | undefined,
+  ) {
+    server.addHook('onRoute', ({ method, url }) => {
+      // A catch-all route belongs to the console or an error handler and does not describe a resource.
+      if (url.includes('*')) return;
+      const literal = url.replace(/[.+?^${}()|[\]\\]/g, '\\$&');
+      const pattern = new RegExp(`^${literal.replace(/:[^/]+/g, '[^/]+')}/?$`);
+      for (const name of [method].flat()) this.routes.push({ method: name, pattern });
+    });
+  }
 
   catch(error: unknown, host: ArgumentsHost): void {
     const http = host.switchToHttp();
@@ -24,26 +30,28 @@ export class ProblemFilter implements ExceptionFilter {
   }
 
   private answer(error: unknown, request: FastifyRequest, reply: FastifyReply): void {
-    // A stream that fails after its first byte can only be cut off.
+    // After the first byte, an error can only be signalled by closing the connection.
     if (reply.sent || reply.raw.headersSent) {
       this.logger.warn(
-        `${request.method} ${request.routeOptions.url} failed after its answer had begun: ${nameOf(error)}`,
+        `${request.method} ${request.routeOptions.url} failed after its response had begun: ${nameOf(error)}`,
       );
       reply.raw.destroy();
       return;
     }
     const problem = this.unrouted(error, request) ?? toProblem(error) ?? this.report(error, request);
     if (problem.code === 'database_unavailable') this.logger.warn(`database unavailable: ${nameOf(error)}`);
-    void reply.status(problem.status).headers(headersOf(problem)).send(answerOf(problem, request.id));
+    sendProblem(problem, request.id, reply, this.publicUrl);
   }
 
-  /** Nest throws NotFoundException if no route matches. */
+  /** Returns 405 for a known path with an unsupported method, which the router reports as 404. */
   private unrouted(error: unknown, request: FastifyRequest): Problem | undefined {
     if (!(error instanceof NotFoundException)) return undefined;
-    const allow = this.routes.methodsAt(request.url.replace(/\?.*$/, ''));
-    // KnownRoutes accepts a path with a trailing slash; the router does not.
+    const path = request.url.replace(/\?.*$/, '');
+    const methods = this.routes.filter(({ pattern }) => pattern.test(path)).map(({ method }) => method);
+    const allow = [...new Set(methods)].sort();
+    // If the method is supported, the path has a trailing slash: our pattern allows it, but the router does not.
     return allow.length > 0 && !allow.includes(request.method)
-      ? new Problem('method_not_allowed', `This resource takes ${allow.join(', ')}`, { allow })
+      ? new Problem('method_not_allowed', `This resource supports ${allow.join(', ')}`, { allow })
       : new Problem('not_found', 'There is nothing at this path');
   }
 
@@ -53,7 +61,7 @@ export class ProblemFilter implements ExceptionFilter {
       `${request.method} ${request.routeOptions.url ?? 'no route'} ${request.id}: ${nameOf(error)}`,
       error instanceof Error ? error.stack : undefined,
     );
-    return new Problem('internal_error', `This is our fault, and logged under the request id ${request.id}`);
+    return new Problem('internal_error', `This is a fault of ours, logged with the request id ${request.id}`);
   }
 }
 

@@ -1,3 +1,5 @@
+import { HTTP_LIMITS } from '../http/http-limits.js';
+
 /** An invalid part of a request; `field` is a JSON path such as `gridLocations[0].ean`, or the name of a parameter. */
 export interface FieldError {
   readonly field: string;
@@ -11,7 +13,7 @@ interface ProblemKind {
   readonly meaning: string;
 }
 
-/** Every error response of ours. `code` is part of the contract; `detail` is for people. */
+/** All error responses that we give. `code` is part of the contract; `detail` is for people. */
 export const PROBLEMS = {
   invalid_request: {
     status: 400,
@@ -23,7 +25,13 @@ export const PROBLEMS = {
     status: 400,
     title: 'The body is not valid JSON',
     meaning:
-      'Bad syntax, bytes that are no UTF-8, a name that stands twice in an object, or more than 64 levels of nesting.',
+      'The body has a syntax error, is not valid UTF-8, repeats a name within an object, or has more than 64 levels of nesting.',
+  },
+  ean_rounded: {
+    status: 400,
+    title: 'An EAN was rounded before it was sent',
+    meaning:
+      'An EAN is a bare number, has the digits of a rounded number and a wrong check digit. `errors` names each of them. Nothing was done; send EANs as strings.',
   },
   unauthenticated: {
     status: 401,
@@ -43,31 +51,31 @@ export const PROBLEMS = {
   },
   method_not_allowed: {
     status: 405,
-    title: 'The resource does not take this method',
-    meaning: 'The path exists; the header `Allow` names the methods it takes.',
+    title: 'The resource does not support this method',
+    meaning: 'The path exists. The header `Allow` names the supported methods.',
   },
   request_timeout: {
     status: 408,
     title: 'The request took too long to arrive',
     meaning:
-      'Its headers were not complete within 10 seconds, or all of it within 30. Nothing was done; send it again.',
+      'The headers were not complete within 10 seconds, or the whole request within 30. Nothing was done; send the request again.',
   },
   tenant_reference_conflict: {
     status: 409,
     title: 'The tenantReference is registered with other EANs',
     meaning:
-      'A user has one registration. Nothing was sent to the remote service; read the user to see which EANs it has.',
+      'A tenantReference has one live registration. Nothing was sent to the remote service; read the registration `registrationId` to see which EANs it has. If it became a user, `userId` is that user.',
   },
   registration_conflict: {
     status: 409,
     title: 'The registration is not in a status that allows this',
     meaning:
-      'Read the registration: it was decided meanwhile, or never needed a decision. Where `errors` names ids of `resolve`, they belong to another user here.',
+      'The registration is being sent, was changed in the meantime, or has a status that does not allow this; read it under `registrationId`. If `errors` names ids in the body of `resolve`, they belong to another user here.',
   },
   session_closed: {
     status: 409,
     title: 'The session is no longer read',
-    meaning: 'The user of the session has been erased, so it is not read any more.',
+    meaning: 'The user of the session `sessionId` has been erased, so the session is no longer read.',
   },
   webhook_endpoint_limit: {
     status: 409,
@@ -78,7 +86,7 @@ export const PROBLEMS = {
   body_too_large: {
     status: 413,
     title: 'The body is too large',
-    meaning: 'A body has at most 262,144 bytes.',
+    meaning: `A body has at most ${HTTP_LIMITS.bodyBytes.toLocaleString('en')} bytes.`,
   },
   unsupported_media_type: {
     status: 415,
@@ -89,40 +97,46 @@ export const PROBLEMS = {
     status: 422,
     title: 'The Solar Curtailment Service rejected the request',
     meaning:
-      'The remote service refused it and did nothing; `detail` says with which status. Sending the same again will not help.',
+      'The remote service refused the request and did nothing; `detail` has the status. If a registration was refused, `registrationId` names it. The same request would be refused again.',
+  },
+  idempotency_key_reused: {
+    status: 422,
+    title: 'The Idempotency-Key belongs to another request',
+    meaning:
+      'In the last 24 hours the same `Idempotency-Key` was sent to this route with another body. Nothing was done; send a new key with a new request.',
   },
   too_many_requests: {
     status: 429,
     title: 'Too many requests',
     meaning:
-      'The key makes more than `API_MAX_REQUESTS_PER_SECOND`, or holds a third of the streams and reads with `wait` that a replica may have open, or this address makes too many without a valid key. Nothing was done; ask again after `Retry-After` seconds.',
+      'The key makes more than `API_MAX_REQUESTS_PER_SECOND` requests, or has a third of the streams and reads with `wait` open that a replica allows, or this address makes too many requests without a valid key. Nothing was done; send the request again after `Retry-After` seconds.',
   },
   headers_too_large: {
     status: 431,
     title: 'The headers are too large',
-    meaning: 'All headers of a request together have less than 16 kB.',
+    meaning: 'All headers of a request together must be smaller than 16 kB.',
   },
   internal_error: {
     status: 500,
     title: 'Something went wrong here',
-    meaning: 'A fault of this service. It is logged under `requestId`; tell the operator that id.',
+    meaning: 'A fault of this service. It is logged with the `requestId`; give this id to the operator.',
   },
   replica_busy: {
     status: 503,
-    title: 'This replica holds as many requests open as it may',
+    title: 'This replica has too many requests open',
     meaning:
-      'Streams of events and reads with `wait` may take half of its connections. Ask again after `Retry-After` seconds, or another replica.',
+      'Streams of events and reads with `wait` may use half of the connections of a replica. Send the request again after `Retry-After` seconds, or to another replica.',
   },
   remote_unavailable: {
     status: 503,
-    title: 'The Solar Curtailment Service cannot be asked now',
+    title: 'The Solar Curtailment Service cannot be called now',
     meaning:
-      'It did not answer, answered with what cannot be used, asks for patience, or refuses our credentials. Ask again after `Retry-After` seconds.',
+      'It did not respond, returned an unusable response, limits our requests, or refuses our credentials. Send the request again after `Retry-After` seconds.',
   },
   database_unavailable: {
     status: 503,
     title: 'The database cannot be reached now',
-    meaning: 'It is restarting or overloaded. Ask again after `Retry-After` seconds.',
+    meaning: 'The database is restarting or overloaded. Send the request again after `Retry-After` seconds.',
   },
 } as const satisfies Record<string, ProblemKind>;
 
@@ -130,6 +144,8 @@ export type ProblemCode = keyof typeof PROBLEMS;
 
 export interface ProblemExtra {
   readonly errors?: readonly FieldError[];
+  /** The objects that the problem is about. Each id becomes a member of the response. */
+  readonly ids?: Readonly<Partial<Record<'registrationId' | 'userId' | 'sessionId', string>>>;
   /** Seconds until a retry makes sense; becomes the Retry-After header. */
   readonly retryAfterSeconds?: number;
   /** The methods that the resource supports; becomes the Allow header of a 405. */

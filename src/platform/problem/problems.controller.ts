@@ -1,22 +1,16 @@
 import { Controller, Get, Param } from '@nestjs/common';
-import { ApiOkResponse, ApiOperation, ApiProperty, ApiTags } from '@nestjs/swagger';
+import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import { ApiProblems } from '../openapi/api-problems.decorator.js';
+import { count, oneOf, schemaOf, text } from '../openapi/schema-of.js';
 import { Public } from '../http/public.decorator.js';
 import { Problem, PROBLEMS, type ProblemCode } from './problem.js';
 
-export class ProblemKindView {
-  @ApiProperty({ enum: Object.keys(PROBLEMS) })
-  code: ProblemCode;
-
-  @ApiProperty({ type: 'integer' })
-  status: number;
-
-  @ApiProperty()
-  title: string;
-
-  @ApiProperty({ description: 'When it is answered, and what to do' })
-  meaning: string;
-}
+const ProblemKindView = schemaOf('ProblemKindView', {
+  code: oneOf(Object.keys(PROBLEMS)),
+  status: count(),
+  title: text(),
+  meaning: text('When the problem occurs, and what to do'),
+});
 
 /** The target of every problem's `type`. */
 @ApiTags('Operation')
@@ -24,13 +18,15 @@ export class ProblemKindView {
 export class ProblemsController {
   @Get(':code')
   @Public()
-  @ApiOperation({ operationId: 'getProblem', summary: 'What a problem code means' })
+  @ApiOperation({
+    operationId: 'getProblem',
+    summary: 'What a problem code means',
+    description: 'The `type` of every problem is the address of this page. Needs no key.',
+  })
   @ApiOkResponse({ type: ProblemKindView })
   @ApiProblems('not_found')
-  explain(@Param('code') code: string): ProblemKindView {
-    if (!isCode(code)) throw new Problem('not_found', 'There is no such problem code');
-    return { code, ...PROBLEMS[code] };
+  explain(@Param('code') code: string) {
+    if (!Object.hasOwn(PROBLEMS, code)) throw new Problem('not_found', 'There is no such problem code');
+    return { code, ...PROBLEMS[code as ProblemCode] };
   }
 }
-
-const isCode = (text: string): text is ProblemCode => Object.hasOwn(PROBLEMS, text);

@@ -1,14 +1,10 @@
-/** `amount` per period, with bursts of up to `amount`. */
+/** Allows `amount` events per period, even all at once. */
 export interface CellRate {
   readonly amount: number;
   readonly periodMs: number;
 }
 
-/**
- * Counts one more with the generic cell rate algorithm. Its whole state is `clearAt`: the time from which nothing counted so far matters,
- * undefined before the first. Returns the next `clearAt` and a `waitMs` of 0. If the rate is used up, returns the same `clearAt` and the
- * milliseconds until the next one fits. Times are milliseconds of one clock.
- */
+/** Counts one event by the generic cell rate algorithm, unless it must wait. `clearAt`: when the full amount is allowed again. */
 export function takeCell(clearAt: number | undefined, now: number, { amount, periodMs }: CellRate) {
   const next = Math.max(clearAt ?? now, now) + periodMs / amount;
   const waitMs = next - now - periodMs;

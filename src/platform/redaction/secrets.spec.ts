@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
+import type { Environment } from '../env/environment.js';
 import { hideConfiguredSecrets, hideToken, withoutSecrets } from './secrets.js';
 
 hideConfiguredSecrets({
@@ -9,7 +10,7 @@ hideConfiguredSecrets({
   ADMIN_API_KEY: 'administrator-key-0123456789-0123456789',
   ENCRYPTION_KEYS: ['first-encryption-key', 'second-encryption-key'],
   EVENT_BROKER_URL: 'nats://pv:p%40ssword-of-broker@a.example,nats://token-of-broker@b.example',
-});
+} as Environment);
 
 hideToken('token-in-use');
 

@@ -2,64 +2,43 @@ import type { Environment } from '../env/environment.js';
 
 export const HIDDEN = '[redacted]';
 
-/** A shorter configured value (a scope, a test's "x") would blank out ordinary words. */
-const SHORTEST_SECRET = 6;
-/** Tokens are replaced over time; old ones have expired before they are forgotten here. */
-const REMEMBERED_TOKENS = 16;
 const BEARER = /\b(Bearer\s+)[A-Za-z0-9\-._~+/]{8,}=*/gi;
-/** The form of Standard Webhooks. There may be many, so they are recognised by form, not by value. */
+/** Secrets in the form of Standard Webhooks. There may be many, so they are recognised by form, not by value. */
 const WEBHOOK_SECRET = /\bwhsec_[A-Za-z0-9+/_-]{8,}=*/g;
 const URL_PASSWORD = /\b([a-z][a-z0-9+.-]{0,20}:\/\/[^\s:/@]*:)[^\s@/]+@/gi;
 
-/**
- * Errors arise in pure code without injection, so the secrets are known to the whole process. Longest first, since one may be a part of
- * another.
- */
+/** Shared by the whole process, because code without injected dependencies also redacts. Longest first: one secret may contain another. */
 let secrets: readonly string[] = [];
 const tokens: string[] = [];
 
-type Secrets = Pick<
-  Environment,
-  | 'ADMIN_API_KEY'
-  | 'ENCRYPTION_KEYS'
-  | 'SCS_API_KEY'
-  | 'SCS_CLIENT_ID'
-  | 'SCS_CLIENT_SECRET'
-  | 'DATABASE_URL'
-  | 'EVENT_BROKER_URL'
->;
-
-/** Registers the secrets of the configuration, in every form, to be removed from all texts. */
-export function hideConfiguredSecrets(environment: Secrets): void {
+export function hideConfiguredSecrets(environment: Environment): void {
   hideSecrets([
     environment.ADMIN_API_KEY,
     environment.SCS_API_KEY,
     environment.SCS_CLIENT_ID,
     environment.SCS_CLIENT_SECRET,
     passwordOf(environment.DATABASE_URL),
+    passwordOf(environment.DATABASE_DIRECT_URL),
     ...environment.ENCRYPTION_KEYS,
     ...(environment.EVENT_BROKER_URL?.split(',') ?? []).map(brokerSecretOf),
   ]);
 }
 
-/** Registers single values, for processes without a logger that registers all of them. */
+/** Registers values to redact. Needed in processes without ServiceLogger, which registers all configured secrets. */
 export function hideSecrets(values: readonly string[]): void {
-  const forms = values.filter((value) => value.length >= SHORTEST_SECRET).flatMap(formsOf);
+  // Redacting shorter values would hide ordinary words.
+  const forms = values.filter((value) => value.length >= 6).flatMap(formsOf);
   secrets = [...new Set([...secrets, ...forms])].sort((a, b) => b.length - a.length);
 }
 
-/** Registers a token, to be removed while it may be in use. */
 export function hideToken(value: string): void {
   if (tokens.includes(value)) return;
   tokens.push(value);
-  if (tokens.length > REMEMBERED_TOKENS) tokens.shift();
+  // 16 are enough: a token has expired before it is dropped.
+  if (tokens.length > 16) tokens.shift();
 }
 
-/**
- * Returns the text without secrets: configured secrets and tokens in use are matched by value, other tokens and passwords of URLs by form.
- * The rest of the text is unchanged, so whole log lines pass through here. It is a safety net: our code puts no secret into a message, but
- * an error of a library may.
- */
+/** Returns the text without secrets, matched by value or form. All log lines pass through here: a library's error may quote a secret. */
 export function withoutSecrets(text: string): string {
   let clean = text;
   for (const secret of [...secrets, ...tokens]) clean = clean.replaceAll(secret, HIDDEN);
@@ -72,7 +51,7 @@ export function withoutSecrets(text: string): string {
 const passwordOf = (url: string): string =>
   URL.canParse(url) ? decodeURIComponent(new URL(url).password) : '';
 
-/** A user name without a password is a token. */
+/** Returns the password or, if there is none, the user name, which is then a token. */
 const brokerSecretOf = (url: string): string =>
   passwordOf(url) || (URL.canParse(url) ? decodeURIComponent(new URL(url).username) : '');
 

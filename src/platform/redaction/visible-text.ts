@@ -1,10 +1,7 @@
 /** Control and format characters (C0, C1, bidirectional marks), line and paragraph separators, lone surrogates. */
 const UNPRINTABLE = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/gu;
 
-/**
- * Returns one line without effects on a terminal: each unprintable character, including the line feed, is written as \uXXXX. JSON text
- * stays equivalent.
- */
+/** Returns one line in which each unprintable character, including the line feed, is written as \uXXXX. JSON stays equivalent. */
 export const visibleText = (text: string): string => text.replace(UNPRINTABLE, escapeOf);
 
 /** Like visibleText, but line feeds are kept; each further line starts with `indent`. */

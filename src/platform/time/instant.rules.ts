@@ -1,63 +1,34 @@
-/**
- * Valid instants: real calendar days of the years 1 to 9999 in UTC, to the millisecond. RFC 3339, PostgreSQL, Prisma and JavaScript read
- * and write all of these, and differ on others. Second 60 and hour 24 are invalid.
- */
+/** The years 1 to 9999 UTC are valid: RFC 3339, PostgreSQL, Prisma and JavaScript agree on them. Second 60 and hour 24 are invalid. */
 export type InstantReading =
   | { readonly kind: 'instant'; readonly at: Date }
   /** A real instant outside the valid range, and the nearest valid one. */
   | { readonly kind: 'outside'; readonly nearest: Date }
   | { readonly kind: 'none' };
 
-/** `remote`: ISO 8601 as the remote service may write it, also without seconds, and with an offset without a colon. */
-export type InstantForm = 'rfc3339' | 'remote';
-
-const REMOTE = /^(\d{4})-(\d\d)-(\d\d)T(\d\d):(\d\d)(?::(\d\d)(?:\.(\d+))?)?(?:Z|([+-])(\d\d):?(\d\d))$/i;
-/** The requirements of RFC 3339 beyond REMOTE. */
+const REMOTE =
+  /^(\d{4}-\d\d-\d\d)T(\d\d:\d\d)(?::(\d\d)(?:\.(\d+))?)?(?:Z|([+-])([01]\d|2[0-3]):?([0-5]\d))$/i;
+/** RFC 3339 requires the seconds and the colon of the offset, which REMOTE makes optional. */
 const WITH_SECONDS_AND_COLONS = /T\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)$/i;
 
 const NONE: InstantReading = { kind: 'none' };
 const MINUTE_MS = 60_000;
-/** The calendar repeats after 400 years. Date.UTC gets a later cycle, because it reads the years 0 to 99 as 1900 to 1999. */
-const CYCLE_YEARS = 400;
-const CYCLE_MS = 146_097 * 24 * 60 * MINUTE_MS;
-const FIRST_MS = Date.UTC(1 + CYCLE_YEARS, 0) - CYCLE_MS;
-const LAST_MS = Date.UTC(10_000, 0) - 1;
+const FIRST_MS = Date.parse('0001-01-01T00:00:00.000Z');
+const LAST_MS = Date.parse('9999-12-31T23:59:59.999Z');
 
-/** Reads the text of an instant; truncates a fraction to milliseconds. */
-export function parseInstant(value: unknown, form: InstantForm = 'rfc3339'): InstantReading {
+/** Parses an instant, truncated to milliseconds. The form `remote` also allows omitting the seconds, and the colon of the offset. */
+export function parseInstant(value: unknown, form: 'rfc3339' | 'remote' = 'rfc3339'): InstantReading {
   const parts = typeof value === 'string' ? REMOTE.exec(value) : null;
   if (parts === null || (form === 'rfc3339' && !WITH_SECONDS_AND_COLONS.test(parts[0]))) return NONE;
-  const [, year = '', month = '', day = '', hour = '', minute = '', second = '00', fraction = ''] = parts;
-  const [sign = '+', offsetHour = '00', offsetMinute = '00'] = parts.slice(8);
-  const isReal =
-    isDay(Number(year), Number(month), Number(day)) &&
-    isTime(hour, minute, second) &&
-    isTime(offsetHour, offsetMinute, '00');
-  if (!isReal) return NONE;
-
-  const milliseconds = Number(fraction.slice(0, 3).padEnd(3, '0'));
-  const local = Date.UTC(
-    Number(year) + CYCLE_YEARS,
-    Number(month) - 1,
-    Number(day),
-    Number(hour),
-    Number(minute),
-    Number(second),
-    milliseconds,
-  );
-  const offsetMs = Number(`${sign}1`) * (Number(offsetHour) * 60 + Number(offsetMinute)) * MINUTE_MS;
-  const ms = local - CYCLE_MS - offsetMs;
+  const [, day, minute, second = '00', fraction = '', sign = '+', ...offset] = parts;
+  const local = `${day}T${minute}:${second}.${fraction.slice(0, 3).padEnd(3, '0')}Z`;
+  const localMs = Date.parse(local);
+  // Date.parse reads February 30 as March 2, and hour 24 as the next day.
+  if (Number.isNaN(localMs) || new Date(localMs).toISOString() !== local) return NONE;
+  const [hours = 0, minutes = 0] = offset.map((digits: string | undefined) => Number(digits ?? 0));
+  const ms = localMs - Number(`${sign}1`) * (hours * 60 + minutes) * MINUTE_MS;
   const nearest = nearestInstant(ms);
   return nearest.getTime() === ms ? { kind: 'instant', at: nearest } : { kind: 'outside', nearest };
 }
 
-/** Returns the instant of these milliseconds since 1970; the first or the last valid one if they lie outside. */
+/** Returns the instant of these milliseconds since 1970, or the first or last valid instant if that is outside the valid range. */
 export const nearestInstant = (ms: number): Date => new Date(Math.min(Math.max(ms, FIRST_MS), LAST_MS));
-
-function isDay(year: number, month: number, day: number): boolean {
-  const daysOfMonth = new Date(Date.UTC(year + CYCLE_YEARS, month, 0)).getUTCDate();
-  return month >= 1 && month <= 12 && day >= 1 && day <= daysOfMonth;
-}
-
-const isTime = (hour: string, minute: string, second: string): boolean =>
-  hour < '24' && minute < '60' && second < '60';

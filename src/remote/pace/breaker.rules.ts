@@ -1,14 +1,10 @@
 /**
- * Whether calls of one operation class are worth making. Pure: state, event and time in, state out. Times are milliseconds of any monotonic
- * clock.
- *
- * - `closed`: calls pass. 5 failures in a row open it (the service is down). So does a period in which half of 20 or more calls failed (it
- *   is half down). Refusals for overload count only for the latter: the limiter reacts to them by lowering concurrency, and a run of them
- *   is normal while it finds the limit.
- * - `open`: no call passes until `openUntil`. The time doubles with each opening until a call succeeds.
- * - `half_open`: one call passes as a probe; its result decides. Results of earlier calls are ignored as outdated.
- *
- * Independently of the phase, Retry-After blocks every call of the class until `quietUntil`.
+ * The circuit breaker of one operation class. Times are milliseconds of any monotonic clock. In every phase, a Retry-After blocks all calls
+ * until `quietUntil`.
+ * - `closed`: calls pass. The breaker opens after 5 consecutive failures, or if half of at least 20 calls within 10 s failed. Overload (429, 503)
+ *   counts only towards the second condition: the call queue reacts to overload by lowering the concurrency.
+ * - `open`: no call passes until `openUntil`. The duration doubles with each opening until a probe succeeds.
+ * - `half_open`: one call passes as a probe. Its result closes or opens the breaker; results of earlier calls are ignored.
  */
 export interface Breaker {
   readonly phase: 'closed' | 'open' | 'half_open';
@@ -22,7 +18,7 @@ export interface Breaker {
   readonly quietUntil: number;
 }
 
-/** `unknown`: we cancelled the call, so it says nothing about the service. */
+/** `unknown`: we cancelled the call, so its result says nothing about the service. */
 export type CallResult = 'succeeded' | 'failed' | 'overloaded' | 'unknown';
 
 export type Admission =
@@ -52,7 +48,7 @@ export const CLOSED: Breaker = {
   quietUntil: 0,
 };
 
-/** Returns whether a call may pass. After `probeMs` without a result, a probe counts as lost and another call may be the probe. */
+/** Returns whether a call may pass, and the next state. If a probe has no result after `probeMs`, the next call becomes the probe. */
 export function admit(breaker: Breaker, now: number, probeMs: number): Admission {
   const { phase, quietUntil, openUntil, probeEndsAt } = breaker;
   if (now < quietUntil)
@@ -85,7 +81,7 @@ export function record(
   }
 }
 
-/** Blocks calls until the given time, as the service requested (Retry-After). A shorter wait does not undo a longer one. */
+/** Blocks calls until the time that the service requested (Retry-After), unless they are already blocked for longer. */
 export function quiet(breaker: Breaker, until: number): Breaker {
   return until > breaker.quietUntil ? { ...breaker, quietUntil: until } : breaker;
 }

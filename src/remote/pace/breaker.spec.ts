@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { admit, type Breaker, type CallResult, CLOSED, quiet, record } from './breaker.rules.js';
 
 const PROBE_MS = 1_000;
-/** With this `random`, an opening lasts exactly its nominal time. */
+/** The random number with which a breaker stays open for exactly its nominal time. */
 const NOMINAL = 0.5;
 
 const after = (breaker: Breaker, results: readonly CallResult[], now = 0): Breaker =>

@@ -1,10 +1,6 @@
-/**
- * How many calls may be in flight at once, learned from how they end (additive increase, multiplicative decrease). Pure.
- *
- * The limit starts low and doubles per round trip until the service first refuses (`seeking`). Then it grows by one per round trip and
- * shrinks by a tenth at each refusal. So it stays between 90 and 100 % of the service's capacity and meets one refusal in some dozens of
- * calls. A passed deadline is a stronger sign of overload than a refusal, so it halves the limit.
- */
+/** How many calls may be in flight at once, adapted to their results (additive increase, multiplicative decrease). */
+// While `seeking`, the limit doubles per round trip. The first refusal or timeout halves the limit and ends `seeking`.
+// Then the limit grows by one per round trip, shrinks by a tenth per refusal and halves per timeout.
 export interface ConcurrencyLimit {
   readonly limit: number;
   readonly seeking: boolean;

@@ -1,77 +1,75 @@
-import { admit, type Breaker, type CallResult, CLOSED, quiet, record } from './breaker.rules.js';
 import type { NotSent } from '../outcome.rules.js';
-import type { OperationStatus } from '../remote-status.js';
-import { RetryBudget } from './retry-budget.js';
+import type { Exchanged } from '../wire/exchange.js';
+import { admit, type Breaker, CLOSED, quiet, record } from './breaker.rules.js';
 
-/** The state of one operation class: its breaker, its retry budget, and how its last calls ended. */
+/** Retries may add a tenth to the calls of a class, so that a failing service does not receive three times the load. */
+const RETRIES_PER_CALL = 0.1;
+/** The maximum of the retry budget: enough for the reads that fail when one connection is lost or the service restarts. */
+const MOST_RETRIES = 10;
+
+/** How a result changed the breaker. Opening again after a failed probe also counts as `opened`. */
+export type BreakerChange = 'opened' | 'closed' | undefined;
+
+/** The state of one operation class: its breaker, its retry budget, its last success and its last error. */
 export class OperationGate {
-  readonly budget = new RetryBudget();
   private breaker: Breaker = CLOSED;
-  private lastSuccessAtMs: number | undefined;
-  private lastError: { readonly at: Date; readonly text: string } | undefined;
+  private retries = MOST_RETRIES;
+  private lastSuccessAt: Date | null = null;
+  private lastError: { readonly at: Date; readonly text: string } | null = null;
 
-  constructor(
-    private readonly clock: () => number,
-    private readonly timeoutMs: number,
-  ) {}
+  constructor(private readonly timeoutMs: number) {}
 
-  /** Returns the refusal before queueing, so that a call that will be refused does not wait for it. Does not take the probe. */
+  /** Returns the refusal that a call would get now. For a check before the call enters the queue: does not start a probe. */
   refusal(): NotSent | undefined {
-    const admission = admit(this.breaker, this.clock(), this.timeoutMs);
-    return admission.kind === 'pass'
-      ? undefined
-      : { kind: 'not_sent', reason: admission.reason, retryAfterMs: admission.retryAfterMs };
+    const admission = admit(this.breaker, performance.now(), this.timeoutMs);
+    return admission.kind === 'pass' ? undefined : { ...admission, kind: 'not_sent' };
   }
 
-  /** Admits or refuses a call right before sending. The result of an admitted probe must be recorded. */
+  /** Admits or refuses a call that is about to be sent. The caller must record the result of a probe. */
   admit(): NotSent | { readonly kind: 'pass'; readonly probe: boolean } {
-    const admission = admit(this.breaker, this.clock(), this.timeoutMs);
-    if (admission.kind === 'refused')
-      return { kind: 'not_sent', reason: admission.reason, retryAfterMs: admission.retryAfterMs };
+    const admission = admit(this.breaker, performance.now(), this.timeoutMs);
+    if (admission.kind === 'refused') return { ...admission, kind: 'not_sent' };
     this.breaker = admission.next;
     return admission;
   }
 
-  /** Records a result; `fault` is redacted text. Returns how the breaker changed. Opening again after a failed probe counts as a change. */
-  record(
-    result: CallResult,
-    probe: boolean,
-    fault?: string,
-    quietMs?: number,
-  ): 'opened' | 'closed' | undefined {
-    const now = this.clock();
+  record({ result, fault, quietMs }: Exchanged, probe: boolean): BreakerChange {
     const { phase } = this.breaker;
-    this.breaker = record(this.breaker, result, probe, now, Math.random());
-    if (quietMs !== undefined) this.holdBack(quietMs);
-    if (result === 'succeeded') this.lastSuccessAtMs = Date.now();
+    this.breaker = record(this.breaker, result, probe, performance.now(), Math.random());
+    if (quietMs !== undefined) this.quiet(quietMs);
+    if (result === 'succeeded' && fault === undefined) this.lastSuccessAt = new Date();
     if (fault !== undefined) this.lastError = { at: new Date(), text: fault };
     if (this.breaker.phase === phase || result === 'unknown') return undefined;
     return this.breaker.phase === 'closed' ? 'closed' : 'opened';
   }
 
-  /** Blocks calls for this long. A shorter wait does not undo a longer one. */
-  holdBack(ms: number): void {
-    this.breaker = quiet(this.breaker, this.clock() + ms);
+  quiet(ms: number): void {
+    this.breaker = quiet(this.breaker, performance.now() + ms);
   }
 
-  status(): OperationStatus {
-    const { phase } = this.breaker;
+  earnRetry(): void {
+    this.retries = Math.min(MOST_RETRIES, this.retries + RETRIES_PER_CALL);
+  }
+
+  /** Takes one retry from the budget. Returns false if the budget is spent. */
+  takeRetry(): boolean {
+    if (this.retries < 1) return false;
+    this.retries -= 1;
+    return true;
+  }
+
+  status() {
+    const { lastSuccessAt, lastError } = this;
     const refusal = this.refusal();
-    const failedLast =
-      this.lastError !== undefined && this.lastError.at.getTime() > (this.lastSuccessAtMs ?? 0);
+    const failed = lastError !== null && (lastSuccessAt === null || lastError.at > lastSuccessAt);
     return {
-      health: refusal
-        ? 'unavailable'
-        : failedLast
-          ? 'degraded'
-          : this.lastSuccessAtMs === undefined
-            ? 'unknown'
-            : 'healthy',
-      breaker: phase,
+      health: refusal ? 'unavailable' : failed ? 'degraded' : lastSuccessAt ? 'healthy' : 'unknown',
+      breaker: this.breaker.phase,
       retryAfterMs: refusal?.retryAfterMs ?? null,
-      lastSuccessAt: this.lastSuccessAtMs === undefined ? null : new Date(this.lastSuccessAtMs),
-      lastErrorAt: this.lastError?.at ?? null,
-      lastError: this.lastError?.text ?? null,
-    };
+      lastSuccessAt,
+      lastErrorAt: lastError?.at ?? null,
+      /** Redacted. */
+      lastError: lastError?.text ?? null,
+    } as const;
   }
 }

@@ -1,180 +1,139 @@
 import { Injectable, Logger, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
+import { Coalescer } from '../../platform/async/coalescer.js';
+import { Loop } from '../../platform/async/loop.js';
+import { WakeUp } from '../../platform/async/wake-up.js';
+import { within } from '../../platform/async/within.js';
 import { listenTo } from '../../platform/database/listen.js';
 import { Environment } from '../../platform/env/environment.js';
-import { OPERATIONS_CHANNEL } from './operations.sql.js';
-import { OperationsStore, type SharedOperation } from './operations.store.js';
+import { STOP_WITHIN_MS } from '../../platform/shutdown/limits.js';
 import type { OperationClass } from '../outcome.rules.js';
-import { planShare } from '../pace/rate-share.js';
-import { Remote, type RemoteListener } from '../remote.service.js';
-import { ReplicasStore } from './replicas.store.js';
+import { planShare } from '../pace/request-rate.js';
+import { type Learn, Remote } from '../remote.service.js';
+import { DeploymentStore, OPERATIONS_CHANNEL, type SharedOperation } from './deployment.store.js';
 
-/**
- * A replica learns what another one was told within the few milliseconds of NOTIFY or, if the notification is lost, within this time. After
- * a Retry-After, calls may still be sent for that long, besides those already in flight.
- */
+/** If a notification is lost, a replica learns within this time that the service requested a wait. Until then, the replica may send calls. */
 const READ_EVERY_MS = 250;
 const BEAT_EVERY_MS = 500;
-/**
- * The share of a replica that dies stays unused for this long. A replica that cannot reach the database stops using its share after the
- * same time.
- */
+/** A replica's share of the request rate ends this long after its last heartbeat, whether the replica died or lost the database. */
 const LIFE_MS = 5_000;
-const STOP_WITHIN_MS = 1_000;
-/** Every refused call reports a wait; waits that exceed the known one by less than this are not written. */
+/** Every refused call reports a wait. A wait is written only if it ends at least this much later than the known wait. */
 const WAIT_STEP_MS = 50;
-/** A breaker that stays open is probed at least every 36 s, and each failed probe reports the trouble again. */
+/** An operation counts as in trouble for this long after its breaker has opened. While probes fail, it opens again at least every 36 s. */
 const TROUBLE_LASTS_MS = 90_000;
-/** With waits of seconds a service regulates its load. Waits of a minute or more are announced to people. */
+/** If the service requests a wait of at least this long, an event announces the wait. By shorter waits, a service only regulates its load. */
 const NOTABLE_WAIT_MS = 60_000;
+const LEARN = 'read what other replicas know';
 
 /**
- * The state that replicas share to act as one caller of the remote service: how long it wants no calls, how many replicas share the ceiling
- * of requests per second, and whether it is in trouble. Calls never wait for this: what they learn is written beside them, and what other
- * replicas learned is read a few times a second.
+ * Tells the other replicas which waits the service requested and which operations fail. Divides the request rate among all replicas. No
+ * call waits for this.
  */
 @Injectable()
-export class Deployment implements RemoteListener, OnModuleInit, OnApplicationShutdown {
+export class Deployment implements OnModuleInit, OnApplicationShutdown {
   private readonly logger = new Logger(Deployment.name);
-  private readonly ceiling: number;
-  private readonly databaseUrl: string;
-  /** Per operation, monotonic: until when all replicas are known to wait (`told`), and the waits not written yet (`toTell`). */
-  private readonly told = new Map<OperationClass, number>();
-  private readonly toTell = new Map<OperationClass, number>();
-  private telling = false;
+  private readonly ceiling = this.environment.SCS_MAX_REQUESTS_PER_SECOND;
+  /** The end of the wait stored in the database, by performance.now(). */
+  private readonly known = new Map<OperationClass, number>();
+  /** The end of a wait not yet stored in the database, by performance.now(). */
+  private readonly unwritten = new Map<OperationClass, number>();
+  private readonly waits = new Coalescer(() => this.writeWaits());
   private share = { perSecond: 0, until: -Infinity };
   private nextBeatAt = -Infinity;
+  private readonly notified = new WakeUp();
+  private readonly loop = new Loop({
+    step: () => this.synchronise(),
+    onError: (error, failures) => {
+      // Logs once per outage, not four times a second.
+      if (failures === 1) this.warn(LEARN, error);
+      return READ_EVERY_MS;
+    },
+    wakeUp: this.notified,
+  });
   private stopListening: (() => Promise<void>) | undefined;
-  private timer: NodeJS.Timeout | undefined;
-  private looking: Promise<void> | undefined;
-  private lookAgain = false;
-  private blind = false;
-  private stopped = false;
   private readonly writing = new Set<Promise<void>>();
 
   constructor(
     private readonly remote: Remote,
-    private readonly operations: OperationsStore,
-    private readonly replicas: ReplicasStore,
-    environment: Environment,
+    private readonly store: DeploymentStore,
+    private readonly environment: Environment,
   ) {
-    this.databaseUrl = environment.DATABASE_URL;
-    this.ceiling = environment.SCS_MAX_REQUESTS_PER_SECOND;
-    remote.join(this, this.ceiling > 0 ? () => this.sharePerSecond() : () => Infinity);
+    const perSecond = () => (performance.now() < this.share.until ? this.share.perSecond : 0);
+    remote.join(this.learn, this.ceiling > 0 ? perSecond : () => Infinity);
   }
 
-  /** A process that has just started must not call a service that requested a wait before. */
+  /** Reads the shared state first: a process that has just started must respect a wait that the service requested from another replica. */
   async onModuleInit(): Promise<void> {
-    await this.look();
-    this.stopListening = listenTo(this.databaseUrl, OPERATIONS_CHANNEL, () => void this.look());
-    this.timer = setInterval(() => void this.look(), READ_EVERY_MS);
+    await this.synchronise().catch((error: unknown) => this.warn(LEARN, error));
+    const notify = () => this.notified.signal();
+    this.stopListening = listenTo(this.environment.DATABASE_DIRECT_URL, OPERATIONS_CHANNEL, notify);
+    this.loop.start();
   }
 
-  /** All calls have ended, so other replicas may use this share. An unresponsive database must not delay the shutdown. */
+  /** Releases this replica's share of the request rate, since all calls have ended. Waits only a limited time for the database. */
   async onApplicationShutdown(): Promise<void> {
-    this.stopped = true;
-    clearInterval(this.timer);
-    const ended = Promise.all([this.stopListening?.(), this.looking, ...this.writing]);
-    const leaves = this.ceiling > 0 && !this.blind;
-    const left = ended.then(() => (leaves ? this.replicas.leave() : undefined)).catch(() => {});
-    let timer: NodeJS.Timeout | undefined;
-    await Promise.race([left, new Promise((resolve) => (timer = setTimeout(resolve, STOP_WITHIN_MS)))]);
-    clearTimeout(timer);
+    const ended = Promise.all([this.stopListening?.(), this.loop.stop(), ...this.writing]);
+    const left = ended.then(() => (this.ceiling > 0 ? this.store.leave() : undefined)).catch(() => {});
+    await within(STOP_WITHIN_MS.replicaShare, left);
   }
 
-  askedToWait(operation: OperationClass, waitMs: number, reason: string): void {
-    const until = monotonicMs() + waitMs;
-    if (until < Math.max(this.told.get(operation) ?? 0, this.toTell.get(operation) ?? 0) + WAIT_STEP_MS)
-      return;
-    this.toTell.set(operation, until);
-    this.write('tell a wait', () => this.tellWaits());
+  private readonly learn: Learn = (operation, { fault = 'failures', quietMs = 0 }, change) => {
+    if (quietMs > 0) this.learnWait(operation, quietMs, fault);
+    if (change === 'opened')
+      this.write('announce trouble', () => this.store.degrade(operation, fault, TROUBLE_LASTS_MS));
+    if (change === 'closed') this.write('announce a recovery', () => this.store.recover(operation, 'now'));
+  };
+
+  private learnWait(operation: OperationClass, waitMs: number, reason: string): void {
+    const until = performance.now() + waitMs;
+    const longest = Math.max(this.known.get(operation) ?? 0, this.unwritten.get(operation) ?? 0);
+    if (until < longest + WAIT_STEP_MS) return;
+    this.unwritten.set(operation, until);
+    this.write('record a wait', () => this.waits.run());
     if (waitMs < NOTABLE_WAIT_MS) return;
-    const said = `${reason}, asked to wait for ${Math.ceil(waitMs / 1_000)} s`;
-    this.write('announce a wait', () => this.operations.degrade(operation, said, waitMs));
+    const trouble = `${reason}, asked to wait for ${Math.ceil(waitMs / 1_000)} s`;
+    this.write('announce a wait', () => this.store.degrade(operation, trouble, waitMs));
   }
 
-  breakerOpened(operation: OperationClass, reason: string): void {
-    this.write('announce trouble', () => this.operations.degrade(operation, reason, TROUBLE_LASTS_MS));
-  }
-
-  breakerClosed(operation: OperationClass): void {
-    this.write('announce a recovery', () => this.operations.recover(operation, 'now'));
-  }
-
-  private sharePerSecond(): number {
-    return monotonicMs() < this.share.until ? this.share.perSecond : 0;
-  }
-
-  /** Reads once at a time. A request during a read triggers another one afterwards, since the current one may have read too early. */
-  private look(): Promise<void> {
-    if (this.looking) {
-      this.lookAgain = true;
-      return this.looking;
-    }
-    return (this.looking = this.lookOnce().finally(() => {
-      this.looking = undefined;
-      if (this.lookAgain && !this.stopped) void this.look();
-      this.lookAgain = false;
-    }));
-  }
-
-  private async lookOnce(): Promise<void> {
-    try {
-      for (const shared of await this.operations.read()) await this.apply(shared);
-      await this.tellWaits();
-      if (this.ceiling > 0 && monotonicMs() >= this.nextBeatAt) await this.beat();
-      this.blind = false;
-    } catch (error) {
-      // Logs once per outage, not four times a second.
-      if (!this.blind) this.warn('learn what other replicas know', error);
-      this.blind = true;
-    }
+  private async synchronise(): Promise<number> {
+    for (const shared of await this.store.readOperations()) await this.apply(shared);
+    if (this.unwritten.size > 0) await this.waits.run();
+    if (this.ceiling > 0 && performance.now() >= this.nextBeatAt) await this.beat();
+    return READ_EVERY_MS;
   }
 
   private async apply({ operation, health, quietMs, troubleMs }: SharedOperation): Promise<void> {
     if (quietMs > 0) {
-      this.remote.holdBack(operation, quietMs);
-      this.told.set(operation, monotonicMs() + quietMs);
+      this.remote.quiet(operation, quietMs);
+      this.known.set(operation, performance.now() + quietMs);
     }
-    // The replica that reported the trouble may have died, or may never call again.
+    // The replica that reported the trouble may have died or may send no more calls, so any replica may record the recovery.
     if (health !== 'degraded' || troubleMs > 0) return;
     const { breaker, lastSuccessAt } = this.remote.status().operations[operation];
     const successAgeMs = lastSuccessAt === null ? Infinity : Date.now() - lastSuccessAt.getTime();
     if (breaker === 'closed' && successAgeMs < -troubleMs)
-      await this.operations.recover(operation, 'once_trouble_is_over');
+      await this.store.recover(operation, 'once_trouble_is_over');
   }
 
-  private async tellWaits(): Promise<void> {
-    if (this.telling) return;
-    this.telling = true;
-    try {
-      for (let next = this.firstToTell(); next; next = this.firstToTell()) {
-        const [operation, until] = next;
-        await this.operations.holdBack(operation, Math.max(0, until - monotonicMs()));
-        this.told.set(operation, Math.max(until, this.told.get(operation) ?? 0));
-        // A longer wait may have arrived in the meantime.
-        if (this.toTell.get(operation) === until) this.toTell.delete(operation);
-      }
-    } finally {
-      this.telling = false;
+  private async writeWaits(): Promise<void> {
+    for (const [operation, until] of this.unwritten) {
+      await this.store.quiet(operation, Math.max(0, until - performance.now()));
+      this.known.set(operation, Math.max(until, this.known.get(operation) ?? 0));
+      // A longer wait may have arrived in the meantime.
+      if (this.unwritten.get(operation) === until) this.unwritten.delete(operation);
     }
   }
 
-  private firstToTell(): [OperationClass, number] | undefined {
-    for (const entry of this.toTell) return entry;
-    return undefined;
-  }
-
-  /** Renews this replica's share. The share lapses here before it lapses in the database, however long the database takes to respond. */
+  /** Renews this replica's share of the request rate. This process stops using the share before the share expires in the database. */
   private async beat(): Promise<void> {
-    const beganAt = monotonicMs();
+    const beganAt = performance.now();
     this.nextBeatAt = beganAt + BEAT_EVERY_MS;
     const joins = beganAt >= this.share.until;
-    const beat = await this.replicas.beat(LIFE_MS);
+    const beat = await this.store.beat(LIFE_MS);
     const perSecond = joins ? 0 : planShare(this.ceiling, this.share.perSecond, beat);
     this.share = { perSecond, until: beganAt + LIFE_MS };
   }
 
-  /** Writes beside the calls. If the database is unreachable, a wait is retried at the next read, and an announcement is lost. */
+  /** Writes in the background. If the database is unreachable, the next `synchronise` retries a wait, but an event is lost. */
   private write(what: string, work: () => Promise<void>): void {
     const written = work().catch((error: unknown) => this.warn(what, error));
     this.writing.add(written);
@@ -182,9 +141,6 @@ export class Deployment implements RemoteListener, OnModuleInit, OnApplicationSh
   }
 
   private warn(what: string, error: unknown): void {
-    if (!this.stopped)
-      this.logger.warn(`could not ${what}: ${error instanceof Error ? error.message : String(error)}`);
+    this.logger.warn(`could not ${what}: ${error instanceof Error ? error.message : String(error)}`);
   }
 }
-
-const monotonicMs = (): number => performance.now();

@@ -1,17 +1,20 @@
-import { AxiosHeaders, type AxiosResponse, type InternalAxiosRequestConfig } from 'axios';
+import type { AxiosResponse, InternalAxiosRequestConfig } from 'axios';
 import type { Dispatcher } from 'undici';
+import { readRetryAfter } from '../../platform/http-client/retry-after.rules.js';
+import { redact } from '../../platform/redaction/redaction.js';
+import type { Sent } from '../outcome.rules.js';
+import type { CallResult } from '../pace/breaker.rules.js';
+import type { CallEnding } from '../pace/call-queue.js';
 
-/** 10,000 inverters of one session are 0.5 MB; a larger body is not a response of the documented interface. */
+/** A session with 10,000 inverters has a body of 0.5 MB. */
 const MAX_BODY_BYTES = 1024 * 1024;
-const TOO_LARGE = `the answer is larger than ${MAX_BODY_BYTES} bytes`;
+const TOO_LARGE = `the response is larger than ${MAX_BODY_BYTES} bytes`;
 
-export type ExchangeFault = 'deadline' | 'cancelled' | 'connection';
-
-/** There is no response. Carries no request configuration, so that it cannot leak a credential. */
-export class ExchangeError extends Error {
+/** The error of an exchange without a response. Contains no request configuration, so it cannot leak a credential. */
+class ExchangeError extends Error {
   constructor(
-    readonly fault: ExchangeFault,
-    /** False if no byte of the request can have been written. */
+    readonly fault: 'deadline' | 'cancelled' | 'connection',
+    /** False if certainly no byte of the request was written. */
     readonly maybeSent: boolean,
     reason: string,
   ) {
@@ -19,16 +22,16 @@ export class ExchangeError extends Error {
   }
 }
 
-/** The `data` of every response: the text decoded from UTF-8, or why it was not read. */
+/** The `data` of an axios response: the body decoded from UTF-8. `fault` says why a body was not read. */
 export interface ExchangeBody {
   readonly text: string;
   readonly fault?: string;
 }
 
-/** One request and its response. Settles once, whatever undici reports afterwards. */
+/** One request and its response. Settles once. Ignores later callbacks of undici. */
 export class Exchange implements Dispatcher.DispatchHandler {
   private readonly timer: NodeJS.Timeout;
-  private readonly onAbort: (() => void) | undefined;
+  private readonly onAbort = () => this.fail('cancelled', 'cancelled');
   private abort: ((error: Error) => void) | undefined;
   private settled = false;
   private status = 0;
@@ -43,18 +46,15 @@ export class Exchange implements Dispatcher.DispatchHandler {
     private readonly release: (reusable: boolean) => void,
   ) {
     this.timer = setTimeout(
-      () => this.fail('deadline', `no answer within ${config.timeout} ms`),
+      () => this.fail('deadline', `no response within ${config.timeout} ms`),
       config.timeout,
     );
-    if (config.signal) {
-      this.onAbort = () => this.fail('cancelled', 'cancelled');
-      config.signal.addEventListener?.('abort', this.onAbort);
-    }
+    config.signal?.addEventListener?.('abort', this.onAbort);
   }
 
-  /** Called by undici right before it writes, so nothing was sent before. */
+  /** Called by undici right before it writes the request. */
   onConnect(abort: (error?: Error) => void): void {
-    // Either settled while waiting for a connection, or written before on a connection that was lost: never send twice.
+    // Do not send if the exchange settled while waiting for a connection, or if undici retries after losing the connection.
     if (this.settled) return abort(new Error('settled'));
     if (this.abort) {
       this.fail('connection', 'connection lost');
@@ -64,20 +64,20 @@ export class Exchange implements Dispatcher.DispatchHandler {
   }
 
   onHeaders(status: number, rawHeaders: Buffer[]): boolean {
-    // A 1xx precedes the response.
+    // Ignore a 1xx: the final response follows.
     if (status < 200) return true;
     this.status = status;
-    this.headers = pickHeaders(rawHeaders, MAY_ASK_TO_WAIT.has(status));
+    this.headers = pickHeaders(rawHeaders);
     const encoding = this.headers['content-encoding'];
     if (encoding !== undefined && encoding.toLowerCase() !== 'identity') {
-      this.answerWithout('the answer is compressed, which we did not accept');
-    } else if (Number(this.headers['content-length']) > MAX_BODY_BYTES) this.answerWithout(TOO_LARGE);
+      this.respondWithout('the response is compressed, which we did not accept');
+    } else if (Number(this.headers['content-length']) > MAX_BODY_BYTES) this.respondWithout(TOO_LARGE);
     return true;
   }
 
   onData(chunk: Buffer): boolean {
     this.size += chunk.length;
-    if (this.size > MAX_BODY_BYTES) this.answerWithout(TOO_LARGE);
+    if (this.size > MAX_BODY_BYTES) this.respondWithout(TOO_LARGE);
     else this.chunks.push(chunk);
     return true;
   }
@@ -85,28 +85,28 @@ export class Exchange implements Dispatcher.DispatchHandler {
   onComplete(): void {
     // Decode the whole body at once: a character may be split between two chunks.
     const whole = this.chunks.length === 1 ? this.chunks[0]! : Buffer.concat(this.chunks, this.size);
-    this.answer({ text: whole.toString() }, true);
+    this.respond({ text: whole.toString() }, true);
   }
 
   onError(error: Error): void {
-    // If the connection is lost in the middle of a 200, the response is not a 200: the status says nothing about the missing part.
-    this.fail('connection', this.status === 0 ? describe(error) : `answer cut off: ${describe(error)}`);
+    // A response that was cut off is a lost connection, even if its status was 200.
+    this.fail('connection', this.status === 0 ? describe(error) : `response cut off: ${describe(error)}`);
   }
 
-  private answer(data: ExchangeBody, reusable: boolean): void {
+  private respond(data: ExchangeBody, reusable: boolean): void {
     if (!this.settle()) return;
     this.release(reusable);
     const { status, headers, config } = this;
-    this.resolve({ status, statusText: '', headers: new AxiosHeaders(headers), config, data });
+    this.resolve({ status, statusText: '', headers, config, data });
   }
 
-  /** Settles with the status but without a body. Closes the connection, since its remaining bytes would have to be read. */
-  private answerWithout(fault: string): void {
-    this.answer({ text: '', fault }, false);
+  /** Settles with the status but without a body. Closes the connection: to reuse it, the rest of the body would have to be read. */
+  private respondWithout(fault: string): void {
+    this.respond({ text: '', fault }, false);
     this.abort?.(new Error(fault));
   }
 
-  private fail(fault: ExchangeFault, reason: string): void {
+  private fail(fault: ExchangeError['fault'], reason: string): void {
     const { abort } = this;
     if (!this.settle()) return;
     this.reject(new ExchangeError(fault, abort !== undefined, reason));
@@ -118,34 +118,62 @@ export class Exchange implements Dispatcher.DispatchHandler {
     if (this.settled) return false;
     this.settled = true;
     clearTimeout(this.timer);
-    if (this.onAbort) this.config.signal?.removeEventListener?.('abort', this.onAbort);
+    this.config.signal?.removeEventListener?.('abort', this.onAbort);
     return true;
   }
 }
 
-const PICKED = new Set(['content-type', 'content-length', 'content-encoding', 'retry-after', 'date']);
-/** Statuses with which Retry-After counts, and with it Date, the clock it was written by. */
-const MAY_ASK_TO_WAIT = new Set([429, 503]);
+const PICKED = new Set(['content-length', 'content-encoding', 'retry-after', 'date']);
 
-/**
- * Returns the headers in use; names and values alternate in `raw`. The others are not even decoded: the check of the length skips most of
- * them.
- */
-function pickHeaders(raw: readonly Buffer[], withDate: boolean): Record<string, string> {
+/** Names and values alternate in `raw`. */
+function pickHeaders(raw: readonly Buffer[]): Record<string, string> {
   const picked: Record<string, string> = {};
   for (let i = 0; i + 1 < raw.length; i += 2) {
-    const { length } = raw[i]!;
-    if (length !== 11 && length !== 12 && length !== 14 && length !== 16 && !(withDate && length === 4))
-      continue;
     const name = raw[i]!.toString('latin1').toLowerCase();
     if (PICKED.has(name)) picked[name] = raw[i + 1]!.toString('latin1');
   }
   return picked;
 }
 
-/** Messages of undici and Node contain addresses and codes, but nothing that was sent. */
-function describe(error: Error & { code?: string }): string {
-  return error.code && !error.message.includes(error.code)
-    ? `${error.message} (${error.code})`
-    : error.message;
+/** Returns text that is safe to log: messages of undici and Node contain addresses and codes, but no content of requests. */
+const describe = ({ message, code }: Error & { code?: string }): string =>
+  code && !message.includes(code) ? `${message} (${code})` : message;
+
+/** The result of one exchange: `sent` for the caller, `result` for the breaker, `ending` for the call queue. */
+export interface Exchanged {
+  readonly sent: Sent;
+  readonly result: CallResult;
+  readonly ending: CallEnding;
+  readonly fault?: string;
+  readonly quietMs?: number;
+}
+
+export function classifyResponse(response: AxiosResponse<ExchangeBody>): Exchanged {
+  const { status, headers, data } = response;
+  const { 'retry-after': asked, date } = headers as Readonly<Record<string, string | undefined>>;
+  // Retry-After may be a date of the service's clock, so compare it with the service's Date header, not with our clock.
+  const respondedAt = new Date(Date.parse(date ?? '') || Date.now());
+  const retryAfterMs = readRetryAfter(asked, respondedAt);
+  const sent: Sent = {
+    kind: 'response',
+    response: { status, retryAfterMs, body: data.text, bodyFault: data.fault },
+  };
+  const fault = `status ${status}`;
+  if (status === 429 || status === 503)
+    return { sent, result: 'overloaded', ending: 'refusal', fault, quietMs: retryAfterMs };
+  if (status >= 500 || status === 408) return { sent, result: 'failed', ending: 'other', fault };
+  // The service responds, so the breaker counts a success. It refuses our credentials, so the status shows an error.
+  const isRefusal = status === 401 || status === 403;
+  return { sent, result: 'succeeded', ending: 'succeeded', ...(isRefusal && { fault }) };
+}
+
+export function classifyFailure(error: unknown): Exchanged {
+  // Replace an error of axios itself: it contains the credentials.
+  const known = error instanceof ExchangeError ? error : new ExchangeError('cancelled', true, 'cancelled');
+  const reason = redact(known.message);
+  const sent: Sent = known.maybeSent
+    ? { kind: 'ambiguous', reason }
+    : { kind: 'not_sent', reason: known.fault === 'cancelled' ? 'stopping' : 'unreachable' };
+  if (known.fault === 'cancelled') return { sent, result: 'unknown', ending: 'other' };
+  return { sent, result: 'failed', ending: known.fault === 'deadline' ? 'timeout' : 'other', fault: reason };
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { UnreadableAnswer } from './read-response.js';
+import { UnreadableResponse } from './read-response.js';
 import {
   asObject,
   readArray,
@@ -16,7 +16,7 @@ const reason = (work: () => unknown): string => {
   try {
     work();
   } catch (error) {
-    if (error instanceof UnreadableAnswer) return error.message;
+    if (error instanceof UnreadableResponse) return error.message;
     throw error;
   }
   return 'read';

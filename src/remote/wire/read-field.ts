@@ -1,20 +1,14 @@
 import { parseInstant } from '../../platform/time/instant.rules.js';
-import { UnreadableAnswer } from './read-response.js';
+import { UnreadableResponse } from './read-response.js';
 
-/** Strict readers for bodies of the remote service. Each error names the field and the expectation, never the value. */
-
-/** Documented responses nest 3 deep; recursion over 50,000 levels would overflow the stack of code that walks the value. */
+/** Documented responses nest 3 levels deep. At 50,000 levels, recursion would overflow the stack. */
 const MAX_DEPTH = 64;
-/**
- * Counts objects, arrays, and what follows a comma. The largest body full of inverters has 46,000. Ten times as many parts, empty arrays
- * within arrays, block the event loop for half a second.
- */
+/** Maximum number of objects, arrays and commas. The largest body of inverters has 46,000; parsing 500,000 would block for half a second. */
 const MAX_PARTS = 50_000;
-const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 
 export type Fields = Readonly<Record<string, unknown>>;
 
-/** Reads the body as an object; throws UnreadableAnswer. Default: JSON.parse. Pass a lossless codec where digits matter (an EAN has 18). */
+/** Returns the body as an object, or throws UnreadableResponse. If all digits of a number matter, as in an EAN, pass a lossless `parse`. */
 export function readObject(body: string, parse: (text: string) => unknown = JSON.parse): Fields {
   // RFC 8259 lets a parser ignore a byte order mark; JSON.parse does not.
   const text = body.charCodeAt(0) === 0xfeff ? body.slice(1) : body;
@@ -23,70 +17,58 @@ export function readObject(body: string, parse: (text: string) => unknown = JSON
   try {
     value = parse(text);
   } catch {
-    // The parser's message quotes the text.
-    throw new UnreadableAnswer('the body is not JSON');
+    // Do not include the parser's message: it quotes the body.
+    throw new UnreadableResponse('the body is not JSON');
   }
   return asObject('the body', value);
 }
 
+export function isUuid(value: unknown): value is string {
+  return typeof value === 'string' && /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(value);
+}
+
 export function asObject(name: string, value: unknown): Fields {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    throw new UnreadableAnswer(`${name} is not an object`);
+    throw new UnreadableResponse(`${name} is not an object`);
   }
   return value as Fields;
 }
 
-export function readArray(object: Fields, field: string): readonly unknown[] {
-  const value = own(object, field);
-  if (!Array.isArray(value)) throw new UnreadableAnswer(`${field} is not an array`);
-  return value;
-}
-
-export function readBoolean(object: Fields, field: string): boolean {
-  const value = own(object, field);
-  if (typeof value !== 'boolean') throw new UnreadableAnswer(`${field} is not true or false`);
-  return value;
-}
+export const readArray = readerOf((value): value is readonly unknown[] => Array.isArray(value), 'an array');
+export const readBoolean = readerOf((value) => typeof value === 'boolean', 'true or false');
+const readText = readerOf((value) => typeof value === 'string', 'a string');
+const readId = readerOf(isUuid, 'a UUID');
 
 /** Reads text that PostgreSQL can store: no NUL, no lone surrogate. */
 export function readString(object: Fields, field: string): string {
-  const value = own(object, field);
-  if (typeof value !== 'string') throw new UnreadableAnswer(`${field} is not a string`);
-  if (/[\0\p{Cs}]/u.test(value)) throw new UnreadableAnswer(`${field} holds a NUL or a lone surrogate`);
+  const value = readText(object, field);
+  if (/[\0\p{Cs}]/u.test(value)) throw new UnreadableResponse(`${field} holds a NUL or a lone surrogate`);
   return value;
 }
 
 /** Reads a UUID and returns it in lower case, as PostgreSQL writes it, so that ids compare as text. */
-export function readUuid(object: Fields, field: string): string {
-  const value = own(object, field);
-  if (typeof value !== 'string' || !UUID.test(value)) throw new UnreadableAnswer(`${field} is not a UUID`);
-  return value.toLowerCase();
-}
+export const readUuid = (object: Fields, field: string): string => readId(object, field).toLowerCase();
 
-/**
- * Reads ISO 8601 with Z or an offset; without one the instant would depend on the reader's clock. Returns the first or last valid instant
- * for one before the year 1 or after the year 9999; drift.ts reports it.
- */
+/** Reads an ISO 8601 timestamp with Z or an offset. Outside the years 1 to 9999, returns the nearest valid instant (drift.ts reports it). */
 export function readInstant(object: Fields, field: string): Date {
   const read = parseInstant(own(object, field), 'remote');
-  switch (read.kind) {
-    case 'instant':
-      return read.at;
-    case 'outside':
-      return read.nearest;
-    case 'none':
-      throw new UnreadableAnswer(`${field} is not an ISO 8601 timestamp with an offset or Z`);
-  }
+  if (read.kind === 'none')
+    throw new UnreadableResponse(`${field} is not an ISO 8601 timestamp with an offset or Z`);
+  return read.kind === 'instant' ? read.at : read.nearest;
 }
 
-function own(object: Fields, field: string): unknown {
-  return Object.hasOwn(object, field) ? object[field] : undefined;
+function readerOf<T>(isOfType: (value: unknown) => value is T, type: string) {
+  return (object: Fields, field: string): T => {
+    const value = own(object, field);
+    if (!isOfType(value)) throw new UnreadableResponse(`${field} is not ${type}`);
+    return value;
+  };
 }
 
-/**
- * Throws if the body is nested too deep or has too many parts. Counts brackets and commas outside strings, in one pass before any parser
- * runs.
- */
+const own = (object: Fields, field: string): unknown =>
+  Object.hasOwn(object, field) ? object[field] : undefined;
+
+/** Throws if the body is nested too deep or has too many parts. Counts brackets and commas outside strings, before any parser runs. */
 function refuseShape(text: string): void {
   let depth = 0;
   let parts = 0;
@@ -100,8 +82,8 @@ function refuseShape(text: string): void {
     else if (code === 0x2c) parts++;
     else if (code === 0x7b || code === 0x5b) {
       parts++;
-      if (++depth > MAX_DEPTH) throw new UnreadableAnswer(`the body is nested deeper than ${MAX_DEPTH}`);
+      if (++depth > MAX_DEPTH) throw new UnreadableResponse(`the body is nested deeper than ${MAX_DEPTH}`);
     } else if (code === 0x7d || code === 0x5d) depth--;
-    if (parts > MAX_PARTS) throw new UnreadableAnswer(`the body has more than ${MAX_PARTS} parts`);
+    if (parts > MAX_PARTS) throw new UnreadableResponse(`the body has more than ${MAX_PARTS} parts`);
   }
 }

@@ -1,10 +1,10 @@
 import { describe, expect, it } from '@jest/globals';
-import type { Outcome, RemoteAnswer, Sent } from '../outcome.rules.js';
-import { outcomeOf, UnreadableAnswer } from './read-response.js';
+import type { Outcome, RemoteResponse, Sent } from '../outcome.rules.js';
+import { outcomeOf, UnreadableResponse } from './read-response.js';
 
-const answered = (status: number, rest: Partial<RemoteAnswer> = {}): Sent => ({
-  kind: 'answered',
-  answer: { status, contentType: 'application/json', body: '{}', ...rest },
+const answered = (status: number, rest: Partial<RemoteResponse> = {}): Sent => ({
+  kind: 'response',
+  response: { status, body: '{}', ...rest },
 });
 const outcome = (sent: Sent): Outcome<string> => outcomeOf(sent, () => 'value');
 
@@ -35,7 +35,7 @@ describe('outcomeOf', () => {
     (status) =>
       expect(outcome(answered(status))).toEqual({
         kind: 'ambiguous',
-        reason: `answered with status ${status}`,
+        reason: `responded with status ${status}`,
       }),
   );
 
@@ -46,7 +46,7 @@ describe('outcomeOf', () => {
 
   it('is unreadable when the reader finds another shape, or there is no body to read', () => {
     const read = () => {
-      throw new UnreadableAnswer('sessionId is not a UUID');
+      throw new UnreadableResponse('sessionId is not a UUID');
     };
     expect(outcomeOf(answered(201), read)).toEqual({
       kind: 'unreadable',

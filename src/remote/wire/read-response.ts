@@ -1,9 +1,8 @@
 import { redact } from '../../platform/redaction/redaction.js';
-import type { Outcome, RemoteAnswer, Sent } from '../outcome.rules.js';
+import type { Outcome, RemoteResponse, Sent } from '../outcome.rules.js';
 
-/** A 2xx whose body differs from the documented shape. The message names the field and the expectation, never the value. */
-export class UnreadableAnswer extends Error {
-  /** `foreignField`: where the response names another object than requested, such as another session or reference. */
+/** Thrown for a 2xx whose body is not in the documented shape. The message names the field and the expectation, never the value. */
+export class UnreadableResponse extends Error {
   constructor(
     message: string,
     readonly foreignField?: string,
@@ -12,43 +11,29 @@ export class UnreadableAnswer extends Error {
   }
 }
 
-const NO_EXPLANATION = 'the service gave no explanation';
-
-/**
- * Turns statuses into outcomes; the only place that does. `read` interprets the body of a 2xx (see read-field.ts) and throws
- * UnreadableAnswer if it does not have the documented shape. Any other error in it is a bug of ours and passes through.
- *
- * The interface documents no error statuses (section 7). Each means what HTTP itself says about an effect, and `ambiguous` if HTTP says
- * nothing. 404 and 410 are `rejected` with that status.
- */
-export function outcomeOf<T>(sent: Sent, read: (answer: RemoteAnswer) => T): Outcome<T> {
-  if (sent.kind !== 'answered') return sent;
-  const { answer } = sent;
-  const { status, retryAfterMs } = answer;
+/** Turns a response into an outcome. `read` interprets the body of a 2xx, or throws UnreadableResponse if the shape is wrong. */
+// The interface documents no error statuses (section 7). HTTP defines which statuses imply no effect; the others are `ambiguous`.
+export function outcomeOf<T>(sent: Sent, read: (response: RemoteResponse) => T): Outcome<T> {
+  if (sent.kind !== 'response') return sent;
+  const { response } = sent;
+  const { status, bodyFault, retryAfterMs } = response;
   const wait = retryAfterMs === undefined ? {} : { retryAfterMs };
-  if (status >= 200 && status < 300) return readBody(answer, read);
+  if (status >= 200 && status < 300) {
+    if (bodyFault !== undefined) return { kind: 'unreadable', status, reason: bodyFault };
+    try {
+      return { kind: 'done', value: read(response) };
+    } catch (error) {
+      if (!(error instanceof UnreadableResponse)) throw error;
+      const { message, foreignField } = error;
+      return { kind: 'unreadable', status, reason: redact(message), ...(foreignField && { foreignField }) };
+    }
+  }
   if (status === 401 || status === 403) return { kind: 'not_sent', reason: 'credentials_rejected', ...wait };
   if (status === 429) return { kind: 'not_sent', reason: 'rate_limited', ...wait };
-  // 408: the service gave up waiting for the request, which does not say what it did with the part it had.
+  // 408: the service gave up waiting for the whole request, but may have acted on the part that it had received.
   if (status >= 400 && status < 500 && status !== 408) {
-    return { kind: 'rejected', status, detail: answer.bodyFault ?? (redact(answer.body) || NO_EXPLANATION) };
+    const detail = bodyFault ?? (redact(response.body) || 'the service gave no explanation');
+    return { kind: 'rejected', status, detail };
   }
-  return { kind: 'ambiguous', reason: `answered with status ${status}`, ...wait };
-}
-
-function readBody<T>(answer: RemoteAnswer, read: (answer: RemoteAnswer) => T): Outcome<T> {
-  const { status, bodyFault } = answer;
-  if (bodyFault !== undefined) return { kind: 'unreadable', status, reason: bodyFault };
-  try {
-    return { kind: 'done', value: read(answer) };
-  } catch (error) {
-    if (!(error instanceof UnreadableAnswer)) throw error;
-    const { foreignField } = error;
-    return {
-      kind: 'unreadable',
-      status,
-      reason: redact(error.message),
-      ...(foreignField && { foreignField }),
-    };
-  }
+  return { kind: 'ambiguous', reason: `responded with status ${status}`, ...wait };
 }

@@ -1,13 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from '@jest/globals';
 import type { NotSentReason, Outcome } from '../../remote/outcome.rules.js';
-import {
-  backoffMs,
-  DECIDABLE,
-  PERSON_DECISIONS,
-  planVerdict,
-  REGISTRATION_STATUSES,
-} from './registration.rules.js';
+import { DECIDABLE, PERSON_DECISIONS, planSettlement, REGISTRATION_STATUSES } from './registration.rules.js';
 import type { RemoteUser } from '../remote/remote-user.rules.js';
 
 const USER = { id: 'a user' } as RemoteUser;
@@ -25,11 +19,11 @@ const notSentReasons = Object.keys(NOT_SENT_REASONS) as NotSentReason[];
 
 describe('the outcome of a registering call', () => {
   it('registers a confirmed user', () => {
-    expect(planVerdict({ kind: 'done', value: USER }, 1, 0)).toEqual({ status: 'registered', user: USER });
+    expect(planSettlement({ kind: 'done', value: USER }, 1, 0)).toEqual({ status: 'registered', user: USER });
   });
 
   it("rejects what was refused, and keeps the service's words from the event", () => {
-    expect(planVerdict({ kind: 'rejected', status: 422, detail: 'EAN unknown' }, 1, 0)).toEqual({
+    expect(planSettlement({ kind: 'rejected', status: 422, detail: 'EAN unknown' }, 1, 0)).toEqual({
       status: 'rejected',
       lastError: 'the Solar Curtailment Service refused it with status 422: EAN unknown',
       reason: 'the Solar Curtailment Service refused it with status 422',
@@ -37,23 +31,25 @@ describe('the outcome of a registering call', () => {
   });
 
   it('says no more than the status where the refusal has no text', () => {
-    const verdict = planVerdict({ kind: 'rejected', status: 404, detail: '' }, 1, 0);
-    expect(verdict).toMatchObject({ lastError: 'the Solar Curtailment Service refused it with status 404' });
+    const settlement = planSettlement({ kind: 'rejected', status: 404, detail: '' }, 1, 0);
+    expect(settlement).toMatchObject({
+      lastError: 'the Solar Curtailment Service refused it with status 404',
+    });
   });
 
   it.each<Outcome<RemoteUser>>([
     { kind: 'ambiguous', reason: 'connection reset' },
-    { kind: 'ambiguous', reason: 'answered with status 503', retryAfterMs: 1_000 },
+    { kind: 'ambiguous', reason: 'responded with status 503', retryAfterMs: 1_000 },
     { kind: 'unreadable', status: 200, reason: 'id must be a UUID' },
   ])('is uncertain when an effect is possible, and never planned again: %j', (outcome) => {
-    const verdict = planVerdict(outcome, 1, 0);
-    expect(verdict.status).toBe('uncertain');
-    expect(verdict).not.toHaveProperty('nextAttemptInMs');
+    const settlement = planSettlement(outcome, 1, 0);
+    expect(settlement.status).toBe('uncertain');
+    expect(settlement).not.toHaveProperty('nextAttemptInMs');
   });
 
   it.each(notSentReasons)('stays pending when nothing was sent: %s', (reason) => {
-    const verdict = planVerdict({ kind: 'not_sent', reason }, 1, 0);
-    expect(verdict).toMatchObject({
+    const settlement = planSettlement({ kind: 'not_sent', reason }, 1, 0);
+    expect(settlement).toMatchObject({
       status: 'pending',
       nextAttemptInMs: reason === 'credentials_rejected' ? 60_000 : 500,
     });
@@ -67,19 +63,24 @@ describe('the outcome of a registering call', () => {
     [10 ** 12, 3_600_000],
   ])('waits at least as long as Retry-After says, within an hour: %s ms', (retryAfterMs, expectedMs) => {
     const wait = retryAfterMs === undefined ? {} : { retryAfterMs };
-    const verdict = planVerdict({ kind: 'not_sent', reason: 'rate_limited', ...wait }, 1, 0);
-    expect(verdict).toMatchObject({ nextAttemptInMs: expectedMs });
+    const settlement = planSettlement({ kind: 'not_sent', reason: 'rate_limited', ...wait }, 1, 0);
+    expect(settlement).toMatchObject({ nextAttemptInMs: expectedMs });
   });
 });
 
 describe('the backoff', () => {
+  const delayMs = (attempts: number, random: number) => {
+    const settlement = planSettlement({ kind: 'not_sent', reason: 'unreachable' }, attempts, random);
+    return settlement.status === 'pending' && settlement.nextAttemptInMs;
+  };
+
   it('doubles from a second to five minutes, for any number of attempts', () => {
-    const longest = [1, 2, 3, 8, 9, 10, 1_000, 2 ** 31].map((attempts) => backoffMs(attempts, 1));
+    const longest = [1, 2, 3, 8, 9, 10, 1_000, 2 ** 31].map((attempts) => delayMs(attempts, 1));
     expect(longest).toEqual([1_000, 2_000, 4_000, 128_000, 256_000, 300_000, 300_000, 300_000]);
   });
 
   it('is half random', () => {
-    expect([0, 0.5].map((random) => backoffMs(3, random))).toEqual([2_000, 3_000]);
+    expect([0, 0.5].map((random) => delayMs(3, random))).toEqual([2_000, 3_000]);
   });
 });
 
@@ -105,7 +106,7 @@ describe('docs/registrations.md', () => {
     const decided = { retry: 'pending', discard: 'discarded', resolve: 'registered' };
     const moves = new Set([
       ...[...answers, 'uncertain'].map((to) => `pending -> ${to}`),
-      // A late response counts if it is certain.
+      // A late response with a certain outcome settles an uncertain registration.
       ...answers.map((to) => `uncertain -> ${to}`),
       ...PERSON_DECISIONS.flatMap((decision) =>
         DECIDABLE[decision].map((from) => `${from} -> ${decided[decision]}`),

@@ -1,29 +1,30 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Injectable, Logger } from '@nestjs/common';
+import { backoffMs } from '../../platform/async/backoff.rules.js';
 import { Environment } from '../../platform/env/environment.js';
-import { refuse } from '../../platform/http/validation.js';
-import { Problem } from '../../platform/problem/problem.js';
-import { sameEans } from '../ean.rules.js';
-import { readGridLocations } from '../grid-locations.rules.js';
-import type { Metadata } from '../metadata.rules.js';
-import { RegistrationDecisionsStore } from './decisions.store.js';
+import { invalidRequest, refuse } from '../../platform/http/validation.js';
+import { found } from '../../platform/problem/found.js';
+import { Problem, type FieldError } from '../../platform/problem/problem.js';
+import { readGridLocations, roundedEans, sameEans } from '../ean.rules.js';
+import { readRemoteUser } from '../remote/remote-user.rules.js';
+import type { UserView } from '../user/user.view.js';
+import { UsersStore } from '../user/users.store.js';
+import type { RegisterUserInput } from '../users.dto.js';
+import { DECIDABLE, type Claim, type PersonDecision } from './registration.rules.js';
+import { RegistrationsStore, type Decided, type RegistrationRecord } from './registrations.store.js';
 import { RegistrationSender } from './sender.service.js';
-import { RegistrationsStore, type RegistrationRecord } from './registrations.store.js';
-import type { Claim, RegistrationRequest } from './registration.rules.js';
-import { findTimeFaults, readRemoteUser, type RemoteUser } from '../remote/remote-user.rules.js';
-import { UsersStore, type UserRecord } from '../user/users.store.js';
+import { UncheckedReferencesStore } from './unchecked-references.store.js';
 
-/** The result of `POST /users`: a user, registered by this request or an earlier one, or a registration that is still open. */
+/** The result of `POST /users`: the user that this or an earlier request registered, or a registration that is still pending or uncertain. */
 export type Registered =
-  | { readonly kind: 'created' | 'existing'; readonly user: UserRecord }
+  | { readonly kind: 'created' | 'existing'; readonly user: UserView }
   | { readonly kind: 'open'; readonly registration: RegistrationRecord };
 
-/** Added to the deadline of one call, for its wait for a turn and for storing its outcome. */
+/** Added to SCS_TIMEOUT_MS: time to wait in the call queue and to store the outcome. */
 const WAIT_MARGIN_MS = 2_000;
-/** The interval doubles from the first to the second, so that many long waits for one registration do not burden the database. */
-const LOOK_AGAIN_MS = 25;
-const LOOK_AGAIN_AT_MOST_MS = 400;
-/** Another round is needed only if another request's registration ends without a user just then. */
+/** The pause between two reads of a registration. It grows, so that many long waits do not burden the database. */
+const PAUSE = { firstMs: 25, mostMs: 400 };
+/** Maximum attempts to insert or join a registration. An attempt fails only if another request's registration ends without a user meanwhile. */
 const ROUNDS = 5;
 
 @Injectable()
@@ -35,107 +36,93 @@ export class RegistrationsService {
     private readonly store: RegistrationsStore,
     private readonly users: UsersStore,
     private readonly sender: RegistrationSender,
-    private readonly decisions: RegistrationDecisionsStore,
+    private readonly unchecked: UncheckedReferencesStore,
   ) {}
 
-  /**
-   * Registers a user once, however many requests for it run concurrently and on whichever replicas. Throws Problem invalid_request,
-   * tenant_reference_conflict, registration_conflict or remote_rejected.
-   */
-  async register(
-    tenantReference: string,
-    gridLocations: readonly { ean: unknown }[],
-    metadata: Metadata,
-  ): Promise<Registered> {
-    const request = { tenantReference, eans: this.readEans(gridLocations), metadata };
+  /** Registers a user once. Throws Problem ean_rounded, invalid_request, tenant_reference_conflict, registration_conflict or remote_rejected. */
+  async register(input: RegisterUserInput): Promise<Registered> {
+    // Checked before the search for duplicates, since rounding makes different EANs equal.
+    refuse(roundedEans(input), 'ean_rounded');
+    const { tenantReference, gridLocations, metadata = {} } = input;
+    const { eans, errors, suspects } = readGridLocations(gridLocations, this.environment.EAN_CHECK_DIGIT);
+    refuse(errors);
+    if (suspects > 0)
+      this.logger.warn(`accepted ${suspects} of ${eans.length} EANs whose check digit is wrong`);
     for (let round = 1; round <= ROUNDS; round++) {
-      const claim = await this.store.openIntent(request);
+      const request = { tenantReference, eans, metadata };
+      const claim = (await this.unchecked.insertIfUnchecked(request))
+        ? null
+        : await this.store.openIntent(request);
       if (claim !== null) return this.send(claim);
       const live = await this.store.findLive(tenantReference);
-      if (live !== null) return this.join(live, request);
+      if (live !== null) return this.join(live, eans);
     }
     throw new Problem(
       'registration_conflict',
-      'The registration of this tenantReference is being decided about at the moment',
+      'Other requests are changing this registration; send the request again',
     );
   }
 
-  /** Throws Problem not_found. */
-  async getRegistration(id: string): Promise<RegistrationRecord> {
-    const registration = await this.store.findRegistration(id);
-    if (registration === null) throw new Problem('not_found', `There is no registration ${id}`);
-    return registration;
+  /** Applies a person's decision. `confirmed` is the user to `resolve` with. Throws Problem not_found, registration_conflict, ean_rounded or invalid_request. */
+  async decide(
+    id: string,
+    actor: string,
+    decision: PersonDecision,
+    confirmed?: unknown,
+  ): Promise<RegistrationRecord> {
+    const readUser = (registration: RegistrationRecord) => {
+      // An EAN of the registration has lost no digit, even if the provider's object passed through a client that rounds.
+      refuse(roundedEans(confirmed, registration.eans), 'ean_rounded');
+      const read = readRemoteUser(confirmed, registration, 'person');
+      if ('faults' in read) throw invalidRequest(read.faults);
+      return read.user;
+    };
+    const decided = await this.store.decide(id, actor, decision, readUser);
+    if (decided.status !== 'decided') throw problemOf(decided, decision, id);
+    return found(await this.store.findSequenced(id), `registration ${id}`);
   }
 
-  /** The three decisions throw Problem not_found, or registration_conflict if the registration's status does not allow them. */
-  async retry(id: string, actor: string): Promise<RegistrationRecord> {
-    await this.decisions.retry(id, actor);
-    return this.getRegistration(id);
-  }
-
-  async discard(id: string, actor: string): Promise<RegistrationRecord> {
-    await this.decisions.discard(id, actor);
-    return this.getRegistration(id);
-  }
-
-  /** `confirmed` is the user object of the provider. Problem invalid_request names the fields that do not match the registration. */
-  async resolve(id: string, actor: string, confirmed: unknown): Promise<RegistrationRecord> {
-    await this.decisions.resolve(id, actor, (registration) => readConfirmed(confirmed, registration));
-    return this.getRegistration(id);
-  }
-
-  private readEans(gridLocations: readonly { ean: unknown }[]): readonly string[] {
-    const { eans, errors, suspectIndexes } = readGridLocations(
-      gridLocations,
-      this.environment.EAN_CHECK_DIGIT,
-    );
-    refuse(errors);
-    if (suspectIndexes.length > 0) {
-      this.logger.warn(`accepted ${suspectIndexes.length} of ${eans.length} EANs whose check digit is wrong`);
-    }
-    return eans;
-  }
-
-  /** Returns the result for a request whose reference already had a live registration. Throws Problem tenant_reference_conflict. */
-  private async join(live: RegistrationRecord, request: RegistrationRequest): Promise<Registered> {
-    if (!sameEans(live.eans, request.eans)) {
-      throw new Problem(
-        'tenant_reference_conflict',
-        `This tenantReference has a registration with other EANs: ${live.id}`,
-      );
+  /** Returns the result of the reference's existing registration. If that has other EANs, throws Problem tenant_reference_conflict. */
+  private async join(live: RegistrationRecord, eans: readonly string[]): Promise<Registered> {
+    if (!sameEans(live.eans, eans)) {
+      const detail = `This tenantReference has a registration with other EANs: ${live.id}`;
+      const ids = { registrationId: live.id, ...(live.userId !== null && { userId: live.userId }) };
+      throw new Problem('tenant_reference_conflict', detail, { ids });
     }
     const claim = live.isDue ? await this.store.claimOne(live.id) : null;
-    if (claim === null) return this.answer(await this.waitForSender(live), 'existing');
+    if (claim === null) return this.resultOf(await this.waitForSender(live), 'existing');
     return this.send(claim);
   }
 
-  /** Sends the call. Returns a user that was just stored directly; reads any other result from the database. */
+  /** Sends the call. Returns the user if registered. Any other result is read from the database. */
   private async send(claim: Claim): Promise<Registered> {
     const settled = await this.sender.send(claim, 'foreground');
     if (settled?.status === 'registered') return { kind: 'created', user: settled.user };
-    return this.answer(await this.lookAgain(claim.id), 'created');
+    return this.resultOf(await this.readAgain(claim.id), 'created');
   }
 
-  /** Waits for the outcome, at most as long as a call may take; the caller then has to repeat the request. */
+  /** Waits until the call in flight has an outcome, but no longer than a call may take. */
   private async waitForSender(registration: RegistrationRecord): Promise<RegistrationRecord> {
     const until = performance.now() + this.environment.SCS_TIMEOUT_MS + WAIT_MARGIN_MS;
     let current = registration;
-    let pauseMs = LOOK_AGAIN_MS;
-    while ((current.isBeingSent || current.isDue) && performance.now() < until) {
-      await sleep(pauseMs);
-      pauseMs = Math.min(2 * pauseMs, LOOK_AGAIN_AT_MOST_MS);
-      current = await this.lookAgain(registration.id);
+    for (let attempt = 1; (current.isBeingSent || current.isDue) && performance.now() < until; attempt++) {
+      await sleep(backoffMs(PAUSE, attempt));
+      current = await this.readAgain(registration.id);
     }
     return current;
   }
 
-  private async lookAgain(id: string): Promise<RegistrationRecord> {
+  private async readAgain(id: string): Promise<RegistrationRecord> {
     const registration = await this.store.findRegistration(id);
     if (registration === null) throw erasedMeanwhile(id);
     return registration;
   }
 
-  private async answer(registration: RegistrationRecord, kind: 'created' | 'existing'): Promise<Registered> {
+  private async resultOf(read: RegistrationRecord, kind: 'created' | 'existing'): Promise<Registered> {
+    // Concurrent requests must get the same response, which contains the sequence. So the last event must have its sequence first.
+    const isOpen = read.status === 'pending' || read.status === 'uncertain';
+    const registration = isOpen ? await this.store.findSequenced(read.id) : read;
+    if (registration === null) throw erasedMeanwhile(read.id);
     switch (registration.status) {
       case 'registered': {
         const user = registration.userId && (await this.users.findUser(registration.userId));
@@ -143,27 +130,57 @@ export class RegistrationsService {
         return { kind, user };
       }
       case 'rejected':
-        throw new Problem('remote_rejected', `Registration ${registration.id}: ${registration.lastError}`);
+        throw new Problem('remote_rejected', `Registration ${registration.id}: ${registration.lastError}`, {
+          ids: { registrationId: registration.id },
+        });
       case 'pending':
       case 'uncertain':
         return { kind: 'open', registration };
       case 'discarded':
-        throw new Problem(
-          'registration_conflict',
+        throw conflict(
           `Registration ${registration.id} was discarded while this request waited`,
+          registration.id,
         );
     }
   }
 }
 
 const erasedMeanwhile = (id: string): Problem =>
-  new Problem('registration_conflict', `Registration ${id} was erased while this request waited`);
+  conflict(`Registration ${id} was erased while this request waited`, id);
 
-function readConfirmed(confirmed: unknown, registration: RegistrationRecord): RemoteUser {
-  const read = readRemoteUser(confirmed, registration);
-  refuse([...('faults' in read ? read.faults : []), ...findTimeFaults(confirmed)]);
-  if ('faults' in read) {
-    throw new Problem('invalid_request', 'The user does not fit the registration');
+function problemOf(
+  decided: Exclude<Decided, { status: 'decided' }>,
+  decision: PersonDecision,
+  id: string,
+): Problem {
+  switch (decided.status) {
+    case 'not_found':
+      return new Problem('not_found', `There is no registration ${id}`);
+    case 'being_sent':
+      return conflict('The registration is being sent; decide once its response is known', id);
+    case 'wrong_status': {
+      const allowed = DECIDABLE[decision].join(', ');
+      return conflict(
+        `${decision} is for the statuses ${allowed}; this registration is ${decided.current}`,
+        id,
+      );
+    }
+    case 'reference_taken':
+      return conflict('The tenantReference has another live registration', id);
+    case 'identity_taken':
+      return conflict(
+        'The id, the tenantReference or a grid location belongs to another user here',
+        id,
+        decided.fields.map((field) => ({
+          field,
+          message: 'belongs to another user or another object here',
+        })),
+      );
   }
-  return read.user;
 }
+
+const conflict = (detail: string, registrationId: string, errors: readonly FieldError[] = []): Problem =>
+  new Problem('registration_conflict', detail, {
+    ids: { registrationId },
+    ...(errors.length > 0 && { errors }),
+  });

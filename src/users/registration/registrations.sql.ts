@@ -1,71 +1,86 @@
-import { appendingAfter } from '../../events/outbox.js';
+import { lastSequence } from '../../events/sequence.sql.js';
 import type { Statement } from '../../platform/database/database.js';
-import { CONFIRMED_USER, keepingUsers } from '../user/users.sql.js';
 
-// A registration is leased from the commit before its call until its outcome is stored. Every statement here obeys three rules, on which
-// the guarantees rest:
-// - A claim sets sent_at and counts the attempt in the same statement, and only claims do. So a lease implies that the call may have been
-//   sent. `attempts` numbers the calls and is the fence of a late response.
-// - A claim never takes a row that has a lease, not even an expired one. A row with an expired lease becomes `uncertain` and is not sent.
-// - Every time is the database's (clock_timestamp(), since now() is constant within a transaction).
+// The guarantees of registrations rest on three rules, which every statement here follows.
+// - Only a claim sets a lease. It also sets sent_at and increments `attempts`, so a lease means that the call may have been sent.
+//   `attempts` numbers the calls and is the fence against a late response.
+// - A claim never takes a leased row, even if the lease has expired. A registration with an expired lease becomes `uncertain`.
+// - Every time is by the database's clock: clock_timestamp(), since now() is constant within a transaction.
+// SQL by hand, since Prisma Client has no database clock, no ON CONFLICT by a partial index and no SKIP LOCKED.
 
 const CLAIM_COLUMNS = `registrations.id, tenant_reference AS "tenantReference", eans, metadata, attempts, lease_token AS "leaseToken"`;
 
 const LEASED = `
   attempts = registrations.attempts + 1,
-  lease_token = gen_random_uuid(),
+  lease_token = $2,
   lease_until = clock_timestamp() + $1 * interval '1 millisecond',
   sent_at = clock_timestamp(),
   next_attempt_at = NULL,
   updated_at = clock_timestamp()`;
 
-/**
- * Inserts the intents of new registrations, leased to the caller. Returns no row for a reference that already has a live registration.
- * The partial unique index decides: of any number of requests, in one statement or several, exactly one inserts. An insert waits until
- * another of the same reference has committed, so pass the intents ordered by reference.
- */
-export const OPEN_INTENTS: Statement = {
-  name: 'registrations.open_intents',
+const RELEASED = 'lease_token = NULL, lease_until = NULL, updated_at = clock_timestamp()';
+
+const DUE = `status = 'pending' AND lease_token IS NULL AND next_attempt_at <= clock_timestamp()`;
+
+/** The statuses that prevent a reference from being registered anew. The partial unique index has the same condition. */
+const LIVE = `status IN ('pending', 'registered', 'uncertain')`;
+
+/** Inserts the intent of a new registration, leased to the caller. Returns no row if the reference already has a live registration. */
+// The partial unique index lets only one of several concurrent requests insert a row. The others wait until that request has committed.
+export const OPEN_INTENT: Statement = {
+  name: 'registrations.open_intent',
   text: `
     INSERT INTO registrations (id, tenant_reference, eans, metadata, attempts, lease_token, lease_until, sent_at)
-    SELECT id, "tenantReference", ARRAY(SELECT jsonb_array_elements_text(eans)), metadata, 1, gen_random_uuid(),
-      clock_timestamp() + $1 * interval '1 millisecond', clock_timestamp()
-    FROM jsonb_to_recordset($2::jsonb) AS asked (id uuid, "tenantReference" text, eans jsonb, metadata jsonb)
-    ON CONFLICT (tenant_reference) WHERE status IN ('pending', 'registered', 'uncertain') DO NOTHING
-    RETURNING id, lease_token AS "leaseToken"`,
-};
-
-/**
- * Makes intents due at once for which nothing was sent. Finds them by id alone, since the lease token was lost with the response.
- * Excludes expired leases, which may already count as abandoned.
- */
-export const GIVE_BACK_INTENTS: Statement = {
-  name: 'registrations.give_back_intents',
-  text: `
-    UPDATE registrations SET last_error = 'the database was lost before it was sent', next_attempt_at = clock_timestamp(),
-      sent_at = NULL, lease_token = NULL, lease_until = NULL, updated_at = clock_timestamp()
-    WHERE id = ANY($1::uuid[]) AND status = 'pending' AND attempts = 1 AND lease_until > clock_timestamp()
-    RETURNING id`,
-};
-
-/** Claims one registration, for a request that finds it due before the worker does. */
-export const CLAIM_ONE: Statement = {
-  name: 'registrations.claim_one',
-  text: `
-    UPDATE registrations SET ${LEASED}
-    WHERE id = $2 AND status = 'pending' AND lease_token IS NULL AND next_attempt_at <= clock_timestamp()
+    VALUES ($3, $4, $5, $6, 1, $2, clock_timestamp() + $1 * interval '1 millisecond', clock_timestamp())
+    ON CONFLICT (tenant_reference) WHERE ${LIVE} DO NOTHING
     RETURNING ${CLAIM_COLUMNS}`,
 };
 
-// MATERIALIZED, because a nested-loop join would run a plain subquery, and its LIMIT, once for every row.
+export const FIND_UNCHECKED_RESTORE = 'SELECT FROM restores WHERE references_checked_at IS NULL LIMIT 1';
+
+export const CONFIRM_REFERENCES = `
+    UPDATE restores SET references_checked_at = clock_timestamp() WHERE references_checked_at IS NULL RETURNING id`;
+
+/** Inserts a registration as `uncertain` without sending it: the reference may have been registered between the backup and its restore. */
+export const INSERT_UNCERTAIN = `
+    INSERT INTO registrations (id, tenant_reference, eans, metadata, status, last_error)
+    VALUES ($1, $2, $3, $4, 'uncertain', $5)
+    ON CONFLICT (tenant_reference) WHERE ${LIVE} DO NOTHING
+    RETURNING id, tenant_reference AS "tenantReference"`;
+
+/** Makes all pending registrations `uncertain`: each may have been sent between the backup and its restore. */
+export const MOVE_PENDING_TO_UNCERTAIN = `
+    UPDATE registrations SET status = 'uncertain', last_error = $1, next_attempt_at = NULL, ${RELEASED}
+    WHERE status = 'pending'
+    RETURNING id, tenant_reference AS "tenantReference"`;
+
+// Uses the index on next_attempt_at, which a claim sets to null. Thousands of registrations may be pending, but few are leased.
+const IS_LEASED = `status = 'pending' AND next_attempt_at IS NULL AND lease_token IS NOT NULL`;
+
+/** Makes unsent registrations due again, if they do not yet count as abandoned. */
+export const RETURN_CLAIM: Statement = {
+  name: 'registrations.return_claim',
+  text: `
+    UPDATE registrations SET last_error = 'the database was lost before it was sent', next_attempt_at = clock_timestamp(),
+      sent_at = NULL, ${RELEASED}
+    WHERE ${IS_LEASED} AND lease_token = $1
+    RETURNING id`,
+};
+
+/** Claims one registration for a request, if the registration is due and no worker has claimed it. */
+export const CLAIM_ONE: Statement = {
+  name: 'registrations.claim_one',
+  text: `UPDATE registrations SET ${LEASED} WHERE id = $3 AND ${DUE} RETURNING ${CLAIM_COLUMNS}`,
+};
+
+// MATERIALIZED: a nested-loop join would execute a plain subquery, and its LIMIT, once per row.
 export const CLAIM_DUE: Statement = {
   name: 'registrations.claim_due',
   text: `
     WITH due AS MATERIALIZED (
-      SELECT id FROM registrations
-      WHERE status = 'pending' AND lease_token IS NULL AND next_attempt_at <= clock_timestamp()
+      SELECT id FROM registrations WHERE ${DUE}
       ORDER BY next_attempt_at
-      LIMIT $2
+      LIMIT $3
       FOR UPDATE SKIP LOCKED
     )
     UPDATE registrations SET ${LEASED} FROM due WHERE registrations.id = due.id
@@ -79,149 +94,63 @@ export const EXTEND_LEASE: Statement = {
     WHERE id = $2 AND lease_token = $3`,
 };
 
-/**
- * Returns the condition under which the outcome of a call may be stored: under its lease, or without any lease if there was no further
- * call and the status is still pending or uncertain. A response after its lease has expired is no less true.
- */
-const takesOutcome = (attempts: string, leaseToken: string): string =>
-  `registrations.attempts = ${attempts}
-    AND (lease_token = ${leaseToken} OR (lease_token IS NULL AND status IN ('pending', 'uncertain')))`;
-
+/** Locks the registration if the outcome of call $2 may be stored: under lease $3, or without a lease if the outcome is certain ($4). */
+// A certain outcome stays true after the lease has expired. An uncertain outcome must not undo a person's decision.
 export const LOCK_FOR_OUTCOME: Statement = {
   name: 'registrations.lock_for_outcome',
   text: `
     SELECT id FROM registrations
-    WHERE id = $1 AND ${takesOutcome('$2', '$3')}
+    WHERE id = $1 AND attempts = $2
+      AND (lease_token = $3 OR ($4 AND lease_token IS NULL AND status IN ('pending', 'uncertain')))
     FOR UPDATE`,
 };
 
-// One statement, because the cost of a registration is mostly its round trips and commits. $1 are the confirmations, $2 their events. The
-// registration is locked before the user is inserted, as an erasure expects. The condition is checked again after a wait for that lock.
-// If it does not hold, the statement returns no row and changes nothing.
-//
-// Rows are found by LATERAL and updated by ON CONFLICT, which always meets the locked row: both use the primary key, whatever size
-// PostgreSQL assumes for the table. Rejected: an UPDATE that joins `locked`. Planned while the table was small, it scanned all of it: 100
-// µs for each of the first 8,000 registrations of a new database, and more for each further one, until the first ANALYZE.
-const confirming = (condition: string, lock: string): string => `
-    WITH locked AS MATERIALIZED (
-      SELECT confirmed.*, registration.metadata, registration.eans, registration.tenant_reference
-      FROM jsonb_to_recordset($1::jsonb) AS confirmed (
-        "registrationId" uuid, attempts int, "leaseToken" uuid, nth int, ${CONFIRMED_USER}
-      )
-      CROSS JOIN LATERAL (
-        SELECT metadata, eans, tenant_reference FROM registrations
-        WHERE id = confirmed."registrationId" AND ${condition}
-        ${lock}
-      ) AS registration
-    ), moved AS (
-      INSERT INTO registrations (id, tenant_reference, eans, metadata, status, user_id)
-      SELECT "registrationId", tenant_reference, eans, metadata, 'registered', id FROM locked
-      ON CONFLICT (id) DO UPDATE SET status = excluded.status, user_id = excluded.user_id, last_error = NULL,
-        next_attempt_at = NULL, lease_token = NULL, lease_until = NULL, updated_at = clock_timestamp()
-      RETURNING user_id AS id
-    ), confirmed AS (
-      SELECT locked.* FROM locked JOIN moved USING (id)
-    ), ${keepingUsers('confirmed')}, ${appendingAfter('kept', '$2')}
-    SELECT nth, kept.metadata, kept."createdAt", kept."updatedAt", "registeredAt", (SELECT count(*) FROM jobs) AS jobs
-    FROM kept JOIN confirmed USING (id)`;
-
-/** Inserts the user and the event of a confirmed call, and updates its registration. */
-export const CONFIRM_OUTCOME: Statement = {
-  name: 'registrations.confirm_outcome',
-  text: confirming(takesOutcome('confirmed.attempts', 'confirmed."leaseToken"'), 'FOR UPDATE'),
-};
-
-/** Does the same for several calls. Skips registrations that another transaction has locked, so that the others do not wait for it. */
-export const CONFIRM_OUTCOMES: Statement = {
-  name: 'registrations.confirm_outcomes',
-  text: confirming(takesOutcome('confirmed.attempts', 'confirmed."leaseToken"'), 'FOR UPDATE SKIP LOCKED'),
-};
-
-/** Does the same for a locked registration that a person may decide about. */
-export const CONFIRM_LOCKED: Statement = {
-  name: 'registrations.confirm_locked',
-  text: confirming('true', 'FOR UPDATE'),
-};
-
-export const MOVE_TO_REJECTED: Statement = {
-  name: 'registrations.move_to_rejected',
+/** Changes the status of a locked registration. If the new status is `pending`, clears sent_at, since nothing was sent. */
+export const MOVE_REGISTRATION: Statement = {
+  name: 'registrations.move_registration',
   text: `
-    UPDATE registrations SET status = 'rejected', last_error = $2, next_attempt_at = NULL,
-      lease_token = NULL, lease_until = NULL, updated_at = clock_timestamp()
+    UPDATE registrations SET status = $2, user_id = $3, last_error = $4,
+      next_attempt_at = clock_timestamp() + $5 * interval '1 millisecond',
+      sent_at = CASE WHEN $2 <> 'pending' THEN sent_at END, ${RELEASED}
     WHERE id = $1`,
 };
 
-/** Nothing was sent, so the statement that makes the registration due again also clears sent_at. */
-export const MOVE_TO_PENDING: Statement = {
-  name: 'registrations.move_to_pending',
-  text: `
-    UPDATE registrations SET status = 'pending', last_error = $2,
-      next_attempt_at = clock_timestamp() + $3 * interval '1 millisecond', sent_at = NULL,
-      lease_token = NULL, lease_until = NULL, updated_at = clock_timestamp()
-    WHERE id = $1`,
+export const FIND_LEASES: Statement = {
+  name: 'registrations.find_leases',
+  text: `SELECT lease_token AS lease FROM registrations WHERE ${IS_LEASED}`,
 };
 
-/** Requires the lease: a late response that is not certain must not undo a person's decision. */
-export const MOVE_TO_UNCERTAIN: Statement = {
-  name: 'registrations.move_to_uncertain',
-  text: `
-    UPDATE registrations SET status = 'uncertain', last_error = $3, next_attempt_at = NULL,
-      lease_token = NULL, lease_until = NULL, updated_at = clock_timestamp()
-    WHERE id = $1 AND lease_token = $2
-    RETURNING id`,
-};
-
-/** A live sender renews its lease, so an expired lease means that the sender died during its call. */
-export const MOVE_ABANDONED_TO_UNCERTAIN: Statement = {
-  name: 'registrations.move_abandoned_to_uncertain',
-  text: `
+/**
+ * Makes registrations `uncertain` whose lease is one of these and has expired. A live sender renews its lease, so the sender died during
+ * its call.
+ */
+export const MOVE_ABANDONED_TO_UNCERTAIN = `
     WITH abandoned AS MATERIALIZED (
       SELECT id FROM registrations
-      WHERE status = 'pending' AND lease_until < clock_timestamp()
+      WHERE ${IS_LEASED} AND lease_token = ANY ($3) AND lease_until < clock_timestamp()
       LIMIT $1
       FOR UPDATE SKIP LOCKED
     )
-    UPDATE registrations SET status = 'uncertain', last_error = $2, next_attempt_at = NULL,
-      lease_token = NULL, lease_until = NULL, updated_at = clock_timestamp()
+    UPDATE registrations SET status = 'uncertain', last_error = $2, next_attempt_at = NULL, ${RELEASED}
     FROM abandoned WHERE registrations.id = abandoned.id
-    RETURNING registrations.id, registrations.tenant_reference AS "tenantReference"`,
-};
+    RETURNING registrations.id, registrations.tenant_reference AS "tenantReference"`;
 
-const REGISTRATION_COLUMNS = `
-  id, tenant_reference AS "tenantReference", eans, metadata, status, user_id AS "userId", attempts, last_error AS "lastError",
-  next_attempt_at AS "nextAttemptAt", created_at AS "createdAt", updated_at AS "updatedAt",
-  lease_token IS NOT NULL AS "isBeingSent",
-  coalesce(status = 'pending' AND lease_token IS NULL AND next_attempt_at <= clock_timestamp(), false) AS "isDue"`;
+// The last event of a registered registration is that of its user.
+export const SELECT_REGISTRATION = `
+  SELECT id, tenant_reference AS "tenantReference", eans, metadata, status, user_id AS "userId", attempts, last_error AS "lastError",
+    next_attempt_at AS "nextAttemptAt", created_at AS "createdAt", updated_at AS "updatedAt",
+    lease_token IS NOT NULL AS "isBeingSent", coalesce(${DUE}, false) AS "isDue",
+    greatest(${lastSequence('registrations.id::text')}, ${lastSequence('registrations.user_id::text')}) AS sequence
+  FROM registrations`;
 
 export const FIND_REGISTRATION: Statement = {
-  name: 'registrations.find',
-  text: `SELECT ${REGISTRATION_COLUMNS} FROM registrations WHERE id = $1`,
+  name: 'registrations.find_registration',
+  text: `${SELECT_REGISTRATION} WHERE id = $1`,
 };
 
-/** Returns at most one row, by the index that OPEN_INTENTS relies on. */
 export const FIND_LIVE_REGISTRATION: Statement = {
   name: 'registrations.find_live',
-  text: `
-    SELECT ${REGISTRATION_COLUMNS} FROM registrations
-    WHERE tenant_reference = $1 AND status IN ('pending', 'registered', 'uncertain')`,
+  text: `${SELECT_REGISTRATION} WHERE tenant_reference = $1 AND ${LIVE}`,
 };
 
-export const LOCK_REGISTRATION: Statement = {
-  name: 'registrations.lock',
-  text: `SELECT ${REGISTRATION_COLUMNS} FROM registrations WHERE id = $1 FOR UPDATE`,
-};
-
-export const MOVE_BY_RETRY: Statement = {
-  name: 'registrations.move_by_retry',
-  text: `
-    UPDATE registrations SET status = 'pending', next_attempt_at = clock_timestamp(), sent_at = NULL,
-      updated_at = clock_timestamp()
-    WHERE id = $1`,
-};
-
-export const MOVE_BY_DISCARD: Statement = {
-  name: 'registrations.move_by_discard',
-  text: `
-    UPDATE registrations SET status = 'discarded', next_attempt_at = NULL, updated_at = clock_timestamp()
-    WHERE id = $1`,
-};
+export const LOCK_REGISTRATION = `${SELECT_REGISTRATION} WHERE id = $1 FOR UPDATE`;

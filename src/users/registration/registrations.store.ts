@@ -1,233 +1,227 @@
+import { randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
-import type { NewEvent } from '../../events/catalogue.rules.js';
-import { appendEvents } from '../../events/outbox.js';
-import { Database, sqlState, type Sql, type Transaction } from '../../platform/database/database.js';
-import type { Prisma } from '../../platform/database/generated/client.js';
-import type { FieldError } from '../../platform/problem/problem.js';
-import { findUnaskedEans, pathsOf } from './foreign-ids.rules.js';
-import { selectForeignIds } from './foreign-ids.sql.js';
-import type { Metadata } from '../metadata.rules.js';
-import { RegistrationCommits } from './commits.store.js';
+import { recordAudit } from '../../access/audit-log.store.js';
+import { sequenceEvents } from '../../events/sequence.sql.js';
 import {
-  withForeignIds,
+  Database,
+  sqlState,
+  UNIQUE_VIOLATION,
+  type Statement,
+  type Transaction,
+} from '../../platform/database/database.js';
+import type { Registration } from '../../platform/database/generated/client.js';
+import type { ListPosition } from '../../platform/database/list-position.js';
+import { mayBeCommitted, repeatUntilEffective } from '../../platform/database/repeat-until-effective.js';
+import { whereOf } from '../../platform/database/where.js';
+import { isDatabaseUnavailable } from '../../platform/problem/database-unavailable.js';
+import type { Metadata } from '../metadata.rules.js';
+import type { RemoteUser } from '../remote/remote-user.rules.js';
+import type { UserView } from '../user/user.view.js';
+import {
+  appendOutcomes,
+  appendPending,
+  confirmUser,
+  findForeignFields,
+  moveRegistration,
+  TakenError,
+} from './confirm-user.store.js';
+import {
+  DECIDABLE,
   type Claim,
+  type PersonDecision,
   type RegistrationRequest,
   type RegistrationStatus,
-  type Verdict,
+  type Settlement,
 } from './registration.rules.js';
 import * as sql from './registrations.sql.js';
-import type { AskedUser, RemoteUser } from '../remote/remote-user.rules.js';
-import type { ListPosition, UserRecord } from '../user/users.store.js';
 
-export interface RegistrationRecord extends RegistrationRequest {
-  readonly id: string;
+type Unread = 'leaseToken' | 'leaseUntil' | 'sentAt';
+
+export interface RegistrationRecord extends Readonly<Omit<Registration, 'metadata' | Unread>> {
   readonly status: RegistrationStatus;
-  readonly userId: string | null;
-  readonly attempts: number;
-  readonly lastError: string | null;
-  readonly nextAttemptAt: Date | null;
-  readonly createdAt: Date;
-  readonly updatedAt: Date;
-  /** A call is in flight, or its sender died and the registration is not yet `uncertain`. */
+  readonly metadata: Metadata;
+  /** The sequence of the last event about it that has one, in the form of the database. */
+  readonly sequence: string | null;
+  /** Whether a call is in flight, or was in flight when its sender died. */
   readonly isBeingSent: boolean;
   readonly isDue: boolean;
 }
 
-/** What became of the registration. Differs from the verdict if the user turns out to have ids of another user. */
-export type Settled =
-  | { readonly status: 'registered'; readonly user: UserRecord }
-  | { readonly status: 'rejected' | 'pending' }
-  | {
-      readonly status: 'uncertain';
-      /** The fields of the response that belong to another user here, such as `gridLocations[].id`. */
-      readonly foreignIds?: readonly string[];
-    };
-
-export type ListedRegistration = Omit<RegistrationRecord, 'isBeingSent' | 'isDue'>;
-
-export interface RegistrationFilter {
-  readonly status?: RegistrationStatus;
-  readonly tenantReference?: string;
+/** Nothing was stored: these fields of the user, such as `gridLocations[0].id`, belong to another user here. */
+interface IdentityTaken {
+  readonly status: 'identity_taken';
+  readonly fields: readonly string[];
 }
 
-/**
- * 10 s. A sender renews four times as often: three renewals may fail before a live sender is presumed dead, and a dead sender is detected
- * within 11 s. Independent of SCS_TIMEOUT_MS, since a call may first have to wait for its turn and for a token.
- */
+/** The result of a decision. Anything but `decided` means that nothing has changed. */
+export type Decided =
+  | { readonly status: 'decided' }
+  | { readonly status: 'not_found' | 'being_sent' | 'reference_taken' }
+  | { readonly status: 'wrong_status'; readonly current: RegistrationStatus }
+  | IdentityTaken;
+
+export type Settled =
+  | { readonly status: 'registered'; readonly user: UserView }
+  | { readonly status: 'rejected' | 'pending' | 'uncertain' };
+
+/** A sender renews its lease every 2.5 s: three renewals may fail, and a dead sender is detected within 11 s. */
+// Independent of SCS_TIMEOUT_MS, since a call may first wait in the call queue and for a token.
 export const LEASE_MS = 10_000;
 export const LEASE_RENEWAL_MS = LEASE_MS / 4;
+/** How long a sender tries to return a claim that may be committed although its statement failed. Longer than most database outages. */
+const RETURN_WITHIN_MS = 300_000;
 
-/** Thrown to roll the transaction back if a confirmed id belongs to another user here. */
-export class IdentityTaken extends Error {
-  /** `fields` may be empty: a unique index does not name them. */
-  constructor(readonly fields: readonly FieldError[] = []) {
-    super('a confirmed id belongs to another user here');
-  }
-}
-
+const AUDIT_ACTION = {
+  retry: 'registration.retried',
+  discard: 'registration.discarded',
+  resolve: 'registration.resolved',
+};
 const ABANDONED = 'the sender was lost during the call, so nobody knows whether it had its effect';
 
 @Injectable()
 export class RegistrationsStore {
-  private readonly commits: RegistrationCommits;
+  constructor(private readonly database: Database) {}
 
-  constructor(private readonly database: Database) {
-    this.commits = new RegistrationCommits(database, LEASE_MS);
+  /** Inserts the intent, leased to the caller. Returns null if the reference already has a live registration. */
+  async openIntent({ tenantReference, eans, metadata }: RegistrationRequest): Promise<Claim | null> {
+    const intent = [randomUUID(), tenantReference, eans, metadata];
+    return (await this.claim(sql.OPEN_INTENT, intent))[0] ?? null;
   }
 
-  /** Commits the intent, leased to the caller. Returns null if the reference already has a live registration. */
-  async openIntent(request: RegistrationRequest): Promise<Claim | null> {
-    return this.commits.openIntent(request);
-  }
-
-  /** Claims the registration. Returns null if it is not due or is already claimed. */
+  /** Claims the registration. Returns null if the registration is not due or is already claimed. */
   async claimOne(id: string): Promise<Claim | null> {
-    const [claim] = await this.database.query<Claim>(sql.CLAIM_ONE, [LEASE_MS, id]);
-    return claim ?? null;
+    return (await this.claim(sql.CLAIM_ONE, [id]))[0] ?? null;
   }
 
   /** Claims at most `limit` due registrations, the longest overdue first. */
   async claimDue(limit: number): Promise<Claim[]> {
-    return this.database.query<Claim>(sql.CLAIM_DUE, [LEASE_MS, limit]);
+    return this.claim(sql.CLAIM_DUE, [limit]);
+  }
+
+  private async claim(statement: Statement, values: readonly unknown[]): Promise<Claim[]> {
+    const lease = randomUUID();
+    try {
+      return await this.database.query<Claim>(statement, [LEASE_MS, lease, ...values]);
+    } catch (error) {
+      // The claim may be committed although nothing is sent. Returns it, since otherwise its registrations would become `uncertain`.
+      if (mayBeCommitted(error))
+        repeatUntilEffective(this.database, sql.RETURN_CLAIM, [lease], RETURN_WITHIN_MS);
+      throw error;
+    }
   }
 
   async extendLease({ id, leaseToken }: Claim): Promise<void> {
     await this.database.query(sql.EXTEND_LEASE, [LEASE_MS, id, leaseToken]);
   }
 
-  /**
-   * Stores the outcome of the claimed call, with its event. Returns null and changes nothing if the claim has been superseded. May be
-   * repeated if it is unknown whether the first attempt committed.
-   */
-  async settle(claim: Claim, verdict: Verdict): Promise<Settled | null> {
-    if (verdict.status !== 'registered')
-      return this.database.transaction((tx) => this.apply(tx, claim, verdict));
+  /** Stores the outcome of a call and its event. Returns null if a newer call or a decision has made the claim stale. May be called twice. */
+  async settle(claim: Claim, settlement: Settlement): Promise<Settled | IdentityTaken | null> {
+    return this.unlessTaken(async (tx): Promise<Settled | null> => {
+      const isCertain = settlement.status !== 'uncertain';
+      const fence = [claim.id, claim.attempts, claim.leaseToken, isCertain];
+      if ((await tx.query(sql.LOCK_FOR_OUTCOME, fence)).length === 0) return null;
+      if (settlement.status === 'registered')
+        return { status: 'registered', user: await confirmUser(tx, claim, settlement.user) };
+      await moveRegistration(tx, claim.id, settlement);
+      if (settlement.status === 'pending') await appendPending(tx, claim, settlement.lastError);
+      else await appendOutcomes(tx, settlement.status, [claim], settlement.reason);
+      return { status: settlement.status };
+    });
+  }
+
+  /** Applies a person's decision, with its audit entry and event, in one transaction. For `resolve`, `readUser` returns the user or throws. */
+  async decide(
+    id: string,
+    actor: string,
+    decision: PersonDecision,
+    readUser: (registration: RegistrationRecord) => RemoteUser,
+  ): Promise<Decided> {
     try {
-      // Two users may have the same EAN, so no index rejects one that was not requested.
-      if (findUnaskedEans(verdict.user, claim).length > 0)
-        await this.refuseForeignIds(this.database, verdict.user, claim);
-      const user = await this.commits.confirm(claim, verdict.user).catch(giveUpIfTaken);
-      return user && { status: 'registered', user };
+      return await this.unlessTaken(async (tx): Promise<Decided> => {
+        const [registration] = await tx.query<RegistrationRecord>(sql.LOCK_REGISTRATION, [id]);
+        if (registration === undefined) return { status: 'not_found' };
+        const { status, attempts, lastError, isBeingSent } = registration;
+        if (isBeingSent) return { status: 'being_sent' };
+        if (!DECIDABLE[decision].includes(status)) return { status: 'wrong_status', current: status };
+        switch (decision) {
+          case 'retry':
+            // Due at once: a worker sends the registration.
+            await moveRegistration(tx, id, { status: 'pending', lastError, nextAttemptInMs: 0 });
+            await appendPending(tx, registration, 'a person decided to send it again');
+            break;
+          case 'discard':
+            await moveRegistration(tx, id, { status: 'discarded', lastError });
+            await appendOutcomes(tx, 'discarded', [registration], 'a person gave it up');
+            break;
+          case 'resolve':
+            await confirmUser(tx, registration, readUser(registration));
+        }
+        const details = { decision, status, attempts };
+        await recordAudit(tx, { actor, action: AUDIT_ACTION[decision], target: id, details });
+        return { status: 'decided' };
+      });
     } catch (error) {
-      if (!(error instanceof IdentityTaken)) throw error;
-      const foreignIds = pathsOf(await selectForeignIds(this.database, verdict.user, claim));
-      const settled = await this.settle(claim, withForeignIds(foreignIds));
-      return settled && { status: 'uncertain', foreignIds };
+      // The decision would make the registration live again, but the reference has been registered anew.
+      if (sqlState(error) === UNIQUE_VIOLATION) return { status: 'reference_taken' };
+      throw error;
     }
   }
 
-  private async refuseForeignIds(sql: Sql, user: RemoteUser, asked: AskedUser): Promise<void> {
-    const fields = await selectForeignIds(sql, user, asked);
-    if (fields.length > 0) throw new IdentityTaken(fields);
-  }
-
-  private async apply(
-    tx: Transaction,
-    claim: Claim,
-    verdict: Exclude<Verdict, { status: 'registered' }>,
-  ): Promise<Settled | null> {
-    if (verdict.status === 'uncertain') {
-      const moved = await tx.query(sql.MOVE_TO_UNCERTAIN, [claim.id, claim.leaseToken, verdict.lastError]);
-      if (moved.length === 0) return null;
-      await appendEvents(tx, [failure('user.registration_uncertain', claim, verdict.reason)]);
-      return { status: 'uncertain' };
-    }
-    const locked = await tx.query(sql.LOCK_FOR_OUTCOME, [claim.id, claim.attempts, claim.leaseToken]);
-    if (locked.length === 0) return null;
-    switch (verdict.status) {
-      case 'rejected':
-        await tx.query(sql.MOVE_TO_REJECTED, [claim.id, verdict.lastError]);
-        await appendEvents(tx, [failure('user.registration_rejected', claim, verdict.reason)]);
-        return { status: 'rejected' };
-      case 'pending':
-        await tx.query(sql.MOVE_TO_PENDING, [claim.id, verdict.lastError, verdict.nextAttemptInMs]);
-        return { status: 'pending' };
+  /** Runs `work`, which may call `confirmUser`. If an id belongs to another user, rolls back and returns the fields with such ids. */
+  private async unlessTaken<T>(work: (tx: Transaction) => Promise<T>): Promise<T | IdentityTaken> {
+    try {
+      return await this.database.transaction(work);
+    } catch (error) {
+      if (!(error instanceof TakenError)) throw error;
+      const fields = await findForeignFields(this.database, error.user, error.requested);
+      return { status: 'identity_taken', fields };
     }
   }
 
-  /**
-   * Inserts the confirmed user and makes the locked registration `registered`, with the event. Throws IdentityTaken, so that the
-   * transaction is rolled back.
-   */
-  async confirm(tx: Transaction, registration: RegistrationRecord, user: RemoteUser): Promise<void> {
-    await this.refuseForeignIds(tx, user, registration);
-    await this.commits.confirmLocked(tx, registration.id, user).catch(giveUpIfTaken);
+  /** Returns the tokens of all leases, expired or not. */
+  async findLeases(): Promise<string[]> {
+    return (await this.database.query<{ lease: string }>(sql.FIND_LEASES)).map(({ lease }) => lease);
   }
 
-  /** Makes registrations `uncertain` whose sender died during its call. Returns how many. */
-  async moveAbandonedToUncertain(limit: number): Promise<number> {
+  /** Makes registrations `uncertain` whose lease is one of `leases` and has expired. Returns their number. */
+  async moveAbandonedToUncertain(leases: readonly string[], limit: number): Promise<number> {
     return this.database.transaction(async (tx) => {
-      const moved = await tx.query<Pick<Claim, 'id' | 'tenantReference'>>(sql.MOVE_ABANDONED_TO_UNCERTAIN, [
-        limit,
-        ABANDONED,
-      ]);
-      await appendEvents(
-        tx,
-        moved.map((registration) => failure('user.registration_uncertain', registration, ABANDONED)),
-      );
+      const values = [limit, ABANDONED, leases];
+      const moved = await tx.query<Claim>(sql.MOVE_ABANDONED_TO_UNCERTAIN, values);
+      await appendOutcomes(tx, 'uncertain', moved, ABANDONED);
       return moved.length;
     });
   }
 
   async findRegistration(id: string): Promise<RegistrationRecord | null> {
-    const [found] = await this.database.query<RegistrationRecord>(sql.FIND_REGISTRATION, [id]);
-    return found ?? null;
+    return (await this.database.query<RegistrationRecord>(sql.FIND_REGISTRATION, [id]))[0] ?? null;
   }
 
-  /** Returns the registration that prevents the reference from being registered anew: pending, registered or uncertain. */
+  /** Like `findRegistration`, but first assigns sequences, so that `sequence` is that of the last event about it, unless this takes too long. */
+  async findSequenced(id: string): Promise<RegistrationRecord | null> {
+    await sequenceEvents(this.database).catch((error: unknown) => {
+      if (!isDatabaseUnavailable(error)) throw error;
+    });
+    return this.findRegistration(id);
+  }
+
+  /** Returns the live registration of the reference: pending, registered or uncertain. It prevents a new registration. */
   async findLive(tenantReference: string): Promise<RegistrationRecord | null> {
-    const [found] = await this.database.query<RegistrationRecord>(sql.FIND_LIVE_REGISTRATION, [
-      tenantReference,
-    ]);
-    return found ?? null;
+    const values = [tenantReference];
+    return (await this.database.query<RegistrationRecord>(sql.FIND_LIVE_REGISTRATION, values))[0] ?? null;
   }
 
-  /** Returns at most `limit` registrations after `position`, newest first. */
   async listRegistrations(
-    filter: RegistrationFilter,
+    filter: Partial<Pick<RegistrationRecord, 'status' | 'tenantReference'>>,
     position: ListPosition | undefined,
     limit: number,
-  ): Promise<ListedRegistration[]> {
-    const where: Prisma.RegistrationWhereInput = {
-      ...(filter.status !== undefined && { status: filter.status }),
-      ...(filter.tenantReference !== undefined && { tenantReference: filter.tenantReference }),
-      ...(position !== undefined && {
-        // Implied by the OR, in a form that lets the index scan start at the position.
-        createdAt: { lte: position.at },
-        OR: [{ createdAt: { lt: position.at } }, { id: { lt: position.id } }],
-      }),
-    };
-    const orderBy = [{ createdAt: 'desc' }, { id: 'desc' }] as const;
-    const rows = await this.database.prisma.registration.findMany({
-      where,
-      orderBy: [...orderBy],
-      take: limit,
-    });
-    // Prisma does not know what the CHECKs and the writers in this file guarantee: the status is one of ours, the metadata an object.
-    return rows.map((row) => ({
-      ...row,
-      status: row.status as RegistrationStatus,
-      metadata: row.metadata as Metadata,
-    }));
+  ): Promise<RegistrationRecord[]> {
+    const { where, values } = whereOf([
+      ['status = ?', filter.status],
+      ['tenant_reference = ?', filter.tenantReference],
+      ['(created_at, id) < (?, ?::uuid)', position?.at, position?.id],
+    ]);
+    const text = `${sql.SELECT_REGISTRATION} ${where} ORDER BY created_at DESC, id DESC LIMIT ${limit}`;
+    return this.database.query<RegistrationRecord>(text, values);
   }
 }
-
-const UNIQUE_VIOLATION = '23505';
-const NOT_NULL_VIOLATION = '23502';
-
-/**
- * Throws IdentityTaken if a constraint of users or grid locations was violated, else the error itself. A registration that becomes live
- * may violate an index of its own table, which is another conflict.
- */
-function giveUpIfTaken(error: Error & { table?: string; column?: string }): never {
-  const state = sqlState(error);
-  const isOfUser = error.table === 'users' || error.table === 'grid_locations';
-  const isTaken = state === UNIQUE_VIOLATION || (state === NOT_NULL_VIOLATION && error.column === 'id');
-  throw isOfUser && isTaken ? new IdentityTaken() : error;
-}
-
-const failure = (
-  name: 'user.registration_rejected' | 'user.registration_uncertain',
-  { id, tenantReference }: Pick<Claim, 'id' | 'tenantReference'>,
-  reason: string,
-): NewEvent => ({ name, subject: id, data: { registrationId: id, tenantReference, reason } });

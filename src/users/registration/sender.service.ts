@@ -1,82 +1,137 @@
-import { setTimeout as sleep } from 'node:timers/promises';
-import { Injectable, Logger } from '@nestjs/common';
+import {
+  Injectable,
+  Logger,
+  type BeforeApplicationShutdown,
+  type OnApplicationBootstrap,
+} from '@nestjs/common';
 import { AuthorisedRemote } from '../../auth/authorised-remote.service.js';
-import { isDatabaseUnavailable } from '../../platform/problem/database-unavailable.js';
+import { Loop } from '../../platform/async/loop.js';
+import { repeatWhileUnavailable } from '../../platform/database/repeat-while-unavailable.js';
+import { SeenLeases } from '../../platform/database/seen-leases.js';
+import { Environment } from '../../platform/env/environment.js';
+import { parseLossless } from '../../platform/json/lossless.js';
+import { Metrics } from '../../platform/metrics/metrics.js';
+import { STOP_WITHIN_MS } from '../../platform/shutdown/limits.js';
 import { ContractDrift } from '../../remote/drift/contract-drift.service.js';
 import { foreignId } from '../../remote/drift/drift.js';
 import type { Priority } from '../../remote/outcome.rules.js';
-import { outcomeOf } from '../../remote/wire/read-response.js';
-import { planVerdict, withForeignIds, type Verdict } from './registration.rules.js';
+import type { Fields } from '../../remote/wire/read-field.js';
+import { readRegisterUserResponse, registerUserRequest, USER_RESPONSE } from '../remote/users.client.js';
+import { planSettlement, withForeignIds, type Claim, type Settlement } from './registration.rules.js';
 import { LEASE_RENEWAL_MS, RegistrationsStore, type Settled } from './registrations.store.js';
-import type { Claim } from './registration.rules.js';
-import { readRegisterUserResponse, registerUserRequest, USER_ANSWER } from '../remote/users.client.js';
 
-/** How long to retry storing an outcome. An outcome is worth more than the request that waits for it. */
+/** How long to retry storing an outcome. Long, since a lost outcome makes the registration uncertain, and a person has to resolve it. */
 const STORE_FOR_MS = 30_000;
-const STORE_PAUSE_MS = 250;
 
-/** Sends the one call of a claim and stores its outcome. No transaction is open during the call. */
+/** The pause between two rounds of a loop. A due registration waits for half of it on average, which no caller notices after a 202. */
+const PAUSE_MS = 1_000;
+/** Registrations per claim. All are sent at once, so this limits a replica's concurrent calls and leaves room for the poller's reads. */
+const BATCH = 8;
+const ABANDONED_BATCH = 100;
+
+/** Sends claimed registrations and stores their outcomes, without an open transaction during a call. A worker also claims due registrations. */
+// The table is the queue. Rejected: a job queue. A job may run twice, but this call must not, so the table would need the same lease anyway.
 @Injectable()
-export class RegistrationSender {
+export class RegistrationSender implements OnApplicationBootstrap, BeforeApplicationShutdown {
   private readonly logger = new Logger(RegistrationSender.name);
+  /** Two loops, so that hanging calls do not delay the detection of dead senders. */
+  private readonly loops = [() => this.moveAbandoned(), () => this.sendDue()].map(
+    (step) => new Loop({ step, onError: (error) => this.reportFailure(error) }),
+  );
+
+  private readonly leases = new SeenLeases(() => this.store.findLeases());
+
+  private readonly outcomes = this.metrics.counter({
+    name: 'pv_onboarding_registration_calls_total',
+    help: 'Calls of this process to register a user, by the status of the registration after them; stale if a newer call or a decision came first',
+    labels: ['outcome'],
+  });
 
   constructor(
     private readonly store: RegistrationsStore,
     private readonly remote: AuthorisedRemote,
     private readonly drift: ContractDrift,
+    private readonly environment: Environment,
+    private readonly metrics: Metrics,
   ) {}
 
-  /**
-   * Sends the call. Returns what became of the registration, or null if the claim has been superseded. `priority` is `foreground` if a
-   * request waits for the claim.
-   */
+  onApplicationBootstrap(): void {
+    if (this.environment.ROLE !== 'api') for (const loop of this.loops) loop.start();
+  }
+
+  async beforeApplicationShutdown(): Promise<void> {
+    await Promise.all(this.loops.map((loop) => loop.stop(STOP_WITHIN_MS.registrations)));
+  }
+
+  /** Sends the call. Returns null if a newer call or a decision has made the claim stale. `foreground`: a request waits for the result. */
   async send(claim: Claim, priority: Priority): Promise<Settled | null> {
     const renewal = setInterval(() => void this.renew(claim), LEASE_RENEWAL_MS);
     try {
       const sent = await this.remote.send({ ...registerUserRequest(claim), priority }, 'tenant');
-      this.drift.examine('register_user', sent, USER_ANSWER);
-      const outcome = outcomeOf(sent, (answer) => readRegisterUserResponse(answer, claim));
-      this.drift.examineOutcome('register_user', outcome);
-      const verdict = planVerdict(outcome, claim.attempts, Math.random());
-      const settled = await this.settle(claim, verdict);
-      if (settled?.status === 'uncertain' && settled.foreignIds !== undefined) {
-        const drifts = settled.foreignIds.map((field) => foreignId(field, 'another user'));
-        this.drift.report('register_user', drifts);
-        this.report(claim, withForeignIds(settled.foreignIds), true);
-      } else this.report(claim, verdict, settled !== null);
-      return settled;
+      const read = (fields: Fields) => readRegisterUserResponse(fields, claim);
+      const outcome = this.drift.interpret('register_user', sent, USER_RESPONSE, read, parseLossless);
+      return await this.settle(claim, planSettlement(outcome, claim.attempts, Math.random()));
     } finally {
       clearInterval(renewal);
     }
   }
 
   private async renew(claim: Claim): Promise<void> {
-    try {
-      await this.store.extendLease(claim);
-    } catch {
-      // The next renewal may succeed. If none does, the registration becomes `uncertain`, which a late response can still correct.
-      this.logger.warn(`registration ${claim.id}: the lease could not be renewed`);
-    }
+    // The next renewal may succeed. If all renewals fail, the registration becomes `uncertain`, but a late response can still settle it.
+    const warn = () => this.logger.warn(`registration ${claim.id}: the lease could not be renewed`);
+    await this.store.extendLease(claim).catch(warn);
   }
 
-  // If a connection is lost during COMMIT, it is unknown whether the outcome is stored; storing it twice changes nothing.
-  private async settle(claim: Claim, verdict: Verdict): Promise<Settled | null> {
-    const until = performance.now() + STORE_FOR_MS;
-    for (;;) {
-      try {
-        return await this.store.settle(claim, verdict);
-      } catch (error) {
-        if (!isDatabaseUnavailable(error) || performance.now() > until) throw error;
-        await sleep(STORE_PAUSE_MS);
-      }
+  /** Stores the outcome. Stores `uncertain` instead if ids of the user belong to another user here. */
+  private async settle(claim: Claim, settlement: Settlement): Promise<Settled | null> {
+    const settled = await repeatWhileUnavailable(() => this.store.settle(claim, settlement), STORE_FOR_MS);
+    if (settled?.status === 'identity_taken') {
+      const fields = [...new Set(settled.fields.map((field) => field.replace(/\[\d+\]/, '[]')))];
+      this.drift.report(
+        'register_user',
+        fields.map((field) => foreignId(field, 'another user')),
+      );
+      return this.settle(claim, withForeignIds(fields));
     }
+    this.report(claim, settlement, settled !== null);
+    return settled;
   }
 
-  private report(claim: Claim, verdict: Verdict, isStored: boolean): void {
-    const said = `registration ${claim.id}: ${verdict.status} after call ${claim.attempts}`;
-    if (!isStored) this.logger.warn(`${said}, but the registration had moved on before`);
-    else if (verdict.status === 'registered') this.logger.log(said);
-    else if (verdict.status === 'pending') this.logger.log(`${said}: ${verdict.lastError}`);
-    else this.logger.warn(`${said}: ${verdict.reason}`);
+  private report(claim: Claim, settlement: Settlement, isStored: boolean): void {
+    this.outcomes.inc({ outcome: isStored ? settlement.status : 'stale' });
+    const said = `registration ${claim.id}: ${settlement.status} after call ${claim.attempts}`;
+    if (!isStored) this.logger.warn(`${said}, not stored: a newer call or a decision came first`);
+    else if (settlement.status === 'registered') this.logger.log(said);
+    else if (settlement.status === 'pending') this.logger.log(`${said}: ${settlement.lastError}`);
+    else this.logger.warn(`${said}: ${settlement.reason}`);
+  }
+
+  private reportFailure(error: unknown): number {
+    this.logger.warn(`registrations could not be claimed: ${String(error)}`);
+    return PAUSE_MS;
+  }
+
+  private async moveAbandoned(): Promise<number> {
+    const seen = await this.leases.findSeen();
+    if (seen.length === 0) return PAUSE_MS;
+    const count = await this.store.moveAbandonedToUncertain(seen, ABANDONED_BATCH);
+    this.outcomes.inc({ outcome: 'uncertain' }, count);
+    if (count > 0)
+      this.logger.warn(`${count} registrations are uncertain: their sender died during the call`);
+    return PAUSE_MS;
+  }
+
+  /** Sends due registrations. Returns a pause of 0 if more may be due and the remote service accepts requests. */
+  private async sendDue(): Promise<number> {
+    const claims = await this.store.claimDue(BATCH);
+    const results = await Promise.allSettled(claims.map((claim) => this.send(claim, 'background')));
+    for (const result of results) {
+      if (result.status === 'rejected')
+        this.logger.error(`a registration's outcome was not stored: ${String(result.reason)}`);
+    }
+    const isAccepting = results.every(
+      (result) => result.status === 'fulfilled' && result.value?.status !== 'pending',
+    );
+    return claims.length === BATCH && isAccepting ? 0 : PAUSE_MS;
   }
 }

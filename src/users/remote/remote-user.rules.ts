@@ -2,12 +2,7 @@ import type { FieldError } from '../../platform/problem/problem.js';
 import { parseInstant } from '../../platform/time/instant.rules.js';
 import { eanFault, readEan } from '../ean.rules.js';
 
-export interface RemoteGridLocation {
-  readonly id: string;
-  readonly ean: string;
-}
-
-/** A user as the Solar Curtailment Service describes it (interface section 2.3), with every EAN as text. */
+/** A user object of the Solar Curtailment Service (interface section 2.3), with every EAN as text. */
 export interface RemoteUser {
   readonly id: string;
   readonly tenantReference: string;
@@ -15,49 +10,53 @@ export interface RemoteUser {
   readonly firstName: string;
   readonly lastName: string;
   readonly email: string;
-  readonly gridLocations: readonly RemoteGridLocation[];
-  /** Null if the service sent none that a Date here can represent (platform/time/instant.rules.ts). */
+  readonly gridLocations: readonly { readonly id: string; readonly ean: string }[];
+  /** Null if the service sent no timestamp, or one outside the years 1 to 9999. */
   readonly createdAt: Date | null;
   readonly updatedAt: Date | null;
 }
 
-/** The user in the request. */
-export interface AskedUser {
+export interface RequestedUser {
   readonly tenantReference: string;
   readonly eans: readonly string[];
 }
 
-export type ReadRemoteUser = { readonly user: RemoteUser } | { readonly faults: readonly FieldError[] };
-
-/** Ten times what a registration may request. Each costs rows and space in the event, so thousands are treated as an error. */
+/** Ten times what a registration may request. Each location costs rows and space in the event, so a longer list counts as an error. */
 const MAX_GRID_LOCATIONS = 1_000;
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 const TIMES = ['createdAt', 'updatedAt'] as const;
 
-/**
- * Reads a user object and checks it against the request. The interface does not say which fields are required, so only those are that the
- * program depends on: the ids, the reference, and every EAN that was sent. Names and times may be missing. Fields and grid locations that
- * were not requested are not a fault. A fault names the field and repeats no value.
- */
-export function readRemoteUser(value: unknown, asked: AskedUser): ReadRemoteUser {
+/** Reads a user object and checks it against the request. A fault names the field but does not repeat the value. */
+// The interface does not say which fields are required. This function requires the ids, the reference and every requested EAN.
+export function readRemoteUser(
+  value: unknown,
+  requested: RequestedUser,
+  from: 'service' | 'person',
+): { readonly user: RemoteUser } | { readonly faults: readonly FieldError[] } {
   if (!isRecord(value)) return { faults: [{ field: 'user', message: 'must be a JSON object' }] };
   const faults: FieldError[] = [];
   const fault = (field: string, message: string) => void faults.push({ field, message });
 
   if (!isUuid(value.id)) fault('id', 'must be a UUID');
-  if (value.tenantReference !== asked.tenantReference)
+  if (value.tenantReference !== requested.tenantReference)
     fault('tenantReference', 'must be the one that was sent');
   const gridLocations = readLocations(value.gridLocations, fault);
-  const missing = asked.eans.filter((ean) => !gridLocations.some((location) => location.ean === ean)).length;
+  const missing = requested.eans.filter(
+    (ean) => !gridLocations.some((location) => location.ean === ean),
+  ).length;
   if (faults.length === 0 && missing > 0)
     fault('gridLocations', `must hold every EAN that was sent; ${missing} missing`);
+  // An unreadable time is a fault if a person entered it. If the remote service sent it, the time becomes null.
+  for (const field of TIMES)
+    if (from === 'person' && (value[field] ?? null) !== null && instant(value[field]) === null)
+      fault(field, 'must be an ISO 8601 timestamp with Z or an offset, of the years 1 to 9999');
 
   if (faults.length > 0) return { faults };
   return {
     user: {
       id: (value.id as string).toLowerCase(),
-      tenantReference: asked.tenantReference,
+      tenantReference: requested.tenantReference,
       tenantName: text(value.tenantName),
       firstName: text(value.firstName),
       lastName: text(value.lastName),
@@ -69,21 +68,10 @@ export function readRemoteUser(value: unknown, asked: AskedUser): ReadRemoteUser
   };
 }
 
-/** Returns a fault for each time that is present but read as null by readRemoteUser: an API client must learn of it. */
-export function findTimeFaults(value: unknown): FieldError[] {
-  if (!isRecord(value)) return [];
-  return TIMES.filter((field) => (value[field] ?? null) !== null && instant(value[field]) === null).map(
-    (field) => ({
-      field,
-      message: 'must be an ISO 8601 timestamp with Z or an offset, of the years 1 to 9999',
-    }),
-  );
-}
-
 function readLocations(
   value: unknown,
   fault: (field: string, message: string) => void,
-): RemoteGridLocation[] {
+): RemoteUser['gridLocations'] {
   if (!Array.isArray(value)) {
     fault('gridLocations', 'must be an array');
     return [];
@@ -105,8 +93,8 @@ function readLocations(
     if (notAnEan !== undefined) fault(`${field}.ean`, notAnEan);
     if (!isUuid(item.id) || notAnEan !== undefined) return [];
     const location = { id: item.id.toLowerCase(), ean: readEan(item.ean) };
-    if (ids.has(location.id)) fault(`${field}.id`, 'must not stand twice');
-    if (eans.has(location.ean)) fault(`${field}.ean`, 'must not stand twice');
+    if (ids.has(location.id)) fault(`${field}.id`, 'must not be repeated');
+    if (eans.has(location.ean)) fault(`${field}.ean`, 'must not be repeated');
     ids.add(location.id);
     eans.add(location.ean);
     return [location];
@@ -118,7 +106,7 @@ const isRecord = (value: unknown): value is Record<string, unknown> =>
 
 const isUuid = (value: unknown): value is string => typeof value === 'string' && UUID.test(value);
 
-// PostgreSQL can store neither NUL nor half a surrogate pair, and a name is not worth losing a registration for.
+// Removes NUL and replaces lone surrogates, which PostgreSQL cannot store: a name must not make a registration fail.
 const text = (value: unknown): string =>
   typeof value === 'string' ? value.replaceAll('\0', '').replace(/\p{Surrogate}/gu, '\ufffd') : '';
 

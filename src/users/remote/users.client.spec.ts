@@ -1,5 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
-import { UnreadableAnswer } from '../../remote/wire/read-response.js';
+import { parseLossless } from '../../platform/json/lossless.js';
+import { readObject } from '../../remote/wire/read-field.js';
+import { UnreadableResponse } from '../../remote/wire/read-response.js';
 import { readRegisterUserResponse, registerUserRequest } from './users.client.js';
 
 const USER_ID = '0f6a4b6e-4a51-4c5e-9d3d-2f6f8c1f0a11';
@@ -7,13 +9,13 @@ const LOCATION_ID = '7c1f6a0e-93b2-4e54-8c77-0c8f7f2a9b22';
 const EAN = '541448860004178019';
 const ASKED = { tenantReference: 'customer-1', eans: [EAN] };
 
-// As the service writes it: the EAN is a bare number.
+// The response of the remote service, in which the EAN is a JSON number.
 const BODY = `{"id":"${USER_ID}","firstName":"","lastName":"","email":"","tenantName":"Supplier","tenantReference":"customer-1",
   "createdAt":"2026-03-05T10:11:12.123456Z","updatedAt":"2026-03-05T10:11:12.123456Z",
   "gridLocations":[{"id":"${LOCATION_ID}","ean":${EAN}}]}`;
 
-const read = (body: string, asked: { tenantReference: string; eans: string[] } = ASKED) =>
-  readRegisterUserResponse({ status: 200, contentType: 'application/json', body }, asked);
+const read = (body: string, requested: { tenantReference: string; eans: string[] } = ASKED) =>
+  readRegisterUserResponse(readObject(body, parseLossless), requested);
 
 describe('the request', () => {
   it('carries the digits of every EAN as a bare number', () => {
@@ -84,15 +86,15 @@ describe('the answer', () => {
     [BODY.replace('[{', '[null,{'), 'gridLocations[0] must be a JSON object'],
     [
       BODY.replace('[{', `[{"id":"${LOCATION_ID}","ean":999999999999999999},{`),
-      'gridLocations[1].id must not stand twice',
+      'gridLocations[1].id must not be repeated',
     ],
-    [BODY.replace('[{', `[{"id":"${USER_ID}","ean":${EAN}},{`), 'gridLocations[1].ean must not stand twice'],
+    [BODY.replace('[{', `[{"id":"${USER_ID}","ean":${EAN}},{`), 'gridLocations[1].ean must not be repeated'],
     [BODY.replace('"customer-1"', '"customer-1","tenantReference":"customer-1"'), 'the body is not JSON'],
     [
       BODY.replace('[{', `[${'{},'.repeat(1_000)}{`),
       'gridLocations must hold at most 1000 grid locations, not 1001',
     ],
   ])('is unreadable: %.200s', (body, reason) => {
-    expect(() => read(body)).toThrow(new UnreadableAnswer(reason));
+    expect(() => read(body)).toThrow(new UnreadableResponse(reason));
   });
 });

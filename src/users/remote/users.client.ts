@@ -1,12 +1,11 @@
-import { parseLossless } from '../../platform/json/lossless.js';
 import type { DocumentedFields } from '../../remote/drift/drift.js';
-import type { RemoteAnswer, RemoteRequest } from '../../remote/outcome.rules.js';
-import { UnreadableAnswer } from '../../remote/wire/read-response.js';
-import { readObject } from '../../remote/wire/read-field.js';
-import { readRemoteUser, type AskedUser, type RemoteUser } from './remote-user.rules.js';
+import type { RemoteRequest } from '../../remote/outcome.rules.js';
+import { UnreadableResponse } from '../../remote/wire/read-response.js';
+import type { Fields } from '../../remote/wire/read-field.js';
+import { readRemoteUser, type RequestedUser, type RemoteUser } from './remote-user.rules.js';
 
-/** Interface sections 2.3 and 2.4. */
-export const USER_ANSWER: DocumentedFields = {
+/** The user object of interface sections 2.3 and 2.4. */
+export const USER_RESPONSE: DocumentedFields = {
   id: 'UUID',
   firstName: 'string',
   lastName: 'string',
@@ -18,11 +17,8 @@ export const USER_ANSWER: DocumentedFields = {
   gridLocations: [{ id: 'UUID', ean: 'number' }],
 };
 
-/**
- * Returns the request that registers a user (interface section 4.2). The body is built as text: there an EAN is a bare number of 18
- * digits, which no JavaScript number can represent.
- */
-export function registerUserRequest({ tenantReference, eans }: AskedUser): RemoteRequest {
+/** Returns the request of interface section 4.2. Its body is built as text: JavaScript cannot represent a number of 18 digits. */
+export function registerUserRequest({ tenantReference, eans }: RequestedUser): RemoteRequest {
   const gridLocations = eans.map((ean) => `{"ean":${ean}}`).join(',');
   return {
     operation: 'register_user',
@@ -33,14 +29,13 @@ export function registerUserRequest({ tenantReference, eans }: AskedUser): Remot
   };
 }
 
-/** Returns the user of section 2.3. Throws UnreadableAnswer, naming the field, if the response does not confirm the request. */
-export function readRegisterUserResponse(answer: RemoteAnswer, asked: AskedUser): RemoteUser {
-  const fields = readObject(answer.body, parseLossless);
-  const read = readRemoteUser(fields, asked);
+/** Returns the user of interface section 2.3. If the response does not confirm the request, throws UnreadableResponse with its faults. */
+export function readRegisterUserResponse(fields: Fields, requested: RequestedUser): RemoteUser {
+  const read = readRemoteUser(fields, requested, 'service');
   if ('user' in read) return read.user;
   const { tenantReference } = fields;
-  const isOfAnother = typeof tenantReference === 'string' && tenantReference !== asked.tenantReference;
-  throw new UnreadableAnswer(
+  const isOfAnother = typeof tenantReference === 'string' && tenantReference !== requested.tenantReference;
+  throw new UnreadableResponse(
     read.faults.map(({ field, message }) => `${field} ${message}`).join('; '),
     isOfAnother ? 'tenantReference' : undefined,
   );

@@ -1,81 +1,25 @@
-import { ApiProperty } from '@nestjs/swagger';
+import { field, instant, listOf, text, uuid, schemaOf } from '../../platform/openapi/schema-of.js';
 import type { Metadata } from '../metadata.rules.js';
-import type { UserRecord } from './users.store.js';
 
-export class GridLocationView {
-  @ApiProperty({
-    format: 'uuid',
-    description: "The remote service's id, used to start onboarding sessions",
-  })
-  id: string;
+const GridLocationView = schemaOf('GridLocationView', {
+  id: uuid("The remote service's id, used to start onboarding sessions"),
+  ean: field<string>({ type: String, pattern: '^[0-9]{18}$' }, 'Always 18 digits'),
+});
 
-  @ApiProperty({ pattern: '^[0-9]{18}$', description: 'Always 18 digits' })
-  ean: string;
-}
-
-/** A registered user. The ids are the remote service's own, so they work in both systems. */
-export class UserView {
-  @ApiProperty({ format: 'uuid' })
-  id: string;
-
-  @ApiProperty()
-  tenantReference: string;
-
-  @ApiProperty({
-    description: 'As returned by the remote service, like the names and the email; often empty',
-  })
-  tenantName: string;
-
-  @ApiProperty()
-  firstName: string;
-
-  @ApiProperty()
-  lastName: string;
-
-  @ApiProperty()
-  email: string;
-
-  @ApiProperty({ type: [GridLocationView], description: 'Ordered by EAN' })
-  gridLocations: GridLocationView[];
-
-  @ApiProperty({ type: 'object', additionalProperties: true, description: 'As given at the registration' })
-  metadata: Metadata;
-
-  @ApiProperty({
-    format: 'date-time',
-    description:
-      "The remote service's time; the time of the confirmation if it gave none in the years 1 to 9999",
-  })
-  createdAt: string;
-
-  @ApiProperty({
-    format: 'date-time',
-    description: "The remote service's time; `createdAt` if it gave none in the years 1 to 9999",
-  })
-  updatedAt: string;
-
-  @ApiProperty({ format: 'date-time', description: 'When it was confirmed here' })
-  registeredAt: string;
-}
-
-export class UserPage {
-  @ApiProperty({ type: [UserView] })
-  items: UserView[];
-
-  @ApiProperty({
-    type: String,
-    nullable: true,
-    description: 'The cursor of the next page; null after the last',
-  })
-  next: string | null;
-}
-
-export function toUserView({ createdAt, updatedAt, registeredAt, metadata, ...user }: UserRecord): UserView {
-  return {
-    ...user,
-    metadata: metadata as Metadata,
-    createdAt: createdAt.toISOString(),
-    updatedAt: updatedAt.toISOString(),
-    registeredAt: registeredAt.toISOString(),
-  };
-}
+/** A registered user. Its ids are those of the remote service, so they are valid in both systems. */
+export const UserView = schemaOf('UserView', {
+  id: uuid(),
+  tenantReference: text(),
+  tenantName: text('As returned by the remote service, like the names and the email; often empty'),
+  firstName: text(),
+  lastName: text(),
+  email: text(),
+  gridLocations: listOf(GridLocationView, 'Ordered by EAN'),
+  metadata: field<Metadata>({ type: 'object', additionalProperties: true }, 'As given at the registration'),
+  createdAt: instant(
+    "The remote service's time; the time of the confirmation if it gave none in the years 1 to 9999",
+  ),
+  updatedAt: instant("The remote service's time; `createdAt` if it gave none in the years 1 to 9999"),
+  registeredAt: instant('When it was confirmed here'),
+});
+export type UserView = InstanceType<typeof UserView>;

@@ -1,22 +1,17 @@
 import { Body, Controller, Get, HttpStatus, Param, Post, Query, Res } from '@nestjs/common';
-import {
-  ApiAcceptedResponse,
-  ApiCreatedResponse,
-  ApiOkResponse,
-  ApiOperation,
-  ApiTags,
-} from '@nestjs/swagger';
+import { ApiCreatedResponse, ApiOkResponse, ApiOperation, ApiResponse, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
 import { RequireScope } from '../../access/require-scope.decorator.js';
+import { ApiPage } from '../../platform/openapi/api-page.decorator.js';
 import { ApiProblems } from '../../platform/openapi/api-problems.decorator.js';
-import { decodeCursor, toPage } from '../../platform/http/page.js';
+import { toPage, type Page } from '../../platform/http/page.js';
 import { ParseUuid } from '../../platform/http/uuid.pipe.js';
 import { LOCATION, RETRY_AFTER } from '../../platform/openapi/response-headers.js';
-import { ListUsersQuery } from '../list-queries.dto.js';
-import { RegisterUserInput } from '../registration/register-user.dto.js';
+import { found } from '../../platform/problem/found.js';
 import { RegistrationView, toRegistrationView } from '../registration/registration.view.js';
 import { RegistrationsService } from '../registration/registrations.service.js';
-import { toUserView, UserPage, UserView } from './user.view.js';
+import { ListUsersQuery, RegisterUserInput } from '../users.dto.js';
+import { UserView } from './user.view.js';
 import { UsersStore } from './users.store.js';
 
 @ApiTags('Users')
@@ -38,29 +33,31 @@ export class UsersController {
   })
   @ApiCreatedResponse({ type: UserView, description: 'Registered by this request', headers: LOCATION })
   @ApiOkResponse({ type: UserView, description: 'Already registered, with the same EANs', headers: LOCATION })
-  @ApiAcceptedResponse({
+  @ApiResponse({
+    status: HttpStatus.ACCEPTED,
     type: RegistrationView,
-    description: 'Undecided; Location is the registration',
+    description: 'The registration, which is undecided. `Location` is its path',
     headers: { ...LOCATION, ...RETRY_AFTER },
   })
   @ApiProblems(
     'invalid_request',
     'invalid_json',
+    'ean_rounded',
     'tenant_reference_conflict',
     'registration_conflict',
     'remote_rejected',
   )
   async register(
-    @Body() { tenantReference, gridLocations, metadata = {} }: RegisterUserInput,
+    @Body() input: RegisterUserInput,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<UserView | RegistrationView> {
-    const registered = await this.registrations.register(tenantReference, gridLocations, metadata);
+    const registered = await this.registrations.register(input);
     switch (registered.kind) {
       case 'created':
       case 'existing':
         reply.status(registered.kind === 'created' ? HttpStatus.CREATED : HttpStatus.OK);
         reply.header('location', `/api/v1/users/${registered.user.id}`);
-        return toUserView(registered.user);
+        return registered.user;
       case 'open': {
         const { id, nextAttemptAt } = registered.registration;
         reply.status(HttpStatus.ACCEPTED).header('location', `/api/v1/registrations/${id}`);
@@ -72,27 +69,32 @@ export class UsersController {
 
   @Get()
   @RequireScope('users:read')
-  @ApiOperation({ operationId: 'listUsers', summary: 'List users, the newest first' })
-  @ApiOkResponse({ type: UserPage })
-  @ApiProblems('invalid_request')
-  async list(@Query() { limit, cursor, ...filter }: ListUsersQuery): Promise<UserPage> {
-    const after = decodeCursor(cursor, ['instant', 'uuid']);
-    const position = after && { at: new Date(after[0]), id: after[1] };
-    const users = await this.users.listUsers(filter, position, limit + 1);
-    const { items, next } = toPage(users, limit, ({ registeredAt, id }) => [registeredAt, id]);
-    return { items: items.map(toUserView), next };
+  @ApiOperation({
+    operationId: 'listUsers',
+    summary: 'List users, the newest first',
+    description: 'Only users registered by this service. Erased users are not listed.',
+  })
+  @ApiPage(UserView)
+  async list(@Query() { limit, cursor, ...filter }: ListUsersQuery): Promise<Page<UserView>> {
+    const users = await this.users.listUsers(filter, cursor, limit + 1);
+    return toPage(users, limit, ({ registeredAt, id }) => [registeredAt, id]);
   }
 
   @Get(':userId')
   @RequireScope('users:read')
-  @ApiOperation({ operationId: 'readUser', summary: 'Read a user' })
+  @ApiOperation({
+    operationId: 'readUser',
+    summary: 'Read a user',
+    description:
+      'Returns our copy; the remote service has no call that reads a user. An erased user is `not_found`.',
+  })
   @ApiOkResponse({ type: UserView })
   @ApiProblems('invalid_request', 'not_found')
   async read(@Param('userId', ParseUuid) userId: string): Promise<UserView> {
-    return toUserView(await this.users.getUser(userId));
+    return found(await this.users.findUser(userId), `user ${userId}`);
   }
 }
 
-/** Returns at least one second: a Retry-After of 0 invites a loop. */
+/** Returns at least one second: a Retry-After of 0 would invite a client to retry in a loop. */
 const secondsUntil = (at: Date, now: Date): string =>
   String(Math.max(1, Math.ceil((at.getTime() - now.getTime()) / 1_000)));

@@ -1,34 +1,18 @@
 import { Injectable } from '@nestjs/common';
-import { Database } from '../../platform/database/database.js';
-import { Problem } from '../../platform/problem/problem.js';
+import { Database, type Transaction } from '../../platform/database/database.js';
+import type { ListPosition } from '../../platform/database/list-position.js';
 import type { Prisma } from '../../platform/database/generated/client.js';
+import { whereOf } from '../../platform/database/where.js';
+import { containsMetadata } from '../metadata-filter.js';
+import type { Metadata } from '../metadata.rules.js';
 import type { RemoteUser } from '../remote/remote-user.rules.js';
+import type { ListUsersQuery } from '../users.dto.js';
+import type { UserView } from './user.view.js';
 
-const WITH_LOCATIONS = {
-  gridLocations: { select: { id: true, ean: true }, orderBy: { ean: 'asc' } },
-} as const satisfies Prisma.UserInclude;
-
-type UserRow = Prisma.UserGetPayload<{ include: typeof WITH_LOCATIONS }>;
-
-/** A user that has not been erased. */
-export interface UserRecord extends Omit<UserRow, 'tenantReference' | 'gridLocations' | 'erasedAt'> {
-  readonly tenantReference: string;
-  readonly gridLocations: { readonly id: string; readonly ean: string }[];
-}
-
-export interface UserFilter {
-  readonly tenantReference?: string;
-  readonly ean?: string;
-}
-
-/** The last row of the previous page. */
-export interface ListPosition {
-  readonly at: Date;
-  readonly id: string;
-}
-
-/** What the database sets or normalises when it inserts a user: metadata as stored in jsonb, times to the millisecond. */
-export type StoredUser = Pick<UserRecord, 'metadata' | 'createdAt' | 'updatedAt' | 'registeredAt'>;
+const AS_VIEW = {
+  omit: { erasedAt: true },
+  include: { gridLocations: { select: { id: true, ean: true }, orderBy: { ean: 'asc' } } },
+} as const;
 
 /** Reads the mirror of the users that the Solar Curtailment Service, or a person on its behalf, has confirmed. */
 @Injectable()
@@ -36,62 +20,56 @@ export class UsersStore {
   constructor(private readonly database: Database) {}
 
   /** Returns null for an unknown or an erased user. */
-  async findUser(id: string): Promise<UserRecord | null> {
-    const user = await this.database.prisma.user.findUnique({
-      where: { id, erasedAt: null },
-      include: WITH_LOCATIONS,
-    });
-    return user && toRecord(user);
+  async findUser(id: string): Promise<UserView | null> {
+    const where = { id, erasedAt: null };
+    // Prisma's type allows null for the reference and the EANs, but only an erased user has nulls. The metadata is always an object.
+    return (await this.database.prisma.user.findUnique({ where, ...AS_VIEW })) as UserView | null;
   }
 
-  /** Throws Problem not_found. */
-  async getUser(id: string): Promise<UserRecord> {
-    const user = await this.findUser(id);
-    if (user === null) throw new Problem('not_found', `There is no user ${id}`);
-    return user;
-  }
-
-  /** Returns at most `limit` users after `position`, newest first. */
   async listUsers(
-    filter: UserFilter,
+    filter: Omit<ListUsersQuery, 'limit' | 'cursor'>,
     position: ListPosition | undefined,
     limit: number,
-  ): Promise<UserRecord[]> {
-    const users = await this.database.prisma.user.findMany({
-      where: {
-        erasedAt: null,
-        ...(filter.tenantReference !== undefined && { tenantReference: filter.tenantReference }),
-        ...(filter.ean !== undefined && { gridLocations: { some: { ean: filter.ean } } }),
-        ...(position !== undefined && {
-          // Implied by the OR, in a form that lets the index scan start at the position.
-          registeredAt: { lte: position.at },
-          OR: [{ registeredAt: { lt: position.at } }, { id: { lt: position.id } }],
-        }),
-      },
-      include: WITH_LOCATIONS,
-      orderBy: [{ registeredAt: 'desc' }, { id: 'desc' }],
-      take: limit,
-    });
-    return users.map(toRecord);
+  ): Promise<UserView[]> {
+    const { where, values } = whereOf([
+      ['erased_at IS NULL'],
+      ['tenant_reference = ?', filter.tenantReference],
+      ['id IN (SELECT user_id FROM grid_locations WHERE ean = ?)', filter.ean],
+      ...containsMetadata('metadata', filter.metadata),
+      ['(registered_at, id) < (?, ?::uuid)', position?.at, position?.id],
+    ]);
+    const text = `${SELECT_USERS} ${where} ORDER BY registered_at DESC, id DESC LIMIT ${limit}`;
+    return this.database.query<UserView>(text, values);
   }
 }
 
-// The fields are in the order in which Prisma returns them, so that the first response and its repetition are identical byte for byte.
-export const toStoredRecord = (user: RemoteUser, stored: StoredUser): UserRecord => ({
-  id: user.id,
-  tenantReference: user.tenantReference,
-  tenantName: user.tenantName,
-  firstName: user.firstName,
-  lastName: user.lastName,
-  email: user.email,
-  metadata: stored.metadata,
-  createdAt: stored.createdAt,
-  updatedAt: stored.updatedAt,
-  registeredAt: stored.registeredAt,
-  gridLocations: user.gridLocations
-    .map(({ id, ean }) => ({ id, ean }))
-    .sort((one, other) => (one.ean < other.ean ? -1 : 1)),
-});
+/** Inserts a confirmed user with its grid locations. Fails with a unique violation if an id or the reference belongs to another user. */
+export async function insertUser(
+  tx: Transaction,
+  { gridLocations, createdAt, updatedAt, ...user }: RemoteUser,
+  metadata: Metadata,
+): Promise<UserView> {
+  const row = await tx.prisma.user.create({
+    data: {
+      ...user,
+      metadata: metadata as Prisma.InputJsonObject,
+      createdAt: createdAt ?? undefined,
+      updatedAt: updatedAt ?? createdAt ?? undefined,
+    },
+    omit: { erasedAt: true },
+  });
+  // Sorts the locations by id, so that two transactions that insert the same grid locations cannot deadlock.
+  const locations = gridLocations.toSorted((one, other) => (one.id < other.id ? -1 : 1));
+  await tx.prisma.gridLocation.createMany({ data: locations.map((it) => ({ ...it, userId: user.id })) });
+  const byEan = gridLocations.toSorted((one, other) => (one.ean < other.ean ? -1 : 1));
+  return { ...row, gridLocations: byEan } as UserView;
+}
 
-// Prisma does not know that only an erased user lacks the fields that the row type leaves nullable.
-const toRecord = ({ erasedAt: _, ...user }: UserRow): UserRecord => user as UserRecord;
+/** Selects users for a list. SQL by hand: Prisma cannot test whether JSON contains an object, which a GIN index makes fast. */
+// Not a prepared statement, so that PostgreSQL plans each query for its values: by the GIN index, or by the index in the order of the list.
+const SELECT_USERS = `
+  SELECT id, tenant_reference AS "tenantReference", tenant_name AS "tenantName", first_name AS "firstName", last_name AS "lastName",
+    email, metadata, created_at AS "createdAt", updated_at AS "updatedAt", registered_at AS "registeredAt",
+    coalesce((SELECT json_agg(json_build_object('id', location.id, 'ean', location.ean) ORDER BY location.ean)
+      FROM grid_locations AS location WHERE location.user_id = users.id), '[]') AS "gridLocations"
+  FROM users`;

@@ -43,7 +43,7 @@ interface Call {
 
 let calls = 0;
 
-/** Each call comes from an address of its own: too many that are refused from one are not answered any more. */
+/** Sends each call from a new client address, because the service blocks an address after too many refused calls. */
 async function call(
   path: string,
   { method = 'GET', key = service.adminKey, body, at = service.url, headers }: Call = {},
@@ -58,7 +58,7 @@ async function call(
     },
     ...(body !== undefined && { body: JSON.stringify(body) }),
   });
-  // A stream has no end: that it has begun is its answer.
+  // The body of an event stream never ends, so the test does not read it.
   const isStream = response.headers.get('content-type')?.startsWith('text/event-stream') === true;
   if (isStream) await response.body?.cancel();
   const text = isStream ? '' : await response.text();
@@ -204,7 +204,7 @@ describe('API keys', () => {
       await run('list');
       const line = written.find((text) => text.includes('on a shell'))!;
       expect(line).toMatch(/^[0-9a-f-]{36} {2}on a shell {2}\[users:read admin\] {2}created /);
-      await run('revoke', line.slice(0, 36));
+      await run('revoke', line.slice(0, 36), '--yes');
       await waitFor(
         'the key to be refused',
         async () => (await call('/api/v1/api-keys', { key })).status === 401,
@@ -310,7 +310,7 @@ describe('R35: keys are safe', () => {
     );
   };
 
-  /** How long a busy key is still taken at any of the replicas after it was revoked at the first. */
+  /** Revokes a key. Returns how many milliseconds after the revocation a replica last accepted the key. */
   async function msUntilRefused(replicas: readonly TestApp[]): Promise<number> {
     const { id, key } = await createKey('admin');
     const isTaken = async ({ url }: TestApp) =>
@@ -357,7 +357,6 @@ describe('R35: keys are safe', () => {
     }
   });
 
-  /** Every row of every table, as text. */
   async function dump(): Promise<string> {
     const tables = await rows<{ name: string }>(
       `SELECT format('%I.%I', table_schema, table_name) AS name FROM information_schema.tables

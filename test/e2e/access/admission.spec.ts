@@ -1,9 +1,11 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
-import { newApiKey } from '../../../src/access/api-key.js';
-import { ApiKeysStore } from '../../../src/access/api-keys.store.js';
+import { Logger } from '@nestjs/common';
+
+import { ApiKeysStore, newApiKey } from '../../../src/access/api-keys.store.js';
 import { RateLimit } from '../../../src/access/rate-limit.js';
+import { Database } from '../../../src/platform/database/database.js';
 import { startTestApp, type TestApp } from '../../setup/test-app.js';
 
 const PATH = '/api/v1/users?limit=1';
@@ -13,13 +15,14 @@ const KEY_REQUESTS_PER_SECOND = 2;
 const KEY_BURST = 10 * KEY_REQUESTS_PER_SECOND;
 
 let service: TestApp;
-/** The time by which requests are counted. It stands still, since twenty requests may take long on a busy machine. */
+/** The clock of the rate limits. Only tests advance it, so a slow machine does not change the results. */
 let now = 0;
 let lookUps: jest.SpiedFunction<ApiKeysStore['findByHash']>;
 
 beforeAll(async () => {
   service = await startTestApp({
     TRUSTED_PROXIES: ['127.0.0.1'],
+    PUBLIC_URL: 'https://pv.example/',
     API_MAX_REQUESTS_PER_SECOND: KEY_REQUESTS_PER_SECOND,
   });
   lookUps = jest.spyOn(service.app.get(ApiKeysStore), 'findByHash');
@@ -33,8 +36,14 @@ afterAll(async () => {
   await service.close();
 });
 
+it('names problems by URLs below PUBLIC_URL', async () => {
+  for (const path of [PATH, '/api/v1/%zz']) {
+    const { code, type } = (await (await ask(path)).json()) as { code: string; type: string };
+    expect(type).toBe(`https://pv.example/problems/${code}`);
+  }
+});
+
 let addresses = 0;
-/** An address that nobody has used before, in a network of its own. */
 const newAddress = () => `2001:db8:${(++addresses).toString(16)}::1`;
 
 interface Call {
@@ -53,7 +62,9 @@ const ask = (path: string, { key, from = newAddress(), at = service.url, method 
 const statusOf = async (call: Call) => (await ask(PATH, call)).status;
 
 async function createKey(): Promise<string> {
-  const { key } = await service.app.get(ApiKeysStore).create('an app', ['users:read'], 'test');
+  const { key } = await service.app
+    .get(Database)
+    .transaction((tx) => service.app.get(ApiKeysStore).create(tx, 'an app', ['users:read'], 'test'));
   return key;
 }
 
@@ -69,6 +80,8 @@ describe('requests without a valid key, from one address', () => {
     const refused = await ask(PATH, { key: newApiKey(), from });
     expect(refused.status).toBe(429);
     expect(refused.headers.get('retry-after')).toBe(String(MS_PER_FAILURE / 1_000));
+    expect(refused.headers.get('ratelimit')).toBe('"invalid-key";r=0;t=60');
+    expect(refused.headers.get('ratelimit-policy')).toBe('"invalid-key";q=20;w=60');
     expect(await refused.json()).toMatchObject({ code: 'too_many_requests', status: 429 });
     for (const key of [undefined, 'nonsense', newApiKey()])
       expect(await statusOf({ from, ...(key && { key }) })).toBe(429);
@@ -157,6 +170,8 @@ describe('the requests of one key', () => {
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(KEY_BURST);
     expect(refused).toHaveLength(2 * KEY_BURST);
     expect(refused[0]!.headers.get('retry-after')).toBe('1');
+    expect(refused[0]!.headers.get('ratelimit')).toBe('"default";r=0;t=10');
+    for (const { headers } of answers) expect(headers.get('ratelimit-policy')).toBe('"default";q=20;w=10');
     expect(await refused[0]!.json()).toMatchObject({
       code: 'too_many_requests',
       detail: `A key may make ${KEY_REQUESTS_PER_SECOND} requests a second`,
@@ -165,6 +180,38 @@ describe('the requests of one key', () => {
     now += 1_000;
     for (let i = 0; i < KEY_REQUESTS_PER_SECOND; i++) expect(await statusOf({ key })).toBe(200);
     expect(await statusOf({ key })).toBe(429);
+  });
+});
+
+describe('LOG_REQUESTS', () => {
+  it('logs each response, without ids in its path and without its query', async () => {
+    const { DATABASE_URL, SCS_BASE_URL } = service.environment;
+    const logged = jest.spyOn(Logger.prototype, 'log').mockImplementation(() => undefined);
+    const logging = await startTestApp({ DATABASE_URL, SCS_BASE_URL, LOG_REQUESTS: true });
+    try {
+      const { headers } = await ask('/api/v1/users/4711?of=jane', { at: logging.url, key: service.adminKey });
+      await ask('/nothing/jane', { at: logging.url });
+      await ask(PATH, { at: service.url, key: service.adminKey });
+      const lines = logged.mock.calls
+        .map(([line]) => line as unknown)
+        .filter((line) => typeof line === 'object');
+      expect(lines).toEqual([
+        {
+          message: 'GET /api/v1/users/:userId 400',
+          method: 'GET',
+          route: '/api/v1/users/:userId',
+          status: 400,
+          durationMs: expect.any(Number),
+          keyId: 'environment',
+          requestId: headers.get('x-request-id'),
+        },
+        expect.objectContaining({ message: 'GET none 404' }),
+      ]);
+      expect(lines[1]).not.toHaveProperty('keyId');
+    } finally {
+      logged.mockRestore();
+      await logging.close();
+    }
   });
 });
 
@@ -185,7 +232,7 @@ describe('a worker', () => {
 });
 
 describe('a request without a key', () => {
-  /** What comes back for the head of a request whose body is never sent. */
+  /** Sends the headers of a POST without its body, and returns the response. */
   async function answerToHead(path: string): Promise<string> {
     const { hostname, port } = new URL(service.url);
     const socket = connect(Number(port), hostname);

@@ -4,7 +4,6 @@ import { Database } from '../../../src/platform/database/database.js';
 import { startTestApp, type TestApp } from '../../setup/test-app.js';
 import { callsOf, recordExamples } from '../http/examples.js';
 
-/** What each administrative act is called in the audit log. */
 const ACTIONS: Readonly<Record<string, string>> = {
   createApiKey: 'api_key.created',
   revokeApiKey: 'api_key.revoked',
@@ -19,6 +18,7 @@ const ACTIONS: Readonly<Record<string, string>> = {
   testWebhookEndpoint: 'webhook_endpoint.tested',
   redeliverToWebhookEndpoint: 'webhook_endpoint.redelivered',
   redeliverWebhookDelivery: 'webhook_delivery.redelivered',
+  probeCredentials: 'credentials.probed',
 };
 
 interface Operation {
@@ -30,7 +30,7 @@ interface Document {
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
 }
 
-/** What changes something and is for an administrator, decides about a registration or about webhooks, or cannot be undone. */
+/** Returns every DELETE, and every other change that is below /registrations/ or needs the scope `admin` or `webhooks:manage`. */
 const administrativeOperationsOf = ({ paths }: Document): string[] =>
   Object.entries(paths).flatMap(([path, operations]) =>
     Object.entries(operations)
@@ -57,16 +57,16 @@ describe('the audit log', () => {
 
   it('tells every administrative act of the API, who did it and in which request, and nothing else', async () => {
     expect(administrativeOperationsOf(document).sort()).toEqual(Object.keys(ACTIONS).sort());
-    // Each call is made with the request id example-<operationId>.
+    // recordExamples sends `example-<operationId>` as the X-Request-Id of each call.
     await recordExamples(service, callsOf(document));
     const entries = await service.app.get(Database).query<{ action: string }>(
-      // Two endpoints are made.
+      // DISTINCT, because recordExamples creates two endpoints.
       `SELECT DISTINCT action, actor, request_id AS "requestId", target IS NOT NULL AS "hasTarget" FROM audit_log`,
     );
     const expected = Object.entries(ACTIONS).map(([operationId, action]) => ({
       action,
       actor: 'environment',
-      // That of the resolved registration went when its user was erased, since callers choose these ids.
+      // recordExamples erases the resolved user later, and the erasure sets this request id to null.
       requestId: operationId === 'resolveRegistration' ? null : `example-${operationId}`,
       hasTarget: true,
     }));

@@ -5,14 +5,13 @@ import type { Environment } from '../../../src/platform/env/environment.js';
 import { readEnvironment } from '../../../src/platform/env/read-environment.js';
 import type { Sent } from '../../../src/remote/outcome.rules.js';
 import { ContractDrift } from '../../../src/remote/drift/contract-drift.service.js';
-import { DriftStore } from '../../../src/remote/drift/drift.store.js';
+import { DeploymentStore } from '../../../src/remote/shared/deployment.store.js';
 import { Remote } from '../../../src/remote/remote.service.js';
-import { AuthService } from '../../../src/auth/auth.service.js';
 import { AuthorisedRemote } from '../../../src/auth/authorised-remote.service.js';
+import { CredentialsProbe } from '../../../src/auth/credentials-probe.service.js';
 import { TenantTokens } from '../../../src/auth/tenant-tokens.service.js';
-import { TokenRenewal } from '../../../src/auth/token-renewal.service.js';
+import { TokenRequest } from '../../../src/auth/token-request.service.js';
 import { TokenStore } from '../../../src/auth/token.store.js';
-import { TenantTokenStrategy } from '../../../src/auth/user-token.strategy.js';
 import { testEnvironment } from '../../setup/test-environment.js';
 import {
   CREDENTIALS,
@@ -23,18 +22,15 @@ import {
   startRawServer,
 } from '../remote/fixture.js';
 
-// What these tests provoke is not worth a warning in their output.
 Logger.overrideLogger(false);
 
-/** What the remote service does with tokens, and what it has been asked. */
 export interface TokenService extends RawServer {
   readonly tokenRequests: RawRequest[];
   readonly calls: RawRequest[];
-  /** Answers a token request in its place; undefined leaves it to the service. */
+  /** Makes the response to a token request. If undefined is returned, the service issues a token. */
   answerToken: ((request: RawRequest) => Promise<Buffer | undefined> | Buffer | undefined) | undefined;
-  /** Tokens it accepts at the moment. */
   readonly accepted: Set<string>;
-  /** 401 to every call, whatever the token; tokens are still given out. */
+  /** If true, the response to every call is 401, but token requests still succeed. */
   refuseCalls: boolean;
 }
 
@@ -69,11 +65,7 @@ export async function startTokenService(expiresIn: unknown = 1_209_600): Promise
   return service;
 }
 
-export function replicaEnvironment(
-  database: string,
-  service: RawServer,
-  timeoutMs = 20_000,
-): Record<string, string> {
+export function replicaEnvironment(database: string, service: RawServer, timeoutMs = 20_000) {
   return {
     ...testEnvironment(),
     ...CREDENTIALS,
@@ -87,13 +79,14 @@ export function replicaEnvironment(
 export interface Replica {
   readonly authorised: AuthorisedRemote;
   readonly remote: Remote;
-  readonly auth: AuthService;
+  readonly tokens: TokenStore;
+  readonly probe: CredentialsProbe;
   readonly database: Database;
   read(): Promise<Sent>;
   close(): Promise<void>;
 }
 
-/** What one replica knows, in this process but with connections and memory of its own. */
+/** Starts a replica in the test's process, with its own connections and caches. */
 export function startReplica(
   variables: Record<string, string>,
   storeFor = (database: Database, cipher: Cipher, environment: Environment) =>
@@ -103,14 +96,16 @@ export function startReplica(
   const database = new Database(environment);
   const store = storeFor(database, new Cipher(environment), environment);
   const remote = new Remote(environment);
-  const drift = new ContractDrift(new DriftStore(database));
-  const tokens = new TenantTokens(store, new TokenRenewal(store, remote, drift, environment), environment);
-  const authorised = new AuthorisedRemote(remote, tokens, new TenantTokenStrategy(tokens));
+  const drift = new ContractDrift(new DeploymentStore(database));
+  const request = new TokenRequest(store, remote, drift, environment);
+  const tokens = new TenantTokens(store, request, environment);
+  const authorised = new AuthorisedRemote(remote, tokens, tokens);
   return {
     authorised,
     remote,
     database,
-    auth: new AuthService(store),
+    tokens: store,
+    probe: new CredentialsProbe(store, request, environment),
     read: () => authorised.send(readSession, 'user'),
     close: async () => {
       await remote.onApplicationShutdown();
@@ -119,11 +114,11 @@ export function startReplica(
   };
 }
 
-/** `{ '200': 99, 'not_sent credentials_rejected': 1 }` */
+/** Counts calls by outcome, for instance `{ '200': 99, 'not_sent credentials_rejected': 1 }`. */
 export function tally(all: readonly Sent[]): Record<string, number> {
   const counts: Record<string, number> = {};
   for (const sent of all) {
-    const name = sent.kind === 'answered' ? `${sent.answer.status}` : `${sent.kind} ${sent.reason}`;
+    const name = sent.kind === 'response' ? `${sent.response.status}` : `${sent.kind} ${sent.reason}`;
     counts[name] = (counts[name] ?? 0) + 1;
   }
   return counts;

@@ -3,9 +3,9 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { AuthorisedRemote } from '../../../src/auth/authorised-remote.service.js';
 import type { BearerTokens, Grant } from '../../../src/auth/bearer-tokens.js';
 import type { TenantTokens } from '../../../src/auth/tenant-tokens.service.js';
-import { readTokenResponse, tokenRequest } from '../../../src/auth/token.client.js';
-import { TenantTokenStrategy } from '../../../src/auth/user-token.strategy.js';
+import { readTokenResponse, tokenRequest } from '../../../src/auth/token-request.service.js';
 import type { NotSent, Sent } from '../../../src/remote/outcome.rules.js';
+import { readObject } from '../../../src/remote/wire/read-field.js';
 import { outcomeOf } from '../../../src/remote/wire/read-response.js';
 import { caught, isLong, promise } from '../../faults/support/promise.js';
 import { createTestDatabase, type TestDatabase } from '../../setup/test-database.js';
@@ -19,10 +19,11 @@ import {
   type TokenService,
 } from './fixture.js';
 import { CREDENTIALS, readSession, registerUser, reply } from '../remote/fixture.js';
+import { closeAfterEach } from '../../setup/close-after-each.js';
 
 let database: TestDatabase;
 let service: TokenService;
-const closing: (() => Promise<unknown>)[] = [];
+const closing = closeAfterEach();
 
 beforeEach(async () => {
   database = await createTestDatabase();
@@ -30,7 +31,6 @@ beforeEach(async () => {
 });
 
 afterEach(async () => {
-  for (const close of closing.splice(0).reverse()) await close();
   await service.close();
   await database.drop();
 });
@@ -44,14 +44,13 @@ function replica(): Replica {
 const SESSIONS = 200;
 const REFUSED_MS = isLong ? 10_000 : 2_500;
 
-/** 200 sessions that are due again and again, as a poller reads them, until told to stop. */
 function poll(read: () => Promise<Sent>): { readonly answered: () => number; stop(): Promise<void> } {
   let answered = 0;
   let polling = true;
   const sessions = Array.from({ length: SESSIONS }, async () => {
     while (polling) {
       const sent = await read();
-      if (sent.kind === 'answered' && sent.answer.status === 200) answered++;
+      if (sent.kind === 'response' && sent.response.status === 200) answered++;
       await sleep(250);
     }
   });
@@ -74,13 +73,16 @@ describe('R13: a 401 never storms', () => {
 
     service.refuseCalls = true;
     const refusedFrom = performance.now();
-    await waitFor('everything to be held back', async () => (await one.auth.status()).state === 'rejected');
-    // Those under way when it began have been refused, each at most once.
+    await waitFor(
+      'everything to be held back',
+      async () => (await one.tokens.getStatus()).state === 'rejected',
+    );
+    // Excludes the calls that were in flight when the 401s began.
     const callsAtFirst = service.calls.length;
     const answeredAtFirst = polling.answered();
     await sleep(REFUSED_MS - (performance.now() - refusedFrom));
     const trials = service.calls.length - callsAtFirst;
-    const status = await one.auth.status();
+    const status = await one.tokens.getStatus();
     service.refuseCalls = false;
 
     promise('R13', {
@@ -88,7 +90,7 @@ describe('R13: a 401 never storms', () => {
       bound: '2, 4, 0',
     });
     expect(service.tokenRequests.length - tokensBefore).toBeLessThanOrEqual(2);
-    // One trial after 1 s, and one after 5 more with the token held and again with a new one.
+    // In 10 s, the service may try the credentials twice. Each time, it may call with the current token and with a new token.
     expect(trials).toBeLessThanOrEqual(4);
     expect(polling.answered()).toBe(answeredAtFirst);
     expect(status).toMatchObject({
@@ -104,7 +106,7 @@ describe('R13: a 401 never storms', () => {
       coolDownMs + 3_000,
     );
     expect(service.tokenRequests.length - tokensBefore).toBeLessThanOrEqual(2);
-    expect(await one.auth.status()).toMatchObject({ state: 'valid', rejectedAt: null, failures: 0 });
+    expect(await one.tokens.getStatus()).toMatchObject({ state: 'valid', rejectedAt: null, failures: 0 });
     await polling.stop();
   }, 60_000);
 
@@ -114,13 +116,9 @@ describe('R13: a 401 never storms', () => {
     const everyTime: BearerTokens = {
       current: async () => FIRST,
       renewed: async () => {
-        const credentials = {
-          clientId: CREDENTIALS.SCS_CLIENT_ID,
-          clientSecret: CREDENTIALS.SCS_CLIENT_SECRET,
-          scope: 'pvcurtailment',
-        };
-        const outcome = outcomeOf(await one.remote.send(tokenRequest(credentials)), (answer) =>
-          readTokenResponse(answer, new Date()),
+        const credentials = { ...CREDENTIALS, SCS_SCOPE: 'pvcurtailment' };
+        const outcome = outcomeOf(await one.remote.send(tokenRequest(credentials)), (response) =>
+          readTokenResponse(readObject(response.body), new Date()),
         );
         return outcome.kind === 'done' ? { ...FIRST, token: outcome.value.value } : REFUSED;
       },
@@ -128,11 +126,69 @@ describe('R13: a 401 never storms', () => {
       accepted: () => {},
       abandoned: () => {},
     };
-    const tokens = everyTime as TenantTokens;
-    const authorised = new AuthorisedRemote(one.remote, tokens, new TenantTokenStrategy(tokens));
+    const tokens = { ...everyTime, tokensFor: () => everyTime } as TenantTokens;
+    const authorised = new AuthorisedRemote(one.remote, tokens, tokens);
     await Promise.all(Array.from({ length: SESSIONS }, () => authorised.send(readSession, 'user')));
     expect(service.tokenRequests.length).toBeGreaterThan(2);
     caught('R13', 'refresh on every 401');
+  });
+});
+
+describe('a probe of refused credentials', () => {
+  const block = (one: Replica) =>
+    one.database.query(`UPDATE remote_tokens SET next_attempt_at = clock_timestamp() + interval '5 minutes'`);
+  const recoveries = async (one: Replica) =>
+    (await one.database.query(`SELECT FROM domain_events WHERE name = 'remote.recovered'`)).length;
+
+  it('ends the wait of all replicas with one token request, however many ask', async () => {
+    const replicas = [replica(), replica(), replica()];
+    const [one, other] = replicas as [Replica, Replica, Replica];
+    service.refuseCalls = true;
+    await one.read();
+    await block(one);
+    service.refuseCalls = false;
+    const before = service.tokenRequests.length;
+    const outcomes = await Promise.all(Array.from({ length: 30 }, (_, i) => replicas[i % 3]!.probe.probe()));
+    expect(new Set(outcomes)).toEqual(new Set(['token_issued', 'too_soon']));
+    expect(JSON.stringify(outcomes)).not.toContain('canary');
+    expect(service.tokenRequests.length - before).toBe(1);
+    await waitFor('calls pass', async () => (await other.read()).kind === 'response', 3_000);
+    expect(await recoveries(one)).toBe(1);
+    expect(await other.probe.probe()).toBe('valid');
+    expect(service.tokenRequests.length - before).toBe(1);
+  });
+
+  it('announces no recovery while calls are refused with the new token, and is not repeated within 5 s', async () => {
+    const one = replica();
+    service.refuseCalls = true;
+    await one.read();
+    await block(one);
+    const [tokens, calls] = [service.tokenRequests.length, service.calls.length];
+    const outcomes = [await one.probe.probe(), await one.probe.probe()];
+    expect(outcomes).toEqual(['token_issued', 'too_soon']);
+    await waitFor('the trial', async () => {
+      await one.read();
+      return service.calls.length > calls;
+    });
+    for (let i = 0; i < 50; i++) await one.read();
+    expect([await one.probe.probe(), (await one.tokens.getStatus()).state]).toEqual(['too_soon', 'rejected']);
+    expect(service.tokenRequests.length - tokens).toBe(1);
+    expect(await recoveries(one)).toBe(0);
+  });
+
+  it.each([
+    [401, 'refused'],
+    [403, 'refused'],
+    [400, 'refused'],
+    [500, 'no_token'],
+  ])('says what the token endpoint said: %i is %s', async (status, outcome) => {
+    const one = replica();
+    service.answerToken = () => reply(401, '');
+    await one.read();
+    service.answerToken = () => reply(status, '{"client_secret":"client-secret-canary-3"}');
+    expect(await one.probe.probe()).toBe(outcome);
+    expect(service.tokenRequests).toHaveLength(2);
+    expect(JSON.stringify(await one.tokens.getStatus())).not.toContain('canary');
   });
 });
 
@@ -153,7 +209,7 @@ describe('a token that is refused', () => {
     const one = replica();
     await one.read();
     service.accepted.clear();
-    expect(await one.authorised.send(registerUser, 'tenant')).toMatchObject({ answer: { status: 200 } });
+    expect(await one.authorised.send(registerUser, 'tenant')).toMatchObject({ response: { status: 200 } });
     expect(service.calls.filter(({ method }) => method === 'POST')).toHaveLength(2);
   });
 
@@ -165,14 +221,13 @@ describe('a token that is refused', () => {
     const send = one.remote.send.bind(one.remote);
     one.remote.send = async (request) => {
       if (request.path !== odd.path) return send(request);
-      // Meanwhile another call goes through.
       await one.read();
-      return { kind: 'answered', answer: { status: refusing ? 401 : 200, contentType: '', body: '' } };
+      return { kind: 'response', response: { status: refusing ? 401 : 200, body: '' } };
     };
     expect(await one.authorised.send(odd, 'user')).toEqual(REFUSED);
     expect(tally([await one.read()])).toEqual({ '200': 1 });
     refusing = false;
-    expect(await one.authorised.send(odd, 'user')).toMatchObject({ kind: 'answered' });
+    expect(await one.authorised.send(odd, 'user')).toMatchObject({ kind: 'response' });
     expect(service.tokenRequests).toHaveLength(1);
   });
 
@@ -190,7 +245,7 @@ describe('a token that is refused', () => {
       return send(request);
     };
     expect(await one.read()).toEqual({ kind: 'ambiguous', reason: 'connection lost' });
-    await waitFor('the next trial', async () => (await other.read()).kind === 'answered', 3_000);
+    await waitFor('the next trial', async () => (await other.read()).kind === 'response', 3_000);
     expect(service.tokenRequests).toHaveLength(2);
   });
 });
@@ -205,7 +260,7 @@ describe('credentials that the token endpoint refuses', () => {
     expect(all[0]).toMatchObject({ retryAfterMs: expect.any(Number) });
     expect(service.tokenRequests).toHaveLength(1);
     expect(service.calls).toHaveLength(0);
-    const shown = await one.auth.status();
+    const shown = await one.tokens.getStatus();
     expect(shown).toMatchObject({ state: 'rejected', generation: 0, failures: 1 });
     expect(shown.nextAttemptAt!.getTime() - shown.rejectedAt!.getTime()).toBeGreaterThanOrEqual(4_900);
     expect(JSON.stringify(shown)).not.toContain('canary');
@@ -217,7 +272,7 @@ describe('credentials that the token endpoint refuses', () => {
     await one.read();
     service.answerToken = undefined;
     await one.database.query(`UPDATE remote_tokens SET next_attempt_at = clock_timestamp()`);
-    await waitFor('the next attempt', async () => (await one.read()).kind === 'answered', 3_000);
+    await waitFor('the next attempt', async () => (await one.read()).kind === 'response', 3_000);
     expect(tally([await other.read()])).toEqual({ '200': 1 });
     expect(service.tokenRequests).toHaveLength(2);
   });

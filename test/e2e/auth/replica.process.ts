@@ -9,18 +9,19 @@ import { Cipher } from '../../../src/platform/crypto/cipher.js';
 import { Database } from '../../../src/platform/database/database.js';
 import { Environment } from '../../../src/platform/env/environment.js';
 import { readEnvironment } from '../../../src/platform/env/read-environment.js';
+import { Metrics } from '../../../src/platform/metrics/metrics.js';
 import { tally } from './fixture.js';
 import { readSession } from '../remote/fixture.js';
 
-/** As much of the platform as tokens need, so that three of these start quickly. */
+/** Provides only what AuthModule needs, so that three replicas start quickly. */
 @Global()
 @Module({
-  providers: [{ provide: Environment, useValue: readEnvironment(process.env) }, Database, Cipher],
-  exports: [Environment, Database, Cipher],
+  providers: [{ provide: Environment, useValue: readEnvironment(process.env) }, Database, Cipher, Metrics],
+  exports: [Environment, Database, Cipher, Metrics],
 })
 class Ground {}
 
-/** A replica that does nothing but call: `GET /100` makes a hundred calls at once and answers what became of them. */
+/** A replica that only makes remote calls. `GET /100` starts 100 calls at once and returns the number of calls per outcome. */
 @Module({ imports: [Ground, AuthModule] })
 class Replica {}
 

@@ -2,9 +2,8 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { Cipher } from '../../../src/platform/crypto/cipher.js';
 import { Database } from '../../../src/platform/database/database.js';
 import { readEnvironment } from '../../../src/platform/env/read-environment.js';
-import type { TokenRow } from '../../../src/auth/token-plan.js';
-import type { Token } from '../../../src/auth/token.client.js';
-import { TokenStore } from '../../../src/auth/token.store.js';
+import type { TokenRow } from '../../../src/auth/token-plan.rules.js';
+import { TokenStore, type Token } from '../../../src/auth/token.store.js';
 import { caught, promise } from '../../faults/support/promise.js';
 import { createTestDatabase, type TestDatabase } from '../../setup/test-database.js';
 import { startTestProcess, type TestProcess } from '../../setup/test-process.js';
@@ -17,13 +16,14 @@ import {
   tally,
   type TokenService,
 } from './fixture.js';
+import { closeAfterEach } from '../../setup/close-after-each.js';
 
-/** Three at once on a busy machine. */
+/** The jest timeout of a test that starts three processes at once. */
 const STARTING_PROCESSES_MS = 90_000;
 
 let database: TestDatabase;
 let service: TokenService;
-const closing: (() => Promise<unknown>)[] = [];
+const closing = closeAfterEach();
 
 beforeEach(async () => {
   database = await createTestDatabase();
@@ -31,15 +31,11 @@ beforeEach(async () => {
 });
 
 afterEach(async () => {
-  for (const close of closing.splice(0).reverse()) await close();
   await service.close();
   await database.drop();
 });
 
-function replica(
-  overrides: Record<string, string> = {},
-  storeFor?: Parameters<typeof startReplica>[1],
-): Replica {
+function replica(overrides: Record<string, string> = {}, storeFor?: Parameters<typeof startReplica>[1]) {
   const started = startReplica({ ...replicaEnvironment(database.url, service), ...overrides }, storeFor);
   closing.push(started.close);
   return started;
@@ -57,7 +53,6 @@ async function process(timeoutMs: number): Promise<TestProcess> {
 const calls = async (target: TestProcess, count: number): Promise<Record<string, number>> =>
   (await fetch(`${target.url}/${count}`)).json() as Promise<Record<string, number>>;
 
-/** Long idle: the token is there, but no longer valid. */
 const expire = (from: Replica): Promise<unknown> =>
   from.database.query(`UPDATE remote_tokens SET renew_at = clock_timestamp() - interval '3 days',
     expires_at = clock_timestamp() - interval '1 day'`);
@@ -180,7 +175,7 @@ describe('the tenant token', () => {
     };
     const all = await Promise.all([second, third].flatMap((one) => Array.from({ length: 20 }, one.read)));
     expect(tally(all)).toEqual({ '200': 40 });
-    // Nobody waited for the new one.
+    // All calls used the old token, so none waited for the renewal.
     expect(service.calls.every(({ headers }) => headers.authorization === 'Bearer token-1-canary')).toBe(
       true,
     );
@@ -205,10 +200,10 @@ describe('the tenant token', () => {
       await fresh.read();
       await waitFor('the attempt to renew', () => service.tokenRequests.length === before + 1);
       await waitFor('its failure to be noted', async () =>
-        (await fresh.auth.status()).lastError?.includes(`${status === 401 ? 'credentials' : status}`),
+        (await fresh.tokens.getStatus()).lastError?.includes(`${status === 401 ? 'credentials' : status}`),
       );
       expect(tally(await Promise.all(Array.from({ length: 10 }, replica().read)))).toEqual({ '200': 10 });
-      expect(await fresh.auth.status()).toMatchObject({ state: 'valid', rejectedAt: null });
+      expect(await fresh.tokens.getStatus()).toMatchObject({ state: 'valid', rejectedAt: null });
     }
   });
 
@@ -236,15 +231,15 @@ describe('the tenant token', () => {
     expect(service.tokenRequests).toHaveLength(1);
     expect(service.calls).toHaveLength(0);
     service.answerToken = undefined;
-    await waitFor('a token', async () => (await other.read()).kind === 'answered');
+    await waitFor('a token', async () => (await other.read()).kind === 'response');
     expect(service.tokenRequests).toHaveLength(2);
   });
 
   it('is shown by status with everything but its value', async () => {
     const one = replica();
-    expect(await one.auth.status()).toMatchObject({ state: 'none', generation: 0, ageSeconds: null });
+    expect(await one.tokens.getStatus()).toMatchObject({ state: 'none', generation: 0, ageSeconds: null });
     await one.read();
-    const status = await one.auth.status();
+    const status = await one.tokens.getStatus();
     expect(status).toMatchObject({
       state: 'valid',
       generation: 1,
@@ -255,7 +250,7 @@ describe('the tenant token', () => {
     expect(status.expiresAt!.getTime() - status.obtainedAt!.getTime()).toBe(14 * 86_400_000);
     expect(JSON.stringify(status)).not.toContain('canary');
     await expire(one);
-    expect((await one.auth.status()).state).toBe('expired');
+    expect((await one.tokens.getStatus()).state).toBe('expired');
   });
 
   it('does not open in another row', async () => {

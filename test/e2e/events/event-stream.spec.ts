@@ -7,8 +7,9 @@ import { EventsStore } from '../../../src/events/feed/events.store.js';
 import { EventTail } from '../../../src/events/stream/event-tail.service.js';
 import { Database } from '../../../src/platform/database/database.js';
 import { HeldRequests } from '../../../src/platform/http/held-requests.js';
-import { sessionEvent } from '../../db/events-fixture.js';
-import { openStream, type StreamAnswer, type StreamOptions } from '../../setup/event-stream.js';
+import { sessionEvent } from '../../db/events/fixture.js';
+import { openStream, type StreamAnswer, type StreamOptions } from '../../setup/receivers/event-stream.js';
+import { TestClient } from '../../setup/client.js';
 import { startTestApp, type TestApp } from '../../setup/test-app.js';
 import { waitFor } from '../../setup/wait-for.js';
 
@@ -18,7 +19,7 @@ let test: TestApp;
 const open: StreamAnswer[] = [];
 
 beforeAll(async () => {
-  // No worker runs: the stream must be right by itself.
+  // No worker runs: the stream must not depend on a worker.
   test = await startTestApp({ ROLE: 'api', SCS_BASE_URL: 'http://127.0.0.1:9' });
   await append('session.started', 'session.awaiting_installation', 'session.online');
 });
@@ -60,10 +61,8 @@ describe('GET /api/v1/events/stream', () => {
       'x-request-id': expect.any(String),
     });
     await come(stream, 3);
-    const feed = await fetch(`${test.url}/api/v1/events?after=0`, {
-      headers: { authorization: `Bearer ${test.adminKey}` },
-    });
-    const { items } = (await feed.json()) as { items: { sequence: string; type: string }[] };
+    type Feed = { items: { sequence: string; type: string }[] };
+    const { items } = (await TestClient.of(test).call<Feed>('GET', '/events?after=0')).body;
     expect(stream.events.map(({ event }) => event)).toEqual(items);
     expect(idsOf(stream)).toEqual(items.map(({ sequence }) => sequence));
     expect(stream.events.map(({ type }) => type)).toEqual(items.map(({ type }) => type));
@@ -121,7 +120,7 @@ describe('GET /api/v1/events/stream', () => {
       await append('session.online');
       await Promise.all(streams.map((stream) => come(stream, count)));
     }
-    // One for each notification, and one for each second.
+    // The service reads once per notification and once per second, not once per stream.
     expect(readPage.mock.calls.length).toBeLessThan(20);
   });
 
@@ -226,13 +225,11 @@ describe('GET /api/v1/events/stream', () => {
   });
 
   it('needs the scope events:read', async () => {
-    const create = await fetch(`${test.url}/api/v1/api-keys`, {
-      method: 'POST',
-      headers: { authorization: `Bearer ${test.adminKey}`, 'content-type': 'application/json' },
-      body: JSON.stringify({ name: 'users only', scopes: ['users:read'] }),
+    const { body } = await TestClient.of(test).call<{ key: string }>('POST', '/api-keys', {
+      name: 'users only',
+      scopes: ['users:read'],
     });
-    const { key } = (await create.json()) as { key: string };
-    expect((await follow('', { key })).status).toBe(403);
+    expect((await follow('', { key: body.key })).status).toBe(403);
     expect((await follow('', { key: 'none' })).status).toBe(401);
   });
 
@@ -252,9 +249,9 @@ describe('GET /api/v1/events/stream', () => {
   it('counts the open streams, and none of their time as that of a slow request', async () => {
     const stream = await follow();
     const metrics = async () => (await fetch(`${test.url}/metrics`)).text();
-    expect(await metrics()).toContain('pv_event_streams 1');
+    expect(await metrics()).toContain('pv_onboarding_event_streams 1');
     const [, before] =
-      /pv_http_request_seconds_sum\{[^}]*route="\/api\/v1\/events\/stream",status="200"\} (\S+)/.exec(
+      /pv_onboarding_http_request_duration_seconds_sum\{[^}]*route="\/api\/v1\/events\/stream",status_class="2xx"\} (\S+)/.exec(
         await metrics(),
       ) ?? [];
     const openMs = 1_200;
@@ -262,10 +259,10 @@ describe('GET /api/v1/events/stream', () => {
     await waitFor('some time to pass', () => performance.now() - beganAt > openMs);
     stream.leave();
     await waitFor('the end to be counted', async () =>
-      /pv_event_streams_ended_total\{reason="left"\} [1-9]/.test(await metrics()),
+      /pv_onboarding_event_streams_ended_total\{reason="left"\} [1-9]/.test(await metrics()),
     );
     const [, after = '0'] =
-      /pv_http_request_seconds_sum\{[^}]*route="\/api\/v1\/events\/stream",status="200"\} (\S+)/.exec(
+      /pv_onboarding_http_request_duration_seconds_sum\{[^}]*route="\/api\/v1\/events\/stream",status_class="2xx"\} (\S+)/.exec(
         await metrics(),
       ) ?? [];
     expect(Number(after) - Number(before ?? 0)).toBeLessThan(openMs / 2_000);

@@ -4,7 +4,8 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { CloudEvent } from '../../../src/events/cloud-event.js';
 import { appendEvents } from '../../../src/events/outbox.js';
 import { Database } from '../../../src/platform/database/database.js';
-import { sessionEvent } from '../../db/events-fixture.js';
+import { sessionEvent } from '../../db/events/fixture.js';
+import { TestClient } from '../../setup/client.js';
 import { startTestApp, type TestApp } from '../../setup/test-app.js';
 
 interface Feed {
@@ -16,7 +17,7 @@ let test: TestApp;
 const session = randomUUID();
 
 beforeAll(async () => {
-  // No worker runs: the feed must be right by itself.
+  // No worker runs: the feed must not depend on a worker.
   test = await startTestApp({ ROLE: 'api', SCS_BASE_URL: 'http://127.0.0.1:9' });
   await test.app
     .get(Database)
@@ -97,12 +98,10 @@ describe('GET /api/v1/events', () => {
   });
 
   it('needs the scope events:read', async () => {
-    const create = await fetch(`${test.url}/api/v1/api-keys`, {
-      method: 'POST',
-      headers: { authorization: `Bearer ${test.adminKey}`, 'content-type': 'application/json' },
-      body: JSON.stringify({ name: 'users only', scopes: ['users:read'] }),
+    const { body } = await TestClient.of(test).call<{ key: string }>('POST', '/api-keys', {
+      name: 'users only',
+      scopes: ['users:read'],
     });
-    const { key } = (await create.json()) as { key: string };
-    expect((await ask('', key)).status).toBe(403);
+    expect((await ask('', body.key)).status).toBe(403);
   });
 });

@@ -1,16 +1,22 @@
 import { randomUUID } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
-import { appendEvents } from '../../../src/events/outbox.js';
 import { WebhookDrainStore } from '../../../src/events/webhooks/deliver/drain.store.js';
 import { WebhookSender } from '../../../src/events/webhooks/send/sender.service.js';
 import { Database } from '../../../src/platform/database/database.js';
 import type { Environment } from '../../../src/platform/env/environment.js';
-import { sessionEvent } from '../../db/events-fixture.js';
+import { appendOnline } from '../../db/events/fixture.js';
 import { announce, makeEndpoint, type MadeEndpoint } from '../../faults/support/webhooks.js';
 import { TestClient } from '../../setup/client.js';
 import { startTestApp, type TestApp } from '../../setup/test-app.js';
 import { waitFor } from '../../setup/wait-for.js';
-import { startWebhookSink, type SinkRules, type WebhookSink } from '../../setup/webhook-sink.js';
+import { startWebhookReceiver } from '../../setup/receivers/webhook-receiver.js';
+import {
+  arrivals,
+  outOfOrder,
+  startWebhookSink,
+  type SinkRules,
+  type WebhookSink,
+} from '../../setup/receivers/webhook-sink.js';
 
 jest.setTimeout(60_000);
 
@@ -71,25 +77,60 @@ describe('a webhook', () => {
     expect(await endpointRow()).toMatchObject({ failures: 0, failing_since: null });
   });
 
-  it('that fails is tried again after a wait, and keeps the following ones of its subject, but no others', async () => {
+  it('that fails waits for its retry, as do the following ones of its subject', async () => {
     await start({ fail: 1, answer: 'no such tenant\u0000 ' });
     await announce(database, 1, 2);
     const [first, second] = await waitFor('both are written', async () => {
       const rows = await attempted(1);
       return rows.length === 2 && rows;
     });
-    expect(first).toMatchObject({
-      status: 'pending',
-      last_status: 500,
-      last_error: 'answered with 500',
-    });
+    expect(first).toMatchObject({ status: 'pending', last_status: 500, last_error: 'responded with 500' });
     expect(first!.last_answer).toBe('no such tenant');
     expect(second).toMatchObject({ status: 'pending', attempts: 0 });
+  });
+
+  it('that waits for its retry after a short outage is sent, in order, once another arrives', async () => {
+    await start({ fail: 1 }, { WEBHOOK_RETRY_SCHEDULE_MS: [20, HOUR_MS] });
+    await announce(database, 1, 3);
+    await attempted(2);
     await sink.behave({});
     await announce(database, 1, 1);
-    await waitFor('another subject arrives', async () => (await sink.taken('/hook')) === 1);
-    await waitFor('that is written', async () => (await endpointRow())['failures'] === 0);
-    expect((await deliveries()).map(({ status }) => status)).toEqual(['pending', 'pending', 'delivered']);
+    await waitFor('everything has arrived', async () => (await sink.taken('/hook')) === 4);
+    expect(outOfOrder(arrivals(await sink.received(), '/hook'))).toEqual([]);
+  });
+
+  it('that is refused is sent once more before its time, however many others arrive, and keeps its retries', async () => {
+    const refused = randomUUID();
+    const receiver = await startWebhookReceiver();
+    receiver.answer = ({ body }) => ({ status: body.includes(refused) ? 500 : 204 });
+    await start({});
+    const { id } = await makeEndpoint(TestClient.of(service), receiver.url);
+    const attempts = () => receiver.received.filter(({ body }) => body.includes(refused)).length;
+    const retryOf = async () => {
+      const [row] = await database.query<{ attempts: number; at: Date; due: Date }>(
+        `SELECT attempts, next_attempt_at AS at, due_at AS due FROM webhook_deliveries JOIN webhook_subjects USING (endpoint_id, subject)
+         WHERE endpoint_id = $1 AND subject = $2 AND attempts > 0 ORDER BY position LIMIT 1`,
+        [id, refused],
+      );
+      return row;
+    };
+    await appendOnline(database, refused, 'first');
+    await appendOnline(database, refused, 'second');
+    const scheduled = await waitFor('the first attempt is written', retryOf);
+    for (let others = 1; others <= 5; others++) {
+      await announce(database, 1, 1);
+      await waitFor('another arrives', async () => receiver.received.length - attempts() === others);
+      await waitFor(
+        'the refused one waits',
+        async () => (await retryOf())?.due.getTime() === scheduled.at.getTime(),
+      );
+    }
+    expect(await retryOf()).toEqual({ ...scheduled, attempts: 2 });
+    expect(attempts()).toBe(2);
+    // A person's test makes it due however often it was sent early.
+    await TestClient.of(service).call('POST', `/webhook-endpoints/${id}/test`);
+    await waitFor('it is sent once more', () => attempts() === 3);
+    await receiver.close();
   });
 
   it('is given up after the whole schedule, and the next of its subject goes', async () => {
@@ -133,7 +174,7 @@ describe('a webhook', () => {
       const jobs = await database.query<{ ms: number }>(
         `SELECT extract(epoch FROM run_at - clock_timestamp())::float8 * 1000 AS ms FROM graphile_worker.jobs WHERE locked_at IS NULL`,
       );
-      // Until then it waits for the second attempt, which is later.
+      // Waits until the job is due within half an hour. At first, the job is due at the second attempt, an hour later.
       return jobs.length === 1 && jobs[0]!.ms < HOUR_MS / 2 && jobs;
     });
     expect(job!.ms).toBeGreaterThan(20_000);
@@ -188,7 +229,7 @@ describe('a webhook', () => {
   it('keeps no word of the receiver about a user who has been erased meanwhile', async () => {
     await start({ fail: 1, answer: 'customer-1 is unknown', delayMs: 300 });
     const subject = randomUUID();
-    await database.transaction((tx) => appendEvents(tx, [sessionEvent('session.online', subject)]));
+    await appendOnline(database, subject, 'test');
     await waitFor('it is under way', async () => (await sink.received()).length === 1);
     await database.query(`UPDATE domain_events SET data = data || '{"tenantReference": null}'`);
     const [row] = await attempted(1);
@@ -203,18 +244,25 @@ describe('a webhook', () => {
        SELECT gen_random_uuid(), n, 'session.expired', 'blocked', '{}' FROM generate_series(1, 100000) AS n`,
     );
     await database.query(
-      `INSERT INTO webhook_deliveries (endpoint_id, position, subject, attempts, next_attempt_at)
-       SELECT $1, position, subject, CASE sequence WHEN 1 THEN 1 ELSE 0 END,
-         clock_timestamp() + CASE sequence WHEN 1 THEN interval '1 hour' ELSE interval '-1 hour' END
+      `WITH queued AS (
+         INSERT INTO webhook_subjects (endpoint_id, subject, due_at) VALUES ($1, 'blocked', clock_timestamp() + interval '1 hour')
+       )
+       INSERT INTO webhook_deliveries (endpoint_id, position, subject, attempts)
+       SELECT $1, position, subject, CASE sequence WHEN 1 THEN 1 ELSE 0 END
        FROM domain_events WHERE subject = 'blocked' ORDER BY position`,
       [endpoint.id],
     );
-    await database.query('ANALYZE webhook_deliveries, domain_events');
+    await database.query('ANALYZE webhook_deliveries, webhook_subjects, domain_events');
     await announce(database, 20, 1);
     await waitFor('the others have arrived', async () => (await sink.taken('/hook')) === 20, 30_000);
-    const [{ aside }] = (await database.query<{ aside: number }>(
-      `SELECT count(*)::int AS aside FROM webhook_deliveries WHERE subject = 'blocked' AND next_attempt_at > clock_timestamp()`,
-    )) as [{ aside: number }];
-    expect(aside).toBeGreaterThan(0);
+    const blocked = await database.query(
+      `SELECT status, count(*)::int AS count, sum(attempts)::int AS attempts FROM webhook_deliveries
+       WHERE subject = 'blocked' GROUP BY status`,
+    );
+    expect(blocked).toEqual([{ status: 'pending', count: 100_000, attempts: 1 }]);
+    await waitFor('the others are done', async () => {
+      const queued = await database.query<{ subject: string }>('SELECT subject FROM webhook_subjects');
+      return queued.length === 1 && queued[0]!.subject === 'blocked';
+    });
   });
 });

@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { Webhook } from 'standardwebhooks';
-import { TEST_EVENT_SCHEMA } from '../../../src/events/contract/webhook-test-event.js';
+import { TEST_EVENT_SCHEMA } from '../../../src/events/contract/schema-document.js';
 import type { Environment } from '../../../src/platform/env/environment.js';
 import { Database } from '../../../src/platform/database/database.js';
 import { TestClient, type Answer } from '../../setup/client.js';
 import { startTestApp, type TestApp } from '../../setup/test-app.js';
 import { waitFor } from '../../setup/wait-for.js';
-import { startWebhookReceiver, type WebhookReceiver } from '../../setup/webhook-receiver.js';
+import { startWebhookReceiver, type WebhookReceiver } from '../../setup/receivers/webhook-receiver.js';
 
 interface Endpoint {
   readonly id: string;
@@ -42,7 +42,7 @@ let client: TestClient;
 let database: Database;
 let receiver: WebhookReceiver;
 
-// Without workers: nothing is sent but what a test asks for, so that each state can be looked at.
+// Starts no worker, so the service sends only what a test requests.
 async function start(overrides: Partial<Environment> = {}): Promise<void> {
   service = await startTestApp({ ROLE: 'api', LOG_LEVEL: 'error', ...overrides });
   client = TestClient.of(service);
@@ -60,7 +60,7 @@ const change = (id: string, body: object) =>
 
 const forgetEverything = () => database.query('TRUNCATE webhook_endpoints, domain_events CASCADE');
 
-/** Events that have their sequence, and answers the first of them. */
+/** Inserts sequenced events and returns the sequence of the first event. */
 const insertEvents = async (count: number, name = 'session.online'): Promise<number> => {
   const [row] = await database.query<{ first: number }>(
     `WITH newest AS (SELECT coalesce(max(sequence), 0) AS sequence FROM domain_events), inserted AS (
@@ -73,10 +73,14 @@ const insertEvents = async (count: number, name = 'session.online'): Promise<num
   return row!.first;
 };
 
-/** What the fan-out leaves behind: every event a delivery, all of them read. */
+/** Inserts the endpoint's missing deliveries and marks all events as read, as the fan-out does. */
 const deliverEvents = async (endpointId: string, status = 'delivered', error: string | null = null) =>
   database.query(
-    `WITH moved AS (UPDATE webhook_endpoints SET read_to = (SELECT max(sequence) FROM domain_events) WHERE id = $1)
+    `WITH moved AS (UPDATE webhook_endpoints SET read_to = (SELECT max(sequence) FROM domain_events) WHERE id = $1),
+     queued AS (
+       INSERT INTO webhook_subjects (endpoint_id, subject, due_at)
+       SELECT DISTINCT $1::uuid, subject, now() + interval '1 hour' FROM domain_events WHERE $2 = 'pending'
+     )
      INSERT INTO webhook_deliveries (endpoint_id, position, subject, status, attempts, next_attempt_at, last_error)
      SELECT $1, position, subject, $2, 1, CASE WHEN $2 = 'pending' THEN now() + interval '1 hour' END, $3
      FROM domain_events AS event
@@ -84,10 +88,11 @@ const deliverEvents = async (endpointId: string, status = 'delivered', error: st
     [endpointId, status, error],
   );
 
+/** Counts the deliveries by status. A pending delivery counts as `due` if its subject is due. */
 const statesOf = async (endpointId: string): Promise<Record<string, number>> => {
   const rows = await database.query<{ status: string; count: number }>(
-    `SELECT CASE WHEN next_attempt_at <= clock_timestamp() THEN 'due' ELSE status END AS status, count(*)::int AS count
-     FROM webhook_deliveries WHERE endpoint_id = $1 GROUP BY 1`,
+    `SELECT CASE WHEN queued.due_at <= clock_timestamp() AND status = 'pending' THEN 'due' ELSE status END AS status, count(*)::int AS count
+     FROM webhook_deliveries LEFT JOIN webhook_subjects AS queued USING (endpoint_id, subject) WHERE endpoint_id = $1 GROUP BY 1`,
     [endpointId],
   );
   return Object.fromEntries(rows.map(({ status, count }) => [status, count]));
@@ -306,7 +311,7 @@ describe('webhook endpoints', () => {
   it('forget how they failed once they are repaired, and try again at once', async () => {
     await insertEvents(5);
     const { id } = await create();
-    await deliverEvents(id, 'pending', 'answered with 401');
+    await deliverEvents(id, 'pending', 'responded with 401');
     await database.query(
       `UPDATE webhook_endpoints SET failures = 4, failing_since = now(), quiet_until = now() + interval '1 day' WHERE id = $1`,
       [id],
@@ -355,6 +360,31 @@ describe('webhook endpoints', () => {
         [id],
       );
       expect(errors).toEqual([{ status: 'failed', error: 'skipped' }]);
+    });
+
+    it('skip no event whose delivery is being recorded meanwhile', async () => {
+      const { id } = await create();
+      await insertEvents(3);
+      await deliverEvents(id, 'pending');
+      await change(id, { enabled: false });
+      const changes: ReturnType<typeof change>[] = [];
+      // Records an attempt that was in flight when the endpoint was disabled.
+      await database.transaction(async (tx) => {
+        await tx.query(
+          `UPDATE webhook_deliveries SET status = 'delivered', next_attempt_at = NULL
+           WHERE id = (SELECT id FROM webhook_deliveries WHERE endpoint_id = $1 LIMIT 1)`,
+          [id],
+        );
+        changes.push(change(id, { enabled: true, skipMissed: true }));
+        await waitFor('the change to wait for the row', async () => {
+          const waiting = await database.query(
+            `SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`,
+          );
+          return waiting.length > 0;
+        });
+      });
+      expect((await changes[0]!).status).toBe(200);
+      expect(await statesOf(id)).toEqual({ delivered: 1, failed: 2 });
     });
 
     it.each([
@@ -414,6 +444,28 @@ describe('webhook endpoints', () => {
       expect(await auditOf(id)).toEqual(['endpoint.created', 'endpoint.tested']);
     });
 
+    it('and once that succeeds, what waits for a retry is due, and nothing is left of the failures', async () => {
+      const { id } = await create();
+      await insertEvents(5);
+      await deliverEvents(id, 'pending', 'responded with 503');
+      await database.query(
+        `UPDATE webhook_endpoints SET failures = 12, failing_since = now(), quiet_until = now() + interval '5 minutes' WHERE id = $1`,
+        [id],
+      );
+      const test = () => client.call(`POST`, `/webhook-endpoints/${id}/test`);
+      receiver.answer = () => ({ status: 503 });
+      await test();
+      expect([await statesOf(id), (await read(id)).failures, await jobsOf(id)]).toEqual([
+        { pending: 5 },
+        12,
+        0,
+      ]);
+      receiver.answer = () => ({ status: 204 });
+      await test();
+      expect([await statesOf(id), (await read(id)).failures, await jobsOf(id)]).toEqual([{ due: 5 }, 0, 1]);
+      expect(await database.query('SELECT FROM webhook_endpoints WHERE quiet_until IS NOT NULL')).toEqual([]);
+    });
+
     it('also when they are disabled or fail, which changes nothing about them', async () => {
       const { id } = await create();
       await change(id, { enabled: false });
@@ -422,7 +474,7 @@ describe('webhook endpoints', () => {
       expect(failed.body).toMatchObject({
         delivered: false,
         status: 500,
-        error: 'answered with 500',
+        error: 'responded with 500',
         answer: 'no',
       });
       const refused = await create({ url: 'http://127.0.0.1:1/' });
@@ -590,7 +642,7 @@ describe('webhook deliveries', () => {
     const other = await create();
     await insertEvents(5);
     await deliverEvents(endpoint.id);
-    await deliverEvents(other.id, 'failed', 'answered with 500');
+    await deliverEvents(other.id, 'failed', 'responded with 500');
     const all = await list();
     expect(all).toHaveLength(10);
     expect(new Set(all.map(({ id }) => id)).size).toBe(10);
@@ -609,7 +661,7 @@ describe('webhook deliveries', () => {
       nextAttemptAt: null,
       lastAttemptAt: null,
       lastStatus: null,
-      lastError: 'answered with 500',
+      lastError: 'responded with 500',
       lastAnswer: null,
       createdAt: expect.any(String),
     });
@@ -707,7 +759,7 @@ describe('webhook deliveries', () => {
     expect([...fieldsOf(other), other.body.detail]).toEqual([
       400,
       ['types'],
-      'types must be among those of the endpoint, which inverter.online is not',
+      'types must be types of the endpoint; it does not have inverter.online',
     ]);
   });
 

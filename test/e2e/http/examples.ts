@@ -1,9 +1,8 @@
-import type { RecordedExamples } from '../../../src/platform/openapi/examples.js';
+import type { RecordedExamples } from '../../../src/platform/openapi/operations.js';
 import type { TestApp } from '../../setup/test-app.js';
 import { waitFor } from '../../setup/wait-for.js';
-import { startWebhookReceiver } from '../../setup/webhook-receiver.js';
+import { startWebhookReceiver } from '../../setup/receivers/webhook-receiver.js';
 
-/** How to make a call, by operationId. */
 export type Calls = Readonly<Record<string, { readonly method: string; readonly path: string }>>;
 
 export function callsOf({ paths }: { readonly paths: object }): Calls {
@@ -22,7 +21,6 @@ interface Asked {
   readonly request?: unknown;
 }
 
-/** Ids and texts that the tour reads from answers. */
 type Body = Readonly<Record<string, never>> & {
   readonly id: string;
   readonly state: string;
@@ -33,10 +31,7 @@ type Body = Readonly<Record<string, never>> & {
 const EAN = '541448820044186577';
 const OTHER_EAN = '541448820044186584';
 
-/**
- * Makes every call there is to a running service and its sandbox, in the order of the main job, and answers what was sent and
- * answered. Whatever differs from run to run and must not be published (keys, ports) is replaced.
- */
+/** Calls every API operation and records the requests and responses. Replaces keys, secrets and ports by placeholders. */
 export async function recordExamples(service: TestApp, calls: Calls): Promise<RecordedExamples> {
   const sandbox = service.sandbox!;
   const receiver = await startWebhookReceiver();
@@ -45,11 +40,7 @@ export async function recordExamples(service: TestApp, calls: Calls): Promise<Re
     { parameters?: object; request?: unknown; responses: Record<string, unknown> }
   > = {};
 
-  async function ask(
-    operationId: string,
-    expected: number,
-    { parameters = {}, request }: Asked = {},
-  ): Promise<Body> {
+  async function ask(operationId: string, expected: number, { parameters = {}, request }: Asked = {}) {
     const operation = calls[operationId]!;
     const url = new URL(
       service.url + operation.path.replace(/\{(\w+)\}/g, (_, name: string) => parameters[name]!),
@@ -86,19 +77,17 @@ export async function recordExamples(service: TestApp, calls: Calls): Promise<Re
     text
       .replaceAll(sandbox.url, 'http://127.0.0.1:4010')
       .replaceAll(service.url, 'http://127.0.0.1:3000')
-      // On this machine too: who makes requests of these examples must not send anything to others.
+      // A loopback URL, so that a reader who copies an example sends no webhooks to a stranger.
       .replaceAll(receiver.url, 'http://127.0.0.1:4020')
       .replace(/whsec_[\w+/]{43}=/g, `whsec_${'x'.repeat(43)}=`)
       .replace(/pvo_[\w-]{43}/g, `pvo_${'x'.repeat(43)}`);
 
-  /** A registration whose answer was lost after the sandbox had registered the user. */
   async function loseAnswer(tenantReference: string): Promise<Body> {
     await sandbox.control.addFault({ kind: 'reset', operation: 'register_user', effect: true, times: 1 });
     const request = { tenantReference, gridLocations: [{ ean: OTHER_EAN }] };
     return ask('registerUser', 202, { request });
   }
 
-  /** With an endpoint that is to get one event, of a session that is online. */
   async function manageWebhooks(endpointId: string, otherId: string): Promise<void> {
     const parameters = { id: endpointId };
     const delivery = await waitFor('a delivery', async () => {
@@ -149,7 +138,6 @@ export async function recordExamples(service: TestApp, calls: Calls): Promise<Re
   await ask('retryRegistration', 200, { parameters: { id: forRetry.id } });
   await ask('retryRegistration', 409, { parameters: { id: forResolve.id } });
 
-  // Another one, so that the ids in these examples go on leading somewhere.
   const toDelete = await ask('createWebhookEndpoint', 201, { request: { url: `${receiver.url}/webhooks` } });
   const endpoint = await ask('createWebhookEndpoint', 201, {
     request: {
@@ -192,7 +180,7 @@ export async function recordExamples(service: TestApp, calls: Calls): Promise<Re
   await ask('listSessions', 200, { parameters: { state: 'online', tenantReference: 'customer-1001' } });
   const inverters = await ask('listInverters', 200, { parameters: { userId: user.id } });
   await ask('readInverter', 200, { parameters: { id: inverters.items[0]!.id } });
-  // Of another user, so that the ids in these examples go on leading somewhere.
+  // Erases customer-1002, so that the examples about customer-1001 show a user that exists.
   const toErase = { method: 'POST', headers: { authorization: `Bearer ${service.adminKey}` } };
   await fetch(`${service.url}/api/v1/onboarding/pv/${confirmed.gridLocations[0]!.id}`, toErase);
   await ask('eraseUser', 200, { parameters: { userId: confirmed.id } });
@@ -207,26 +195,23 @@ export async function recordExamples(service: TestApp, calls: Calls): Promise<Re
   await ask('listApiKeys', 200, { parameters: { limit: '1' } });
   await ask('revokeApiKey', 204, { parameters: { id: key.id } });
   await ask('getStatus', 200);
+  await ask('probeCredentials', 200);
   await receiver.close();
   return recorded as RecordedExamples;
 }
 
-/** Of a stream, what comes up to the end of its first event. */
 async function firstEventOf(response: Response): Promise<string> {
   let text = '';
   for await (const bytes of response.body!) {
     text += Buffer.from(bytes as Uint8Array).toString();
     const end = text.indexOf('\n\n', Math.max(0, text.indexOf('\ndata: ')));
-    // To leave the loop is to close the connection.
+    // Returning from the loop closes the connection.
     if (text.includes('\ndata: ') && end !== -1) return text.slice(0, end + 2);
   }
   return text;
 }
 
-/**
- * Where two recordings of the same calls differ in keys or types, as paths. null stands for a value that is not there yet, and an
- * empty list for one that has nothing yet, so each matches whatever the other has.
- */
+/** Returns the paths at which two recordings differ in keys or types. Null and an empty list match anything. */
 export function differences(recorded: unknown, live: unknown, path = ''): string[] {
   if (recorded === null || live === null) return [];
   if (Array.isArray(recorded) && Array.isArray(live)) {

@@ -1,5 +1,4 @@
 import { Body, Controller, Get, HttpCode, Module, Param, Post, Query } from '@nestjs/common';
-import { NestFactory } from '@nestjs/core';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { Type } from 'class-transformer';
 import {
@@ -13,9 +12,8 @@ import {
   Length,
   ValidateNested,
 } from 'class-validator';
-import { configureHttp } from '../../../src/platform/http/configure-http.js';
-import { createHttpAdapter } from '../../../src/platform/http/http-adapter.js';
-import { decodeCursor, PageQuery, toPage } from '../../../src/platform/http/page.js';
+import { createApp } from '../../../src/platform/http/create-app.js';
+import { CursorOf, LimitQuery, toPage } from '../../../src/platform/http/page.js';
 import { HTTP_LIMITS, type HttpLimits } from '../../../src/platform/http/http-limits.js';
 import { currentRequest } from '../../../src/platform/http/request-context.js';
 import { ParseUuid } from '../../../src/platform/http/uuid.pipe.js';
@@ -55,13 +53,15 @@ class Optional {
   amount?: number;
 }
 
-class Filters extends PageQuery {
+class Filters extends LimitQuery {
+  @CursorOf({ row: 'integer' })
+  cursor?: { row: string };
+
   @IsOptional()
   @IsString()
   state?: string;
 }
 
-/** What the fixture throws at `POST /throw`; set by a test before it asks. */
 export const thrown: { error: unknown } = { error: undefined };
 
 @Controller('things')
@@ -87,9 +87,15 @@ class ThingsController {
 
   @Get()
   list(@Query() { limit, cursor, state }: Filters): object {
-    const from = Number(decodeCursor(cursor, ['integer'])?.[0] ?? 0);
+    const from = Number(cursor?.row ?? 0);
     const rows = Array.from({ length: limit + 1 }, (_, index) => from + index + 1).filter((row) => row <= 7);
-    return { ...toPage(rows, limit, (row) => [row]), limit, state: state ?? null };
+    const page = toPage(
+      rows,
+      limit,
+      (row) => [row],
+      (row) => row,
+    );
+    return { ...page, limit, state: state ?? null };
   }
 
   @Get('context')
@@ -111,15 +117,10 @@ class ThingsController {
 @Module({ controllers: [ThingsController, MetricsController, ProblemsController], providers: [Metrics] })
 class FixtureModule {}
 
-/** The HTTP edge as the service has it, in front of routes that do nothing. */
 export async function startHttpFixture(
   limits: HttpLimits = HTTP_LIMITS,
 ): Promise<{ app: NestFastifyApplication; url: string }> {
-  const app = await NestFactory.create<NestFastifyApplication>(FixtureModule, createHttpAdapter([], limits), {
-    bodyParser: false,
-    logger: false,
-  });
-  configureHttp(app);
+  const app = await createApp(FixtureModule, { ROLE: 'all' }, false, limits);
   await app.listen(0, '127.0.0.1');
   return { app, url: await app.getUrl() };
 }

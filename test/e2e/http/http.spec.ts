@@ -49,7 +49,6 @@ function expectProblem(answer: Answer, code: keyof typeof PROBLEMS): void {
   expect(answer.body['requestId']).toBe(answer.headers.get('x-request-id'));
 }
 
-/** Sends bytes that no HTTP client would and answers everything that comes back. */
 function sendRaw(bytes: string | Buffer): Promise<string> {
   return new Promise((resolve, reject) => {
     const { hostname, port } = new URL(url);
@@ -66,11 +65,11 @@ describe('R39: a bad body is a clear 4xx', () => {
 
   it.each<[string, string | Uint8Array, string]>([
     ['nesting 2,000 deep', '['.repeat(2_000) + ']'.repeat(2_000), 'Nesting deeper than 64 at position 64'],
-    ['a name twice', '{"items":[],"items":[]}', 'The name "items" stands twice at position 12'],
+    ['a name twice', '{"items":[],"items":[]}', 'The name "items" is repeated at position 12'],
     [
       'a name twice in different spellings',
       '{"items":[],"\\u0069tems":[]}',
-      'The name "items" stands twice at position 12',
+      'The name "items" is repeated at position 12',
     ],
     ['a truncated body', '{"items":[{"name":"a"', 'Unexpected end at position 21'],
     ['a trailing comma', '{"items":[],}', 'A name in double quotes is expected at position 12'],
@@ -432,13 +431,24 @@ describe('metrics', () => {
     await ask('/secret-path');
     const text = await (await fetch(`${url}/metrics`)).text();
     expect(text).toContain(
-      'pv_http_request_seconds_count{method="GET",route="/api/v1/things/:thingId",status="200"}',
+      'pv_onboarding_http_requests_total{method="GET",route="/api/v1/things/:thingId",status="200"} ',
+    );
+    expect(text).toContain(
+      'pv_onboarding_http_request_duration_seconds_count{method="GET",route="/api/v1/things/:thingId",status_class="2xx"} ',
     );
     expect(text).toContain('route="none",status="404"');
     expect(text).toContain('process_cpu_seconds_total');
     expect(text).not.toMatch(/3f0c6a5e|secret-path/);
   });
 });
+
+/** Returns the rows of the first table whose header has `column`, without the padding. */
+function rowsOf(page: string, column: string): string[] {
+  const lines = page.split('\n');
+  const header = lines.findIndex((line) => line.startsWith('|') && line.includes(`| ${column} `));
+  const end = lines.findIndex((line, index) => index > header && !line.startsWith('|'));
+  return lines.slice(header + 2, end).map((line) => line.replace(/ +\|/g, ' |'));
+}
 
 describe('problems', () => {
   it('explain themselves where their type leads', async () => {
@@ -453,7 +463,16 @@ describe('problems', () => {
     const rows = Object.entries(PROBLEMS).map(
       ([code, { status, meaning }]) => `| \`${code}\` | ${status} | ${meaning} |`,
     );
-    const lines = page.split('\n').filter((line) => line.startsWith('| `'));
-    expect(lines.map((line) => line.replace(/ +\|/g, ' |'))).toEqual(rows);
+    expect(rowsOf(page, 'when it occurs, and what to do')).toEqual(rows);
+  });
+
+  it('each have, in docs/problems.md, what calling code does: send again, store, alert', async () => {
+    const page = await readFile(new URL('../../../docs/problems.md', import.meta.url), 'utf8');
+    const rows = rowsOf(page.slice(page.indexOf('## What calling code does')), 'send again').map((row) =>
+      row.split('|').map((cell) => cell.trim()),
+    );
+    expect(rows.map(([, code]) => code)).toEqual(Object.keys(PROBLEMS).map((code) => `\`${code}\``));
+    for (const row of rows)
+      expect(row).toEqual(['', ...Array<unknown>(4).fill(expect.stringMatching(/./)), '']);
   });
 });

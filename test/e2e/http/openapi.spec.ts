@@ -1,8 +1,10 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Ajv2020 } from 'ajv/dist/2020.js';
+import { webhookSchemas } from '../../../src/events/contract/asyncapi.js';
 import { createDocument } from '../../../src/platform/openapi/document.js';
-import type { RecordedExamples } from '../../../src/platform/openapi/examples.js';
+import type { RecordedExamples } from '../../../src/platform/openapi/operations.js';
+import { TestClient, type UserAnswer } from '../../setup/client.js';
 import { startTestApp, type TestApp } from '../../setup/test-app.js';
 import { callsOf, differences, recordExamples } from './examples.js';
 
@@ -10,11 +12,16 @@ const DOCUMENT = new URL('../../../openapi.json', import.meta.url);
 const EXAMPLES = new URL('../../../docs/examples.json', import.meta.url);
 
 interface Response {
+  readonly headers?: object;
   readonly content?: Readonly<Record<string, { readonly schema: object; readonly example?: unknown }>>;
 }
 
 interface Operation {
   readonly operationId: string;
+  readonly requestBody?: {
+    readonly required: boolean;
+    readonly content: Readonly<Record<string, { readonly schema: { readonly $ref: string } }>>;
+  };
   readonly responses: Readonly<Record<string, Response>>;
 }
 
@@ -36,17 +43,20 @@ describe('the OpenAPI document', () => {
   let operations: Operation[];
   let examples: RecordedExamples;
 
-  // UPDATE_EXAMPLES=1 writes what is answered now to docs/examples.json; `npm run openapi` then puts it into openapi.json.
+  // UPDATE_EXAMPLES=1 writes the responses to docs/examples.json; `npm run openapi` then puts them into openapi.json.
   beforeAll(async () => {
     service = await startTestApp();
     if (process.env.UPDATE_EXAMPLES !== undefined) {
-      const recorded = await recordExamples(service, callsOf(createDocument(service.app, {})));
+      const recorded = await recordExamples(
+        service,
+        callsOf(createDocument(service.app, {}, webhookSchemas())),
+      );
       await writeFile(EXAMPLES, `${JSON.stringify(recorded, null, 2)}\n`);
       await service.close();
       service = await startTestApp();
     }
     examples = JSON.parse(await readFile(EXAMPLES, 'utf8')) as RecordedExamples;
-    document = createDocument(service.app, examples) as unknown as Document;
+    document = createDocument(service.app, examples, webhookSchemas()) as unknown as Document;
     operations = operationsOf(document);
   });
 
@@ -126,6 +136,67 @@ describe('the OpenAPI document', () => {
     expect(text).not.toContain('"nullable"');
     const shapes = Object.keys(document.paths).map((path) => path.replace(/\{\w+\}/g, '{}'));
     expect(new Set(shapes).size).toBe(shapes.length);
+  });
+
+  it('requires a body where the service does, and no property that has a default', async () => {
+    const optional = operations.filter(({ requestBody }) => requestBody?.required === false);
+    expect(optional.map(({ operationId }) => operationId).sort()).toEqual([
+      'rotateWebhookSecret',
+      'startSession',
+    ]);
+    const client = TestClient.of(service);
+    const { body: user } = await client.call<UserAnswer>('POST', '/users', {
+      tenantReference: 'no-body',
+      gridLocations: [{ ean: '871687400000000017' }],
+    });
+    const endpoint = await client.call<UserAnswer>('POST', '/webhook-endpoints', {
+      url: 'http://127.0.0.1:9/',
+      types: ['user.erased'],
+    });
+    const paths = [
+      `/onboarding/pv/${user.gridLocations[0]!.id}`,
+      `/webhook-endpoints/${endpoint.body.id}/rotate-secret`,
+      `/webhook-endpoints/${endpoint.body.id}/redeliver`,
+    ];
+    const answers = await Promise.all(paths.map((path) => client.call('POST', path)));
+    expect(answers.map(({ status }) => status)).toEqual([201, 200, 400]);
+    expect((await client.call('DELETE', `/webhook-endpoints/${endpoint.body.id}`)).status).toBe(204);
+
+    // Generators such as openapi-typescript make a property with a default required.
+    const names = operations.flatMap(({ requestBody }) =>
+      Object.values(requestBody?.content ?? {}).map(({ schema }) => schema.$ref.split('/').at(-1)!),
+    );
+    const defaults = names.filter((name) =>
+      Object.values(document.components.schemas[name]?.properties ?? {}).some((each) => 'default' in each),
+    );
+    expect(defaults).toEqual([]);
+  });
+
+  it('types what POST /users and webhooks send: by status, and by the type of the event', () => {
+    const { responses } = operations.find(({ operationId }) => operationId === 'registerUser')!;
+    const schemaOf = (status: string) => Object.values(responses[status]!.content!)[0]!.schema;
+    const user = { $ref: '#/components/schemas/UserView' };
+    const registration = { $ref: '#/components/schemas/RegistrationView' };
+    expect(['200', '201', '202'].map(schemaOf)).toEqual([user, user, registration]);
+    // Only a registration has a status, so code that has only the body can tell them apart.
+    const { UserView, RegistrationView, Event } = document.components.schemas;
+    expect(UserView!.properties).not.toHaveProperty('status');
+    expect(RegistrationView).toMatchObject({ required: expect.arrayContaining(['status']) });
+    expect(responses['202']!.headers).toMatchObject({ Location: { required: true }, 'Retry-After': {} });
+
+    const { mapping } = (Event as { discriminator: { mapping: Record<string, string> } }).discriminator;
+    expect(Object.keys(mapping)).toContain('pv.webhook_endpoint.test.v1');
+    for (const [type, target] of Object.entries(mapping))
+      expect(document.components.schemas[target.split('/').at(-1)!]).toMatchObject({
+        required: expect.arrayContaining(['type', 'data']),
+        properties: { type: { const: type } },
+      });
+    const { metadata } = (
+      document.components.schemas['pv.session.online.v1'] as {
+        properties: { data: { properties: { metadata: object } } };
+      }
+    ).properties.data.properties;
+    expect(metadata).toMatchObject({ additionalProperties: true });
   });
 
   it('has an example of every success of every operation', () => {

@@ -7,8 +7,7 @@ import { waitFor } from '../../setup/wait-for.js';
 import { startHttpFixture } from './http-fixture.js';
 
 const LIMITS = { ...HTTP_LIMITS, checkMs: 50, idleMs: 1_500, pipeliningConnections: 3 };
-/** For a busy machine. */
-const LATE_MS = 3_000;
+const TOLERANCE_MS = 3_000;
 
 let app: NestFastifyApplication;
 let url: URL;
@@ -27,7 +26,6 @@ afterAll(() => app.close());
 interface Connection {
   readonly socket: Socket;
   text(): string;
-  /** The X-Request-Ids of the responses so far. */
   ids(): string[];
   readonly closed: Promise<unknown>;
 }
@@ -38,7 +36,7 @@ async function open(): Promise<Connection> {
   let text = '';
   socket.on('data', (bytes: Buffer) => (text += bytes.toString()));
   socket.on('error', () => {});
-  // Not `once`, which rejects when the connection is reset.
+  // `once(socket, 'close')` would reject if the server resets the connection.
   const closed = new Promise((resolve) => void socket.on('close', resolve));
   await once(socket, 'connect');
   return {
@@ -59,7 +57,7 @@ function post(id: string, body: string, isChunked = false): string {
     : `${head}content-length: ${body.length}\r\n\r\n${body}`;
 }
 
-/** Without a body, with one of a known length, in chunks, with empty lines, refused, of an unknown path. */
+/** Requests without a body, with a content-length, chunked, with empty lines in the body, invalid, and for an unknown path. */
 const KINDS = [
   (id: string) => get(id),
   (id: string) => post(id, `{"items":[{"name":"${id}"}]}`),
@@ -125,7 +123,7 @@ describe('requests that are pipelined', () => {
     const isOpen = () => !socket.destroyed && socket.readyState === 'open';
     const beganAt = performance.now();
     await waitFor('the service to have ended it', async () => (await openConnections()) === 0, 20_000);
-    expect(performance.now() - beganAt).toBeLessThan(LIMITS.idleMs + 15_000 + LATE_MS);
+    expect(performance.now() - beganAt).toBeLessThan(LIMITS.idleMs + 15_000 + TOLERANCE_MS);
     expect(isOpen()).toBe(true);
     socket.destroy();
     await closed;
@@ -163,7 +161,7 @@ describe('a body that is refused', () => {
     const { socket, ids, text, closed } = await open();
     socket.write(post('large', bodyOf(20)) + get('next'));
     await closed;
-    // A client that has not read it by now may lose it.
+    // A reset of the connection may discard a response that the client has not read.
     if (text() !== '') expect(ids()).toEqual(['large']);
     expect(text()).not.toContain('200 OK');
   });

@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { Database } from '../../../src/platform/database/database.js';
-import { Rederivation } from '../../../src/onboarding/store/rederive.service.js';
+import { planRederivations } from '../../../src/onboarding/store/rederivation.js';
 import { FIND_OPEN_SESSION } from '../../../src/onboarding/store/sessions.sql.js';
+import { SessionsStore } from '../../../src/onboarding/store/sessions.store.js';
 import { TestClient } from '../../setup/client.js';
 import type { SessionAnswer } from '../../setup/client.js';
 import type { SandboxControl } from '../../setup/sandbox-control.js';
@@ -81,7 +82,9 @@ describe('starting a session', () => {
       ['brand', { brand: '' }],
       ['brand', { brand: 7 }],
       ['metadata', { metadata: 'x' }],
+      ['metadata', { metadata: null }],
       ['reuse', { reuse: 'yes' }],
+      ['reuse', { reuse: null }],
       ['brnad', { brnad: 'acme' }],
     ] as const) {
       expect(await client.start(gridLocationId, body)).toMatchObject({
@@ -281,7 +284,7 @@ describe('a session that is watched', () => {
     expect(kept[0]?.body.surprise).toBe('kept');
     expect((await client.session(id)).startUrl).toBeNull();
     await sandbox.fields(id);
-    // One odd response does not cost the owner the link.
+    // The startUrl survives one unrecognised response.
     expect((await inState(id, 'awaiting_installation')).startUrl).not.toBeNull();
   });
 
@@ -387,7 +390,7 @@ describe('listing sessions', () => {
           `/onboarding/pv?gridLocationId=${gridLocationId}${query}`,
         )
       ).body;
-    // The first read of a session adds the flag that its start left out, which moves it in the list.
+    // The first read of a session adds its `expired` flag, and this change moves the session within the list.
     await waitFor('all four were read', async () =>
       (await list('')).items.every(({ expired }) => expired === false),
     );
@@ -409,6 +412,29 @@ describe('listing sessions', () => {
     ).toEqual([first.items[0]!.id]);
   });
 
+  it('filters by values of metadata, all of them, through an index', async () => {
+    const campaign = randomUUID();
+    const gridLocationId = await client.locate();
+    const start = async (brand: string, metadata: object) =>
+      (await client.start(gridLocationId, { brand, metadata: { campaign, ...metadata } })).body.id;
+    const autumn = await start('a', { season: 'autumn', size: 5 });
+    await start('b', { season: 'spring', size: 5 });
+    const found = async (query: string) =>
+      (await client.call<{ items: SessionAnswer[] }>('GET', `/onboarding/pv?${query}`)).body.items.map(
+        ({ id }) => id,
+      );
+    expect(await found(`metadata.campaign=${campaign}&metadata.size=5`)).toHaveLength(2);
+    expect(await found(`metadata.campaign=${campaign}&metadata.season=autumn`)).toEqual([autumn]);
+    expect(await found(`metadata.campaign=${campaign}&metadata.season=winter`)).toEqual([]);
+    const plan = await service.app.get(Database).transaction(async (tx) => {
+      await tx.query('SET LOCAL enable_seqscan = off');
+      return tx.query(`EXPLAIN SELECT FROM onboarding_sessions s WHERE s.metadata @> ANY ($1::jsonb[])`, [
+        [JSON.stringify({ campaign })],
+      ]);
+    });
+    expect(JSON.stringify(plan)).toContain('onboarding_sessions_metadata_idx');
+  });
+
   it.each(['state=done', 'userId=1', 'updatedSince=yesterday', 'cursor=x', 'limit=0', 'limit=201'])(
     'refuses %s',
     async (query) => {
@@ -423,19 +449,23 @@ describe('rederiving', () => {
     await sandbox.fields(id, { set: { expired: true } });
     await inState(id, 'expired');
     const database = service.app.get(Database);
-    // As if the rule that knows `expired` had not been there yet.
+    // Simulates an earlier release without a rule for `expired`.
     await database.query(
       "UPDATE onboarding_sessions SET state = 'unrecognised', rule = 'undescribed_flags' WHERE id = $1",
       [id],
     );
-    const rederivation = service.app.get(Rederivation);
+    const sessions = service.app.get(SessionsStore);
     const changes = [];
-    for await (const page of rederivation.plan(id)) changes.push(...page);
+    for await (const page of planRederivations(service.app.get(Database), id)) changes.push(...page);
     expect(changes).toEqual([
-      { id, from: 'unrecognised', verdict: { state: 'expired', basis: 'observed', rule: 'expired_flag' } },
+      {
+        id,
+        from: 'unrecognised',
+        classification: { state: 'expired', basis: 'observed', rule: 'expired_flag' },
+      },
     ]);
     expect((await client.session(id)).state).toBe('unrecognised');
-    expect(await rederivation.write(changes, 'cli')).toBe(1);
+    expect(await sessions.applyRederived(changes, 'cli')).toBe(1);
     expect(
       await database.query('SELECT actor, action, details FROM audit_log WHERE target = $1', [id]),
     ).toEqual([
@@ -446,7 +476,7 @@ describe('rederiving', () => {
       },
     ]);
     expect((await client.session(id)).state).toBe('expired');
-    expect(await rederivation.write(changes, 'cli')).toBe(0);
+    expect(await sessions.applyRederived(changes, 'cli')).toBe(0);
     expect(await client.eventsOf(id)).toEqual(['session.started', 'session.expired', 'session.expired']);
   });
 
@@ -463,7 +493,7 @@ describe('rederiving', () => {
     );
     await database.query("UPDATE onboarding_sessions SET state = 'unrecognised' WHERE id = $1", [id]);
     const changes = [];
-    for await (const page of service.app.get(Rederivation).plan(id)) changes.push(...page);
-    expect(changes).toMatchObject([{ id, from: 'unrecognised', verdict: { state: 'expired' } }]);
+    for await (const page of planRederivations(service.app.get(Database), id)) changes.push(...page);
+    expect(changes).toMatchObject([{ id, from: 'unrecognised', classification: { state: 'expired' } }]);
   });
 });

@@ -1,8 +1,10 @@
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { randomUUID } from 'node:crypto';
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { PollsStore } from '../../../src/onboarding/poll/polls.store.js';
 import { SessionRefreshService } from '../../../src/onboarding/poll/refresh.service.js';
 import { SessionsStore } from '../../../src/onboarding/store/sessions.store.js';
 import { Database } from '../../../src/platform/database/database.js';
+import { HeldRequests } from '../../../src/platform/http/held-requests.js';
 import { TestClient, type SessionAnswer } from '../../setup/client.js';
 import type { SandboxControl } from '../../setup/sandbox-control.js';
 import { startTestApp, type TestApp } from '../../setup/test-app.js';
@@ -13,7 +15,7 @@ let client: TestClient;
 let sandbox: SandboxControl;
 
 beforeEach(async () => {
-  // Nobody polls: a session is read when the test says so.
+  // No poller runs: only the test reads sessions.
   service = await startTestApp({ ROLE: 'api' });
   client = TestClient.of(service);
   sandbox = service.sandbox!.control;
@@ -24,21 +26,22 @@ const refresh = (id: string) => client.call<SessionAnswer>('POST', `/onboarding/
 const readsOf = async (id: string) => (await sandbox.ledger()).reads[id] ?? { total: 0, inFlight: 0 };
 
 describe('a session that many ask for at once', () => {
-  it('is read about once', async () => {
+  it('is read once for the first request, and once for those that came meanwhile', async () => {
     const { id } = await client.startNew();
-    await sandbox.change({ latencyMs: 500 });
+    const { id: fault } = await sandbox.addFault({ kind: 'hold', operation: 'read_session' });
+    const refreshes = service.app.get<{ readSince(): unknown }>(SessionRefreshService);
+    const asked = jest.spyOn(refreshes, 'readSince');
     const asFreshAsCanBe = () => client.call('GET', `/onboarding/pv/${id}?maxAge=0`);
-    const answers = await Promise.all(
-      Array.from({ length: 200 }, (_, i) => (i % 4 === 0 ? asFreshAsCanBe() : refresh(id))),
-    );
-    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
-    // One that the first asked for, one for those who came while it was in flight; a third where requests arrive slowly.
-    expect((await readsOf(id)).total).toBeLessThanOrEqual(3);
+    const answers = Array.from({ length: 200 }, (_, i) => (i % 4 === 0 ? asFreshAsCanBe() : refresh(id)));
+    await waitFor('all requests', () => asked.mock.calls.length === answers.length);
+    await sandbox.release(fault);
+    expect(new Set((await Promise.all(answers)).map(({ status }) => status))).toEqual(new Set([200]));
+    expect((await readsOf(id)).total).toBe(2);
   });
 
   it('is never answered from a read that was sent before the request', async () => {
     const { id } = await client.startNew();
-    // Reads the session as it is now, and answers so later.
+    // Holds a read's response, which shows the session as it is now.
     const { id: fault } = await sandbox.addFault({ kind: 'hold', operation: 'read_session' });
     const early = refresh(id);
     await waitFor('the first read', async () => (await readsOf(id)).inFlight === 1);
@@ -59,8 +62,57 @@ describe('a session that many ask for at once', () => {
   });
 });
 
+describe.each(['/onboarding/pv/', '/users/{userId}/pv/onboarding-sessions/'])(
+  'a session at %s that cannot be read',
+  (path) => {
+    const read = (id: string, userId: string, query: string) =>
+      client.call<SessionAnswer & { stale?: boolean; errors: readonly { field: string }[] }>(
+        'GET',
+        `${path.replace('{userId}', userId)}${id}${query}`,
+      );
+    const fail = () =>
+      sandbox.addFault({ kind: 'answer', status: 500, operation: 'read_session', times: null });
+
+    it('is 503, and with stale=allow the last known state with the time of its read', async () => {
+      const { id, userId } = await client.startNew();
+      const { checkedAt } = await client.session(id);
+      await fail();
+      const refused = await read(id, userId, '?maxAge=0');
+      expect(refused).toMatchObject({ status: 503, body: { code: 'remote_unavailable' } });
+      const { status, body } = await read(id, userId, '?maxAge=0&stale=allow');
+      expect([status, body]).toMatchObject([200, { id, state: 'awaiting_owner', checkedAt, stale: true }]);
+    });
+
+    it('is not stale if it is young enough, was read, or is read during the wait', async () => {
+      const { id, userId } = await client.startNew();
+      expect((await read(id, userId, '?maxAge=0&stale=allow')).body.stale).toBe(false);
+      expect((await read(id, userId, '')).body).not.toHaveProperty('stale');
+      await fail();
+      expect((await read(id, userId, '?maxAge=3600&stale=allow')).body.stale).toBe(false);
+      expect((await read(id, userId, '?stale=allow')).body.stale).toBe(false);
+      const waiting = read(id, userId, '?maxAge=0&stale=allow&wait=20');
+      await waitFor('it to wait', () => service.app.get(HeldRequests).count('wait') === 1);
+      await sandbox.clearFaults();
+      await sandbox.online(id);
+      await waitFor('a read', async () => (await refresh(id)).status === 200, 40_000);
+      expect((await waiting).body).toMatchObject({ state: 'online', stale: false });
+    });
+
+    it.each(['true', '', 'ALLOW', 'allow&stale=allow'])('refuses stale=%s', async (value) => {
+      const { id, userId } = await client.startNew();
+      const { status, body } = await read(id, userId, `?maxAge=0&stale=${value}`);
+      expect([status, body.errors.map(({ field }) => field)]).toEqual([400, ['stale']]);
+    });
+
+    it('is still 404 if it does not exist', async () => {
+      const { userId } = await client.startNew();
+      expect((await read(randomUUID(), userId, '?maxAge=0&stale=allow')).status).toBe(404);
+    });
+  },
+);
+
 describe('a closed session that several ask for', () => {
-  /** Expired at the remote service, and closed since long ago. */
+  /** Returns a session that expired at the remote service and was closed long ago. */
   async function startClosed(): Promise<string> {
     const { id } = await client.startNew();
     await sandbox.expire(id);
@@ -111,7 +163,7 @@ describe('a closed session that several ask for', () => {
       await reschedule(tx, moves);
       const waiting = await lockWaits();
       stopped = service.app.get(PollsStore).stopWatchingClosed(id, '0');
-      // It waits for the lock of this transaction, or has found nothing to do.
+      // Waits until `stopWatchingClosed` waits for a lock of this transaction, or has ended.
       await Promise.race([stopped, waitFor('it waits', async () => (await lockWaits()) > waiting)]);
     };
     expect((await refresh(id)).body).toMatchObject({ state: 'online', closedAt: null });

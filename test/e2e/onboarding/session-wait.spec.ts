@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jes
 import { appendEvents } from '../../../src/events/outbox.js';
 import { Database } from '../../../src/platform/database/database.js';
 import { HeldRequests } from '../../../src/platform/http/held-requests.js';
-import { sessionEvent } from '../../db/events-fixture.js';
+import { sessionEvent } from '../../db/events/fixture.js';
 import { TestClient } from '../../setup/client.js';
 import { startTestApp, type TestApp } from '../../setup/test-app.js';
 import { waitFor } from '../../setup/wait-for.js';
@@ -12,7 +12,7 @@ let service: TestApp;
 let client: TestClient;
 
 beforeAll(async () => {
-  // Nobody polls: a state changes when the test says so.
+  // No poller runs: only the test changes states.
   service = await startTestApp({ ROLE: 'api' });
   client = TestClient.of(service);
 });
@@ -24,7 +24,6 @@ const waiting = (count: number) =>
   waitFor(`${count} requests that wait`, () => held().count('wait') === count);
 const msSince = (beganAt: number): number => performance.now() - beganAt;
 
-/** As a replica that polls would: the state with its event, in one transaction. */
 const change = (id: string) =>
   service.app.get(Database).transaction(async (tx) => {
     await tx.query(
@@ -122,7 +121,7 @@ describe('?wait= on a session', () => {
     const seconds = async (): Promise<number> => {
       const text = await (await fetch(`${service.url}/metrics`)).text();
       const [, sum = '0'] =
-        /pv_http_request_seconds_sum\{[^}]*route="\/api\/v1\/onboarding\/pv\/:sessionId",status="200"\} (\S+)/.exec(
+        /pv_onboarding_http_request_duration_seconds_sum\{[^}]*route="\/api\/v1\/onboarding\/pv\/:sessionId",status_class="2xx"\} (\S+)/.exec(
           text,
         ) ?? [];
       return Number(sum);

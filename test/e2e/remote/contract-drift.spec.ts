@@ -22,7 +22,6 @@ beforeAll(async () => {
 });
 afterAll(() => service.close());
 
-/** `kind field: expected -> found`, of everything that was announced, in order. */
 const drifts = async (): Promise<string[]> =>
   (await client.events())
     .filter(({ type }) => type === 'pv.remote.contract_drift.v1')
@@ -49,12 +48,9 @@ describe('remote.contract_drift', () => {
   it('tells each difference once, by name and type, however many answers have it', async () => {
     const sessions = [await client.startNew(), await client.startNew(), await client.startNew()];
     for (const [index, { id }] of sessions.entries())
-      await sandbox.fields(id, {
-        set: { phase: `canary-${index}`, expired: 'no' },
-        absent: ['inverters'],
-      });
+      await sandbox.fields(id, { set: { phase: `canary-${index}`, expired: 'no' }, absent: ['inverters'] });
     await waitFor('three differences', async () => (await driftCount()) >= 3);
-    // Each of them is read several times more.
+    // Waits for further reads, which must not announce the same differences again.
     const readsOf = async () =>
       (await sandbox.requests()).filter(({ operation }) => operation === 'read_session');
     const before = (await readsOf()).length;

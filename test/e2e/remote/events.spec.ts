@@ -5,6 +5,7 @@ import { waitFor } from '../../setup/wait-for.js';
 import { type RemoteReplica, startRemoteReplica } from '../../faults/support/remote-replica.js';
 import { replicaEnvironment, startReplica, startTokenService, type TokenService } from '../auth/fixture.js';
 import { startRawServer, type RawServer, readSession, registerUser, reply } from './fixture.js';
+import { closeAfterEach } from '../../setup/close-after-each.js';
 
 interface Told {
   readonly name: string;
@@ -14,19 +15,14 @@ interface Told {
 
 let database: TestDatabase;
 let client: pg.Client;
-const closing: (() => Promise<unknown>)[] = [];
+const closing = closeAfterEach();
 
 beforeEach(async () => {
   database = await createTestDatabase();
-  client = new pg.Client({ connectionString: database.url });
-  await client.connect();
+  client = await database.connect();
 });
 
-afterEach(async () => {
-  for (const close of closing.splice(0).reverse()) await close();
-  await client.end();
-  await database.drop();
-});
+afterEach(() => database.drop());
 
 const told = async (): Promise<Told[]> =>
   (await client.query<Told>(`SELECT name, subject, data FROM domain_events ORDER BY position`)).rows;
@@ -67,10 +63,10 @@ describe('the health of the remote service', () => {
     await waitFor('the announcement', async () => (await told()).length > 0);
     down = false;
     for (const replica of replicas) {
-      await waitFor('its probe', async () => (await call(replica)).kind === 'answered');
+      await waitFor('its probe', async () => (await call(replica)).kind === 'response');
     }
     await waitFor('the recovery', async () => (await names()).includes('remote.recovered'));
-    // What the others had to say has been said by the time they have closed.
+    // Closes the replicas, because closing waits until a replica has written its events.
     for (const close of closing.splice(1)) await close();
     expect(await told()).toEqual([
       {
@@ -98,10 +94,10 @@ describe('the health of the remote service', () => {
     await waitFor('the announcement', async () => (await health('read_session')) === 'degraded');
     down = false;
     await call(second!);
-    // Several looks of the second, which has just succeeded.
+    // Gives the second replica, whose call has just succeeded, time to announce a recovery.
     await new Promise((resolve) => setTimeout(resolve, 1_000));
     expect(await names()).toEqual(['remote.degraded']);
-    // The first never calls again, as if it had died, and its trouble is long over.
+    // Simulates that the first replica died: the trouble that it reported expires.
     await client.query(
       `UPDATE remote_operations SET trouble_until = clock_timestamp() - interval '1 ms' WHERE health = 'degraded'`,
     );
@@ -129,7 +125,8 @@ describe('the health of the remote service', () => {
       },
     ]);
     expect(await health('register_user')).toBe('healthy');
-    expect(replica!.remote.status().operations.read_session.health).toBe('unavailable');
+    const seen = () => replica!.remote.status().operations.read_session.health;
+    await waitFor('the other replica to know', () => seen() === 'unavailable');
   });
 });
 
@@ -151,10 +148,9 @@ describe('rejected credentials', () => {
     const [one, other] = [start(), start()];
     service.refuseCalls = true;
     await Promise.all([one.read(), other.read(), one.read()]);
-    // The next trial is refused as well.
     await waitFor('a second trial', async () => {
       await other.read();
-      return ((await other.auth.status()).failures ?? 0) >= 2;
+      return ((await other.tokens.getStatus()).failures ?? 0) >= 2;
     });
     expect(await told()).toEqual([
       {
@@ -166,7 +162,7 @@ describe('rejected credentials', () => {
     expect(await health('token')).toBe('credentials_rejected');
     service.refuseCalls = false;
     await client.query('UPDATE remote_tokens SET next_attempt_at = NULL');
-    await waitFor('a call to be accepted', async () => (await one.read()).kind === 'answered');
+    await waitFor('a call to be accepted', async () => (await one.read()).kind === 'response');
     expect((await told()).slice(1)).toMatchObject([
       {
         name: 'remote.recovered',
@@ -182,7 +178,7 @@ describe('rejected credentials', () => {
     expect(await start().read()).toMatchObject({ kind: 'not_sent', reason: 'credentials_rejected' });
     expect(await start().read()).toMatchObject({ kind: 'not_sent', reason: 'credentials_rejected' });
     expect(await names()).toEqual(['remote.credentials_rejected']);
-    expect(await start({ SCS_CLIENT_SECRET: 'corrected' }).read()).toMatchObject({ kind: 'answered' });
+    expect(await start({ SCS_CLIENT_SECRET: 'corrected' }).read()).toMatchObject({ kind: 'response' });
     expect(await names()).toEqual(['remote.credentials_rejected', 'remote.recovered']);
   });
 
@@ -190,7 +186,7 @@ describe('rejected credentials', () => {
     const one = start();
     await one.read();
     service.accepted.clear();
-    expect(await one.read()).toMatchObject({ kind: 'answered' });
+    expect(await one.read()).toMatchObject({ kind: 'response' });
     expect(await told()).toEqual([]);
   });
 

@@ -2,7 +2,7 @@ import { gzipSync } from 'node:zlib';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 import type { AddressInfo, Socket } from 'node:net';
-import { afterAll, afterEach, describe, expect, it } from '@jest/globals';
+import { afterAll, describe, expect, it } from '@jest/globals';
 import axios from 'axios';
 import type { Environment } from '../../../src/platform/env/environment.js';
 import { outcomeOf } from '../../../src/remote/wire/read-response.js';
@@ -21,12 +21,9 @@ import {
   startRemote,
   startSession,
 } from './fixture.js';
+import { closeAfterEach } from '../../setup/close-after-each.js';
 
-const closing: (() => Promise<void> | void)[] = [];
-
-afterEach(async () => {
-  for (const close of closing.splice(0).reverse()) await close();
-});
+const closing = closeAfterEach();
 
 async function serve(
   answer: (socket: Socket, request: RawRequest) => void,
@@ -102,7 +99,7 @@ describe('what is answered', () => {
     const whole = reply(200, text);
     const { remote } = await serve((socket) => {
       socket.setNoDelay(true);
-      // Byte by byte from where the body begins.
+      // Sends the headers at once and the body byte by byte.
       let at = whole.length - Buffer.byteLength(text);
       socket.write(whole.subarray(0, at));
       const drip = setInterval(() => {
@@ -110,7 +107,7 @@ describe('what is answered', () => {
         socket.write(whole.subarray(at, ++at));
       }, 1);
     });
-    expect(await remote.send(readSession)).toMatchObject({ answer: { status: 200, body: text } });
+    expect(await remote.send(readSession)).toMatchObject({ response: { status: 200, body: text } });
   });
 
   it('takes an answer of any status as an answer', async () => {
@@ -118,8 +115,8 @@ describe('what is answered', () => {
       socket.write(reply(418, 'no coffee', { 'content-type': 'text/plain' })),
     );
     expect(await remote.send(readSession)).toEqual({
-      kind: 'answered',
-      answer: { status: 418, contentType: 'text/plain', body: 'no coffee' },
+      kind: 'response',
+      response: { status: 418, body: 'no coffee' },
     });
   });
 
@@ -128,7 +125,7 @@ describe('what is answered', () => {
       socket.write('HTTP/1.1 103 Early Hints\r\nlink: </x>\r\n\r\n');
       socket.write(reply(200, '{"a":1}'));
     });
-    expect(await remote.send(readSession)).toMatchObject({ answer: { status: 200, body: '{"a":1}' } });
+    expect(await remote.send(readSession)).toMatchObject({ response: { status: 200, body: '{"a":1}' } });
   });
 
   it('reads no more than the size limit and closes the connection', async () => {
@@ -145,7 +142,7 @@ describe('what is answered', () => {
     expect(outcomeOf(sent, (answer) => readObject(answer.body))).toEqual({
       kind: 'unreadable',
       status: 200,
-      reason: 'the answer is larger than 1048576 bytes',
+      reason: 'the response is larger than 1048576 bytes',
     });
     await waitFor('the connection to be closed', () => server.open() === 0);
   });
@@ -196,7 +193,6 @@ describe('R28: a redirect gets no credentials', () => {
   });
 });
 
-/** Each never ends by itself; the text is what a client may have received so far. */
 const ENDLESS: Record<string, (socket: Socket) => void> = {
   'no answer at all': () => {},
   'headers that drip': (socket) => {
@@ -234,8 +230,8 @@ describe('R22: every remote call ends', () => {
       const { server, remote } = await serve(answer, T);
       const tookMs = await elapsed(async () =>
         expect(await Promise.all([remote.send(readSession), remote.send(registerUser)])).toEqual([
-          { kind: 'ambiguous', reason: expect.stringContaining('no answer within') },
-          { kind: 'ambiguous', reason: expect.stringContaining('no answer within') },
+          { kind: 'ambiguous', reason: expect.stringContaining('no response within') },
+          { kind: 'ambiguous', reason: expect.stringContaining('no response within') },
         ]),
       );
       longestMs = Math.max(longestMs, tookMs);
@@ -246,7 +242,7 @@ describe('R22: every remote call ends', () => {
   );
 
   it('ends within its deadline and frees the socket: nobody accepts the connection', async () => {
-    // TEST-NET-1 (RFC 5737) is routed nowhere: the first packet is lost, or refused at once on some machines.
+    // TEST-NET-1 (RFC 5737) is not routed: a connection attempt gets no response or, on some machines, fails at once.
     const remote = startRemote({ SCS_BASE_URL: 'http://192.0.2.1:81', ...T });
     closing.push(() => remote.onApplicationShutdown());
     const tookMs = await elapsed(async () =>
@@ -345,7 +341,7 @@ describe('what may have been sent', () => {
     const { remote } = await serve(
       (socket) => void socket.end('HTTP/1.1 200 OK\r\nconnection: close\r\n\r\n{"a":1}'),
     );
-    expect(await remote.send(readSession)).toMatchObject({ answer: { body: '{"a":1}' } });
+    expect(await remote.send(readSession)).toMatchObject({ response: { body: '{"a":1}' } });
   });
 
   it('never repeats a POST on a connection that the server closed while it was idle', async () => {
@@ -356,8 +352,8 @@ describe('what may have been sent', () => {
     await remote.send(startSession);
     const second = await remote.send(startSession);
     const posts = server.requests.length;
-    expect(second.kind === 'answered' ? posts : 2).toBe(2);
-    // More than a second later the connection would be too old to be trusted with a POST.
+    expect(second.kind === 'response' ? posts : 2).toBe(2);
+    // The client closes a connection for POSTs after a second of idle time.
     await waitFor('the idle connection to be closed', () => server.open() === 0, 1_500);
     expect(await remote.send(startSession)).toMatchObject({ kind: 'ambiguous' });
     expect(server.requests).toHaveLength(posts + 1);
@@ -393,7 +389,7 @@ describe('what may have been sent', () => {
     const { server, remote } = await serve(
       (socket) => void (++call < 3 ? socket.write(reply(502, '')) : socket.write(reply(200, '{}'))),
     );
-    expect(await remote.send(readSession)).toMatchObject({ answer: { status: 200 } });
+    expect(await remote.send(readSession)).toMatchObject({ response: { status: 200 } });
     expect(server.requests).toHaveLength(3);
   });
 });

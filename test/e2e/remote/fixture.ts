@@ -9,7 +9,7 @@ export interface RawRequest {
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
-  /** Which connection it came on, counted from 1. */
+  /** The number of the request's connection, counted from 1. */
   readonly connection: number;
 }
 
@@ -21,7 +21,7 @@ export interface RawServer {
   close(): Promise<void>;
 }
 
-/** HTTP/1.1 by hand, so that an answer can be wrong in every way there is. */
+/** Serves HTTP/1.1 over raw sockets, so that a test can send an invalid response. */
 export async function startRawServer(
   answer: (socket: Socket, request: RawRequest) => void,
 ): Promise<RawServer> {
@@ -71,7 +71,6 @@ function parse(text: string, connection: number): (RawRequest & { length: number
   return { method, path, headers, body: text.slice(end + 4, length), connection, length };
 }
 
-/** A whole answer with its length. */
 export function reply(status: number, body: string | Buffer, headers: Record<string, string> = {}): Buffer {
   const bytes = Buffer.from(body);
   const lines = Object.entries({

@@ -1,5 +1,5 @@
 import { gzipSync } from 'node:zlib';
-import { afterAll, afterEach, describe, expect, it } from '@jest/globals';
+import { afterAll, describe, expect, it } from '@jest/globals';
 import axios from 'axios';
 import {
   type Fields,
@@ -8,34 +8,26 @@ import {
   readObject,
   readUuid,
 } from '../../../src/remote/wire/read-field.js';
-import { outcomeOf, UnreadableAnswer } from '../../../src/remote/wire/read-response.js';
-import type { Outcome, RemoteAnswer } from '../../../src/remote/outcome.rules.js';
+import { outcomeOf, UnreadableResponse } from '../../../src/remote/wire/read-response.js';
+import type { Outcome, RemoteResponse } from '../../../src/remote/outcome.rules.js';
 import type { Remote } from '../../../src/remote/remote.service.js';
-import { watchLoop } from '../../faults/support/loop-watch.js';
+import { watchLoop } from '../../faults/support/evidence/loop-watch.js';
 import { caught, promise } from '../../faults/support/promise.js';
 import { readSession, reply, startRawServer, startRemote } from './fixture.js';
+import { closeAfterEach } from '../../setup/close-after-each.js';
 
-const closing: (() => Promise<void>)[] = [];
+const closing = closeAfterEach();
 
-afterEach(async () => {
-  for (const close of closing.splice(0).reverse()) await close();
-});
-
-/** How long nothing else may be served because an answer is being read. */
+/** The longest time for which reading a response may block the event loop. */
 const BLOCKED_MS = 150;
 const ID = '6f6e0a4e-7f7c-4b6f-9d0b-0e6f8f4b8f10';
 const GOOD = JSON.stringify({ sessionId: ID, finished: false, inverters: [] });
 
-/** A reader as the clients of the business modules have them. */
-function read(answer: RemoteAnswer): { id: string; finished: boolean; inverters: number } {
+function read(answer: RemoteResponse): { id: string; finished: boolean; inverters: number } {
   const fields: Fields = readObject(answer.body);
   const id = readUuid(fields, 'sessionId');
-  if (id !== ID) throw new UnreadableAnswer('about another session');
-  return {
-    id,
-    finished: readBoolean(fields, 'finished'),
-    inverters: readArray(fields, 'inverters').length,
-  };
+  if (id !== ID) throw new UnreadableResponse('about another session');
+  return { id, finished: readBoolean(fields, 'finished'), inverters: readArray(fields, 'inverters').length };
 }
 
 const HOSTILE: Record<string, Buffer> = {
@@ -104,7 +96,7 @@ describe('R23: a hostile answer is contained', () => {
       expect(other).toEqual({ kind: 'done', value: { id: ID, finished: false, inverters: 0 } });
     const grownMb = (process.memoryUsage().rss - before) / 1024 / 1024;
     mostMb = Math.max(mostMb, grownMb);
-    // The server of this test, in the same process, takes its part of it.
+    // Includes the memory of the test's server, which runs in this process.
     expect(grownMb).toBeLessThan(64);
     expect(longestMs).toBeLessThan(BLOCKED_MS);
   });

@@ -1,15 +1,15 @@
 import type { Socket } from 'node:net';
-import { afterEach, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import type { Connections } from '../../../src/platform/http-client/connections.js';
 import { Environment } from '../../../src/platform/env/environment.js';
 import { WebhookSender } from '../../../src/events/webhooks/send/sender.service.js';
 import { readSession, registerUser, reply, startRawServer, startRemote } from './fixture.js';
 import type { RawServer } from './fixture.js';
+import { closeAfterEach } from '../../setup/close-after-each.js';
 
 const CONTINUE = 'HTTP/1.1 100 Continue\r\n\r\n';
 const HINTS = 'HTTP/1.1 103 Early Hints\r\nlink: </style.css>; rel=preload\r\nx: HTTP/1.1 200 OK\r\n\r\n';
 
-/** What precedes the response, by what it is. */
 const BEFORE: Readonly<Record<string, string>> = {
   'a 100': CONTINUE,
   'a 102': 'HTTP/1.1 102 Processing\r\n\r\n',
@@ -18,17 +18,13 @@ const BEFORE: Readonly<Record<string, string>> = {
   'two hundred': CONTINUE.repeat(200),
   'a 100 with bare line feeds': 'HTTP/1.1 100 Continue\n\n',
 };
-/** A body that looks like one is a body. */
+/** A body that contains the text of an informational response. */
 const BODY = JSON.stringify({ says: 'HTTP/1.1 100 Continue', then: CONTINUE });
 
 const WEBHOOK = { id: 'e1', timestamp: new Date(), body: '{}' };
 const SECRET = `whsec_${Buffer.alloc(32, 'of this test').toString('base64')}`;
 
-const closing: (() => Promise<unknown>)[] = [];
-afterEach(async () => {
-  for (const close of closing.splice(0).reverse()) await close();
-});
-
+const closing = closeAfterEach();
 async function serve(answer: (socket: Socket) => void): Promise<RawServer> {
   const server = await startRawServer((socket) => {
     socket.setNoDelay(true);
@@ -44,7 +40,7 @@ function remoteOf({ url }: RawServer) {
   return remote;
 }
 
-/** Sends one webhook, and another over the same connection. */
+/** Returns a function that sends a webhook over the same connection each time. */
 function webhooksTo({ url }: RawServer) {
   const sender = new WebhookSender(
     Object.assign(new Environment(), { WEBHOOK_ALLOW_PRIVATE_ADDRESSES: true }),
@@ -55,7 +51,6 @@ function webhooksTo({ url }: RawServer) {
   return () => sender.sendOver(connections, { url: `${url}/hook`, headers: {}, secrets: [SECRET] }, WEBHOOK);
 }
 
-/** Writes byte by byte, each in a packet of its own. */
 async function drip(socket: Socket, bytes: Buffer): Promise<void> {
   for (let at = 0; at < bytes.length && !socket.destroyed; at++) {
     socket.write(bytes.subarray(at, at + 1));
@@ -70,9 +65,9 @@ describe.each(Object.entries(BEFORE))('%s before the response', (_, before) => {
     const server = await serve((socket) => void socket.write(whole));
     const remote = remoteOf(server);
     for (let i = 0; i < 3; i++)
-      expect(await remote.send(readSession)).toMatchObject({ answer: { status: 200, body: BODY } });
-    expect(await remote.send(registerUser)).toMatchObject({ answer: { status: 200, body: BODY } });
-    // Reads and POSTs have their own.
+      expect(await remote.send(readSession)).toMatchObject({ response: { status: 200, body: BODY } });
+    expect(await remote.send(registerUser)).toMatchObject({ response: { status: 200, body: BODY } });
+    // Reads and POSTs use separate connections.
     expect(server.connections()).toBe(2);
   });
 
@@ -89,7 +84,7 @@ describe('an informational response', () => {
   it('is skipped in whatever pieces it comes', async () => {
     const whole = Buffer.concat([Buffer.from(CONTINUE + HINTS), reply(200, '{}')]);
     const server = await serve((socket) => void drip(socket, whole));
-    expect(await remoteOf(server).send(readSession)).toMatchObject({ answer: { status: 200, body: '{}' } });
+    expect(await remoteOf(server).send(readSession)).toMatchObject({ response: { status: 200, body: '{}' } });
   });
 
   it.each([

@@ -1,5 +1,6 @@
 import { request } from 'node:http';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { createSandbox } from '../../../src/sandbox/server.js';
 import { authorisedClientOf, startRemoteSession } from '../../setup/sandbox-client.js';
 import { startSandbox, type TestSandbox } from '../../setup/sandbox.js';
 
@@ -11,7 +12,7 @@ beforeAll(async () => {
 });
 afterAll(() => sandbox.stop());
 
-/** fetch does not let a Host be chosen. */
+/** Uses node:http, because fetch overwrites the Host header. */
 function statusOf(path: string, host: string, method = 'GET'): Promise<number> {
   const { hostname, port } = new URL(sandbox.url);
   return new Promise((resolve, reject) => {
@@ -64,6 +65,35 @@ describe('the sandbox', () => {
   it('refuses a list that is none, by name', async () => {
     await expect(startSandbox({ SANDBOX_ALLOWED_HOSTS: 'http://sandbox:4010' })).rejects.toThrow(
       'SANDBOX_ALLOWED_HOSTS must be host names without ports',
+    );
+  });
+});
+
+describe('the sandbox, asked by another machine', () => {
+  const CREDENTIALS = { apiKey: 'key', clientId: 'client', clientSecret: 'secret' };
+  const ELSEWHERE = { remoteAddress: '172.18.0.1', headers: { host: 'localhost:4010' } };
+
+  it('serves neither its control API nor its index page', async () => {
+    const { app } = createSandbox(CREDENTIALS, [], null);
+    for (const url of ['/', '/sandbox/users'])
+      expect((await app.inject({ ...ELSEWHERE, url })).statusCode).toBe(403);
+  });
+
+  it('serves both with a public URL, but no page of another site', async () => {
+    const { app } = createSandbox(CREDENTIALS, [], 'http://localhost:4010');
+    for (const url of ['/', '/sandbox/users']) {
+      expect((await app.inject({ ...ELSEWHERE, url })).statusCode).toBe(200);
+      const headers = { ...ELSEWHERE.headers, origin: 'https://elsewhere.example' };
+      expect((await app.inject({ ...ELSEWHERE, url, headers })).statusCode).toBe(403);
+    }
+  });
+
+  it('announces its public URL, and refuses one that is none', async () => {
+    const published = await startSandbox({ SANDBOX_PUBLIC_URL: 'http://sandbox.test:4010' });
+    expect(published.url).toBe('http://sandbox.test:4010');
+    await published.stop();
+    await expect(startSandbox({ SANDBOX_PUBLIC_URL: 'localhost:4010' })).rejects.toThrow(
+      'SANDBOX_PUBLIC_URL must be an http or https address without a path',
     );
   });
 });

@@ -27,11 +27,7 @@ describe('the web flow of the owner', () => {
     const response = await fetch(session.startUrl);
     return { status: response.status, text: await response.text() };
   };
-  /** As a browser does it: posts the form and follows to the page that comes next. */
-  const submit = async (
-    step: string,
-    fields: [string, string][] = [],
-  ): Promise<{ status: number; text: string }> => {
+  const submit = async (step: string, fields: [string, string][] = []) => {
     const response = await fetch(`${session.startUrl}/${step}`, {
       method: 'POST',
       body: new URLSearchParams(fields),

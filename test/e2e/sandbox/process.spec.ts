@@ -39,9 +39,13 @@ describe('the process of the sandbox', () => {
   });
 
   it('ends when its parent was killed', async () => {
-    const parent = spawn(process.execPath, ['--import', './test/setup/typescript.mjs', '--eval', PARENT], {
-      stdio: ['ignore', 'pipe', 'inherit'],
-    });
+    const parent = spawn(
+      process.execPath,
+      ['--import', './test/setup/compile/typescript.mjs', '--eval', PARENT],
+      {
+        stdio: ['ignore', 'pipe', 'inherit'],
+      },
+    );
     const pid = Number(await firstLine(parent));
     expect(isAlive(pid)).toBe(true);
     parent.kill('SIGKILL');
@@ -118,7 +122,6 @@ describe('the process of the sandbox', () => {
   });
 });
 
-/** Starts a sandbox and says its process id. */
 const PARENT = `
   import('./test/setup/sandbox.ts').then(async ({ startSandbox }) => {
     const { pid } = await startSandbox();

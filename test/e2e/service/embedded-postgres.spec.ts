@@ -12,7 +12,7 @@ import { waitFor } from '../../setup/wait-for.js';
 describe('the embedded PostgreSQL', () => {
   let folder: string;
   beforeEach(async () => {
-    // Closed to all others: as root, PostgreSQL runs under another account, which cannot enter it.
+    // mkdtemp sets mode 0700. If root runs this test, PostgreSQL runs as another account and cannot enter the folder.
     folder = await mkdtemp(join(tmpdir(), 'pv-onboarding-closed-'));
   });
   afterEach(() => rm(folder, { recursive: true, force: true }));
@@ -45,7 +45,7 @@ describe('the embedded PostgreSQL', () => {
       folder: join(folder, 'postgres'),
       logFile,
       settings: { no_such_setting: '1' },
-      execArgv: ['--import', new URL('../../setup/typescript.mjs', import.meta.url).href],
+      execArgv: ['--import', new URL('../../setup/compile/typescript.mjs', import.meta.url).href],
     });
     await expect(attempt).rejects.toThrow(`it started; its log is ${logFile}`);
     expect(await readFile(logFile, 'utf8')).toContain('no_such_setting');

@@ -1,8 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { Health } from '../../../src/platform/health/health.service.js';
+import { HealthController } from '../../../src/platform/health/health.controller.js';
 import { Database } from '../../../src/platform/database/database.js';
 import { startTestApp, type TestApp } from '../../setup/test-app.js';
 import { createTestDatabase } from '../../setup/test-database.js';
+import { waitFor } from '../../setup/wait-for.js';
+import { withClient } from '../../setup/with-client.js';
 
 describe('the service', () => {
   let service: TestApp;
@@ -63,6 +65,46 @@ describe('the service', () => {
     expect(live.status).toBe(200);
   });
 
+  const change = (statement: string) =>
+    withClient(service.environment.DATABASE_URL, (client) => client.query(statement));
+  const renewConnections = () =>
+    change(
+      'SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()',
+    );
+
+  it('is unready while the database is read-only', async () => {
+    const name = new URL(service.environment.DATABASE_URL).pathname.slice(1);
+    await change(`ALTER DATABASE ${name} SET default_transaction_read_only = on`);
+    await renewConnections();
+    const unready = await waitFor('it is unready', async () => {
+      const answer = await probe('ready');
+      return answer.status === 503 && !answer.missing[0]?.includes('reached') && answer;
+    });
+    await change(`BEGIN READ WRITE; ALTER DATABASE ${name} RESET default_transaction_read_only; COMMIT`);
+    await renewConnections();
+    expect(unready.missing).toEqual(['the database is read-only']);
+    await waitFor('it is ready', async () => (await probe('ready')).status === 200);
+  });
+
+  it('is a 503, not a 500, when the database refuses the check', async () => {
+    await change('ALTER TABLE _prisma_migrations RENAME rolled_back_at TO elsewhere');
+    const refused = await probe('ready');
+    await change('ALTER TABLE _prisma_migrations RENAME elsewhere TO rolled_back_at');
+    expect(refused).toEqual({ status: 503, missing: ['the database refuses the check'] });
+  });
+
+  it('is unready once a statement found no space', async () => {
+    const { DATABASE_URL, SCS_BASE_URL } = service.environment;
+    const other = await startTestApp({ DATABASE_URL, SCS_BASE_URL, ROLE: 'api' });
+    try {
+      const write = `DO $$ BEGIN RAISE EXCEPTION 'could not extend file' USING ERRCODE = 'disk_full'; END $$`;
+      await expect(other.app.get(Database).query(write)).rejects.toThrow('could not extend file');
+      expect(await other.app.get(HealthController).missing()).toEqual(['the database has no space left']);
+    } finally {
+      await other.close();
+    }
+  });
+
   it('is unready when the database is gone, and answers requests with a 503 that says when to ask again', async () => {
     const doomed = await createTestDatabase();
     const { SCS_BASE_URL } = service.environment;
@@ -90,7 +132,7 @@ describe('the service', () => {
 
   it('is unready from the moment it begins to stop', async () => {
     const other = await startTestApp({ ROLE: 'api' });
-    const health = other.app.get(Health);
+    const health = other.app.get(HealthController);
     await other.close();
     expect(await health.missing()).toEqual(['the service is stopping']);
   });

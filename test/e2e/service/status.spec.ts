@@ -1,35 +1,88 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import pg from 'pg';
 import { Database } from '../../../src/platform/database/database.js';
+import { StatusStore } from '../../../src/status/status.store.js';
+import { StatusView, type CredentialsProbeView } from '../../../src/status/status.view.js';
+import { TestClient } from '../../setup/client.js';
 import { startTestApp, type TestApp } from '../../setup/test-app.js';
+import { waitFor } from '../../setup/wait-for.js';
 
-interface Status {
-  readonly remote: {
-    readonly health: string;
-    readonly operations: Readonly<Record<string, { readonly health: string }>>;
-    readonly deployment: { readonly degraded: readonly unknown[]; readonly contractDrift: number };
-  };
-  readonly token: { readonly state: string };
-  readonly poller: Readonly<Record<string, number>>;
-  readonly outbox: {
-    readonly unsequenced: number;
-    readonly oldestUnsequencedSeconds: number;
-    readonly readers: {
-      readonly handlers: Readonly<Record<string, number>>;
-      readonly webhooks: Readonly<Record<string, number>>;
-      readonly streams: Readonly<Record<string, number>>;
-      readonly broker: Readonly<Record<string, unknown>> | null;
-    };
-  };
-  readonly registrations: Readonly<Record<string, number>>;
-}
+describe('a remote service that refuses everything with 401', () => {
+  let service: TestApp;
+  let client: TestClient;
+  beforeEach(async () => {
+    service = await startTestApp({ ROLE: 'api' });
+    client = TestClient.of(service);
+  });
+  afterEach(() => service.close());
+
+  const status = async () => (await client.call<StatusView>('GET', '/status')).body;
+  const refresh = async (id: string) => (await client.call('POST', `/onboarding/pv/${id}/refresh`)).status;
+
+  it.each([{ operation: 'read_session' }, {}] as const)('is not healthy: %j', async (refused) => {
+    const { id } = await client.startNew();
+    expect((await status()).remote.health).toBe('healthy');
+    await service.sandbox!.control.addFault({ kind: 'answer', status: 401, times: null, ...refused });
+    expect(await refresh(id)).toBe(503);
+    const { remote, token } = await status();
+    expect([token.state, remote.health]).toEqual(['rejected', 'unavailable']);
+    expect(remote.operations.read_session).toMatchObject({ health: 'degraded', lastError: 'status 401' });
+  });
+
+  it('is tried at once when an administrator asks, and is healthy again with the next call', async () => {
+    const { id } = await client.startNew();
+    const { control } = service.sandbox!;
+    await control.addFault({ kind: 'answer', status: 401, times: null });
+    await refresh(id);
+    const database = service.app.get(Database);
+    await database.query(
+      `UPDATE remote_tokens SET next_attempt_at = clock_timestamp() + interval '5 minutes'`,
+    );
+    const probe = () => client.call<CredentialsProbeView>('POST', '/status/credentials/probe');
+    const again = () => database.query('UPDATE remote_tokens SET probed_at = NULL');
+    const refused = await probe();
+    expect([refused.status, refused.body]).toEqual([
+      200,
+      {
+        outcome: 'refused',
+        lastError: expect.stringContaining('no token'),
+        nextAttemptAt: expect.any(String),
+      },
+    ]);
+    await control.clearFaults();
+    expect((await probe()).body.outcome).toBe('too_soon');
+    await again();
+    expect((await probe()).body).toMatchObject({ outcome: 'token_issued', lastError: null });
+    await waitFor('calls pass', async () => (await refresh(id)) === 200);
+    expect((await status()).remote.health).toBe('healthy');
+    expect((await probe()).body).toEqual({ outcome: 'valid', lastError: null, nextAttemptAt: null });
+    const audited = await database.query<{ details: unknown }>(
+      `SELECT details FROM audit_log WHERE action = 'credentials.probed' AND target = 'token' ORDER BY id`,
+    );
+    expect(audited.map(({ details }) => details)).toEqual(
+      ['refused', 'too_soon', 'token_issued', 'valid'].map((outcome) => ({ outcome })),
+    );
+  });
+
+  it('is tried by administrators only', async () => {
+    const { body } = await client.call<{ key: string }>('POST', '/api-keys', {
+      name: 'app',
+      scopes: ['onboarding:write'],
+    });
+    const app = new TestClient(service.url, body.key);
+    expect(await app.call('POST', '/status/credentials/probe')).toMatchObject({
+      status: 403,
+      body: { code: 'forbidden' },
+    });
+  });
+});
 
 describe('GET /status', () => {
   let service: TestApp;
   let database: pg.Client;
 
   beforeAll(async () => {
-    // Only the API: nothing takes away what the test lays out.
+    // Starts no worker, because a worker would change the rows of the test.
     service = await startTestApp({ ROLE: 'api' });
     database = new pg.Client({ connectionString: service.environment.DATABASE_URL });
     await database.connect();
@@ -40,15 +93,20 @@ describe('GET /status', () => {
     await service.close();
   });
 
-  async function read(): Promise<Status> {
-    const response = await fetch(`${service.url}/api/v1/status`, {
-      headers: { authorization: `Bearer ${service.adminKey}` },
-    });
-    expect(response.status).toBe(200);
-    return (await response.json()) as Status;
+  async function read(): Promise<StatusView> {
+    const { status, body } = await TestClient.of(service).call<StatusView>('GET', '/status');
+    expect(status).toBe(200);
+    return body;
   }
 
   const metrics = async () => (await fetch(`${service.url}/metrics`)).text();
+
+  /** Returns the metrics once they contain the sample of the deployment. They may be some seconds old. */
+  const metricsWith = (sample: string) =>
+    waitFor(sample, async () => {
+      const text = await metrics();
+      return text.includes(`pv_onboarding_deployment_${sample}\n`) && text;
+    });
 
   it('shows an idle service: nothing waits, nobody was asked, there is no token', async () => {
     const status = await read();
@@ -64,7 +122,7 @@ describe('GET /status', () => {
     const { readers, ...outbox } = status.outbox;
     expect(readers.broker).toBeNull();
     const parts = [readers.handlers, readers.webhooks, readers.streams];
-    for (const part of [status.poller, outbox, status.registrations, ...parts]) {
+    for (const part of [status.poller, outbox, status.registrations, status.starts, ...parts]) {
       expect(Object.values(part).every((figure) => figure === 0)).toBe(true);
     }
   });
@@ -92,8 +150,15 @@ describe('GET /status', () => {
       VALUES ('p', '{541448820044186577}', '{}', 'pending', now() + interval '1 hour', now() - interval '50 seconds');
       INSERT INTO domain_events (id, name, subject, data, time)
       VALUES (gen_random_uuid(), 'user.registered', 's', '{}', now() - interval '30 seconds');
+      INSERT INTO session_starts (grid_location_id, brand, status, orphans, lease_token, lease_until, updated_at)
+      SELECT '20000000-0000-4000-8000-000000000001', 'brand ' || n, status, orphans, gen_random_uuid(), now() + lease, now() - age
+      FROM (VALUES (1, 'sending', 1, interval '-80 seconds', interval '0'), (2, 'sending', 0, interval '1 hour', interval '0'),
+                   (3, 'failed', 2, interval '-23 hours', interval '23 hours'), (4, 'failed', 4, interval '-25 hours', interval '25 hours'))
+        AS start (n, status, orphans, lease, age);
     `);
-    const { poller, outbox, registrations } = await read();
+    const { poller, outbox, registrations, starts } = await read();
+    expect(starts).toMatchObject({ abandoned: 1, orphans: 3 });
+    expect(starts['oldestAbandonedSeconds']).toBeGreaterThanOrEqual(80);
     expect(poller).toMatchObject({ watched: 4, overdue: 2, reading: 1, batches: 1, abandonedBatches: 0 });
     expect(poller['oldestOverdueSeconds']).toBeGreaterThanOrEqual(200);
     expect(poller['oldestOverdueSeconds']).toBeLessThan(260);
@@ -102,10 +167,14 @@ describe('GET /status', () => {
     expect(registrations).toMatchObject({ pending: 1, uncertain: 0 });
     expect(registrations['oldestPendingSeconds']).toBeGreaterThanOrEqual(50);
 
-    const text = await metrics();
-    expect(text).toContain('pv_waiting{what="overdue_sessions"} 2');
-    expect(text).toContain('pv_waiting{what="pending_registrations"} 1');
-    expect(text).toMatch(/pv_waiting_oldest_seconds\{what="overdue_sessions"\} 2\d\d/);
+    const text = await metricsWith('overdue_sessions 2');
+    expect(text).toContain('pv_onboarding_deployment_watched_sessions 4\n');
+    expect(text).toContain('pv_onboarding_deployment_claimed_sessions 1\n');
+    expect(text).toMatch(/pv_onboarding_deployment_lateness_seconds 2\d\d/);
+    expect(text).toMatch(/pv_onboarding_deployment_oldest_read_age_seconds \d/);
+    expect(text).toContain('pv_onboarding_deployment_registrations{status="pending"} 1\n');
+    expect(text).toContain('pv_onboarding_deployment_abandoned_starts 1\n');
+    expect(text).toContain('pv_onboarding_deployment_orphans 3\n');
   });
 
   it('shows how far behind each reader is, and why', async () => {
@@ -122,8 +191,8 @@ describe('GET /status', () => {
       INSERT INTO handler_deliveries (handler, position, subject, attempts, created_at)
       SELECT 'A.on', position, 's', event.sequence - 1, now() - event.sequence * interval '45 seconds'
       FROM domain_events AS event WHERE event.sequence <= 2;
-      INSERT INTO broker_positions (name, read_to, failing_since, last_error, published_at)
-      VALUES ('nats', 1, '2026-11-20T10:00:00Z', 'it cannot be reached (ECONNREFUSED)', '2026-11-20T09:59:00Z')`);
+      INSERT INTO broker_positions (name, read_to, failing_since, last_error, published_at, warnings)
+      VALUES ('nats', 1, '2026-11-20T10:00:00Z', 'it cannot be reached (ECONNREFUSED)', '2026-11-20T09:59:00Z', '{one,two}')`);
     const { readers } = (await read()).outbox;
     expect(readers.handlers).toMatchObject({ undelivered: 2, failing: 1 });
     expect(readers.handlers['oldestUndeliveredSeconds']).toBeGreaterThanOrEqual(90);
@@ -144,13 +213,16 @@ describe('GET /status', () => {
       publishedAt: '2026-11-20T09:59:00.000Z',
       failingSince: '2026-11-20T10:00:00.000Z',
       lastError: 'it cannot be reached (ECONNREFUSED)',
+      warnings: ['one', 'two'],
     });
     expect(readers.broker?.['oldestUnpublishedSeconds']).toBeGreaterThanOrEqual(40);
 
-    const text = await metrics();
-    expect(text).toContain('pv_waiting{what="webhook_deliveries"} 2');
-    expect(text).toContain('pv_waiting{what="broker_events"} 4');
-    expect(text).toContain('pv_event_streams 0');
+    const text = await metricsWith('reader_pending{reader="webhooks"} 2');
+    expect(text).toContain('pv_onboarding_deployment_reader_pending{reader="broker"} 4\n');
+    expect(text).toMatch(/pv_onboarding_deployment_reader_lag_seconds\{reader="handlers"\} (9\d|1\d\d)/);
+    for (const sample of ['state="working"} 0', 'state="failing"} 1', 'state="disabled"} 1'])
+      expect(text).toContain(`pv_onboarding_deployment_webhook_endpoints{${sample}\n`);
+    expect(text).toContain('pv_onboarding_event_streams 0');
   });
 
   it('shows what any replica found wrong with the remote service', async () => {
@@ -169,18 +241,38 @@ describe('GET /status', () => {
       ],
       contractDrift: 1,
     });
+    const text = await metricsWith('contract_drift 1');
+    for (const sample of ['health="healthy"} 0', 'health="degraded"} 1', 'health="credentials_rejected"} 0'])
+      expect(text).toContain(`pv_onboarding_deployment_remote_health{operation="start_session",${sample}\n`);
   });
 
-  it('metrics are answered without the database, and without what they do not know', async () => {
-    const pool = service.app.get(Database);
-    const query = pool.query.bind(pool);
-    pool.query = () => Promise.reject(new Error('the database is away'));
+  it('responds with the other metrics while a table is locked, says that it cannot read the figures, and shows no old ones', async () => {
+    await metricsWith('collector_up 1');
+    await database.query('BEGIN; LOCK TABLE session_polls IN ACCESS EXCLUSIVE MODE');
     try {
-      const text = await metrics();
+      const text = await waitFor('the figures to be gone', async () => {
+        const beganAt = performance.now();
+        const now = await metrics();
+        // Less than the default timeout of a scrape.
+        expect(performance.now() - beganAt).toBeLessThan(10_000);
+        return now.includes('pv_onboarding_deployment_collector_up 0\n') && now;
+      });
       expect(text).toContain('process_cpu_seconds_total');
-      expect(text).not.toContain('what="overdue_sessions"');
+      expect(text.match(/^pv_onboarding_deployment_\w+/gm)).toEqual([
+        'pv_onboarding_deployment_collector_up',
+      ]);
     } finally {
-      pool.query = query;
+      await database.query('ROLLBACK');
     }
+    await metricsWith('collector_up 1');
+  });
+
+  it('reads the database once for all scrapes within some seconds', async () => {
+    await metricsWith('collector_up 1');
+    const read = jest.spyOn(service.app.get(StatusStore), 'readFacts');
+    const until = performance.now() + 6_000;
+    while (performance.now() < until) await metrics();
+    expect(read.mock.calls.length).toBeGreaterThanOrEqual(1);
+    expect(read.mock.calls.length).toBeLessThanOrEqual(2);
   });
 });

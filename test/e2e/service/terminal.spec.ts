@@ -11,10 +11,10 @@ import { CREDENTIALS, environmentFor, testEnvironment } from '../../setup/test-e
 jest.setTimeout(60_000);
 
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
-/** Clears the screen, and the same in one character. */
+/** Clears the screen twice (ESC [ and CSI), returns the carriage, and overrides the text direction. */
 const HOSTILE = '\u001b[2J\u009b2J\r\u202ename';
 const VISIBLE = '\\u001b[2J\\u009b2J\\u000d\\u202ename';
-/** Anything but a line feed that a terminal might obey. */
+/** Any control or format character except a line feed. */
 const OBEYED = /[^\P{Cc}\n]|\p{Cf}/u;
 
 const written: string[] = [];
@@ -30,7 +30,6 @@ afterEach(() => {
   written.length = 0;
 });
 
-/** A PostgreSQL that refuses everybody, in these words. */
 async function refusingDatabase(message: string): Promise<Server> {
   const body = Buffer.from(`SFATAL\0VFATAL\0CXX000\0M${message}\0\0`);
   const head = Buffer.alloc(5, 'E');
@@ -44,10 +43,15 @@ async function refusingDatabase(message: string): Promise<Server> {
   return server;
 }
 
-async function runCli(args: string[], databaseUrl: string): Promise<string> {
+async function runCli(args: string[], databaseUrl: string, exitCode = 2): Promise<string> {
   const child = spawn(
     process.execPath,
-    ['--import', new URL('../../setup/typescript.mjs', import.meta.url).href, 'src/cli/main.ts', ...args],
+    [
+      '--import',
+      new URL('../../setup/compile/typescript.mjs', import.meta.url).href,
+      'src/cli/main.ts',
+      ...args,
+    ],
     {
       cwd: ROOT,
       env: {
@@ -63,7 +67,7 @@ async function runCli(args: string[], databaseUrl: string): Promise<string> {
   let text = '';
   for (const stream of [child.stdout, child.stderr])
     stream.setEncoding('utf8').on('data', (chunk: string) => (text += chunk));
-  expect(await once(child, 'close')).toEqual([1, null]);
+  expect(await once(child, 'close')).toEqual([exitCode, null]);
   return text;
 }
 
@@ -89,7 +93,7 @@ describe('a command', () => {
     const { port } = database.address() as AddressInfo;
     try {
       const outputs = await Promise.all([
-        runCli(['migrate'], `postgresql://none@127.0.0.1:${port}/none`),
+        runCli(['migrate'], `postgresql://none@127.0.0.1:${port}/none`, 1),
         runCli(['keys', HOSTILE], 'postgresql://none@127.0.0.1:9/none'),
         runCli(['keys', 'create', 'name', '--scopes', HOSTILE], 'postgresql://none@127.0.0.1:9/none'),
       ]);
@@ -106,10 +110,7 @@ describe('a command', () => {
 describe('a log line', () => {
   const log = (format: 'pretty' | 'json', write: (logger: ServiceLogger) => void): string => {
     const environment = environmentFor('postgresql://none@127.0.0.1/none', { LOG_FORMAT: format });
-    capture(process.stdout, 'write');
-    capture(process.stderr, 'write');
-    write(new ServiceLogger(environment));
-    jest.restoreAllMocks();
+    write(new ServiceLogger(environment, { write: (line) => written.push(line) }));
     return written.join('');
   };
 
@@ -128,6 +129,24 @@ describe('a log line', () => {
 
   it('in json still says the same', () => {
     const output = log('json', (logger) => logger.warn(HOSTILE, 'Test'));
-    expect(JSON.parse(output)).toMatchObject({ message: HOSTILE });
+    expect(JSON.parse(output)).toMatchObject({
+      level: 'warn',
+      time: expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:]{8}\.\d{3}Z$/),
+      context: 'Test',
+      message: HOSTILE,
+    });
+  });
+
+  it.each(['pretty', 'json'] as const)('in %s hides the fields that hold secrets', (format) => {
+    const output = log(format, (logger) =>
+      logger.warn({
+        message: 'called',
+        token: 'abc',
+        request: { headers: { authorization: 'abc', host: 'here' } },
+      }),
+    );
+    expect(output).not.toContain('abc');
+    expect(output).toContain('"host":"here"');
+    expect(output.match(/\[redacted\]/g)).toHaveLength(2);
   });
 });

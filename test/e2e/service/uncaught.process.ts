@@ -2,7 +2,6 @@ import 'reflect-metadata';
 import { resolve } from 'node:path';
 import { startService } from '../../../src/start-service.js';
 
-// The service with two bugs, each of which a signal brings out.
 process.on('SIGUSR2', () => {
   throw new Error('nobody catches this');
 });

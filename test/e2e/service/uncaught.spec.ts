@@ -2,6 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { TestClient } from '../../setup/client.js';
 import { startSandbox, type TestSandbox } from '../../setup/sandbox.js';
 import { createTestDatabase, type TestDatabase } from '../../setup/test-database.js';
 import { ADMIN_KEY, testEnvironment } from '../../setup/test-environment.js';
@@ -35,10 +36,9 @@ describe('an error that nothing catches', () => {
     ['SIGHUP', 'unhandled rejection: Error: nobody handles this'],
   ] as const)('is told once and ends the process in order (%s)', async (signal, told) => {
     await sandbox.control.change({ latencyMs: 200 });
-    const answer = fetch(`${service.url}/api/v1/users`, {
-      method: 'POST',
-      headers: { authorization: `Bearer ${ADMIN_KEY}`, 'content-type': 'application/json' },
-      body: JSON.stringify({ tenantReference: 'in-flight', gridLocations: [{ ean: '871685900000000014' }] }),
+    const answer = new TestClient(service.url, ADMIN_KEY).call('POST', '/users', {
+      tenantReference: 'in-flight',
+      gridLocations: [{ ean: '871685900000000014' }],
     });
     await waitFor('the request to be under way', async () => (await sandbox.control.ledger()).inFlight > 0);
     service.kill(signal);

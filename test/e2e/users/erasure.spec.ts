@@ -46,6 +46,7 @@ describe('erasing', () => {
     expect((await client.start(gridLocationId)).status).toBe(404);
     expect((await client.call('POST', `/onboarding/pv/${id}/refresh`)).body).toMatchObject({
       code: 'session_closed',
+      sessionId: id,
     });
     for (const path of ['/users', '/registrations', '/inverters'])
       expect((await client.call('GET', path)).body.items).toEqual([]);
@@ -74,7 +75,7 @@ describe('erasing', () => {
       ];
       const before = process.exitCode;
       try {
-        await eraseCommand(() => service.environment).parseAsync([reference], { from: 'user' });
+        await eraseCommand(() => service.environment).parseAsync([reference, '--yes'], { from: 'user' });
         return { said: said.join('\n'), exitCode: process.exitCode };
       } finally {
         process.exitCode = before;
@@ -103,7 +104,7 @@ describe('erasing', () => {
 
     it('says so when nobody has it', async () => {
       expect(await run('never-known')).toEqual({
-        said: 'There is no user and no registration with this tenantReference',
+        said: 'not_found: There is no user and no registration with this tenantReference',
         exitCode: 1,
       });
     });

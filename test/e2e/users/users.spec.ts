@@ -1,17 +1,18 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { Database } from '../../../src/platform/database/database.js';
+import { TestClient, type Answer } from '../../setup/client.js';
 import { SandboxControl } from '../../setup/sandbox-control.js';
 import { startTestApp, type TestApp } from '../../setup/test-app.js';
 import { waitFor } from '../../setup/wait-for.js';
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 const INSTANT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
-// Both end with their GS1 check digit.
+// These EANs end with a valid GS1 check digit.
 const EAN = '376104250021234569';
 const OTHER_EAN = '541448860004178013';
 
-/** The fields of all answers here; which of them there are is what the tests say. */
+/** All fields that these tests read from responses. Each response has only some of them. */
 interface Body {
   readonly id: string;
   readonly key: string;
@@ -20,16 +21,11 @@ interface Body {
   readonly status: string | number;
   readonly tenantReference: string;
   readonly userId: string;
+  readonly registrationId: string;
   readonly nextAttemptAt: string | null;
   readonly items: readonly Body[];
   readonly next: string | null;
   readonly errors: readonly { readonly field: string; readonly message: string }[];
-}
-
-interface Answer {
-  readonly status: number;
-  readonly headers: Headers;
-  readonly body: Body;
 }
 
 let service: TestApp;
@@ -42,28 +38,8 @@ beforeAll(async () => {
 afterAll(() => service.close());
 beforeEach(() => sandbox.clearFaults());
 
-async function call(
-  method: string,
-  path: string,
-  body?: unknown,
-  key = service.adminKey,
-  url = service.url,
-): Promise<Answer> {
-  const response = await fetch(`${url}/api/v1${path}`, {
-    method,
-    headers: {
-      authorization: `Bearer ${key}`,
-      ...(body !== undefined && { 'content-type': 'application/json' }),
-    },
-    ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
-  });
-  const text = await response.text();
-  return {
-    status: response.status,
-    headers: response.headers,
-    body: text === '' ? undefined : JSON.parse(text),
-  };
-}
+const call = (method: string, path: string, body?: unknown, key = service.adminKey, url = service.url) =>
+  new TestClient(url, key).call<Body>(method, path, body);
 
 const ask = (tenantReference: string = randomUUID(), ...eans: string[]) => ({
   tenantReference,
@@ -109,10 +85,47 @@ describe('registering a user', () => {
 
   it.each([[[OTHER_EAN]], [[EAN, OTHER_EAN]]])('with other EANs is a conflict: %j', async (eans) => {
     const reference = randomUUID();
-    await call('POST', '/users', ask(reference, EAN));
+    const { body: user } = await call('POST', '/users', ask(reference, EAN));
     const { status, body } = await call('POST', '/users', ask(reference, ...eans));
-    expect({ status, code: body.code }).toEqual({ status: 409, code: 'tenant_reference_conflict' });
+    expect({ status, code: body.code, userId: body.userId }).toEqual({
+      status: 409,
+      code: 'tenant_reference_conflict',
+      userId: user.id,
+    });
+    expect((await call('GET', `/registrations/${body.registrationId}`)).body).toMatchObject({
+      userId: user.id,
+      gridLocations: [{ ean: EAN }],
+    });
     expect(await effectsOf(reference)).toHaveLength(1);
+  });
+
+  it('with other EANs than one without a user is a conflict that names only the registration', async () => {
+    const reference = randomUUID();
+    await sandbox.addFault({ kind: 'reset', contains: reference });
+    const { body: registration } = await call('POST', '/users', ask(reference, EAN));
+    const { body } = await call('POST', '/users', ask(reference, OTHER_EAN));
+    expect(body).toMatchObject({ code: 'tenant_reference_conflict', registrationId: registration.id });
+    expect(body).not.toHaveProperty('userId');
+  });
+
+  it('with an EAN that the client has rounded is refused, until it is sent as a string', async () => {
+    const reference = randomUUID();
+    // Two EANs become one, so the reason must not be that they are equal.
+    const eans = ['871685900000000011', '871685900000000028'];
+    const asNumbers = { ...ask(reference), gridLocations: eans.map((ean) => ({ ean: Number(ean) })) };
+    const { status, body } = await call('POST', '/users', asNumbers);
+    expect({ status, code: body.code, errors: body.errors }).toEqual({
+      status: 400,
+      code: 'ean_rounded',
+      errors: [0, 1].map((index) => ({
+        field: `gridLocations[${index}].ean`,
+        message: 'is a number that the client has rounded: send it as a string',
+      })),
+    });
+    expect(JSON.stringify(body)).not.toContain('8716859');
+    expect((await call('GET', `/registrations?tenantReference=${reference}`)).body.items).toEqual([]);
+    expect((await call('POST', '/users', ask(reference, ...eans))).status).toBe(201);
+    expect((await call('POST', '/users', ask(randomUUID(), '871685900000000000'))).status).toBe(201);
   });
 
   it('answers 422 when the remote service refuses, and may then be asked anew', async () => {
@@ -128,7 +141,9 @@ describe('registering a user', () => {
     expect(body.detail).toContain('no contract for');
     expect(body.detail).not.toContain(EAN);
     const registrations = await call('GET', `/registrations?tenantReference=${reference}`);
-    expect(registrations.body.items).toMatchObject([{ status: 'rejected', attempts: 1, userId: null }]);
+    expect(registrations.body.items).toMatchObject([
+      { id: body.registrationId, status: 'rejected', attempts: 1, userId: null },
+    ]);
     expect((await call('POST', '/users', ask(reference))).status).toBe(201);
   });
 
@@ -150,6 +165,7 @@ describe('registering a user', () => {
       nextAttemptAt: expect.stringMatching(INSTANT),
       createdAt: expect.stringMatching(INSTANT),
       updatedAt: expect.stringMatching(INSTANT),
+      sequence: expect.stringMatching(/^[0-9]{19}$/),
     });
     const again = await call('POST', '/users', ask(reference));
     expect({ status: again.status, id: again.body.id }).toEqual({ status: 202, id: body.id });
@@ -245,7 +261,10 @@ describe('a decision', () => {
     const { id, reference } = await uncertain();
     expect((await call('POST', `/registrations/${id}/discard`)).body).toMatchObject({ status: 'discarded' });
     expect((await call('POST', '/users', ask(reference))).status).toBe(201);
-    expect((await call('POST', `/registrations/${id}/retry`)).body.code).toBe('registration_conflict');
+    expect((await call('POST', `/registrations/${id}/retry`)).body).toMatchObject({
+      code: 'registration_conflict',
+      registrationId: id,
+    });
   });
 
   it('to resolve names what does not fit', async () => {
@@ -271,6 +290,25 @@ describe('a decision', () => {
     ]);
     expect(await fieldsOf([])).toEqual(['user']);
     expect(await fieldsOf(undefined)).toEqual(['user']);
+  });
+
+  it('to resolve takes EANs as the provider sends them, but no other EAN that the client has rounded', async () => {
+    const reference = randomUUID();
+    const ean = '871685900000000000';
+    await sandbox.addFault({ kind: 'reset', contains: reference });
+    const { body: registration } = await call('POST', '/users', ask(reference, ean));
+    const resolve = (...numbers: string[]) => {
+      const locations = numbers.map((number) => `{"id":"${randomUUID()}","ean":${number}}`).join(',');
+      const user = `{"id":"${randomUUID()}","tenantReference":"${reference}","gridLocations":[${locations}]}`;
+      return call('POST', `/registrations/${registration.id}/resolve`, user);
+    };
+    const rounded = await resolve(ean, '541448860004178050');
+    expect({ status: rounded.status, code: rounded.body.code, errors: rounded.body.errors }).toMatchObject({
+      status: 400,
+      code: 'ean_rounded',
+      errors: [{ field: 'gridLocations[1].ean' }],
+    });
+    expect((await resolve(ean)).body.status).toBe('registered');
   });
 
   it('is written down with the key that made it', async () => {
@@ -303,7 +341,7 @@ describe('the lists', () => {
     for (const list of ['users', 'registrations']) {
       const seen: string[] = [];
       for (let cursor: string | null = ''; cursor !== null;) {
-        const { body }: Answer = await call('GET', `/${list}?limit=3${cursor && `&cursor=${cursor}`}`);
+        const { body }: Answer<Body> = await call('GET', `/${list}?limit=3${cursor && `&cursor=${cursor}`}`);
         seen.push(...body.items.map(({ tenantReference }: { tenantReference: string }) => tenantReference));
         cursor = body.next;
       }
@@ -322,6 +360,42 @@ describe('the lists', () => {
     });
     expect((await call('GET', '/users?ean=999999999999999995')).body).toEqual({ items: [user], next: null });
     expect((await call('GET', '/users?ean=999999999999999995&tenantReference=other')).body.items).toEqual([]);
+  });
+
+  it('filter users by values of their metadata, all of them', async () => {
+    const campaign = randomUUID();
+    const metadata = { campaign, size: 5, paid: true, 'a.b': 'c', nested: { campaign: 'x' }, none: null };
+    const register = async (more: object) =>
+      (await call('POST', '/users', { ...ask(), metadata: { ...metadata, ...more } })).body;
+    const [one, two] = [
+      await register({ size: '5' }),
+      await register({ paid: 'true', campaign: [campaign] }),
+    ];
+    const three = await register({});
+    const found = async (query: string) => {
+      const { status, body } = await call('GET', `/users?${query}`);
+      expect(status).toBe(200);
+      return body.items.map(({ id }) => id);
+    };
+    expect(await found(`metadata.campaign=${campaign}`)).toEqual([three.id, one.id]);
+    const all = 'metadata.size=5&metadata.paid=true&metadata.a.b=c&metadata.none=null';
+    expect((await found(all)).slice(0, 3)).toEqual([three.id, two.id, one.id]);
+    expect(await found(`${all}&metadata.campaign=${campaign}&limit=1`)).toEqual([three.id]);
+    const { body: first } = await call('GET', `/users?metadata.campaign=${campaign}&limit=1`);
+    expect(await found(`metadata.campaign=${campaign}&cursor=${first.next}`)).toEqual([one.id]);
+    expect(await found(`metadata.campaign=${campaign}&tenantReference=${one.tenantReference}`)).toEqual([
+      one.id,
+    ]);
+    for (const other of [
+      'size=5.0',
+      'size=6',
+      'paid=True',
+      'nested=x',
+      'valueOf=x',
+      'size=1e999999',
+      'none=',
+    ])
+      expect(await found(`metadata.campaign=${campaign}&metadata.${other}`)).toEqual([]);
   });
 
   it('filter registrations by status and reference', async () => {
@@ -344,6 +418,14 @@ describe('the lists', () => {
     ['/users?tenantReference=', 'tenantReference'],
     ['/users?tenantReference=a&tenantReference=b', 'tenantReference'],
     ['/users?name=a', 'name'],
+    ['/users?metadata=a', 'metadata'],
+    ['/users?metadata.=a', 'metadata.'],
+    ['/users?metadata.a=1&metadata.a=2', 'metadata.a'],
+    ['/users?metadata.a=1&metadata=2', 'metadata.a'],
+    ['/users?metadata.a=%00', 'metadata.a'],
+    [`/users?${Array.from({ length: 11 }, (_, key) => `metadata.${key}=a`).join('&')}`, 'metadata'],
+    ['/registrations?metadata.a=1', 'metadata.a'],
+    [`/users/${randomUUID()}?metadata.a=1`, 'metadata.a'],
     ['/registrations?status=open', 'status'],
     ['/registrations?ean=999999999999999995', 'ean'],
     ['/users/1', 'userId'],
@@ -411,6 +493,7 @@ describe('bad input', () => {
     ['an unknown property', users(GOOD, '"a"', ',"email":"a@b.c"'), 'email'],
     ['__proto__', users(GOOD, '"a"', ',"__proto__":{}'), '__proto__'],
     ['constructor in metadata', users(GOOD, '"a"', ',"metadata":{"constructor":1}'), 'metadata.constructor'],
+    ['metadata that is null', users(GOOD, '"a"', ',"metadata":null'), 'metadata'],
     ['metadata that is a list', users(GOOD, '"a"', ',"metadata":[]'), 'metadata'],
     ['metadata of 5,000 bytes', users(GOOD, '"a"', `,"metadata":{"a":"${'x'.repeat(5_000)}"}`), 'metadata'],
     [
@@ -429,11 +512,7 @@ describe('bad input', () => {
       status,
       code: body.code,
       fields: [...new Set(body.errors?.map((error: { field: string }) => error.field))],
-    }).toEqual({
-      status: 400,
-      code: 'invalid_request',
-      fields: [field],
-    });
+    }).toEqual({ status: 400, code: 'invalid_request', fields: [field] });
     for (const { message } of body.errors) expect(message).toMatch(/^(must|is) /);
   });
 

@@ -9,10 +9,10 @@ import { createTestDatabase, withDatabase, type TestDatabase } from '../../setup
 import { ADMIN_KEY, testEnvironment } from '../../setup/test-environment.js';
 import { startTestProcess, type TestProcess } from '../../setup/test-process.js';
 import { waitFor } from '../../setup/wait-for.js';
-import { CREATE_HANDLED_EVENTS } from '../support/handled-events.js';
-import { countStarts, startAtLast } from '../support/lost-starts.js';
+import { CREATE_HANDLED_EVENTS } from '../support/processes/handled-events.js';
+import { countStarts, startAtLast } from '../support/evidence/lost-starts.js';
 import { caught, isLong, promise } from '../support/promise.js';
-import { contradictions, readRegistrations } from '../support/registration-ledger.js';
+import { contradictions, readRegistrations } from '../support/evidence/registration-ledger.js';
 import { seedSessions } from '../support/seeded-sessions.js';
 import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.js';
 
@@ -22,7 +22,7 @@ const TERMINATE_EVERY_MS = 300;
 const TERMINATE_FOR_MS = isLong ? 8_000 : 3_000;
 const STOPPED_MS = 2_000;
 const BACK_WITHIN_MS = 2_000;
-/** They come online one after the other, before, during and after the outage. */
+/** Sessions that come online one by one: before, during and after the outage. */
 const SESSIONS = isLong ? 100 : 50;
 const CALLERS = 8;
 const CALL_PAUSE_MS = 200;
@@ -38,8 +38,7 @@ let hasEnded: boolean;
 
 beforeEach(async () => {
   database = await createTestDatabase();
-  admin = new pg.Client({ connectionString: database.url });
-  await admin.connect();
+  admin = await database.connect();
   await admin.query(CREATE_HANDLED_EVENTS);
   sandbox = await startSandbox();
   proxy = await startTcpProxy(database.url);
@@ -48,12 +47,11 @@ afterEach(async () => {
   await service.stop('SIGKILL');
   await proxy.close();
   await sandbox.stop();
-  await admin.end();
   await database.drop();
 });
 
 async function start(file: string): Promise<TestClient> {
-  service = await startTestProcess(`test/faults/support/${file}`, {
+  service = await startTestProcess(`test/faults/support/processes/${file}`, {
     ...testEnvironment(),
     ...sandbox.environment,
     DATABASE_URL: proxy.url,
@@ -68,7 +66,7 @@ async function start(file: string): Promise<TestClient> {
   return new TestClient(service.url, ADMIN_KEY);
 }
 
-/** Past the proxy, so nothing that happens there changes what it sees. */
+/** Runs `work` over a connection that bypasses the proxy. */
 const directly = <T>(work: (direct: Database) => Promise<T>): Promise<T> => withDatabase(database.url, work);
 
 const terminateBackends = () =>
@@ -84,7 +82,7 @@ interface Probe {
   readonly ready: number | undefined;
 }
 
-/** What apps of the tenant, owners and probes do while the database comes and goes, and what they get. */
+/** Simulates apps, owners and health probes during the outage, and records the responses. */
 class Load {
   private running = true;
   private readonly loops: Promise<void>[];
@@ -92,7 +90,7 @@ class Load {
   readonly references: string[] = [];
   readonly started: SessionAnswer[] = [];
   readonly feed: EventAnswer[] = [];
-  /** When a read of rows succeeded, in ms of performance.now(). */
+  /** The times of successful reads, by `performance.now()`. */
   readonly successes: number[] = [];
   readonly probes: Probe[] = [];
   lastRead = 'none was answered';
@@ -115,7 +113,6 @@ class Load {
     ];
   }
 
-  /** Until what was begun is answered. */
   async stop(): Promise<void> {
     this.running = false;
     await Promise.all(this.loops);
@@ -134,7 +131,7 @@ class Load {
 
   private async repeat(pauseMs: number, work: () => Promise<unknown>): Promise<void> {
     while (this.running && !hasEnded) {
-      // A process that ends tears its connections; whether it did is asked of the process.
+      // Ignores lost connections: `hasEnded` shows whether the service has crashed.
       await work().catch(() => {});
       await sleep(pauseMs);
     }
@@ -180,7 +177,7 @@ async function terminateAgainAndAgain(): Promise<void> {
   }
 }
 
-/** Ends every connection and refuses new ones for a while; answers since when and until when. */
+/** Closes every connection and refuses new ones for STOPPED_MS. Returns the start and end of the outage. */
 async function stopDatabase(): Promise<{ awayAt: number; backAt: number }> {
   await proxy.refuse();
   const awayAt = performance.now();
@@ -196,7 +193,6 @@ const count = async (statement: string, values: unknown[] = []): Promise<number>
 const countOnline = (ids: readonly string[]): Promise<number> =>
   count(`SELECT count(*) FROM onboarding_sessions WHERE id = ANY($1::uuid[]) AND state = 'online'`, [ids]);
 
-/** What should have happened and has not, in words; empty when nothing is missing. */
 async function findLost(load: Load, sessionIds: readonly string[]): Promise<string[]> {
   const lost: string[] = [];
   const note = (what: string, number: number): void => {
@@ -222,7 +218,7 @@ async function findLost(load: Load, sessionIds: readonly string[]): Promise<stri
   );
   await directly(async (direct) => {
     const rows = await readRegistrations(direct);
-    // A call that was answered 503 may have left nothing at all, which is no contradiction.
+    // Skips references that neither our rows nor the ledger contain: a call that got a 503 may have had no effect.
     const known = load.references.filter(
       (reference) =>
         rows.some(({ tenantReference }) => tenantReference === reference) ||
@@ -276,7 +272,7 @@ describe('R9: a database outage is survived', () => {
         )) === 0,
       CONVERGED_WITHIN_MS,
     ).finally(() => load.stop());
-    // As apps do that were told to come back later.
+    // Retries the starts, as apps do after a 503.
     for (const { gridLocations } of load.registered) await startAtLast(client, gridLocations[0]!.id);
     await waitFor('the feed is read to its end', () => load.followFeed());
 

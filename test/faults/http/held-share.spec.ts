@@ -3,11 +3,11 @@ import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals
 import { HeldRequests } from '../../../src/platform/http/held-requests.js';
 import type { Scope } from '../../../src/access/scopes.js';
 import { TestClient } from '../../setup/client.js';
-import { openStream, type StreamAnswer } from '../../setup/event-stream.js';
+import { openStream, type StreamAnswer } from '../../setup/receivers/event-stream.js';
 import { startTestApp, type TestApp } from '../../setup/test-app.js';
 import { waitFor } from '../../setup/wait-for.js';
 import { caught, promise } from '../support/promise.js';
-import { sendUnread, type UnreadRequests } from '../support/unread-requests.js';
+import { sendUnread, type UnreadRequests } from '../support/input/unread-requests.js';
 
 jest.setTimeout(60_000);
 
@@ -26,7 +26,7 @@ const leaving: (() => void)[] = [];
 const scopes: Scope[] = ['events:read', 'onboarding:read'];
 
 beforeEach(async () => {
-  // Nobody polls, so no session changes and nothing that waits ends by itself.
+  // No poller runs, so no session changes and no wait ends by itself.
   service = await startTestApp({ ROLE: 'api' });
   held = service.app.get(HeldRequests);
   jest.replaceProperty(held, 'ceiling', CEILING);
@@ -39,7 +39,7 @@ beforeEach(async () => {
 });
 afterEach(async () => {
   for (const leave of leaving.splice(0)) leave();
-  // On a connection with more requests, the end stands behind them.
+  // The server may not notice that a client with pipelined requests has closed its connection, so the test closes all connections.
   const server: Server = service.app.getHttpServer();
   server.closeAllConnections();
   await waitFor('nothing to be held', () => heldCount() === 0);
@@ -55,7 +55,7 @@ async function stream(key: string): Promise<StreamAnswer> {
   return opened;
 }
 
-/** The status of a read that waits; undefined for as long as it does. */
+/** Starts a waiting read. The result has no `status` until the response arrives. */
 function startWait(key: string): { status?: number } {
   const answer: { status?: number } = {};
   const ending = new AbortController();
@@ -75,7 +75,6 @@ async function pipeline(path: string): Promise<UnreadRequests> {
   return sent;
 }
 
-/** As many as there are places, half of them streams. */
 async function takeAllPlaces(): Promise<StreamAnswer[]> {
   for (let count = 0; count < CEILING / 2; count += 1) startWait(greedyKey);
   return Promise.all(Array.from({ length: CEILING / 2 }, () => stream(greedyKey)));

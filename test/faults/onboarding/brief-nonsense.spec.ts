@@ -8,11 +8,11 @@ import { startScriptedService, type ScriptedService } from '../support/scripted-
 
 jest.setTimeout(60_000);
 
-const OF_EACH = isLong ? 10 : 3;
-/** The floor of these tests stands for the 15 s of the default: so many reads of it are ten minutes. */
+const OF_EACH = isLong ? 10 : 1;
+/** Reads per session. At the default interval of 15 s they take ten minutes. */
 const READS = 40;
 
-/** What a remote service may say while it is being deployed. */
+/** Responses that a remote service may return during a faulty deployment. */
 const NONSENSE: Record<string, (sessionId: string) => ReadAnswer> = {
   'expiresAt in the year 1': (id) => ({ body: sessionBody(id, { expiresAt: '0001-01-01T00:00:00Z' }) }),
   'expiresAt in the past': (id) => ({ body: sessionBody(id, { expiresAt: '2026-01-01T00:00:00Z' }) }),
@@ -26,9 +26,9 @@ const NONSENSE: Record<string, (sessionId: string) => ReadAnswer> = {
 let service: ScriptedService;
 afterEach(() => service.close());
 
-/** Sessions of which nonsense is said for ten minutes, and then that they are online. Returns how many were closed, and came online. */
+/** Makes the remote service return nonsense for READS reads of each session, then `online`. Counts the closed and the online sessions. */
 async function deploy(prepare?: (app: NestFastifyApplication) => void) {
-  // A late window of no length: whatever seems to end a session ends it at once, if it is believed.
+  // With LATE_ONLINE_DAYS 0, the service closes a session as soon as it accepts that the session has ended.
   service = await startScriptedService({ LATE_ONLINE_DAYS: 0, POLL_MAX_INTERVAL_MS: 50 }, prepare);
   const { remote, client, database } = service;
   const count = async () => {

@@ -9,9 +9,9 @@ import { caught, promise } from '../support/promise.js';
 const DUE = 5_000;
 const BATCH = 10;
 const CLAIMERS = 4;
-/** The mutant looks at every row that it has changed again for each further one. */
+/** Fewer than DUE, because the mutant rescans all changed rows for each further row. */
 const DUE_FOR_MUTANT = 300;
-/** Leaves the planner nothing but nested loops whose inner side is run again for every row of the outer one. */
+/** Forces the planner to use nested loops that run the inner side again for every outer row. */
 const FORCED_PLAN = ['hashjoin', 'mergejoin', 'material', 'memoize', 'hashagg', 'sort']
   .map((method) => `-c enable_${method}=off`)
   .join(' ');
@@ -34,7 +34,7 @@ afterAll(async () => {
   await testDatabase.drop();
 });
 
-/** The oldest due comes first in the table, too: so a plan that goes through it meets the rows of every further batch. */
+/** Inserts sessions with due times in table order, so that each rescan of the table would claim a further batch. */
 async function makeDue(count: number): Promise<void> {
   await database.query('TRUNCATE users, poll_batches CASCADE');
   await database.query(
@@ -58,7 +58,6 @@ async function makeDue(count: number): Promise<void> {
   await database.query('ANALYZE session_polls');
 }
 
-/** How many rows `claim` changed. */
 async function changedBy(claim: () => Promise<unknown>): Promise<number> {
   const count = async () =>
     (
@@ -71,13 +70,12 @@ async function changedBy(claim: () => Promise<unknown>): Promise<number> {
   return (await count()) - before;
 }
 
-/** Claims until nothing is due; answers the sessions of every claim. */
 async function claimAll(): Promise<string[][]> {
   const claims: string[][] = [];
   for (;;) {
-    const batch = await polls.claimDue(BATCH);
-    if (batch === null) return claims;
-    claims.push(batch.polls.map(({ sessionId }) => sessionId));
+    const claimed = await polls.claimDue(BATCH);
+    if (claimed.length === 0) return claims;
+    claims.push(claimed.map(({ sessionId }) => sessionId));
   }
 }
 

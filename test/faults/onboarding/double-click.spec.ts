@@ -1,18 +1,17 @@
 import { afterEach, describe, expect, it, jest } from '@jest/globals';
-import { startWithoutIntent } from '../support/lost-starts.js';
+import { startWithoutIntent } from '../support/evidence/lost-starts.js';
 import { caught, promise } from '../support/promise.js';
 import { startReplicas, type ReplicaOptions, type Replicas } from '../support/replicas.js';
 
 jest.setTimeout(60_000);
 
 const CLICKS = 50;
-/** Long enough for every click to be there before the first is answered. */
+/** Long enough for every click to arrive before the first response. */
 const LATENCY_MS = 200;
 
 let replicas: Replicas;
 afterEach(() => replicas.close());
 
-/** Starts a session of one location many times at the same time, over two replicas. */
 async function click(prepare?: ReplicaOptions['prepare']) {
   replicas = await startReplicas({ count: 2, environment: { ROLE: 'api' }, ...(prepare && { prepare }) });
   const { control } = replicas.sandbox;

@@ -1,11 +1,14 @@
 import { afterEach, describe, expect, it, jest } from '@jest/globals';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
-import { CLAIM, SELECT_DUE } from '../../../src/onboarding/poll/polls.sql.js';
+import { CLAIM_POLLS, SELECT_DUE } from '../../../src/onboarding/poll/polls.sql.js';
 import { Database } from '../../../src/platform/database/database.js';
 import type { SandboxLedger } from '../../setup/sandbox-control.js';
+import { testEnvironment } from '../../setup/test-environment.js';
+import { startTestProcess } from '../../setup/test-process.js';
 import { waitFor } from '../../setup/wait-for.js';
 import { changeStatement } from '../support/changed-statement.js';
-import { caught, promise } from '../support/promise.js';
+import { gatePolling, type PollingGate } from '../support/polling-gate.js';
+import { caught, isLong, itAtLength, promise } from '../support/promise.js';
 import { startReplicas, type Replicas } from '../support/replicas.js';
 import { seedSessions } from '../support/seeded-sessions.js';
 
@@ -13,8 +16,8 @@ jest.setTimeout(60_000);
 
 const REPLICAS = 3;
 const SESSIONS = 300;
-const READS = 2_000;
-/** Sessions come due again and again while they are being read. */
+const READS = isLong ? 2_000 : 900;
+/** Makes sessions due again while they are being read. */
 const IMPATIENT = {
   POLL_TICK_MS: 10,
   POLL_MIN_INTERVAL_MS: 10,
@@ -22,9 +25,12 @@ const IMPATIENT = {
   SCS_MAX_CONCURRENCY: 64,
 };
 const LATENCY_MS = 40;
-/** Who asks for a session at a screen, in each replica. */
 const CALLERS = 4;
+/** The initial concurrency limit of a replica. */
+const INITIAL_LIMIT = 8;
 const NOT_WHILE_READ = 'batch_id <> ALL (ARRAY(SELECT id FROM poll_batches))';
+
+const LEASES = { SCS_TIMEOUT_MS: 6_000, POLL_LEASE_MS: 9_000 };
 
 let replicas: Replicas;
 afterEach(() => replicas.close());
@@ -32,11 +38,8 @@ afterEach(() => replicas.close());
 const totalReads = ({ reads }: SandboxLedger): number =>
   Object.values(reads).reduce((total, read) => total + read.total, 0);
 
-/** Polls with every replica, and asks each of them for sessions as fresh as can be, until `isEnough`. */
-async function readUntil(
-  isEnough: (ledger: SandboxLedger) => boolean,
-  sessions: number,
-): Promise<SandboxLedger> {
+/** Polls with every replica and requests fresh reads from each, until `isEnough`. */
+async function readUntil(isEnough: (ledger: SandboxLedger) => boolean, sessions: number) {
   const { control } = replicas.sandbox;
   const ids = await seedSessions(replicas.apps[0]!.app.get(Database), control, sessions);
   await control.change({ latencyMs: LATENCY_MS });
@@ -66,9 +69,61 @@ async function readUntil(
   return ledger;
 }
 
+/** Freezes a worker that has read some sessions of its batch until another worker reads them all. Returns the most reads of one session at once. */
+async function readBesideFrozenWorker(file: string): Promise<number> {
+  let gate: PollingGate | undefined;
+  const environment = { ...IMPATIENT, ...LEASES };
+  replicas = await startReplicas({ count: 1, environment, prepare: (app) => (gate = gatePolling(app)) });
+  const { control } = replicas.sandbox;
+  const database = replicas.apps[0]!.app.get(Database);
+  await control.change({ latencyMs: LATENCY_MS });
+  await seedSessions(database, control, SESSIONS);
+  const { id: hold } = await control.addFault({
+    kind: 'hold',
+    operation: 'read_session',
+    times: INITIAL_LIMIT,
+  });
+  const worker = await startTestProcess(file, {
+    ...testEnvironment(),
+    ...replicas.sandbox.environment,
+    ...Object.fromEntries(Object.entries(environment).map(([name, value]) => [name, String(value)])),
+    DATABASE_URL: replicas.databaseUrl,
+    ROLE: 'worker',
+  });
+  const readMore = async (count: number) => {
+    const before = totalReads(await control.ledger());
+    await waitFor(`${count} more reads`, async () => totalReads(await control.ledger()) > before + count);
+  };
+  try {
+    await waitFor('some of its batch are being read', async () =>
+      (await control.faults()).some(({ holding }) => holding === INITIAL_LIMIT),
+    );
+    worker.kill('SIGSTOP');
+    await control.release(hold);
+    await waitFor('its leases might expire during a read', async () => {
+      const rows = await database.query(
+        'SELECT FROM poll_batches WHERE lease_until > clock_timestamp() + $1::interval',
+        [`${LEASES.SCS_TIMEOUT_MS} ms`],
+      );
+      return rows.length === 0;
+    });
+    await database.query("UPDATE poll_batches SET lease_until = clock_timestamp() - interval '1 second'");
+    gate!.open();
+    await readMore(2 * SESSIONS);
+    worker.kill('SIGCONT');
+    await waitFor('the worker knows that its lease is lost', () =>
+      /lease of batch \d+ was lost/.test(worker.logs()),
+    );
+    await readMore(SESSIONS);
+    return (await control.ledger()).maxConcurrentReadsOfOneSession;
+  } finally {
+    await worker.stop('SIGKILL');
+  }
+}
+
 const withoutLeaseCheck = (app: NestFastifyApplication): void => {
   changeStatement(app, SELECT_DUE, `q.${NOT_WHILE_READ}`, 'true');
-  changeStatement(app, CLAIM, `p.${NOT_WHILE_READ}`, 'true');
+  changeStatement(app, CLAIM_POLLS, `p.${NOT_WHILE_READ}`, 'true');
 };
 
 describe('R4: no session is read twice at once', () => {
@@ -81,6 +136,19 @@ describe('R4: no session is read twice at once', () => {
     });
     expect(Object.keys(ledger.reads)).toHaveLength(SESSIONS);
     expect(ledger.maxConcurrentReadsOfOneSession).toBe(1);
+  });
+
+  itAtLength('by a worker that was frozen for longer than its lease', async () => {
+    const atOnce = await readBesideFrozenWorker('src/main.ts');
+    promise('R4', { figure: `${atOnce} at once after a worker was frozen`, bound: '1' });
+    expect(atOnce).toBe(1);
+  });
+
+  itAtLength('turns red when a worker reads on after its lease', async () => {
+    expect(
+      await readBesideFrozenWorker('test/faults/support/processes/trusts-old-leases.process.ts'),
+    ).toBeGreaterThan(1);
+    caught('R4', 'reads after the end of the lease');
   });
 
   it('turns red when a claim does not ask whether a session is being read', async () => {

@@ -4,6 +4,7 @@ import { AuthorisedRemote } from '../../../src/auth/authorised-remote.service.js
 import { SessionReader } from '../../../src/onboarding/remote/session-reader.service.js';
 import { Database } from '../../../src/platform/database/database.js';
 import { Environment } from '../../../src/platform/env/environment.js';
+import { Metrics } from '../../../src/platform/metrics/metrics.js';
 import { ContractDrift } from '../../../src/remote/drift/contract-drift.service.js';
 import { waitFor } from '../../setup/wait-for.js';
 import { caught, promise } from '../support/promise.js';
@@ -26,7 +27,6 @@ const start = async (options: Omit<ReplicaOptions, 'count'>): Promise<void> => {
   replicas = await startReplicas({ count: 1, ...options });
 };
 
-/** What the reads of `read` asked for, and how that was answered. */
 async function requestsOf(read: () => Promise<unknown>): Promise<string[]> {
   const { control } = replicas.sandbox;
   const seen = (await control.requests()).length;
@@ -42,7 +42,7 @@ const countStates = (state: string): Promise<number> =>
     .query<{ count: number }>('SELECT count(*)::int FROM onboarding_sessions WHERE state = $1', [state])
     .then(([row]) => row!.count);
 
-/** Watches sessions while the remote service changes the shape that it serves, until every change was read by all. */
+/** Switches the remote service to other read paths. After each switch, waits until every session was read or one is lost. */
 async function watchChanges(): Promise<void> {
   const { control } = replicas.sandbox;
   const ids = await seedSessions(database(), control, SESSIONS);
@@ -66,11 +66,16 @@ async function watchChanges(): Promise<void> {
   expect(ids).toHaveLength(SESSIONS);
 }
 
-/** The bug: a 404 of the shape that is asked first is believed. */
+/** The bug: accepts a 404 of the first path without trying the other path. */
 const believeFirst404 = (app: NestFastifyApplication): void => {
   const reader = app.get(SessionReader);
   const environment = { ...app.get(Environment), SCS_SESSION_PATH: 'onboarding' } as const;
-  const single = new SessionReader(app.get(AuthorisedRemote), environment, app.get(ContractDrift));
+  const single = new SessionReader(
+    app.get(AuthorisedRemote),
+    environment,
+    app.get(ContractDrift),
+    new Metrics(),
+  );
   reader.read = single.read.bind(single);
 };
 

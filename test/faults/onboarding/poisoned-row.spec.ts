@@ -11,14 +11,14 @@ import { seedSessions } from '../support/seeded-sessions.js';
 jest.setTimeout(60_000);
 
 const SESSIONS = isLong ? 500 : 100;
-/** As many as a new limiter reads at once. */
+/** The initial concurrency limit of a replica. */
 const TOGETHER = 8;
 
 let replicas: Replicas;
 let gate: PollingGate;
 afterEach(() => replicas.close());
 
-/** Sessions that have all come online at the remote service, one of which no answer can be saved of. */
+/** Seeds sessions that are online at the remote service. A trigger rejects all responses about one session. Returns the id of that session. */
 async function poisonOne(mutate: (app: NestFastifyApplication) => void = () => {}): Promise<string> {
   replicas = await startReplicas({
     count: 1,
@@ -39,7 +39,7 @@ async function poisonOne(mutate: (app: NestFastifyApplication) => void = () => {
   return poisoned;
 }
 
-/** Reads these first, the last of them last, and answers them all at once: the first is written alone, the others together. */
+/** Makes the poller read these sessions, and releases all responses at once, so that the poller writes them together. */
 async function readTogether(ids: readonly string[]): Promise<void> {
   const { control } = replicas.sandbox;
   await database().query(
@@ -87,7 +87,7 @@ describe('R24: one poisoned row stops nobody', () => {
     });
     expect([setAside!.id, setAside!.last_error, more]).toEqual([
       poisoned,
-      'the answer cannot be saved (SQLSTATE P0001)',
+      'the response cannot be saved (SQLSTATE P0001)',
       [],
     ]);
     expect(setAside!.next_check_at.getTime()).toBeGreaterThan(Date.now() + 60_000);

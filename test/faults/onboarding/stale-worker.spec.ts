@@ -8,21 +8,21 @@ import { startServiceProcess } from '../../setup/service-process.js';
 import { waitFor } from '../../setup/wait-for.js';
 import { changeStatement } from '../support/changed-statement.js';
 import { gatePolling, type PollingGate } from '../support/polling-gate.js';
-import { caught, isLong, promise } from '../support/promise.js';
+import { caught, isLong, itAtLength, promise } from '../support/promise.js';
 import { startReplicas, startSessions, type Replicas } from '../support/replicas.js';
-import { readSessionRecords } from '../support/session-records.js';
+import { readSessionRecords } from '../support/evidence/session-records.js';
 
 jest.setTimeout(isLong ? 180_000 : 60_000);
 
-/** As many as a new limiter reads at once. */
+/** The initial concurrency limit of a replica. */
 const SESSIONS = 8;
-const ROUNDS = isLong ? 10 : 2;
-/** So long that a session is due when the test says so, and not before. */
+const ROUNDS = isLong ? 10 : 1;
+/** So long that only the test makes sessions due. */
 const INTERVALS = { POLL_MIN_INTERVAL_MS: 60_000, POLL_MAX_INTERVAL_MS: 600_000 };
 
 let replicas: Replicas;
 let gates: PollingGate[];
-/** Sessions about which the stalled replica has written, or tried to. */
+/** Sessions that the stalled replica has written, or tried to write. */
 let written: Set<string>;
 
 beforeEach(() => {
@@ -31,7 +31,7 @@ beforeEach(() => {
 });
 afterEach(() => replicas.close());
 
-/** The first replica neither extends a lease nor ends one that ran out, as one that stands still does not. */
+/** Prevents the first replica from renewing and releasing leases, as if its process were frozen. */
 const stall =
   (mutate: (app: NestFastifyApplication) => void) => (app: NestFastifyApplication, replica: number) => {
     gates[replica] = gatePolling(app);
@@ -55,14 +55,12 @@ const stall =
   };
 
 interface HeldReads {
-  /** Whose held answer says that the owner has finished. */
+  /** Sessions whose held response says that the owner has finished. */
   readonly changed: readonly string[];
-  /** Whose held answer cannot be read. */
   readonly unreadable: readonly string[];
   release(): Promise<void>;
 }
 
-/** Sessions that are due, with the answers of their next reads held back. */
 async function holdReads(): Promise<HeldReads> {
   const { control } = replicas.sandbox;
   const ids = (await startSessions(replicas.clients.at(-1)!, SESSIONS)).map(({ id }) => id);
@@ -87,7 +85,7 @@ const areAllHeld = (): Promise<unknown> =>
     (await replicas.sandbox.control.faults()).some(({ holding }) => holding === SESSIONS),
   );
 
-/** The lease runs out, and the other replica reads every session and finds it online. */
+/** Expires the lease of the stalled replica. The other replica then reads every session, and finds it online. */
 async function finishElsewhere({ changed, unreadable }: HeldReads): Promise<void> {
   const { control } = replicas.sandbox;
   const client = replicas.clients.at(-1)!;
@@ -106,7 +104,7 @@ async function finishElsewhere({ changed, unreadable }: HeldReads): Promise<void
   });
 }
 
-/** Which sessions the stalled replica still changed when its answers came after all. */
+/** Releases the held responses to the stalled replica. Returns the sessions that it changes then. */
 async function staleWrites(held: HeldReads, resume: () => Promise<unknown>): Promise<string[]> {
   const before = await readSessionRecords(database());
   await held.release();
@@ -115,7 +113,7 @@ async function staleWrites(held: HeldReads, resume: () => Promise<unknown>): Pro
   return [...before].filter(([id, record]) => after.get(id) !== record).map(([id]) => id);
 }
 
-/** One round with a stalled replica in this process, whose methods can be mutated. */
+/** Holds the reads of the stalled replica, lets the other replica read every session, and then releases the held responses. */
 async function runRound(): Promise<{ held: HeldReads; stale: string[] }> {
   const held = await holdReads();
   gates[0]!.open();
@@ -141,7 +139,7 @@ describe('R3: a worker whose lease ran out changes nothing', () => {
     expect(stale).toEqual([]);
   });
 
-  it('when its process stood still meanwhile', async () => {
+  itAtLength('when its process stood still meanwhile', async () => {
     replicas = await startReplicas({
       count: 1,
       environment: INTERVALS,
@@ -188,9 +186,9 @@ describe('R3: a worker whose lease ran out changes nothing', () => {
     caught('R3', 'answer written by id only');
   });
 
-  it('turns red when a failed read is written by the id of its session only', async () => {
+  itAtLength('turns red when a failed read is written by the id of its session only', async () => {
     const writeByIdOnly = (app: NestFastifyApplication) =>
-      changeStatement(app, RECORD_FAILURES, 'AND p.batch_id = f.batch_id', '');
+      changeStatement(app, RECORD_FAILURES, 'AND p.batch_id = f."batchId"', '');
     replicas = await startReplicas({ count: 2, environment: INTERVALS, prepare: stall(writeByIdOnly) });
     const { held, stale } = await runRound();
     expect(stale).toEqual([...held.unreadable].sort());

@@ -9,14 +9,14 @@ import { startScriptedService, type ScriptedService } from '../support/scripted-
 
 jest.setTimeout(60_000);
 
-const READS = isLong ? 1_000 : 200;
-/** The changes that are recorded at once, and the start. */
+const READS = isLong ? 1_000 : 100;
+/** The service records at most 31 observations of a session within an hour: the start and 30 changes. */
 const MOST_ROWS = 31;
 
 let service: ScriptedService;
 afterEach(() => service.close());
 
-/** One reader only: what is asked for is read, and nothing else. */
+/** Starts a session in a service without a poller, so that only the test reads the session. */
 const start = async (prepare?: (app: NestFastifyApplication) => void): Promise<string> => {
   service = await startScriptedService({ ROLE: 'api' }, prepare);
   return (await service.client.startNew()).id;
@@ -83,7 +83,7 @@ describe('R66: volatile answers do not grow', () => {
     const told = await service.client.eventsOf(id);
     expect(told.filter((name) => name === 'session.flapping')).toHaveLength(1);
 
-    // It calms, and an hour passes.
+    // Simulates an hour without changes.
     service.remote.script(id, () => ({ body: sessionBody(id, { active: false, expired: true }) }));
     await service.database.query(
       `UPDATE session_polls SET changes_clear_at = changes_clear_at - interval '1 hour'`,

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { OperationsStore } from '../../../src/remote/shared/operations.store.js';
+import { DeploymentStore } from '../../../src/remote/shared/deployment.store.js';
 import {
   startRawServer,
   type RawServer,
@@ -9,13 +9,10 @@ import {
 } from '../../e2e/remote/fixture.js';
 import { createTestDatabase, type TestDatabase } from '../../setup/test-database.js';
 import { waitFor } from '../../setup/wait-for.js';
-import { caught, isLong, promise } from '../support/promise.js';
+import { allAtLength, caught, isLong, itAtLength, promise } from '../support/promise.js';
 import { type RemoteReplica, startRemoteReplica } from '../support/remote-replica.js';
 
-/**
- * What one replica is told, the others know once NOTIFY has reached them (a few milliseconds), and where it is lost after the next
- * read (250 ms). This is that bound, and as much again for a machine that is busy with other tests.
- */
+/** Replicas learn of a pause by NOTIFY or, if the notification is lost, by a read within 250 ms. A busy machine may take twice as long. */
 const KNOWN_WITHIN_MS = 500;
 const WAIT_MS = isLong ? 2_500 : 1_500;
 const HOUR_MS = 3_600_000;
@@ -24,9 +21,8 @@ const CALLERS_PER_REPLICA = 3;
 let database: TestDatabase;
 let server: RawServer;
 let replicas: RemoteReplica[];
-/** When reads arrived. */
 let arrivals: number[];
-/** The answer to the next read, in place of a 200. */
+/** The response to the next read, in place of a 200. */
 let refusal: Buffer | undefined;
 let refusedAt = 0;
 let calling = true;
@@ -59,7 +55,6 @@ async function start(count: number, operationsOf?: Parameters<typeof startRemote
   }
 }
 
-/** Every replica reads without end. */
 async function callOn(): Promise<void> {
   const call = async ({ remote }: RemoteReplica): Promise<void> => {
     while (calling) {
@@ -74,7 +69,6 @@ async function callOn(): Promise<void> {
 const succeeded = (remote: RemoteReplica['remote']): number =>
   remote.status().operations.read_session.lastSuccessAt?.getTime() ?? 0;
 
-/** Answers one read of one replica so. */
 async function refuse(status: number, headers: Record<string, string>): Promise<void> {
   refusal = reply(status, '', headers);
   await waitFor('the refusal', () => refusedAt > 0);
@@ -88,19 +82,21 @@ const sleepUntil = (at: number) => new Promise((resolve) => setTimeout(resolve, 
 describe('R26: Retry-After binds all replicas', () => {
   const serverClock = (aheadMs: number) => new Date(Date.now() + aheadMs);
   const inSeconds = String(WAIT_MS / 1_000 + 0.5);
-  it.each<[string, number, () => Record<string, string>]>([
-    ['seconds', 429, () => ({ 'retry-after': inSeconds })],
-    ['seconds, with a 503', 503, () => ({ 'retry-after': inSeconds })],
-    [
-      'a date, by a clock that is ten minutes behind ours',
-      429,
-      () => {
-        const now = serverClock(-600_000);
-        const until = new Date(now.getTime() + WAIT_MS + 1_000);
-        return { date: now.toUTCString(), 'retry-after': until.toUTCString() };
-      },
-    ],
-  ])('given in %s', async (_form, status, headers) => {
+  it.each(
+    allAtLength<[string, number, () => Record<string, string>]>([
+      ['seconds', 429, () => ({ 'retry-after': inSeconds })],
+      ['seconds, with a 503', 503, () => ({ 'retry-after': inSeconds })],
+      [
+        'a date, by a clock that is ten minutes behind ours',
+        429,
+        () => {
+          const now = serverClock(-600_000);
+          const until = new Date(now.getTime() + WAIT_MS + 1_000);
+          return { date: now.toUTCString(), 'retry-after': until.toUTCString() };
+        },
+      ],
+    ]),
+  )('given in %s', async (_form, status, headers) => {
     await start(3);
     await callOn();
     await refuse(status, headers());
@@ -117,7 +113,7 @@ describe('R26: Retry-After binds all replicas', () => {
     expect(late).toBe(0);
 
     const [first] = replicas;
-    expect(await first!.remote.send(registerUser)).toMatchObject({ kind: 'answered' });
+    expect(await first!.remote.send(registerUser)).toMatchObject({ kind: 'response' });
     const resumedAfter = Date.now();
     await waitFor('reads of all again', () =>
       replicas.every(({ remote }) => succeeded(remote) > resumedAfter),
@@ -143,7 +139,7 @@ describe('R26: Retry-After binds all replicas', () => {
     expect(arrivals).toHaveLength(before);
   });
 
-  it('where its notification is lost', async () => {
+  itAtLength('where its notification is lost', async () => {
     await start(3);
     await callOn();
     await replicas[0]!.database.query(
@@ -154,11 +150,13 @@ describe('R26: Retry-After binds all replicas', () => {
     expect(arrivedBetween(KNOWN_WITHIN_MS, 1_500)).toBe(0);
   });
 
-  it.each([
-    ['a year in seconds', '31536000'],
-    ['a number beyond any', '9'.repeat(400)],
-    ['a date in fifty years', 'Wed, 01 Jan 2076 00:00:00 GMT'],
-  ])('for an hour where it says %s', async (_what, retryAfter) => {
+  it.each(
+    allAtLength([
+      ['a year in seconds', '31536000'],
+      ['a number beyond any', '9'.repeat(400)],
+      ['a date in fifty years', 'Wed, 01 Jan 2076 00:00:00 GMT'],
+    ]),
+  )('for an hour where it says %s', async (_what, retryAfter) => {
     await start(3);
     await callOn();
     await refuse(429, { 'retry-after': retryAfter });
@@ -172,7 +170,7 @@ describe('R26: Retry-After binds all replicas', () => {
     }
   });
 
-  it.each(['soon', '-5', '0', 'Fri, 20 Nov 2020 10:00:00 GMT'])(
+  it.each(allAtLength(['soon', '-5', '0', 'Fri, 20 Nov 2020 10:00:00 GMT']))(
     'not at all where it says %s',
     async (retryAfter) => {
       await start(3);
@@ -184,8 +182,8 @@ describe('R26: Retry-After binds all replicas', () => {
   );
 
   it('would be red with a timer in each replica', async () => {
-    class Alone extends OperationsStore {
-      override async holdBack(): Promise<void> {}
+    class Alone extends DeploymentStore {
+      override async quiet(): Promise<void> {}
     }
     await start(3, (held) => new Alone(held));
     await callOn();

@@ -15,13 +15,13 @@ jest.setTimeout(120_000);
 
 const MINUTE_MS = 60_000;
 const CLOCKS_MS = [-5 * MINUTE_MS, 0, 10 * MINUTE_MS];
-const SESSIONS = isLong ? 200 : 100;
-const READS_OF_EACH = isLong ? 10 : 4;
+const SESSIONS = isLong ? 200 : 40;
+const READS_OF_EACH = isLong ? 10 : 3;
 const LATENCY_MS = 40;
 const TOKEN_LIFETIME_MS = 60 * MINUTE_MS;
-/** Sessions come due again and again while others of the same batch are being read. */
+/** Intervals so short that a session is due again while other reads of its batch are in flight. */
 const IMPATIENT = { POLL_TICK_MS: 20, POLL_MIN_INTERVAL_MS: 100, POLL_MAX_INTERVAL_MS: 200 };
-const LEASES = { SCS_TIMEOUT_MS: 3_000, POLL_LEASE_MS: 4_000 };
+const LEASES = { SCS_TIMEOUT_MS: 2_000, POLL_LEASE_MS: 4_000 };
 
 let replicas: Replicas;
 let workers: TestProcess[];
@@ -42,7 +42,7 @@ async function seed(): Promise<void> {
 }
 
 const startWorker = (clockMs: number): Promise<TestProcess> =>
-  startTestProcess('test/faults/support/shifted-clock.process.ts', {
+  startTestProcess('test/faults/support/processes/shifted-clock.process.ts', {
     ...testEnvironment(),
     ...replicas.sandbox.environment,
     DATABASE_URL: replicas.databaseUrl,
@@ -53,13 +53,12 @@ const startWorker = (clockMs: number): Promise<TestProcess> =>
     CLOCK_SHIFT_MS: String(clockMs),
   });
 
-/** How far the clock that a worker goes by is off. */
 async function clockOf(worker: TestProcess): Promise<number> {
   const told = await waitFor('the worker tells the time', () => /it is (\S+) here/.exec(worker.logs())?.[1]);
   return Date.parse(told) - Date.now();
 }
 
-/** Reads until every session was read so many times more; answers by how many workers. */
+/** Waits until every session was read READS_OF_EACH more times. Returns the ledger and the number of workers that read. */
 async function readOn(): Promise<{ ledger: SandboxLedger; byWorkers: number }> {
   const { control } = replicas.sandbox;
   const before = (await control.ledger()).reads;
@@ -79,7 +78,7 @@ async function readOn(): Promise<{ ledger: SandboxLedger; byWorkers: number }> {
   return { ledger, byWorkers: seen.size };
 }
 
-/** The bug: leases begin and end by the clock of the replica that looks. */
+/** The bug: leases begin and expire by the replica's clock. */
 function leaseByOwnClock(app: NestFastifyApplication, clockMs: number): void {
   const databaseClock = 'clock_timestamp()';
   const ownClock = `(clock_timestamp() + interval '${clockMs} milliseconds')`;
@@ -96,7 +95,7 @@ describe('R5: clocks may disagree', () => {
       expect(Math.abs((await clockOf(workers[index]!)) - clockMs)).toBeLessThanOrEqual(MINUTE_MS);
     const { byWorkers } = await readOn();
     expect(byWorkers).toBe(CLOCKS_MS.length);
-    // The one whose leases would be the longest by its own clock.
+    // Kills the worker whose clock is furthest ahead: leases by that clock would expire last.
     await workers.pop()!.stop('SIGKILL');
     const { ledger } = await readOn();
     promise('R5', {

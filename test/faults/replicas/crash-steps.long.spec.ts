@@ -3,15 +3,15 @@ import type { SandboxUser } from '../../setup/sandbox-control.js';
 import { waitFor } from '../../setup/wait-for.js';
 import { READ_STEPS } from '../support/crash-points.js';
 import { AT_ONCE, CrashingReplicas, type Crash } from '../support/crashes.js';
-import { countStarts, startAtLast } from '../support/lost-starts.js';
+import { countStarts, startAtLast } from '../support/evidence/lost-starts.js';
 import { promise } from '../support/promise.js';
-import { contradictions, readRegistrations } from '../support/registration-ledger.js';
+import { contradictions, readRegistrations } from '../support/evidence/registration-ledger.js';
 import { repeat } from '../support/replicas.js';
-import { NOTHING_FOUND } from '../support/session-oracle.js';
+import { NOTHING_FOUND } from '../support/evidence/session-oracle.js';
 
 jest.setTimeout(180_000);
 
-/** Of replicas that are killed with AT_ONCE calls at the step: at least 30 calls in all. */
+/** Number of replicas that are killed, each with AT_ONCE calls at the step. */
 const KILLED = 4;
 const CALLS = KILLED * AT_ONCE;
 const EAN = '376104250021234569';
@@ -25,7 +25,6 @@ afterEach(() => crashing.close());
 const report = (step: string, what: string, result: string): void =>
   promise('R2', { figure: `${CALLS} ${what} killed at "${step}": ${result}`, bound: '0 lost, 0 doubled' });
 
-/** The n-th share of what all killed replicas have in hand. */
 const shareOf = <T>(all: readonly T[], nth: number): T[] => all.slice(nth * AT_ONCE, (nth + 1) * AT_ONCE);
 
 describe.each(READ_STEPS)('R2: a crash at the step "%s" is safe', (step) => {
@@ -73,7 +72,7 @@ describe.each([
       `${unknown.length} lost, ${starts.filter(({ effects }) => effects > 2).length} doubled`,
     );
     expect(starts.filter(({ effects }) => effects !== sessionsEach)).toEqual([]);
-    // Nobody can know whether a call went out, so it counts as an orphan either way.
+    // The survivor cannot know whether the killed replica sent the call, so it records an orphan in both cases.
     expect(starts.filter(({ orphans }) => orphans !== 1)).toEqual([]);
     expect(await crashing.countEvents()).toEqual({ 'user.registered': CALLS, 'session.started': CALLS });
   });
@@ -119,7 +118,7 @@ describe.each([
       30_000,
     );
 
-  /** What a person does who has looked at the remote side. */
+  /** Settles every registration, like a person who has checked the remote service. */
   async function decide(how: 'retry' | 'resolve', users: readonly SandboxUser[]): Promise<void> {
     for (const { id, tenantReference } of await readRegistrations(crashing.database)) {
       const confirmed = users.find((user) => user.tenantReference === tenantReference);

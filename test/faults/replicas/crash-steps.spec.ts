@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { READ_STEPS, SAVED_STEP } from '../support/crash-points.js';
 import { AT_ONCE, CrashingReplicas, withLateEvents, type Crash } from '../support/crashes.js';
-import { caught, promise } from '../support/promise.js';
-import { NOTHING_FOUND } from '../support/session-oracle.js';
+import { caught, isLong, itAtLength, promise } from '../support/promise.js';
+import { NOTHING_FOUND } from '../support/evidence/session-oracle.js';
 
 jest.setTimeout(120_000);
 
@@ -12,12 +12,14 @@ beforeEach(async () => {
 });
 afterEach(() => crashing.close());
 
-// The steps around a POST, and each step many times over, are in crash-steps.long.spec.ts.
+const STEPS = isLong ? READ_STEPS : (['before commit', 'after commit'] as const);
+
+// crash-steps.long.spec.ts tests the steps around a POST, and kills more replicas.
 describe('R2: a crash at any step of a read is safe', () => {
   it('when replicas are killed at all of them', async () => {
-    const ids = await crashing.seed(READ_STEPS.length * AT_ONCE);
+    const ids = await crashing.seed(STEPS.length * AT_ONCE);
     await Promise.all(
-      READ_STEPS.map((step, index) =>
+      STEPS.map((step, index) =>
         crashing.crashReading({ step, role: 'api' }, ids.slice(index * AT_ONCE, (index + 1) * AT_ONCE)),
       ),
     );
@@ -26,7 +28,7 @@ describe('R2: a crash at any step of a read is safe', () => {
     const findings = await crashing.converge(ids);
     const { lost, doubled } = findings;
     promise('R2', {
-      figure: `${ids.length} reads killed at ${READ_STEPS.length} steps: ${lost.length} lost, ${doubled.length} doubled`,
+      figure: `${ids.length} reads killed at ${STEPS.length} steps: ${lost.length} lost, ${doubled.length} doubled`,
       bound: '0 lost, 0 doubled',
     });
     expect(findings).toEqual(NOTHING_FOUND);
@@ -47,9 +49,8 @@ describe('R2: a crash at any step of a read is safe', () => {
 
 interface Saved {
   readonly what: string;
-  /** What is posted, all at once. */
   posts(): Promise<(readonly [path: string, body?: object])[]>;
-  /** How many of them stand at the step before the replica is killed. */
+  /** Number of posts that reach the step before the replica is killed. */
   readonly standing: number;
   readonly table: string;
   readonly event: string;
@@ -68,7 +69,6 @@ const SAVED: readonly Saved[] = [
           return ['/users', body] as const;
         }),
       ),
-    // What several requests have to save is saved together, and the others wait for those that stand there.
     standing: 1,
     table: 'users',
     event: 'user.registered',
@@ -86,7 +86,7 @@ const SAVED: readonly Saved[] = [
 describe.each(SAVED)('R2: a crash after $what were saved is safe', (saved) => {
   const crash: Crash = { step: SAVED_STEP, role: 'api' };
 
-  /** How many were saved, and how many of them have not exactly one event that says so. */
+  /** Returns the number of saved rows, and how many of these do not have exactly one event. */
   async function countSaved(how: Crash): Promise<{ count: number; wrong: number }> {
     await crashing.crashPosting(how, await saved.posts(), saved.standing);
     const [counts] = await crashing.database.query<{ count: number; wrong: number }>(
@@ -98,7 +98,7 @@ describe.each(SAVED)('R2: a crash after $what were saved is safe', (saved) => {
     return counts!;
   }
 
-  it('when a replica is killed before it can answer', async () => {
+  itAtLength('when a replica is killed before it can answer', async () => {
     const { count, wrong } = await countSaved(crash);
     promise('R2', {
       figure: `${count} ${saved.what} killed at "${SAVED_STEP}": ${wrong} without their one event`,
@@ -108,7 +108,7 @@ describe.each(SAVED)('R2: a crash after $what were saved is safe', (saved) => {
     expect(wrong).toBe(0);
   });
 
-  it('turns red when the event is written after the commit', async () => {
+  itAtLength('turns red when the event is written after the commit', async () => {
     const { count, wrong } = await countSaved(withLateEvents(crash));
     expect(count).toBeGreaterThan(0);
     expect(wrong).toBe(count);

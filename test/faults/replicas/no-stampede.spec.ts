@@ -3,16 +3,10 @@ import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { PollsStore } from '../../../src/onboarding/poll/polls.store.js';
 import { SELECT_DUE } from '../../../src/onboarding/poll/polls.sql.js';
 import { Database } from '../../../src/platform/database/database.js';
-import { Limiter } from '../../../src/remote/pace/limiter.js';
+import { CallQueue } from '../../../src/remote/pace/call-queue.js';
 import { Remote } from '../../../src/remote/remote.service.js';
 import { changeStatement } from '../support/changed-statement.js';
-import {
-  expectNoStampede,
-  INTERVAL_MS,
-  measureRush,
-  seedOverdue,
-  type Rush,
-} from '../support/overdue-sessions.js';
+import { expectNoStampede, INTERVAL_MS, measureRush, seedOverdue } from '../support/overdue-sessions.js';
 import { gatePolling, type PollingGate } from '../support/polling-gate.js';
 import { caught } from '../support/promise.js';
 import { startReplicas, type Replicas } from '../support/replicas.js';
@@ -31,11 +25,8 @@ afterEach(async () => {
   await replicas.close();
 });
 
-/** Replicas begin together to read sessions that are all overdue; `begin` is told when they do. */
-async function rush(
-  mutate: (app: NestFastifyApplication) => void = () => {},
-  begin = () => {},
-): Promise<Rush> {
+/** Starts replicas, calls `begin`, and lets all replicas poll overdue sessions from the same moment. */
+async function rush(mutate: (app: NestFastifyApplication) => void = () => {}, begin = () => {}) {
   gates = [];
   replicas = await startReplicas({
     count: REPLICAS,
@@ -58,7 +49,7 @@ async function rush(
   return measureRush(database, control, dueOrder, 40_000);
 }
 
-// The same of processes and ten times as many sessions is in no-stampede.long.spec.ts.
+// no-stampede.long.spec.ts runs the same test with processes and ten times as many sessions.
 describe('R27: no stampede', () => {
   it('when replicas begin together: the longest due first, no more at once than they may, spread afterwards', async () => {
     expectNoStampede(await rush(), SESSIONS, REPLICAS, LIMIT);
@@ -66,7 +57,7 @@ describe('R27: no stampede', () => {
 
   it('turns red when each replica reads everything at its start, in any order, and again at the same time', async () => {
     const allAtOnce = () => {
-      jest.spyOn(Limiter.prototype, 'turn').mockReturnValue('granted');
+      jest.spyOn(CallQueue.prototype, 'turn').mockResolvedValue('granted');
       jest.spyOn(Remote.prototype, 'liveLimit', 'get').mockReturnValue(Infinity);
       jest.spyOn(Math, 'random').mockReturnValue(0);
     };

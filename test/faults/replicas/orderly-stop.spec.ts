@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { beforeEach, describe, expect, it, jest } from '@jest/globals';
 import pg from 'pg';
 import { TestClient } from '../../setup/client.js';
 import { startSandbox, type TestSandbox } from '../../setup/sandbox.js';
@@ -7,18 +7,19 @@ import { createTestDatabase, withDatabase, type TestDatabase } from '../../setup
 import { ADMIN_KEY, testEnvironment } from '../../setup/test-environment.js';
 import { startTestProcess, type TestProcess } from '../../setup/test-process.js';
 import { waitFor } from '../../setup/wait-for.js';
-import { startWebhookSink } from '../../setup/webhook-sink.js';
-import { endWithin, type Ending } from '../support/own-time.js';
-import { caught, promise } from '../support/promise.js';
+import { startWebhookSink } from '../../setup/receivers/webhook-sink.js';
+import { endWithin, type Ending } from '../support/evidence/own-time.js';
+import { caught, isLong, itAtLength, promise } from '../support/promise.js';
 import { seedSessions } from '../support/seeded-sessions.js';
 import { announce, makeEndpoint } from '../support/webhooks.js';
+import { closeAfterEach } from '../../setup/close-after-each.js';
 
 jest.setTimeout(120_000);
 
-/** Added to each answer of the remote service; a first registration needs two, a token and the user. */
+/** Latency of each remote call. A first registration makes two calls: one for a token, one for the user. */
 const SLOW_MS = 700;
 const STOP_WITHIN_MS = 5_000;
-/** Less than requests in flight are given to end. */
+/** After the first signal, requests in flight have more time than this to end. After a second signal, the service stops at once. */
 const AT_ONCE_MS = 2_000;
 const SESSIONS = 20;
 
@@ -27,19 +28,14 @@ describe('R34: stopping is clean', () => {
   let admin: pg.Client;
   let sandbox: TestSandbox;
   let service: TestProcess;
-  const stops: (() => Promise<unknown>)[] = [];
+  const closing = closeAfterEach();
 
   beforeEach(async () => {
     database = await createTestDatabase();
-    stops.unshift(database.drop);
-    admin = new pg.Client({ connectionString: database.url });
-    await admin.connect();
-    stops.unshift(() => admin.end());
+    closing.push(database.drop);
+    admin = await database.connect();
     sandbox = await startSandbox();
-    stops.unshift(sandbox.stop);
-  });
-  afterEach(async () => {
-    for (const stop of stops.splice(0)) await stop();
+    closing.push(sandbox.stop);
   });
 
   const environment = () => ({
@@ -50,13 +46,12 @@ describe('R34: stopping is clean', () => {
   });
   async function start(begin: Promise<TestProcess> = startServiceProcess(environment())): Promise<void> {
     service = await begin;
-    stops.unshift(() => service.stop('SIGKILL'));
+    closing.push(() => service.stop('SIGKILL'));
   }
   const register = (reference: string) =>
-    fetch(`${service.url}/api/v1/users`, {
-      method: 'POST',
-      headers: { authorization: `Bearer ${ADMIN_KEY}`, 'content-type': 'application/json' },
-      body: JSON.stringify({ tenantReference: reference, gridLocations: [{ ean: '871685900000000014' }] }),
+    new TestClient(service.url, ADMIN_KEY).call('POST', '/users', {
+      tenantReference: reference,
+      gridLocations: [{ ean: '871685900000000014' }],
     });
   const count = async (statement: string): Promise<number> =>
     Number((await admin.query<{ count: string }>(`SELECT count(*) ${statement}`)).rows[0]!.count);
@@ -64,7 +59,6 @@ describe('R34: stopping is clean', () => {
 
   const seed = () => withDatabase(database.url, (direct) => seedSessions(direct, sandbox.control, SESSIONS));
 
-  /** Who is asked to stop takes no new connection. */
   const refusesConnections = () =>
     waitFor('new connections to be refused', () =>
       fetch(`${service.url}/health/live`, { headers: { connection: 'close' } }).then(
@@ -96,29 +90,49 @@ describe('R34: stopping is clean', () => {
     expect(await count(`FROM session_polls WHERE failures > 0`)).toBe(0);
   });
 
-  it('in time amid deliveries to a receiver that does not answer, which are due at once for another', async () => {
-    const sink = await startWebhookSink();
-    stops.unshift(sink.stop);
-    await sink.behave({ '/hook': { hang: 1 } });
-    await start();
-    await makeEndpoint(new TestClient(service.url, ADMIN_KEY), `${sink.url}/hook`);
-    await withDatabase(database.url, (direct) => announce(direct, SESSIONS, 1));
-    await waitFor('deliveries to be under way', async () => (await sink.received()).length > 4);
+  itAtLength(
+    'in time amid deliveries to a receiver that does not answer, which are due at once for another',
+    async () => {
+      const sink = await startWebhookSink();
+      closing.push(sink.stop);
+      await sink.behave({ '/hook': { hang: 1 } });
+      await start();
+      await makeEndpoint(new TestClient(service.url, ADMIN_KEY), `${sink.url}/hook`);
+      await withDatabase(database.url, (direct) => announce(direct, SESSIONS, 1));
+      await waitFor('deliveries to be under way', async () => (await sink.received()).length > 4);
 
+      service.kill('SIGTERM');
+      const { ended, tookMs } = await endWithin(service, STOP_WITHIN_MS);
+      const held = await count(HELD_JOBS);
+      promise('R34', {
+        figure: `exit ${ended?.code} ${Math.round(tookMs)} ms after a SIGTERM during deliveries, ${held} jobs held`,
+        bound: `0, ${STOP_WITHIN_MS} ms, 0`,
+      });
+      expect(ended).toEqual({ code: 0, signal: null });
+      const due =
+        'FROM webhook_deliveries JOIN webhook_subjects USING (endpoint_id, subject) WHERE attempts = 0 AND due_at <= clock_timestamp()';
+      const dueJobs = `FROM graphile_worker.jobs WHERE task_identifier = 'webhook' AND run_at <= clock_timestamp()`;
+      expect([held, await count(due), await count(dueJobs)]).toEqual([0, SESSIONS, 1]);
+    },
+  );
+
+  it('is unready first, and serves on for SHUTDOWN_DELAY_MS', async () => {
+    // At length, the delay alone is longer than the time within which a process stops.
+    const delayMs = isLong ? STOP_WITHIN_MS : 1_500;
+    await start(startServiceProcess({ ...environment(), SHUTDOWN_DELAY_MS: String(delayMs) }));
+    const signalledAt = performance.now();
     service.kill('SIGTERM');
-    const { ended, tookMs } = await endWithin(service, STOP_WITHIN_MS);
-    const held = await count(HELD_JOBS);
-    promise('R34', {
-      figure: `exit ${ended?.code} ${Math.round(tookMs)} ms after a SIGTERM during deliveries, ${held} jobs held`,
-      bound: `0, ${STOP_WITHIN_MS} ms, 0`,
+    const missing = await waitFor('the service is unready', async () => {
+      const response = await fetch(`${service.url}/health/ready`);
+      return response.status === 503 && ((await response.json()) as { missing: string[] }).missing;
     });
-    expect(ended).toEqual({ code: 0, signal: null });
-    const due = 'FROM webhook_deliveries WHERE attempts = 0 AND next_attempt_at <= clock_timestamp()';
-    const dueJobs = `FROM graphile_worker.jobs WHERE task_identifier = 'webhook' AND run_at <= clock_timestamp()`;
-    expect([held, await count(due), await count(dueJobs)]).toEqual([0, SESSIONS, 1]);
+    expect(missing).toEqual(['the service is stopping']);
+    expect((await register('served-on')).status).toBe(201);
+    expect(await service.exited).toEqual({ code: 0, signal: null });
+    expect(performance.now() - signalledAt).toBeGreaterThan(delayMs - 100);
   });
 
-  it('in time however long a request takes, and at once after a second signal', async () => {
+  itAtLength('in time however long a request takes, and at once after a second signal', async () => {
     await start();
     expect((await endDuringRequest()).ended).toEqual({ code: 0, signal: null });
     await start();
@@ -135,7 +149,7 @@ describe('R34: stopping is clean', () => {
   });
 
   it('turns red with the defaults of Nest', async () => {
-    await start(startTestProcess('test/faults/support/nest-defaults.process.ts', environment()));
+    await start(startTestProcess('test/faults/support/processes/nest-defaults.process.ts', environment()));
     expect((await endDuringRequest()).ended).toBeNull();
     caught('R34', 'defaults of Nest');
   });

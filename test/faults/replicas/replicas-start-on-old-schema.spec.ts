@@ -17,9 +17,9 @@ jest.setTimeout(120_000);
 
 const REPLICAS = 3;
 const SESSIONS = 40;
-/** Before migrations that alter a table which every read locks, and add tables that every replica asks. */
+/** Number of migrations in the older schema. Later migrations alter a table that every read locks, and add tables that every replica queries. */
 const OLD = 3;
-/** What a later release does to the tables that polling reads and writes. */
+/** Adds columns to the polling tables, as a later release may. */
 const EXPANSION = `
   ALTER TABLE session_polls ADD COLUMN later integer;
   ALTER TABLE onboarding_sessions ADD COLUMN later text NOT NULL DEFAULT '';
@@ -31,20 +31,18 @@ let admin: pg.Client;
 beforeEach(async () => {
   database = await createTestDatabase('empty');
   await migrateTo(database.url, OLD);
-  admin = new pg.Client({ connectionString: database.url });
-  await admin.connect();
+  admin = await database.connect();
   sandbox = await startSandbox();
 });
 afterEach(async () => {
   await sandbox.stop();
-  await admin.end();
   await database.drop();
 });
 
-/** Of tables and a function that the older schema lacks. */
+/** Tables and a function that the older schema lacks. */
 const LATER = /\b(sequence_events|erasures|remote_(operations|replicas|drift)|webhook_\w+|broker_\w+)\b/;
 
-/** Of session_polls, likewise, with their types. */
+/** Columns of session_polls that the older schema lacks, with their types. */
 const LATER_COLUMNS: Readonly<Record<string, string>> = {
   facts_hash: 'bytea',
   answer_kept_at: 'timestamptz',
@@ -54,14 +52,14 @@ const LATER_COLUMNS: Readonly<Record<string, string>> = {
   flapping_since: 'timestamptz',
 };
 const NAMES = Object.keys(LATER_COLUMNS).join('|');
-const WRITTEN = new RegExp(`\\b(${NAMES}) = (r\\.\\w+|CASE .*? END),`, 'g');
+const WRITTEN = new RegExp(`\\b(${NAMES}) = (r\\."?\\w+"?|CASE .*? END),`, 'g');
 const READ = new RegExp(`\\bp\\.(${NAMES})\\b`, 'g');
 
-/** The statement of a release that does not know the later columns. */
+/** Returns the statement without the later columns, as the older release has it. */
 const withoutLater = (text: string): string =>
   text.replace(WRITTEN, '').replace(READ, (_, name: string) => `NULL::${LATER_COLUMNS[name]}`);
 
-/** Makes of an application the release before, which asks for no later table or column; collects what the database refuses of it. */
+/** Makes an application act like the older release, which uses no later table or column. Collects the errors of its statements. */
 function becomeOlder(app: NestFastifyApplication, refusals: string[]): void {
   const database = app.get(Database);
   const older =
@@ -84,7 +82,6 @@ function becomeOlder(app: NestFastifyApplication, refusals: string[]): void {
   database.transaction = (work) => transaction((tx) => work({ ...tx, query: older(tx.query) })).catch(note);
 }
 
-/** Every session has been read so many times more. */
 async function readMore(times: number): Promise<void> {
   const { reads } = await sandbox.control.ledger();
   await waitFor(
@@ -111,7 +108,7 @@ describe('R40: replicas may start together on an older schema', () => {
         { prepare: (app) => becomeOlder(app, refusals) },
       );
       await seedSessions(polling.app.get(Database), sandbox.control, SESSIONS);
-      // Counted where it is written, since the next read that succeeds forgets it.
+      // A trigger records failed polls, because the next successful read resets their counters.
       await admin.query(`CREATE TABLE failed_polls (session_id uuid);
         CREATE FUNCTION note_failed_poll() RETURNS trigger LANGUAGE plpgsql AS $$
           BEGIN INSERT INTO failed_polls VALUES (new.session_id); RETURN NULL; END $$;

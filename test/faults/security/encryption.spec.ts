@@ -1,21 +1,26 @@
 import { createCipheriv, createDecipheriv } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { Logger } from '@nestjs/common';
 import { Webhook } from 'standardwebhooks';
-import { tokenContext, TOKENS } from '../../../src/auth/token-at-rest.sql.js';
-import { rotateEncryptionCommand } from '../../../src/cli/rotate-encryption.command.js';
+import { tokenContext, TOKENS } from '../../../src/auth/token.sql.js';
+import { rotateEncryptionCommand } from '../../../src/cli/keys.command.js';
 import {
   PREVIOUS_WEBHOOK_SECRETS,
   WEBHOOK_HEADERS,
   WEBHOOK_SECRETS,
-} from '../../../src/events/webhooks/secrets/secrets.sql.js';
-import { START_URLS, startUrlContext } from '../../../src/onboarding/start/start-urls.sql.js';
+} from '../../../src/events/webhooks/secrets/sealing.service.js';
+import { ENCRYPTED_COLUMNS } from '../../../src/encrypted-columns.js';
+import { START_URLS, startUrlContext } from '../../../src/onboarding/store/sessions.sql.js';
+import { checkKeys } from '../../../src/platform/crypto/check-keys.js';
 import { Cipher, HEADER_BYTES } from '../../../src/platform/crypto/cipher.js';
 import { reEncrypt, type EncryptedColumn } from '../../../src/platform/crypto/re-encryption.store.js';
 import { Database } from '../../../src/platform/database/database.js';
 import { Environment } from '../../../src/platform/env/environment.js';
 import { TestClient } from '../../setup/client.js';
+import { startServiceProcess } from '../../setup/service-process.js';
 import { startTestApp, type TestApp } from '../../setup/test-app.js';
-import { startWebhookReceiver, type Received } from '../../setup/webhook-receiver.js';
+import { createTestDatabase } from '../../setup/test-database.js';
+import { startWebhookReceiver, type Received } from '../../setup/receivers/webhook-receiver.js';
 import { caught, promise } from '../support/promise.js';
 import { seedSessions } from '../support/seeded-sessions.js';
 
@@ -49,7 +54,7 @@ describe('R37: keys are changed while the service goes on', () => {
   }, 60_000);
   afterAll(() => service.close());
 
-  /** As a service that knew the old key alone has left them, the token with them. */
+  /** Encrypts the stored start URLs and the token with the old key. */
   async function putUnderOldKey(): Promise<void> {
     await write(
       sessionIds,
@@ -89,7 +94,7 @@ describe('R37: keys are changed while the service goes on', () => {
     return row!.count;
   }
 
-  /** The same database, where something happens before each batch is read. */
+  /** Returns a database that runs `meanwhile` before each query outside a transaction. */
   const whereMeanwhile = (meanwhile: () => Promise<unknown>): Database =>
     Object.assign(Object.create(database) as Database, {
       query: async <Row>(...args: Parameters<Database['query']>): Promise<Row[]> => {
@@ -171,7 +176,7 @@ describe('R37: keys are changed while the service goes on', () => {
       expect(headers.authorization).toBe('Bearer of-the-receiver');
       for (const secret of [first, second])
         expect(new Webhook(secret).verify(body, headers as Record<string, string>)).toBeDefined();
-      // The one column in the place of the other does not open.
+      // A ciphertext that is moved to another column cannot be decrypted.
       await database.query('UPDATE webhook_endpoints SET secret_ciphertext = previous_secret_ciphertext');
       expect((await client.call('POST', `/webhook-endpoints/${id}/test`)).status).toBe(500);
       await database.query('DELETE FROM webhook_endpoints');
@@ -194,6 +199,7 @@ describe('R37: keys are changed while the service goes on', () => {
       'webhook_endpoints.secret_ciphertext: 0 re-encrypted, 0 under another key',
       'webhook_endpoints.previous_secret_ciphertext: 0 re-encrypted, 0 under another key',
       'webhook_endpoints.headers_ciphertext: 0 re-encrypted, 0 under another key',
+      'idempotency_keys.response_ciphertext: 0 re-encrypted, 0 under another key',
     ]);
     const ciphertexts = await database.query<{ name: string }>(
       `SELECT table_name || '.' || column_name AS name FROM information_schema.columns
@@ -219,7 +225,7 @@ describe('R37: keys are changed while the service goes on', () => {
     await write([lost], [newCipher.encrypt(startUrlOf(lost), startUrlContext(lost))]);
   });
 
-  /** What a row holds that was written anew after its old ciphertext had been read. */
+  /** Updates a row after the re-encryption has read its old ciphertext. Returns the final plaintext of the row. */
   async function writeNewerMeanwhile(column: EncryptedColumn): Promise<string> {
     const id = sessionIds.at(-1)!;
     await write([id], [oldCipher.encrypt('older', startUrlContext(id))]);
@@ -239,9 +245,9 @@ describe('R37: keys are changed while the service goes on', () => {
 
   it('turns red when the row is not held against what was read of it', async () => {
     const { replace } = START_URLS;
-    const text = replace.text.replace('AND s.start_url_ciphertext = r.read', '');
-    expect(text).not.toBe(replace.text);
-    const byIdOnly = { ...START_URLS, replace: { name: 'replace_by_id_only', text } };
+    const text = replace.replace('AND t.start_url_ciphertext = r.read', '');
+    expect(text).not.toBe(replace);
+    const byIdOnly = { ...START_URLS, replace: text };
     expect(await writeNewerMeanwhile(byIdOnly)).toBe('older');
     caught('R37', 'rotation by id only');
   });
@@ -249,10 +255,55 @@ describe('R37: keys are changed while the service goes on', () => {
   it('shows no startUrl of a row that holds the ciphertext of another', async () => {
     const [one, other] = sessionIds.slice(2, 4) as [string, string];
     await write([one, other], [await readRow(other), await readRow(one)]);
-    for (const id of [one, other]) {
-      const { status, body } = await client.call('GET', `/onboarding/pv/${id}`);
-      expect([status, JSON.stringify(body).includes('pv-onboarding')]).toEqual([500, false]);
+    for (const id of [one, other])
+      expect(await client.call('GET', `/onboarding/pv/${id}`)).toMatchObject({
+        status: 200,
+        body: { id, startUrl: null },
+      });
+    const { status, body } = await client.call<{ items: { startUrl: string | null }[] }>(
+      'GET',
+      '/onboarding/pv?limit=200',
+    );
+    expect([status, body.items.length]).toEqual([200, 200]);
+  });
+
+  it('refuses to start with keys that encrypted nothing of what is stored, and names the missing one', async () => {
+    const store = await createTestDatabase();
+    const stored = store.open();
+    const start = (...keys: string[]) =>
+      startServiceProcess({
+        ...service.sandbox!.environment,
+        DATABASE_URL: store.url,
+        ENCRYPTION_KEYS: keys.join(),
+        ROLE: 'api',
+      });
+    try {
+      const token = oldCipher.encrypt('token', tokenContext('tenant'));
+      const now = new Date();
+      await stored.prisma.remoteToken.create({
+        data: { name: 'tenant', tokenCiphertext: token, obtainedAt: now, renewAt: now, expiresAt: now },
+      });
+      const id = oldCipher.keyIdOf(token);
+      await expect(start(NEW)).rejects.toThrow(`ENCRYPTION_KEYS lacks the key ${id}`);
+      const started = await start(NEW, OLD);
+      await started.stop();
+      expect(started.logs()).not.toContain('ENCRYPTION_KEYS');
+    } finally {
+      await store.drop();
     }
+  });
+
+  it('warns at the start if some of what is stored was encrypted with a missing key', async () => {
+    const warn = jest.spyOn(Logger.prototype, 'warn').mockImplementation(() => {});
+    const id = sessionIds[0]!;
+    await write([id], [oldCipher.encrypt(startUrlOf(id), startUrlContext(id))]);
+    await database.query('UPDATE onboarding_sessions SET changed_at = clock_timestamp() WHERE id = $1', [id]);
+    await checkKeys(database, newCipher, ENCRYPTED_COLUMNS);
+    const told = warn.mock.calls.map(([line]) => String(line));
+    warn.mockRestore();
+    expect(told).toEqual([
+      expect.stringMatching(/^ENCRYPTION_KEYS lacks the key [0-9a-f]{16}, .* some stored/),
+    ]);
   });
 });
 
@@ -261,7 +312,7 @@ describe('R37: what was tampered with is refused', () => {
   const NONCE_BYTES = 12;
   const TAG_BYTES = 16;
 
-  /** Which ways to tamper with a ciphertext lead to one that is opened all the same. */
+  /** Returns the kinds of tampering that decryption accepts. */
   function acceptedBy(cipher: Cipher): string[] {
     const stored = cipher.encrypt(TEXT, 'row/a');
     const opens = (bytes: Uint8Array, context = 'row/a') => {
@@ -295,7 +346,6 @@ describe('R37: what was tampered with is refused', () => {
 
   it('turns red when the tag may have any length', () => {
     class TakesAnyTag extends Cipher {
-      // Whatever follows the text is its tag.
       override decrypt(stored: Uint8Array, context: string): string {
         const bytes = Buffer.from(stored);
         const header = bytes.subarray(0, HEADER_BYTES);

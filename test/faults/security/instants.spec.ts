@@ -4,7 +4,7 @@ import { readExpiresIn } from '../../../src/auth/expires-in.rules.js';
 import { parseInstant, type InstantReading } from '../../../src/platform/time/instant.rules.js';
 import { TestClient, type Answer, type SessionAnswer, type UserAnswer } from '../../setup/client.js';
 import type { TestApp } from '../../setup/test-app.js';
-import { startDatedRemote, type DatedRemote, type Times } from '../support/dated-remote.js';
+import { startScriptedRemote, type ScriptedRemote, type Times } from '../support/scripted-remote.js';
 import {
   FIRST,
   LAST,
@@ -12,16 +12,16 @@ import {
   makeInstants,
   makeRealInstants,
   type MadeInstant,
-} from '../support/instants.js';
+} from '../support/input/instants.js';
 import { caught, isLong, promise } from '../support/promise.js';
 
 jest.setTimeout(600_000);
 
-/** Each has two times of the user, three of the start and three of the read. */
-const USERS = isLong ? 1_250 : 120;
-const RESOLVED = isLong ? 500 : 60;
-/** For each list and each filter, and a quarter more in the form of cursors. */
-const QUERIES = isLong ? 500 : 60;
+/** Each user has eight times: two of the user, three of a start and three of a read. */
+const USERS = isLong ? 1_250 : 40;
+const RESOLVED = isLong ? 500 : 20;
+/** Number of queries per list and per filter. The test adds a quarter of this number, with canonical instants as in real cursors. */
+const QUERIES = isLong ? 500 : 20;
 const IN_MODULE = 10_000;
 const RED = { users: 20, resolved: 10, queries: 20 };
 const AT_ONCE = 8;
@@ -54,7 +54,7 @@ interface Case {
   readonly read: readonly [MadeInstant, MadeInstant, MadeInstant];
 }
 
-/** Returns cases. The times of starts and reads are all real in four of five cases; otherwise there would be few sessions to read. */
+/** Makes cases. Four of five starts and four of five reads have valid times only, because otherwise few sessions could be read. */
 function makeCases(count: number): Case[] {
   const any = makeInstants(4 * count, SEED);
   const real = makeRealInstants(6 * count, SEED + 1);
@@ -88,7 +88,6 @@ const textsOf = <Made extends readonly MadeInstant[]>(made: Made) =>
 const isReal = ({ is }: MadeInstant) => is !== 'none';
 const exists = ({ is }: MadeInstant) => typeof is === 'number';
 
-/** Returns what a session shows for it. */
 function clamped({ is }: MadeInstant): string | undefined {
   if (is === 'before') return FIRST;
   if (is === 'after') return LAST;
@@ -108,12 +107,12 @@ async function each<T>(items: readonly T[], work: (item: T) => Promise<void>): P
   );
 }
 
-let remote: DatedRemote;
+let remote: ScriptedRemote;
 let timesOf: (reference: string) => Times | undefined;
 let service: TestApp | undefined;
 
 beforeEach(async () => {
-  remote = await startDatedRemote((reference) => timesOf(reference));
+  remote = await startScriptedRemote((reference) => timesOf(reference));
 });
 afterEach(async () => {
   await service?.close();
@@ -128,14 +127,14 @@ interface Amount {
   readonly queries: number;
 }
 
-/** Starts the service as it is imported now, and returns what was not as promised. */
+/** Runs all checks against a freshly imported service. Returns the faults and the number of instants. */
 async function findFaults({
   users,
   resolved,
   queries,
 }: Amount): Promise<{ faults: string[]; instants: number }> {
   const { startTestApp } = await import('../../setup/test-app.js');
-  // Sessions are read when the test asks for it, and by nobody else.
+  // The intervals are so long that only the test's requests read sessions.
   service = await startTestApp({
     SCS_BASE_URL: remote.url,
     EAN_CHECK_DIGIT: 'off',
@@ -156,7 +155,6 @@ async function findFaults({
     if (!isRight) faults.push(`${what}: ${JSON.stringify(shown)}`);
   };
 
-  /** Returns every item of a list, page by page. */
   async function listAll<T>(path: string): Promise<T[]> {
     const items: T[] = [];
     for (let cursor: string | null = ''; cursor !== null;) {
@@ -206,7 +204,7 @@ async function findFaults({
     const isRead = read.every(isReal);
     check(fresh.status === (isRead ? 200 : 503), 'read', read, fresh.status, fresh.body);
     const { body: session } = await call<Session>('GET', `/onboarding/pv/${started.body.id}`);
-    // createdAt is that of the start.
+    // A read does not change createdAt.
     const latest = isRead ? ([start[0], read[1], read[2]] as const) : start;
     check(isTold(session, latest), 'session', start, read, session);
   }
@@ -220,7 +218,6 @@ async function findFaults({
     session.expiresAt === clamped(expires) &&
     isWhole(session.checkedAt);
 
-  /** Resolves an uncertain registration, as a client does. */
   async function resolve([created, updated]: readonly [MadeInstant, MadeInstant]): Promise<void> {
     instants += 2;
     const tenantReference = `lost-${randomUUID()}`;
@@ -317,7 +314,6 @@ async function findFaults({
   return { faults, instants };
 }
 
-/** Counts which of 10,000 instants are read as something else than they were made to be. */
 function countMisread(parse: (value: unknown, form: 'remote') => InstantReading): number {
   return makeInstants(IN_MODULE, SEED).filter(({ text, is }) => {
     const read = parse(text, 'remote');
@@ -334,7 +330,7 @@ function countMisread(parse: (value: unknown, form: 'remote') => InstantReading)
   }).length;
 }
 
-/** The seeded bug. */
+/** The bug: accepts every text that `Date` can parse. */
 function parseAsDate(value: unknown): InstantReading {
   const at = new Date(String(value));
   return Number.isNaN(at.getTime()) ? { kind: 'none' } : { kind: 'instant', at };
@@ -375,7 +371,7 @@ describe('R61: every stored instant can be read', () => {
   });
 });
 
-/** Checks that observations hold the times as they came, and that the drift is recorded without them. */
+/** Checks that observations store the times verbatim, and that the recorded drift does not contain them. */
 async function expectTold(): Promise<void> {
   const { Database } = await import('../../../src/platform/database/database.js');
   const database = service!.app.get(Database);

@@ -8,9 +8,9 @@ import { createTestDatabase, type TestDatabase } from '../../setup/test-database
 import { testEnvironment } from '../../setup/test-environment.js';
 import { startTestProcess, type TestProcess } from '../../setup/test-process.js';
 import { waitFor } from '../../setup/wait-for.js';
-import { startWebhookReceiver, type WebhookReceiver } from '../../setup/webhook-receiver.js';
+import { startWebhookReceiver, type WebhookReceiver } from '../../setup/receivers/webhook-receiver.js';
 import { caught, promise } from '../support/promise.js';
-import { dumpTables, findSecrets } from '../support/secret-search.js';
+import { dumpTables, findSecrets } from '../support/input/secret-search.js';
 
 const canary = (name: string): string => `${name}-${randomBytes(24).toString('base64url')}`;
 const CONFIGURED = {
@@ -19,7 +19,7 @@ const CONFIGURED = {
   ADMIN_API_KEY: canary('administrator'),
   ENCRYPTION_KEYS: randomBytes(32).toString('base64'),
 };
-/** Of a receiver of webhooks: what stands in its address, and what it wants to see in a header. */
+/** Secrets of a webhook receiver: a token in its URL, and the value of a header. */
 const OF_RECEIVER = { WEBHOOK_URL_TOKEN: canary('url'), WEBHOOK_HEADER: canary('header') };
 const DATABASE_PASSWORD = canary('database');
 const BROKER_PASSWORD = canary('broker/password');
@@ -51,30 +51,21 @@ const environment = (): Record<string, string> => ({
   ...CONFIGURED,
   SCS_CLIENT_ID: CLIENT_ID,
   SCS_BASE_URL: sandbox.url,
-  SCS_TIMEOUT_MS: '1000',
   DATABASE_URL: database.url,
-  // Nobody answers there, which the log tells.
+  // Nothing listens at this port, so the service logs failed connections.
   EVENT_BROKER_URL: `nats://pv:${encodeURIComponent(BROKER_PASSWORD)}@127.0.0.1:1`,
   LOG_LEVEL: 'debug',
 });
 
-/** Everything that is answered, by what was asked, and the secrets that are answered on purpose. */
+/** Records every response, and the secrets that responses contain on purpose. */
 class Listener {
   readonly answers = new Map<string, string>();
   readonly secrets: Record<string, string> = {};
 
   constructor(readonly url: string) {}
 
-  /**
-   * Takes out of an answer what it is there to hand out: the startUrl for a key that may start sessions, a new key or secret of a
-   * webhook, and to whoever manages webhooks the address of one.
-   */
-  async ask<T extends object>(
-    method: string,
-    path: string,
-    body?: unknown,
-    key = CONFIGURED.ADMIN_API_KEY,
-  ): Promise<T> {
+  /** Sends a request and records the response without its intended secrets: startUrl, new key, webhook secret and webhook URL. */
+  async ask<T extends object>(method: string, path: string, body?: unknown, key = CONFIGURED.ADMIN_API_KEY) {
     const answer = await new TestClient(this.url, key).call<T>(method, path, body);
     const {
       startUrl,
@@ -100,7 +91,6 @@ class Listener {
   }
 }
 
-/** What an error of the remote service could quote. */
 async function quoteSecrets(startUrl: string): Promise<string> {
   const token = (await sandbox.control.ledger()).tokens.at(-1)!.accessToken;
   return JSON.stringify({
@@ -116,7 +106,7 @@ const newUser = () => ({
   gridLocations: [{ ean: `8716${randomInt(1e9, 1e10)}${randomInt(1e3, 1e4)}` }],
 });
 
-/** Makes registering, starting and reading fail in every way, with answers that quote the secrets. */
+/** Makes registrations, starts and reads fail in every way, with remote responses that quote the secrets. */
 async function driveErrors(listener: Listener, session: SessionAnswer): Promise<void> {
   const { control } = sandbox;
   const body = await quoteSecrets(session.startUrl!);
@@ -165,7 +155,7 @@ async function driveBadInput(listener: Listener, session: SessionAnswer): Promis
   listener.answers.set('broken JSON', await broken.text());
 }
 
-/** An endpoint whose receiver fails, and quotes whatever it was sent. Answers its path. */
+/** Creates an endpoint whose receiver fails and quotes the request. Returns the API path of the endpoint. */
 async function driveWebhooks(listener: Listener, receiver: WebhookReceiver): Promise<string> {
   receiver.answer = ({ path, headers }) => ({ status: 500, body: JSON.stringify([path, headers]) });
   const { WEBHOOK_URL_TOKEN: token, WEBHOOK_HEADER: header } = OF_RECEIVER;
@@ -192,13 +182,19 @@ async function driveWebhooks(listener: Listener, receiver: WebhookReceiver): Pro
   return path;
 }
 
-/** The main job: one session comes online, another waits for its owner. Answers the one that waits. */
+/** Brings one session online and starts another session. Returns the second session. */
 async function driveMainJob(listener: Listener): Promise<SessionAnswer> {
   const start = async () => {
-    const user = await listener.ask<UserAnswer>('POST', '/users', newUser());
-    return listener.ask<SessionAnswer>('POST', `/onboarding/pv/${user.gridLocations[0]!.id}`, {
-      brand: 'acme',
+    // The service before may have left a token request that failed, and thus a pause.
+    const body = newUser();
+    const location = await waitFor('the user is registered', async () => {
+      const { gridLocations } = await listener.ask<UserAnswer>('POST', '/users', body);
+      return gridLocations[0]!.id;
     });
+    const path = `/onboarding/pv/${location}`;
+    const session = await listener.ask<SessionAnswer>('POST', path, { brand: 'acme' });
+    expect(session).toHaveProperty('state', 'awaiting_owner');
+    return session;
   };
   const { id } = await start();
   await sandbox.control.complete(id);
@@ -252,7 +248,7 @@ describe('R36: no secret leaks', () => {
       name: 'reader',
       scopes: ['users:read', 'onboarding:read', 'events:read'],
     });
-    // The interface shows no startUrl in this answer, and does not say that there never is one.
+    // The interface description shows no startUrl in the response to a read, but does not exclude it.
     await sandbox.control.fields(session.id, {
       set: { startUrl: session.startUrl, links: [{ startUrl: session.startUrl }] },
     });
@@ -276,9 +272,9 @@ describe('R36: no secret leaks', () => {
       ...(await tokens()),
     };
     expect(Object.keys(listener.secrets).length).toBeGreaterThan(2);
-    // The quotes did arrive where they are shown.
+    // Responses of the API show the quoted secrets, redacted.
     expect([...listener.answers.values()].some((text) => text.includes('[redacted]'))).toBe(true);
-    // An address is needed to send to it, and stands nowhere else.
+    // Only the table of endpoints may contain the webhook URL, because the sender needs it.
     const hits = findSecrets(secrets, places);
     expect(hits).toContain(KEPT_ADDRESS);
     const found = hits.filter((hit) => hit !== KEPT_ADDRESS);
@@ -308,7 +304,10 @@ describe('R36: no secret leaks', () => {
   });
 
   it('turns red when the error of axios is logged', async () => {
-    service = await startTestProcess('test/faults/support/logs-axios-errors.process.ts', environment());
+    service = await startTestProcess(
+      'test/faults/support/processes/logs-axios-errors.process.ts',
+      environment(),
+    );
     const listener = new Listener(service.url);
     const session = await driveMainJob(listener);
     await sandbox.control.addFault({ kind: 'answer', operation: 'read_session', status: 422 });

@@ -1,23 +1,28 @@
 import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { type AddressInfo, createServer, type Socket } from 'node:net';
+import { isDeepStrictEqual } from 'node:util';
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { DiscardPolicy } from '@nats-io/jetstream';
 import { Injectable, Logger, type INestApplicationContext, type Type } from '@nestjs/common';
-import type { DomainEvent } from '../../../src/events/domain-event.js';
-import { Publishers } from '../../../src/events/broker/publishers.js';
+import type { DomainEvent } from '../../../src/events/catalogue.rules.js';
+import { Publishers } from '../../../src/events/broker/broker.service.js';
 import { openNats } from '../../../src/events/broker/nats.publisher.js';
 import { toCloudEvent, type CloudEvent } from '../../../src/events/cloud-event.js';
 import { EventsStore } from '../../../src/events/feed/events.store.js';
 import { OnEvent } from '../../../src/events/handlers/on-event.js';
 import { appendEvents } from '../../../src/events/outbox.js';
 import { Database } from '../../../src/platform/database/database.js';
-import { sessionEvent, startWorker } from '../../db/events-fixture.js';
-import { findNatsServer, startNatsServer, type NatsServer } from '../../setup/nats-server.js';
-import { readStream } from '../../setup/nats-stream.js';
+import { StatusStore } from '../../../src/status/status.store.js';
+import { sessionEvent, startWorker } from '../../db/events/fixture.js';
+import { findNatsServer, startNatsServer, type NatsServer } from '../../setup/receivers/nats-server.js';
+import { changeStream, readStream } from '../../setup/receivers/nats-stream.js';
 import { createTestDatabase, type TestDatabase } from '../../setup/test-database.js';
-import { environmentFor } from '../../setup/test-environment.js';
 import { startTestProcess, type TestProcess } from '../../setup/test-process.js';
 import { waitFor } from '../../setup/wait-for.js';
 import { startTcpProxy } from '../support/tcp-proxy.js';
-import { caught, promise } from '../support/promise.js';
+import { caught, itAtLength, promise } from '../support/promise.js';
+import { closeAfterEach } from '../../setup/close-after-each.js';
 
 const program = findNatsServer();
 const SUBJECTS = Array.from({ length: 20 }, () => randomUUID());
@@ -36,20 +41,16 @@ if (program === null) {
     let testDatabase: TestDatabase;
     let database: Database;
     let nats: NatsServer;
-    const ends: (() => Promise<unknown>)[] = [];
+    const closing = closeAfterEach();
 
     beforeEach(async () => {
       testDatabase = await createTestDatabase();
-      ends.unshift(testDatabase.drop);
-      database = new Database(environmentFor(testDatabase.url));
-      ends.unshift(() => database.onApplicationShutdown());
+      closing.push(testDatabase.drop);
+      database = testDatabase.open();
       nats = await startNatsServer(program);
-      ends.unshift(nats.remove);
+      closing.push(nats.remove);
     });
-    afterEach(async () => {
-      jest.restoreAllMocks();
-      for (const end of ends.splice(0)) await end();
-    });
+    afterEach(() => void jest.restoreAllMocks());
 
     const append = (count: number) =>
       database.transaction((tx) =>
@@ -65,20 +66,20 @@ if (program === null) {
       let closed: Promise<void> | undefined;
       const close = worker.close.bind(worker);
       worker.close = () => (closed ??= close());
-      ends.unshift(() => worker.close());
+      closing.push(() => worker.close());
       return worker;
     };
     const startReplica = async (env: Record<string, string>): Promise<TestProcess> => {
-      const replica = await startTestProcess('test/faults/support/publishing-replica.process.ts', {
+      const replica = await startTestProcess('test/faults/support/processes/publishing-replica.process.ts', {
         DATABASE_URL: testDatabase.url,
         EVENT_BROKER_URL: nats.url,
         ...env,
       });
-      ends.unshift(() => replica.stop('SIGKILL'));
+      closing.push(() => replica.stop('SIGKILL'));
       return replica;
     };
     const idsInOrder = async () => {
-      await new EventsStore(database).readPage('0', undefined, 1);
+      await new EventsStore(database).readPage('0', 1);
       const rows = await database.query<{ id: string }>('SELECT id FROM domain_events ORDER BY sequence');
       return rows.map(({ id }) => id);
     };
@@ -100,7 +101,7 @@ if (program === null) {
       await append(2_500);
       const first = await startReplica({ DIES_AT: 'after_ack' });
       expect((await first.exited).signal).toBe('SIGKILL');
-      // It has published its second page, and nobody has written that down.
+      // The first replica has published its second page but not saved its position.
       expect(await place()).toMatchObject({ readTo: '1000' });
       expect(await stored()).toHaveLength(2_000);
 
@@ -134,65 +135,93 @@ if (program === null) {
       caught('R6', 'broker: place moved before the acknowledgement');
     }, 60_000);
 
-    it('is caught up with after it was away, which delays nobody else and is told once', async () => {
-      const handled: string[] = [];
-      @Injectable()
-      class Witness {
-        @OnEvent('session.online')
-        store({ id }: DomainEvent<'session.online'>) {
-          handled.push(id);
-        }
-      }
-      const said: string[] = [];
-      Logger.overrideLogger({
-        log: (line: string) => said.push(line),
-        warn: (line: string) => said.push(line),
-        error: (line: string) => said.push(line),
-      });
-      ends.push(async () => Logger.overrideLogger(false));
-      await start([Witness]);
-      await append(50);
-      await published(50);
-      await nats.stop();
-      await append(200);
-      await waitFor('the handler to have all', () => handled.length === 250);
-      const outage = await waitFor('the outage to be known', async () => {
-        const now = await place();
-        return now?.isFailing === true && now;
-      });
-      expect(outage).toEqual({
-        readTo: '50',
-        isFailing: true,
-        lastError: 'it cannot be reached (ECONNREFUSED)',
-      });
-      const attempts = jest.spyOn(Publishers.prototype, 'open');
-      await waitFor('further attempts', () => attempts.mock.calls.length >= 2);
-      await nats.start();
-      await published(250);
-      expect(await stored()).toEqual(await idsInOrder());
-      expect(await place()).toEqual({ readTo: '250', isFailing: false, lastError: null });
-      expect(said.filter((line) => line.includes('takes no events'))).toHaveLength(1);
-      expect(said.filter((line) => line.includes('takes events again'))).toHaveLength(1);
-    }, 60_000);
+    itAtLength(
+      'delays no stop while it does not answer',
+      async () => {
+        const connected: Socket[] = [];
+        const silent = createServer((socket) => void connected.push(socket)).listen(0, '127.0.0.1');
+        closing.push(async () => {
+          for (const socket of connected) socket.destroy();
+          silent.close();
+        });
+        await once(silent, 'listening');
+        const { port } = silent.address() as AddressInfo;
+        const worker = await start([], `nats://127.0.0.1:${port}`);
+        await waitFor('the connection', async () => connected.length > 0);
+        const startedAt = performance.now();
+        await worker.close();
+        expect(performance.now() - startedAt).toBeLessThan(1_000);
+      },
+      20_000,
+    );
 
-    it('is given everything again after it has lost its data', async () => {
-      await start();
-      await append(100);
-      await published(100);
-      await nats.stop();
-      await append(100);
-      await nats.start('lost');
-      await published(200);
-      const messages = await waitFor('all of them', async () => {
-        const now = await stored();
-        return now.length === 200 && now;
-      });
-      expect(messages).toEqual(await idsInOrder());
-    }, 60_000);
+    itAtLength(
+      'is caught up with after it was away, which delays nobody else and is told once',
+      async () => {
+        const handled: string[] = [];
+        @Injectable()
+        class Witness {
+          @OnEvent('session.online')
+          store({ id }: DomainEvent<'session.online'>) {
+            handled.push(id);
+          }
+        }
+        const said: string[] = [];
+        Logger.overrideLogger({
+          log: (line: string) => said.push(line),
+          warn: (line: string) => said.push(line),
+          error: (line: string) => said.push(line),
+        });
+        closing.unshift(async () => Logger.overrideLogger(false));
+        await start([Witness]);
+        await append(50);
+        await published(50);
+        await nats.stop();
+        await append(200);
+        await waitFor('the handler to have all', () => handled.length === 250);
+        const outage = await waitFor('the outage to be known', async () => {
+          const now = await place();
+          return now?.isFailing === true && now;
+        });
+        expect(outage).toEqual({
+          readTo: '50',
+          isFailing: true,
+          lastError: 'it cannot be reached (ECONNREFUSED)',
+        });
+        const attempts = jest.spyOn(Publishers.prototype, 'open');
+        await waitFor('further attempts', () => attempts.mock.calls.length >= 2);
+        await nats.start();
+        await published(250);
+        expect(await stored()).toEqual(await idsInOrder());
+        expect(await place()).toEqual({ readTo: '250', isFailing: false, lastError: null });
+        expect(said.filter((line) => line.includes('accepts no events'))).toHaveLength(1);
+        expect(said.filter((line) => line.includes('accepts events again'))).toHaveLength(1);
+      },
+      60_000,
+    );
+
+    itAtLength(
+      'is given everything again after it has lost its data',
+      async () => {
+        await start();
+        await append(100);
+        await published(100);
+        await nats.stop();
+        await append(100);
+        await nats.start('lost');
+        await published(200);
+        const messages = await waitFor('all of them', async () => {
+          const now = await stored();
+          return now.length === 200 && now;
+        });
+        expect(messages).toEqual(await idsInOrder());
+      },
+      60_000,
+    );
 
     it('takes nothing from a publisher that another has overtaken', async () => {
       await append(3);
-      const { events } = await new EventsStore(database).readPage('0', undefined, 10);
+      const { events } = await new EventsStore(database).readPage('0', 10);
       const [first, second, third] = events.map((event) => toCloudEvent(event, '/pv-onboarding')) as [
         CloudEvent,
         CloudEvent,
@@ -200,7 +229,7 @@ if (program === null) {
       ];
       const stale = await openNats(nats.url);
       const current = await openNats(nats.url);
-      ends.unshift(
+      closing.push(
         () => stale.close(),
         () => current.close(),
       );
@@ -210,6 +239,37 @@ if (program === null) {
       expect(failure?.message).toBe('somebody else has published to the stream PV_ONBOARDING');
       expect(await stored()).toEqual([first.id, second.id]);
       expect(await current.publish([third])).toEqual({ acked: 1, failure: null });
+    });
+
+    it.each([
+      ['max_msgs', { max_msgs: 100 }, 1],
+      ['max_age', { max_age: 3_600_000_000_000 }, 1],
+      ['max_msgs, but refuses new events instead', { max_msgs: 100, discard: DiscardPolicy.New }, 0],
+    ])('of a stream with %s, returns the risk that unread events are deleted', async (_, settings, count) => {
+      const publisher = await openNats(nats.url);
+      closing.push(() => publisher.close());
+      expect(publisher.warnings).toEqual([]);
+      await changeStream(nats.url, settings);
+      const limited = await openNats(nats.url);
+      closing.push(() => limited.close());
+      expect(limited.warnings).toHaveLength(count);
+    });
+
+    it('shows the warnings in the status of every replica until they no longer apply', async () => {
+      const status = new StatusStore(database);
+      const shows = (warnings: string[]) =>
+        waitFor('the warnings', async () =>
+          isDeepStrictEqual((await status.readBacklog()).broker?.warnings, warnings),
+        );
+      const worker = await start();
+      await waitFor('the stream exists', () => changeStream(nats.url, { max_msgs: 100 }).then(() => true));
+      await worker.close();
+      const next = await start();
+      await shows(['the settings of the stream PV_ONBOARDING may delete events that nobody has read yet']);
+      await changeStream(nats.url, { max_msgs: -1 });
+      await next.close();
+      await start();
+      await shows([]);
     });
 
     it('stores CloudEvents under their id, by type and subject', async () => {
@@ -226,7 +286,7 @@ if (program === null) {
         ]),
       );
       await published(2);
-      const { events } = await new EventsStore(database).readPage('0', undefined, 10);
+      const { events } = await new EventsStore(database).readPage('0', 10);
       expect(await readStream(nats.url)).toEqual(
         events
           .map((event) => toCloudEvent(event, '/pv-onboarding'))
@@ -239,9 +299,9 @@ if (program === null) {
       );
     });
 
-    it('that falls silent does not hold up the stop', async () => {
+    itAtLength('that falls silent does not hold up the stop', async () => {
       const proxy = await startTcpProxy(nats.url);
-      ends.unshift(proxy.close);
+      closing.push(proxy.close);
       const worker = await start([], proxy.url);
       await append(1);
       await published(1);
@@ -271,7 +331,7 @@ if (program === null) {
     it('the stream says what to make or to allow', async () => {
       nats = await startNatsServer(program, users('"pv.>", "$JS.API.STREAM.INFO.PV_ONBOARDING"'));
       expect(await failure('us:a%2Fsecret')).toBe(
-        'there is no stream PV_ONBOARDING, and it cannot be made here: the user of EVENT_BROKER_URL may not publish to $JS.API.STREAM.CREATE.PV_ONBOARDING. Make it with the subjects pv.>',
+        'there is no stream PV_ONBOARDING, and it cannot be created: the user of EVENT_BROKER_URL may not publish to $JS.API.STREAM.CREATE.PV_ONBOARDING. Create it with the subjects pv.>',
       );
     });
 

@@ -3,16 +3,16 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { EventsStore, type SequencedEvent } from '../../../src/events/feed/events.store.js';
 import { appendEvents } from '../../../src/events/outbox.js';
 import { Database } from '../../../src/platform/database/database.js';
-import { openStream } from '../../setup/event-stream.js';
+import { openStream } from '../../setup/receivers/event-stream.js';
 import { startTestApp, type TestApp, type TestAppOptions } from '../../setup/test-app.js';
-import { sessionEvent } from '../../db/events-fixture.js';
+import { sessionEvent } from '../../db/events/fixture.js';
 import { createTestDatabase, type TestDatabase } from '../../setup/test-database.js';
 import { environmentFor } from '../../setup/test-environment.js';
 import { waitFor } from '../../setup/wait-for.js';
-import { caught, promise } from '../support/promise.js';
+import { caught, isLong, promise } from '../support/promise.js';
 
 const WRITERS = 16;
-const TRANSACTIONS = 80;
+const TRANSACTIONS = isLong ? 80 : 30;
 const SUBJECTS = 40;
 const ROLLBACKS = 0.1;
 const READERS = 4;
@@ -25,7 +25,7 @@ interface Read {
   readonly marker: string;
 }
 
-/** Markers per subject, in the order of their commits. */
+/** Markers per subject, in commit order. */
 type Ledger = Map<string, string[]>;
 
 let testDatabase: TestDatabase;
@@ -44,14 +44,14 @@ afterAll(async () => {
 
 const randomInteger = (below: number): number => Math.floor(Math.random() * below);
 
-/** Commits transactions that last differently long, so that they become visible in another order than they began. */
+/** Runs transactions of random length, so that they commit in another order than they began. */
 async function write(subjects: readonly string[], ledger: Ledger): Promise<void> {
   for (let count = 0; count < TRANSACTIONS; count++) {
     const subject = subjects[randomInteger(subjects.length)] ?? '';
     const markers = Array.from({ length: 1 + randomInteger(2) }, () => randomUUID());
     try {
       await database.transaction(async (tx) => {
-        // What the lock on the session's row does when its state changes.
+        // Serialises the events of a subject, as the row lock of a session does.
         await tx.query('SELECT pg_advisory_xact_lock(hashtext($1))', [subject]);
         await appendEvents(
           tx,
@@ -59,7 +59,7 @@ async function write(subjects: readonly string[], ledger: Ledger): Promise<void>
         );
         await tx.query('SELECT pg_sleep($1)', [Math.random() * 0.02]);
         if (Math.random() < ROLLBACKS) throw new DeliberateRollback();
-        // Nobody else writes of this subject before our commit, so this is the order of the commits.
+        // The lock lasts until the commit, so the ledger is in commit order.
         ledger.set(subject, [...(ledger.get(subject) ?? []), ...markers]);
       });
     } catch (error) {
@@ -81,7 +81,7 @@ async function follow(readOn: ReadOn, areWritersDone: () => boolean): Promise<Re
   }
 }
 
-/** Events over one connection, until `newest` answers the place of the last one, which it does once all are written. */
+/** Reads a stream until it has sent the event that `newest` returns. Until all events are written, `newest` returns null. */
 async function followStream(test: TestApp, newest: () => Promise<string | null>): Promise<Read[]> {
   const stream = await openStream(test.url, { key: test.adminKey, query: '?after=0' });
   const isComplete = async (): Promise<boolean> => {
@@ -96,10 +96,10 @@ async function followStream(test: TestApp, newest: () => Promise<string | null>)
 const startReplica = (options?: TestAppOptions): Promise<TestApp> =>
   startTestApp({ ROLE: 'api', SCS_BASE_URL: 'http://127.0.0.1:9', DATABASE_URL: testDatabase.url }, options);
 
-/** The bug in the stream: it goes by the position, which is drawn at the insert and seen at the commit. */
+/** The bug: the stream pages by `position`, which is assigned at the insert. The stream skips an event that commits late. */
 function streamByPosition(store: EventsStore): void {
   store.getNewest = async () => '0';
-  store.readPage = async (after, _types, limit) => {
+  store.readPage = async (after, limit) => {
     const events = await database.query<SequencedEvent>(
       `SELECT id, name, subject, position AS sequence, time, data FROM domain_events
        WHERE position > $1 ORDER BY position LIMIT $2`,
@@ -130,14 +130,14 @@ describe('R6: readers miss nothing', () => {
   it('finds every committed event once, in order within a session, however late it commits', async () => {
     const events = new EventsStore(database);
     const readFeed: ReadOn = async (cursor) => {
-      const page = await events.readPage(cursor, ['session.online'], 50);
+      const page = await events.readPage(cursor, 50, { types: ['session.online'] });
       const reads = page.events.map(({ subject, data }) => ({
         subject,
         marker: 'rule' in data ? data.rule : '',
       }));
       return { reads, next: page.next };
     };
-    // The reader that must not be: a position is drawn at the insert and seen at the commit.
+    // The same bug as in `streamByPosition`, in a reader of the feed.
     const readByPosition: ReadOn = async (cursor) => {
       const rows = await database.query<Read & { position: string }>(
         `SELECT position, subject, data ->> 'rule' AS marker FROM domain_events
@@ -165,7 +165,7 @@ describe('R6: readers miss nothing', () => {
     written = true;
 
     const count = [...ledger.values()].flat().length;
-    expect(count).toBeGreaterThanOrEqual(1_000);
+    expect(count).toBeGreaterThan(WRITERS * TRANSACTIONS);
     const read = [
       ...(await Promise.all(readers)).map((reads) => ({ reader: 'feed', reads })),
       ...(await Promise.all(streams)).map((reads) => ({ reader: 'stream', reads })),
@@ -176,12 +176,7 @@ describe('R6: readers miss nothing', () => {
         figure: `${compared.missing} of ${count} missing in the ${reader}, ${compared.subjectsOutOfOrder} of ${SUBJECTS} subjects out of order`,
         bound: '0, 0',
       });
-      expect(compared).toEqual({
-        missing: 0,
-        neverCommitted: 0,
-        repeated: 0,
-        subjectsOutOfOrder: 0,
-      });
+      expect(compared).toEqual({ missing: 0, neverCommitted: 0, repeated: 0, subjectsOutOfOrder: 0 });
     }
     expect(compare(ledger, await mutant).missing).toBeGreaterThan(0);
     caught('R6', 'id > cursor');

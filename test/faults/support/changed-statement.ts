@@ -1,21 +1,18 @@
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { Database, type Statement } from '../../../src/platform/database/database.js';
 
-/**
- * Puts another text in the place of a named statement, in this application only: the bug that a test is to find. Fails when the
- * part to be changed is not there, since such a bug would be none.
- */
+/** Seeds a bug: replaces part of a statement in this application or database. Throws if the statement does not contain the part. */
 export function changeStatement(
-  app: NestFastifyApplication,
-  { name, text }: Statement,
+  target: NestFastifyApplication | Database,
+  statement: string | Statement,
   part: string,
   replacement: string,
 ): void {
-  if (!text.includes(part)) throw new Error(`the statement ${name} does not hold: ${part}`);
-  const changed = { name, text: text.replace(part, replacement) };
-  const choose = (given: string | Statement) =>
-    typeof given !== 'string' && given.name === name ? changed : given;
-  const database = app.get(Database);
+  const text = textOf(statement);
+  if (!text.includes(part)) throw new Error(`the statement does not hold: ${part}\n${text}`);
+  const changed = text.replace(part, replacement);
+  const choose = (given: string | Statement) => (textOf(given) === text ? changed : given);
+  const database = target instanceof Database ? target : target.get(Database);
   const query = database.query.bind(database);
   const transaction = database.transaction.bind(database);
   database.query = <Row>(given: string | Statement, values?: readonly unknown[]) =>
@@ -29,3 +26,6 @@ export function changeStatement(
       }),
     );
 }
+
+const textOf = (statement: string | Statement): string =>
+  typeof statement === 'string' ? statement : statement.text;

@@ -4,11 +4,11 @@ import { WebhookSender } from '../../../src/events/webhooks/send/sender.service.
 import { PollsStore } from '../../../src/onboarding/poll/polls.store.js';
 import { SessionReader } from '../../../src/onboarding/remote/session-reader.service.js';
 import { MOVE_SESSIONS } from '../../../src/onboarding/store/sessions.sql.js';
-import { KEEP_STARTED_SESSION } from '../../../src/onboarding/start/started-sessions.sql.js';
+import { LOCK_START } from '../../../src/onboarding/start/starts.sql.js';
 import { Database, type Statement } from '../../../src/platform/database/database.js';
-import { CONFIRM_OUTCOME, CONFIRM_OUTCOMES } from '../../../src/users/registration/registrations.sql.js';
+import { MOVE_REGISTRATION } from '../../../src/users/registration/registrations.sql.js';
 
-/** Where a process is killed while it reads a session, in the order in which it comes there. */
+/** Steps of reading a session, in order, at which a process can be killed. */
 export const READ_STEPS = [
   'claimed',
   'answer received',
@@ -16,18 +16,18 @@ export const READ_STEPS = [
   'before commit',
   'after commit',
 ] as const;
-/** Where a process is killed around a POST, whose intent is committed before and whose answer is saved after. */
+/** Steps around a POST. Its intent is committed before these steps, and its response is saved after them. */
 type PostStep = 'before POST' | 'after POST before save';
 
-/** Where a process is killed once what a POST has brought, a user or a session, is committed with its event in one statement. */
+/** The step after the commit of a new user or session and its event. */
 export const SAVED_STEP = 'after save';
 
-/** Where a process is killed once a receiver has taken a webhook, before that is written down. */
+/** The step after a receiver's 2xx, before the delivery is saved. */
 export const WEBHOOK_STEP = 'after webhook 2xx';
 
 export type CrashStep = (typeof READ_STEPS)[number] | PostStep | typeof SAVED_STEP | typeof WEBHOOK_STEP;
 
-/** Kills this process as soon as `count` calls or sessions stand at the step; none of them goes on from there. */
+/** Blocks each call or session at the step, and kills this process once `count` of them have reached the step. */
 export function crashAt(app: NestFastifyApplication, crashStep: CrashStep, count: number): void {
   let standing = 0;
   const reach = async (step: CrashStep, more = 1): Promise<void> => {
@@ -40,7 +40,6 @@ export function crashAt(app: NestFastifyApplication, crashStep: CrashStep, count
   watchReads(app.get(SessionReader), reach);
   watchMoves(app.get(Database), reach);
   watchPosts(app.get(AuthorisedRemote), reach);
-  watchSaves(app.get(Database), reach);
   watchWebhooks(app.get(WebhookSender), reach);
 }
 
@@ -50,14 +49,14 @@ function watchClaims(polls: PollsStore, reach: Reach): void {
   const claimDue = polls.claimDue.bind(polls);
   const claimOne = polls.claimOne.bind(polls);
   polls.claimDue = async (limit) => {
-    const batch = await claimDue(limit);
-    if (batch !== null) await reach('claimed', batch.polls.length);
-    return batch;
+    const polls = await claimDue(limit);
+    if (polls.length > 0) await reach('claimed', polls.length);
+    return polls;
   };
   polls.claimOne = async (sessionId) => {
-    const batch = await claimOne(sessionId);
-    if (batch !== null) await reach('claimed');
-    return batch;
+    const poll = await claimOne(sessionId);
+    if (poll !== undefined) await reach('claimed');
+    return poll;
   };
 }
 
@@ -70,18 +69,22 @@ function watchReads(reader: SessionReader, reach: Reach): void {
   };
 }
 
-/** Steps of a transaction that moves sessions. */
+/** Calls `reach` at the steps of a transaction that changes sessions, and after a transaction that saves a start or a user. */
 function watchMoves(database: Database, reach: Reach): void {
   const transaction = database.transaction.bind(database);
   database.transaction = async (work) => {
     const { held, letGo } = hold();
     let moved = 0;
+    let saves = false;
     const done = await transaction(async (tx) => {
       moved = 0;
+      saves = false;
       tx.afterCommit(() => held);
       const result = await work({
         ...tx,
         query: async <Row>(statement: string | Statement, values: readonly unknown[] = []) => {
+          saves ||=
+            statement === LOCK_START || (statement === MOVE_REGISTRATION && values[1] === 'registered');
           if (statement === MOVE_SESSIONS) {
             moved = (JSON.parse(String(values[0])) as unknown[]).length;
             await reach('before state', moved);
@@ -93,19 +96,20 @@ function watchMoves(database: Database, reach: Reach): void {
       return result;
     });
     if (moved > 0) await reach('after commit', moved);
+    if (saves) await reach(SAVED_STEP);
     letGo();
     return done;
   };
 }
 
-/** Nothing follows a commit before the step after it has been reached. */
+/** Returns a promise and its resolver. The promise delays the work after a commit until `letGo` is called. */
 function hold(): { readonly held: Promise<void>; readonly letGo: () => void } {
   let letGo = () => {};
   const held = new Promise<void>((resolve) => (letGo = resolve));
   return { held, letGo };
 }
 
-/** Requests for a token are sent elsewhere. */
+/** Calls `reach` before and after each POST except token requests, which do not pass through `remote.send`. */
 function watchPosts(remote: AuthorisedRemote, reach: Reach): void {
   const send = remote.send.bind(remote);
   remote.send = async (request, audience, userId) => {
@@ -116,24 +120,6 @@ function watchPosts(remote: AuthorisedRemote, reach: Reach): void {
     return sent;
   };
 }
-
-function watchSaves(database: Database, reach: Reach): void {
-  const commit = database.commit.bind(database);
-  database.commit = async (statement, values, afterCommit) => {
-    const { held, letGo } = hold();
-    const rows = await commit<never>(statement, values, async (sql) => {
-      await held;
-      await afterCommit(sql);
-    });
-    if (isSave(statement)) await reach(SAVED_STEP);
-    letGo();
-    return rows;
-  };
-}
-
-/** Of users or of a session; what is to be announced is its last parameter. */
-export const isSave = (statement: Statement): boolean =>
-  [CONFIRM_OUTCOME, CONFIRM_OUTCOMES, KEEP_STARTED_SESSION].includes(statement);
 
 function watchWebhooks(sender: WebhookSender, reach: Reach): void {
   const sendOver = sender.sendOver.bind(sender);

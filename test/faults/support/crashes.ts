@@ -7,33 +7,33 @@ import type { CrashStep } from './crash-points.js';
 import { gatePolling, type PollingGate } from './polling-gate.js';
 import { startReplicas, type Replicas } from './replicas.js';
 import { seedSessions } from './seeded-sessions.js';
-import { findContradictions, findUntrue, type Findings } from './session-oracle.js';
+import { findContradictions, findUntrue, type Findings } from './evidence/session-oracle.js';
 
-/** As many as a new limiter lets through at once. */
+/** The initial concurrency limit of a replica. */
 export const AT_ONCE = 8;
 
 const SETTINGS = {
-  // So long that a session is due when the test says so, and not before.
+  // So long that only the test makes sessions due.
   POLL_MIN_INTERVAL_MS: 60_000,
   POLL_MAX_INTERVAL_MS: 600_000,
-  // Patience for a busy machine: no answer is late here, and leases run out when the test says so.
+  // So long that no response times out on a busy machine and only the test expires leases.
   SCS_TIMEOUT_MS: 30_000,
   POLL_LEASE_MS: 60_000,
 };
 
-const CRASHING = 'test/faults/support/crash-steps.process.ts';
-const LATE_EVENTS = 'test/faults/support/late-events.process.ts';
+const CRASHING = 'test/faults/support/processes/crash-steps.process.ts';
+const LATE_EVENTS = 'test/faults/support/processes/late-events.process.ts';
 
 export interface Crash {
   readonly step: CrashStep;
-  /** `api` stands at the step with a call per session, `worker` with what its poller has in hand. */
+  /** An `api` replica reaches the step by one call per session, a `worker` replica by its poller. */
   readonly role: 'api' | 'worker';
   readonly file?: typeof CRASHING | typeof LATE_EVENTS;
 }
 
 export const withLateEvents = (crash: Crash): Crash => ({ ...crash, file: LATE_EVENTS });
 
-/** One replica that survives, and others that are killed at a step of their work. */
+/** Runs one replica that survives and others that are killed at a step. */
 export class CrashingReplicas {
   private constructor(
     readonly replicas: Replicas,
@@ -58,18 +58,18 @@ export class CrashingReplicas {
     return this.replicas.apps[0]!.app.get(Database);
   }
 
-  /** Sessions that are read when the test says so. */
+  /** Seeds sessions that only the test makes due. */
   async seed(count: number): Promise<string[]> {
     const ids = await seedSessions(this.database, this.replicas.sandbox.control, count);
     await this.database.query("UPDATE session_polls SET due_at = clock_timestamp() + interval '1 hour'");
     return ids;
   }
 
-  /** Owners finish their web flows; the replica that is to learn of it is killed at the step. */
+  /** Finishes the owners' web flows. Starts a replica that reads the sessions and is killed at the step. */
   async crashReading(crash: Crash, ids: readonly string[]): Promise<void> {
     const { control } = this.replicas.sandbox;
     for (const id of ids) await control.complete(id);
-    // The first answers of a batch are written alone, so a poller has one session in the transaction.
+    // A poller runs one transaction at a time, and the first may contain a single session.
     const count = crash.role === 'api' || isBeforeWriting(crash.step) ? ids.length : 1;
     const victim = await this.startVictim(crash, count);
     const calls =
@@ -78,7 +78,7 @@ export class CrashingReplicas {
     await this.expectKilled(victim, calls);
   }
 
-  /** Sends a POST to each path; the replica is killed when so many stand at the step. */
+  /** Sends `posts` to a replica. The replica is killed once `standing` of these requests have reached the step. */
   async crashPosting(
     crash: Crash,
     posts: readonly (readonly [path: string, body?: object])[],
@@ -91,7 +91,7 @@ export class CrashingReplicas {
     );
   }
 
-  /** Waits until the survivor has recorded what the remote service says, and judges the records. */
+  /** Waits until the survivor's records match the remote service, for 30 s at most. Returns the contradictions. */
   async converge(ids: readonly string[]): Promise<Findings> {
     const { control } = this.replicas.sandbox;
     await this.letLeasesRunOut();
@@ -106,7 +106,6 @@ export class CrashingReplicas {
     return findContradictions(this.database, control);
   }
 
-  /** By the clock that they go by; those who held them are dead. */
   async letLeasesRunOut(): Promise<void> {
     await this.database.query('UPDATE poll_batches SET lease_until = clock_timestamp()');
     await this.database.query(
@@ -114,7 +113,6 @@ export class CrashingReplicas {
     );
   }
 
-  /** How many events there are of each name. */
   async countEvents(): Promise<Record<string, number>> {
     const rows = await this.database.query<{ name: string; count: number }>(
       'SELECT name, count(*)::int AS count FROM domain_events GROUP BY name',
@@ -160,7 +158,7 @@ export class CrashingReplicas {
 
 const isBeforeWriting = (step: CrashStep): boolean => step === 'claimed' || step === 'answer received';
 
-/** A call that is never answered, since whoever has it dies. */
+/** Sends a call to the victim. Throws if the victim responds before it is killed. */
 async function loseAnswer(victim: TestProcess, path: string, body?: object): Promise<void> {
   const answer = await new TestClient(victim.url, ADMIN_KEY).call('POST', path, body).catch(() => null);
   if (answer !== null) throw new Error(`${path} was answered with ${answer.status}`);

@@ -4,7 +4,7 @@ import { waitFor } from '../../setup/wait-for.js';
 
 const BEGIN_WITHIN_MS = 30_000;
 
-/** Replicas as processes, each of which is followed by another when it is killed. */
+/** Runs replicas as processes, and replaces each killed replica. */
 export class DyingReplicas {
   private readonly live: TestProcess[] = [];
   private beginning: Promise<void>[] = [];
@@ -12,11 +12,11 @@ export class DyingReplicas {
 
   private constructor(private readonly spares: TestProcess[]) {}
 
-  /** Loads so many processes ahead, since a replica that is killed takes less time than one to be loaded. */
+  /** Loads `count` processes in advance, because loading a process takes longer than the time between two kills. */
   static async load(count: number, environment: Record<string, string>): Promise<DyingReplicas> {
     const spares = await Promise.all(
       Array.from({ length: count }, () =>
-        startTestProcess('test/faults/support/spare-replica.process.ts', {
+        startTestProcess('test/faults/support/processes/spare-replica.process.ts', {
           ...testEnvironment(),
           ...environment,
         }),
@@ -25,12 +25,11 @@ export class DyingReplicas {
     return new DyingReplicas(spares);
   }
 
-  /** Where those serve that are alive, or were a moment ago. */
   get urls(): string[] {
     return this.live.map(urlOf).filter((url) => url !== undefined);
   }
 
-  /** A further replica, which serves when this resolves. */
+  /** Starts a spare replica. Resolves when it serves. */
   async begin(): Promise<void> {
     const replica = this.spares.shift();
     if (replica === undefined) throw new Error('there is no spare replica left');
@@ -39,7 +38,6 @@ export class DyingReplicas {
     this.live.push(replica);
   }
 
-  /** Kills one that serves, and has another begin in its place without waiting for it. */
   async killOne(): Promise<void> {
     const replica = await this.takeOne();
     const { signal } = await replica.stop('SIGKILL');
@@ -49,7 +47,7 @@ export class DyingReplicas {
     this.beginning.push(this.begin());
   }
 
-  /** Has one stand still for so long, as a virtual machine that is moved does, and then go on. */
+  /** Stops a replica's process for `forMs` and resumes it, as the migration of a virtual machine does. */
   async freezeOne(forMs: number): Promise<void> {
     const replica = await this.takeOne();
     replica.kill('SIGSTOP');
@@ -58,7 +56,6 @@ export class DyingReplicas {
     this.live.push(replica);
   }
 
-  /** Resolves when everyone that is to serve does. */
   async allServe(): Promise<void> {
     await Promise.all(this.beginning);
   }

@@ -1,7 +1,6 @@
 import { runMigrations } from 'graphile-worker';
 import pg from 'pg';
-import { MIGRATIONS_FOLDER } from '../../../src/platform/database/migrate.js';
-import { applyMigrations, readMigrations } from '../../../src/platform/database/schema-engine.js';
+import { applyMissing, readMigrations } from '../../../src/platform/database/migrate.js';
 
 async function withPool<T>(url: string, work: (pool: pg.Pool) => Promise<T>): Promise<T> {
   const pool = new pg.Pool({ connectionString: url, max: 4 });
@@ -14,17 +13,16 @@ async function withPool<T>(url: string, work: (pool: pg.Pool) => Promise<T>): Pr
   }
 }
 
-/** Brings an empty database to where it was after the first `count` migrations, the job queue's with them. */
+/** Applies the first `count` migrations, and those of the job queue, to an empty database. */
 export async function migrateTo(url: string, count: number): Promise<void> {
-  const all = await readMigrations(MIGRATIONS_FOLDER);
-  const older = { ...all, migrationDirectories: all.migrationDirectories.slice(0, count) };
+  const older = (await readMigrations()).slice(0, count);
   await withPool(url, async (pool) => {
-    await applyMigrations(pool, older);
+    await applyMissing(pool, older);
     await runMigrations({ pgPool: pool });
   });
 }
 
-/** What went wrong when several migrated a database at once of which the first `done` migrations were applied. */
+/** Migrates a database from several replicas at once. Returns the faults. The first `done` migrations are applied already. */
 export async function faultsOfMigrating(
   url: string,
   replicas: number,
@@ -33,29 +31,20 @@ export async function faultsOfMigrating(
 ): Promise<string[]> {
   const runs = await Promise.allSettled(Array.from({ length: replicas }, () => migrateAs(url)));
   const applied = runs.flatMap((run) => (run.status === 'fulfilled' ? run.value : []));
-  const { migrationDirectories } = await readMigrations(MIGRATIONS_FOLDER);
+  const names = await readMigrations();
   return [
     ...runs.filter((run) => run.status === 'rejected').map((run) => `failed: ${String(run.reason)}`),
-    ...migrationDirectories
+    ...names
       .slice(done)
-      .map(({ path }) => ({ path, times: applied.filter((name) => name === path).length }))
+      .map((name) => ({ name, times: applied.filter((each) => each === name).length }))
       .filter(({ times }) => times !== 1)
-      .map(({ path, times }) => `${path} was applied ${times} times`),
+      .map(({ name, times }) => `${name} was applied ${times} times`),
   ];
 }
 
-/** The bug: neither our lock nor the engine's own. */
 export const migrateWithoutLock = (url: string): Promise<string[]> =>
   withPool(url, async (pool) => {
-    const query = pool.query.bind(pool);
-    const unlocked = (statement: { text: string }) =>
-      query(
-        statement.text?.includes('pg_advisory_lock')
-          ? { ...statement, text: 'SELECT 1', values: [] }
-          : statement,
-      );
-    Object.assign(pool, { query: unlocked });
-    const applied = await applyMigrations(pool, await readMigrations(MIGRATIONS_FOLDER));
+    const applied = await applyMissing(pool, await readMigrations());
     await runMigrations({ pgPool: pool });
     return applied;
   });

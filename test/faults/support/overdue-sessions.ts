@@ -5,15 +5,11 @@ import { waitFor } from '../../setup/wait-for.js';
 import { promise } from './promise.js';
 import { seedSessions } from './seeded-sessions.js';
 
-/** Longer than a test takes, so that no session is read a second time in it. */
+/** Longer than a test, so that no session is read twice. */
 export const INTERVAL_MS = 600_000;
 
-/** Sessions that have been due for up to an hour, each a little longer than the next; their ids, the longest due first. */
-export async function seedOverdue(
-  database: Database,
-  control: SandboxControl,
-  count: number,
-): Promise<string[]> {
+/** Seeds sessions overdue by up to an hour. Returns their ids, the longest overdue first. */
+export async function seedOverdue(database: Database, control: SandboxControl, count: number) {
   await seedSessions(database, control, count);
   const rows = await database.query<{ id: string }>(
     `WITH shuffled AS (SELECT session_id, row_number() OVER (ORDER BY random()) AS nth FROM session_polls),
@@ -29,13 +25,13 @@ export async function seedOverdue(
 
 export interface Rush {
   readonly maxInFlight: number;
-  /** Of the order in which sessions were due and the order in which they were read; 1 when they are the same. */
+  /** Between the order of due times and the order of reads: 1 if both are equal. */
   readonly rankCorrelation: number;
-  /** The most sessions that are due again in any tenth of the time in which they could be, as a share; 0.1 when they are spread evenly. */
+  /** The share of sessions in the fullest of ten equal ranges of intervals. 0.1 if all ranges have the same number of sessions. */
   readonly largestTenth: number;
 }
 
-/** Waits until all of them have been read once, and says what it was like. */
+/** Waits until each session has been read once. Returns the figures. */
 export async function measureRush(
   database: Database,
   control: SandboxControl,
@@ -59,7 +55,6 @@ export async function measureRush(
   };
 }
 
-/** R27, of so many sessions that replicas began together to read. */
 export function expectNoStampede(rush: Rush, sessions: number, replicas: number, limit: number): void {
   const { maxInFlight, rankCorrelation, largestTenth } = rush;
   promise('R27', {
@@ -73,7 +68,7 @@ export function expectNoStampede(rush: Rush, sessions: number, replicas: number,
   expect(largestTenth).toBeLessThan(0.2);
 }
 
-/** Spearman's coefficient of two orders of the same ids. */
+/** Returns Spearman's rank correlation of two orders of the same ids. */
 function correlateRanks(first: readonly string[], second: readonly string[]): number {
   const rankOf = new Map(second.map((id, rank) => [id, rank]));
   const squares = first.reduce((sum, id, rank) => sum + (rank - rankOf.get(id)!) ** 2, 0);
@@ -81,7 +76,7 @@ function correlateRanks(first: readonly string[], second: readonly string[]): nu
   return 1 - (6 * squares) / (count * (count ** 2 - 1));
 }
 
-/** Intervals are from INTERVAL_MS to a tenth more. */
+/** Returns the largest share of sessions in one tenth of the possible intervals (INTERVAL_MS to 1.1 × INTERVAL_MS). */
 async function findLargestTenth(database: Database): Promise<number> {
   const [row] = await database.query<{ share: number }>(
     `SELECT max(sessions) / sum(sessions)::float8 AS share

@@ -1,13 +1,27 @@
 import { appendFileSync } from 'node:fs';
+import { it } from '@jest/globals';
 
-/** Whether to measure at full length, as `npm run test:faults` does; otherwise with fewer repetitions of the same. */
+/** True at full length, as in `npm run test:faults`. False with fewer repetitions. */
 export const isLong = process.env.PROMISES_AT_LENGTH === 'true';
 
-/** What was measured of the promise with this id, and what it may be; before it is judged, so that a broken one has a figure, too. */
+export const itAtLength = (title: string, test: () => Promise<void>, timeoutMs?: number): void => {
+  if (isLong) it(title, test, timeoutMs);
+};
+
+export const allAtLength = <Case>(cases: readonly Case[]): Case[] => cases.slice(0, isLong ? undefined : 1);
+
+/** Measures until `holds`, at most three times: a busy machine makes a figure worse, never better. Returns the last figure. */
+export async function measureUntil<T>(holds: (figure: T) => boolean, measure: () => Promise<T>): Promise<T> {
+  let figure = await measure();
+  for (let nth = 1; nth < 3 && !holds(figure); nth++) figure = await measure();
+  return figure;
+}
+
+/** Records a promise's measured figure and its bound. Call it before the assertion, so that a failing test also records its figure. */
 export const promise = (id: `R${number}`, measured: { figure: string; bound: string }): void =>
   note({ id, ...measured });
 
-/** The test of the promise with this id has found the bug that was put in on purpose. */
+/** Records that the promise's test has found its seeded bug. */
 export const caught = (id: `R${number}`, seededBug: string): void => note({ id, seededBug });
 
 function note(line: object): void {

@@ -1,13 +1,12 @@
 import { Logger } from '@nestjs/common';
 import { Database } from '../../../src/platform/database/database.js';
 import { Deployment } from '../../../src/remote/shared/deployment.service.js';
-import { OperationsStore } from '../../../src/remote/shared/operations.store.js';
+import { DeploymentStore } from '../../../src/remote/shared/deployment.store.js';
 import { Remote } from '../../../src/remote/remote.service.js';
-import { ReplicasStore } from '../../../src/remote/shared/replicas.store.js';
 import type { Environment } from '../../../src/platform/env/environment.js';
 import { remoteEnvironment } from '../../e2e/remote/fixture.js';
 
-// What these tests provoke is not worth a warning in their output.
+// Disables logging, because these tests provoke warnings.
 Logger.overrideLogger(false);
 
 export interface RemoteReplica {
@@ -16,15 +15,15 @@ export interface RemoteReplica {
   close(): Promise<void>;
 }
 
-/** As much of a replica as calls the remote service, with connections and memory of its own. */
+/** Starts the part of a replica that calls the remote service, with its own database connections and state. */
 export async function startRemoteReplica(
   overrides: Partial<Environment>,
-  operationsOf = (database: Database): OperationsStore => new OperationsStore(database),
+  storeOf = (database: Database): DeploymentStore => new DeploymentStore(database),
 ): Promise<RemoteReplica> {
   const environment = remoteEnvironment(overrides);
   const database = new Database(environment);
   const remote = new Remote(environment);
-  const deployment = new Deployment(remote, operationsOf(database), new ReplicasStore(database), environment);
+  const deployment = new Deployment(remote, storeOf(database), environment);
   await deployment.onModuleInit();
   return {
     remote,

@@ -1,4 +1,5 @@
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
+import type { Database } from '../../../src/platform/database/database.js';
 import type { Environment } from '../../../src/platform/env/environment.js';
 import { TestClient, type SessionAnswer } from '../../setup/client.js';
 import { startSandbox, type TestSandbox } from '../../setup/sandbox.js';
@@ -15,19 +16,20 @@ export interface Replicas {
 
 export interface ReplicaOptions {
   readonly count: number;
-  readonly environment?: Partial<Environment>;
-  /** Runs before the replica of that number, counted from 0, starts: to put a mutant in place of a method or statement. */
+  /** Variables, or a function that returns them for the URL of the created database. */
+  readonly environment?: Partial<Environment> | ((databaseUrl: string) => Partial<Environment>);
+  /** Runs before a replica starts, to mutate a method or statement. `replica` counts from 0. */
   readonly prepare?: (app: NestFastifyApplication, replica: number) => void;
 }
 
-/** Several applications on one database and one sandbox. */
 export async function startReplicas({ count, environment = {}, prepare }: ReplicaOptions): Promise<Replicas> {
   const database = await createTestDatabase();
   const sandbox = await startSandbox();
+  const own = typeof environment === 'function' ? environment(database.url) : environment;
   const apps = await Promise.all(
     Array.from({ length: count }, (_, replica) =>
       startTestApp(
-        { DATABASE_URL: database.url, ...sandbox.environment, LOG_LEVEL: 'error', ...environment },
+        { DATABASE_URL: database.url, ...sandbox.environment, LOG_LEVEL: 'error', ...own },
         { prepare: (app) => prepare?.(app, replica) },
       ),
     ),
@@ -45,10 +47,9 @@ export async function startReplicas({ count, environment = {}, prepare }: Replic
   };
 }
 
-/** Fewer than a new limiter lets through at once. */
+/** Below the initial concurrency limit of a replica. */
 const AT_ONCE = 6;
 
-/** Runs `work` so many times, a few at once. */
 export async function repeat<T>(times: number, work: () => Promise<T>): Promise<T[]> {
   const results: T[] = [];
   let begun = 0;
@@ -62,6 +63,13 @@ export async function repeat<T>(times: number, work: () => Promise<T>): Promise<
   return results;
 }
 
-/** Registers `count` users and starts a session for each. */
 export const startSessions = (client: TestClient, count: number): Promise<SessionAnswer[]> =>
   repeat(count, () => client.startNew());
+
+/** Ages running jobs: other workers claim the jobs of a dead worker after 30 s. Skips locked rows, since waiting for them could deadlock. */
+export const letJobsAge = (database: Database, seconds: number) =>
+  database.query(
+    `UPDATE graphile_worker._private_jobs SET locked_at = locked_at - $1 * interval '1 s'
+      WHERE id IN (SELECT id FROM graphile_worker._private_jobs WHERE locked_at IS NOT NULL FOR UPDATE SKIP LOCKED)`,
+    [seconds],
+  );

@@ -7,44 +7,82 @@ export interface ReadAnswer {
   readonly body: string;
 }
 
+/** The times that the remote service returns for one user and its sessions, verbatim. */
+export interface Times {
+  readonly user: readonly [createdAt: string, updatedAt: string];
+  readonly start: readonly [createdAt: string, updatedAt: string, expiresAt: string];
+  readonly read: readonly [createdAt: string, updatedAt: string, expiresAt: string];
+}
+
 export interface ScriptedRemote {
   readonly url: string;
-  /** How often each session was read. */
   readonly reads: ReadonlyMap<string, number>;
-  /** From now on, what a session is read as. */
+  /** Sets the response to all further reads of a session. */
   script(sessionId: string, read: (nth: number) => ReadAnswer): void;
   close(): Promise<void>;
 }
 
 const AT = '2026-11-20T10:00:00+01:00';
-const SESSION = { createdAt: AT, updatedAt: AT, expiresAt: '2099-11-21T10:00:00+01:00' };
-const AS_STARTED = { finished: false, active: true, expired: false, inverters: [] };
+const UNTIL = '2099-11-21T10:00:00+01:00';
+const TIMES: Times = { user: [AT, AT], start: [AT, AT, UNTIL], read: [AT, AT, UNTIL] };
+const AS_STARTED = { finished: false, active: true };
 
-/** The response about a session that is as it was started, but for `changes`. */
+const datesOf = ([createdAt, updatedAt, expiresAt]: readonly string[]) => ({
+  createdAt,
+  updatedAt,
+  expiresAt,
+});
+
+/** Returns the response to a read of a session in its initial state, with `changes`. */
 export const sessionBody = (sessionId: string, changes: object = {}): string =>
-  JSON.stringify({ sessionId, ...AS_STARTED, ...SESSION, ...changes });
+  JSON.stringify({
+    sessionId,
+    ...AS_STARTED,
+    ...{ expired: false, inverters: [] },
+    ...datesOf(TIMES.read),
+    ...changes,
+  });
 
 export const listOf = (inverters: number): { id: string }[] =>
   Array.from({ length: inverters }, () => ({ id: randomUUID() }));
 
-/** A remote service in this process that registers and starts as the interface says, and answers reads as it is told. */
-export async function startScriptedRemote(): Promise<ScriptedRemote> {
+/** Starts a scripted remote service. If `timesOf` returns undefined, the response to the registration is `{}`: its outcome is unknown. */
+export async function startScriptedRemote(
+  timesOf: (tenantReference: string) => Times | undefined = () => TIMES,
+): Promise<ScriptedRemote> {
   const reads = new Map<string, number>();
   const scripts = new Map<string, (nth: number) => ReadAnswer>();
+  const timesOfId = new Map<string, Times>();
+
+  function register(body: string): string {
+    const { tenantReference } = JSON.parse(body) as { tenantReference: string };
+    const times = timesOf(tenantReference);
+    if (times === undefined) return '{}';
+    const gridLocations = [...body.matchAll(/"ean":(\d+)/g)].map(([, ean]) => ({ id: randomUUID(), ean }));
+    for (const { id } of gridLocations) timesOfId.set(id, times);
+    const names = { firstName: '', lastName: '', email: '', tenantName: 'Tenant' };
+    const user = { id: randomUUID(), tenantReference, ...names, ...datesOf(times.user), gridLocations };
+    // Sends EANs as numbers with all their digits.
+    return JSON.stringify(user).replace(/"ean":"(\d+)"/g, '"ean":$1');
+  }
+
+  function start(gridLocationId: string): string {
+    const sessionId = randomUUID();
+    const times = timesOfId.get(gridLocationId) ?? TIMES;
+    timesOfId.set(sessionId, times);
+    const startUrl = 'https://flow.example/pv-onboarding/1';
+    return JSON.stringify({ sessionId, startUrl, ...AS_STARTED, ...datesOf(times.start) });
+  }
 
   function answer(method: string, path: string, body: string): ReadAnswer {
     const id = path.split('/').at(-1)!;
     if (path.endsWith('/oauth/token'))
       return { body: JSON.stringify({ access_token: 'token', expires_in: 86_400, token_type: 'x' }) };
-    if (path.endsWith('/users')) return { body: registered(body) };
-    if (method === 'POST') {
-      const startUrl = 'https://flow.example/pv-onboarding/1';
-      const { expired: _, inverters: __, ...flags } = AS_STARTED;
-      return { body: JSON.stringify({ sessionId: randomUUID(), startUrl, ...flags, ...SESSION }) };
-    }
+    if (path.endsWith('/users')) return { body: register(body) };
+    if (method === 'POST') return { body: start(id) };
     const nth = (reads.get(id) ?? 0) + 1;
     reads.set(id, nth);
-    return scripts.get(id)?.(nth) ?? { body: sessionBody(id) };
+    return scripts.get(id)?.(nth) ?? { body: sessionBody(id, datesOf((timesOfId.get(id) ?? TIMES).read)) };
   }
 
   async function serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -66,13 +104,4 @@ export async function startScriptedRemote(): Promise<ScriptedRemote> {
         server.closeAllConnections();
       }),
   };
-}
-
-function registered(body: string): string {
-  const { tenantReference } = JSON.parse(body) as { tenantReference: string };
-  const gridLocations = [...body.matchAll(/"ean":(\d+)/g)].map(([, ean]) => ({ id: randomUUID(), ean }));
-  const names = { firstName: '', lastName: '', email: '', tenantName: 'Tenant' };
-  const user = { id: randomUUID(), tenantReference, ...names, createdAt: AT, updatedAt: AT, gridLocations };
-  // An EAN goes out as a number with all of its digits.
-  return JSON.stringify(user).replace(/"ean":"(\d+)"/g, '"ean":$1');
 }

@@ -13,7 +13,6 @@ export interface ScriptedService {
   close(): Promise<void>;
 }
 
-/** The service with a remote service that answers reads as a test tells it. */
 export async function startScriptedService(
   environment: Partial<Environment>,
   prepare: (app: NestFastifyApplication) => void = () => {},

@@ -1,15 +1,8 @@
 import type { Database } from '../../../src/platform/database/database.js';
 import type { SandboxControl } from '../../setup/sandbox-control.js';
 
-/**
- * Open sessions that both sides know, due at once, recorded as they are after their start, without the two calls that each would
- * take. Answers their ids.
- */
-export async function seedSessions(
-  database: Database,
-  control: SandboxControl,
-  count: number,
-): Promise<string[]> {
+/** Inserts open, due sessions into the sandbox and the database, without remote calls. Returns their ids. */
+export async function seedSessions(database: Database, control: SandboxControl, count: number) {
   const seeded = await control.seed(count);
   const remote = new Map((await control.sessions()).map((session) => [session.sessionId, session]));
   const rows = JSON.stringify(seeded.map((user) => ({ ...user, ...remote.get(user.sessionId) })));

@@ -2,31 +2,28 @@ import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 import { once } from 'node:events';
 
 export interface TcpProxy {
-  /** The given URL, through this proxy. */
   readonly url: string;
-  /** Ends all connections and refuses new ones, as a server that was stopped does. */
+  /** Resets all connections and refuses new ones, as a stopped server does. */
   refuse(): Promise<void>;
   accept(): Promise<void>;
-  /**
-   * Passes nothing on any more, in either direction, on the connections that are open now and began with bytes that hold `text`: to
-   * both ends it looks as if the other had nothing to say. Answers how many there were.
-   */
+  /** Resets all connections and forwards new ones to another server. */
+  moveTo(target: string): void;
+  /** Stops forwarding, in both directions, on connections whose first bytes contain `text`. Returns the number of connections. */
   fallSilent(text: string): number;
-  /** How many connections have begun so with bytes that hold `text`. */
+  /** Counts all connections so far whose first bytes contain `text`. */
   begun(text: string): number;
   close(): Promise<void>;
 }
 
-/** Stands between a client and the server of a URL. */
 export async function startTcpProxy(target: string): Promise<TcpProxy> {
-  const { hostname, port: targetPort } = new URL(target);
+  let destination = new URL(target);
   const sockets = new Set<Socket>();
   const beginnings: { readonly bytes: Buffer; readonly silence: () => void }[] = [];
   const server = createServer((client) => {
-    const upstream = connect(Number(targetPort), hostname);
+    const upstream = connect(Number(destination.port), destination.hostname);
     client.once('data', (bytes: Buffer) => {
       const silence = (): void => {
-        // What arrives is read and dropped, so that the end of a connection is still seen.
+        // Reads and discards all data, so that the proxy still sees a connection close.
         client.unpipe(upstream).resume();
         upstream.unpipe(client).resume();
       };
@@ -51,10 +48,13 @@ export async function startTcpProxy(target: string): Promise<TcpProxy> {
   };
   await listen(0);
   const { port } = server.address() as AddressInfo;
+  const resetAll = (): void => {
+    for (const socket of sockets) socket.resetAndDestroy();
+  };
   const refuse = async (): Promise<void> => {
     const closed = once(server, 'close');
     server.close();
-    for (const socket of sockets) socket.resetAndDestroy();
+    resetAll();
     await closed;
   };
   const begunWith = (text: string) => beginnings.filter(({ bytes }) => bytes.includes(text));
@@ -64,6 +64,10 @@ export async function startTcpProxy(target: string): Promise<TcpProxy> {
     url: url.href,
     refuse,
     accept: () => listen(port),
+    moveTo: (next) => {
+      destination = new URL(next);
+      resetAll();
+    },
     fallSilent: (text) => {
       const silenced = begunWith(text);
       for (const { silence } of silenced) silence();

@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { appendEvents } from '../../../src/events/outbox.js';
 import type { Database } from '../../../src/platform/database/database.js';
-import { sessionEvent } from '../../db/events-fixture.js';
+import { appendOnline } from '../../db/events/fixture.js';
 import type { TestClient } from '../../setup/client.js';
 
 export interface MadeEndpoint {
@@ -15,15 +14,11 @@ export async function makeEndpoint(client: TestClient, url: string): Promise<Mad
   return body;
 }
 
-/** Appends so many events of each of so many sessions, in several transactions at once. Answers how many. */
+/** Appends `eventsEach` events for each of `sessions` sessions, in concurrent transactions. Returns the number of events. */
 export async function announce(database: Database, sessions: number, eventsEach: number): Promise<number> {
   const ids = Array.from({ length: sessions }, () => randomUUID());
   for (let nth = 0; nth < eventsEach; nth++) {
-    await Promise.all(
-      ids.map((id) =>
-        database.transaction((tx) => appendEvents(tx, [sessionEvent('session.online', id, String(nth))])),
-      ),
-    );
+    await Promise.all(ids.map((id) => appendOnline(database, id, String(nth))));
   }
   return sessions * eventsEach;
 }

@@ -3,20 +3,21 @@ import { Database } from '../../../src/platform/database/database.js';
 import { Environment } from '../../../src/platform/env/environment.js';
 import type { RemoteRequest, Sent } from '../../../src/remote/outcome.rules.js';
 import { Remote } from '../../../src/remote/remote.service.js';
-import { SandboxControl, type SandboxFault } from '../../setup/sandbox-control.js';
+import { TestClient } from '../../setup/client.js';
+import type { SandboxControl, SandboxFault } from '../../setup/sandbox-control.js';
 import { startSandbox, type TestSandbox } from '../../setup/sandbox.js';
 import { startTestApp, type TestApp } from '../../setup/test-app.js';
 import { waitFor } from '../../setup/wait-for.js';
 import { caught, isLong, promise } from '../support/promise.js';
-import { contradictions, readRegistrations } from '../support/registration-ledger.js';
+import { contradictions, readRegistrations } from '../support/evidence/registration-ledger.js';
 
-/** Long enough for a machine that is busy to answer at once what is answered at once. */
+/** Long enough for an immediate response on a busy machine. */
 const TIMEOUT_MS = 2_000;
-const ROUNDS = isLong ? 20 : 4;
+const ROUNDS = isLong ? 20 : 2;
 const AT_ONCE = 30;
 const EAN = '376104250021234569';
 
-/** What each does to the one request it meets, and what we may believe afterwards. */
+/** Each fault, the final status of the registration, and the number of users that the remote service creates. */
 const FAULTS: Record<
   string,
   { readonly fault: SandboxFault; readonly status: string; readonly effects: number }
@@ -65,7 +66,7 @@ let service: TestApp | undefined;
 
 beforeAll(async () => {
   sandbox = await startSandbox();
-  control = new SandboxControl(sandbox.url);
+  ({ control } = sandbox);
 });
 afterEach(async () => {
   await service?.close();
@@ -73,10 +74,8 @@ afterEach(async () => {
 });
 afterAll(() => sandbox.stop());
 
-/** `send` makes the calls. Each has a Remote of its own, else the breaker would keep most of the faults from happening. */
-async function start(
-  send: (request: RemoteRequest, sendOnce: Remote['send']) => Promise<Sent>,
-): Promise<TestApp> {
+/** Starts a service that uses a new Remote for each remote call: a shared circuit breaker would open and prevent most faults. */
+async function start(send: (request: RemoteRequest, sendOnce: Remote['send']) => Promise<Sent>) {
   service = await startTestApp(
     { ...sandbox.environment, SCS_TIMEOUT_MS: TIMEOUT_MS, LOG_LEVEL: 'error' },
     {
@@ -96,17 +95,7 @@ async function start(
   return service;
 }
 
-async function register({ url, adminKey }: TestApp, reference: string): Promise<number> {
-  const response = await fetch(`${url}/api/v1/users`, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${adminKey}`, 'content-type': 'application/json' },
-    body: JSON.stringify({ tenantReference: reference, gridLocations: [{ ean: EAN }] }),
-  });
-  await response.text();
-  return response.status;
-}
-
-/** Registers one user per fault and round, each twice over, and answers the references by fault. */
+/** Registers one user per fault and round. Returns the tenant references by fault. */
 async function meetFaults(app: TestApp, rounds: number): Promise<Map<string, string[]>> {
   const references = new Map<string, string[]>();
   const waiting: string[] = [];
@@ -118,11 +107,14 @@ async function meetFaults(app: TestApp, rounds: number): Promise<Map<string, str
     references.set(name, own);
     waiting.push(...own);
   }
+  const api = TestClient.of(app);
+  const register = (tenantReference: string) =>
+    api.call('POST', '/users', { tenantReference, gridLocations: [{ ean: EAN }] });
   const client = async (): Promise<void> => {
     for (let reference = waiting.pop(); reference !== undefined; reference = waiting.pop()) {
-      const status = await register(app, reference);
-      // What a client does that got no user: it asks again. Only a refusal is final for it.
-      if (status === 202) await register(app, reference);
+      const { status } = await register(reference);
+      // A caller retries once if the registration is still open.
+      if (status === 202) await register(reference);
     }
   };
   await Promise.all(Array.from({ length: AT_ONCE }, client));
@@ -141,7 +133,6 @@ describe('R15: an unknown outcome is never a duplicate', () => {
   it(`through ${Object.keys(FAULTS).length} faults around the call, ${ROUNDS} times each`, async () => {
     const app = await start((request, sendOnce) => sendOnce(request));
     const references = await meetFaults(app, ROUNDS);
-    // Nothing is left that a worker would still send.
     await waitFor(
       'no registration is pending',
       async () => {

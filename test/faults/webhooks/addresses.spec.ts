@@ -13,7 +13,7 @@ import { Connections } from '../../../src/platform/http-client/connections.js';
 import { environmentFor } from '../../setup/test-environment.js';
 import { caught, promise } from '../support/promise.js';
 
-/** Hosts that lead into this machine or its networks, as somebody might write them into a URL. */
+/** Hosts whose address is not public, in many notations. */
 const FORBIDDEN = [
   '127.0.0.1',
   '127.1',
@@ -75,14 +75,13 @@ const PUBLIC = [
   '64:ff9b::8.8.8.8',
 ];
 const LOOPBACK: LookupAddress = { address: '127.0.0.1', family: 4 };
-/** Public by the rules, and given to nobody, so that no test reaches anybody. */
+/** A public address by our rules, but unassigned, so that no test reaches a real host. */
 const ELSEWHERE: LookupAddress = { address: '3ffe::1', family: 6 };
 const REBINDINGS = 200;
 
 const MESSAGE = { id: 'event', body: '{}', timestamp: new Date() };
 const destination = (url: string) => ({ url, headers: {}, secrets: ['whsec_c2VjcmV0'] });
 
-/** Listens on all of this machine, and counts what reaches it. */
 let canary: Server;
 let port: number;
 let reached = 0;
@@ -104,7 +103,6 @@ function guarded(resolve?: Resolve): WebhookSender {
   return sender;
 }
 
-/** Answers first with one, then with the other. */
 function rebinding(first: LookupAddress, later: LookupAddress): Resolve {
   let asked = 0;
   return () => Promise.resolve([asked++ === 0 ? first : later]);
@@ -137,7 +135,7 @@ describe('R31: webhooks reach only where they may', () => {
 
   it(`a name that changes where it leads: not connected to in ${REBINDINGS} tries`, async () => {
     for (let count = 0; count < REBINDINGS; count++) {
-      // It leads here at the first or at the second time that it is asked for, or at both, or beside a public address.
+      // Resolves to loopback: at the first lookup only, at every lookup, together with a public address, or as an IPv4-mapped address.
       const resolve = [
         rebinding(LOOPBACK, ELSEWHERE),
         rebinding(LOOPBACK, LOOPBACK),
@@ -208,7 +206,7 @@ describe('R31: webhooks reach only where they may', () => {
   it('looks at the address that the socket is connected to as well', async () => {
     const url = `http://rebinding.test:${port}/`;
     const sender = guarded();
-    // What a lookup that is fooled itself would lead to: the guard sees one address, the socket gets another.
+    // Returns one address to the guard and another to the socket.
     let asked = 0;
     sender.open = () =>
       new Connections(

@@ -1,32 +1,44 @@
 import type { SendOutcome } from '../send/outcome.rules.js';
 
+/** The attempts of a delivery so far. */
+export interface PastAttempts {
+  readonly attempts: number;
+  /** How many of `attempts` were made before the time of the retry schedule. */
+  readonly earlyAttempts: number;
+  /** Whether the next attempt is made before its time. */
+  readonly isEarly: boolean;
+}
+
 /** The new status of a delivery after an attempt. */
 export type DeliveryPlan =
   | { readonly status: 'delivered' }
-  | { readonly status: 'pending'; readonly waitMs: number }
-  /** Given up; a redelivery can be requested. */
+  /** `waitMs` is null if the time of the retry stays as it was. */
+  | { readonly status: 'pending'; readonly waitMs: number | null }
+  /** No retry follows. A redelivery can be requested. */
   | { readonly status: 'failed' };
 
-/** Spreads retries of deliveries that failed together. It only lengthens the scheduled wait. */
+/** Lengthens each wait at random by up to 10 %, to spread the retries of deliveries that failed together. */
 const JITTER = 0.1;
 
 /**
- * `attempts` excludes the current one. `schedule` has the wait in milliseconds after each failed attempt. `random` is in [0, 1). If
- * the endpoint is gone, the delivery stays pending until the endpoint is enabled again.
+ * Returns the delivery's status after an attempt. An early attempt does not count towards the schedule. `schedule`: ms to wait after each
+ * attempt. `random`: in [0, 1).
  */
 export function planDelivery(
   outcome: SendOutcome,
-  attempts: number,
+  { attempts, earlyAttempts, isEarly }: PastAttempts,
   schedule: readonly number[],
   random: number,
 ): DeliveryPlan {
   switch (outcome.kind) {
     case 'delivered':
       return { status: 'delivered' };
-    case 'gone':
+    case 'gone': // Stays pending until the endpoint is enabled again.
       return { status: 'pending', waitMs: 0 };
     case 'failed': {
-      const waitMs = schedule[attempts];
+      if (isEarly) return { status: 'pending', waitMs: null };
+      // A replica of the previous release resets `attempts` alone.
+      const waitMs = schedule[Math.max(0, attempts - earlyAttempts)];
       return waitMs === undefined
         ? { status: 'failed' }
         : { status: 'pending', waitMs: waitMs * (1 + JITTER * random) };

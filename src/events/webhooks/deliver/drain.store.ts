@@ -1,156 +1,118 @@
 import { Injectable, Logger } from '@nestjs/common';
-import { AuditLog } from '../../../access/audit-log.store.js';
+import { recordAudit } from '../../../access/audit-log.store.js';
 import { Database, type Transaction } from '../../../platform/database/database.js';
 import type { RunningJob } from '../../../platform/jobs/running-job.js';
 import { appendEvents } from '../../outbox.js';
-import type { DeliveryPlan } from './delivery-plan.rules.js';
-import { planHealth, type HealthPlan } from './endpoint-health.rules.js';
-import type { SendOutcome } from '../send/outcome.rules.js';
-import { addWebhookJobs } from './jobs.sql.js';
-import {
-  findHealth,
-  holdHealth,
-  makeTriedDue,
-  writeHealth,
-  type EndpointHealth,
-} from './endpoint-health.sql.js';
-import { findNextDue, look, type DueDelivery, type InHand, type Look } from './due-deliveries.sql.js';
-import { WebhookSecretsStore } from '../secrets/secrets.store.js';
+import { lockEndpoint, readEndpoint, type EndpointRow } from '../endpoint.sql.js';
+import { WebhookSealing } from '../secrets/sealing.service.js';
 import type { Destination } from '../send/sender.service.js';
-import { settle, type Settlement } from './settle-deliveries.sql.js';
+import { isFailing, planHealth, type Health, type HealthPlan } from './endpoint-health.rules.js';
+import {
+  addWebhookJobs,
+  CLAIM_SUBJECTS,
+  dequeue,
+  MAKE_RETRIES_DUE,
+  NEXT_DUE,
+  settle,
+  type Attempt,
+  type ClaimedRow,
+} from './queue.sql.js';
 
-const ACTOR = 'webhooks';
-/** `last_delivered_at` is only informational, and each write of it locks the row against the fan-out for a moment. */
-const TELL_DELIVERED_MS = 1_000;
+/**
+ * After few failures, at most this many subjects become due: more than can have failed. Without a limit, each success after a failure would
+ * read all subjects that wait, which may be 100,000 if the receiver refuses one type of event.
+ */
+const MOST_AFTER_FEW_FAILURES = 1_000;
 
-export interface Attempt {
-  readonly delivery: DueDelivery;
-  readonly outcome: SendOutcome;
-  readonly plan: DeliveryPlan;
-  /** From the monotonic clock, `performance.now()`. */
-  readonly sentAtMs: number;
-}
+/** The health of an endpoint, and the database's time when the health was read. */
+export type EndpointHealth = Pick<EndpointRow, keyof Health | 'now'>;
 
-/** Reads and writes the database for `WebhookDrain`. */
 @Injectable()
 export class WebhookDrainStore {
   private readonly logger = new Logger(WebhookDrainStore.name);
-  private readonly toldAtMs = new Map<string, number>();
 
   constructor(
     private readonly database: Database,
-    private readonly secrets: WebhookSecretsStore,
-    private readonly audit: AuditLog,
+    private readonly sealing: WebhookSealing,
   ) {}
 
   /** Returns null if the endpoint is disabled or deleted. */
   async findEndpoint(id: string): Promise<{ destination: Destination; health: EndpointHealth } | null> {
-    const health = await findHealth(this.database, id);
-    const destination = health === null ? null : await this.secrets.findDestination(id);
-    return health === null || destination === null ? null : { destination, health };
+    const row = await readEndpoint(this.database, id);
+    if (row === null || row.isDisabled) return null;
+    return { destination: this.sealing.openDestination(id, row), health: row };
   }
 
-  look(id: string, inHand: InHand, limit: number): Promise<Look> {
-    return look(this.database, id, inHand, limit);
+  /** Claims up to `limit` due subjects that are not in `claimed`, longest due first. `isThereMore`: more subjects may be due. */
+  async claim(id: string, claimed: Iterable<string>, limit: number) {
+    const rows = await this.database.query<ClaimedRow>(CLAIM_SUBJECTS, [id, [...claimed], limit]);
+    // A replica of an older release leaves subjects without pending deliveries in the queue.
+    const empty = rows.filter(({ deliveryId }) => deliveryId === null).map(({ subject }) => subject);
+    if (empty.length > 0) await this.database.transaction((tx) => dequeue(tx, id, empty));
+    const deliveries = rows.filter((row) => row.deliveryId !== null);
+    return { deliveries, isThereMore: rows.length === limit };
   }
 
-  /** Writes the attempts and the resulting health of the endpoint. Returns the new health, or null if it is disabled or deleted. */
+  /** Records the attempts. `health`: null if the endpoint is disabled or deleted. `isThereMore`: a subject's next delivery is due. */
   async record(
     id: string,
     before: EndpointHealth,
     attempts: readonly Attempt[],
-  ): Promise<EndpointHealth | null> {
+  ): Promise<{ readonly health: EndpointHealth | null; readonly isThereMore: boolean }> {
     const outcomes = attempts.map(({ outcome }) => outcome);
-    const isDelivered = outcomes.some(({ kind }) => kind === 'delivered');
-    const isUnchanged = before.failures === 0 && before.quietUntil === null;
-    if (isUnchanged && outcomes.every(({ kind }) => kind === 'delivered')) {
-      await settle(this.database, id, attempts.map(settlementOf), this.tellsDelivered(id));
-      return before;
+    const isWell =
+      before.failures === 0 &&
+      before.quietUntil === null &&
+      outcomes.every(({ kind }) => kind === 'delivered');
+    return this.database.transaction(async (tx) => {
+      const locked = isWell ? null : await lockEndpoint(tx, id);
+      const isThereMore = await settle(tx, id, attempts);
+      if (isWell) return { health: before, isThereMore };
+      if (locked === null || locked.isDisabled) return { health: null, isThereMore };
+      const plan = planHealth(locked, outcomes, locked.now);
+      await this.writeHealth(tx, id, plan, locked.now);
+      return { health: plan.disable === null ? { ...plan, now: locked.now } : null, isThereMore };
+    });
+  }
+
+  private async writeHealth(
+    tx: Transaction,
+    id: string,
+    { failures, failingSince, quietUntil, recoveredFrom, disable }: HealthPlan,
+    now: Date,
+  ): Promise<void> {
+    const disabled = disable && { disabledAt: now, disabledReason: disable.reason };
+    const data = { failures, failingSince, quietUntil, ...disabled };
+    await tx.prisma.webhookEndpoint.update({ where: { id }, data });
+    if (recoveredFrom > 0) {
+      const limit = isFailing({ failures: recoveredFrom }) ? null : MOST_AFTER_FEW_FAILURES;
+      await tx.query(MAKE_RETRIES_DUE, [id, limit]);
     }
-    const written = await this.database.transaction(async (tx) => {
-      const held = await holdHealth(tx, id);
-      await settle(tx, id, attempts.map(settlementOf), isDelivered);
-      if (held === null) return null;
-      const plan = planHealth(held, outcomes, held.now);
-      await this.writePlan(tx, id, plan);
-      return { ...plan, now: held.now };
-    });
-    if (written === null || written.disable === null) return written;
-    this.warnOf(id, written.disable);
-    return null;
-  }
-
-  private async writePlan(tx: Transaction, id: string, plan: HealthPlan): Promise<void> {
-    const { disable, recoveredFrom } = plan;
-    await writeHealth(tx, id, plan, disable?.reason ?? null);
-    if (recoveredFrom !== null) await makeTriedDue(tx, id, recoveredFrom);
     if (disable === null) return;
-    const { reason } = disable;
-    const since = disable.since.toISOString();
-    await appendEvents(tx, [
-      { name: 'webhook_endpoint.disabled', subject: id, data: { endpointId: id, reason, since } },
-    ]);
-    await this.audit.record(tx, {
-      actor: ACTOR,
-      action: 'webhook_endpoint.disabled',
-      target: id,
-      details: { reason, since },
-    });
-  }
-
-  private warnOf(id: string, { reason, since }: NonNullable<HealthPlan['disable']>): void {
-    const why = reason === 'gone' ? 'it answered 410' : 'it has answered nothing but failures';
-    this.logger.warn(`webhook endpoint ${id} is disabled: ${why}, failing since ${since.toISOString()}`);
-  }
-
-  private tellsDelivered(id: string): boolean {
-    const now = performance.now();
-    if (now - (this.toldAtMs.get(id) ?? -Infinity) < TELL_DELIVERED_MS) return false;
-    this.toldAtMs.set(id, now);
-    return true;
+    const details = { reason: disable.reason, since: disable.since.toISOString() };
+    const action = 'webhook_endpoint.disabled';
+    await appendEvents(tx, [{ name: action, subject: id, data: { endpointId: id, ...details } }]);
+    await recordAudit(tx, { actor: 'webhooks', action, target: id, details });
+    const why = disable.reason === 'gone' ? 'it returned 410' : 'every attempt failed';
+    const text = `webhook endpoint ${id} is disabled: ${why}, failing since ${details.since}`;
+    tx.afterCommit(() => this.logger.warn(text));
   }
 
   /**
-   * Completes the job unless a delivery is due within `lingerMs`; a later due delivery gets a new job for that time. Returns whether
-   * the job was completed. With -Infinity, it always is.
+   * If a delivery is due within `lingerMs`, returns the ms until then. Otherwise completes the job and returns null; if a delivery is due
+   * later, adds a job for it.
    */
-  async finish(id: string, job: RunningJob, lingerMs: number): Promise<boolean> {
-    let nextAt: Date | null = null;
+  async finish(id: string, job: RunningJob, lingerMs: number): Promise<number | null> {
+    let next: { readonly at: Date; readonly inMs: number } | undefined;
     const hasFinished = await job.finishWhen(
       async (tx) => {
-        const next = await findNextDue(tx, id);
-        const health = await findHealth(tx, id);
-        nextAt = next?.at ?? null;
-        if (next === null || health === null) return true;
-        const quietMs = (health.quietUntil?.getTime() ?? 0) - health.now.getTime();
-        return Math.max(next.inMs, quietMs) > lingerMs;
+        [next] = await tx.query<NonNullable<typeof next>>(NEXT_DUE, [id]);
+        return next === undefined || next.inMs > lingerMs;
       },
       async (tx) => {
-        if (nextAt !== null) await addWebhookJobs(tx, [id], nextAt);
+        if (next !== undefined) await addWebhookJobs(tx, [id], next.at);
       },
     );
-    if (hasFinished) this.toldAtMs.delete(id);
-    return hasFinished;
+    return hasFinished ? null : next!.inMs;
   }
-
-  async findNextDueMs(id: string): Promise<number | null> {
-    return (await findNextDue(this.database, id))?.inMs ?? null;
-  }
-}
-
-function settlementOf({ delivery, outcome, plan, sentAtMs }: Attempt): Settlement {
-  const { id, position, subject, attempts, event } = delivery;
-  return {
-    id,
-    position,
-    subject,
-    attempts,
-    status: plan.status,
-    waitMs: plan.status === 'pending' ? plan.waitMs : null,
-    sentMsAgo: performance.now() - sentAtMs,
-    httpStatus: outcome.status,
-    error: outcome.kind === 'delivered' ? null : outcome.error,
-    answer: outcome.answer,
-    tenantReference: 'tenantReference' in event.data ? event.data.tenantReference : null,
-  };
 }

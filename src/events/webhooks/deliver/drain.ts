@@ -1,239 +1,183 @@
 import { setMaxListeners } from 'node:events';
-import { setTimeout as sleep } from 'node:timers/promises';
-import type { Connections } from '../../../platform/http-client/connections.js';
+import { WakeUp } from '../../../platform/async/wake-up.js';
+import { within } from '../../../platform/async/within.js';
+import type { Environment } from '../../../platform/env/environment.js';
 import type { RunningJob } from '../../../platform/jobs/running-job.js';
+import { STOP_WITHIN_MS } from '../../../platform/shutdown/limits.js';
 import { toCloudEvent } from '../../cloud-event.js';
 import { planDelivery, type DeliveryPlan } from './delivery-plan.rules.js';
-import { isFailing, placesOf, planHealth, type HealthPlan } from './endpoint-health.rules.js';
-import { SubjectsInHand } from './claimed-subjects.rules.js';
-import type { Attempt, WebhookDrainStore } from './drain.store.js';
-import type { EndpointHealth } from './endpoint-health.sql.js';
-import type { DueDelivery } from './due-deliveries.sql.js';
-import type { Destination, WebhookSender } from '../send/sender.service.js';
+import { stateOf } from './drain.rules.js';
+import { isFailing, placesOf, type HealthPlan } from './endpoint-health.rules.js';
+import type { WebhookDrainStore } from './drain.store.js';
+import { DrainedEndpoint } from './drained-endpoint.js';
+import type { Attempt, DueDelivery } from './queue.sql.js';
+import type { WebhookSender } from '../send/sender.service.js';
 
-/** Claim subjects ahead of need, so that a free place is filled without reading the database first. */
-const MOST_IN_HAND = 48;
+/** The most subjects claimed at a time: more than are in flight, so that the next request does not wait for the database. */
+const MOST_CLAIMED = 48;
 const FEWEST_READY = 16;
-/** While requests are in flight, read deliveries written by other processes at this interval. */
-const LOOK_EVERY_MS = 200;
-/** Reread the endpoint at this interval, to notice changes such as its being disabled. */
-const REFRESH_MS = 1_000;
-/** Stop sending if the job lock was last confirmed longer ago than this. */
-const OURS_FOR_MS = 2_000;
-/** graphile-worker starts a job within 2 s after it is due. Ending the job for a shorter wait gains nothing. */
+/** The interval of claims while requests are in flight. These claims find deliveries that other processes inserted. */
+const CLAIM_EVERY_MS = 200;
+/** After each check that this worker still has the job, requests may be sent for this long. */
+const CONFIRMED_FOR_MS = 2_000;
+/** The longest time the job waits for its next delivery. If it ended instead, a new job would start up to 2 s late. */
 const LINGER_MS = 2_000;
-/** When the process stops, requests in flight get this long for a response. The rest are aborted, not recorded, and sent again later. */
-const STOP_WITHIN_MS = 1_000;
 
-export interface DrainParts {
-  readonly store: WebhookDrainStore;
-  readonly sender: WebhookSender;
-  /** EVENT_SOURCE. */
-  readonly source: string;
-  readonly schedule: readonly number[];
-  /** Called after each attempt. */
-  readonly onAttempt: (plan: DeliveryPlan) => void;
-}
-
-/**
- * Delivers the pending events of one endpoint: one at a time and in order within a subject, subjects concurrently as places become
- * free.
- *
- * A single loop reads and writes the database; all attempts that ended since its last write are written together. Sending waits for
- * neither. An attempt is recorded after its response, so a crash in between repeats it.
- */
+/** Delivers the pending events of one endpoint: subjects concurrently, the events of a subject in order. A crash may repeat attempts. */
 export class WebhookDrain {
-  private readonly hand = new SubjectsInHand<DueDelivery>();
+  private readonly endpoint: DrainedEndpoint;
+  /** A subject stays claimed until its attempt is recorded. Until then, the database would return the subject again. */
+  private readonly claimed = new Set<string>();
+  private readonly ready: DueDelivery[] = [];
   private readonly inFlight = new Set<Promise<void>>();
+  /** Attempts that are not recorded yet. */
+  private readonly ended: Attempt[] = [];
   private readonly stopping = new AbortController();
-  private readonly opened: Connections[] = [];
-  private attempts: Attempt[] = [];
-  private destination: Destination | undefined;
-  private health: EndpointHealth = { failures: 0, failingSince: null, quietUntil: null, now: new Date(0) };
-  private healthAtMs = 0;
-  private refreshedAtMs = -Infinity;
-  private oursAtMs = -Infinity;
-  private lookedAtMs = -Infinity;
+  /** Signalled when an attempt has ended, and when there may be new deliveries. */
+  private readonly wakeUp = new WakeUp();
+  private confirmedAtMs = -Infinity;
+  private claimedAtMs = -Infinity;
   private isThereMore = true;
-  /** The endpoint is disabled or deleted, or the loop has failed. Never reset. */
-  private isOver = false;
-  private wakeUp: () => void = () => {};
 
   constructor(
-    private readonly endpointId: string,
-    private readonly parts: DrainParts,
+    endpointId: string,
+    private readonly store: WebhookDrainStore,
+    sender: WebhookSender,
+    private readonly environment: Pick<Environment, 'EVENT_SOURCE' | 'WEBHOOK_RETRY_SCHEDULE_MS'>,
     private readonly job: RunningJob,
+    private readonly onAttempt: (plan: DeliveryPlan) => void,
   ) {
+    this.endpoint = new DrainedEndpoint(endpointId, store, sender);
     // Every request in flight listens to this signal. Node warns of a leak above ten listeners.
     setMaxListeners(0, this.stopping.signal);
   }
 
   async run(): Promise<void> {
     try {
-      while (!(await this.step()));
+      while (await this.step());
     } catch (error) {
       await this.breakOff();
       throw error;
     } finally {
-      await Promise.all(this.opened.map((connections) => connections.close()));
+      await this.endpoint.disconnect();
     }
   }
 
-  /** Makes the loop read new deliveries at once. */
   wake(): void {
     this.isThereMore = true;
-    this.wakeUp();
+    this.wakeUp.signal();
   }
 
-  /** Returns whether the job has ended. */
   private async step(): Promise<boolean> {
-    await this.job.goOn();
-    this.oursAtMs = performance.now();
-    await this.write();
-    await this.refresh();
-    if (this.wantsToLook()) await this.look();
+    const seen = this.wakeUp.count;
+    await this.job.requireLock();
+    this.confirmedAtMs = performance.now();
+    await this.record();
+    await this.endpoint.refresh();
+    const state = stateOf({
+      isClosed: this.endpoint.isClosed,
+      places: this.places(),
+      unsettled: this.inFlight.size + this.ended.length,
+      ready: this.ready.length,
+      isThereMore: this.isThereMore,
+    });
+    if (state === 'idle') return this.lingerOrEnd(seen);
+    if (state === 'settling') this.release();
+    else await this.claimAndSend();
+    if (this.inFlight.size > 0) await this.wakeUp.wait(this.stopping.signal, CLAIM_EVERY_MS, seen);
+    return true;
+  }
+
+  private async record(): Promise<void> {
+    const attempts = [...this.ended];
+    if (attempts.length === 0) return;
+    const { endpoint } = this;
+    const { health, isThereMore } = await this.store.record(endpoint.id, endpoint.health, attempts);
+    // Removes only the recorded attempts: others may have ended during the write.
+    this.ended.splice(0, attempts.length);
+    for (const { delivery } of attempts) this.claimed.delete(delivery.subject);
+    this.isThereMore ||= isThereMore;
+    endpoint.setHealth(health);
+  }
+
+  private async claimAndSend(): Promise<void> {
+    const isDue = this.isThereMore || performance.now() - this.claimedAtMs >= CLAIM_EVERY_MS;
+    const hasPlace = this.places() > this.inFlight.size;
+    if (isDue && hasPlace && this.ready.length < FEWEST_READY) await this.claim();
     this.fill();
-    if (this.inFlight.size === 0 && this.attempts.length === 0) {
-      const isIdle = this.isOver || this.quietMs() > 0 || (this.hand.readyCount === 0 && !this.isThereMore);
-      if (isIdle) return this.end();
-    } else if (this.attempts.length === 0) await this.pause(LOOK_EVERY_MS);
-    return false;
   }
 
-  private async write(): Promise<void> {
-    const written = [...this.attempts];
-    if (written.length === 0) return;
-    const after = await this.parts.store.record(this.endpointId, this.health, written);
-    // Attempts that ended during the write follow the written ones.
-    this.attempts = this.attempts.slice(written.length);
-    for (const { delivery } of written) this.hand.forget(delivery);
-    if (after === null) this.isOver = true;
-    else this.learn(after);
-    if (this.quietMs() > 0) this.hand.putDown();
-  }
-
-  private async refresh(): Promise<void> {
-    if (this.isOver || performance.now() - this.refreshedAtMs < REFRESH_MS) return;
-    const found = await this.parts.store.findEndpoint(this.endpointId);
-    this.refreshedAtMs = performance.now();
-    if (found === null) {
-      this.isOver = true;
-      this.hand.putDown();
-      return;
-    }
-    const { destination, health } = found;
-    if (destination.url !== this.destination?.url) this.opened.push(this.parts.sender.open(destination.url));
-    this.destination = destination;
-    this.learn(health);
-  }
-
-  private learn(health: EndpointHealth): void {
-    if (health === this.health) return;
-    this.health = health;
-    this.healthAtMs = performance.now();
-  }
-
-  private wantsToLook(): boolean {
-    if (this.isOver || this.quietMs() > 0 || this.places() <= this.hand.sendingCount) return false;
-    const isLongAgo = performance.now() - this.lookedAtMs >= LOOK_EVERY_MS;
-    return this.hand.readyCount < FEWEST_READY && (this.isThereMore || isLongAgo);
-  }
-
-  private async look(): Promise<void> {
+  private async claim(): Promise<void> {
     this.isThereMore = false;
-    const inHand = this.hand.readyCount + this.hand.sendingCount;
-    const limit = isFailing(this.current()) ? 1 : MOST_IN_HAND - inHand;
-    const seen = await this.parts.store.look(this.endpointId, this.hand.reach(), limit);
-    this.lookedAtMs = performance.now();
-    this.hand.add(seen.deliveries);
-    this.isThereMore ||= seen.isThereMore;
+    const limit = isFailing(this.health()) ? 1 : MOST_CLAIMED - this.claimed.size;
+    const { deliveries, isThereMore } = await this.store.claim(this.endpoint.id, this.claimed, limit);
+    this.claimedAtMs = performance.now();
+    for (const { subject } of deliveries) this.claimed.add(subject);
+    this.ready.push(...deliveries);
+    this.isThereMore ||= isThereMore;
   }
 
   private fill(): void {
-    if (this.isOver || performance.now() - this.oursAtMs > OURS_FOR_MS) return;
-    while (this.hand.sendingCount < this.places()) {
-      const delivery = this.hand.takeNext();
+    if (this.endpoint.isClosed || performance.now() - this.confirmedAtMs > CONFIRMED_FOR_MS) return;
+    while (this.inFlight.size < this.places()) {
+      const delivery = this.ready.shift();
       if (delivery === undefined) return;
-      const sending = this.send(delivery).finally(() => this.inFlight.delete(sending));
+      const sending = this.send(delivery).finally(() => {
+        this.inFlight.delete(sending);
+        this.fill();
+        this.wakeUp.signal();
+      });
       this.inFlight.add(sending);
     }
   }
 
   private async send(delivery: DueDelivery): Promise<void> {
-    const { sender, schedule, onAttempt } = this.parts;
+    const { EVENT_SOURCE, WEBHOOK_RETRY_SCHEDULE_MS } = this.environment;
     const sentAtMs = performance.now();
-    const { event } = delivery;
-    const message = {
-      id: event.id,
-      body: JSON.stringify(toCloudEvent(event, this.parts.source)),
-      timestamp: new Date(),
-    };
-    const outcome = await sender.sendOver(
-      this.opened.at(-1)!,
-      this.destination!,
-      message,
-      this.stopping.signal,
-    );
-    // An aborted attempt says nothing about the endpoint.
+    const body = JSON.stringify(toCloudEvent(delivery, EVENT_SOURCE));
+    const message = { id: delivery.id, body, timestamp: new Date() };
+    const outcome = await this.endpoint.send(message, this.stopping.signal);
+    // An aborted attempt does not show a fault of the endpoint, so it is not recorded.
     if (this.stopping.signal.aborted && outcome.kind !== 'delivered') return;
-    const plan = planDelivery(outcome, delivery.attempts, schedule, Math.random());
-    onAttempt(plan);
-    this.attempts.push({ delivery, outcome, plan, sentAtMs });
-    this.hand.settle(delivery, plan.status !== 'pending');
-    this.fill();
-    this.wakeUp();
+    const plan = planDelivery(outcome, delivery, WEBHOOK_RETRY_SCHEDULE_MS, Math.random());
+    this.onAttempt(plan);
+    this.ended.push({ delivery, outcome, plan, sentAtMs });
+  }
+
+  /** Releases the claimed subjects that are not in flight. */
+  private release(): void {
+    for (const { subject } of this.ready.splice(0)) this.claimed.delete(subject);
+    this.isThereMore = true;
   }
 
   private places(): number {
-    return this.quietMs() > 0 ? 0 : placesOf(this.current());
+    const health = this.health();
+    return this.endpoint.isQuiet(health) ? 0 : placesOf(health);
   }
 
-  private quietMs(): number {
-    const { quietUntil } = this.current();
-    return quietUntil === null ? 0 : quietUntil.getTime() - this.now().getTime();
+  private health(): HealthPlan {
+    return this.endpoint.healthAfter(this.ended.map(({ outcome }) => outcome));
   }
 
-  /** Returns the health including attempts that are not yet written. */
-  private current(): HealthPlan {
-    return planHealth(
-      this.health,
-      this.attempts.map(({ outcome }) => outcome),
-      this.now(),
-    );
-  }
-
-  /** Returns the database's time. */
-  private now(): Date {
-    return new Date(this.health.now.getTime() + performance.now() - this.healthAtMs);
-  }
-
-  /** Ends the job if nothing is due within `LINGER_MS`; otherwise waits until something is due. Returns whether the job has ended. */
-  private async end(): Promise<boolean> {
-    // The endpoint may be enabled again already: what is due gets a job of its own.
-    if (this.isOver) return this.parts.store.finish(this.endpointId, this.job, -Infinity);
-    if (await this.parts.store.finish(this.endpointId, this.job, LINGER_MS)) return true;
-    const nextMs = await this.parts.store.findNextDueMs(this.endpointId);
-    this.isThereMore = true;
-    await this.pause(Math.min(Math.max(nextMs ?? 0, this.quietMs()), LINGER_MS));
-    return false;
-  }
-
-  private async pause(ms: number): Promise<void> {
-    if (ms <= 0) return;
-    const waiting = new AbortController();
-    this.wakeUp = () => waiting.abort();
-    await sleep(ms, undefined, { signal: waiting.signal }).catch(() => {});
-    this.wakeUp = () => {};
+  /** Waits if a delivery can be sent within `LINGER_MS`; otherwise completes the job. Returns whether to continue. */
+  private async lingerOrEnd(seen: number): Promise<boolean> {
+    this.release();
+    // A drain never reopens its endpoint. When the endpoint is enabled again, a new job delivers.
+    const lingerMs = this.endpoint.isClosed ? -Infinity : LINGER_MS;
+    const nextMs = await this.store.finish(this.endpoint.id, this.job, lingerMs);
+    if (nextMs === null) return false;
+    if (nextMs > 0) await this.wakeUp.wait(this.stopping.signal, nextMs, seen);
+    return true;
   }
 
   private async breakOff(): Promise<void> {
-    this.isOver = true;
+    this.endpoint.setHealth(null);
     const ended = Promise.allSettled(this.inFlight);
-    await Promise.race([ended, sleep(STOP_WITHIN_MS, undefined, { ref: false })]);
+    await within(STOP_WITHIN_MS.webhooks, ended);
     this.stopping.abort();
     await ended;
-    // Record the successful deliveries if possible; unrecorded ones are sent once more.
-    if (this.attempts.length > 0)
-      await this.parts.store.record(this.endpointId, this.health, this.attempts).catch(() => {});
+    // Records the ended attempts, if possible. Unrecorded deliveries are sent again.
+    if (this.ended.length > 0)
+      await this.store.record(this.endpoint.id, this.endpoint.health, this.ended).catch(() => {});
   }
 }

@@ -1,6 +1,6 @@
 import type { SendOutcome } from '../send/outcome.rules.js';
 
-/** The recent results of attempts at an endpoint. */
+/** The health of an endpoint, from its recent attempts. */
 export interface Health {
   /** Consecutive failed attempts, across all events. */
   readonly failures: number;
@@ -10,50 +10,37 @@ export interface Health {
 }
 
 export interface HealthPlan extends Health {
-  /** Why sending stops until a person enables the endpoint again. Null: sending continues. */
+  /** Why the endpoint must be disabled. Null if it stays enabled. */
   readonly disable: { readonly reason: 'gone' | 'failing'; readonly since: Date } | null;
-  /** The start of the outage (at least `FAILING_FROM` failures in a row) that these outcomes ended. Null if they ended none. */
-  readonly recoveredFrom: Date | null;
+  /** How many consecutive failures a delivery has ended. 0 if none. */
+  readonly recoveredFrom: number;
 }
 
-/**
- * Concurrent requests to one endpoint. 16 allow 160 events a second to a receiver that takes 100 ms, and are too few to look like an
- * attack. For each hanging endpoint, a process ties up this many sockets and bodies.
- */
+/** Concurrent requests to one endpoint. Allows 160 events a second at 100 ms per response, yet is too few to look like an attack. */
 const PLACES = 16;
-/**
- * After this many consecutive failures, the endpoint is considered failing, rather than single events: a receiver that fails every
- * fourth request reaches it once in a million. A failing endpoint gets one request at a time.
- */
+/** From this many consecutive failures on, the endpoint counts as failing and gets one request at a time. */
 const FAILING_FROM = 10;
-/**
- * A failing endpoint is left quiet for this share of the time since it began to fail. So a recovery after one minute is noticed
- * within 15 s, and one after an hour within 5 minutes. A larger share delays all its events after each long outage; a smaller one
- * costs a request every few seconds for days.
- */
+/** The quiet period as a share of the time since the endpoint began to fail: 15 s after a minute, at most 5 minutes. */
 const QUIET_SHARE = 0.25;
 const SHORTEST_QUIET_MS = 1_000;
 const LONGEST_QUIET_MS = 5 * 60_000;
-/**
- * 5 days, as at Svix: longer than a long weekend, and longer than the whole retry schedule of an event. Disabling a receiver that
- * would have come back is the worse failure. Pending deliveries are kept either way.
- */
+/** How long an endpoint may fail before it is disabled. 5 days, as at Svix: longer than a long weekend and than all retries of an event. */
 const DISABLED_AFTER_MS = 5 * 24 * 3_600_000;
-/** Twice the attempts of a single event, so that one event cannot disable a rarely used endpoint. */
+/** The fewest failures before disabling: twice the attempts of a single event, so that one event cannot disable a rarely used endpoint. */
 const DISABLED_FROM = 20;
 
 export const isFailing = ({ failures }: Pick<Health, 'failures'>): boolean => failures >= FAILING_FROM;
 
 export const placesOf = (health: Pick<Health, 'failures'>): number => (isFailing(health) ? 1 : PLACES);
 
-/** Returns the new health after these outcomes, which are in the order in which the attempts ended. */
+/** Returns the health after these outcomes, which are in the order in which the attempts ended. */
 export function planHealth(before: Health, outcomes: readonly SendOutcome[], now: Date): HealthPlan {
   let { failures, failingSince, quietUntil } = before;
-  let recoveredFrom: Date | null = null;
+  let recoveredFrom = 0;
   let isGone = false;
   for (const outcome of outcomes) {
     if (outcome.kind === 'delivered') {
-      if (failingSince !== null && isFailing({ failures })) recoveredFrom = failingSince;
+      recoveredFrom = Math.max(recoveredFrom, failures);
       failures = 0;
       failingSince = null;
       continue;
@@ -64,7 +51,7 @@ export function planHealth(before: Health, outcomes: readonly SendOutcome[], now
     const quietMs = Math.max(quietOf(failures, failingSince, now), askedQuietOf(outcome));
     quietUntil = later(quietUntil, quietMs, now);
   }
-  // A successful delivery ends the quiet period, unless the receiver itself asked for it (Retry-After).
+  // A success ends the quiet period, unless a response has requested a wait (Retry-After).
   if (failures === 0 && !outcomes.some((outcome) => askedQuietOf(outcome) > 0)) quietUntil = null;
   const hasFailedLong =
     failingSince !== null &&

@@ -1,11 +1,11 @@
-import type { Database, Sql, Statement, Transaction } from '../../../platform/database/database.js';
-import { addWebhookJobs } from './jobs.sql.js';
+import type { Database, Sql, Statement } from '../../../platform/database/database.js';
+import { addWebhookJobs } from './queue.sql.js';
 
-/** Events processed per endpoint and transaction. The endpoint row is locked for some tens of milliseconds meanwhile. */
+/** Events per transaction. The transaction locks the endpoint's row for some tens of milliseconds. */
 const AT_ONCE = 1_000;
 
 export const BEHIND: Statement = {
-  name: 'webhooks.behind',
+  name: 'webhooks.find_endpoints_behind',
   text: `
     SELECT (EXISTS (SELECT FROM webhook_endpoints WHERE disabled_at IS NULL)
         AND EXISTS (SELECT FROM domain_events WHERE sequence IS NULL)) AS unsequenced,
@@ -15,23 +15,16 @@ export const BEHIND: Statement = {
       ) AS behind`,
 };
 
-export interface Behind {
-  /** Whether events must be sequenced first. False if no endpoint is enabled. */
-  readonly unsequenced: boolean;
-  /** Enabled endpoints with sequenced events after their `read_to`. */
-  readonly behind: readonly string[];
+/** `unsequenced`: some event has no sequence yet, and some endpoint is enabled. `behind`: enabled endpoints with events after `read_to`. */
+export async function readBehind(sql: Sql) {
+  return (await sql.query<{ unsequenced: boolean; behind: readonly string[] }>(BEHIND))[0]!;
 }
 
-export async function readBehind(sql: Sql): Promise<Behind> {
-  const [row] = await sql.query<Behind>(BEHIND);
-  return row!;
-}
-
-// SKIP LOCKED: the endpoint is locked by another replica that does the same, or by a change of the endpoint. The events come from the
-// statement's snapshot, which may be older than the locked row. No event is skipped either way, because sequences become visible in
-// order.
+// SKIP LOCKED, because another replica, or a request that changes the endpoint, may have locked it. The events may come from a snapshot
+// older than the locked row; no event is skipped, because sequences become visible in order. The update of `due_at` changes nothing, but
+// locks a subject against `dequeue`.
 export const FAN_OUT: Statement = {
-  name: 'webhooks.fan-out',
+  name: 'webhooks.insert_deliveries',
   text: `
     WITH endpoint AS MATERIALIZED (
       SELECT id, types, read_to FROM webhook_endpoints
@@ -49,42 +42,41 @@ export const FAN_OUT: Statement = {
       WHERE cardinality(endpoint.types) = 0 OR passed.name = ANY (endpoint.types)
       ORDER BY passed.position
       ON CONFLICT (endpoint_id, position) DO NOTHING
-      RETURNING id
+      RETURNING endpoint_id, subject
+    ), queued AS (
+      INSERT INTO webhook_subjects AS queued (endpoint_id, subject)
+      SELECT DISTINCT endpoint_id, subject FROM written ORDER BY subject
+      ON CONFLICT (endpoint_id, subject) DO UPDATE SET due_at = queued.due_at
     ), moved AS (
       UPDATE webhook_endpoints SET read_to = (SELECT max(sequence) FROM passed)
       WHERE id = $1 AND EXISTS (SELECT FROM passed)
     )
-    SELECT EXISTS (SELECT FROM endpoint) AS held, (SELECT count(*)::int FROM written) AS written`,
+    SELECT EXISTS (SELECT FROM endpoint) AS locked, (SELECT count(*)::int FROM written) AS written`,
 };
 
-export interface FannedOut {
-  /** False if another transaction had locked the endpoint, or it is disabled or deleted. */
-  readonly held: boolean;
-  readonly written: number;
-}
-
-/** Inserts the endpoint's deliveries for the next events, and adds its delivery job. */
-export async function fanOut(database: Database, endpointId: string): Promise<FannedOut> {
-  return database.transaction(async (tx: Transaction) => {
-    const [row] = await tx.query<FannedOut>(FAN_OUT, [endpointId]);
+/** Inserts the deliveries of the next events. `locked`: false if the endpoint is disabled or another transaction has locked it. */
+export async function fanOut(database: Database, endpointId: string) {
+  return database.transaction(async (tx) => {
+    const [row] = await tx.query<{ locked: boolean; written: number }>(FAN_OUT, [endpointId]);
     if (row!.written > 0) await addWebhookJobs(tx, [endpointId]);
     return row!;
   });
 }
 
-const WITHOUT_JOB = `
-  SELECT endpoint.id FROM webhook_endpoints AS endpoint
-  WHERE disabled_at IS NULL
-    AND EXISTS (SELECT FROM webhook_deliveries WHERE endpoint_id = endpoint.id AND status = 'pending')
-    AND NOT EXISTS (SELECT FROM graphile_worker.jobs WHERE key = 'webhook:' || endpoint.id)`;
-
-/**
- * Adds the missing job to each endpoint with pending deliveries; returns how many were missing. Jobs are missing only if they were
- * deleted by hand, or if a dump without the schema graphile_worker was restored.
- */
+/** Queues subjects that an older release did not queue, and adds jobs that a restored backup lacks. Returns the number of added jobs. */
 export async function resumeWebhooks(database: Database): Promise<number> {
-  const rows = await database.query<{ id: string }>(WITHOUT_JOB);
-  const ids = rows.map(({ id }) => id);
+  await database.query(`
+    INSERT INTO webhook_subjects (endpoint_id, subject)
+    SELECT DISTINCT endpoint_id, subject FROM webhook_deliveries AS delivery
+    WHERE status = 'pending' AND NOT EXISTS (
+      SELECT FROM webhook_subjects WHERE endpoint_id = delivery.endpoint_id AND subject = delivery.subject)
+    ON CONFLICT DO NOTHING`);
+  const withoutJob = await database.query<{ id: string }>(`
+    SELECT endpoint.id FROM webhook_endpoints AS endpoint
+    WHERE disabled_at IS NULL
+      AND EXISTS (SELECT FROM webhook_subjects WHERE endpoint_id = endpoint.id)
+      AND NOT EXISTS (SELECT FROM graphile_worker.jobs WHERE key = 'webhook:' || endpoint.id)`);
+  const ids = withoutJob.map(({ id }) => id);
   if (ids.length > 0) await database.transaction((tx) => addWebhookJobs(tx, ids));
   return ids.length;
 }

@@ -1,5 +1,6 @@
 import { Body, Controller, Delete, Get, HttpCode, Param, Patch, Post, Query } from '@nestjs/common';
 import {
+  ApiBody,
   ApiCreatedResponse,
   ApiNoContentResponse,
   ApiOkResponse,
@@ -7,13 +8,17 @@ import {
   ApiTags,
 } from '@nestjs/swagger';
 import { CurrentKey } from '../../../access/current-key.decorator.js';
+import {
+  Repeatable,
+  TakesIdempotencyKey,
+  type RepeatableRequest,
+} from '../../../access/repeatable-request.decorator.js';
 import { RequireScope } from '../../../access/require-scope.decorator.js';
 import { actorOf, type Principal } from '../../../access/scopes.js';
 import { ApiPage } from '../../../platform/openapi/api-page.decorator.js';
 import { ApiProblems } from '../../../platform/openapi/api-problems.decorator.js';
-import { PageQuery, type Page } from '../../../platform/http/page.js';
+import { PageQuery, toPage, type Page } from '../../../platform/http/page.js';
 import { ParseUuid } from '../../../platform/http/uuid.pipe.js';
-import { toEventType } from '../../cloud-event.js';
 import {
   CreatedWebhookEndpointView,
   NewWebhookEndpoint,
@@ -21,18 +26,17 @@ import {
   SecretRotation,
   WebhookEndpointChange,
   WebhookEndpointView,
+  WebhookTestView,
 } from './endpoints.dto.js';
 import { WebhookEndpoints } from './endpoints.service.js';
-import type { StoredEndpoint } from './endpoints.store.js';
-import { WebhookTestView } from './test.dto.js';
-import { WebhookTest } from './test.service.js';
+import { WebhookEndpointsStore } from './endpoints.store.js';
 
 @ApiTags('Webhooks')
 @Controller('webhook-endpoints')
 export class WebhookEndpointsController {
   constructor(
     private readonly endpoints: WebhookEndpoints,
-    private readonly tests: WebhookTest,
+    private readonly store: WebhookEndpointsStore,
   ) {}
 
   @Post()
@@ -47,22 +51,27 @@ export class WebhookEndpointsController {
     description: 'The endpoint with its secret, which is shown only once',
     type: CreatedWebhookEndpointView,
   })
+  @TakesIdempotencyKey()
   @ApiProblems('webhook_endpoint_limit')
-  async create(
+  create(
     @Body() input: NewWebhookEndpoint,
     @CurrentKey() key: Principal,
+    @Repeatable() request: RepeatableRequest | undefined,
   ): Promise<CreatedWebhookEndpointView> {
-    const { secret, endpoint } = await this.endpoints.create(input, actorOf(key));
-    return { ...toView(endpoint), secret };
+    return this.endpoints.create(input, actorOf(key), request);
   }
 
   @Get()
   @RequireScope('webhooks:manage')
-  @ApiOperation({ operationId: 'listWebhookEndpoints', summary: 'List the endpoints, newest first' })
+  @ApiOperation({
+    operationId: 'listWebhookEndpoints',
+    summary: 'List the endpoints, newest first',
+    description: 'Without the values of secrets and headers.',
+  })
   @ApiPage(WebhookEndpointView)
-  async list(@Query() query: PageQuery): Promise<Page<WebhookEndpointView>> {
-    const page = await this.endpoints.list(query);
-    return { ...page, items: page.items.map(toView) };
+  async list(@Query() { limit, cursor }: PageQuery): Promise<Page<WebhookEndpointView>> {
+    const endpoints = await this.store.list(cursor, limit + 1);
+    return toPage(endpoints, limit, ({ createdAt, id }) => [createdAt, id]);
   }
 
   @Get(':id')
@@ -70,11 +79,12 @@ export class WebhookEndpointsController {
   @ApiOperation({
     operationId: 'readWebhookEndpoint',
     summary: 'Read an endpoint and its recent health',
+    description: 'Without the values of its secrets and headers.',
   })
   @ApiOkResponse({ type: WebhookEndpointView })
   @ApiProblems('not_found')
-  async read(@Param('id', ParseUuid) id: string): Promise<WebhookEndpointView> {
-    return toView(await this.endpoints.get(id));
+  read(@Param('id', ParseUuid) id: string): Promise<WebhookEndpointView> {
+    return this.endpoints.get(id);
   }
 
   @Patch(':id')
@@ -87,12 +97,12 @@ export class WebhookEndpointsController {
   })
   @ApiOkResponse({ type: WebhookEndpointView })
   @ApiProblems('not_found')
-  async change(
+  change(
     @Param('id', ParseUuid) id: string,
     @Body() change: WebhookEndpointChange,
     @CurrentKey() key: Principal,
   ): Promise<WebhookEndpointView> {
-    return toView(await this.endpoints.change(id, change, actorOf(key)));
+    return this.endpoints.change(id, change, actorOf(key));
   }
 
   @Delete(':id')
@@ -101,8 +111,9 @@ export class WebhookEndpointsController {
   @ApiOperation({
     operationId: 'deleteWebhookEndpoint',
     summary: 'Delete an endpoint and the log of its deliveries',
+    description: 'Pending deliveries are dropped. To pause an endpoint, disable it.',
   })
-  @ApiNoContentResponse({ description: 'No event is sent to it from one second later on' })
+  @ApiNoContentResponse({ description: 'Deleted. After at most one second, no more events are sent to it' })
   @ApiProblems('not_found')
   delete(@Param('id', ParseUuid) id: string, @CurrentKey() key: Principal): Promise<void> {
     return this.endpoints.delete(id, actorOf(key));
@@ -117,6 +128,7 @@ export class WebhookEndpointsController {
     description:
       'Both secrets sign during the overlap, so that the receiver can switch without a gap. Previously rotated secrets sign until their own overlap ends.',
   })
+  @ApiBody({ type: SecretRotation, required: false })
   @ApiOkResponse({ type: RotatedSecretView })
   @ApiProblems('not_found')
   rotateSecret(
@@ -134,7 +146,7 @@ export class WebhookEndpointsController {
     operationId: 'testWebhookEndpoint',
     summary: 'Send a test event now and return the response',
     description:
-      'Makes one attempt with an event of type `pv.webhook_endpoint.test.v1`, signed like any other, even if the endpoint is disabled. It is not listed as a delivery and does not change the endpoint.',
+      'Makes one attempt with an event of type `pv.webhook_endpoint.test.v1`, signed like any other, even if the endpoint is disabled. It is not listed as a delivery. If the response is a 2xx and the endpoint is enabled, what waits for a retry at it becomes due, and its `failures` are 0.',
   })
   @ApiOkResponse({
     type: WebhookTestView,
@@ -142,25 +154,6 @@ export class WebhookEndpointsController {
   })
   @ApiProblems('not_found')
   test(@Param('id', ParseUuid) id: string, @CurrentKey() key: Principal): Promise<WebhookTestView> {
-    return this.tests.send(id, actorOf(key));
+    return this.endpoints.test(id, actorOf(key));
   }
 }
-
-const toView = ({ types, ...endpoint }: StoredEndpoint): WebhookEndpointView => ({
-  id: endpoint.id,
-  url: endpoint.url,
-  types: types.map(toEventType),
-  description: endpoint.description,
-  headerNames: [...endpoint.headerNames],
-  enabled: endpoint.disabledAt === null,
-  disabledAt: endpoint.disabledAt,
-  disabledReason: endpoint.disabledReason,
-  failures: endpoint.failures,
-  failingSince: endpoint.failingSince,
-  lastDeliveredAt: endpoint.lastDeliveredAt,
-  previousSecretUntil: endpoint.previousSecretUntil,
-  pending: endpoint.pending,
-  unread: endpoint.unread,
-  createdAt: endpoint.createdAt,
-  updatedAt: endpoint.updatedAt,
-});

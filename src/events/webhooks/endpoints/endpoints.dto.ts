@@ -11,20 +11,26 @@ import {
   MaxLength,
   Min,
 } from 'class-validator';
-import { MayBeAbsent } from '../../../platform/http/may-be-absent.decorator.js';
-import { AsParsed } from '../../../platform/http/validation.js';
+import {
+  count,
+  field,
+  flag,
+  instant,
+  nullable,
+  oneOf,
+  text,
+  uuid,
+  schemaOf,
+} from '../../../platform/openapi/schema-of.js';
+import { AsParsed, MayBeAbsent } from '../../../platform/http/validation.js';
 import { EVENT_NAMES } from '../../catalogue.rules.js';
 import { toEventType } from '../../cloud-event.js';
-import { DISABLED_REASONS, type DisabledReason } from './endpoints.store.js';
-import type { WebhookHeaders } from './headers.js';
 
-const MAX_DESCRIPTION_LENGTH = 500;
-/** Each event may be given by both of its names. */
+/** Each event has two names, and a list may contain both. */
 const MAX_TYPES = 2 * EVENT_NAMES.length;
 
 const DAY_SECONDS = 86_400;
-export const DEFAULT_OVERLAP_SECONDS = DAY_SECONDS;
-/** One week is enough to change a secret. Until the overlap ends, a leaked secret still signs. */
+/** One week is enough to replace a secret. A leaked secret stays valid until its overlap ends. */
 const MAX_OVERLAP_SECONDS = 7 * DAY_SECONDS;
 
 const Secret = (): PropertyDecorator =>
@@ -37,24 +43,30 @@ const Secret = (): PropertyDecorator =>
     IsString(),
   );
 
-/** Settings that can be given at creation and at any change. */
+/** An optional list of event types. `typeErrors` checks its items. */
+export const TypesField = (description: string): PropertyDecorator =>
+  applyDecorators(
+    ApiPropertyOptional({ type: [String], maxItems: MAX_TYPES, description }),
+    MayBeAbsent(),
+    // The rule applied last provides the error message, so the type checks come last.
+    IsString({ each: true, message: '$property must be a list of texts' }),
+    ArrayMaxSize(MAX_TYPES),
+    IsArray(),
+  );
+
+const Flag = (description: string): PropertyDecorator =>
+  applyDecorators(ApiPropertyOptional({ description }), MayBeAbsent(), IsBoolean());
+
 class EndpointSettings {
-  @ApiPropertyOptional({
-    type: [String],
-    maxItems: MAX_TYPES,
-    description:
-      'Event types to send: `pv.session.online.v1`, or `session.online` for short. Empty: all, including future ones. Default for a new endpoint: all',
-  })
-  @MayBeAbsent()
-  @IsArray()
-  @ArrayMaxSize(MAX_TYPES)
-  @IsString({ each: true, message: 'types must be a list of texts' })
+  @TypesField(
+    'Event types to send: `pv.session.online.v1`, or `session.online` for short. Empty: all, including future ones. Default for a new endpoint: all',
+  )
   types?: string[];
 
-  @ApiPropertyOptional({ maxLength: MAX_DESCRIPTION_LENGTH, description: 'A note for people' })
+  @ApiPropertyOptional({ maxLength: 500, description: 'A note for people' })
   @MayBeAbsent()
   @IsString()
-  @MaxLength(MAX_DESCRIPTION_LENGTH)
+  @MaxLength(500)
   description?: string;
 
   @ApiPropertyOptional({
@@ -67,7 +79,7 @@ class EndpointSettings {
   @MayBeAbsent()
   @AsParsed()
   @IsObject({ message: 'headers must be a JSON object' })
-  headers?: WebhookHeaders;
+  headers?: Readonly<Record<string, string>>;
 }
 
 export class NewWebhookEndpoint extends EndpointSettings {
@@ -89,21 +101,15 @@ export class WebhookEndpointChange extends EndpointSettings {
   @IsString()
   url?: string;
 
-  @ApiPropertyOptional({
-    description:
-      'false: nothing is sent, but no event is lost. true: sending resumes at the event at which it stopped',
-  })
-  @MayBeAbsent()
-  @IsBoolean()
+  @Flag(
+    'false: nothing is sent, but no event is lost. true: sending resumes at the event at which it stopped',
+  )
   enabled?: boolean;
 
-  @ApiPropertyOptional({
-    description:
-      'With `enabled: true` on a disabled endpoint: skip the missed events. Pending deliveries become `failed`; /redeliver can send ' +
+  @Flag(
+    'With `enabled: true` on a disabled endpoint: skip the missed events. Pending deliveries become `failed`; /redeliver can send ' +
       'any missed event',
-  })
-  @MayBeAbsent()
-  @IsBoolean()
+  )
   skipMissed?: boolean;
 }
 
@@ -115,111 +121,70 @@ export class SecretRotation {
     type: 'integer',
     minimum: 0,
     maximum: MAX_OVERLAP_SECONDS,
-    default: DEFAULT_OVERLAP_SECONDS,
-    description:
-      'How long the current secret still signs. 0: it and all previously rotated secrets stop signing at once',
+    description: `How long the current secret still signs. 0: it and all previously rotated secrets stop signing at once. Default: ${DAY_SECONDS}`,
   })
   @MayBeAbsent()
   @IsInt()
   @Min(0)
   @Max(MAX_OVERLAP_SECONDS)
-  overlapSeconds?: number;
+  overlapSeconds: number = DAY_SECONDS;
 }
 
-export class WebhookEndpointView {
-  @ApiProperty({ format: 'uuid' })
-  id: string;
-
-  @ApiProperty({ format: 'uri' })
-  url: string;
-
-  @ApiProperty({
-    enum: EVENT_NAMES.map(toEventType),
-    isArray: true,
-    description: 'Subscribed event types. Empty: all',
-  })
-  types: string[];
-
-  @ApiProperty()
-  description: string;
-
-  @ApiProperty({
-    type: [String],
-    description: 'The names of the custom headers; their values are never returned',
-  })
-  headerNames: string[];
-
-  @ApiProperty()
-  enabled: boolean;
-
-  @ApiProperty({ type: String, format: 'date-time', nullable: true })
-  disabledAt: Date | null;
-
-  @ApiProperty({
-    enum: DISABLED_REASONS,
-    type: String,
-    nullable: true,
-    description:
+const ENDPOINT = {
+  id: uuid(),
+  url: field<string>({ type: String, format: 'uri' }),
+  types: field<string[]>(
+    { enum: EVENT_NAMES.map(toEventType), isArray: true },
+    'Subscribed event types. Empty: all',
+  ),
+  description: text(),
+  headerNames: field<string[]>(
+    { type: [String] },
+    'The names of the custom headers; their values are never returned',
+  ),
+  enabled: flag(),
+  disabledAt: nullable(instant()),
+  disabledReason: nullable(
+    oneOf(
+      ['requested', 'gone', 'failing'] as const,
       'requested: by a person or app; gone: the receiver responded with 410; failing: every attempt failed for days',
-  })
-  disabledReason: DisabledReason | null;
+    ),
+  ),
+  failures: count('Consecutive failed attempts, across all events'),
+  failingSince: nullable(instant('Time of the first of these failures')),
+  lastDeliveredAt: nullable(instant()),
+  previousSecretUntil: nullable(instant('When the last rotated secret stops signing')),
+  pending: count('Events to be sent or retried; counted up to 10,000'),
+  unread: count('Events of all types after its position in the feed; grows while it is disabled'),
+  createdAt: instant(),
+  updatedAt: instant(),
+};
 
-  @ApiProperty({ type: 'integer', description: 'Consecutive failed attempts, across all events' })
-  failures: number;
+export const WebhookEndpointView = schemaOf('WebhookEndpointView', ENDPOINT);
+export type WebhookEndpointView = InstanceType<typeof WebhookEndpointView>;
 
-  @ApiProperty({
-    type: String,
-    format: 'date-time',
-    nullable: true,
-    description: 'Time of the first of these failures',
-  })
-  failingSince: Date | null;
+export const CreatedWebhookEndpointView = schemaOf('CreatedWebhookEndpointView', {
+  ...ENDPOINT,
+  secret: text('Signs webhooks. It is shown only once'),
+});
+export type CreatedWebhookEndpointView = InstanceType<typeof CreatedWebhookEndpointView>;
 
-  @ApiProperty({ type: String, format: 'date-time', nullable: true })
-  lastDeliveredAt: Date | null;
+export const RotatedSecretView = schemaOf('RotatedSecretView', {
+  secret: text('Signs webhooks from now on. It is shown only once'),
+  previousSecretUntil: nullable(
+    instant('When the last previous secret stops signing, each after its own overlap; null if none signs'),
+  ),
+});
+export type RotatedSecretView = InstanceType<typeof RotatedSecretView>;
 
-  @ApiProperty({
-    type: String,
-    format: 'date-time',
-    nullable: true,
-    description: 'When the last rotated secret stops signing',
-  })
-  previousSecretUntil: Date | null;
-
-  @ApiProperty({
-    type: 'integer',
-    description: 'Events to be sent or retried; counted up to 10,000',
-  })
-  pending: number;
-
-  @ApiProperty({
-    type: 'integer',
-    description: 'Events of all types after its position in the feed; grows while it is disabled',
-  })
-  unread: number;
-
-  @ApiProperty({ format: 'date-time' })
-  createdAt: Date;
-
-  @ApiProperty({ format: 'date-time' })
-  updatedAt: Date;
-}
-
-export class CreatedWebhookEndpointView extends WebhookEndpointView {
-  @ApiProperty({ description: 'Signs webhooks. It is shown only once' })
-  secret: string;
-}
-
-export class RotatedSecretView {
-  @ApiProperty({ description: 'Signs webhooks from now on. It is shown only once' })
-  secret: string;
-
-  @ApiProperty({
-    type: String,
-    format: 'date-time',
-    nullable: true,
-    description:
-      'When the last previous secret stops signing, each after its own overlap; null if none signs',
-  })
-  previousSecretUntil: Date | null;
-}
+export const WebhookTestView = schemaOf('WebhookTestView', {
+  delivered: flag('Whether the receiver responded with 2xx'),
+  eventId: uuid('Sent as `webhook-id`'),
+  status: nullable(count('HTTP status; null if there was no response')),
+  error: nullable(text('Why the attempt failed; null if it succeeded')),
+  answer: nullable(
+    text('The first kilobyte of the response body, with secrets removed; null if there was no body'),
+  ),
+  durationMs: count('Duration from resolving the name to the end of the response'),
+});
+export type WebhookTestView = InstanceType<typeof WebhookTestView>;

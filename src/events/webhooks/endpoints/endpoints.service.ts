@@ -1,100 +1,165 @@
+import { randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
+import { recordAudit } from '../../../access/audit-log.store.js';
+import { IdempotencyKeys } from '../../../access/idempotency-keys.store.js';
+import { unlessReused, type RepeatableRequest } from '../../../access/repeatable-request.decorator.js';
+import { Database } from '../../../platform/database/database.js';
 import { Environment } from '../../../platform/env/environment.js';
-import type { Page, PageQuery } from '../../../platform/http/page.js';
-import { refuse } from '../../../platform/http/validation.js';
-import { refusalOfHost } from '../send/addresses.js';
-import { endpointInputErrors, eventNamesOf, type EndpointInput } from './endpoint-input.js';
-import {
-  DEFAULT_OVERLAP_SECONDS,
-  type NewWebhookEndpoint,
-  type SecretRotation,
-  type WebhookEndpointChange,
+import { invalidRequest, refuse } from '../../../platform/http/validation.js';
+import { found } from '../../../platform/problem/found.js';
+import { Problem, type FieldError } from '../../../platform/problem/problem.js';
+import { formatSequence } from '../../cloud-event.js';
+import { TEST_TYPE } from '../../contract/schema-document.js';
+import { sequenceEvents } from '../../sequence.sql.js';
+import { readEndpoint } from '../endpoint.sql.js';
+import type { RedeliveryRequest, RedeliveryView } from '../log/deliveries.dto.js';
+import { WebhookDeliveriesStore } from '../log/deliveries.store.js';
+import { newWebhookSecret, WebhookSealing } from '../secrets/sealing.service.js';
+import { WebhookSender } from '../send/sender.service.js';
+import { endpointInputErrors, eventNamesOf, typeErrors } from './endpoint-input.js';
+import type {
+  NewWebhookEndpoint,
+  RotatedSecretView,
+  SecretRotation,
+  WebhookEndpointChange,
+  WebhookEndpointView,
+  WebhookTestView,
 } from './endpoints.dto.js';
-import { WebhookEndpointsStore, type EndpointChange, type StoredEndpoint } from './endpoints.store.js';
-import { WebhookEnablingStore } from './enabling.store.js';
-import { WebhookSecretsStore, type RotatedSecret } from '../secrets/secrets.store.js';
-import type { UrlRules } from './url.js';
+import { MAX_ENDPOINTS, WebhookEndpointsStore } from './endpoints.store.js';
 
-/** Validates and executes requests about endpoints. Throws Problem invalid_request with every invalid field. */
+/** Validates and executes requests about endpoints. Throws Problem not_found, and Problem invalid_request with every invalid field. */
 @Injectable()
 export class WebhookEndpoints {
-  private readonly rules: UrlRules;
-
   constructor(
     private readonly store: WebhookEndpointsStore,
-    private readonly enabling: WebhookEnablingStore,
-    private readonly secrets: WebhookSecretsStore,
-    { NODE_ENV, WEBHOOK_ALLOW_PRIVATE_ADDRESSES: allowsPrivate }: Environment,
-  ) {
-    this.rules = {
-      // Plain http would expose events and the custom headers on the network.
-      allowsHttp: allowsPrivate || NODE_ENV !== 'production',
-      refusalOfHost: (host) => (allowsPrivate ? null : refusalOfHost(host)),
-    };
-  }
+    private readonly deliveries: WebhookDeliveriesStore,
+    private readonly idempotencyKeys: IdempotencyKeys,
+    private readonly sealing: WebhookSealing,
+    private readonly sender: WebhookSender,
+    private readonly database: Database,
+    private readonly environment: Environment,
+  ) {}
 
-  async create(
-    input: NewWebhookEndpoint,
-    actor: string,
-  ): Promise<{ readonly endpoint: StoredEndpoint; readonly secret: string }> {
+  async create(input: NewWebhookEndpoint, actor: string, request: RepeatableRequest | undefined) {
     this.check(input);
-    const { url, types = [], description = '', headers = {} } = input;
-    const { id, secret } = await this.store.create(
-      { url: canonical(url), types: eventNamesOf(types), description, headers, secret: input.secret },
-      actor,
-    );
-    return { endpoint: await this.store.get(id), secret };
+    const { secret = newWebhookSecret(), ...settings } = normal(input);
+    // Without this, past events that have no sequence yet would be delivered. Not in the transaction, because sequencing commits in steps.
+    await sequenceEvents(this.database);
+    const response = await this.idempotencyKeys.once(request, async (tx) => {
+      const endpoint = await this.store.create(tx, settings, secret, actor);
+      if (endpoint === null)
+        throw new Problem('webhook_endpoint_limit', `There are ${MAX_ENDPOINTS} endpoints already`);
+      return { ...endpoint, secret };
+    });
+    return unlessReused(response);
   }
 
-  get(id: string): Promise<StoredEndpoint> {
-    return this.store.get(id);
+  async get(id: string): Promise<WebhookEndpointView> {
+    return existing(id, await this.store.find(id));
   }
 
-  list(query: PageQuery): Promise<Page<StoredEndpoint>> {
-    return this.store.list(query);
-  }
-
-  /** Disables first and enables last, so that other changes apply before anything is sent. */
-  async change(id: string, input: WebhookEndpointChange, actor: string): Promise<StoredEndpoint> {
-    this.check(input);
-    const { enabled, skipMissed = false } = input;
-    if (skipMissed && enabled !== true)
+  async change(id: string, change: WebhookEndpointChange, actor: string): Promise<WebhookEndpointView> {
+    this.check(change);
+    if (change.skipMissed === true && change.enabled !== true)
       refuse([{ field: 'skipMissed', message: 'must be given together with enabled: true' }]);
-    const change = changeOf(input);
-    if (enabled === false) await this.enabling.disable(id, actor);
-    if (Object.keys(change).length > 0) {
-      const { isRepaired } = await this.store.change(id, change, actor);
-      if (isRepaired) await this.enabling.makeDue(id);
+    if (existing(id, await this.store.change(id, normal(change), actor)) === 'was_enabled') {
+      const message = 'is allowed only for a disabled endpoint; this one is enabled';
+      refuse([{ field: 'skipMissed', message }]);
     }
-    if (enabled === true)
-      await (skipMissed ? this.enabling.enableWithoutMissed(id, actor) : this.enabling.enable(id, actor));
-    return this.store.get(id);
+    return this.get(id);
   }
 
-  delete(id: string, actor: string): Promise<void> {
-    return this.enabling.delete(id, actor);
+  async delete(id: string, actor: string): Promise<void> {
+    existing(id, await this.store.delete(id, actor));
   }
 
   async rotateSecret(
     id: string,
-    { secret, overlapSeconds = DEFAULT_OVERLAP_SECONDS }: SecretRotation,
+    { secret = newWebhookSecret(), overlapSeconds }: SecretRotation,
     actor: string,
-  ): Promise<RotatedSecret> {
-    this.check({ ...(secret !== undefined && { secret }) });
-    return this.secrets.rotate(id, secret, overlapSeconds, actor);
+  ): Promise<RotatedSecretView> {
+    this.check({ secret });
+    return { secret, ...existing(id, await this.store.rotate(id, secret, overlapSeconds, actor)) };
   }
 
-  private check(input: EndpointInput): void {
-    refuse(endpointInputErrors(input, this.rules));
+  /** Sends a test event and returns the outcome, even if the attempt fails. If it is accepted, retries become due. */
+  async test(id: string, actor: string): Promise<WebhookTestView> {
+    const destination = this.sealing.openDestination(id, existing(id, await readEndpoint(this.database, id)));
+    const timestamp = new Date();
+    const eventId = randomUUID();
+    // Matches TEST_EVENT_SCHEMA.
+    const event = {
+      specversion: '1.0',
+      id: eventId,
+      source: this.environment.EVENT_SOURCE,
+      type: TEST_TYPE,
+      subject: id,
+      time: timestamp.toISOString(),
+      datacontenttype: 'application/json',
+      data: { endpointId: id },
+    };
+    const message = { id: eventId, body: JSON.stringify(event), timestamp };
+    const startedAt = performance.now();
+    const outcome = await this.sender.send(destination, message);
+    const durationMs = Math.round(performance.now() - startedAt);
+    const { status, answer } = outcome;
+    const entry = { actor, action: 'webhook_endpoint.tested', target: id, details: { status } };
+    await recordAudit(this.database, entry);
+    const delivered = outcome.kind === 'delivered';
+    if (delivered) await this.store.recover(id);
+    return { delivered, eventId, status, error: delivered ? null : outcome.error, answer, durationMs };
+  }
+
+  async redeliver(endpointId: string, request: RedeliveryRequest, actor: string): Promise<RedeliveryView> {
+    refuse(redeliveryErrors(request));
+    const { deliveryIds, after = '0', until, types = [], onlyFailed = false } = request;
+    // PostgreSQL returns UUIDs in lower case.
+    const ids = deliveryIds?.map((id) => id.toLowerCase());
+    const range = { after, until, types: eventNamesOf(types), onlyFailed };
+    const redelivered =
+      ids === undefined
+        ? this.deliveries.redeliverRange(endpointId, range, actor)
+        : this.deliveries.redeliverThese(endpointId, ids, actor);
+    const result = existing(endpointId, await redelivered);
+    switch (result.kind) {
+      case 'redelivered':
+        return { redelivered: result.count, next: result.next && formatSequence(result.next) };
+      case 'foreign_deliveries': {
+        const message = 'is not a delivery of this endpoint';
+        const fields = result.ids.map((id) => `deliveryIds[${ids?.indexOf(id)}]`);
+        throw invalidRequest(fields.map((field) => ({ field, message })));
+      }
+      case 'foreign_types': {
+        const message = `must be types of the endpoint; it does not have ${result.types.join(', ')}`;
+        throw invalidRequest([{ field: 'types', message }]);
+      }
+    }
+  }
+
+  private check(input: Partial<NewWebhookEndpoint>): void {
+    refuse(endpointInputErrors(input, this.environment));
   }
 }
 
-/** Returns the URL as it will be connected to: all notations of an address or name become one. */
-const canonical = (url: string): string => new URL(url).href;
+const existing = <T>(id: string, result: T | null): T => found(result, `webhook endpoint ${id}`);
 
-const changeOf = ({ url, types, description, headers }: WebhookEndpointChange): EndpointChange => ({
-  ...(url !== undefined && { url: canonical(url) }),
-  ...(types !== undefined && { types: eventNamesOf(types) }),
-  ...(description !== undefined && { description }),
-  ...(headers !== undefined && { headers }),
+/** Normalises types and URL: `http://0x7f.1` is stored as `http://127.0.0.1/`, the address that is called. */
+const normal = <T extends WebhookEndpointChange>(input: T): T => ({
+  ...input,
+  ...(input.url !== undefined && { url: new URL(input.url).href }),
+  ...(input.types && { types: eventNamesOf(input.types) }),
 });
+
+function redeliveryErrors({ deliveryIds, ...range }: RedeliveryRequest): FieldError[] {
+  const { after, until, types = [] } = range;
+  if (deliveryIds !== undefined)
+    return Object.entries(range).flatMap(([field, value]) =>
+      value === undefined ? [] : [{ field, message: 'must not be given together with deliveryIds' }],
+    );
+  const errors = typeErrors(types);
+  if (after === undefined)
+    errors.push({ field: 'after', message: 'is required if there are no deliveryIds' });
+  else if (until !== undefined && BigInt(until) <= BigInt(after))
+    errors.push({ field: 'until', message: 'must be greater than after' });
+  return errors;
+}

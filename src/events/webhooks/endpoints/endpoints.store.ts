@@ -1,131 +1,243 @@
 import { randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
-import { AuditLog } from '../../../access/audit-log.store.js';
-import { Database } from '../../../platform/database/database.js';
-import { decodeCursor, toPage, type Page, type PageQuery } from '../../../platform/http/page.js';
-import { Problem } from '../../../platform/problem/problem.js';
+import { recordAudit, type AuditEntry } from '../../../access/audit-log.store.js';
+import { Database, type Transaction } from '../../../platform/database/database.js';
+import type { Prisma } from '../../../platform/database/generated/client.js';
+import { after, NEWEST_FIRST, type ListPosition } from '../../../platform/database/list-position.js';
+import { JOB_SLOTS } from '../../../platform/jobs/jobs.js';
 import type { EventName } from '../../catalogue.rules.js';
-import { sequenceEvents } from '../../sequence.sql.js';
-import { FORGET_FAILURES } from './enabling.sql.js';
-import * as sql from './endpoints.sql.js';
-import type { WebhookHeaders } from './headers.js';
-import { holdEndpoint, unknownEndpoint } from '../deliver/lock-endpoint.sql.js';
+import { toEventType } from '../../cloud-event.js';
+import { newestSequence, sequenceEvents } from '../../sequence.sql.js';
+import { addWebhookJobs, dequeue } from '../deliver/queue.sql.js';
+import { lockEndpoint, readEndpoint, type EndpointRow } from '../endpoint.sql.js';
 import { WebhookSealing } from '../secrets/sealing.service.js';
-import { newWebhookSecret } from '../secrets/secret.js';
-import { originOf } from './url.js';
+import { lastEndOf, planRotation } from '../secrets/secret.rules.js';
+import type { NewWebhookEndpoint, WebhookEndpointChange, WebhookEndpointView } from './endpoints.dto.js';
 
-/**
- * A tenant has a handful of apps. Each hanging endpoint occupies one of the 50 job slots of a worker (platform/jobs). With fewer
- * endpoints than slots, handlers still get some even if all endpoints hang.
- */
-const MAX_ENDPOINTS = 40;
+/** Leaves 10 job slots for handlers and other jobs, even if every endpoint hangs and occupies a slot. */
+export const MAX_ENDPOINTS = JOB_SLOTS - 10;
 
-export const DISABLED_REASONS = ['requested', 'gone', 'failing'] as const;
-export type DisabledReason = (typeof DISABLED_REASONS)[number];
+/** Normalised settings: the URL as `URL.href`, the event names in catalogue order. */
+type Settings = Omit<NewWebhookEndpoint, 'secret'>;
 
-export interface StoredEndpoint {
-  readonly id: string;
-  readonly url: string;
-  readonly types: readonly EventName[];
-  readonly description: string;
-  readonly headerNames: readonly string[];
-  readonly previousSecretUntil: Date | null;
-  readonly disabledAt: Date | null;
-  readonly disabledReason: DisabledReason | null;
-  readonly failures: number;
-  readonly failingSince: Date | null;
-  readonly lastDeliveredAt: Date | null;
-  readonly pending: number;
-  readonly unread: number;
-  readonly createdAt: Date;
-  readonly updatedAt: Date;
-}
+const LISTED = {
+  omit: { secretCiphertext: true, previousSecretCiphertext: true, quietUntil: true, createdBy: true },
+} as const;
 
-type EndpointRow = Omit<StoredEndpoint, 'headerNames'> & { readonly headersCiphertext: Buffer | null };
+/** Serialises the creation of endpoints, so that concurrent requests cannot exceed MAX_ENDPOINTS. */
+const LOCK_CREATION = `SELECT pg_advisory_xact_lock(hashtextextended('pv-onboarding/webhook-endpoints', 0))`;
+/** Rows per statement: changing millions of deliveries at once would exceed the statement timeout. */
+const STEP_SIZE = 5_000;
+// FOR NO KEY UPDATE waits for an attempt that is being recorded, and then checks the status again. An UPDATE with a subquery for its rows
+// would not check it again after the wait, and would overwrite `delivered`.
+const SKIP_SOME = `
+  WITH chosen AS MATERIALIZED (
+    SELECT id FROM webhook_deliveries WHERE endpoint_id = $1 AND status = 'pending'
+    ORDER BY subject, position LIMIT ${STEP_SIZE} FOR NO KEY UPDATE
+  )
+  UPDATE webhook_deliveries AS delivery
+  SET status = 'failed', next_attempt_at = NULL, last_error = 'skipped'
+  FROM chosen WHERE delivery.id = chosen.id
+  RETURNING delivery.subject`;
+/** Pending deliveries are counted up to this number only. */
+const MOST_COUNTED = 10_000;
+/** The health of an endpoint after it was repaired or enabled, or has accepted a test event. */
+const WELL = { failures: 0, failingSince: null, quietUntil: null };
 
-export interface NewEndpoint {
-  readonly url: string;
-  readonly types: readonly EventName[];
-  readonly description: string;
-  readonly headers: WebhookHeaders;
-  readonly secret: string | undefined;
-}
+type Via = Pick<Transaction, 'prisma' | 'query'>;
+type Recorder = (action: string, details?: AuditEntry['details']) => Promise<void>;
 
-export interface EndpointChange {
-  readonly url?: string;
-  readonly types?: readonly EventName[];
-  readonly description?: string;
-  readonly headers?: WebhookHeaders;
-}
+const disabledAt = (now: Date) => ({ disabledAt: now, disabledReason: 'requested', updatedAt: now });
 
-/** Every method that takes an id throws Problem not_found. Changes are recorded in the audit log; of a URL, only its origin. */
+/** Methods that take an id return null if there is no such endpoint. Changes are audited; workers notice them within a second. */
 @Injectable()
 export class WebhookEndpointsStore {
   constructor(
     private readonly database: Database,
     private readonly sealing: WebhookSealing,
-    private readonly audit: AuditLog,
   ) {}
 
-  /** Inserts an endpoint. Throws Problem webhook_endpoint_limit. */
-  async create(endpoint: NewEndpoint, actor: string): Promise<{ id: string; secret: string }> {
+  /** Inserts an endpoint that starts after the newest event. Returns null if there are `MAX_ENDPOINTS` already. */
+  async create(
+    tx: Transaction,
+    { headers = {}, types = [], ...settings }: Settings,
+    secret: string,
+    actor: string,
+  ): Promise<WebhookEndpointView | null> {
     const id = randomUUID();
-    const { url, types, description, headers, secret = newWebhookSecret() } = endpoint;
-    // Sequence all past events first; otherwise they would follow the newest sequence and be delivered.
-    await sequenceEvents(this.database);
-    await this.database.transaction(async (tx) => {
-      await tx.query(sql.HOLD_CREATION);
-      const [row] = await tx.query<{ count: number }>(sql.COUNT_ENDPOINTS);
-      if (row!.count >= MAX_ENDPOINTS)
-        throw new Problem('webhook_endpoint_limit', `There are ${MAX_ENDPOINTS} endpoints already`);
-      const sealed = this.sealing.sealSecret(id, secret);
-      const own = this.sealing.sealHeaders(id, headers);
-      await tx.query(sql.INSERT_ENDPOINT, [id, url, types, description, own, sealed, actor]);
-      const details = { origin: originOf(url), types, headerNames: Object.keys(headers) };
-      await this.audit.record(tx, { actor, action: 'webhook_endpoint.created', target: id, details });
+    await tx.query(LOCK_CREATION);
+    if ((await tx.prisma.webhookEndpoint.count()) >= MAX_ENDPOINTS) return null;
+    const data = {
+      ...{ ...settings, id, types, readTo: BigInt(await newestSequence(tx)), createdBy: actor },
+      secretCiphertext: this.sealing.sealSecret(id, secret),
+      headersCiphertext: this.sealing.sealHeaders(id, headers),
+    };
+    await tx.prisma.webhookEndpoint.create({ data });
+    const details = shownOf({ ...settings, types, headers });
+    await recordAudit(tx, { actor, action: 'webhook_endpoint.created', target: id, details });
+    return this.find(id, tx);
+  }
+
+  async find(id: string, via: Via = this.database): Promise<WebhookEndpointView | null> {
+    const row = await via.prisma.webhookEndpoint.findUnique({ ...LISTED, where: { id } });
+    return row && this.describe(row, via);
+  }
+
+  /** Returns at most `limit` endpoints after `position`, newest first. */
+  async list(position: ListPosition | undefined, limit: number): Promise<WebhookEndpointView[]> {
+    const rows = await this.database.prisma.webhookEndpoint.findMany({
+      ...LISTED,
+      where: position && after(position),
+      orderBy: NEWEST_FIRST,
+      take: limit,
     });
-    return { id, secret };
+    return Promise.all(rows.map((row) => this.describe(row, this.database)));
   }
 
-  async get(id: string): Promise<StoredEndpoint> {
-    const [row] = await this.database.query<EndpointRow>(sql.GET_ENDPOINT, [id]);
-    if (row === undefined) throw unknownEndpoint(id);
-    return this.open(row);
-  }
-
-  /** Returns a page, newest first. */
-  async list({ limit, cursor }: Pick<PageQuery, 'limit' | 'cursor'>): Promise<Page<StoredEndpoint>> {
-    const [createdAt, id] = decodeCursor(cursor, ['instant', 'uuid']) ?? [null, null];
-    const rows = await this.database.query<EndpointRow>(sql.LIST_ENDPOINTS, [createdAt, id, limit + 1]);
-    const page = toPage(rows, limit, (row) => [row.createdAt, row.id]);
-    return { ...page, items: page.items.map((row) => this.open(row)) };
-  }
-
-  /** Updates an endpoint. Returns whether failed deliveries may succeed now. */
-  async change(id: string, change: EndpointChange, actor: string): Promise<{ readonly isRepaired: boolean }> {
-    const { url, types, description, headers } = change;
-    const isRepaired = url !== undefined || headers !== undefined;
-    await this.database.transaction(async (tx) => {
-      await holdEndpoint(tx, id);
-      const own = headers === undefined ? null : this.sealing.sealHeaders(id, headers);
-      const values = [url ?? null, types ?? null, description ?? null, own, headers !== undefined];
-      await tx.query(sql.UPDATE_ENDPOINT, [id, ...values]);
-      if (isRepaired) await tx.query(FORGET_FAILURES, [id]);
-      const details = {
-        changed: Object.keys(change),
-        ...(url !== undefined && { origin: originOf(url) }),
-        ...(types !== undefined && { types }),
-        ...(headers !== undefined && { headerNames: Object.keys(headers) }),
-      };
-      await this.audit.record(tx, { actor, action: 'webhook_endpoint.changed', target: id, details });
-    });
-    return { isRepaired };
-  }
-
-  private open({ headersCiphertext, ...endpoint }: EndpointRow): StoredEndpoint {
+  private async describe(
+    { headersCiphertext, readTo, types, ...endpoint }: Prisma.WebhookEndpointGetPayload<typeof LISTED>,
+    via: Via,
+  ): Promise<WebhookEndpointView> {
+    const where = { endpointId: endpoint.id, status: 'pending' };
     return {
-      ...endpoint,
-      headerNames: Object.keys(this.sealing.openHeaders(endpoint.id, headersCiphertext)),
+      // The CHECKs and this store guarantee these types, but Prisma does not know them.
+      ...(endpoint as typeof endpoint & Pick<WebhookEndpointView, 'disabledReason'>),
+      headerNames: this.sealing.listHeaderNames(endpoint.id, headersCiphertext),
+      pending: await via.prisma.webhookDelivery.count({ where, take: MOST_COUNTED }),
+      unread: Number(BigInt(await newestSequence(via)) - readTo),
+      types: (types as EventName[]).map(toEventType),
+      enabled: endpoint.disabledAt === null,
     };
   }
+
+  /**
+   * Changes, disables or enables an endpoint. With `skipMissed`, also skips the missed events; but if the endpoint is enabled, changes
+   * nothing and returns `was_enabled`.
+   */
+  async change(
+    id: string,
+    { enabled, skipMissed = false, ...settings }: WebhookEndpointChange,
+    actor: string,
+  ): Promise<'changed' | 'was_enabled' | null> {
+    if (skipMissed) {
+      const found = await readEndpoint(this.database, id);
+      if (found?.isDisabled !== true) return found && 'was_enabled';
+      // A disabled endpoint gets no new deliveries, so these steps may commit before the transaction that enables it.
+      await inSteps(() => this.database.transaction((tx) => skipSome(tx, id)));
+      await sequenceEvents(this.database);
+    }
+    const { headers, ...others } = settings;
+    const changed = Object.keys(settings);
+    const isRepaired = settings.url !== undefined || headers !== undefined;
+    const result = await this.update(id, actor, async (tx, { isDisabled, now }, record) => {
+      if (skipMissed && !isDisabled) return 'was_enabled';
+      const isDisabling = enabled === false && !isDisabled;
+      const isEnabling = enabled === true && isDisabled;
+      if (changed.length === 0 && !isDisabling && !isEnabling) return 'changed';
+      if (skipMissed) await skipSome(tx, id);
+      const data = {
+        ...others,
+        headersCiphertext: headers && this.sealing.sealHeaders(id, headers),
+        ...((isRepaired || isEnabling) && WELL),
+        ...(isDisabling && disabledAt(now)),
+        ...(isEnabling && { disabledAt: null, disabledReason: null }),
+        ...(skipMissed && { readTo: BigInt(await newestSequence(tx)) }),
+        updatedAt: now,
+      };
+      await tx.prisma.webhookEndpoint.update({ where: { id }, data });
+      if (isDisabling) await record('webhook_endpoint.disabled');
+      if (changed.length > 0) await record('webhook_endpoint.changed', { changed, ...shownOf(settings) });
+      if (isEnabling) await record('webhook_endpoint.enabled', { skippedMissed: skipMissed });
+      if (isEnabling) await addWebhookJobs(tx, [id]);
+      return 'changed';
+    });
+    if (result === 'changed' && (isRepaired || enabled === true)) await this.makeDue(id);
+    return result;
+  }
+
+  /** Replaces the signing secret. Returns when the last previous secret expires; null if there is none. */
+  async rotate(id: string, secret: string, overlapSeconds: number, actor: string) {
+    return this.update(id, actor, async (tx, locked, record) => {
+      const { now } = locked;
+      const previous = planRotation(this.sealing.openSecrets(id, locked), secret, overlapSeconds, now);
+      const previousSecretUntil = lastEndOf(previous);
+      const data = {
+        secretCiphertext: this.sealing.sealSecret(id, secret),
+        previousSecretCiphertext: this.sealing.sealPrevious(id, previous),
+        previousSecretUntil,
+        updatedAt: now,
+      };
+      await tx.prisma.webhookEndpoint.update({ where: { id }, data });
+      await record('webhook_endpoint.secret_rotated', { overlapSeconds });
+      return { previousSecretUntil };
+    });
+  }
+
+  /** Records that the endpoint accepted a test event: makes all that waits for a retry due. Changes nothing if it is disabled or deleted. */
+  async recover(id: string): Promise<void> {
+    const isWell = await this.database.transaction(async (tx) => {
+      const locked = await lockEndpoint(tx, id);
+      if (locked === null || locked.isDisabled) return false;
+      await tx.prisma.webhookEndpoint.update({ where: { id }, data: WELL });
+      return true;
+    });
+    if (isWell) await this.makeDue(id);
+  }
+
+  /** Deletes an endpoint and its deliveries. Disables the endpoint first, so that nothing is sent even if the deletion is interrupted. */
+  async delete(id: string, actor: string): Promise<true | null> {
+    const { prisma } = this.database;
+    const isFound = await this.update(id, actor, async (tx, { isDisabled, url, now }, record) => {
+      if (!isDisabled) await tx.prisma.webhookEndpoint.update({ where: { id }, data: disabledAt(now) });
+      await record('webhook_endpoint.deleted', shownOf({ url }));
+      return true as const;
+    });
+    if (isFound === null) return null;
+    const some = { where: { endpointId: id }, limit: STEP_SIZE };
+    await inSteps(async () => (await prisma.webhookDelivery.deleteMany(some)).count);
+    await inSteps(async () => (await prisma.webhookSubject.deleteMany(some)).count);
+    await prisma.webhookEndpoint.deleteMany({ where: { id } });
+    return true;
+  }
+
+  private async makeDue(id: string): Promise<void> {
+    const endpoint = await readEndpoint(this.database, id);
+    if (endpoint === null) return;
+    const dueAt = endpoint.now;
+    const some = { where: { endpointId: id, dueAt: { gt: dueAt } }, data: { dueAt }, limit: STEP_SIZE };
+    await inSteps(async () => (await this.database.prisma.webhookSubject.updateMany(some)).count);
+    await this.database.transaction((tx) => addWebhookJobs(tx, [id]));
+  }
+
+  /** Runs `work` with the endpoint locked. Returns null if there is no such endpoint. */
+  private async update<T>(
+    id: string,
+    actor: string,
+    work: (tx: Transaction, locked: EndpointRow, record: Recorder) => Promise<T>,
+  ): Promise<T | null> {
+    return this.database.transaction(async (tx) => {
+      const record: Recorder = (action, details = {}) =>
+        recordAudit(tx, { actor, action, target: id, details });
+      const locked = await lockEndpoint(tx, id);
+      return locked && work(tx, locked, record);
+    });
+  }
+}
+
+/** Returns settings for the audit log. Omits header values and the URL's path and query, because they may contain secrets. */
+const shownOf = ({ url, types, headers }: Partial<Settings>) => ({
+  origin: url && new URL(url).origin,
+  types,
+  headerNames: headers && Object.keys(headers),
+});
+
+async function inSteps(step: () => Promise<number>): Promise<void> {
+  while ((await step()) >= STEP_SIZE);
+}
+
+/** Marks up to STEP_SIZE pending deliveries as skipped. Returns how many. */
+async function skipSome(tx: Transaction, endpointId: string): Promise<number> {
+  const skipped = await tx.query<{ subject: string }>(SKIP_SOME, [endpointId]);
+  await dequeue(tx, endpointId, [...new Set(skipped.map(({ subject }) => subject))]);
+  return skipped.length;
 }

@@ -5,7 +5,8 @@ import { RequireScope } from '../../../access/require-scope.decorator.js';
 import { actorOf, type Principal } from '../../../access/scopes.js';
 import { ApiPage } from '../../../platform/openapi/api-page.decorator.js';
 import { ApiProblems } from '../../../platform/openapi/api-problems.decorator.js';
-import type { Page } from '../../../platform/http/page.js';
+import { toPage, type Page } from '../../../platform/http/page.js';
+import { found } from '../../../platform/problem/found.js';
 import { ParseUuid } from '../../../platform/http/uuid.pipe.js';
 import { formatSequence, toEventType } from '../../cloud-event.js';
 import {
@@ -13,17 +14,17 @@ import {
   RedeliveryRequest,
   RedeliveryView,
   WebhookDeliveryView,
+  type StoredDelivery,
 } from './deliveries.dto.js';
-import { WebhookDeliveriesStore, type StoredDelivery } from './deliveries.store.js';
-import { planRedelivery } from './redelivery-request.js';
-import { WebhookRedeliveryStore } from './redelivery.store.js';
+import { WebhookDeliveriesStore } from './deliveries.store.js';
+import { WebhookEndpoints } from '../endpoints/endpoints.service.js';
 
 @ApiTags('Webhooks')
 @Controller()
 export class WebhookDeliveriesController {
   constructor(
     private readonly deliveries: WebhookDeliveriesStore,
-    private readonly redelivery: WebhookRedeliveryStore,
+    private readonly endpoints: WebhookEndpoints,
   ) {}
 
   @Get('webhook-deliveries')
@@ -31,11 +32,12 @@ export class WebhookDeliveriesController {
   @ApiOperation({
     operationId: 'listWebhookDeliveries',
     summary: 'List the deliveries to endpoints, newest first',
+    description: 'Of deliveries created at the same instant, the later event comes first.',
   })
   @ApiPage(WebhookDeliveryView)
-  async list(@Query() { limit, cursor, ...filter }: ListDeliveriesQuery): Promise<Page<WebhookDeliveryView>> {
-    const page = await this.deliveries.list(filter, { limit, ...(cursor !== undefined && { cursor }) });
-    return { ...page, items: page.items.map(toView) };
+  async list(@Query() query: ListDeliveriesQuery): Promise<Page<WebhookDeliveryView>> {
+    const rows = await this.deliveries.list({ ...query, limit: query.limit + 1 });
+    return toPage(rows, query.limit, (row) => [row.createdAt, row.position, row.endpointId], toView);
   }
 
   @Get('webhook-deliveries/:id')
@@ -43,11 +45,12 @@ export class WebhookDeliveriesController {
   @ApiOperation({
     operationId: 'readWebhookDelivery',
     summary: 'Read the delivery of one event to one endpoint',
+    description: 'Shows the last attempt and when the next one is due.',
   })
   @ApiOkResponse({ type: WebhookDeliveryView })
   @ApiProblems('not_found')
   async read(@Param('id', ParseUuid) id: string): Promise<WebhookDeliveryView> {
-    return toView(await this.deliveries.get(id));
+    return toView(found(await this.deliveries.find(id), `webhook delivery ${id}`));
   }
 
   @Post('webhook-deliveries/:id/redeliver')
@@ -65,8 +68,8 @@ export class WebhookDeliveriesController {
     @Param('id', ParseUuid) id: string,
     @CurrentKey() key: Principal,
   ): Promise<WebhookDeliveryView> {
-    await this.redelivery.redeliverOne(id, actorOf(key));
-    return toView(await this.deliveries.get(id));
+    await this.deliveries.redeliverOne(id, actorOf(key));
+    return this.read(id);
   }
 
   @Post('webhook-endpoints/:id/redeliver')
@@ -89,28 +92,12 @@ export class WebhookDeliveriesController {
     @Body() request: RedeliveryRequest,
     @CurrentKey() key: Principal,
   ): Promise<RedeliveryView> {
-    const plan = planRedelivery(request);
-    const { count, next } =
-      plan.kind === 'these'
-        ? await this.redelivery.redeliverThese(id, plan.deliveryIds, actorOf(key))
-        : await this.redelivery.redeliverRange(id, plan.range, actorOf(key));
-    return { redelivered: count, next: next === null ? null : formatSequence(next) };
+    return this.endpoints.redeliver(id, request, actorOf(key));
   }
 }
 
-const toView = (delivery: StoredDelivery): WebhookDeliveryView => ({
-  id: delivery.id,
-  endpointId: delivery.endpointId,
-  eventId: delivery.eventId,
-  type: toEventType(delivery.name),
-  sequence: formatSequence(delivery.sequence),
-  subject: delivery.subject,
-  status: delivery.status,
-  attempts: delivery.attempts,
-  nextAttemptAt: delivery.nextAttemptAt,
-  lastAttemptAt: delivery.lastAttemptAt,
-  lastStatus: delivery.lastStatus,
-  lastError: delivery.lastError,
-  lastAnswer: delivery.lastAnswer,
-  createdAt: delivery.createdAt,
+const toView = ({ name, sequence, position, ...delivery }: StoredDelivery): WebhookDeliveryView => ({
+  ...delivery,
+  type: toEventType(name),
+  sequence: formatSequence(sequence),
 });

@@ -1,43 +1,48 @@
-import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
+import { applyDecorators } from '@nestjs/common';
+import { ApiPropertyOptional } from '@nestjs/swagger';
 import {
   ArrayMaxSize,
   ArrayNotEmpty,
   ArrayUnique,
   IsArray,
   IsBoolean,
-  IsIn,
   IsOptional,
-  IsString,
   IsUUID,
   Length,
   Matches,
 } from 'class-validator';
-import { MayBeAbsent } from '../../../platform/http/may-be-absent.decorator.js';
-import { PageQuery } from '../../../platform/http/page.js';
-import { InstantParameter } from '../../../platform/http/validation.js';
-import { EVENT_NAMES } from '../../catalogue.rules.js';
+import { MayBeAbsent } from '../../../platform/http/validation.js';
+import {
+  count,
+  field,
+  instant,
+  nullable,
+  oneOf,
+  text,
+  uuid,
+  schemaOf,
+} from '../../../platform/openapi/schema-of.js';
+import { CursorOf, LimitQuery } from '../../../platform/http/page.js';
+import { ChoiceParameter, InstantParameter, UuidParameter } from '../../../platform/http/parameters.js';
+import { EVENT_NAMES, type EventName } from '../../catalogue.rules.js';
 import { toEventType } from '../../cloud-event.js';
-import { SEQUENCE } from '../../feed/parameters.js';
-import { DELIVERY_STATUSES, type DeliveryStatus } from './deliveries.store.js';
+import { SEQUENCE } from '../../feed/events.dto.js';
+import { TypesField } from '../endpoints/endpoints.dto.js';
 
-/** One page of the list. */
+const DELIVERY_STATUSES = ['pending', 'delivered', 'failed'] as const;
 const MAX_IDS = 200;
-const BE_A_SEQUENCE = 'must be the sequence of an event: a text of at most 19 digits';
 
-export class ListDeliveriesQuery extends PageQuery {
-  @ApiPropertyOptional({ format: 'uuid' })
-  @IsOptional()
-  @IsUUID('loose')
+export class ListDeliveriesQuery extends LimitQuery {
+  @CursorOf({ createdAt: 'instant', position: 'integer', endpointId: 'uuid' })
+  cursor?: Pick<StoredDelivery, 'createdAt' | 'position' | 'endpointId'>;
+
+  @UuidParameter()
   endpointId?: string;
 
-  @ApiPropertyOptional({ enum: DELIVERY_STATUSES })
-  @IsOptional()
-  @IsIn(DELIVERY_STATUSES)
-  status?: DeliveryStatus;
+  @ChoiceParameter(DELIVERY_STATUSES)
+  status?: (typeof DELIVERY_STATUSES)[number];
 
-  @ApiPropertyOptional({ format: 'uuid', description: 'The `id` of the event, which is the `webhook-id`' })
-  @IsOptional()
-  @IsUUID('loose')
+  @UuidParameter('The `id` of the event, which is the `webhook-id`')
   eventId?: string;
 
   @ApiPropertyOptional({
@@ -48,80 +53,52 @@ export class ListDeliveriesQuery extends PageQuery {
   @Length(1, 200)
   subject?: string;
 
-  @ApiPropertyOptional({
-    type: String,
-    format: 'date-time',
-    description: 'Only deliveries created at or after this instant',
-  })
-  @InstantParameter()
+  @InstantParameter('Only deliveries created at or after this instant')
   since?: Date;
 }
 
-export class WebhookDeliveryView {
-  @ApiProperty({ format: 'uuid' })
-  id: string;
+export const WebhookDeliveryView = schemaOf('WebhookDeliveryView', {
+  id: uuid(),
+  endpointId: uuid(),
+  eventId: uuid('Sent as `webhook-id`, the same at every attempt'),
+  type: oneOf(EVENT_NAMES.map(toEventType)),
+  sequence: field<string>({ type: String, pattern: '^[0-9]{19}$' }, 'Position of the event in the feed'),
+  subject: text(
+    'The subject of the event. An endpoint receives the events of one subject one at a time, in order',
+  ),
+  status: oneOf(
+    DELIVERY_STATUSES,
+    'pending: to be sent or retried; delivered: the endpoint responded with 2xx; failed: given up after the whole retry schedule, or skipped',
+  ),
+  attempts: count('Attempts since its creation or last redelivery request'),
+  nextAttemptAt: nullable(
+    instant(
+      'Time of the next attempt. null unless pending, and while an earlier event of the subject is pending',
+    ),
+  ),
+  lastAttemptAt: nullable(instant()),
+  lastStatus: nullable(count('HTTP status of the last response; null if there was none')),
+  lastError: nullable(text('Why the last attempt failed')),
+  lastAnswer: nullable(
+    text('The first kilobyte of the body of the last response; null if there was none, and after an erasure'),
+  ),
+  createdAt: instant(),
+});
+export type WebhookDeliveryView = InstanceType<typeof WebhookDeliveryView>;
 
-  @ApiProperty({ format: 'uuid' })
-  endpointId: string;
+export type StoredDelivery = Omit<WebhookDeliveryView, 'type'> & {
+  readonly name: EventName;
+  readonly position: string;
+};
 
-  @ApiProperty({ format: 'uuid', description: 'Sent as `webhook-id`, the same at every attempt' })
-  eventId: string;
-
-  @ApiProperty({ enum: EVENT_NAMES.map(toEventType) })
-  type: string;
-
-  @ApiProperty({ description: 'Position of the event in the feed', pattern: '^[0-9]{19}$' })
-  sequence: string;
-
-  @ApiProperty({
-    description:
-      'The subject of the event. An endpoint receives the events of one subject one at a time, in order',
-  })
-  subject: string;
-
-  @ApiProperty({
-    enum: DELIVERY_STATUSES,
-    description:
-      'pending: to be sent or retried; delivered: the endpoint responded with 2xx; failed: given up after the whole retry schedule, or skipped',
-  })
-  status: DeliveryStatus;
-
-  @ApiProperty({ type: 'integer', description: 'Attempts since its creation or last redelivery request' })
-  attempts: number;
-
-  @ApiProperty({
-    type: String,
-    format: 'date-time',
-    nullable: true,
-    description:
-      'Earliest time of the next attempt, which also waits for earlier events of the subject. null unless pending',
-  })
-  nextAttemptAt: Date | null;
-
-  @ApiProperty({ type: String, format: 'date-time', nullable: true })
-  lastAttemptAt: Date | null;
-
-  @ApiProperty({
-    type: 'integer',
-    nullable: true,
-    description: 'HTTP status of the last response; null if there was none',
-  })
-  lastStatus: number | null;
-
-  @ApiProperty({ type: String, nullable: true, description: 'Why the last attempt failed' })
-  lastError: string | null;
-
-  @ApiProperty({
-    type: String,
-    nullable: true,
-    description:
-      'The first kilobyte of the body of the last response; null if there was none, and after an erasure',
-  })
-  lastAnswer: string | null;
-
-  @ApiProperty({ format: 'date-time' })
-  createdAt: Date;
-}
+const SequenceField = (description: string): PropertyDecorator =>
+  applyDecorators(
+    ApiPropertyOptional({ pattern: SEQUENCE.source, description }),
+    MayBeAbsent(),
+    Matches(SEQUENCE, {
+      message: '$property must be the sequence of an event: a text of at most 19 digits',
+    }),
+  );
 
 export class RedeliveryRequest {
   @ApiPropertyOptional({
@@ -139,50 +116,31 @@ export class RedeliveryRequest {
   @IsUUID('loose', { each: true, message: 'deliveryIds must be a list of UUIDs' })
   deliveryIds?: string[];
 
-  @ApiPropertyOptional({
-    pattern: SEQUENCE.source,
-    description:
-      'Every event after this `sequence` that matches the types of the endpoint, whether delivered before or not; `0` for all',
-  })
-  @MayBeAbsent()
-  @Matches(SEQUENCE, { message: `after ${BE_A_SEQUENCE}` })
+  @SequenceField(
+    'Every event after this `sequence` that matches the types of the endpoint, whether delivered before or not; `0` for all',
+  )
   after?: string;
 
-  @ApiPropertyOptional({
-    pattern: SEQUENCE.source,
-    description:
-      'With `after`: up to and including this `sequence`. Default: the position of the endpoint in the feed',
-  })
-  @MayBeAbsent()
-  @Matches(SEQUENCE, { message: `until ${BE_A_SEQUENCE}` })
+  @SequenceField(
+    'With `after`: up to and including this `sequence`. Default: the position of the endpoint in the feed',
+  )
   until?: string;
 
-  @ApiPropertyOptional({
-    type: [String],
-    maxItems: 2 * EVENT_NAMES.length,
-    description: 'With `after`: only these of the types of the endpoint',
-  })
-  @MayBeAbsent()
-  @IsArray()
-  @ArrayMaxSize(2 * EVENT_NAMES.length)
-  @IsString({ each: true, message: 'types must be a list of texts' })
+  @TypesField('With `after`: only these of the types of the endpoint')
   types?: string[];
 
-  @ApiPropertyOptional({ default: false, description: 'With `after`: only failed deliveries' })
+  @ApiPropertyOptional({ description: 'With `after`: only failed deliveries. Default: false' })
   @MayBeAbsent()
   @IsBoolean()
   onlyFailed?: boolean;
 }
 
-export class RedeliveryView {
-  @ApiProperty({ type: 'integer', description: 'How many events are now pending' })
-  redelivered: number;
-
-  @ApiProperty({
-    type: String,
-    nullable: true,
-    description:
+export const RedeliveryView = schemaOf('RedeliveryView', {
+  redelivered: count('How many events are now pending'),
+  next: nullable(
+    text(
       'null if the range is done. Otherwise the range was too long for one request; send the rest with this as `after`',
-  })
-  next: string | null;
-}
+    ),
+  ),
+});
+export type RedeliveryView = InstanceType<typeof RedeliveryView>;

@@ -1,62 +1,203 @@
 import { Injectable } from '@nestjs/common';
-import { Database } from '../../../platform/database/database.js';
-import { decodeCursor, toPage, type Page, type PageQuery } from '../../../platform/http/page.js';
-import { Problem } from '../../../platform/problem/problem.js';
+import { recordAudit } from '../../../access/audit-log.store.js';
+import { Database, type Transaction } from '../../../platform/database/database.js';
 import type { EventName } from '../../catalogue.rules.js';
-import { GET_DELIVERY, LIST_DELIVERIES, LIST_DELIVERIES_OF_SUBJECT } from './deliveries.sql.js';
+import { sequenceEvents } from '../../sequence.sql.js';
+import { addWebhookJobs } from '../deliver/queue.sql.js';
+import type { ListDeliveriesQuery, StoredDelivery } from './deliveries.dto.js';
 
-export const DELIVERY_STATUSES = ['pending', 'delivered', 'failed'] as const;
-export type DeliveryStatus = (typeof DELIVERY_STATUSES)[number];
+/** Ends a request before load balancers time out. The caller sends another request for the rest. */
+const LONGEST_MS = 20_000;
+/** Events per step. A step takes tens of milliseconds, so no row is locked for long. */
+const STEP_SIZE = 5_000;
 
-export interface StoredDelivery {
-  readonly id: string;
-  readonly endpointId: string;
-  readonly eventId: string;
-  readonly name: EventName;
-  /** The sequence of the event. Never null, because deliveries are inserted only for sequenced events. */
-  readonly sequence: string;
-  readonly position: string;
-  readonly subject: string;
-  readonly status: DeliveryStatus;
-  readonly attempts: number;
-  readonly nextAttemptAt: Date | null;
-  readonly lastAttemptAt: Date | null;
-  readonly lastStatus: number | null;
-  readonly lastError: string | null;
-  readonly lastAnswer: string | null;
-  readonly createdAt: Date;
+/** Events after `after`, up to and including `until` (default: the endpoint's `read_to`). Empty `types`: all types of the endpoint. */
+interface RedeliveryRange {
+  readonly after: string;
+  readonly until: string | undefined;
+  readonly types: readonly EventName[];
+  readonly onlyFailed: boolean;
 }
 
-export interface DeliveryFilter {
-  readonly endpointId?: string;
-  readonly status?: DeliveryStatus;
-  readonly eventId?: string;
-  readonly subject?: string;
-  readonly since?: Date;
-}
+type Redelivery =
+  /** `next` is the `after` of the next request, or null if the range is done. */
+  | { readonly kind: 'redelivered'; readonly count: number; readonly next: string | null }
+  /** Nothing is redelivered: these are not deliveries of the endpoint. */
+  | { readonly kind: 'foreign_deliveries'; readonly ids: readonly string[] }
+  /** Nothing is redelivered: the endpoint does not subscribe to these types. */
+  | { readonly kind: 'foreign_types'; readonly types: readonly EventName[] };
 
-/** Reads the log of sent and pending deliveries. */
+const NEWEST_FIRST =
+  'ORDER BY delivery.created_at DESC, delivery.position DESC, delivery.endpoint_id DESC LIMIT $7';
+
+const COLUMNS = `
+  delivery.id, delivery.endpoint_id AS "endpointId", event.id AS "eventId", event.name, event.sequence, delivery.position,
+  delivery.subject, delivery.status, delivery.attempts, (
+    SELECT due_at FROM webhook_subjects AS queued
+    WHERE delivery.status = 'pending' AND queued.endpoint_id = delivery.endpoint_id AND queued.subject = delivery.subject
+      AND NOT EXISTS (
+        SELECT FROM webhook_deliveries AS earlier
+        WHERE earlier.endpoint_id = delivery.endpoint_id AND earlier.subject = delivery.subject
+          AND earlier.status = 'pending' AND earlier.position < delivery.position)
+  ) AS "nextAttemptAt",
+  delivery.last_attempt_at AS "lastAttemptAt", delivery.last_status AS "lastStatus", delivery.last_error AS "lastError",
+  delivery.last_answer AS "lastAnswer", delivery.created_at AS "createdAt"`;
+
+// Reads endpoint by endpoint to use the index by endpoint and time. Unnamed, so that PostgreSQL plans each query for its filters.
+const LIST_DELIVERIES = `
+  SELECT ${COLUMNS}
+  FROM webhook_endpoints AS endpoint
+  CROSS JOIN LATERAL (
+    SELECT * FROM webhook_deliveries AS delivery
+    WHERE delivery.endpoint_id = endpoint.id
+      AND ($1::text IS NULL OR delivery.status = $1)
+      AND ($2::uuid IS NULL OR delivery.position = (SELECT position FROM domain_events WHERE id = $2))
+      AND ($3::timestamptz IS NULL OR delivery.created_at >= $3)
+      AND ($4::timestamptz IS NULL OR delivery.created_at <= $4
+        AND (delivery.created_at, delivery.position, delivery.endpoint_id) < ($4, $5::bigint, $6::uuid))
+      AND ($9::text IS NULL OR delivery.subject = $9)
+    ${NEWEST_FIRST}
+  ) AS delivery
+  JOIN domain_events AS event ON event.position = delivery.position
+  WHERE $8::uuid IS NULL OR endpoint.id = $8
+  ${NEWEST_FIRST}`;
+
+/** Makes the subjects of redelivered events due. An earlier event that waits for a retry is then sent first. */
+const QUEUED = `
+  queued AS (
+    INSERT INTO webhook_subjects AS queued (endpoint_id, subject)
+    SELECT DISTINCT endpoint_id, subject FROM redelivered ORDER BY subject
+    ON CONFLICT (endpoint_id, subject) DO UPDATE SET due_at = excluded.due_at
+  )`;
+
+const SET_PENDING = `status = 'pending', attempts = 0, early_attempts = 0, next_attempt_at = clock_timestamp()`;
+
+const REDELIVER_THESE = `
+  WITH chosen AS MATERIALIZED (
+    SELECT id FROM webhook_deliveries WHERE endpoint_id = $1 AND id = ANY ($2::uuid[])
+    ORDER BY position FOR NO KEY UPDATE
+  ), redelivered AS (
+    UPDATE webhook_deliveries AS delivery SET ${SET_PENDING}
+    FROM chosen WHERE delivery.id = chosen.id
+    RETURNING delivery.endpoint_id, delivery.subject
+  ), ${QUEUED}
+  SELECT`;
+
+/** Redelivers the events of one step. Unless `onlyFailed` ($5), inserts missing deliveries too. LIMIT counts events before the filters. */
+const REDELIVER_SPAN = `
+  WITH span AS MATERIALIZED (
+    SELECT position, sequence, subject, name FROM domain_events
+    WHERE sequence > $2 AND sequence <= (SELECT least(read_to, $3::bigint) FROM webhook_endpoints WHERE id = $1)
+    ORDER BY sequence LIMIT ${STEP_SIZE}
+  ), redelivered AS (
+    INSERT INTO webhook_deliveries AS delivery (endpoint_id, position, subject)
+    SELECT $1, position, subject FROM span
+    WHERE (cardinality($4::text[]) = 0 OR name = ANY ($4)) AND (NOT $5::boolean OR EXISTS (
+      SELECT FROM webhook_deliveries
+      WHERE endpoint_id = $1 AND position = span.position AND status = 'failed'))
+    ORDER BY position
+    ON CONFLICT (endpoint_id, position) DO UPDATE SET ${SET_PENDING}
+    RETURNING delivery.endpoint_id, delivery.subject
+  ), ${QUEUED}
+  SELECT 'redelivered' AS kind, (SELECT count(*)::int FROM redelivered) AS count,
+    (SELECT CASE count(*) WHEN ${STEP_SIZE} THEN max(sequence) END FROM span) AS next`;
+
+/** Reads the log of deliveries, and redelivers: makes deliveries pending again with the same ids. */
 @Injectable()
 export class WebhookDeliveriesStore {
   constructor(private readonly database: Database) {}
 
-  /** Throws Problem not_found. */
-  async get(id: string): Promise<StoredDelivery> {
-    const [row] = await this.database.query<StoredDelivery>(GET_DELIVERY, [id]);
-    if (row === undefined) throw new Problem('not_found', `There is no webhook delivery ${id}`);
-    return row;
+  async find(id: string): Promise<StoredDelivery | null> {
+    const text = `
+      SELECT ${COLUMNS}
+      FROM webhook_deliveries AS delivery JOIN domain_events AS event ON event.position = delivery.position
+      WHERE delivery.id = $1`;
+    return (await this.database.query<StoredDelivery>(text, [id]))[0] ?? null;
   }
 
-  /** Returns a page, newest first; of deliveries inserted at the same instant, the later event first. */
-  async list(
-    { endpointId, status, eventId, subject, since }: DeliveryFilter,
-    { limit, cursor }: Pick<PageQuery, 'limit' | 'cursor'>,
-  ): Promise<Page<StoredDelivery>> {
-    const after = decodeCursor(cursor, ['instant', 'integer', 'uuid']) ?? [null, null, null];
-    const values = [status ?? null, eventId ?? null, since ?? null, ...after, limit + 1, endpointId ?? null];
-    const rows = await (subject === undefined
-      ? this.database.query<StoredDelivery>(LIST_DELIVERIES, values)
-      : this.database.query<StoredDelivery>(LIST_DELIVERIES_OF_SUBJECT, [...values, subject]));
-    return toPage(rows, limit, ({ createdAt, position, endpointId: of }) => [createdAt, position, of]);
+  /** Returns the deliveries after a position, newest first. If two were inserted at the same instant, the later event comes first. */
+  async list(query: ListDeliveriesQuery): Promise<StoredDelivery[]> {
+    const { cursor: after, limit, endpointId, status, eventId, subject, since } = query;
+    const position = [after?.createdAt, after?.position, after?.endpointId];
+    const values = [status, eventId, since, ...position, limit, endpointId, subject];
+    return this.database.query<StoredDelivery>(LIST_DELIVERIES, values);
   }
+
+  /** Does nothing if there is no such delivery. */
+  async redeliverOne(id: string, actor: string): Promise<void> {
+    await this.database.transaction(async (tx) => {
+      const delivery = await tx.prisma.webhookDelivery.findUnique({ where: { id } });
+      if (delivery === null) return;
+      await redeliver(tx, delivery.endpointId, [id]);
+      await recordAudit(tx, { actor, action: 'webhook_delivery.redelivered', target: id });
+    });
+  }
+
+  /** Redelivers all or none. Returns null if there is no such endpoint. */
+  async redeliverThese(
+    endpointId: string,
+    ids: readonly string[],
+    actor: string,
+  ): Promise<Redelivery | null> {
+    return this.database.transaction(async (tx): Promise<Redelivery | null> => {
+      if ((await shareEndpoint(tx, endpointId)) === undefined) return null;
+      // A delivery is deleted only with its endpoint, and the endpoint is locked.
+      const where = { endpointId, id: { in: [...ids] } };
+      const rows = await tx.prisma.webhookDelivery.findMany({ where, select: { id: true } });
+      const known = new Set(rows.map(({ id }) => id));
+      const foreign = ids.filter((id) => !known.has(id));
+      if (foreign.length > 0) return { kind: 'foreign_deliveries', ids: foreign };
+      await redeliver(tx, endpointId, ids);
+      await this.record(tx, endpointId, actor, { deliveries: rows.length });
+      return { kind: 'redelivered', count: rows.length, next: null };
+    });
+  }
+
+  /**
+   * Redelivers a range in steps that commit separately, so a crash leaves it redelivered up to some event. Returns null if there is no such
+   * endpoint.
+   */
+  async redeliverRange(
+    endpointId: string,
+    range: RedeliveryRange,
+    actor: string,
+  ): Promise<Redelivery | null> {
+    const { until, types, onlyFailed } = range;
+    const startedAt = performance.now();
+    await sequenceEvents(this.database);
+    let count = 0;
+    for (let { after } = range; ;) {
+      const step = await this.database.transaction(async (tx): Promise<Redelivery | null> => {
+        const endpoint = await shareEndpoint(tx, endpointId);
+        if (endpoint === undefined) return null;
+        const isForeign = (type: EventName) => endpoint.types.length > 0 && !endpoint.types.includes(type);
+        const foreign = types.filter(isForeign);
+        if (foreign.length > 0) return { kind: 'foreign_types', types: foreign };
+        const values = [endpointId, after, until, types.length > 0 ? types : endpoint.types, onlyFailed];
+        const [done] = await tx.query<Redelivery & { kind: 'redelivered' }>(REDELIVER_SPAN, values);
+        if (done!.count > 0) await addWebhookJobs(tx, [endpointId]);
+        if (after === range.after) await this.record(tx, endpointId, actor, { ...range });
+        return done!;
+      });
+      if (step?.kind !== 'redelivered') return step;
+      count += step.count;
+      if (step.next === null || performance.now() - startedAt > LONGEST_MS) return { ...step, count };
+      after = step.next;
+    }
+  }
+
+  private async record(tx: Transaction, target: string, actor: string, details: Record<string, unknown>) {
+    await recordAudit(tx, { actor, action: 'webhook_endpoint.redelivered', target, details });
+  }
+}
+
+/** Locks the endpoint only against deletion. */
+async function shareEndpoint(tx: Transaction, id: string) {
+  const text = 'SELECT types FROM webhook_endpoints WHERE id = $1 FOR KEY SHARE';
+  return (await tx.query<{ types: readonly EventName[] }>(text, [id]))[0];
+}
+
+async function redeliver(tx: Transaction, endpointId: string, ids: readonly string[]): Promise<void> {
+  await tx.query(REDELIVER_THESE, [endpointId, ids]);
+  await addWebhookJobs(tx, [endpointId]);
 }

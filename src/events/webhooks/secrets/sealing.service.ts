@@ -1,51 +1,71 @@
+import { randomBytes } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { Cipher } from '../../../platform/crypto/cipher.js';
-import type { PreviousSecret, SigningSecrets } from './rotation.rules.js';
-import type { WebhookHeaders } from '../endpoints/headers.js';
-import { headersContext, previousSecretContext, secretContext, type SealedSecrets } from './secrets.sql.js';
+import { encryptedColumn } from '../../../platform/crypto/re-encryption.store.js';
+import type { EndpointRow } from '../endpoint.sql.js';
+import type { Destination } from '../send/sender.service.js';
+import { SECRET_PREFIX, type PreviousSecret, type SigningSecrets } from './secret.rules.js';
 
-/**
- * Encrypts and decrypts the secret fields of an endpoint. Each ciphertext is bound to its row and column. Decrypting throws
- * DecryptionError.
- */
+/** The encrypted secret, in its external form `whsec_…`. */
+export const WEBHOOK_SECRETS = encryptedColumn('webhook_endpoints', 'secret_ciphertext');
+/** An encrypted JSON list of `{ secret, until }`: the replaced secrets, each still valid until `until`. */
+export const PREVIOUS_WEBHOOK_SECRETS = encryptedColumn('webhook_endpoints', 'previous_secret_ciphertext');
+/** An encrypted JSON object of header names and values. */
+export const WEBHOOK_HEADERS = encryptedColumn('webhook_endpoints', 'headers_ciphertext');
+
+/** As long as the output of SHA-256; a longer key adds no security. */
+const GENERATED_BYTES = 32;
+
+export const newWebhookSecret = (): string => SECRET_PREFIX + randomBytes(GENERATED_BYTES).toString('base64');
+
+type Sealed = Buffer<ArrayBuffer>;
+
+/** Encrypts and decrypts the secret fields of an endpoint, each bound to its row and column. The `open` methods throw DecryptionError. */
 @Injectable()
 export class WebhookSealing {
   constructor(private readonly cipher: Cipher) {}
 
-  sealSecret(id: string, secret: string): Buffer {
-    return this.cipher.encrypt(secret, secretContext(id));
+  sealSecret(id: string, secret: string): Sealed {
+    return this.cipher.encrypt(secret, WEBHOOK_SECRETS.context(id));
   }
 
-  sealPrevious(id: string, previous: readonly PreviousSecret[]): Buffer | null {
-    return previous.length === 0
-      ? null
-      : this.cipher.encrypt(JSON.stringify(previous), previousSecretContext(id));
+  sealPrevious(id: string, previous: readonly PreviousSecret[]): Sealed | null {
+    if (previous.length === 0) return null;
+    return this.cipher.encrypt(JSON.stringify(previous), PREVIOUS_WEBHOOK_SECRETS.context(id));
   }
 
-  /** Returns the secrets that sign at `now`, the database's time. */
-  openSecrets(id: string, sealed: SealedSecrets): SigningSecrets {
-    const secret = this.cipher.decrypt(sealed.secretCiphertext, secretContext(id));
-    return { secret, previous: this.openPrevious(id, sealed).filter(({ until }) => until > sealed.now) };
-  }
-
-  sealHeaders(id: string, headers: WebhookHeaders): Buffer | null {
-    if (Object.keys(headers).length === 0) return null;
-    return this.cipher.encrypt(JSON.stringify(headers), headersContext(id));
-  }
-
-  openHeaders(id: string, ciphertext: Buffer | null): WebhookHeaders {
-    if (ciphertext === null) return {};
-    return JSON.parse(this.cipher.decrypt(ciphertext, headersContext(id))) as WebhookHeaders;
-  }
-
-  private openPrevious(id: string, sealed: SealedSecrets): PreviousSecret[] {
-    const { previousSecretCiphertext: ciphertext, previousSecretUntil } = sealed;
-    if (ciphertext === null || previousSecretUntil === null) return [];
-    const text = this.cipher.decrypt(ciphertext, previousSecretContext(id));
-    // The original format: secrets separated by spaces, with one end for all.
-    if (!text.startsWith('['))
-      return text.split(' ').map((secret) => ({ secret, until: previousSecretUntil }));
+  /** Returns the secrets that are valid at `row.now`. */
+  openSecrets(
+    id: string,
+    row: Pick<EndpointRow, 'secretCiphertext' | 'previousSecretCiphertext' | 'now'>,
+  ): SigningSecrets {
+    const secret = this.cipher.decrypt(row.secretCiphertext, WEBHOOK_SECRETS.context(id));
+    if (row.previousSecretCiphertext === null) return { secret, previous: [] };
+    const text = this.cipher.decrypt(row.previousSecretCiphertext, PREVIOUS_WEBHOOK_SECRETS.context(id));
     const stored = JSON.parse(text) as readonly { readonly secret: string; readonly until: string }[];
-    return stored.map(({ secret, until }) => ({ secret, until: new Date(until) }));
+    const previous = stored.map(({ secret, until }) => ({ secret, until: new Date(until) }));
+    return { secret, previous: previous.filter(({ until }) => until > row.now) };
+  }
+
+  sealHeaders(id: string, headers: Destination['headers']): Sealed | null {
+    if (Object.keys(headers).length === 0) return null;
+    return this.cipher.encrypt(JSON.stringify(headers), WEBHOOK_HEADERS.context(id));
+  }
+
+  openHeaders(id: string, ciphertext: Uint8Array | null): Destination['headers'] {
+    if (ciphertext === null) return {};
+    return JSON.parse(this.cipher.decrypt(ciphertext, WEBHOOK_HEADERS.context(id))) as Destination['headers'];
+  }
+
+  /** Returns an empty list if no key decrypts the headers. */
+  listHeaderNames(id: string, ciphertext: Uint8Array | null): string[] {
+    const text = ciphertext && this.cipher.tryDecrypt(ciphertext, WEBHOOK_HEADERS.context(id));
+    return text === null ? [] : Object.keys(JSON.parse(text) as Destination['headers']);
+  }
+
+  openDestination(id: string, row: EndpointRow): Destination {
+    const { secret, previous } = this.openSecrets(id, row);
+    const headers = this.openHeaders(id, row.headersCiphertext);
+    return { url: row.url, headers, secrets: [secret, ...previous.map((other) => other.secret)] };
   }
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { readAnswerText } from './response-text.js';
+import { readAnswerText } from './sender.service.js';
 
 async function* chunks(...parts: (string | Buffer | Error)[]): AsyncGenerator<Buffer> {
   for (const part of parts) {

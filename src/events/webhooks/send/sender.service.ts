@@ -1,22 +1,25 @@
 import { Injectable } from '@nestjs/common';
-import type { Client, Dispatcher } from 'undici';
 import { Environment } from '../../../platform/env/environment.js';
 import { Connections } from '../../../platform/http-client/connections.js';
 import { errorText } from '../../../platform/redaction/error-text.js';
+import { redact } from '../../../platform/redaction/redaction.js';
+import { HIDDEN } from '../../../platform/redaction/secrets.js';
 import { VERSION } from '../../../platform/version.js';
-import { readAnswerText } from './response-text.js';
 import { guardedConnector, openConnector, resolveName, type Resolve } from './guarded-connector.js';
-import { outcomeOf, type SendOutcome } from './outcome.rules.js';
+import { sendOutcomeOf, type SendOutcome } from './outcome.rules.js';
 import { signedHeaders, type Message } from './signature.js';
 
-/**
- * Limit of a whole attempt, from resolving the name to the status of the response. Standard Webhooks recommends 15 to 30 s. This is
- * the shortest of them, because a hanging receiver occupies one of few places that long.
- */
+/** Limits an attempt from the DNS lookup to the response status. The shortest limit that Standard Webhooks recommends. */
 const DEADLINE_MS = 15_000;
-/** The body is read only for people, after the status is known. */
+/** The time for reading the body. If it runs out, the status still decides the outcome. */
 const BODY_WITHIN_MS = 2_000;
-/** Servers close idle connections after 5 s (Node) or more. Closing ours earlier avoids using one that is about to be closed. */
+/** How much of a response body is stored and shown. */
+const KEPT_BYTES = 1_024;
+/** Bodies up to this size are read completely, so that their connection can be reused. The rest of a longer body is not read. */
+const READ_BYTES = 65_536;
+/** Shorter secrets are not redacted: as common words, they may appear in any response. */
+const SHORTEST_SECRET = 6;
+/** Servers close idle connections after 5 s (Node) or more. We close them earlier, so that no request is sent on a closing connection. */
 const KEEP_ALIVE_MS = 4_000;
 
 export interface Destination {
@@ -33,11 +36,8 @@ export class WebhookSender {
   /** Replaced in tests. */
   deadlineMs = DEADLINE_MS;
   resolve: Resolve = resolveName;
-  private readonly allowsPrivate: boolean;
 
-  constructor(environment: Environment) {
-    this.allowsPrivate = environment.WEBHOOK_ALLOW_PRIVATE_ADDRESSES;
-  }
+  constructor(private readonly environment: Environment) {}
 
   /** Makes one attempt over its own connection. */
   async send(destination: Destination, message: Message): Promise<SendOutcome> {
@@ -49,13 +49,10 @@ export class WebhookSender {
     }
   }
 
-  /**
-   * Opens connections for several messages to that URL; the caller must close them. A TLS handshake per event would cost more than
-   * the event. An address is checked when its connection is made, so connections must not be shared between endpoints.
-   */
+  /** Opens connections for several messages to one endpoint, to save TLS handshakes. The caller must close them. */
   open(url: string): Connections {
-    const resolve: Resolve = (hostname) => this.resolve(hostname);
-    const connect = this.allowsPrivate ? openConnector(resolve) : guardedConnector(resolve);
+    const connectorOf = this.environment.WEBHOOK_ALLOW_PRIVATE_ADDRESSES ? openConnector : guardedConnector;
+    const connect = connectorOf((hostname) => this.resolve(hostname));
     return new Connections(new URL(url).origin, connect, KEEP_ALIVE_MS);
   }
 
@@ -69,7 +66,7 @@ export class WebhookSender {
     const ending = new AbortController();
     const abort = (): void => ending.abort(new Error('broken off'));
     const deadline = setTimeout(
-      () => ending.abort(new Error(`no answer within ${this.deadlineMs} ms`)),
+      () => ending.abort(new Error(`no response within ${this.deadlineMs} ms`)),
       this.deadlineMs,
     );
     signal?.addEventListener('abort', abort, { once: true });
@@ -77,7 +74,7 @@ export class WebhookSender {
     try {
       return await this.exchange(connections, destination, message, ending);
     } catch (error) {
-      const reason: unknown = ending.signal.aborted ? ending.signal.reason : error;
+      const reason = (ending.signal.aborted ? ending.signal.reason : error) as Error;
       return { kind: 'failed', status: null, error: describe(reason), answer: null, retryAfterMs: null };
     } finally {
       clearTimeout(deadline);
@@ -92,18 +89,21 @@ export class WebhookSender {
     ending: AbortController,
   ): Promise<SendOutcome> {
     const request = requestOf(destination, message, ending.signal);
+    const hidden = [...destination.secrets, ...Object.values(destination.headers)];
     for (;;) {
       const { client, isReused } = connections.take();
       let reusable = false;
       try {
         const response = await client.request(request);
-        const { text, isWhole } = await readBody(response, destination, ending);
-        reusable = isWhole;
-        const retryAfter = headerOf(response, 'retry-after');
-        return outcomeOf({ status: response.statusCode, text, retryAfter }, message.timestamp);
+        const timer = setTimeout(() => ending.abort(), BODY_WITHIN_MS);
+        const [encoding] = [response.headers['content-encoding']].flat();
+        const body = await readAnswerText(response.body, encoding, hidden);
+        clearTimeout(timer);
+        reusable = body.isWhole;
+        const [retryAfter] = [response.headers['retry-after']].flat();
+        return sendOutcomeOf(response.statusCode, body.text, retryAfter, message.timestamp);
       } catch (error) {
-        // The receiver may have closed the reused connection just now, which says nothing about its health. Send again; the receiver
-        // must recognise repeats anyway.
+        // The receiver may just have closed the reused connection, so the loop retries. Receivers must recognise repeats anyway.
         if (!isReused || ending.signal.aborted) throw error;
       } finally {
         connections.giveBack(client, reusable);
@@ -112,13 +112,10 @@ export class WebhookSender {
   }
 }
 
-type Request = Parameters<Client['request']>[0];
-type Response = Dispatcher.ResponseData<unknown>;
-
-function requestOf({ url, headers, secrets }: Destination, message: Message, signal: AbortSignal): Request {
+function requestOf({ url, headers, secrets }: Destination, message: Message, signal: AbortSignal) {
   const { pathname, search } = new URL(url);
   return {
-    method: 'POST',
+    method: 'POST' as const,
     path: pathname + search,
     signal,
     body: message.body,
@@ -133,34 +130,35 @@ function requestOf({ url, headers, secrets }: Destination, message: Message, sig
   };
 }
 
-/** Reads the body. Never fails the attempt, because the status is already known. */
-async function readBody(
-  response: Response,
-  { headers, secrets }: Destination,
-  ending: AbortController,
-): Promise<{ text: string | null; isWhole: boolean }> {
-  const timer = setTimeout(() => ending.abort(), BODY_WITHIN_MS);
+/** Reads the beginning of a body and redacts `secrets`. `text`: null if empty or encoded. `isWhole`: the body was read to its end. */
+export async function readAnswerText(
+  body: AsyncIterable<Buffer>,
+  encoding: string | undefined,
+  secrets: readonly string[],
+): Promise<{ readonly text: string | null; readonly isWhole: boolean }> {
+  const kept: Buffer[] = [];
+  let size = 0;
+  let isWhole = false;
   try {
-    return await readAnswerText(response.body, headerOf(response, 'content-encoding'), [
-      ...secrets,
-      ...Object.values(headers),
-    ]);
-  } finally {
-    clearTimeout(timer);
+    for await (const chunk of body) {
+      if (size < KEPT_BYTES) kept.push(chunk);
+      size += chunk.length;
+      if (size > READ_BYTES) break;
+    }
+    isWhole = size <= READ_BYTES;
+  } catch {
+    // The connection was cut; show what has arrived.
   }
+  // Encoded bodies are not decoded: we accept no encoding, and the body may be a decompression bomb.
+  if (encoding !== undefined && encoding.toLowerCase() !== 'identity') return { text: null, isWhole };
+  // TextDecoder never returns lone surrogates, which PostgreSQL would reject. `redact` removes control characters.
+  let text = new TextDecoder().decode(Buffer.concat(kept).subarray(0, KEPT_BYTES));
+  for (const secret of secrets) if (secret.length >= SHORTEST_SECRET) text = text.replaceAll(secret, HIDDEN);
+  return { text: redact(text, KEPT_BYTES) || null, isWhole };
 }
 
-function headerOf({ headers }: Response, name: string): string | undefined {
-  const value = headers[name];
-  return Array.isArray(value) ? value[0] : value;
-}
-
-/** Adds the error code if the message lacks it. Messages of undici and Node name addresses and codes. */
-function describe(error: unknown): string {
-  if (!(error instanceof Error)) return errorText(error);
-  const { code } = error as NodeJS.ErrnoException;
-  const isTold = code === undefined || error.message.includes(code);
-  return errorText(
-    isTold ? error : Object.assign(new Error(`${error.message} (${code})`), { name: error.name }),
-  );
+/** Returns the text of an error of undici or Node, with the error code if the message lacks it. */
+function describe({ name, message, code = '' }: NodeJS.ErrnoException): string {
+  const text = message.includes(code) ? message : `${message} (${code})`;
+  return errorText(Object.assign(new Error(text), { name }));
 }

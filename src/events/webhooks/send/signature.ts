@@ -11,10 +11,7 @@ export interface Message {
 
 const SECRET_PREFIX = 'whsec_';
 
-/**
- * Returns the headers of Standard Webhooks 1.0 (section "Signature scheme"), with one signature per secret. During a rotation the
- * receiver may know either secret.
- */
+/** Returns the headers of Standard Webhooks 1.0 with one signature per secret: during a rotation, a receiver may know only one secret. */
 export function signedHeaders(message: Message, secrets: readonly string[]): Record<string, string> {
   const seconds = Math.floor(message.timestamp.getTime() / 1_000);
   const content = `${message.id}.${seconds}.${message.body}`;

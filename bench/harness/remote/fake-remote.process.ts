@@ -1,0 +1,101 @@
+import { createServer, type AddressInfo, type Socket } from 'node:net';
+import { fakeAnswers, type Answer, type FakeRemoteRequest } from './fake-answers.js';
+import { FlowGauge } from './flow-gauge.js';
+
+// Uses bare sockets without a full HTTP parser: this process competes with the contenders for CPU time.
+
+export type FakeRemoteCommand =
+  | { readonly kind: 'latency'; readonly latencyMs: number }
+  /** Sends `counted` after `reads` more reads. */
+  | { readonly kind: 'count'; readonly contender: string; readonly reads: number }
+  /** Refuses requests above this rate with 429. 0 means no limit. */
+  | { readonly kind: 'limit'; readonly contender: string; readonly perSecond: number }
+  /** Sends the number and the peak rate of requests since the last `flow` command. */
+  | { readonly kind: 'flow'; readonly contender: string };
+
+const HEAD_END = '\r\n\r\n';
+let latencyMs = 0;
+const ports: Record<string, number> = {};
+
+interface Port {
+  readonly gauge: FlowGauge;
+  reads: number;
+}
+const open = new Map<string, Port>();
+
+/** Serves one contender on its own port, with its own count of reads. */
+function serve(contender: string, request: FakeRemoteRequest): Promise<void> {
+  const answer = fakeAnswers(request);
+  const port: Port = { gauge: new FlowGauge(), reads: Infinity };
+  open.set(contender, port);
+
+  const respond = (socket: Socket, head: string, body: string): void => {
+    const isTaken = port.gauge.take(performance.now());
+    const { text, isRead } = isTaken ? answer(head, body) : REFUSED;
+    if (isRead && --port.reads === 0) process.send?.({ kind: 'counted', contender });
+    if (latencyMs === 0) socket.write(text, 'latin1');
+    else setTimeout(() => socket.write(text, 'latin1'), latencyMs);
+  };
+
+  const server = createServer({ noDelay: true }, (socket) => {
+    let received = '';
+    socket.setEncoding('latin1');
+    socket.on('error', () => socket.destroy());
+    socket.on('data', (chunk: string) => {
+      received += chunk;
+      for (let end = received.indexOf(HEAD_END); end >= 0; end = received.indexOf(HEAD_END)) {
+        const head = received.slice(0, end);
+        const bodyAt = end + HEAD_END.length;
+        const whole = bodyAt + bodyLength(head);
+        if (received.length < whole) return;
+        const body = received.slice(bodyAt, whole);
+        received = received.slice(whole);
+        respond(socket, head, body);
+      }
+    });
+  });
+  return new Promise((resolve) =>
+    server.listen(0, '127.0.0.1', () => {
+      ports[contender] = (server.address() as AddressInfo).port;
+      resolve();
+    }),
+  );
+}
+
+const REFUSED: Answer = {
+  text: `HTTP/1.1 429 Too Many Requests\r\nretry-after: 1\r\ncontent-length: 0${HEAD_END}`,
+  isRead: false,
+};
+
+function bodyLength(head: string): number {
+  if (head.startsWith('GET')) return 0;
+  return Number(/content-length: *(\d+)/i.exec(head)?.[1] ?? 0);
+}
+
+function obey(command: FakeRemoteCommand): void {
+  switch (command.kind) {
+    case 'latency':
+      latencyMs = command.latencyMs;
+      return;
+    case 'count':
+      open.get(command.contender)!.reads = command.reads;
+      return;
+    case 'limit':
+      open.get(command.contender)!.gauge.limit(command.perSecond);
+      return;
+    case 'flow':
+      process.send?.({
+        kind: 'flow',
+        contender: command.contender,
+        flow: open.get(command.contender)!.gauge.read(),
+      });
+  }
+}
+
+process.once('message', (request: FakeRemoteRequest) => {
+  void Promise.all(request.contenders.map((contender) => serve(contender, request))).then(() =>
+    process.send?.({ kind: 'ready', ports }),
+  );
+  process.on('message', obey);
+});
+process.once('disconnect', () => process.exit(0));

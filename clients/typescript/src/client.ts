@@ -1,0 +1,69 @@
+import createFetchClient, {
+  type ClientPathsWithMethod,
+  type FetchResponse,
+  type MaybeOptionalInit,
+  type Client as FetchClient,
+} from 'openapi-fetch';
+import type { components, paths } from './openapi.js';
+import { readProblem } from './problem.js';
+
+/** The types of all bodies, by the names in openapi.json. */
+export type Schemas = components['schemas'];
+export type User = Schemas['UserView'];
+export type Registration = Schemas['RegistrationView'];
+export type Session = Schemas['SessionView'];
+
+type Method = 'get' | 'post' | 'patch' | 'delete';
+type PathOf<M extends Method> = ClientPathsWithMethod<FetchClient<paths>, M>;
+type Arguments<Init> = undefined extends Init ? [init?: Init] : [init: Init];
+
+/** What a call resolves to. Every other response is thrown as a ProblemError. */
+type Success<P extends keyof paths, M extends Method, Init> = {
+  readonly data: Extract<
+    FetchResponse<paths[P][M] & object, Init, `${string}/${string}`>,
+    { data: unknown }
+  >['data'];
+  readonly response: Response;
+};
+
+type Call<M extends Method> = <P extends PathOf<M>, Init extends MaybeOptionalInit<paths[P], M>>(
+  path: P,
+  ...init: Arguments<Init>
+) => Promise<Success<P, M, Init>>;
+
+/** One function per HTTP method. Paths and arguments are those of openapi.json, in the form of openapi-fetch. */
+export interface Client {
+  readonly GET: Call<'get'>;
+  readonly POST: Call<'post'>;
+  readonly PATCH: Call<'patch'>;
+  readonly DELETE: Call<'delete'>;
+}
+
+export interface ClientOptions {
+  /** The address of the service, without `/api/v1`. */
+  readonly baseUrl: string;
+  readonly apiKey: string;
+  /** Sends the requests. Default: the global `fetch`. */
+  readonly fetch?: (request: Request) => Promise<Response>;
+}
+
+/** The types of content that the service sends. 204 has none. */
+const OURS = /^(application\/json|text\/(event-stream|plain)|$)/;
+
+/** Throws a TypeError if `baseUrl` is not an absolute URL or `apiKey` cannot be sent in a header. */
+export function createClient({ baseUrl, apiKey, fetch }: ClientOptions): Client {
+  const client = createFetchClient<paths>({
+    baseUrl: new URL(baseUrl).href,
+    headers: new Headers({ authorization: `Bearer ${apiKey}` }),
+    // The filter `metadata` has a parameter for each of its names.
+    querySerializer: { object: { style: 'form', explode: true } },
+    ...(fetch && { fetch }),
+  });
+  client.use({
+    onResponse: async ({ response }) => {
+      if (!response.ok || !OURS.test(response.headers.get('content-type') ?? ''))
+        throw await readProblem(response);
+    },
+  });
+  return client as unknown as Client;
+}

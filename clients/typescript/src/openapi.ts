@@ -1,0 +1,4934 @@
+// Generated from openapi.json by `npm run openapi`.
+
+export interface paths {
+    "/health/live": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Whether the process responds
+         * @description Does not query the database: restarting this process would not repair it.
+         */
+        get: operations["getLiveness"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/health/ready": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Whether requests should be sent here
+         * @description Checks within 0.9 seconds that the database has every migration and commits writes, and that the service is not stopping.
+         */
+        get: operations["getReadiness"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/metrics": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Metrics in the text format of Prometheus
+         * @description Returns the metrics of the responding replica. Needs no key. If METRICS_PORT is set, this is a 404: that port has them.
+         */
+        get: operations["getMetrics"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/problems/{code}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * What a problem code means
+         * @description The `type` of every problem is the address of this page. Needs no key.
+         */
+        get: operations["getProblem"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/api-keys": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the API keys, newest first, without their values
+         * @description Includes the revoked keys, so that the history of a key can be found.
+         */
+        get: operations["listApiKeys"];
+        put?: never;
+        /**
+         * Create an API key for an app
+         * @description The key is stored only as a hash, so the response is the only one that contains it. A repetition with the same `Idempotency-Key` gets the same response.
+         */
+        post: operations["createApiKey"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/api-keys/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Revoke an API key
+         * @description Cannot be undone. Revoking a key again changes nothing.
+         */
+        delete: operations["revokeApiKey"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/events": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read the feed of events page by page
+         * @description No event is skipped or reordered within a subject. `next` is always present, also after the last event, so a reader can continue with it for ever.
+         */
+        get: operations["listEvents"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/webhook-endpoints": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the endpoints, newest first
+         * @description Without the values of secrets and headers.
+         */
+        get: operations["listWebhookEndpoints"];
+        put?: never;
+        /**
+         * Create an endpoint to which events are sent
+         * @description Sends every event from the next one on, at least once, in order within a `subject`, signed according to Standard Webhooks.
+         */
+        post: operations["createWebhookEndpoint"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/webhook-endpoints/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read an endpoint and its recent health
+         * @description Without the values of its secrets and headers.
+         */
+        get: operations["readWebhookEndpoint"];
+        put?: never;
+        post?: never;
+        /**
+         * Delete an endpoint and the log of its deliveries
+         * @description Pending deliveries are dropped. To pause an endpoint, disable it.
+         */
+        delete: operations["deleteWebhookEndpoint"];
+        options?: never;
+        head?: never;
+        /**
+         * Change an endpoint, or disable or enable it
+         * @description Absent fields are unchanged; `headers` replaces all headers. A new URL, new headers or enabling makes all waiting retries due at once.
+         */
+        patch: operations["changeWebhookEndpoint"];
+        trace?: never;
+    };
+    "/api/v1/webhook-endpoints/{id}/rotate-secret": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Replace the secret of an endpoint
+         * @description Both secrets sign during the overlap, so that the receiver can switch without a gap. Previously rotated secrets sign until their own overlap ends.
+         */
+        post: operations["rotateWebhookSecret"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/webhook-endpoints/{id}/test": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Send a test event now and return the response
+         * @description Makes one attempt with an event of type `pv.webhook_endpoint.test.v1`, signed like any other, even if the endpoint is disabled. It is not listed as a delivery. If the response is a 2xx and the endpoint is enabled, what waits for a retry at it becomes due, and its `failures` are 0.
+         */
+        post: operations["testWebhookEndpoint"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/webhook-deliveries": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the deliveries to endpoints, newest first
+         * @description Of deliveries created at the same instant, the later event comes first.
+         */
+        get: operations["listWebhookDeliveries"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/webhook-deliveries/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read the delivery of one event to one endpoint
+         * @description Shows the last attempt and when the next one is due.
+         */
+        get: operations["readWebhookDelivery"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/webhook-deliveries/{id}/redeliver": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Send an event to an endpoint again
+         * @description Uses the same `webhook-id`, whatever its status. If the endpoint is disabled, the event is sent when the endpoint is enabled.
+         */
+        post: operations["redeliverWebhookDelivery"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/webhook-endpoints/{id}/redeliver": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Send selected events or a range of events to an endpoint again
+         * @description Uses the same `webhook-id` as before and keeps the order within a subject. A range also includes events that the endpoint never received, such as those before its creation.
+         */
+        post: operations["redeliverToWebhookEndpoint"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/events/stream": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Follow the events as server-sent events
+         * @description Each event has its `sequence` as `id`, its type as `event` and the CloudEvent as `data`. A client that reconnects with `Last-Event-ID` misses no event. Default: start after the newest event; the first block contains its `id`.
+         */
+        get: operations["streamEvents"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/users": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List users, the newest first
+         * @description Only users registered by this service. Erased users are not listed.
+         */
+        get: operations["listUsers"];
+        put?: never;
+        /**
+         * Register a user with the Solar Curtailment Service
+         * @description May be repeated: a tenantReference is registered once. Returns 202 while the registration is undecided: it is sent later, or its response was lost and a person decides (see /registrations).
+         */
+        post: operations["registerUser"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/users/{userId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read a user
+         * @description Returns our copy; the remote service has no call that reads a user. An erased user is `not_found`.
+         */
+        get: operations["readUser"];
+        put?: never;
+        post?: never;
+        /**
+         * Erase the personal data of a user
+         * @description Erases permanently, in this service: reference, names, email, EANs, metadata, registrations, stored responses and inverter ids. Its sessions are no longer watched. Counts and states stay, without personal data. The remote service is not informed, since its interface has no such call. The request may be repeated.
+         */
+        delete: operations["eraseUser"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/registrations": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List registrations, the newest first
+         * @description Includes those that are done: `registered`, `rejected` and `discarded`.
+         */
+        get: operations["listRegistrations"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/registrations/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read a registration
+         * @description Poll it after a 202, or wait for the event `user.registered`.
+         */
+        get: operations["readRegistration"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/registrations/{id}/retry": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Send a registration again
+         * @description For pending, uncertain and rejected registrations. If an uncertain one was registered after all, this may register it twice.
+         */
+        post: operations["retryRegistration"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/registrations/{id}/discard": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Discard a registration
+         * @description For pending, uncertain and rejected registrations. The tenantReference may then be registered again.
+         */
+        post: operations["discardRegistration"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/registrations/{id}/resolve": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Enter the user that the provider confirmed
+         * @description For registrations in any status but registered. The body is the user object of the remote service.
+         */
+        post: operations["resolveRegistration"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/onboarding/pv": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List sessions, the longest unchanged first
+         * @description Ordered by the last change of our record, so a reader that starts at `updatedSince` sees every later change.
+         */
+        get: operations["listSessions"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/users/{userId}/pv/onboarding-sessions/{sessionId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read a session by the other path shape of the remote service
+         * @description Returns the same as the path without the user; `not_found` if the session is of another user.
+         */
+        get: operations["readSessionOfUser"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/onboarding/pv/{sessionId}/refresh": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Read a session from the remote service now
+         * @description Concurrent requests for one session share reads of the remote service. A shared read is always sent after the request has arrived, so the response is never older than the request.
+         */
+        post: operations["refreshSession"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/inverters": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List inverters, the newest first
+         * @description Returns one item per inverter and user. If several sessions of one user (with `gridLocationId`: of one grid location) have the same inverter, a session that still lists it is preferred, then the latest `firstSeenAt`. An inverter of several users is returned once for each of them.
+         */
+        get: operations["listInverters"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/inverters/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read an inverter
+         * @description If several sessions of any users have the inverter, a session that still lists it is preferred, then the latest `firstSeenAt`. To read the inverter of one user, list with `userId`.
+         */
+        get: operations["readInverter"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/status": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Status of the remote service, the poller and the outbox
+         * @description Backlogs, the token and `remote.deployment` concern the whole deployment; the rest of `remote` and the open streams concern the responding replica.
+         */
+        get: operations["getStatus"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/status/credentials/probe": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Request an access token from the remote service now
+         * @description After refused credentials, the next attempt waits up to 5 minutes. This makes it at once, for all replicas, at most every 5 seconds.
+         */
+        post: operations["probeCredentials"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/onboarding/pv/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read a session
+         * @description Returns our copy, which the service updates regularly. `maxAge` reads the remote service first if the copy is older, and `stale=allow` responds with the copy if that fails; `wait` responds as soon as the state changes.
+         */
+        get: operations["readSession"];
+        put?: never;
+        /**
+         * Start a session for a grid location
+         * @description Returns 200 with the open session of the same location and brand if there is one, so a double click returns the same session.
+         */
+        post: operations["startSession"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+}
+export interface webhooks {
+    event: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Receive an event at a webhook endpoint
+         * @description Sent at least once, in order within a `subject`, signed according to Standard Webhooks.
+         */
+        post: operations["receiveEvent"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+}
+export interface components {
+    schemas: {
+        LivenessView: {
+            /** @enum {string} */
+            status: "live";
+        };
+        ReadinessView: {
+            /** @enum {string} */
+            status: "ready" | "unready";
+            /** @description What is missing, for people; empty when ready */
+            missing: string[];
+        };
+        ProblemKindView: {
+            /** @enum {string} */
+            code: "invalid_request" | "invalid_json" | "ean_rounded" | "unauthenticated" | "forbidden" | "not_found" | "method_not_allowed" | "request_timeout" | "tenant_reference_conflict" | "registration_conflict" | "session_closed" | "webhook_endpoint_limit" | "body_too_large" | "unsupported_media_type" | "remote_rejected" | "idempotency_key_reused" | "too_many_requests" | "headers_too_large" | "internal_error" | "replica_busy" | "remote_unavailable" | "database_unavailable";
+            status: number;
+            title: string;
+            /** @description When the problem occurs, and what to do */
+            meaning: string;
+        };
+        NewApiKey: {
+            /** @description The app that uses this key, for people */
+            name: string;
+            /** @description `admin` includes all others */
+            scopes: ("users:read" | "users:write" | "onboarding:read" | "onboarding:write" | "events:read" | "webhooks:manage" | "admin")[];
+        };
+        CreatedApiKeyView: {
+            /** Format: uuid */
+            id: string;
+            name: string;
+            scopes: ("users:read" | "users:write" | "onboarding:read" | "onboarding:write" | "events:read" | "webhooks:manage" | "admin")[];
+            /** @description The key. It is shown only once; only its hash is stored */
+            key: string;
+            /** Format: date-time */
+            createdAt: string;
+        };
+        ApiKeyView: {
+            /** Format: uuid */
+            id: string;
+            name: string;
+            scopes: ("users:read" | "users:write" | "onboarding:read" | "onboarding:write" | "events:read" | "webhooks:manage" | "admin")[];
+            /** Format: date-time */
+            createdAt: string;
+            /** @description `environment`, `cli`, or `key:` followed by the id of the key that created it */
+            createdBy: string;
+            /**
+             * Format: date-time
+             * @description Accurate to the minute
+             */
+            lastUsedAt: string | null;
+            /**
+             * Format: date-time
+             * @description Every replica refuses the key within 5 seconds of this
+             */
+            revokedAt: string | null;
+        };
+        CloudEventView: {
+            /** @enum {string} */
+            specversion: "1.0";
+            /**
+             * Format: uuid
+             * @description The same at every delivery
+             */
+            id: string;
+            /**
+             * Format: uri-reference
+             * @description `EVENT_SOURCE` of the deployment
+             */
+            source: string;
+            /** @enum {string} */
+            type: "pv.user.registered.v1" | "pv.user.registration_pending.v1" | "pv.user.registration_rejected.v1" | "pv.user.registration_uncertain.v1" | "pv.user.registration_discarded.v1" | "pv.user.erased.v1" | "pv.session.started.v1" | "pv.session.awaiting_installation.v1" | "pv.session.online.v1" | "pv.session.expired.v1" | "pv.session.lost.v1" | "pv.session.unrecognised.v1" | "pv.session.closed.v1" | "pv.session.reopened.v1" | "pv.session.flapping.v1" | "pv.inverter.online.v1" | "pv.inverter.missing.v1" | "pv.remote.degraded.v1" | "pv.remote.recovered.v1" | "pv.remote.credentials_rejected.v1" | "pv.remote.contract_drift.v1" | "pv.webhook_endpoint.disabled.v1";
+            /** @description The id of the session, user, registration, erasure or webhook endpoint, or the class of remote operations. Events of one subject are in order */
+            subject: string;
+            /** Format: date-time */
+            time: string;
+            /** @enum {string} */
+            datacontenttype: "application/json";
+            /** @description Position in the feed; sorts as text in feed order */
+            sequence: string;
+            /** @description The facts of the event; `type` determines its fields */
+            data: {
+                [key: string]: unknown;
+            };
+        };
+        FeedView: {
+            items: components["schemas"]["CloudEventView"][];
+            /** @description The `after` of the next request, always present. Skips events that were filtered out; unchanged if there are no new events */
+            next: string;
+        };
+        NewWebhookEndpoint: {
+            /** @description Event types to send: `pv.session.online.v1`, or `session.online` for short. Empty: all, including future ones. Default for a new endpoint: all */
+            types?: string[];
+            /** @description A note for people */
+            description?: string;
+            /** @description Sent with every webhook: Authorization, and names that begin with X-; at most 10, each of at most 1,024 printable ASCII characters. Stored encrypted and never returned */
+            headers?: {
+                [key: string]: string;
+            };
+            /**
+             * Format: uri
+             * @description https, or http if the deployment allows it; without user, password and fragment
+             */
+            url: string;
+            /** @description Your own secret: `whsec_` and base64 of 24 to 64 bytes. Default: 32 random bytes */
+            secret?: string;
+        };
+        CreatedWebhookEndpointView: {
+            /** Format: uuid */
+            id: string;
+            /** Format: uri */
+            url: string;
+            /** @description Subscribed event types. Empty: all */
+            types: ("pv.user.registered.v1" | "pv.user.registration_pending.v1" | "pv.user.registration_rejected.v1" | "pv.user.registration_uncertain.v1" | "pv.user.registration_discarded.v1" | "pv.user.erased.v1" | "pv.session.started.v1" | "pv.session.awaiting_installation.v1" | "pv.session.online.v1" | "pv.session.expired.v1" | "pv.session.lost.v1" | "pv.session.unrecognised.v1" | "pv.session.closed.v1" | "pv.session.reopened.v1" | "pv.session.flapping.v1" | "pv.inverter.online.v1" | "pv.inverter.missing.v1" | "pv.remote.degraded.v1" | "pv.remote.recovered.v1" | "pv.remote.credentials_rejected.v1" | "pv.remote.contract_drift.v1" | "pv.webhook_endpoint.disabled.v1")[];
+            description: string;
+            /** @description The names of the custom headers; their values are never returned */
+            headerNames: string[];
+            enabled: boolean;
+            /** Format: date-time */
+            disabledAt: string | null;
+            /**
+             * @description requested: by a person or app; gone: the receiver responded with 410; failing: every attempt failed for days
+             * @enum {string|null}
+             */
+            disabledReason: "requested" | "gone" | "failing" | null;
+            /** @description Consecutive failed attempts, across all events */
+            failures: number;
+            /**
+             * Format: date-time
+             * @description Time of the first of these failures
+             */
+            failingSince: string | null;
+            /** Format: date-time */
+            lastDeliveredAt: string | null;
+            /**
+             * Format: date-time
+             * @description When the last rotated secret stops signing
+             */
+            previousSecretUntil: string | null;
+            /** @description Events to be sent or retried; counted up to 10,000 */
+            pending: number;
+            /** @description Events of all types after its position in the feed; grows while it is disabled */
+            unread: number;
+            /** Format: date-time */
+            createdAt: string;
+            /** Format: date-time */
+            updatedAt: string;
+            /** @description Signs webhooks. It is shown only once */
+            secret: string;
+        };
+        WebhookEndpointView: {
+            /** Format: uuid */
+            id: string;
+            /** Format: uri */
+            url: string;
+            /** @description Subscribed event types. Empty: all */
+            types: ("pv.user.registered.v1" | "pv.user.registration_pending.v1" | "pv.user.registration_rejected.v1" | "pv.user.registration_uncertain.v1" | "pv.user.registration_discarded.v1" | "pv.user.erased.v1" | "pv.session.started.v1" | "pv.session.awaiting_installation.v1" | "pv.session.online.v1" | "pv.session.expired.v1" | "pv.session.lost.v1" | "pv.session.unrecognised.v1" | "pv.session.closed.v1" | "pv.session.reopened.v1" | "pv.session.flapping.v1" | "pv.inverter.online.v1" | "pv.inverter.missing.v1" | "pv.remote.degraded.v1" | "pv.remote.recovered.v1" | "pv.remote.credentials_rejected.v1" | "pv.remote.contract_drift.v1" | "pv.webhook_endpoint.disabled.v1")[];
+            description: string;
+            /** @description The names of the custom headers; their values are never returned */
+            headerNames: string[];
+            enabled: boolean;
+            /** Format: date-time */
+            disabledAt: string | null;
+            /**
+             * @description requested: by a person or app; gone: the receiver responded with 410; failing: every attempt failed for days
+             * @enum {string|null}
+             */
+            disabledReason: "requested" | "gone" | "failing" | null;
+            /** @description Consecutive failed attempts, across all events */
+            failures: number;
+            /**
+             * Format: date-time
+             * @description Time of the first of these failures
+             */
+            failingSince: string | null;
+            /** Format: date-time */
+            lastDeliveredAt: string | null;
+            /**
+             * Format: date-time
+             * @description When the last rotated secret stops signing
+             */
+            previousSecretUntil: string | null;
+            /** @description Events to be sent or retried; counted up to 10,000 */
+            pending: number;
+            /** @description Events of all types after its position in the feed; grows while it is disabled */
+            unread: number;
+            /** Format: date-time */
+            createdAt: string;
+            /** Format: date-time */
+            updatedAt: string;
+        };
+        WebhookEndpointChange: {
+            /** @description Event types to send: `pv.session.online.v1`, or `session.online` for short. Empty: all, including future ones. Default for a new endpoint: all */
+            types?: string[];
+            /** @description A note for people */
+            description?: string;
+            /** @description Sent with every webhook: Authorization, and names that begin with X-; at most 10, each of at most 1,024 printable ASCII characters. Stored encrypted and never returned */
+            headers?: {
+                [key: string]: string;
+            };
+            /** Format: uri */
+            url?: string;
+            /** @description false: nothing is sent, but no event is lost. true: sending resumes at the event at which it stopped */
+            enabled?: boolean;
+            /** @description With `enabled: true` on a disabled endpoint: skip the missed events. Pending deliveries become `failed`; /redeliver can send any missed event */
+            skipMissed?: boolean;
+        };
+        SecretRotation: {
+            /** @description Your own secret: `whsec_` and base64 of 24 to 64 bytes. Default: 32 random bytes */
+            secret?: string;
+            /** @description How long the current secret still signs. 0: it and all previously rotated secrets stop signing at once. Default: 86400 */
+            overlapSeconds?: number;
+        };
+        RotatedSecretView: {
+            /** @description Signs webhooks from now on. It is shown only once */
+            secret: string;
+            /**
+             * Format: date-time
+             * @description When the last previous secret stops signing, each after its own overlap; null if none signs
+             */
+            previousSecretUntil: string | null;
+        };
+        WebhookTestView: {
+            /** @description Whether the receiver responded with 2xx */
+            delivered: boolean;
+            /**
+             * Format: uuid
+             * @description Sent as `webhook-id`
+             */
+            eventId: string;
+            /** @description HTTP status; null if there was no response */
+            status: number | null;
+            /** @description Why the attempt failed; null if it succeeded */
+            error: string | null;
+            /** @description The first kilobyte of the response body, with secrets removed; null if there was no body */
+            answer: string | null;
+            /** @description Duration from resolving the name to the end of the response */
+            durationMs: number;
+        };
+        WebhookDeliveryView: {
+            /** Format: uuid */
+            id: string;
+            /** Format: uuid */
+            endpointId: string;
+            /**
+             * Format: uuid
+             * @description Sent as `webhook-id`, the same at every attempt
+             */
+            eventId: string;
+            /** @enum {string} */
+            type: "pv.user.registered.v1" | "pv.user.registration_pending.v1" | "pv.user.registration_rejected.v1" | "pv.user.registration_uncertain.v1" | "pv.user.registration_discarded.v1" | "pv.user.erased.v1" | "pv.session.started.v1" | "pv.session.awaiting_installation.v1" | "pv.session.online.v1" | "pv.session.expired.v1" | "pv.session.lost.v1" | "pv.session.unrecognised.v1" | "pv.session.closed.v1" | "pv.session.reopened.v1" | "pv.session.flapping.v1" | "pv.inverter.online.v1" | "pv.inverter.missing.v1" | "pv.remote.degraded.v1" | "pv.remote.recovered.v1" | "pv.remote.credentials_rejected.v1" | "pv.remote.contract_drift.v1" | "pv.webhook_endpoint.disabled.v1";
+            /** @description Position of the event in the feed */
+            sequence: string;
+            /** @description The subject of the event. An endpoint receives the events of one subject one at a time, in order */
+            subject: string;
+            /**
+             * @description pending: to be sent or retried; delivered: the endpoint responded with 2xx; failed: given up after the whole retry schedule, or skipped
+             * @enum {string}
+             */
+            status: "pending" | "delivered" | "failed";
+            /** @description Attempts since its creation or last redelivery request */
+            attempts: number;
+            /**
+             * Format: date-time
+             * @description Time of the next attempt. null unless pending, and while an earlier event of the subject is pending
+             */
+            nextAttemptAt: string | null;
+            /** Format: date-time */
+            lastAttemptAt: string | null;
+            /** @description HTTP status of the last response; null if there was none */
+            lastStatus: number | null;
+            /** @description Why the last attempt failed */
+            lastError: string | null;
+            /** @description The first kilobyte of the body of the last response; null if there was none, and after an erasure */
+            lastAnswer: string | null;
+            /** Format: date-time */
+            createdAt: string;
+        };
+        RedeliveryRequest: {
+            /** @description Only these deliveries. Either this or `after` is required */
+            deliveryIds?: string[];
+            /** @description Every event after this `sequence` that matches the types of the endpoint, whether delivered before or not; `0` for all */
+            after?: string;
+            /** @description With `after`: up to and including this `sequence`. Default: the position of the endpoint in the feed */
+            until?: string;
+            /** @description With `after`: only these of the types of the endpoint */
+            types?: string[];
+            /** @description With `after`: only failed deliveries. Default: false */
+            onlyFailed?: boolean;
+        };
+        RedeliveryView: {
+            /** @description How many events are now pending */
+            redelivered: number;
+            /** @description null if the range is done. Otherwise the range was too long for one request; send the rest with this as `after` */
+            next: string | null;
+        };
+        GridLocationInput: {
+            /** @description The EAN of the grid connection: 18 digits, not beginning with 0. A bare JSON number is also accepted, but clients whose numbers are doubles round it */
+            ean: string;
+        };
+        RegisterUserInput: {
+            /** @description The tenant's own reference for the user; it has at most one live registration. No control characters, no blank at either end */
+            tenantReference: string;
+            /** @description Each EAN once */
+            gridLocations: components["schemas"]["GridLocationInput"][];
+            /** @description Stored with the user and returned unchanged; at most 4,096 bytes, at most 8 levels deep */
+            metadata?: {
+                [key: string]: unknown;
+            };
+        };
+        GridLocationView: {
+            /**
+             * Format: uuid
+             * @description The remote service's id, used to start onboarding sessions
+             */
+            id: string;
+            /** @description Always 18 digits */
+            ean: string;
+        };
+        UserView: {
+            /** Format: uuid */
+            id: string;
+            tenantReference: string;
+            /** @description As returned by the remote service, like the names and the email; often empty */
+            tenantName: string;
+            firstName: string;
+            lastName: string;
+            email: string;
+            /** @description Ordered by EAN */
+            gridLocations: components["schemas"]["GridLocationView"][];
+            /** @description As given at the registration */
+            metadata: {
+                [key: string]: unknown;
+            };
+            /**
+             * Format: date-time
+             * @description The remote service's time; the time of the confirmation if it gave none in the years 1 to 9999
+             */
+            createdAt: string;
+            /**
+             * Format: date-time
+             * @description The remote service's time; `createdAt` if it gave none in the years 1 to 9999
+             */
+            updatedAt: string;
+            /**
+             * Format: date-time
+             * @description When it was confirmed here
+             */
+            registeredAt: string;
+        };
+        RequestedGridLocationView: {
+            ean: string;
+        };
+        RegistrationView: {
+            /** Format: uuid */
+            id: string;
+            tenantReference: string;
+            /** @description In the order sent */
+            gridLocations: components["schemas"]["RequestedGridLocationView"][];
+            /**
+             * @description pending: not sent yet, or being sent. registered: see userId. rejected: the remote service refused it. uncertain: the remote service may have registered it; a person decides. discarded: a person gave it up.
+             * @enum {string}
+             */
+            status: "pending" | "registered" | "rejected" | "uncertain" | "discarded";
+            /**
+             * Format: uuid
+             * @description Only if registered
+             */
+            userId: string | null;
+            /** @description Number of calls started for it */
+            attempts: number;
+            /** @description Why the last call returned no user, in words */
+            lastError: string | null;
+            /**
+             * Format: date-time
+             * @description When a pending registration is sent next
+             */
+            nextAttemptAt: string | null;
+            /** Format: date-time */
+            createdAt: string;
+            /** Format: date-time */
+            updatedAt: string;
+            /** @description The `sequence` of the last event about it; null if there is none. The response contains all changes up to that event. An event gets its sequence just after its change is committed: until then, this is the sequence of the previous event */
+            sequence: string | null;
+        };
+        ConfirmedGridLocationInput: {
+            /** @description The EAN of the grid connection: 18 digits, not beginning with 0. A bare JSON number is also accepted, but clients whose numbers are doubles round it */
+            ean: string;
+            /** Format: uuid */
+            id: string;
+        };
+        ConfirmedUserInput: {
+            /** Format: uuid */
+            id: string;
+            /** @description The tenantReference of the registration */
+            tenantReference: string;
+            /** @description With every EAN of the registration */
+            gridLocations: components["schemas"]["ConfirmedGridLocationInput"][];
+            tenantName?: string;
+            firstName?: string;
+            lastName?: string;
+            email?: string;
+            /**
+             * Format: date-time
+             * @description In the years 1 to 9999
+             */
+            createdAt?: string;
+            /**
+             * Format: date-time
+             * @description In the years 1 to 9999
+             */
+            updatedAt?: string;
+        };
+        NewSession: {
+            /** @description The inverter brand; one session connects inverters of one brand */
+            brand?: string;
+            /** @description Your own data, returned unchanged in responses and events; at most 4,096 bytes. No personal data */
+            metadata?: {
+                [key: string]: unknown;
+            };
+            /** @description Return the open session of this location and brand, if there is one. Default: true */
+            reuse?: boolean;
+        };
+        SessionInverterView: {
+            /**
+             * Format: uuid
+             * @description The remote id, for data and curtailment calls
+             */
+            id: string;
+            /** Format: date-time */
+            firstSeenAt: string;
+            /** Format: date-time */
+            lastSeenAt: string;
+            /**
+             * Format: date-time
+             * @description When its session stopped listing it; null while it is listed
+             */
+            missingSince: string | null;
+        };
+        SessionView: {
+            /**
+             * Format: uuid
+             * @description The remote sessionId, valid in both systems
+             */
+            id: string;
+            /** Format: uuid */
+            userId: string;
+            /** Format: uuid */
+            gridLocationId: string;
+            /** @description null once the user has been erased */
+            tenantReference: string | null;
+            brand: string | null;
+            /** @description As given at the start */
+            metadata: {
+                [key: string]: unknown;
+            };
+            /** @enum {string} */
+            state: "awaiting_owner" | "awaiting_installation" | "online" | "expired" | "lost" | "unrecognised";
+            /**
+             * @description Whether the remote service stated it or we inferred it
+             * @enum {string}
+             */
+            basis: "observed" | "inferred";
+            /** @description As in the last response of the remote service */
+            finished: boolean;
+            active: boolean;
+            /** @description null until the remote service states it */
+            expired: boolean | null;
+            /**
+             * Format: uri
+             * @description Link for the PV owner. Anyone who has it may act for the owner; null without the scope `onboarding:write` or once the web flow is over
+             */
+            startUrl: string | null;
+            inverters: components["schemas"]["SessionInverterView"][];
+            /**
+             * Format: date-time
+             * @description The remote service's time
+             */
+            createdAt: string;
+            /**
+             * Format: date-time
+             * @description The remote service's time
+             */
+            updatedAt: string;
+            /**
+             * Format: date-time
+             * @description The remote service's time; the interface does not specify what happens then
+             */
+            expiresAt: string;
+            /**
+             * Format: date-time
+             * @description When the remote service was last read
+             */
+            checkedAt: string;
+            /** @description Only in the response to a read with `stale=allow`. true: older than `maxAge`, because the remote service could not be read */
+            stale?: boolean;
+            /**
+             * Format: date-time
+             * @description When it is read next; null if it is no longer watched
+             */
+            nextCheckAt: string | null;
+            /**
+             * Format: date-time
+             * @description When the watch ended; null while it is watched
+             */
+            closedAt: string | null;
+            /** @description The `sequence` of the last event about it; null if there is none. The response contains all changes up to that event. An event gets its sequence just after its change is committed: until then, this is the sequence of the previous event */
+            sequence: string | null;
+        };
+        InverterView: {
+            /**
+             * Format: uuid
+             * @description The remote id, for data and curtailment calls
+             */
+            id: string;
+            /** Format: date-time */
+            firstSeenAt: string;
+            /** Format: date-time */
+            lastSeenAt: string;
+            /**
+             * Format: date-time
+             * @description When its session stopped listing it; null while it is listed
+             */
+            missingSince: string | null;
+            /**
+             * Format: uuid
+             * @description The session that lists it, or listed it last
+             */
+            sessionId: string;
+            /** Format: uuid */
+            userId: string;
+            /** Format: uuid */
+            gridLocationId: string;
+            brand: string | null;
+        };
+        ErasedCountsView: {
+            /** @description Grid locations whose EAN was erased */
+            gridLocations: number;
+            /** @description Registrations of this tenantReference, in any status */
+            registrations: number;
+            /** @description Sessions whose metadata and startUrl were erased; the history of their states stays */
+            sessions: number;
+            /** @description Stored responses of the remote service */
+            observations: number;
+            /** @description Inverters, counted once per session that listed them */
+            inverters: number;
+            /** @description Events whose tenantReference, metadata and inverter ids were erased */
+            events: number;
+        };
+        RemoteErasureView: {
+            /** @enum {boolean} */
+            erased: false;
+            /** @description The remaining steps, for people */
+            detail: string;
+        };
+        ErasureReceiptView: {
+            /** Format: uuid */
+            id: string;
+            /**
+             * Format: uuid
+             * @description null if there were only registrations that had not become a user
+             */
+            userId: string | null;
+            /** Format: date-time */
+            erasedAt: string;
+            erased: components["schemas"]["ErasedCountsView"];
+            /** @description The Solar Curtailment Service, which has no call that erases a user */
+            remote: components["schemas"]["RemoteErasureView"];
+        };
+        LimitView: {
+            /** @description Calls that may be in flight at once now; adapts to the capacity of the service */
+            current: number;
+            /** @description SCS_MAX_CONCURRENCY */
+            ceiling: number;
+        };
+        QueueView: {
+            /** @description Calls that a caller waits for */
+            foreground: number;
+            background: number;
+        };
+        OperationView: {
+            /**
+             * @description `unavailable` while calls are blocked
+             * @enum {string}
+             */
+            health: "unknown" | "healthy" | "degraded" | "unavailable";
+            /** @enum {string} */
+            breaker: "closed" | "open" | "half_open";
+            /** @description How long calls remain blocked; null if they are not */
+            retryAfterMs: number | null;
+            /** Format: date-time */
+            lastSuccessAt: string | null;
+            /** Format: date-time */
+            lastErrorAt: string | null;
+            lastError: string | null;
+        };
+        OperationsView: {
+            token: components["schemas"]["OperationView"];
+            register_user: components["schemas"]["OperationView"];
+            start_session: components["schemas"]["OperationView"];
+            read_session: components["schemas"]["OperationView"];
+        };
+        DegradedOperationView: {
+            /** @enum {string} */
+            operation: "token" | "register_user" | "start_session" | "read_session";
+            /** @enum {string} */
+            health: "degraded" | "credentials_rejected";
+            /** Format: date-time */
+            since: string;
+            reason: string;
+        };
+        DeploymentView: {
+            /** @description Announced by an event when it begins */
+            degraded: components["schemas"]["DegradedOperationView"][];
+            /** @description The number of ways in which its responses differ from the interface description (admin.contract_drift) */
+            contractDrift: number;
+        };
+        RemoteView: {
+            /**
+             * @description The worst health of its operations; `unavailable` while it refuses the credentials (`token.state` is `rejected`)
+             * @enum {string}
+             */
+            health: "unknown" | "healthy" | "degraded" | "unavailable";
+            limit: components["schemas"]["LimitView"];
+            inFlight: number;
+            /** @description Calls that wait for their turn */
+            queued: components["schemas"]["QueueView"];
+            /** @description Each operation has its own circuit breaker */
+            operations: components["schemas"]["OperationsView"];
+            /** @description The state shared by all replicas */
+            deployment: components["schemas"]["DeploymentView"];
+        };
+        TokenView: {
+            /** @enum {string} */
+            state: "none" | "valid" | "expired" | "on_trial" | "rejected";
+            /** @description Counts the tokens obtained */
+            generation: number;
+            ageSeconds: number | null;
+            /** Format: date-time */
+            obtainedAt: string | null;
+            /** Format: date-time */
+            renewAt: string | null;
+            /** Format: date-time */
+            expiresAt: string | null;
+            /** @description `expires_in` as received from the service */
+            expiresInRaw: string | null;
+            tokenType: string | null;
+            /** Format: date-time */
+            rejectedAt: string | null;
+            failures: number;
+            lastError: string | null;
+            /** Format: date-time */
+            nextAttemptAt: string | null;
+        };
+        PollerView: {
+            /** @description Watched sessions */
+            watched: number;
+            /** @description Sessions that are due but not being read yet */
+            overdue: number;
+            /** @description In seconds; 0 if nothing waits */
+            oldestOverdueSeconds: number;
+            /** @description Sessions that workers have claimed now */
+            reading: number;
+            batches: number;
+            /** @description Batches whose lease has lapsed; another worker takes them over */
+            abandonedBatches: number;
+        };
+        HandlersView: {
+            /** @description Deliveries of events that in-process handlers have not completed yet */
+            undelivered: number;
+            /** @description Deliveries among these that have failed at least once */
+            failing: number;
+            /** @description In seconds; 0 if nothing waits */
+            oldestUndeliveredSeconds: number;
+        };
+        WebhooksView: {
+            /** @description Enabled endpoints */
+            endpoints: number;
+            /** @description Enabled endpoints whose last attempt failed */
+            failingEndpoints: number;
+            /** @description Endpoints disabled automatically: they returned 410 or have been failing for days */
+            disabledEndpoints: number;
+            /** @description Events not yet offered to the enabled endpoint that is furthest behind, subscribed or not */
+            unread: number;
+            /** @description Deliveries to enabled endpoints that wait for their first attempt or a retry */
+            undelivered: number;
+            /** @description Deliveries among these that have failed at least once */
+            failing: number;
+            /** @description In seconds; 0 if nothing waits */
+            oldestUndeliveredSeconds: number;
+        };
+        StreamsView: {
+            /** @description Streams open at the responding replica */
+            open: number;
+        };
+        BrokerView: {
+            /** @enum {string} */
+            kind: "nats";
+            /** @description Whether a process has the lease for publishing now */
+            isPublishing: boolean;
+            /** @description Events that the broker has not confirmed yet */
+            unpublished: number;
+            /** @description In seconds; 0 if nothing waits */
+            oldestUnpublishedSeconds: number;
+            /**
+             * Format: date-time
+             * @description When the broker last confirmed an event
+             */
+            publishedAt: string | null;
+            /**
+             * Format: date-time
+             * @description Since when the broker has accepted no event; null while it accepts them
+             */
+            failingSince: string | null;
+            lastError: string | null;
+            /** @description Settings of the broker by which it may lose events, as of the last connection to it; empty if there are none */
+            warnings: string[];
+        };
+        ReadersView: {
+            /** @description In-process handlers */
+            handlers: components["schemas"]["HandlersView"];
+            webhooks: components["schemas"]["WebhooksView"];
+            /** @description Each reader of a stream stores its own place, so streams have no backlog */
+            streams: components["schemas"]["StreamsView"];
+            /** @description null if there is no broker */
+            broker: components["schemas"]["BrokerView"] | null;
+        };
+        OutboxView: {
+            /** @description Events that have no sequence number yet */
+            unsequenced: number;
+            /** @description In seconds; 0 if nothing waits */
+            oldestUnsequencedSeconds: number;
+            /** @description Each reader has its own place, so none waits for another. The feed stores no place; its readers do */
+            readers: components["schemas"]["ReadersView"];
+        };
+        OpenRegistrationsView: {
+            /** @description Registrations that are sent again automatically */
+            pending: number;
+            /** @description In seconds; 0 if nothing waits */
+            oldestPendingSeconds: number;
+            /** @description Registrations on which a person has to decide */
+            uncertain: number;
+            /** @description In seconds; 0 if nothing waits */
+            oldestUncertainSeconds: number;
+        };
+        StartsView: {
+            /** @description Starts whose lease has expired before their outcome was stored; a worker marks them as failed */
+            abandoned: number;
+            /** @description In seconds; 0 if nothing waits */
+            oldestAbandonedSeconds: number;
+            /** @description Sessions that the remote service may have started in the last 24 hours and whose id nobody knows; they expire there */
+            orphans: number;
+        };
+        StatusView: {
+            /** @description The remote service as the responding replica sees it */
+            remote: components["schemas"]["RemoteView"];
+            /** @description The access token of the whole deployment, without its value */
+            token: components["schemas"]["TokenView"];
+            poller: components["schemas"]["PollerView"];
+            outbox: components["schemas"]["OutboxView"];
+            registrations: components["schemas"]["OpenRegistrationsView"];
+            starts: components["schemas"]["StartsView"];
+        };
+        CredentialsProbeView: {
+            /**
+             * @description `valid`: the token is in order, nothing was sent. `token_issued`: the remote service issued a token; if it had refused calls, the next call tests it, and `token.state` shows the result. `refused`: it refused the token request; it does not say whether for the API key or for the client. `no_token`: no usable response. `too_soon`: another token request runs, or the last probe was less than 5 seconds ago; nothing was sent
+             * @enum {string}
+             */
+            outcome: "valid" | "token_issued" | "refused" | "no_token" | "too_soon";
+            /** @description The last failure of the token, redacted; null if nothing has failed since the last success */
+            lastError: string | null;
+            /**
+             * Format: date-time
+             * @description When the next attempt is due if nobody probes; null if none waits
+             */
+            nextAttemptAt: string | null;
+        };
+        FieldErrorView: {
+            /** @description A path in the body such as `gridLocations[0].ean`, or the name of a parameter */
+            field: string;
+            /** @description What the value must be */
+            message: string;
+        };
+        ProblemView: {
+            /**
+             * Format: uri-reference
+             * @description Address of the explanation of `code`; an absolute URL if `PUBLIC_URL` is set
+             */
+            type: string;
+            title: string;
+            status: number;
+            /** @description What happened this time, for people */
+            detail: string;
+            /**
+             * @description The kind of problem. Does not change: handle problems by this
+             * @enum {string}
+             */
+            code: "invalid_request" | "invalid_json" | "ean_rounded" | "unauthenticated" | "forbidden" | "not_found" | "method_not_allowed" | "request_timeout" | "tenant_reference_conflict" | "registration_conflict" | "session_closed" | "webhook_endpoint_limit" | "body_too_large" | "unsupported_media_type" | "remote_rejected" | "idempotency_key_reused" | "too_many_requests" | "headers_too_large" | "internal_error" | "replica_busy" | "remote_unavailable" | "database_unavailable";
+            /**
+             * Format: uuid
+             * @description The registration that the problem is about
+             */
+            registrationId?: string;
+            /**
+             * Format: uuid
+             * @description The user that the problem is about
+             */
+            userId?: string;
+            /**
+             * Format: uuid
+             * @description The session that the problem is about
+             */
+            sessionId?: string;
+            /** @description The invalid parts of the request */
+            errors?: components["schemas"]["FieldErrorView"][];
+            /** @description The X-Request-Id of this response */
+            requestId: string;
+        };
+        /**
+         * pv.user.registered.v1
+         * @description When the remote service confirmed a user
+         */
+        "pv.user.registered.v1": {
+            /** @constant */
+            specversion: "1.0";
+            /**
+             * Format: uuid
+             * @description The same in every delivery
+             */
+            id: string;
+            /**
+             * Format: uri-reference
+             * @description `EVENT_SOURCE` of the deployment
+             */
+            source: string;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "pv.user.registered.v1";
+            /** @description The user; events of one subject are in order */
+            subject: string;
+            /**
+             * Format: date-time
+             * @description When the fact was recorded
+             */
+            time: string;
+            /** @constant */
+            datacontenttype: "application/json";
+            /** @description Position in the feed: sorts as text in the order of the feed */
+            sequence: string;
+            data: {
+                /**
+                 * Format: uuid
+                 * @description Id of the user, here and at the remote service
+                 */
+                userId: string;
+                /**
+                 * Format: uuid
+                 * @description Id of the registration, which is now `registered`. Events of earlier releases lack it
+                 */
+                registrationId?: string;
+                /** @description Your reference of the user; null once the user has been erased */
+                tenantReference: string | null;
+                /** @description Ids of its grid locations, here and at the remote service */
+                gridLocationIds: string[];
+            };
+        };
+        /**
+         * pv.user.registration_pending.v1
+         * @description When a registration waits to be sent: the remote service could not take it now, or a person decided to send it again
+         */
+        "pv.user.registration_pending.v1": {
+            /** @constant */
+            specversion: "1.0";
+            /**
+             * Format: uuid
+             * @description The same in every delivery
+             */
+            id: string;
+            /**
+             * Format: uri-reference
+             * @description `EVENT_SOURCE` of the deployment
+             */
+            source: string;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "pv.user.registration_pending.v1";
+            /** @description The registration; events of one subject are in order */
+            subject: string;
+            /**
+             * Format: date-time
+             * @description When the fact was recorded
+             */
+            time: string;
+            /** @constant */
+            datacontenttype: "application/json";
+            /** @description Position in the feed: sorts as text in the order of the feed */
+            sequence: string;
+            data: {
+                /**
+                 * Format: uuid
+                 * @description Id of the registration
+                 */
+                registrationId: string;
+                /** @description Your reference of the user; null once the user has been erased */
+                tenantReference: string | null;
+                /** @description Why, without secrets and without the words of the remote service */
+                reason: string;
+            };
+        };
+        /**
+         * pv.user.registration_rejected.v1
+         * @description When the remote service refused a registration; it had no effect there
+         */
+        "pv.user.registration_rejected.v1": {
+            /** @constant */
+            specversion: "1.0";
+            /**
+             * Format: uuid
+             * @description The same in every delivery
+             */
+            id: string;
+            /**
+             * Format: uri-reference
+             * @description `EVENT_SOURCE` of the deployment
+             */
+            source: string;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "pv.user.registration_rejected.v1";
+            /** @description The registration; events of one subject are in order */
+            subject: string;
+            /**
+             * Format: date-time
+             * @description When the fact was recorded
+             */
+            time: string;
+            /** @constant */
+            datacontenttype: "application/json";
+            /** @description Position in the feed: sorts as text in the order of the feed */
+            sequence: string;
+            data: {
+                /**
+                 * Format: uuid
+                 * @description Id of the registration
+                 */
+                registrationId: string;
+                /** @description Your reference of the user; null once the user has been erased */
+                tenantReference: string | null;
+                /** @description Why, without secrets and without the words of the remote service */
+                reason: string;
+            };
+        };
+        /**
+         * pv.user.registration_uncertain.v1
+         * @description When nobody knows whether a registration took effect: its response was lost or unclear, or a backup was restored; a person has to decide
+         */
+        "pv.user.registration_uncertain.v1": {
+            /** @constant */
+            specversion: "1.0";
+            /**
+             * Format: uuid
+             * @description The same in every delivery
+             */
+            id: string;
+            /**
+             * Format: uri-reference
+             * @description `EVENT_SOURCE` of the deployment
+             */
+            source: string;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "pv.user.registration_uncertain.v1";
+            /** @description The registration; events of one subject are in order */
+            subject: string;
+            /**
+             * Format: date-time
+             * @description When the fact was recorded
+             */
+            time: string;
+            /** @constant */
+            datacontenttype: "application/json";
+            /** @description Position in the feed: sorts as text in the order of the feed */
+            sequence: string;
+            data: {
+                /**
+                 * Format: uuid
+                 * @description Id of the registration
+                 */
+                registrationId: string;
+                /** @description Your reference of the user; null once the user has been erased */
+                tenantReference: string | null;
+                /** @description Why, without secrets and without the words of the remote service */
+                reason: string;
+            };
+        };
+        /**
+         * pv.user.registration_discarded.v1
+         * @description When a person gave up a registration
+         */
+        "pv.user.registration_discarded.v1": {
+            /** @constant */
+            specversion: "1.0";
+            /**
+             * Format: uuid
+             * @description The same in every delivery
+             */
+            id: string;
+            /**
+             * Format: uri-reference
+             * @description `EVENT_SOURCE` of the deployment
+             */
+            source: string;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "pv.user.registration_discarded.v1";
+            /** @description The registration; events of one subject are in order */
+            subject: string;
+            /**
+             * Format: date-time
+             * @description When the fact was recorded
+             */
+            time: string;
+            /** @constant */
+            datacontenttype: "application/json";
+            /** @description Position in the feed: sorts as text in the order of the feed */
+            sequence: string;
+            data: {
+                /**
+                 * Format: uuid
+                 * @description Id of the registration
+                 */
+                registrationId: string;
+                /** @description Your reference of the user; null once the user has been erased */
+                tenantReference: string | null;
+                /** @description Why, without secrets and without the words of the remote service */
+                reason: string;
+            };
+        };
+        /**
+         * pv.user.erased.v1
+         * @description When the personal data of a user has been erased
+         */
+        "pv.user.erased.v1": {
+            /** @constant */
+            specversion: "1.0";
+            /**
+             * Format: uuid
+             * @description The same in every delivery
+             */
+            id: string;
+            /**
+             * Format: uri-reference
+             * @description `EVENT_SOURCE` of the deployment
+             */
+            source: string;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "pv.user.erased.v1";
+            /** @description The user; events of one subject are in order */
+            subject: string;
+            /**
+             * Format: date-time
+             * @description When the fact was recorded
+             */
+            time: string;
+            /** @constant */
+            datacontenttype: "application/json";
+            /** @description Position in the feed: sorts as text in the order of the feed */
+            sequence: string;
+            data: {
+                /**
+                 * Format: uuid
+                 * @description Id of the erasure
+                 */
+                erasureId: string;
+                /**
+                 * Format: uuid
+                 * @description Null if there were only registrations that had not become a user
+                 */
+                userId: string | null;
+                /** @description The registrations that were deleted */
+                registrationIds: string[];
+                /**
+                 * Format: date-time
+                 * @description When the data was erased
+                 */
+                erasedAt: string;
+                /** @description How many rows of each kind were emptied or deleted */
+                erased: {
+                    /** @description Grid locations */
+                    gridLocations: number;
+                    /** @description Registrations */
+                    registrations: number;
+                    /** @description Sessions */
+                    sessions: number;
+                    /** @description Stored responses of the remote service */
+                    observations: number;
+                    /** @description Inverters */
+                    inverters: number;
+                    /** @description Events */
+                    events: number;
+                };
+            };
+        };
+        /**
+         * pv.session.started.v1
+         * @description When a session exists, and its `startUrl` can be sent to the owner
+         */
+        "pv.session.started.v1": {
+            /** @constant */
+            specversion: "1.0";
+            /**
+             * Format: uuid
+             * @description The same in every delivery
+             */
+            id: string;
+            /**
+             * Format: uri-reference
+             * @description `EVENT_SOURCE` of the deployment
+             */
+            source: string;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "pv.session.started.v1";
+            /** @description The session; events of one subject are in order */
+            subject: string;
+            /**
+             * Format: date-time
+             * @description When the fact was recorded
+             */
+            time: string;
+            /** @constant */
+            datacontenttype: "application/json";
+            /** @description Position in the feed: sorts as text in the order of the feed */
+            sequence: string;
+            data: {
+                /**
+                 * Format: uuid
+                 * @description Id of the session, here and at the remote service
+                 */
+                sessionId: string;
+                /**
+                 * Format: uuid
+                 * @description Id of the user, here and at the remote service
+                 */
+                userId: string;
+                /**
+                 * Format: uuid
+                 * @description Id of the grid location, here and at the remote service
+                 */
+                gridLocationId: string;
+                /** @description Your reference of the user; null once the user has been erased */
+                tenantReference: string | null;
+                /** @description As passed at the start; null if none was passed */
+                brand: string | null;
+                /** @description As passed at the start; empty once the user has been erased */
+                metadata: {
+                    [key: string]: unknown;
+                };
+                /**
+                 * @description The state of the session
+                 * @enum {string}
+                 */
+                state: "awaiting_owner" | "awaiting_installation" | "online" | "expired" | "lost" | "unrecognised";
+                /**
+                 * @description The state before; null at the start
+                 * @enum {string|null}
+                 */
+                previousState: "awaiting_owner" | "awaiting_installation" | "online" | "expired" | "lost" | "unrecognised" | null;
+                /**
+                 * @description `observed`: the remote service said so; `inferred`: we conclude it
+                 * @enum {string}
+                 */
+                basis: "observed" | "inferred";
+                /** @description The name of the rule that determined the state */
+                rule: string;
+                /** @description The ids of the first 100 inverters currently listed; `GET /api/v1/onboarding/pv/{sessionId}` returns all of them. Empty once the user has been erased */
+                inverters: string[];
+                /** @description How many inverters are currently listed */
+                invertersTotal: number;
+                /**
+                 * Format: date-time
+                 * @description When the remote service was read
+                 */
+                observedAt: string;
+            };
+        };
+        /**
+         * pv.session.awaiting_installation.v1
+         * @description When the owner has probably completed the web flow. Inferred: the remote service has no flag for it
+         */
+        "pv.session.awaiting_installation.v1": {
+            /** @constant */
+            specversion: "1.0";
+            /**
+             * Format: uuid
+             * @description The same in every delivery
+             */
+            id: string;
+            /**
+             * Format: uri-reference
+             * @description `EVENT_SOURCE` of the deployment
+             */
+            source: string;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "pv.session.awaiting_installation.v1";
+            /** @description The session; events of one subject are in order */
+            subject: string;
+            /**
+             * Format: date-time
+             * @description When the fact was recorded
+             */
+            time: string;
+            /** @constant */
+            datacontenttype: "application/json";
+            /** @description Position in the feed: sorts as text in the order of the feed */
+            sequence: string;
+            data: {
+                /**
+                 * Format: uuid
+                 * @description Id of the session, here and at the remote service
+                 */
+                sessionId: string;
+                /**
+                 * Format: uuid
+                 * @description Id of the user, here and at the remote service
+                 */
+                userId: string;
+                /**
+                 * Format: uuid
+                 * @description Id of the grid location, here and at the remote service
+                 */
+                gridLocationId: string;
+                /** @description Your reference of the user; null once the user has been erased */
+                tenantReference: string | null;
+                /** @description As passed at the start; null if none was passed */
+                brand: string | null;
+                /** @description As passed at the start; empty once the user has been erased */
+                metadata: {
+                    [key: string]: unknown;
+                };
+                /**
+                 * @description The state of the session
+                 * @enum {string}
+                 */
+                state: "awaiting_owner" | "awaiting_installation" | "online" | "expired" | "lost" | "unrecognised";
+                /**
+                 * @description The state before; null at the start
+                 * @enum {string|null}
+                 */
+                previousState: "awaiting_owner" | "awaiting_installation" | "online" | "expired" | "lost" | "unrecognised" | null;
+                /**
+                 * @description `observed`: the remote service said so; `inferred`: we conclude it
+                 * @enum {string}
+                 */
+                basis: "observed" | "inferred";
+                /** @description The name of the rule that determined the state */
+                rule: string;
+                /** @description The ids of the first 100 inverters currently listed; `GET /api/v1/onboarding/pv/{sessionId}` returns all of them. Empty once the user has been erased */
+                inverters: string[];
+                /** @description How many inverters are currently listed */
+                invertersTotal: number;
+                /**
+                 * Format: date-time
+                 * @description When the remote service was read
+                 */
+                observedAt: string;
+            };
+        };
+        /**
+         * pv.session.online.v1
+         * @description When the remote service reports the session as finished and lists an inverter
+         */
+        "pv.session.online.v1": {
+            /** @constant */
+            specversion: "1.0";
+            /**
+             * Format: uuid
+             * @description The same in every delivery
+             */
+            id: string;
+            /**
+             * Format: uri-reference
+             * @description `EVENT_SOURCE` of the deployment
+             */
+            source: string;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "pv.session.online.v1";
+            /** @description The session; events of one subject are in order */
+            subject: string;
+            /**
+             * Format: date-time
+             * @description When the fact was recorded
+             */
+            time: string;
+            /** @constant */
+            datacontenttype: "application/json";
+            /** @description Position in the feed: sorts as text in the order of the feed */
+            sequence: string;
+            data: {
+                /**
+                 * Format: uuid
+                 * @description Id of the session, here and at the remote service
+                 */
+                sessionId: string;
+                /**
+                 * Format: uuid
+                 * @description Id of the user, here and at the remote service
+                 */
+                userId: string;
+                /**
+                 * Format: uuid
+                 * @description Id of the grid location, here and at the remote service
+                 */
+                gridLocationId: string;
+                /** @description Your reference of the user; null once the user has been erased */
+                tenantReference: string | null;
+                /** @description As passed at the start; null if none was passed */
+                brand: string | null;
+                /** @description As passed at the start; empty once the user has been erased */
+                metadata: {
+                    [key: string]: unknown;
+                };
+                /**
+                 * @description The state of the session
+                 * @enum {string}
+                 */
+                state: "awaiting_owner" | "awaiting_installation" | "online" | "expired" | "lost" | "unrecognised";
+                /**
+                 * @description The state before; null at the start
+                 * @enum {string|null}
+                 */
+                previousState: "awaiting_owner" | "awaiting_installation" | "online" | "expired" | "lost" | "unrecognised" | null;
+                /**
+                 * @description `observed`: the remote service said so; `inferred`: we conclude it
+                 * @enum {string}
+                 */
+                basis: "observed" | "inferred";
+                /** @description The name of the rule that determined the state */
+                rule: string;
+                /** @description The ids of the first 100 inverters currently listed; `GET /api/v1/onboarding/pv/{sessionId}` returns all of them. Empty once the user has been erased */
+                inverters: string[];
+                /** @description How many inverters are currently listed */
+                invertersTotal: number;
+                /**
+                 * Format: date-time
+                 * @description When the remote service was read
+                 */
+                observedAt: string;
+            };
+        };
+        /**
+         * pv.session.expired.v1
+         * @description When the remote service reports the session as expired, and it is not online. It may still come online later
+         */
+        "pv.session.expired.v1": {
+            /** @constant */
+            specversion: "1.0";
+            /**
+             * Format: uuid
+             * @description The same in every delivery
+             */
+            id: string;
+            /**
+             * Format: uri-reference
+             * @description `EVENT_SOURCE` of the deployment
+             */
+            source: string;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "pv.session.expired.v1";
+            /** @description The session; events of one subject are in order */
+            subject: string;
+            /**
+             * Format: date-time
+             * @description When the fact was recorded
+             */
+            time: string;
+            /** @constant */
+            datacontenttype: "application/json";
+            /** @description Position in the feed: sorts as text in the order of the feed */
+            sequence: string;
+            data: {
+                /**
+                 * Format: uuid
+                 * @description Id of the session, here and at the remote service
+                 */
+                sessionId: string;
+                /**
+                 * Format: uuid
+                 * @description Id of the user, here and at the remote service
+                 */
+                userId: string;
+                /**
+                 * Format: uuid
+                 * @description Id of the grid location, here and at the remote service
+                 */
+                gridLocationId: string;
+                /** @description Your reference of the user; null once the user has been erased */
+                tenantReference: string | null;
+                /** @description As passed at the start; null if none was passed */
+                brand: string | null;
+                /** @description As passed at the start; empty once the user has been erased */
+                metadata: {
+                    [key: string]: unknown;
+                };
+                /**
+                 * @description The state of the session
+                 * @enum {string}
+                 */
+                state: "awaiting_owner" | "awaiting_installation" | "online" | "expired" | "lost" | "unrecognised";
+                /**
+                 * @description The state before; null at the start
+                 * @enum {string|null}
+                 */
+                previousState: "awaiting_owner" | "awaiting_installation" | "online" | "expired" | "lost" | "unrecognised" | null;
+                /**
+                 * @description `observed`: the remote service said so; `inferred`: we conclude it
+                 * @enum {string}
+                 */
+                basis: "observed" | "inferred";
+                /** @description The name of the rule that determined the state */
+                rule: string;
+                /** @description The ids of the first 100 inverters currently listed; `GET /api/v1/onboarding/pv/{sessionId}` returns all of them. Empty once the user has been erased */
+                inverters: string[];
+                /** @description How many inverters are currently listed */
+                invertersTotal: number;
+                /**
+                 * Format: date-time
+                 * @description When the remote service was read
+                 */
+                observedAt: string;
+            };
+        };
+        /**
+         * pv.session.lost.v1
+         * @description When the remote service repeatedly reported that there is no such session
+         */
+        "pv.session.lost.v1": {
+            /** @constant */
+            specversion: "1.0";
+            /**
+             * Format: uuid
+             * @description The same in every delivery
+             */
+            id: string;
+            /**
+             * Format: uri-reference
+             * @description `EVENT_SOURCE` of the deployment
+             */
+            source: string;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "pv.session.lost.v1";
+            /** @description The session; events of one subject are in order */
+            subject: string;
+            /**
+             * Format: date-time
+             * @description When the fact was recorded
+             */
+            time: string;
+            /** @constant */
+            datacontenttype: "application/json";
+            /** @description Position in the feed: sorts as text in the order of the feed */
+            sequence: string;
+            data: {
+                /**
+                 * Format: uuid
+                 * @description Id of the session, here and at the remote service
+                 */
+                sessionId: string;
+                /**
+                 * Format: uuid
+                 * @description Id of the user, here and at the remote service
+                 */
+                userId: string;
+                /**
+                 * Format: uuid
+                 * @description Id of the grid location, here and at the remote service
+                 */
+                gridLocationId: string;
+                /** @description Your reference of the user; null once the user has been erased */
+                tenantReference: string | null;
+                /** @description As passed at the start; null if none was passed */
+                brand: string | null;
+                /** @description As passed at the start; empty once the user has been erased */
+                metadata: {
+                    [key: string]: unknown;
+                };
+                /**
+                 * @description The state of the session
+                 * @enum {string}
+                 */
+                state: "awaiting_owner" | "awaiting_installation" | "online" | "expired" | "lost" | "unrecognised";
+                /**
+                 * @description The state before; null at the start
+                 * @enum {string|null}
+                 */
+                previousState: "awaiting_owner" | "awaiting_installation" | "online" | "expired" | "lost" | "unrecognised" | null;
+                /**
+                 * @description `observed`: the remote service said so; `inferred`: we conclude it
+                 * @enum {string}
+                 */
+                basis: "observed" | "inferred";
+                /** @description The name of the rule that determined the state */
+                rule: string;
+                /** @description The ids of the first 100 inverters currently listed; `GET /api/v1/onboarding/pv/{sessionId}` returns all of them. Empty once the user has been erased */
+                inverters: string[];
+                /** @description How many inverters are currently listed */
+                invertersTotal: number;
+                /**
+                 * Format: date-time
+                 * @description When the remote service was read
+                 */
+                observedAt: string;
+            };
+        };
+        /**
+         * pv.session.unrecognised.v1
+         * @description When the interface does not describe this combination of flags. The session is still watched, and nothing is guessed
+         */
+        "pv.session.unrecognised.v1": {
+            /** @constant */
+            specversion: "1.0";
+            /**
+             * Format: uuid
+             * @description The same in every delivery
+             */
+            id: string;
+            /**
+             * Format: uri-reference
+             * @description `EVENT_SOURCE` of the deployment
+             */
+            source: string;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "pv.session.unrecognised.v1";
+            /** @description The session; events of one subject are in order */
+            subject: string;
+            /**
+             * Format: date-time
+             * @description When the fact was recorded
+             */
+            time: string;
+            /** @constant */
+            datacontenttype: "application/json";
+            /** @description Position in the feed: sorts as text in the order of the feed */
+            sequence: string;
+            data: {
+                /**
+                 * Format: uuid
+                 * @description Id of the session, here and at the remote service
+                 */
+                sessionId: string;
+                /**
+                 * Format: uuid
+                 * @description Id of the user, here and at the remote service
+                 */
+                userId: string;
+                /**
+                 * Format: uuid
+                 * @description Id of the grid location, here and at the remote service
+                 */
+                gridLocationId: string;
+                /** @description Your reference of the user; null once the user has been erased */
+                tenantReference: string | null;
+                /** @description As passed at the start; null if none was passed */
+                brand: string | null;
+                /** @description As passed at the start; empty once the user has been erased */
+                metadata: {
+                    [key: string]: unknown;
+                };
+                /**
+                 * @description The state of the session
+                 * @enum {string}
+                 */
+                state: "awaiting_owner" | "awaiting_installation" | "online" | "expired" | "lost" | "unrecognised";
+                /**
+                 * @description The state before; null at the start
+                 * @enum {string|null}
+                 */
+                previousState: "awaiting_owner" | "awaiting_installation" | "online" | "expired" | "lost" | "unrecognised" | null;
+                /**
+                 * @description `observed`: the remote service said so; `inferred`: we conclude it
+                 * @enum {string}
+                 */
+                basis: "observed" | "inferred";
+                /** @description The name of the rule that determined the state */
+                rule: string;
+                /** @description The ids of the first 100 inverters currently listed; `GET /api/v1/onboarding/pv/{sessionId}` returns all of them. Empty once the user has been erased */
+                inverters: string[];
+                /** @description How many inverters are currently listed */
+                invertersTotal: number;
+                /**
+                 * Format: date-time
+                 * @description When the remote service was read
+                 */
+                observedAt: string;
+            };
+        };
+        /**
+         * pv.session.closed.v1
+         * @description When the session is no longer watched
+         */
+        "pv.session.closed.v1": {
+            /** @constant */
+            specversion: "1.0";
+            /**
+             * Format: uuid
+             * @description The same in every delivery
+             */
+            id: string;
+            /**
+             * Format: uri-reference
+             * @description `EVENT_SOURCE` of the deployment
+             */
+            source: string;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "pv.session.closed.v1";
+            /** @description The session; events of one subject are in order */
+            subject: string;
+            /**
+             * Format: date-time
+             * @description When the fact was recorded
+             */
+            time: string;
+            /** @constant */
+            datacontenttype: "application/json";
+            /** @description Position in the feed: sorts as text in the order of the feed */
+            sequence: string;
+            data: {
+                /**
+                 * Format: uuid
+                 * @description Id of the session, here and at the remote service
+                 */
+                sessionId: string;
+                /**
+                 * Format: uuid
+                 * @description Id of the user, here and at the remote service
+                 */
+                userId: string;
+                /**
+                 * Format: uuid
+                 * @description Id of the grid location, here and at the remote service
+                 */
+                gridLocationId: string;
+                /** @description Your reference of the user; null once the user has been erased */
+                tenantReference: string | null;
+                /** @description As passed at the start; null if none was passed */
+                brand: string | null;
+                /** @description As passed at the start; empty once the user has been erased */
+                metadata: {
+                    [key: string]: unknown;
+                };
+                /**
+                 * @description The state of the session
+                 * @enum {string}
+                 */
+                state: "awaiting_owner" | "awaiting_installation" | "online" | "expired" | "lost" | "unrecognised";
+                /**
+                 * @description The state before; null at the start
+                 * @enum {string|null}
+                 */
+                previousState: "awaiting_owner" | "awaiting_installation" | "online" | "expired" | "lost" | "unrecognised" | null;
+                /**
+                 * @description `observed`: the remote service said so; `inferred`: we conclude it
+                 * @enum {string}
+                 */
+                basis: "observed" | "inferred";
+                /** @description The name of the rule that determined the state */
+                rule: string;
+                /** @description The ids of the first 100 inverters currently listed; `GET /api/v1/onboarding/pv/{sessionId}` returns all of them. Empty once the user has been erased */
+                inverters: string[];
+                /** @description How many inverters are currently listed */
+                invertersTotal: number;
+                /**
+                 * Format: date-time
+                 * @description When the remote service was read
+                 */
+                observedAt: string;
+                /**
+                 * @description Why the session was closed
+                 * @enum {string}
+                 */
+                reason: "settled" | "late_window_over" | "lost" | "erased";
+            };
+        };
+        /**
+         * pv.session.reopened.v1
+         * @description When a closed session is watched again, because a refresh showed activity
+         */
+        "pv.session.reopened.v1": {
+            /** @constant */
+            specversion: "1.0";
+            /**
+             * Format: uuid
+             * @description The same in every delivery
+             */
+            id: string;
+            /**
+             * Format: uri-reference
+             * @description `EVENT_SOURCE` of the deployment
+             */
+            source: string;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "pv.session.reopened.v1";
+            /** @description The session; events of one subject are in order */
+            subject: string;
+            /**
+             * Format: date-time
+             * @description When the fact was recorded
+             */
+            time: string;
+            /** @constant */
+            datacontenttype: "application/json";
+            /** @description Position in the feed: sorts as text in the order of the feed */
+            sequence: string;
+            data: {
+                /**
+                 * Format: uuid
+                 * @description Id of the session, here and at the remote service
+                 */
+                sessionId: string;
+                /**
+                 * Format: uuid
+                 * @description Id of the user, here and at the remote service
+                 */
+                userId: string;
+                /**
+                 * Format: uuid
+                 * @description Id of the grid location, here and at the remote service
+                 */
+                gridLocationId: string;
+                /** @description Your reference of the user; null once the user has been erased */
+                tenantReference: string | null;
+                /** @description As passed at the start; null if none was passed */
+                brand: string | null;
+                /** @description As passed at the start; empty once the user has been erased */
+                metadata: {
+                    [key: string]: unknown;
+                };
+                /**
+                 * @description The state of the session
+                 * @enum {string}
+                 */
+                state: "awaiting_owner" | "awaiting_installation" | "online" | "expired" | "lost" | "unrecognised";
+                /**
+                 * @description The state before; null at the start
+                 * @enum {string|null}
+                 */
+                previousState: "awaiting_owner" | "awaiting_installation" | "online" | "expired" | "lost" | "unrecognised" | null;
+                /**
+                 * @description `observed`: the remote service said so; `inferred`: we conclude it
+                 * @enum {string}
+                 */
+                basis: "observed" | "inferred";
+                /** @description The name of the rule that determined the state */
+                rule: string;
+                /** @description The ids of the first 100 inverters currently listed; `GET /api/v1/onboarding/pv/{sessionId}` returns all of them. Empty once the user has been erased */
+                inverters: string[];
+                /** @description How many inverters are currently listed */
+                invertersTotal: number;
+                /**
+                 * Format: date-time
+                 * @description When the remote service was read
+                 */
+                observedAt: string;
+            };
+        };
+        /**
+         * pv.session.flapping.v1
+         * @description When the session changes too often to record and announce every change. Announced once, until it has been calm for an hour
+         */
+        "pv.session.flapping.v1": {
+            /** @constant */
+            specversion: "1.0";
+            /**
+             * Format: uuid
+             * @description The same in every delivery
+             */
+            id: string;
+            /**
+             * Format: uri-reference
+             * @description `EVENT_SOURCE` of the deployment
+             */
+            source: string;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "pv.session.flapping.v1";
+            /** @description The session; events of one subject are in order */
+            subject: string;
+            /**
+             * Format: date-time
+             * @description When the fact was recorded
+             */
+            time: string;
+            /** @constant */
+            datacontenttype: "application/json";
+            /** @description Position in the feed: sorts as text in the order of the feed */
+            sequence: string;
+            data: {
+                /**
+                 * Format: uuid
+                 * @description Id of the session, here and at the remote service
+                 */
+                sessionId: string;
+                /**
+                 * Format: uuid
+                 * @description Id of the user, here and at the remote service
+                 */
+                userId: string;
+                /**
+                 * Format: uuid
+                 * @description Id of the grid location, here and at the remote service
+                 */
+                gridLocationId: string;
+                /** @description Your reference of the user; null once the user has been erased */
+                tenantReference: string | null;
+                /** @description As passed at the start; null if none was passed */
+                brand: string | null;
+                /** @description As passed at the start; empty once the user has been erased */
+                metadata: {
+                    [key: string]: unknown;
+                };
+                /**
+                 * @description The state of the session
+                 * @enum {string}
+                 */
+                state: "awaiting_owner" | "awaiting_installation" | "online" | "expired" | "lost" | "unrecognised";
+                /**
+                 * @description The state before; null at the start
+                 * @enum {string|null}
+                 */
+                previousState: "awaiting_owner" | "awaiting_installation" | "online" | "expired" | "lost" | "unrecognised" | null;
+                /**
+                 * @description `observed`: the remote service said so; `inferred`: we conclude it
+                 * @enum {string}
+                 */
+                basis: "observed" | "inferred";
+                /** @description The name of the rule that determined the state */
+                rule: string;
+                /** @description The ids of the first 100 inverters currently listed; `GET /api/v1/onboarding/pv/{sessionId}` returns all of them. Empty once the user has been erased */
+                inverters: string[];
+                /** @description How many inverters are currently listed */
+                invertersTotal: number;
+                /**
+                 * Format: date-time
+                 * @description When the remote service was read
+                 */
+                observedAt: string;
+            };
+        };
+        /**
+         * pv.inverter.online.v1
+         * @description When the session lists an inverter that it did not list before
+         */
+        "pv.inverter.online.v1": {
+            /** @constant */
+            specversion: "1.0";
+            /**
+             * Format: uuid
+             * @description The same in every delivery
+             */
+            id: string;
+            /**
+             * Format: uri-reference
+             * @description `EVENT_SOURCE` of the deployment
+             */
+            source: string;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "pv.inverter.online.v1";
+            /** @description The session; events of one subject are in order */
+            subject: string;
+            /**
+             * Format: date-time
+             * @description When the fact was recorded
+             */
+            time: string;
+            /** @constant */
+            datacontenttype: "application/json";
+            /** @description Position in the feed: sorts as text in the order of the feed */
+            sequence: string;
+            data: {
+                /**
+                 * Format: uuid
+                 * @description Id of the session, here and at the remote service
+                 */
+                sessionId: string;
+                /**
+                 * Format: uuid
+                 * @description Id of the user, here and at the remote service
+                 */
+                userId: string;
+                /**
+                 * Format: uuid
+                 * @description Id of the grid location, here and at the remote service
+                 */
+                gridLocationId: string;
+                /** @description Your reference of the user; null once the user has been erased */
+                tenantReference: string | null;
+                /** @description As passed at the start; null if none was passed */
+                brand: string | null;
+                /** @description As passed at the start; empty once the user has been erased */
+                metadata: {
+                    [key: string]: unknown;
+                };
+                /**
+                 * @description The state of the session
+                 * @enum {string}
+                 */
+                state: "awaiting_owner" | "awaiting_installation" | "online" | "expired" | "lost" | "unrecognised";
+                /**
+                 * @description The state before; null at the start
+                 * @enum {string|null}
+                 */
+                previousState: "awaiting_owner" | "awaiting_installation" | "online" | "expired" | "lost" | "unrecognised" | null;
+                /**
+                 * @description `observed`: the remote service said so; `inferred`: we conclude it
+                 * @enum {string}
+                 */
+                basis: "observed" | "inferred";
+                /** @description The name of the rule that determined the state */
+                rule: string;
+                /** @description How many inverters are currently listed */
+                invertersTotal: number;
+                /**
+                 * Format: date-time
+                 * @description When the remote service was read
+                 */
+                observedAt: string;
+                /** @description Id of the inverter; null once the user has been erased */
+                inverterId: string | null;
+            };
+        };
+        /**
+         * pv.inverter.missing.v1
+         * @description When the session no longer lists an inverter
+         */
+        "pv.inverter.missing.v1": {
+            /** @constant */
+            specversion: "1.0";
+            /**
+             * Format: uuid
+             * @description The same in every delivery
+             */
+            id: string;
+            /**
+             * Format: uri-reference
+             * @description `EVENT_SOURCE` of the deployment
+             */
+            source: string;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "pv.inverter.missing.v1";
+            /** @description The session; events of one subject are in order */
+            subject: string;
+            /**
+             * Format: date-time
+             * @description When the fact was recorded
+             */
+            time: string;
+            /** @constant */
+            datacontenttype: "application/json";
+            /** @description Position in the feed: sorts as text in the order of the feed */
+            sequence: string;
+            data: {
+                /**
+                 * Format: uuid
+                 * @description Id of the session, here and at the remote service
+                 */
+                sessionId: string;
+                /**
+                 * Format: uuid
+                 * @description Id of the user, here and at the remote service
+                 */
+                userId: string;
+                /**
+                 * Format: uuid
+                 * @description Id of the grid location, here and at the remote service
+                 */
+                gridLocationId: string;
+                /** @description Your reference of the user; null once the user has been erased */
+                tenantReference: string | null;
+                /** @description As passed at the start; null if none was passed */
+                brand: string | null;
+                /** @description As passed at the start; empty once the user has been erased */
+                metadata: {
+                    [key: string]: unknown;
+                };
+                /**
+                 * @description The state of the session
+                 * @enum {string}
+                 */
+                state: "awaiting_owner" | "awaiting_installation" | "online" | "expired" | "lost" | "unrecognised";
+                /**
+                 * @description The state before; null at the start
+                 * @enum {string|null}
+                 */
+                previousState: "awaiting_owner" | "awaiting_installation" | "online" | "expired" | "lost" | "unrecognised" | null;
+                /**
+                 * @description `observed`: the remote service said so; `inferred`: we conclude it
+                 * @enum {string}
+                 */
+                basis: "observed" | "inferred";
+                /** @description The name of the rule that determined the state */
+                rule: string;
+                /** @description How many inverters are currently listed */
+                invertersTotal: number;
+                /**
+                 * Format: date-time
+                 * @description When the remote service was read
+                 */
+                observedAt: string;
+                /** @description Id of the inverter; null once the user has been erased */
+                inverterId: string | null;
+            };
+        };
+        /**
+         * pv.remote.degraded.v1
+         * @description When a replica stopped calling an operation of the remote service after failures, or was asked to wait for a minute or longer
+         */
+        "pv.remote.degraded.v1": {
+            /** @constant */
+            specversion: "1.0";
+            /**
+             * Format: uuid
+             * @description The same in every delivery
+             */
+            id: string;
+            /**
+             * Format: uri-reference
+             * @description `EVENT_SOURCE` of the deployment
+             */
+            source: string;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "pv.remote.degraded.v1";
+            /** @description The class of remote operations; events of one subject are in order */
+            subject: string;
+            /**
+             * Format: date-time
+             * @description When the fact was recorded
+             */
+            time: string;
+            /** @constant */
+            datacontenttype: "application/json";
+            /** @description Position in the feed: sorts as text in the order of the feed */
+            sequence: string;
+            data: {
+                /**
+                 * @description The class of operations; the same as the subject
+                 * @enum {string}
+                 */
+                operation: "token" | "register_user" | "start_session" | "read_session";
+                /** @description What went wrong, without secrets */
+                reason: string;
+                /**
+                 * Format: date-time
+                 * @description When the trouble began
+                 */
+                since: string;
+            };
+        };
+        /**
+         * pv.remote.recovered.v1
+         * @description When the condition announced by `remote.degraded` or `remote.credentials_rejected` is over
+         */
+        "pv.remote.recovered.v1": {
+            /** @constant */
+            specversion: "1.0";
+            /**
+             * Format: uuid
+             * @description The same in every delivery
+             */
+            id: string;
+            /**
+             * Format: uri-reference
+             * @description `EVENT_SOURCE` of the deployment
+             */
+            source: string;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "pv.remote.recovered.v1";
+            /** @description The class of remote operations; events of one subject are in order */
+            subject: string;
+            /**
+             * Format: date-time
+             * @description When the fact was recorded
+             */
+            time: string;
+            /** @constant */
+            datacontenttype: "application/json";
+            /** @description Position in the feed: sorts as text in the order of the feed */
+            sequence: string;
+            data: {
+                /**
+                 * @description The class of operations; the same as the subject
+                 * @enum {string}
+                 */
+                operation: "token" | "register_user" | "start_session" | "read_session";
+                /**
+                 * @description Which condition is over
+                 * @enum {string}
+                 */
+                from: "degraded" | "credentials_rejected";
+                /**
+                 * Format: date-time
+                 * @description When the condition began
+                 */
+                since: string;
+                /**
+                 * Format: date-time
+                 * @description When the condition ended
+                 */
+                recoveredAt: string;
+            };
+        };
+        /**
+         * pv.remote.credentials_rejected.v1
+         * @description When the remote service refuses our credentials or fresh tokens. A person has to correct this
+         */
+        "pv.remote.credentials_rejected.v1": {
+            /** @constant */
+            specversion: "1.0";
+            /**
+             * Format: uuid
+             * @description The same in every delivery
+             */
+            id: string;
+            /**
+             * Format: uri-reference
+             * @description `EVENT_SOURCE` of the deployment
+             */
+            source: string;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "pv.remote.credentials_rejected.v1";
+            /** @description The class of remote operations; events of one subject are in order */
+            subject: string;
+            /**
+             * Format: date-time
+             * @description When the fact was recorded
+             */
+            time: string;
+            /** @constant */
+            datacontenttype: "application/json";
+            /** @description Position in the feed: sorts as text in the order of the feed */
+            sequence: string;
+            data: {
+                /**
+                 * @description The class of operations; the same as the subject
+                 * @enum {string}
+                 */
+                operation: "token" | "register_user" | "start_session" | "read_session";
+                /** @description What went wrong, without secrets */
+                reason: string;
+                /**
+                 * Format: date-time
+                 * @description When the trouble began
+                 */
+                since: string;
+            };
+        };
+        /**
+         * pv.remote.contract_drift.v1
+         * @description When a response of the remote service differs from the interface description. Each kind of difference in a field is announced once
+         */
+        "pv.remote.contract_drift.v1": {
+            /** @constant */
+            specversion: "1.0";
+            /**
+             * Format: uuid
+             * @description The same in every delivery
+             */
+            id: string;
+            /**
+             * Format: uri-reference
+             * @description `EVENT_SOURCE` of the deployment
+             */
+            source: string;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "pv.remote.contract_drift.v1";
+            /** @description The class of remote operations; events of one subject are in order */
+            subject: string;
+            /**
+             * Format: date-time
+             * @description When the fact was recorded
+             */
+            time: string;
+            /** @constant */
+            datacontenttype: "application/json";
+            /** @description Position in the feed: sorts as text in the order of the feed */
+            sequence: string;
+            data: {
+                /**
+                 * @description The class of operations; the same as the subject
+                 * @enum {string}
+                 */
+                operation: "token" | "register_user" | "start_session" | "read_session";
+                /**
+                 * @description How the response differs
+                 * @enum {string}
+                 */
+                kind: "new_field" | "missing_field" | "other_type" | "undescribed_flags" | "token_form" | "foreign_id";
+                /** @description The path, such as `inverters[].serialNumber`; for `undescribed_flags`, the flags */
+                field: string;
+                /** @description The type in the description, never a value; null if there is none */
+                expected: string | null;
+                /** @description The type in the response, never a value; for `foreign_id`, the kind of object that the id belongs to; null if there is none */
+                found: string | null;
+                /**
+                 * Format: date-time
+                 * @description When the difference was observed
+                 */
+                observedAt: string;
+            };
+        };
+        /**
+         * pv.webhook_endpoint.disabled.v1
+         * @description When a webhook endpoint is disabled, because it returned 410 or only failures for days
+         */
+        "pv.webhook_endpoint.disabled.v1": {
+            /** @constant */
+            specversion: "1.0";
+            /**
+             * Format: uuid
+             * @description The same in every delivery
+             */
+            id: string;
+            /**
+             * Format: uri-reference
+             * @description `EVENT_SOURCE` of the deployment
+             */
+            source: string;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "pv.webhook_endpoint.disabled.v1";
+            /** @description The webhook endpoint; events of one subject are in order */
+            subject: string;
+            /**
+             * Format: date-time
+             * @description When the fact was recorded
+             */
+            time: string;
+            /** @constant */
+            datacontenttype: "application/json";
+            /** @description Position in the feed: sorts as text in the order of the feed */
+            sequence: string;
+            data: {
+                /**
+                 * Format: uuid
+                 * @description Id of the endpoint
+                 */
+                endpointId: string;
+                /**
+                 * @description `gone`: it returned 410; `failing`: only failures for days
+                 * @enum {string}
+                 */
+                reason: "gone" | "failing";
+                /**
+                 * Format: date-time
+                 * @description When the failures began
+                 */
+                since: string;
+            };
+        };
+        /**
+         * pv.webhook_endpoint.test.v1
+         * @description When a test is requested: POST /api/v1/webhook-endpoints/{id}/test
+         */
+        "pv.webhook_endpoint.test.v1": {
+            /** @constant */
+            specversion: "1.0";
+            /**
+             * Format: uuid
+             * @description The same in every delivery
+             */
+            id: string;
+            /**
+             * Format: uri-reference
+             * @description `EVENT_SOURCE` of the deployment
+             */
+            source: string;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "pv.webhook_endpoint.test.v1";
+            /** @description The id of the webhook endpoint */
+            subject: string;
+            /**
+             * Format: date-time
+             * @description When the fact was recorded
+             */
+            time: string;
+            /** @constant */
+            datacontenttype: "application/json";
+            data: {
+                /**
+                 * Format: uuid
+                 * @description Id of the endpoint
+                 */
+                endpointId: string;
+            };
+        };
+        /** @description Any event. Ignore events of an unknown `type` */
+        Event: components["schemas"]["pv.user.registered.v1"] | components["schemas"]["pv.user.registration_pending.v1"] | components["schemas"]["pv.user.registration_rejected.v1"] | components["schemas"]["pv.user.registration_uncertain.v1"] | components["schemas"]["pv.user.registration_discarded.v1"] | components["schemas"]["pv.user.erased.v1"] | components["schemas"]["pv.session.started.v1"] | components["schemas"]["pv.session.awaiting_installation.v1"] | components["schemas"]["pv.session.online.v1"] | components["schemas"]["pv.session.expired.v1"] | components["schemas"]["pv.session.lost.v1"] | components["schemas"]["pv.session.unrecognised.v1"] | components["schemas"]["pv.session.closed.v1"] | components["schemas"]["pv.session.reopened.v1"] | components["schemas"]["pv.session.flapping.v1"] | components["schemas"]["pv.inverter.online.v1"] | components["schemas"]["pv.inverter.missing.v1"] | components["schemas"]["pv.remote.degraded.v1"] | components["schemas"]["pv.remote.recovered.v1"] | components["schemas"]["pv.remote.credentials_rejected.v1"] | components["schemas"]["pv.remote.contract_drift.v1"] | components["schemas"]["pv.webhook_endpoint.disabled.v1"] | components["schemas"]["pv.webhook_endpoint.test.v1"];
+    };
+    responses: {
+        /** @description `invalid_request`: A field or parameter is missing, unknown or has a value that it cannot have. `errors` names each of them. */
+        invalid_request: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["ProblemView"] & {
+                    /** @enum {unknown} */
+                    code?: "invalid_request";
+                };
+            };
+        };
+        /** @description `request_timeout`: The headers were not complete within 10 seconds, or the whole request within 30. Nothing was done; send the request again. */
+        request_timeout: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["ProblemView"] & {
+                    /** @enum {unknown} */
+                    code?: "request_timeout";
+                };
+            };
+        };
+        /** @description `headers_too_large`: All headers of a request together must be smaller than 16 kB. */
+        headers_too_large: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["ProblemView"] & {
+                    /** @enum {unknown} */
+                    code?: "headers_too_large";
+                };
+            };
+        };
+        /** @description `internal_error`: A fault of this service. It is logged with the `requestId`; give this id to the operator. */
+        internal_error: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["ProblemView"] & {
+                    /** @enum {unknown} */
+                    code?: "internal_error";
+                };
+            };
+        };
+        /** @description `not_found`: Nothing has this id or this path. A user registered at the remote service by other means is not known here. */
+        not_found: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["ProblemView"] & {
+                    /** @enum {unknown} */
+                    code?: "not_found";
+                };
+            };
+        };
+        /** @description `unauthenticated`: There is no key in `Authorization: Bearer`, or it is malformed, unknown or revoked. */
+        unauthenticated: {
+            headers: {
+                /** @description The scheme to use: `Bearer` */
+                "WWW-Authenticate"?: string;
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["ProblemView"] & {
+                    /** @enum {unknown} */
+                    code?: "unauthenticated";
+                };
+            };
+        };
+        /** @description `forbidden`: The key is valid, but was created without the scope that `detail` names. */
+        forbidden: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["ProblemView"] & {
+                    /** @enum {unknown} */
+                    code?: "forbidden";
+                };
+            };
+        };
+        /** @description `body_too_large`: A body has at most 262,144 bytes. */
+        body_too_large: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["ProblemView"] & {
+                    /** @enum {unknown} */
+                    code?: "body_too_large";
+                };
+            };
+        };
+        /** @description `unsupported_media_type`: Bodies are JSON in UTF-8, sent with `content-type: application/json`. */
+        unsupported_media_type: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["ProblemView"] & {
+                    /** @enum {unknown} */
+                    code?: "unsupported_media_type";
+                };
+            };
+        };
+        /** @description `idempotency_key_reused`: In the last 24 hours the same `Idempotency-Key` was sent to this route with another body. Nothing was done; send a new key with a new request. */
+        idempotency_key_reused: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["ProblemView"] & {
+                    /** @enum {unknown} */
+                    code?: "idempotency_key_reused";
+                };
+            };
+        };
+        /** @description `too_many_requests`: The key makes more than `API_MAX_REQUESTS_PER_SECOND` requests, or has a third of the streams and reads with `wait` open that a replica allows, or this address makes too many requests without a valid key. Nothing was done; send the request again after `Retry-After` seconds. */
+        too_many_requests: {
+            headers: {
+                /** @description Seconds to wait before the next request */
+                "Retry-After"?: number;
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["ProblemView"] & {
+                    /** @enum {unknown} */
+                    code?: "too_many_requests";
+                };
+            };
+        };
+        /** @description `database_unavailable`: The database is restarting or overloaded. Send the request again after `Retry-After` seconds. */
+        database_unavailable: {
+            headers: {
+                /** @description Seconds to wait before the next request */
+                "Retry-After"?: number;
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["ProblemView"] & {
+                    /** @enum {unknown} */
+                    code?: "database_unavailable";
+                };
+            };
+        };
+        /**
+         * @description `invalid_request`: A field or parameter is missing, unknown or has a value that it cannot have. `errors` names each of them.
+         *
+         *     `invalid_json`: The body has a syntax error, is not valid UTF-8, repeats a name within an object, or has more than 64 levels of nesting.
+         */
+        "invalid_request-or-invalid_json": {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["ProblemView"] & {
+                    /** @enum {unknown} */
+                    code?: "invalid_request" | "invalid_json";
+                };
+            };
+        };
+        /** @description `webhook_endpoint_limit`: A deployment has at most 40. Delete those that are not needed; one endpoint takes events of every type. */
+        webhook_endpoint_limit: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["ProblemView"] & {
+                    /** @enum {unknown} */
+                    code?: "webhook_endpoint_limit";
+                };
+            };
+        };
+        /**
+         * @description `replica_busy`: Streams of events and reads with `wait` may use half of the connections of a replica. Send the request again after `Retry-After` seconds, or to another replica.
+         *
+         *     `database_unavailable`: The database is restarting or overloaded. Send the request again after `Retry-After` seconds.
+         */
+        "replica_busy-or-database_unavailable": {
+            headers: {
+                /** @description Seconds to wait before the next request */
+                "Retry-After"?: number;
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["ProblemView"] & {
+                    /** @enum {unknown} */
+                    code?: "replica_busy" | "database_unavailable";
+                };
+            };
+        };
+        /**
+         * @description `invalid_request`: A field or parameter is missing, unknown or has a value that it cannot have. `errors` names each of them.
+         *
+         *     `invalid_json`: The body has a syntax error, is not valid UTF-8, repeats a name within an object, or has more than 64 levels of nesting.
+         *
+         *     `ean_rounded`: An EAN is a bare number, has the digits of a rounded number and a wrong check digit. `errors` names each of them. Nothing was done; send EANs as strings.
+         */
+        "invalid_request-or-invalid_json-or-ean_rounded": {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["ProblemView"] & {
+                    /** @enum {unknown} */
+                    code?: "invalid_request" | "invalid_json" | "ean_rounded";
+                };
+            };
+        };
+        /** @description `remote_rejected`: The remote service refused the request and did nothing; `detail` has the status. If a registration was refused, `registrationId` names it. The same request would be refused again. */
+        remote_rejected: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["ProblemView"] & {
+                    /** @enum {unknown} */
+                    code?: "remote_rejected";
+                };
+            };
+        };
+        /** @description `registration_conflict`: The registration is being sent, was changed in the meantime, or has a status that does not allow this; read it under `registrationId`. If `errors` names ids in the body of `resolve`, they belong to another user here. */
+        registration_conflict: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["ProblemView"] & {
+                    /** @enum {unknown} */
+                    code?: "registration_conflict";
+                };
+            };
+        };
+        /**
+         * @description `remote_unavailable`: It did not respond, returned an unusable response, limits our requests, or refuses our credentials. Send the request again after `Retry-After` seconds.
+         *
+         *     `replica_busy`: Streams of events and reads with `wait` may use half of the connections of a replica. Send the request again after `Retry-After` seconds, or to another replica.
+         *
+         *     `database_unavailable`: The database is restarting or overloaded. Send the request again after `Retry-After` seconds.
+         */
+        "remote_unavailable-or-replica_busy-or-database_unavailable": {
+            headers: {
+                /** @description Seconds to wait before the next request */
+                "Retry-After"?: number;
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["ProblemView"] & {
+                    /** @enum {unknown} */
+                    code?: "remote_unavailable" | "replica_busy" | "database_unavailable";
+                };
+            };
+        };
+        /** @description `session_closed`: The user of the session `sessionId` has been erased, so the session is no longer read. */
+        session_closed: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["ProblemView"] & {
+                    /** @enum {unknown} */
+                    code?: "session_closed";
+                };
+            };
+        };
+        /**
+         * @description `remote_unavailable`: It did not respond, returned an unusable response, limits our requests, or refuses our credentials. Send the request again after `Retry-After` seconds.
+         *
+         *     `database_unavailable`: The database is restarting or overloaded. Send the request again after `Retry-After` seconds.
+         */
+        "remote_unavailable-or-database_unavailable": {
+            headers: {
+                /** @description Seconds to wait before the next request */
+                "Retry-After"?: number;
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["ProblemView"] & {
+                    /** @enum {unknown} */
+                    code?: "remote_unavailable" | "database_unavailable";
+                };
+            };
+        };
+    };
+    parameters: never;
+    requestBodies: never;
+    headers: {
+        /** @description The X-Request-Id of the request, or a generated one. Log lines about the request have it too */
+        "X-Request-Id": string;
+        /** @description Requests left (`r`) of the named quota, and seconds (`t`) until all are available */
+        RateLimit: string;
+        /** @description The quota (`q`) per window of `w` seconds, as in draft-ietf-httpapi-ratelimit-headers */
+        "RateLimit-Policy": string;
+    };
+    pathItems: never;
+}
+export type $defs = Record<string, never>;
+export interface operations {
+    getLiveness: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["LivenessView"];
+                };
+            };
+            400: components["responses"]["invalid_request"];
+            408: components["responses"]["request_timeout"];
+            431: components["responses"]["headers_too_large"];
+            500: components["responses"]["internal_error"];
+        };
+    };
+    getReadiness: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The database has every migration and commits writes */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ReadinessView"];
+                };
+            };
+            400: components["responses"]["invalid_request"];
+            408: components["responses"]["request_timeout"];
+            431: components["responses"]["headers_too_large"];
+            500: components["responses"]["internal_error"];
+            /** @description Not ready: `missing` has the reasons */
+            503: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ReadinessView"];
+                };
+            };
+        };
+    };
+    getMetrics: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/plain": string;
+                };
+            };
+            400: components["responses"]["invalid_request"];
+            408: components["responses"]["request_timeout"];
+            431: components["responses"]["headers_too_large"];
+            500: components["responses"]["internal_error"];
+        };
+    };
+    getProblem: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                code: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemKindView"];
+                };
+            };
+            400: components["responses"]["invalid_request"];
+            404: components["responses"]["not_found"];
+            408: components["responses"]["request_timeout"];
+            431: components["responses"]["headers_too_large"];
+            500: components["responses"]["internal_error"];
+        };
+    };
+    listApiKeys: {
+        parameters: {
+            query?: {
+                /** @description Maximum number of items */
+                limit?: number;
+                /** @description The `next` of the previous page. Default: the first page */
+                cursor?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page. To get the next page, send `next` as `cursor`, until it is null */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        items: components["schemas"]["ApiKeyView"][];
+                        /** @description The `cursor` of the next page; null when this is the last */
+                        next: string | null;
+                    };
+                };
+            };
+            400: components["responses"]["invalid_request"];
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden"];
+            408: components["responses"]["request_timeout"];
+            429: components["responses"]["too_many_requests"];
+            431: components["responses"]["headers_too_large"];
+            500: components["responses"]["internal_error"];
+            503: components["responses"]["database_unavailable"];
+        };
+    };
+    createApiKey: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Chosen by the caller, a new one for each creation. A repetition within 24 hours with the same key and body creates nothing and gets the same response */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewApiKey"];
+            };
+        };
+        responses: {
+            /** @description The key. It is shown only once */
+            201: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CreatedApiKeyView"];
+                };
+            };
+            /**
+             * @description `invalid_request`: A field or parameter is missing, unknown or has a value that it cannot have. `errors` names each of them.
+             *
+             *     `invalid_json`: The body has a syntax error, is not valid UTF-8, repeats a name within an object, or has more than 64 levels of nesting.
+             */
+            400: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemView"] & {
+                        /** @enum {unknown} */
+                        code?: "invalid_request" | "invalid_json";
+                    };
+                };
+            };
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden"];
+            408: components["responses"]["request_timeout"];
+            413: components["responses"]["body_too_large"];
+            415: components["responses"]["unsupported_media_type"];
+            422: components["responses"]["idempotency_key_reused"];
+            429: components["responses"]["too_many_requests"];
+            431: components["responses"]["headers_too_large"];
+            500: components["responses"]["internal_error"];
+            503: components["responses"]["database_unavailable"];
+        };
+    };
+    revokeApiKey: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The key is revoked; every replica refuses it within 5 seconds */
+            204: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["invalid_request-or-invalid_json"];
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden"];
+            404: components["responses"]["not_found"];
+            408: components["responses"]["request_timeout"];
+            413: components["responses"]["body_too_large"];
+            415: components["responses"]["unsupported_media_type"];
+            429: components["responses"]["too_many_requests"];
+            431: components["responses"]["headers_too_large"];
+            500: components["responses"]["internal_error"];
+            503: components["responses"]["database_unavailable"];
+        };
+    };
+    listEvents: {
+        parameters: {
+            query?: {
+                /** @description Maximum number of items */
+                limit?: number;
+                /** @description The `next` of the previous page, or the `sequence` of an event. Default: the beginning of the feed */
+                after?: string;
+                /** @description Only events of these types, separated by commas: `session.online` or `pv.session.online.v1`. Default: all */
+                types?: string;
+                /** @description Only events about this session */
+                sessionId?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The events after `after`, in order, and `next`, the next cursor */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["FeedView"];
+                };
+            };
+            400: components["responses"]["invalid_request"];
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden"];
+            408: components["responses"]["request_timeout"];
+            429: components["responses"]["too_many_requests"];
+            431: components["responses"]["headers_too_large"];
+            500: components["responses"]["internal_error"];
+            503: components["responses"]["database_unavailable"];
+        };
+    };
+    listWebhookEndpoints: {
+        parameters: {
+            query?: {
+                /** @description Maximum number of items */
+                limit?: number;
+                /** @description The `next` of the previous page. Default: the first page */
+                cursor?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page. To get the next page, send `next` as `cursor`, until it is null */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        items: components["schemas"]["WebhookEndpointView"][];
+                        /** @description The `cursor` of the next page; null when this is the last */
+                        next: string | null;
+                    };
+                };
+            };
+            400: components["responses"]["invalid_request"];
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden"];
+            408: components["responses"]["request_timeout"];
+            429: components["responses"]["too_many_requests"];
+            431: components["responses"]["headers_too_large"];
+            500: components["responses"]["internal_error"];
+            503: components["responses"]["database_unavailable"];
+        };
+    };
+    createWebhookEndpoint: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Chosen by the caller, a new one for each creation. A repetition within 24 hours with the same key and body creates nothing and gets the same response */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewWebhookEndpoint"];
+            };
+        };
+        responses: {
+            /** @description The endpoint with its secret, which is shown only once */
+            201: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CreatedWebhookEndpointView"];
+                };
+            };
+            400: components["responses"]["invalid_request-or-invalid_json"];
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden"];
+            408: components["responses"]["request_timeout"];
+            409: components["responses"]["webhook_endpoint_limit"];
+            413: components["responses"]["body_too_large"];
+            415: components["responses"]["unsupported_media_type"];
+            422: components["responses"]["idempotency_key_reused"];
+            429: components["responses"]["too_many_requests"];
+            431: components["responses"]["headers_too_large"];
+            500: components["responses"]["internal_error"];
+            503: components["responses"]["database_unavailable"];
+        };
+    };
+    readWebhookEndpoint: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WebhookEndpointView"];
+                };
+            };
+            400: components["responses"]["invalid_request"];
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden"];
+            404: components["responses"]["not_found"];
+            408: components["responses"]["request_timeout"];
+            429: components["responses"]["too_many_requests"];
+            431: components["responses"]["headers_too_large"];
+            500: components["responses"]["internal_error"];
+            503: components["responses"]["database_unavailable"];
+        };
+    };
+    deleteWebhookEndpoint: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Deleted. After at most one second, no more events are sent to it */
+            204: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["invalid_request-or-invalid_json"];
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden"];
+            404: components["responses"]["not_found"];
+            408: components["responses"]["request_timeout"];
+            413: components["responses"]["body_too_large"];
+            415: components["responses"]["unsupported_media_type"];
+            429: components["responses"]["too_many_requests"];
+            431: components["responses"]["headers_too_large"];
+            500: components["responses"]["internal_error"];
+            503: components["responses"]["database_unavailable"];
+        };
+    };
+    changeWebhookEndpoint: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["WebhookEndpointChange"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WebhookEndpointView"];
+                };
+            };
+            400: components["responses"]["invalid_request-or-invalid_json"];
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden"];
+            404: components["responses"]["not_found"];
+            408: components["responses"]["request_timeout"];
+            413: components["responses"]["body_too_large"];
+            415: components["responses"]["unsupported_media_type"];
+            429: components["responses"]["too_many_requests"];
+            431: components["responses"]["headers_too_large"];
+            500: components["responses"]["internal_error"];
+            503: components["responses"]["database_unavailable"];
+        };
+    };
+    rotateWebhookSecret: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["SecretRotation"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RotatedSecretView"];
+                };
+            };
+            400: components["responses"]["invalid_request-or-invalid_json"];
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden"];
+            404: components["responses"]["not_found"];
+            408: components["responses"]["request_timeout"];
+            413: components["responses"]["body_too_large"];
+            415: components["responses"]["unsupported_media_type"];
+            429: components["responses"]["too_many_requests"];
+            431: components["responses"]["headers_too_large"];
+            500: components["responses"]["internal_error"];
+            503: components["responses"]["database_unavailable"];
+        };
+    };
+    testWebhookEndpoint: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The result, whether the attempt succeeded or failed */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WebhookTestView"];
+                };
+            };
+            400: components["responses"]["invalid_request-or-invalid_json"];
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden"];
+            404: components["responses"]["not_found"];
+            408: components["responses"]["request_timeout"];
+            413: components["responses"]["body_too_large"];
+            415: components["responses"]["unsupported_media_type"];
+            429: components["responses"]["too_many_requests"];
+            431: components["responses"]["headers_too_large"];
+            500: components["responses"]["internal_error"];
+            503: components["responses"]["database_unavailable"];
+        };
+    };
+    listWebhookDeliveries: {
+        parameters: {
+            query?: {
+                /** @description Maximum number of items */
+                limit?: number;
+                /** @description The `next` of the previous page. Default: the first page */
+                cursor?: string;
+                endpointId?: string;
+                status?: "pending" | "delivered" | "failed";
+                /** @description The `id` of the event, which is the `webhook-id` */
+                eventId?: string;
+                /** @description Only events about this subject, such as the id of a session or user */
+                subject?: string;
+                /** @description Only deliveries created at or after this instant */
+                since?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page. To get the next page, send `next` as `cursor`, until it is null */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        items: components["schemas"]["WebhookDeliveryView"][];
+                        /** @description The `cursor` of the next page; null when this is the last */
+                        next: string | null;
+                    };
+                };
+            };
+            400: components["responses"]["invalid_request"];
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden"];
+            408: components["responses"]["request_timeout"];
+            429: components["responses"]["too_many_requests"];
+            431: components["responses"]["headers_too_large"];
+            500: components["responses"]["internal_error"];
+            503: components["responses"]["database_unavailable"];
+        };
+    };
+    readWebhookDelivery: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WebhookDeliveryView"];
+                };
+            };
+            400: components["responses"]["invalid_request"];
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden"];
+            404: components["responses"]["not_found"];
+            408: components["responses"]["request_timeout"];
+            429: components["responses"]["too_many_requests"];
+            431: components["responses"]["headers_too_large"];
+            500: components["responses"]["internal_error"];
+            503: components["responses"]["database_unavailable"];
+        };
+    };
+    redeliverWebhookDelivery: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The pending delivery */
+            202: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WebhookDeliveryView"];
+                };
+            };
+            400: components["responses"]["invalid_request-or-invalid_json"];
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden"];
+            404: components["responses"]["not_found"];
+            408: components["responses"]["request_timeout"];
+            413: components["responses"]["body_too_large"];
+            415: components["responses"]["unsupported_media_type"];
+            429: components["responses"]["too_many_requests"];
+            431: components["responses"]["headers_too_large"];
+            500: components["responses"]["internal_error"];
+            503: components["responses"]["database_unavailable"];
+        };
+    };
+    redeliverToWebhookEndpoint: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["RedeliveryRequest"];
+            };
+        };
+        responses: {
+            /** @description The number of pending events, and the next cursor */
+            202: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RedeliveryView"];
+                };
+            };
+            400: components["responses"]["invalid_request-or-invalid_json"];
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden"];
+            404: components["responses"]["not_found"];
+            408: components["responses"]["request_timeout"];
+            413: components["responses"]["body_too_large"];
+            415: components["responses"]["unsupported_media_type"];
+            429: components["responses"]["too_many_requests"];
+            431: components["responses"]["headers_too_large"];
+            500: components["responses"]["internal_error"];
+            503: components["responses"]["database_unavailable"];
+        };
+    };
+    streamEvents: {
+        parameters: {
+            query?: {
+                /** @description The `sequence` of an event, or a `next` of the feed; the stream starts after it. `0` is the beginning. Default without `Last-Event-ID`: the newest event */
+                after?: string;
+                /** @description Only events of these types, separated by commas: `session.online` or `pv.session.online.v1`. Default: all */
+                types?: string;
+                /** @description Only events about this session */
+                sessionId?: string;
+            };
+            header?: {
+                /** @description The last `id` received; the stream starts after it. Overrides `after` */
+                "Last-Event-ID"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description An endless stream of events */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/event-stream": string;
+                };
+            };
+            400: components["responses"]["invalid_request"];
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden"];
+            408: components["responses"]["request_timeout"];
+            429: components["responses"]["too_many_requests"];
+            431: components["responses"]["headers_too_large"];
+            500: components["responses"]["internal_error"];
+            503: components["responses"]["replica_busy-or-database_unavailable"];
+        };
+    };
+    listUsers: {
+        parameters: {
+            query?: {
+                /** @description Maximum number of items */
+                limit?: number;
+                /** @description The `next` of the previous page. Default: the first page */
+                cursor?: string;
+                /** @description Only the user with this reference */
+                tenantReference?: string;
+                /** @description Only users with this grid connection */
+                ean?: string;
+                /** @description Only items whose metadata contain all these values: `metadata.campaign=autumn`. Only top-level keys can be given. `5`, `true` and `null` match the JSON value and the text. */
+                metadata?: {
+                    [key: string]: string;
+                };
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page. To get the next page, send `next` as `cursor`, until it is null */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        items: components["schemas"]["UserView"][];
+                        /** @description The `cursor` of the next page; null when this is the last */
+                        next: string | null;
+                    };
+                };
+            };
+            400: components["responses"]["invalid_request"];
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden"];
+            408: components["responses"]["request_timeout"];
+            429: components["responses"]["too_many_requests"];
+            431: components["responses"]["headers_too_large"];
+            500: components["responses"]["internal_error"];
+            503: components["responses"]["database_unavailable"];
+        };
+    };
+    registerUser: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["RegisterUserInput"];
+            };
+        };
+        responses: {
+            /** @description Already registered, with the same EANs */
+            200: {
+                headers: {
+                    /** @description Path of the resource in the body */
+                    Location: string;
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UserView"];
+                };
+            };
+            /** @description Registered by this request */
+            201: {
+                headers: {
+                    /** @description Path of the resource in the body */
+                    Location: string;
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UserView"];
+                };
+            };
+            /** @description The registration, which is undecided. `Location` is its path */
+            202: {
+                headers: {
+                    /** @description Path of the resource in the body */
+                    Location: string;
+                    /** @description Seconds to wait before the next request */
+                    "Retry-After"?: number;
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RegistrationView"];
+                };
+            };
+            400: components["responses"]["invalid_request-or-invalid_json-or-ean_rounded"];
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden"];
+            408: components["responses"]["request_timeout"];
+            /**
+             * @description `tenant_reference_conflict`: A tenantReference has one live registration. Nothing was sent to the remote service; read the registration `registrationId` to see which EANs it has. If it became a user, `userId` is that user.
+             *
+             *     `registration_conflict`: The registration is being sent, was changed in the meantime, or has a status that does not allow this; read it under `registrationId`. If `errors` names ids in the body of `resolve`, they belong to another user here.
+             */
+            409: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemView"] & {
+                        /** @enum {unknown} */
+                        code?: "tenant_reference_conflict" | "registration_conflict";
+                    };
+                };
+            };
+            413: components["responses"]["body_too_large"];
+            415: components["responses"]["unsupported_media_type"];
+            422: components["responses"]["remote_rejected"];
+            429: components["responses"]["too_many_requests"];
+            431: components["responses"]["headers_too_large"];
+            500: components["responses"]["internal_error"];
+            503: components["responses"]["database_unavailable"];
+        };
+    };
+    readUser: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                userId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UserView"];
+                };
+            };
+            400: components["responses"]["invalid_request"];
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden"];
+            /** @description `not_found`: Nothing has this id or this path. A user registered at the remote service by other means is not known here. */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemView"] & {
+                        /** @enum {unknown} */
+                        code?: "not_found";
+                    };
+                };
+            };
+            408: components["responses"]["request_timeout"];
+            429: components["responses"]["too_many_requests"];
+            431: components["responses"]["headers_too_large"];
+            500: components["responses"]["internal_error"];
+            503: components["responses"]["database_unavailable"];
+        };
+    };
+    eraseUser: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                userId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The receipt, the same for every repetition */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErasureReceiptView"];
+                };
+            };
+            400: components["responses"]["invalid_request-or-invalid_json"];
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden"];
+            404: components["responses"]["not_found"];
+            408: components["responses"]["request_timeout"];
+            409: components["responses"]["registration_conflict"];
+            413: components["responses"]["body_too_large"];
+            415: components["responses"]["unsupported_media_type"];
+            429: components["responses"]["too_many_requests"];
+            431: components["responses"]["headers_too_large"];
+            500: components["responses"]["internal_error"];
+            503: components["responses"]["database_unavailable"];
+        };
+    };
+    listRegistrations: {
+        parameters: {
+            query?: {
+                /** @description Maximum number of items */
+                limit?: number;
+                /** @description The `next` of the previous page. Default: the first page */
+                cursor?: string;
+                /** @description Only registrations in this status */
+                status?: "pending" | "registered" | "rejected" | "uncertain" | "discarded";
+                /** @description Only registrations of this reference */
+                tenantReference?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page. To get the next page, send `next` as `cursor`, until it is null */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        items: components["schemas"]["RegistrationView"][];
+                        /** @description The `cursor` of the next page; null when this is the last */
+                        next: string | null;
+                    };
+                };
+            };
+            400: components["responses"]["invalid_request"];
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden"];
+            408: components["responses"]["request_timeout"];
+            429: components["responses"]["too_many_requests"];
+            431: components["responses"]["headers_too_large"];
+            500: components["responses"]["internal_error"];
+            503: components["responses"]["database_unavailable"];
+        };
+    };
+    readRegistration: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RegistrationView"];
+                };
+            };
+            400: components["responses"]["invalid_request"];
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden"];
+            404: components["responses"]["not_found"];
+            408: components["responses"]["request_timeout"];
+            429: components["responses"]["too_many_requests"];
+            431: components["responses"]["headers_too_large"];
+            500: components["responses"]["internal_error"];
+            503: components["responses"]["database_unavailable"];
+        };
+    };
+    retryRegistration: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RegistrationView"];
+                };
+            };
+            400: components["responses"]["invalid_request-or-invalid_json"];
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden"];
+            404: components["responses"]["not_found"];
+            408: components["responses"]["request_timeout"];
+            /** @description `registration_conflict`: The registration is being sent, was changed in the meantime, or has a status that does not allow this; read it under `registrationId`. If `errors` names ids in the body of `resolve`, they belong to another user here. */
+            409: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemView"] & {
+                        /** @enum {unknown} */
+                        code?: "registration_conflict";
+                    };
+                };
+            };
+            413: components["responses"]["body_too_large"];
+            415: components["responses"]["unsupported_media_type"];
+            429: components["responses"]["too_many_requests"];
+            431: components["responses"]["headers_too_large"];
+            500: components["responses"]["internal_error"];
+            503: components["responses"]["database_unavailable"];
+        };
+    };
+    discardRegistration: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RegistrationView"];
+                };
+            };
+            400: components["responses"]["invalid_request-or-invalid_json"];
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden"];
+            404: components["responses"]["not_found"];
+            408: components["responses"]["request_timeout"];
+            409: components["responses"]["registration_conflict"];
+            413: components["responses"]["body_too_large"];
+            415: components["responses"]["unsupported_media_type"];
+            429: components["responses"]["too_many_requests"];
+            431: components["responses"]["headers_too_large"];
+            500: components["responses"]["internal_error"];
+            503: components["responses"]["database_unavailable"];
+        };
+    };
+    resolveRegistration: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ConfirmedUserInput"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RegistrationView"];
+                };
+            };
+            400: components["responses"]["invalid_request-or-invalid_json-or-ean_rounded"];
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden"];
+            404: components["responses"]["not_found"];
+            408: components["responses"]["request_timeout"];
+            409: components["responses"]["registration_conflict"];
+            413: components["responses"]["body_too_large"];
+            415: components["responses"]["unsupported_media_type"];
+            429: components["responses"]["too_many_requests"];
+            431: components["responses"]["headers_too_large"];
+            500: components["responses"]["internal_error"];
+            503: components["responses"]["database_unavailable"];
+        };
+    };
+    listSessions: {
+        parameters: {
+            query?: {
+                /** @description Maximum number of items */
+                limit?: number;
+                /** @description The `next` of the previous page. Default: the first page */
+                cursor?: string;
+                state?: "awaiting_owner" | "awaiting_installation" | "online" | "expired" | "lost" | "unrecognised";
+                userId?: string;
+                gridLocationId?: string;
+                tenantReference?: string;
+                brand?: string;
+                /** @description Sessions whose record changed at or after this instant */
+                updatedSince?: string;
+                /** @description Only items whose metadata contain all these values: `metadata.campaign=autumn`. Only top-level keys can be given. `5`, `true` and `null` match the JSON value and the text. */
+                metadata?: {
+                    [key: string]: string;
+                };
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page. To get the next page, send `next` as `cursor`, until it is null */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        items: components["schemas"]["SessionView"][];
+                        /** @description The `cursor` of the next page; null when this is the last */
+                        next: string | null;
+                    };
+                };
+            };
+            400: components["responses"]["invalid_request"];
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden"];
+            408: components["responses"]["request_timeout"];
+            429: components["responses"]["too_many_requests"];
+            431: components["responses"]["headers_too_large"];
+            500: components["responses"]["internal_error"];
+            503: components["responses"]["database_unavailable"];
+        };
+    };
+    readSessionOfUser: {
+        parameters: {
+            query?: {
+                /** @description Seconds; if our copy is older, the remote service is read first */
+                maxAge?: number;
+                /** @description With `maxAge`: if the remote service cannot be read, respond with our copy instead of 503 `remote_unavailable`; `stale` of the response is then true */
+                stale?: "allow";
+                /** @description Seconds; respond as soon as the state changes, at the latest after this time */
+                wait?: number;
+                /** @description With `wait`: the state that you know. If the session has another state, the response is immediate, so no change between two requests is missed. Default: the current state */
+                from?: "awaiting_owner" | "awaiting_installation" | "online" | "expired" | "lost" | "unrecognised";
+            };
+            header?: never;
+            path: {
+                userId: string;
+                sessionId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SessionView"];
+                };
+            };
+            400: components["responses"]["invalid_request"];
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden"];
+            404: components["responses"]["not_found"];
+            408: components["responses"]["request_timeout"];
+            429: components["responses"]["too_many_requests"];
+            431: components["responses"]["headers_too_large"];
+            500: components["responses"]["internal_error"];
+            503: components["responses"]["remote_unavailable-or-replica_busy-or-database_unavailable"];
+        };
+    };
+    refreshSession: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                sessionId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The current session */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SessionView"];
+                };
+            };
+            400: components["responses"]["invalid_request-or-invalid_json"];
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden"];
+            404: components["responses"]["not_found"];
+            408: components["responses"]["request_timeout"];
+            409: components["responses"]["session_closed"];
+            413: components["responses"]["body_too_large"];
+            415: components["responses"]["unsupported_media_type"];
+            429: components["responses"]["too_many_requests"];
+            431: components["responses"]["headers_too_large"];
+            500: components["responses"]["internal_error"];
+            503: components["responses"]["remote_unavailable-or-database_unavailable"];
+        };
+    };
+    listInverters: {
+        parameters: {
+            query?: {
+                /** @description Maximum number of items */
+                limit?: number;
+                /** @description The `next` of the previous page. Default: the first page */
+                cursor?: string;
+                userId?: string;
+                gridLocationId?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page. To get the next page, send `next` as `cursor`, until it is null */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        items: components["schemas"]["InverterView"][];
+                        /** @description The `cursor` of the next page; null when this is the last */
+                        next: string | null;
+                    };
+                };
+            };
+            400: components["responses"]["invalid_request"];
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden"];
+            408: components["responses"]["request_timeout"];
+            429: components["responses"]["too_many_requests"];
+            431: components["responses"]["headers_too_large"];
+            500: components["responses"]["internal_error"];
+            503: components["responses"]["database_unavailable"];
+        };
+    };
+    readInverter: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["InverterView"];
+                };
+            };
+            400: components["responses"]["invalid_request"];
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden"];
+            404: components["responses"]["not_found"];
+            408: components["responses"]["request_timeout"];
+            429: components["responses"]["too_many_requests"];
+            431: components["responses"]["headers_too_large"];
+            500: components["responses"]["internal_error"];
+            503: components["responses"]["database_unavailable"];
+        };
+    };
+    getStatus: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["StatusView"];
+                };
+            };
+            400: components["responses"]["invalid_request"];
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden"];
+            408: components["responses"]["request_timeout"];
+            429: components["responses"]["too_many_requests"];
+            431: components["responses"]["headers_too_large"];
+            500: components["responses"]["internal_error"];
+            503: components["responses"]["database_unavailable"];
+        };
+    };
+    probeCredentials: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The result, whether there is a token or not */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CredentialsProbeView"];
+                };
+            };
+            400: components["responses"]["invalid_request-or-invalid_json"];
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden"];
+            408: components["responses"]["request_timeout"];
+            413: components["responses"]["body_too_large"];
+            415: components["responses"]["unsupported_media_type"];
+            429: components["responses"]["too_many_requests"];
+            431: components["responses"]["headers_too_large"];
+            500: components["responses"]["internal_error"];
+            503: components["responses"]["database_unavailable"];
+        };
+    };
+    readSession: {
+        parameters: {
+            query?: {
+                /** @description Seconds; if our copy is older, the remote service is read first */
+                maxAge?: number;
+                /** @description With `maxAge`: if the remote service cannot be read, respond with our copy instead of 503 `remote_unavailable`; `stale` of the response is then true */
+                stale?: "allow";
+                /** @description Seconds; respond as soon as the state changes, at the latest after this time */
+                wait?: number;
+                /** @description With `wait`: the state that you know. If the session has another state, the response is immediate, so no change between two requests is missed. Default: the current state */
+                from?: "awaiting_owner" | "awaiting_installation" | "online" | "expired" | "lost" | "unrecognised";
+            };
+            header?: never;
+            path: {
+                /** @description The `sessionId`. It is named `id`, because OpenAPI allows one parameter name for a path that several operations share */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SessionView"];
+                };
+            };
+            400: components["responses"]["invalid_request"];
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden"];
+            404: components["responses"]["not_found"];
+            408: components["responses"]["request_timeout"];
+            429: components["responses"]["too_many_requests"];
+            431: components["responses"]["headers_too_large"];
+            500: components["responses"]["internal_error"];
+            503: components["responses"]["remote_unavailable-or-replica_busy-or-database_unavailable"];
+        };
+    };
+    startSession: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The `gridLocationId`. It is named `id`, because OpenAPI allows one parameter name for a path that several operations share */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["NewSession"];
+            };
+        };
+        responses: {
+            /** @description An open session was reused */
+            200: {
+                headers: {
+                    /** @description Path of the resource in the body */
+                    Location: string;
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SessionView"];
+                };
+            };
+            /** @description Started */
+            201: {
+                headers: {
+                    /** @description Path of the resource in the body */
+                    Location: string;
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SessionView"];
+                };
+            };
+            400: components["responses"]["invalid_request-or-invalid_json"];
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden"];
+            404: components["responses"]["not_found"];
+            408: components["responses"]["request_timeout"];
+            413: components["responses"]["body_too_large"];
+            415: components["responses"]["unsupported_media_type"];
+            422: components["responses"]["remote_rejected"];
+            429: components["responses"]["too_many_requests"];
+            431: components["responses"]["headers_too_large"];
+            500: components["responses"]["internal_error"];
+            503: components["responses"]["remote_unavailable-or-database_unavailable"];
+        };
+    };
+    receiveEvent: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description The `id` of the event, the same in every attempt */
+                "webhook-id": string;
+                /** @description When the attempt was made, in seconds since 1970 */
+                "webhook-timestamp": string;
+                /** @description One `v1,` signature for each valid secret, separated by spaces */
+                "webhook-signature": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/cloudevents+json": components["schemas"]["Event"];
+            };
+        };
+        responses: {
+            /** @description The endpoint no longer exists: the service disables it */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Received */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Not received: the event is sent again according to the retry schedule */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+}

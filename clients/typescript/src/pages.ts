@@ -1,0 +1,44 @@
+import type { Client } from './client.js';
+import type { paths } from './openapi.js';
+
+/** The item of a list; never if the path is not a list with a cursor. */
+type ItemOf<P extends keyof paths> = paths[P] extends {
+  get: {
+    responses: { 200: { content: { 'application/json': { items: (infer Item)[]; next: infer Next } } } };
+  };
+}
+  ? null extends Next
+    ? Item
+    : never
+  : never;
+export type ListPath = { [P in keyof paths]: [ItemOf<P>] extends [never] ? never : P }[keyof paths];
+type QueryOf<P extends ListPath> = NonNullable<paths[P]['get']['parameters']['query']>;
+
+/** Reads a list page by page. `query` has its filters, and `limit`, the size of a page. */
+export async function* pages<P extends ListPath>(
+  client: Client,
+  path: P,
+  query?: QueryOf<P>,
+): AsyncGenerator<ItemOf<P>[], void, undefined> {
+  const read = client.GET as unknown as (
+    path: P,
+    init: { params: { query: object } },
+  ) => Promise<{ data: { items: ItemOf<P>[]; next: string | null } }>;
+  let next = query?.cursor ?? null;
+  do {
+    const { data } = await read(path, {
+      params: { query: { ...query, ...(next !== null && { cursor: next }) } },
+    });
+    yield data.items;
+    ({ next } = data);
+  } while (next !== null);
+}
+
+/** Reads a list item by item, over all pages. */
+export async function* items<P extends ListPath>(
+  client: Client,
+  path: P,
+  query?: QueryOf<P>,
+): AsyncGenerator<ItemOf<P>, void, undefined> {
+  for await (const page of pages(client, path, query)) yield* page;
+}

@@ -1,0 +1,75 @@
+import type { components } from './openapi.js';
+
+type Problem = components['schemas']['ProblemView'];
+
+/** The documented codes, and `unexpected_response` for an error that is not from the service, for example of a proxy. */
+export type ProblemCode = Problem['code'] | 'unexpected_response';
+
+interface ProblemDetails {
+  readonly code: ProblemCode;
+  readonly status: number;
+  readonly detail: string;
+  readonly errors: readonly components['schemas']['FieldErrorView'][];
+  readonly requestId: string | undefined;
+  readonly retryAfterSeconds: number | undefined;
+  readonly registrationId?: string;
+  readonly userId?: string;
+  readonly sessionId?: string;
+}
+
+/** A response that is an error. Handle it by `code`. */
+export class ProblemError extends Error implements ProblemDetails {
+  override readonly name = 'ProblemError';
+  readonly code: ProblemCode;
+  readonly status: number;
+  /** What happened, for people. */
+  readonly detail: string;
+  /** The invalid parts of the request. */
+  readonly errors: ProblemDetails['errors'];
+  /** Names this request in the logs of the service. */
+  readonly requestId: string | undefined;
+  /** The header `Retry-After`: send the request again after so many seconds. */
+  readonly retryAfterSeconds: number | undefined;
+  /** The registration, user or session that the problem is about. */
+  readonly registrationId?: string;
+  readonly userId?: string;
+  readonly sessionId?: string;
+
+  constructor(problem: ProblemDetails) {
+    super(`${problem.code}: ${problem.detail}`);
+    this.code = problem.code;
+    this.status = problem.status;
+    this.detail = problem.detail;
+    this.errors = problem.errors;
+    this.requestId = problem.requestId;
+    this.retryAfterSeconds = problem.retryAfterSeconds;
+    this.registrationId = problem.registrationId;
+    this.userId = problem.userId;
+    this.sessionId = problem.sessionId;
+  }
+}
+
+export async function readProblem(response: Response): Promise<ProblemError> {
+  const { status, headers, url } = response;
+  const common = {
+    status,
+    requestId: headers.get('x-request-id') ?? undefined,
+    retryAfterSeconds: readSeconds(headers.get('retry-after')),
+  };
+  if (!headers.get('content-type')?.startsWith('application/problem+json')) {
+    const detail = `${url} responded ${status} without a problem document; check that baseUrl leads to the service`;
+    return new ProblemError({ ...common, code: 'unexpected_response', detail, errors: [] });
+  }
+  const { code, detail, errors = [], registrationId, userId, sessionId } = (await response.json()) as Problem;
+  return new ProblemError({ ...common, code, detail, errors, registrationId, userId, sessionId });
+}
+
+/** Returns whether the same request may succeed later. Errors that are not responses come from the network. */
+export function isTemporary(error: unknown): boolean {
+  if (!(error instanceof ProblemError)) return true;
+  return error.status >= 500 || error.status === 429 || error.status === 408;
+}
+
+function readSeconds(text: string | null): number | undefined {
+  return text !== null && /^\d+$/.test(text) ? Number(text) : undefined;
+}

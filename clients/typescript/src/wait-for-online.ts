@@ -1,0 +1,65 @@
+import { Backoff, LONGEST_TIMER_MS } from './backoff.js';
+import type { Client, Session } from './client.js';
+import { isTemporary } from './problem.js';
+
+/** The service responds after so long even if the state has not changed. */
+const WAIT_SECONDS = 30;
+
+export interface WaitOptions {
+  /** Default: as long as the service watches the session, which may be days. */
+  readonly timeoutMs?: number;
+  readonly signal?: AbortSignal;
+}
+
+/** The session is not online: the time is over, or the service no longer watches the session. */
+export class NotOnlineError extends Error {
+  override readonly name = 'NotOnlineError';
+  constructor(
+    message: string,
+    /** The session as it was last read; undefined if no read succeeded in the time. */
+    readonly session: Session | undefined,
+  ) {
+    super(message);
+  }
+}
+
+/** Returns the session as soon as it is online. Throws a NotOnlineError, a ProblemError that a retry cannot cure, or the signal's reason. */
+export async function waitForOnline(
+  client: Client,
+  sessionId: string,
+  { timeoutMs, signal }: WaitOptions = {},
+): Promise<Session> {
+  const timeout =
+    timeoutMs === undefined ? undefined : AbortSignal.timeout(Math.min(timeoutMs, LONGEST_TIMER_MS));
+  const ended = AbortSignal.any([signal, timeout].filter((each) => each !== undefined));
+  const backoff = new Backoff();
+  let session: Session | undefined;
+  for (;;) {
+    try {
+      session = await readSession(client, sessionId, session, ended);
+      backoff.succeeded();
+    } catch (error) {
+      if (!ended.aborted && !isTemporary(error)) throw error;
+      await backoff.pause(error, ended);
+    }
+    if (session?.state === 'online') return session;
+    signal?.throwIfAborted();
+    const state = session?.state ?? 'not readable';
+    if (timeout?.aborted)
+      throw new NotOnlineError(`Session ${sessionId} is ${state} after ${timeoutMs} ms`, session);
+    if (typeof session?.closedAt === 'string')
+      throw new NotOnlineError(`Session ${sessionId} is ${state} and no longer watched`, session);
+  }
+}
+
+/** Reads a session. If it is `known`, the service responds as soon as the state is another. */
+async function readSession(
+  client: Client,
+  id: string,
+  known: Session | undefined,
+  signal: AbortSignal,
+): Promise<Session> {
+  const query = known && { wait: WAIT_SECONDS, from: known.state };
+  const params = { path: { id }, ...(query && { query }) };
+  return (await client.GET('/api/v1/onboarding/pv/{id}', { params, signal })).data;
+}

@@ -1,0 +1,84 @@
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { delimiter, join } from 'node:path';
+import { promisify } from 'node:util';
+import { progress } from './progress.mjs';
+import { ROOT } from './root.mjs';
+
+/** The supported releases of Node. */
+const RELEASES = ['20', '22', '24'];
+const STARTED = 'Administrator key';
+const TIMEOUT_MS = 120_000;
+
+const run = promisify(execFile);
+const JEST = [
+  '--experimental-vm-modules',
+  '--disable-warning=ExperimentalWarning',
+  'node_modules/jest/bin/jest.js',
+];
+
+/** Runs a start, the demo and the unit tests on every supported Node. Prints `N passed, N failed`, returns the exit code. */
+export async function checkNodes() {
+  let failed = 0;
+  for (const release of RELEASES) {
+    const folder = await mkdtemp(join(tmpdir(), 'pv-onboarding-node-'));
+    const done = progress(`Node ${release}`);
+    try {
+      const node = await fetchNode(release, folder);
+      const env = { ...process.env, PATH: join(node, '..') + delimiter + process.env.PATH };
+      await startAndDemo(node, { cwd: folder, env });
+      await run(node, [...JEST, 'src/'], {
+        cwd: ROOT,
+        env: { ...env, NODE_ENV: 'test' },
+        maxBuffer: 2 ** 26,
+      });
+    } catch (error) {
+      failed++;
+      console.error(error.stdout ?? '', error.stderr ?? '', error.message);
+    } finally {
+      done();
+      await rm(folder, { recursive: true, force: true });
+    }
+  }
+  console.log(`${RELEASES.length - failed} passed, ${failed} failed`);
+  return failed > 0 ? 1 : 0;
+}
+
+/** Returns the path of the program, from npm's package of it. */
+async function fetchNode(release, folder) {
+  const name = `node-${process.platform}-${process.arch}@${release}`;
+  const [{ filename }] = JSON.parse((await run('npm', ['pack', '--json', name], { cwd: folder })).stdout);
+  await run('tar', ['-xzf', filename], { cwd: folder });
+  return join(folder, 'package/bin/node');
+}
+
+/** Starts the service with its data in the working folder, takes the demo through it, and stops it. */
+async function startAndDemo(node, options) {
+  const service = spawn(node, [join(ROOT, 'dist/main.js')], {
+    ...options,
+    env: { ...options.env, PORT: '0', SANDBOX_PORT: '0' },
+  });
+  const ended = once(service, 'exit');
+  try {
+    await started(service);
+    const demo = `import(${JSON.stringify(join(ROOT, 'scripts/demo.mjs'))}).then(({ demo }) => demo())`;
+    await run(node, ['-e', demo], { ...options, timeout: TIMEOUT_MS });
+  } finally {
+    service.kill('SIGTERM');
+  }
+  const [code] = await ended;
+  if (code !== 0) throw new Error(`the service ended with ${code}`);
+}
+
+async function started(service) {
+  let printed = '';
+  const timeout = AbortSignal.timeout(TIMEOUT_MS);
+  for (const output of [service.stdout, service.stderr]) output.on('data', (chunk) => (printed += chunk));
+  while (!printed.includes(STARTED)) {
+    if (service.exitCode !== null || timeout.aborted)
+      throw new Error(`the service did not start: ${printed}`);
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  }
+}

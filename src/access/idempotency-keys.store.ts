@@ -1,0 +1,76 @@
+import { isDeepStrictEqual } from 'node:util';
+import { Injectable } from '@nestjs/common';
+import { Interval } from '@nestjs/schedule';
+import { Cipher } from '../platform/crypto/cipher.js';
+import { encryptedColumn } from '../platform/crypto/re-encryption.store.js';
+import { Database, type Transaction } from '../platform/database/database.js';
+import type { RepeatableRequest } from './repeatable-request.decorator.js';
+
+const responseContext = (id: string) => `idempotency_keys/${id}/response`;
+
+export const STORED_RESPONSES = encryptedColumn('idempotency_keys', 'response_ciphertext', responseContext, {
+  name: 'id',
+  type: 'text',
+});
+
+// docs/api.md promises 24 hours.
+const IS_EXPIRED = `created_at < clock_timestamp() - interval '24 hours'`;
+
+/** Serialises requests with the same key until they commit. Not a row lock, because the first request with a key has no row to lock. */
+const LOCK_KEY = {
+  name: 'idempotency.lock_key',
+  text: `SELECT pg_advisory_xact_lock(hashtextextended('pv-onboarding/idempotency-keys/' || $1, 0))`,
+};
+
+const FIND_RESPONSE = {
+  name: 'idempotency.find_response',
+  text: `SELECT response_ciphertext AS ciphertext FROM idempotency_keys WHERE id = $1 AND NOT ${IS_EXPIRED}`,
+};
+
+/** Inserts the response, or replaces an expired response that has not been deleted yet. */
+const SAVE_RESPONSE = {
+  name: 'idempotency.save_response',
+  text: `
+    INSERT INTO idempotency_keys (id, response_ciphertext) VALUES ($1, $2)
+    ON CONFLICT (id) DO UPDATE
+      SET response_ciphertext = excluded.response_ciphertext, created_at = excluded.created_at`,
+};
+
+/** Makes creations idempotent: stores the response to a request with an `Idempotency-Key` in the transaction of the creation. */
+@Injectable()
+export class IdempotencyKeys {
+  constructor(
+    private readonly database: Database,
+    private readonly cipher: Cipher,
+  ) {}
+
+  /** Runs `create` in a transaction. If the key repeats, returns the stored response, or `key_reused` if the body differs. */
+  async once<T extends object>(
+    request: RepeatableRequest | undefined,
+    create: (tx: Transaction) => Promise<T>,
+  ): Promise<T | 'key_reused'> {
+    return this.database.transaction(async (tx) => {
+      if (request === undefined) return create(tx);
+      const { id, body } = request;
+      await tx.query(LOCK_KEY, [id]);
+      const [stored] = await tx.query<{ ciphertext: Buffer }>(FIND_RESPONSE, [id]);
+      if (stored !== undefined) return this.open<T>(stored.ciphertext, request);
+      const response = await create(tx);
+      const text = JSON.stringify({ request: body, response });
+      await tx.query(SAVE_RESPONSE, [id, this.cipher.encrypt(text, responseContext(id))]);
+      return response;
+    });
+  }
+
+  private open<T>(ciphertext: Buffer, { id, body }: RepeatableRequest): T | 'key_reused' {
+    const text = this.cipher.decrypt(ciphertext, responseContext(id));
+    const { request, response } = JSON.parse(text) as { readonly request: unknown; readonly response: T };
+    return isDeepStrictEqual(request, JSON.parse(JSON.stringify(body))) ? response : 'key_reused';
+  }
+
+  /** If this throws, the scheduler logs the error and calls it again after the interval. */
+  @Interval(10 * 60_000)
+  async deleteExpired(): Promise<void> {
+    await this.database.query(`DELETE FROM idempotency_keys WHERE ${IS_EXPIRED}`);
+  }
+}

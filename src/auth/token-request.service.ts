@@ -1,0 +1,135 @@
+import { Injectable, Logger } from '@nestjs/common';
+import { Environment } from '../platform/env/environment.js';
+import { hideToken } from '../platform/redaction/secrets.js';
+import { ContractDrift } from '../remote/drift/contract-drift.service.js';
+import type { DocumentedFields, Drift } from '../remote/drift/drift.js';
+import type { NotSent, Outcome, RemoteRequest } from '../remote/outcome.rules.js';
+import { Remote } from '../remote/remote.service.js';
+import type { Fields } from '../remote/wire/read-field.js';
+import { UnreadableResponse } from '../remote/wire/read-response.js';
+import { readExpiresIn } from './expires-in.rules.js';
+import { coolDownMs, endpointWaitMs, renewAfterMs, type TokenRow } from './token-plan.rules.js';
+import { TokenStore, type Token } from './token.store.js';
+
+/** Interface section 2.2. That section is ambiguous about `expires_in`: see findTokenDrift. */
+const TOKEN_RESPONSE: DocumentedFields = {
+  access_token: 'string',
+  expires_in: 'anything',
+  token_type: 'string',
+};
+const SAMPLE_TOKEN_TYPE = 'pvcurtailment';
+
+/** Characters allowed in a header, and a length that typical servers accept. */
+const HEADER_SAFE = /^[\x21-\x7e]{1,8000}$/;
+
+type Failure = Exclude<Outcome<Token>, { kind: 'done' }>;
+
+@Injectable()
+export class TokenRequest {
+  private readonly logger = new Logger('Auth');
+
+  constructor(
+    private readonly store: TokenStore,
+    private readonly remote: Remote,
+    private readonly drift: ContractDrift,
+    private readonly environment: Environment,
+  ) {}
+
+  /** Requests and saves a token. Returns null if the lease expired and another replica claimed it. `trialLeaseMs`: null outside a trial. */
+  async obtain(row: TokenRow, lease: string, trialLeaseMs: number | null) {
+    const sent = await this.remote.send(tokenRequest(this.environment));
+    const outcome = this.drift.interpret('token', sent, TOKEN_RESPONSE, (fields) =>
+      readTokenResponse(fields, new Date()),
+    );
+    if (outcome.kind !== 'done') return this.failed(row, lease, outcome);
+    const { value: token } = outcome;
+    const { reading, lifetimeMs } = token.life;
+    hideToken(token.value);
+    this.drift.report('token', findTokenDrift(token));
+    const renewInMs = renewAfterMs(lifetimeMs, Math.random());
+    const generation = await this.store.save(lease, token, renewInMs, trialLeaseMs);
+    if (generation === null) return null;
+    this.logger.log(
+      `token of generation ${generation}: expires_in read as ${reading}, ${lifetimeMs / 1_000} s`,
+    );
+    return { kind: 'obtained', token: token.value, generation, renewInMs, expiresInMs: lifetimeMs } as const;
+  }
+
+  private async failed(row: TokenRow, lease: string, outcome: Failure): Promise<NotSent> {
+    if (outcome.kind === 'not_sent' && outcome.reason === 'stopping') {
+      await this.store.release(lease, 0);
+      return outcome;
+    }
+    const rejected = isAboutCredentials(outcome);
+    const asked = 'retryAfterMs' in outcome ? (outcome.retryAfterMs ?? 0) : 0;
+    const retryAfterMs = rejected
+      ? coolDownMs(row.failures + 2)
+      : Math.max(endpointWaitMs(row.failures, Math.random()), asked);
+    const error = `no token: ${describe(outcome)}`;
+    await this.store.fail(lease, error, retryAfterMs, rejected);
+    this.logger.warn(`${error}; next attempt in ${Math.round(retryAfterMs)} ms`);
+    const reason = rejected ? 'credentials_rejected' : 'token_unavailable';
+    return { kind: 'not_sent', reason, retryAfterMs };
+  }
+}
+
+/** Returns the token request (interface section 4.1). */
+export function tokenRequest({
+  SCS_CLIENT_ID: client_id,
+  SCS_CLIENT_SECRET: client_secret,
+  SCS_SCOPE: scope,
+}: Pick<Environment, 'SCS_CLIENT_ID' | 'SCS_CLIENT_SECRET' | 'SCS_SCOPE'>): RemoteRequest {
+  const form = { grant_type: 'client_credentials', client_id, client_secret, scope };
+  return {
+    operation: 'token',
+    method: 'POST',
+    path: '/api/v1/ssa/oauth/token',
+    headers: { 'content-type': 'application/x-www-form-urlencoded' },
+    body: new URLSearchParams(form).toString(),
+  };
+}
+
+/** Reads the response (interface section 2.2). Throws UnreadableResponse if access_token is unusable. Accepts any `expires_in`. */
+export function readTokenResponse(fields: Fields, receivedAt: Date): Token {
+  const { access_token: value, token_type: type, expires_in: expiresIn } = fields;
+  if (typeof value !== 'string' || !HEADER_SAFE.test(value)) {
+    throw new UnreadableResponse('access_token is not a string of 1 to 8000 visible ASCII characters');
+  }
+  return {
+    value,
+    tokenType: typeof type === 'string' ? type.replace(/[^\x20-\x7e]/g, '?').slice(0, 100) : null,
+    expiresInRaw: expiresIn === undefined ? null : JSON.stringify(expiresIn).slice(0, 100),
+    life: readExpiresIn(expiresIn, receivedAt),
+  };
+}
+
+/** Returns the drift if `expires_in` is neither a timestamp nor seconds, or if token_type differs from the sample. */
+function findTokenDrift({ tokenType, life: { reading } }: Token): Drift[] {
+  const kind = 'token_form';
+  const drifts: Drift[] = [];
+  if (reading !== 'timestamp' && reading !== 'seconds')
+    drifts.push({ kind, field: 'expires_in', expected: 'timestamp or seconds', found: reading });
+  if (tokenType !== null && tokenType !== SAMPLE_TOKEN_TYPE) {
+    const found = /^bearer$/i.test(tokenType) ? 'Bearer' : 'another word';
+    drifts.push({ kind, field: 'token_type', expected: SAMPLE_TOKEN_TYPE, found });
+  }
+  return drifts;
+}
+
+/** Returns whether the credentials were refused: by a 401 or 403 (outcome `not_sent`), or by a 400 (RFC 6749, section 5.2). */
+const isAboutCredentials = (outcome: Failure): boolean =>
+  outcome.kind === 'not_sent'
+    ? outcome.reason === 'credentials_rejected'
+    : outcome.kind === 'rejected' && outcome.status === 400;
+
+function describe(outcome: Failure): string {
+  switch (outcome.kind) {
+    case 'rejected':
+      return `responded with status ${outcome.status}: ${outcome.detail}`;
+    case 'not_sent':
+    case 'ambiguous':
+      return outcome.reason;
+    case 'unreadable':
+      return `responded with status ${outcome.status}, but ${outcome.reason}`;
+  }
+}

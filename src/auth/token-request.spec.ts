@@ -1,0 +1,77 @@
+import { describe, expect, it } from '@jest/globals';
+import { readTokenResponse, tokenRequest } from './token-request.service.js';
+
+const NOW = new Date('2026-11-20T10:00:00Z');
+
+describe('token request and response', () => {
+  it('is the form of interface section 4.1, with every character kept', () => {
+    const request = tokenRequest({
+      SCS_CLIENT_ID: 'id',
+      SCS_CLIENT_SECRET: 's&cr=t +%ü',
+      SCS_SCOPE: 'pvcurtailment',
+    });
+    expect(request).toMatchObject({
+      operation: 'token',
+      method: 'POST',
+      path: '/api/v1/ssa/oauth/token',
+      headers: { 'content-type': 'application/x-www-form-urlencoded' },
+    });
+    expect(Object.fromEntries(new URLSearchParams(request.body))).toEqual({
+      grant_type: 'client_credentials',
+      client_id: 'id',
+      client_secret: 's&cr=t +%ü',
+      scope: 'pvcurtailment',
+    });
+  });
+
+  it('reads the sample of section 2.2', () => {
+    const body = {
+      access_token: 'abc',
+      expires_in: '2026-12-04T10:00:00.0000000Z',
+      token_type: 'pvcurtailment',
+    };
+    expect(readTokenResponse(body, NOW)).toEqual({
+      value: 'abc',
+      tokenType: 'pvcurtailment',
+      expiresInRaw: '"2026-12-04T10:00:00.0000000Z"',
+      life: { lifetimeMs: 14 * 86_400_000, reading: 'timestamp' },
+    });
+  });
+
+  it.each([
+    undefined,
+    null,
+    1,
+    '',
+    'two words',
+    'line\nbreak',
+    'zoë',
+    'x'.repeat(8_001),
+    ['abc'],
+    { value: 'abc' },
+  ])('refuses access_token %.20j without quoting it', (value) =>
+    expect(() => readTokenResponse({ access_token: value, expires_in: 3600 }, NOW)).toThrow(
+      'access_token is not a string of 1 to 8000 visible ASCII characters',
+    ),
+  );
+
+  it.each([[undefined], [null], ['P14D'], [{}], [-1]])(
+    'takes a token whatever expires_in is: %j',
+    (value) => {
+      const token = readTokenResponse({ access_token: 'abc', expires_in: value, token_type: ['x'] }, NOW);
+      expect(token).toMatchObject({ value: 'abc', tokenType: null, life: { lifetimeMs: 900_000 } });
+    },
+  );
+
+  it('keeps what stood in expires_in', () => {
+    const rawOf = (expires_in: unknown) =>
+      readTokenResponse({ access_token: 'abc', expires_in }, NOW).expiresInRaw;
+    expect([undefined, null, 'P14D', 3600, 'x'.repeat(200)].map(rawOf)).toEqual([
+      null,
+      'null',
+      '"P14D"',
+      '3600',
+      `"${'x'.repeat(99)}`,
+    ]);
+  });
+});

@@ -1,0 +1,18 @@
+import { STORED_RESPONSES } from './access/idempotency-keys.store.js';
+import { TOKENS } from './auth/token.sql.js';
+import {
+  PREVIOUS_WEBHOOK_SECRETS,
+  WEBHOOK_HEADERS,
+  WEBHOOK_SECRETS,
+} from './events/webhooks/secrets/sealing.service.js';
+import { START_URLS } from './onboarding/store/sessions.sql.js';
+
+/** Every column that `Cipher` encrypts. */
+export const ENCRYPTED_COLUMNS = [
+  START_URLS,
+  TOKENS,
+  WEBHOOK_SECRETS,
+  PREVIOUS_WEBHOOK_SECRETS,
+  WEBHOOK_HEADERS,
+  STORED_RESPONSES,
+];

@@ -1,0 +1,49 @@
+import * as schema from '../platform/openapi/schema-of.js';
+import { found } from '../platform/problem/found.js';
+import { Problem } from '../platform/problem/problem.js';
+import type { BeingSent, Erasure } from './erasures.store.js';
+
+const ErasedCountsView = schema.schemaOf('ErasedCountsView', {
+  gridLocations: schema.count('Grid locations whose EAN was erased'),
+  registrations: schema.count('Registrations of this tenantReference, in any status'),
+  sessions: schema.count(
+    'Sessions whose metadata and startUrl were erased; the history of their states stays',
+  ),
+  observations: schema.count('Stored responses of the remote service'),
+  inverters: schema.count('Inverters, counted once per session that listed them'),
+  events: schema.count('Events whose tenantReference, metadata and inverter ids were erased'),
+});
+
+const RemoteErasureView = schema.schemaOf('RemoteErasureView', {
+  erased: schema.field<false>({ enum: [false] }),
+  detail: schema.text('The remaining steps, for people'),
+});
+
+/** How much was erased here, and what the remote service still stores. */
+export const ErasureReceiptView = schema.schemaOf('ErasureReceiptView', {
+  id: schema.uuid(),
+  userId: schema.nullable(schema.uuid('null if there were only registrations that had not become a user')),
+  erasedAt: schema.instant(),
+  erased: schema.view(ErasedCountsView),
+  remote: schema.view(
+    RemoteErasureView,
+    'The Solar Curtailment Service, which has no call that erases a user',
+  ),
+});
+export type ErasureReceiptView = InstanceType<typeof ErasureReceiptView>;
+
+/** Returns the receipt. Throws Problem not_found with `who` if `result` is null, registration_conflict if a registration is in flight. */
+export function toReceipt(result: Erasure | BeingSent | null, who: string): ErasureReceiptView {
+  const erasure = found(result, who);
+  if ('registrationBeingSent' in erasure) {
+    const registrationId = erasure.registrationBeingSent;
+    const detail = `Registration ${registrationId} is being sent; erase once its response is known`;
+    throw new Problem('registration_conflict', detail, { ids: { registrationId } });
+  }
+  const toDo =
+    erasure.userId === null
+      ? 'if one of the registrations may have reached it, ask the provider to look for the reference'
+      : `ask the provider to erase ${erasure.userId}`;
+  const detail = `The Solar Curtailment Service has no call to erase a user: ${toDo}.`;
+  return { ...erasure, remote: { erased: false, detail } };
+}

@@ -1,0 +1,215 @@
+interface EventSchema {
+  /** Completes the sentence `When …`. */
+  readonly when: string;
+  /** What `subject` identifies. */
+  readonly subject: string;
+  /** A field without a value is null. Only fields that events of earlier releases lack are not required. */
+  readonly data: { readonly properties: Readonly<Record<string, { readonly description: string }>> };
+}
+
+const text = (description: string) => ({ type: 'string', description }) as const;
+const uuid = (description: string) => ({ type: 'string', format: 'uuid', description }) as const;
+const instant = (description: string) => ({ type: 'string', format: 'date-time', description }) as const;
+const textOrNull = (description: string) => ({ type: ['string', 'null'], description }) as const;
+const count = (description: string) => ({ type: 'integer', minimum: 0, description }) as const;
+const oneOf = <const V extends string>(description: string, ...values: readonly V[]) =>
+  ({ type: 'string', enum: values, description }) as const;
+const uuids = (description: string) => ({ type: 'array', items: uuid('One id'), description }) as const;
+/** Returns the schema of an object. All properties are required except those `added` since, which older objects lack. */
+export const object = <const P extends object>(properties: P, ...added: readonly (keyof P)[]) => {
+  const required = Object.keys(properties).filter((name) => !added.includes(name as keyof P));
+  return { type: 'object', properties, required } as const;
+};
+
+const TENANT_REFERENCE = textOrNull('Your reference of the user; null once the user has been erased');
+export const SESSION_STATES = [
+  'awaiting_owner',
+  'awaiting_installation',
+  'online',
+  'expired',
+  'lost',
+  'unrecognised',
+] as const;
+
+const session = {
+  sessionId: uuid('Id of the session, here and at the remote service'),
+  userId: uuid('Id of the user, here and at the remote service'),
+  gridLocationId: uuid('Id of the grid location, here and at the remote service'),
+  tenantReference: TENANT_REFERENCE,
+  brand: textOrNull('As passed at the start; null if none was passed'),
+  metadata: { type: 'object', description: 'As passed at the start; empty once the user has been erased' },
+  state: oneOf('The state of the session', ...SESSION_STATES),
+  previousState: {
+    type: ['string', 'null'],
+    enum: [...SESSION_STATES, null],
+    description: 'The state before; null at the start',
+  },
+  basis: oneOf('`observed`: the remote service said so; `inferred`: we conclude it', 'observed', 'inferred'),
+  rule: text('The name of the rule that determined the state'),
+  inverters: {
+    type: 'array',
+    items: text('The id of an inverter'),
+    description:
+      'The ids of the first 100 inverters currently listed; `GET /api/v1/onboarding/pv/{sessionId}` returns all of them. Empty once the user has been erased',
+  },
+  invertersTotal: count('How many inverters are currently listed'),
+  observedAt: instant('When the remote service was read'),
+} as const;
+// Events about one inverter omit the list: n inverters cause n events, whose total size would grow with n².
+const { inverters: _, ...sessionWithoutList } = session;
+const OPERATION = oneOf(
+  'The class of operations; the same as the subject',
+  'token',
+  'register_user',
+  'start_session',
+  'read_session',
+);
+
+/** Returns a function that makes event schemas with this subject and these `data` properties. */
+const about =
+  <const P extends object>(subject: string, properties: P) =>
+  (when: string) =>
+    ({ when, subject, data: object(properties) }) as const;
+const aboutSession = about('session', session);
+const aboutInverter = about('session', {
+  ...sessionWithoutList,
+  inverterId: textOrNull('Id of the inverter; null once the user has been erased'),
+});
+const aboutRegistration = about('registration', {
+  registrationId: uuid('Id of the registration'),
+  tenantReference: TENANT_REFERENCE,
+  reason: text('Why, without secrets and without the words of the remote service'),
+});
+const aboutRemoteTrouble = about('class of remote operations', {
+  operation: OPERATION,
+  reason: text('What went wrong, without secrets'),
+  since: instant('When the trouble began'),
+});
+
+// All events. Types, events.md, events.schema.json and asyncapi.json are derived from these schemas. No field may contain an EAN, name,
+// address, startUrl or secret. An erasure replaces a field that identifies a person by null, {} or [], so its schema must allow that value.
+export const EVENT_SCHEMAS = {
+  'user.registered': {
+    when: 'the remote service confirmed a user',
+    subject: 'user',
+    data: object(
+      {
+        userId: uuid('Id of the user, here and at the remote service'),
+        registrationId: uuid(
+          'Id of the registration, which is now `registered`. Events of earlier releases lack it',
+        ),
+        tenantReference: TENANT_REFERENCE,
+        gridLocationIds: uuids('Ids of its grid locations, here and at the remote service'),
+      },
+      'registrationId',
+    ),
+  },
+  'user.registration_pending': aboutRegistration(
+    'a registration waits to be sent: the remote service could not take it now, or a person decided to send it again',
+  ),
+  'user.registration_rejected': aboutRegistration(
+    'the remote service refused a registration; it had no effect there',
+  ),
+  'user.registration_uncertain': aboutRegistration(
+    'nobody knows whether a registration took effect: its response was lost or unclear, or a backup was restored; a person has to decide',
+  ),
+  'user.registration_discarded': aboutRegistration('a person gave up a registration'),
+  'user.erased': {
+    when: 'the personal data of a user has been erased',
+    subject: 'user',
+    data: object({
+      erasureId: uuid('Id of the erasure'),
+      userId: {
+        type: ['string', 'null'],
+        format: 'uuid',
+        description: 'Null if there were only registrations that had not become a user',
+      },
+      registrationIds: uuids('The registrations that were deleted'),
+      erasedAt: instant('When the data was erased'),
+      erased: {
+        description: 'How many rows of each kind were emptied or deleted',
+        ...object({
+          gridLocations: count('Grid locations'),
+          registrations: count('Registrations'),
+          sessions: count('Sessions'),
+          observations: count('Stored responses of the remote service'),
+          inverters: count('Inverters'),
+          events: count('Events'),
+        }),
+      },
+    }),
+  },
+  'session.started': aboutSession('a session exists, and its `startUrl` can be sent to the owner'),
+  'session.awaiting_installation': aboutSession(
+    'the owner has probably completed the web flow. Inferred: the remote service has no flag for it',
+  ),
+  'session.online': aboutSession('the remote service reports the session as finished and lists an inverter'),
+  'session.expired': aboutSession(
+    'the remote service reports the session as expired, and it is not online. It may still come online later',
+  ),
+  'session.lost': aboutSession('the remote service repeatedly reported that there is no such session'),
+  'session.unrecognised': aboutSession(
+    'the interface does not describe this combination of flags. The session is still watched, and nothing is guessed',
+  ),
+  'session.closed': {
+    when: 'the session is no longer watched',
+    subject: 'session',
+    data: object({
+      ...session,
+      reason: oneOf('Why the session was closed', 'settled', 'late_window_over', 'lost', 'erased'),
+    }),
+  },
+  'session.reopened': aboutSession('a closed session is watched again, because a refresh showed activity'),
+  'session.flapping': aboutSession(
+    'the session changes too often to record and announce every change. Announced once, until it has been calm for an hour',
+  ),
+  'inverter.online': aboutInverter('the session lists an inverter that it did not list before'),
+  'inverter.missing': aboutInverter('the session no longer lists an inverter'),
+  'remote.degraded': aboutRemoteTrouble(
+    'a replica stopped calling an operation of the remote service after failures, or was asked to wait for a minute or longer',
+  ),
+  'remote.recovered': {
+    when: 'the condition announced by `remote.degraded` or `remote.credentials_rejected` is over',
+    subject: 'class of remote operations',
+    data: object({
+      operation: OPERATION,
+      from: oneOf('Which condition is over', 'degraded', 'credentials_rejected'),
+      since: instant('When the condition began'),
+      recoveredAt: instant('When the condition ended'),
+    }),
+  },
+  'remote.credentials_rejected': aboutRemoteTrouble(
+    'the remote service refuses our credentials or fresh tokens. A person has to correct this',
+  ),
+  'remote.contract_drift': {
+    when: 'a response of the remote service differs from the interface description. Each kind of difference in a field is announced once',
+    subject: 'class of remote operations',
+    data: object({
+      operation: OPERATION,
+      kind: oneOf(
+        'How the response differs',
+        'new_field',
+        'missing_field',
+        'other_type',
+        'undescribed_flags',
+        'token_form',
+        'foreign_id',
+      ),
+      field: text('The path, such as `inverters[].serialNumber`; for `undescribed_flags`, the flags'),
+      expected: textOrNull('The type in the description, never a value; null if there is none'),
+      found: textOrNull(
+        'The type in the response, never a value; for `foreign_id`, the kind of object that the id belongs to; null if there is none',
+      ),
+      observedAt: instant('When the difference was observed'),
+    }),
+  },
+  'webhook_endpoint.disabled': {
+    when: 'a webhook endpoint is disabled, because it returned 410 or only failures for days',
+    subject: 'webhook endpoint',
+    data: object({
+      endpointId: uuid('Id of the endpoint'),
+      reason: oneOf('`gone`: it returned 410; `failing`: only failures for days', 'gone', 'failing'),
+      since: instant('When the failures began'),
+    }),
+  },
+} as const satisfies Readonly<Record<string, EventSchema>>;

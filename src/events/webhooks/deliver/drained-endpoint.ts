@@ -1,0 +1,66 @@
+import type { Connections } from '../../../platform/http-client/connections.js';
+import type { Destination, WebhookSender } from '../send/sender.service.js';
+import type { EndpointHealth, WebhookDrainStore } from './drain.store.js';
+import { planHealth, type HealthPlan } from './endpoint-health.rules.js';
+import type { SendOutcome } from '../send/outcome.rules.js';
+import type { Message } from '../send/signature.js';
+
+/** The interval at which the endpoint is read again, to notice that it was changed or disabled. */
+const REFRESH_MS = 1_000;
+
+/** The endpoint of a drain, as last read or written. Once the drain has found it disabled or deleted, it stays closed. */
+export class DrainedEndpoint {
+  health: EndpointHealth = { failures: 0, failingSince: null, quietUntil: null, now: new Date(0) };
+  isClosed = false;
+  private healthReadAtMs = performance.now();
+  private readonly opened: Connections[] = [];
+  private destination: Destination | undefined;
+  private refreshedAtMs = -Infinity;
+
+  constructor(
+    readonly id: string,
+    private readonly store: WebhookDrainStore,
+    private readonly sender: WebhookSender,
+  ) {}
+
+  async refresh(): Promise<void> {
+    if (this.isClosed || performance.now() - this.refreshedAtMs < REFRESH_MS) return;
+    const found = await this.store.findEndpoint(this.id);
+    this.refreshedAtMs = performance.now();
+    if (found !== null && found.destination.url !== this.destination?.url)
+      this.opened.push(this.sender.open(found.destination.url));
+    this.destination = found?.destination;
+    this.setHealth(found?.health ?? null);
+  }
+
+  /** Sets the health. Null means that the endpoint is disabled or deleted, and closes it. */
+  setHealth(health: EndpointHealth | null): void {
+    if (health === null) this.isClosed = true;
+    else if (health !== this.health) {
+      this.health = health;
+      this.healthReadAtMs = performance.now();
+    }
+  }
+
+  /** Returns the health, including outcomes that are not recorded yet. */
+  healthAfter(outcomes: readonly SendOutcome[]): HealthPlan {
+    return planHealth(this.health, outcomes, this.now());
+  }
+
+  isQuiet({ quietUntil }: HealthPlan): boolean {
+    return quietUntil !== null && quietUntil > this.now();
+  }
+
+  send(message: Message, signal: AbortSignal): Promise<SendOutcome> {
+    return this.sender.sendOver(this.opened.at(-1)!, this.destination!, message, signal);
+  }
+
+  /** Returns the time of the database, extrapolated by the monotonic clock of this process. */
+  private now(): Date {
+    return new Date(this.health.now.getTime() + performance.now() - this.healthReadAtMs);
+  }
+
+  async disconnect(): Promise<void> {
+    await Promise.all(this.opened.map((connections) => connections.close()));
+  }
+}

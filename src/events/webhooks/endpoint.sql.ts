@@ -1,0 +1,32 @@
+import type { Sql, Statement, Transaction } from '../../platform/database/database.js';
+import type { WebhookEndpoint } from '../../platform/database/generated/client.js';
+import type { Health } from './deliver/endpoint-health.rules.js';
+
+/** The columns needed to send to an endpoint or to change it. `previousSecretCiphertext`: null if all previous secrets have expired. */
+export interface EndpointRow
+  extends
+    Health,
+    Pick<WebhookEndpoint, 'url' | 'headersCiphertext' | 'secretCiphertext' | 'previousSecretCiphertext'> {
+  readonly isDisabled: boolean;
+  /** The database's time when the row was read. */
+  readonly now: Date;
+}
+
+const READ: Statement = {
+  name: 'webhooks.read_endpoint',
+  text: `
+    SELECT url, headers_ciphertext AS "headersCiphertext", secret_ciphertext AS "secretCiphertext",
+      CASE WHEN previous_secret_until > clock_timestamp() THEN previous_secret_ciphertext END AS "previousSecretCiphertext",
+      disabled_at IS NOT NULL AS "isDisabled",
+      failures, failing_since AS "failingSince", quiet_until AS "quietUntil", clock_timestamp() AS now
+    FROM webhook_endpoints WHERE id = $1`,
+};
+const LOCK_ENDPOINT: Statement = { name: 'webhooks.lock_endpoint', text: `${READ.text} FOR NO KEY UPDATE` };
+
+/** Returns null if there is no such endpoint. */
+export async function readEndpoint(sql: Sql, id: string, statement = READ): Promise<EndpointRow | null> {
+  return (await sql.query<EndpointRow>(statement, [id]))[0] ?? null;
+}
+
+/** Reads the endpoint and locks it against other changes and the fan-out. */
+export const lockEndpoint = (tx: Transaction, id: string) => readEndpoint(tx, id, LOCK_ENDPOINT);

@@ -1,0 +1,153 @@
+import { appendEvents } from '../../events/outbox.js';
+import type { Cipher } from '../../platform/crypto/cipher.js';
+import type { Transaction } from '../../platform/database/database.js';
+import type { Prisma } from '../../platform/database/generated/client.js';
+import type { StartedSession } from '../remote/session.client.js';
+import { classify, OPEN_STATES, type SessionState } from '../rules/machine.rules.js';
+import { phaseOf } from '../rules/schedule.rules.js';
+import { startedEvent, type EventSubject } from '../rules/session-events.rules.js';
+import { insertObservations, startUrlContext } from '../store/sessions.sql.js';
+import { LOCK_CURRENT_AND_KNOWN, LOCK_START } from './starts.sql.js';
+
+export interface WantedSession {
+  readonly gridLocationId: string;
+  readonly brand: string | null;
+  readonly metadata: Readonly<Record<string, unknown>>;
+  /** If true, an open session of the same location and brand is returned, and no new session is started. */
+  readonly reuse: boolean;
+}
+
+export interface LeasedStart {
+  readonly id: string;
+  readonly leaseToken: string;
+  /** The number of calls so far. */
+  readonly attempts: number;
+  readonly userId: string;
+  readonly tenantReference: string;
+}
+
+export type RecordedStart =
+  /** The session is now the current session of its location and brand. */
+  | { readonly kind: 'recorded' }
+  /** Nothing was written: the start was taken over or ended by another process, or the user was erased. The session is counted as an orphan. */
+  | { readonly kind: 'lease_lost' }
+  /** Nothing was written: the session id already belongs to another object. `owner` describes that object without its id. */
+  | { readonly kind: 'foreign'; readonly owner: string };
+
+interface Settings {
+  readonly cipher: Cipher;
+  /** The time until the first read: the shortest interval, since no owner finishes the web flow faster. */
+  readonly firstReadMs: number;
+}
+
+/** A session that was recorded before this start: it has the started session's id, or is the current session of the location and brand. */
+interface LockedSession extends Pick<EventSubject, 'id' | 'userId' | 'gridLocationId' | 'brand' | 'state'> {
+  readonly closedAt: Date | null;
+  readonly supersededAt: Date | null;
+  readonly startUrlCiphertext: Uint8Array<ArrayBuffer> | null;
+}
+
+const OVER: readonly SessionState[] = ['online', 'expired', 'lost'];
+
+/** Records the session that the remote service returned for a start, and ends the start. */
+export async function recordSession(
+  tx: Transaction,
+  { cipher, firstReadMs }: Settings,
+  start: LeasedStart,
+  started: StartedSession,
+  wanted: WantedSession,
+): Promise<RecordedStart> {
+  const { sessionId: id } = started;
+  const { gridLocationId, brand, metadata } = wanted;
+  const lease = [gridLocationId, start.id, start.leaseToken, id];
+  const [leased] = await tx.query<{ now: Date; isStored: boolean }>(LOCK_START, lease);
+  if (leased === undefined) return { kind: 'lease_lost' };
+  if (leased.isStored) return { kind: 'recorded' };
+  const { now } = leased;
+  const locked = await tx.query<LockedSession>(LOCK_CURRENT_AND_KNOWN, [gridLocationId, brand, id]);
+  const known = locked.find((session) => session.id === id);
+  const owner = known ? findForeignOwner(known, start, wanted) : await findOtherSubject(tx, id);
+  if (owner !== null) return { kind: 'foreign', owner };
+  const superseded = locked.find((session) => session.id !== id);
+  // Supersede first: the unique index allows one current session per location and brand.
+  if (superseded !== undefined) {
+    const data = { supersededAt: now, changedAt: now };
+    await tx.prisma.onboardingSession.update({ where: { id: superseded.id }, data });
+  }
+  const classification = classify(started, started.updatedAt);
+  const startUrlCiphertext = OPEN_STATES.includes(classification.state)
+    ? cipher.encrypt(started.startUrl, startUrlContext(id))
+    : null;
+  if (known === undefined) {
+    const { userId, tenantReference } = start;
+    const session = { id, userId, gridLocationId, brand, metadata, ...classification };
+    await insertSession(
+      tx,
+      { ...session, startUrlCiphertext },
+      started,
+      new Date(now.getTime() + firstReadMs),
+      now,
+    );
+    await appendEvents(tx, [startedEvent({ ...session, tenantReference }, now)]);
+  } else await reinstate(tx, known, startUrlCiphertext, now);
+  const data = { status: 'started', sessionId: id, updatedAt: now };
+  await tx.prisma.sessionStart.update({ where: { id: start.id }, data });
+  return { kind: 'recorded' };
+}
+
+/** Inserts the session and its poll, which is first due at `dueAt`. */
+async function insertSession(
+  tx: Transaction,
+  session: Omit<EventSubject, 'tenantReference'> & Pick<LockedSession, 'startUrlCiphertext'>,
+  { finished, active, expired, createdAt, updatedAt, expiresAt, response }: StartedSession,
+  dueAt: Date,
+  now: Date,
+): Promise<void> {
+  const { id: sessionId, userId, state, basis, rule } = session;
+  const poll = { userId, dueAt, claimedAt: now, checkedAt: now, phase: phaseOf(state), anchorAt: now };
+  await tx.prisma.onboardingSession.create({
+    data: {
+      ...session,
+      metadata: session.metadata as Prisma.InputJsonObject,
+      ...{ finished, active, expired, createdAt, updatedAt, expiresAt },
+      startedUpdatedAt: updatedAt,
+      ...{ stateChangedAt: now, changedAt: now, lastCheckedAt: now },
+      poll: { create: poll },
+    },
+  });
+  const observationIds = await insertObservations(tx, 'start', [{ sessionId, ...response }]);
+  const observationId = BigInt(observationIds.get(sessionId)!);
+  await tx.prisma.sessionTransition.create({
+    data: { sessionId, toState: state, basis, rule, observationId, at: now },
+  });
+}
+
+/** Returns why the start cannot use the known session, in words without ids. Returns null if user, location and brand match and it is open. */
+function findForeignOwner(known: LockedSession, start: LeasedStart, wanted: WantedSession): string | null {
+  if (known.userId !== start.userId) return 'another user';
+  if (known.gridLocationId !== wanted.gridLocationId) return 'another location';
+  if (known.brand !== wanted.brand) return 'another brand';
+  return known.closedAt !== null || OVER.includes(known.state) ? 'a session that is over' : null;
+}
+
+/** Returns 'something else' if the id is already the subject of events, for example as the id of a user. Otherwise returns null. */
+async function findOtherSubject(tx: Transaction, id: string): Promise<string | null> {
+  const event = await tx.prisma.domainEvent.findFirst({ where: { subject: id }, select: { id: true } });
+  return event === null ? null : 'something else';
+}
+
+/** Makes the known session current again. If the session is open and has no startUrl, saves the given one. */
+async function reinstate(
+  tx: Transaction,
+  known: LockedSession,
+  startUrlCiphertext: LockedSession['startUrlCiphertext'],
+  now: Date,
+): Promise<void> {
+  const needsUrl = known.startUrlCiphertext === null && OPEN_STATES.includes(known.state);
+  const given = needsUrl ? startUrlCiphertext : null;
+  if (known.supersededAt === null && given === null) return;
+  await tx.prisma.onboardingSession.update({
+    where: { id: known.id },
+    data: { supersededAt: null, changedAt: now, ...(given && { startUrlCiphertext: given }) },
+  });
+}

@@ -1,0 +1,67 @@
+import type { Database } from '../../platform/database/database.js';
+import { UnreadableResponse } from '../../remote/wire/read-response.js';
+import { readObservation } from '../remote/session.client.js';
+import { classify, GONE, next } from '../rules/machine.rules.js';
+import type { Observation, SessionState, Classification } from '../rules/machine.rules.js';
+
+/** A recorded session with its responses, the oldest first. A 404 or 410 is null. */
+export interface SessionHistory {
+  readonly id: string;
+  readonly state: SessionState;
+  readonly startedUpdatedAt: Date;
+  readonly responses: readonly (Observation | null)[];
+}
+
+export interface RederivedChange {
+  readonly id: string;
+  readonly from: SessionState;
+  readonly classification: Classification;
+}
+
+const PAGE = 500;
+const BEFORE_ALL = '00000000-0000-0000-0000-000000000000';
+
+/** Replays recorded responses through the current rules. Yields the resulting changes of state, one page of sessions at a time. */
+export async function* planRederivations(
+  { prisma }: Database,
+  sessionId: string | null,
+): AsyncGenerator<readonly RederivedChange[]> {
+  for (let after = BEFORE_ALL; ;) {
+    const sessions = await prisma.onboardingSession.findMany({
+      where: { id: { gt: after, ...(sessionId !== null && { equals: sessionId }) } },
+      include: { observations: { select: { body: true }, orderBy: { id: 'asc' } } },
+      orderBy: { id: 'asc' },
+      take: PAGE,
+    });
+    const last = sessions.at(-1);
+    if (last === undefined) return;
+    after = last.id;
+    yield sessions
+      .map(({ state, observations, ...session }) => {
+        const responses = observations.flatMap(({ body }) => replayed(body));
+        return planRederivation({ ...session, state: state as SessionState, responses });
+      })
+      .filter((change) => change !== null);
+  }
+}
+
+/** Returns the change if the state that the current rules derive from the history differs from the recorded state, else null. */
+export function planRederivation(session: SessionHistory): RederivedChange | null {
+  const { id, state: from, startedUpdatedAt, responses } = session;
+  const classification = responses.reduce<Classification | null>((last, response) => {
+    const classified = response === null ? GONE : classify(response, startedUpdatedAt);
+    return next(last?.state ?? null, classified) ?? last;
+  }, null);
+  return classification === null || classification.state === from ? null : { id, from, classification };
+}
+
+/** Returns a list with the response. The list is empty if this release can no longer read the body. */
+function replayed(body: unknown): SessionHistory['responses'] {
+  if (body === null) return [null];
+  try {
+    return [readObservation(body)];
+  } catch (error) {
+    if (error instanceof UnreadableResponse) return [];
+    throw error;
+  }
+}

@@ -1,0 +1,27 @@
+import { Logger } from '@nestjs/common';
+import { ConfigurationError } from '../env/read-environment.js';
+import type { Sql } from '../database/database.js';
+import type { Cipher } from './cipher.js';
+import type { EncryptedColumn } from './re-encryption.store.js';
+
+const SAMPLED = 1_000;
+
+/**
+ * Checks a sample of the stored values. Throws ConfigurationError if ENCRYPTION_KEYS has none of the keys that encrypted them, such as
+ * after a restore with other keys. Logs a warning if only some are missing. Names keys by their ids, which reveal nothing about them.
+ */
+export async function checkKeys(
+  sql: Sql,
+  cipher: Cipher,
+  columns: readonly EncryptedColumn[],
+): Promise<void> {
+  const samples = columns.map(({ sample }) => sql.query<{ ciphertext: Buffer }>(sample, [SAMPLED]));
+  const stored = (await Promise.all(samples)).flat();
+  const missing = stored.filter(({ ciphertext }) => !cipher.hasKeyOf(ciphertext));
+  if (missing.length === 0) return;
+  const isAll = missing.length === stored.length;
+  const ids = [...new Set(missing.map(({ ciphertext }) => cipher.keyIdOf(ciphertext)))].join(', ');
+  const problem = `ENCRYPTION_KEYS lacks the key ${ids}, which encrypted ${isAll ? 'the' : 'some'} stored values: add it`;
+  if (isAll) throw new ConfigurationError([problem], []);
+  new Logger('Start').warn(problem);
+}

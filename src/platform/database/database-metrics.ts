@@ -1,0 +1,35 @@
+import { Injectable } from '@nestjs/common';
+import { Metrics } from '../metrics/metrics.js';
+import { Database } from './database.js';
+
+/** Exposes the connection pool and the duration of statements of this process. */
+@Injectable()
+export class DatabaseMetrics {
+  constructor(database: Database, metrics: Metrics) {
+    const { pool } = database;
+    metrics.gauge({
+      name: 'pv_onboarding_database_pool_connections',
+      help: 'Connections of the pool of this process, by state',
+      labels: ['state'],
+      collect: (gauge) => {
+        gauge.set({ state: 'in_use' }, pool.totalCount - pool.idleCount);
+        gauge.set({ state: 'idle' }, pool.idleCount);
+      },
+    });
+    metrics.gauge({
+      name: 'pv_onboarding_database_pool_limit',
+      help: 'DATABASE_POOL_SIZE',
+      collect: (gauge) => gauge.set(pool.options.max),
+    });
+    metrics.gauge({
+      name: 'pv_onboarding_database_pool_waiting',
+      help: 'Statements and transactions that wait for a connection of the pool of this process',
+      collect: (gauge) => gauge.set(pool.waitingCount),
+    });
+    const seconds = metrics.histogram({
+      name: 'pv_onboarding_database_statement_duration_seconds',
+      help: 'Duration of SQL statements of this process, including the wait for a connection outside a transaction',
+    });
+    database.measure((duration) => seconds.observe(duration));
+  }
+}

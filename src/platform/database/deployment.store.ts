@@ -1,0 +1,38 @@
+import { ConfigurationError } from '../env/read-environment.js';
+import type { Sql } from './database.js';
+
+// SQL instead of Prisma, since Prisma Client cannot read the system catalogues of PostgreSQL.
+
+/**
+ * Identifies this database. A restored dump gets another oid of the table, a copied database another oid of the database, and a cluster
+ * made by initdb another system identifier.
+ */
+const HOME = `concat_ws('/', (SELECT system_identifier FROM pg_control_system()),
+  (SELECT oid FROM pg_database WHERE datname = current_database()), 'deployment'::regclass::oid)`;
+
+/** Makes this database the home of the deployment. */
+export async function moveHome(sql: Sql): Promise<void> {
+  await sql.query(
+    `INSERT INTO deployment (home) VALUES (${HOME}) ON CONFLICT (is_only) DO UPDATE SET home = excluded.home`,
+  );
+}
+
+/** Throws ConfigurationError if this database is a copy of the one that the service used before. */
+export async function requireHome(sql: Sql): Promise<void> {
+  await sql.query(`INSERT INTO deployment (home) VALUES (${HOME}) ON CONFLICT DO NOTHING`);
+  const [row] = await sql.query<{ isHome: boolean }>(`SELECT home = ${HOME} AS "isHome" FROM deployment`);
+  if (row?.isHome === true) return;
+  const problem =
+    'DATABASE_URL leads to a restored backup or a copy of the database. The service starts there only after the command ' +
+    '`restore --confirm` or `restore --moved` (docs/backup.md)';
+  throw new ConfigurationError([problem], []);
+}
+
+/**
+ * Returns whether a process of the service is connected to this database. Looks for the connection with which every process listens: a
+ * pooler keeps the other connections after the process has ended.
+ */
+export async function isServiceRunning(sql: Sql): Promise<boolean> {
+  const text = `SELECT FROM pg_stat_activity WHERE datname = current_database() AND application_name = 'pv-onboarding listen'`;
+  return (await sql.query(text)).length > 0;
+}

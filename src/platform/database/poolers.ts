@@ -1,0 +1,138 @@
+import { randomInt } from 'node:crypto';
+import { Logger } from '@nestjs/common';
+import pg from 'pg';
+import { certificateFault } from '../crypto/certificate-fault.js';
+import type { Environment } from '../env/environment.js';
+import { ConfigurationError } from '../env/read-environment.js';
+import { sqlState } from './database.js';
+
+/** A single round may miss the pooler, because another client may get the probed connection in between. */
+const ROUNDS = 3;
+const PREPARED = { name: 'pv_onboarding_probe', text: 'SELECT 1' };
+const MISSING_OR_FOREIGN = ['26000', '42P05'];
+const UNAUTHORISED = '28000';
+
+const refused = (problem: string): Error => new ConfigurationError([problem], []);
+
+/** Throws ConfigurationError if a pooler between the service and PostgreSQL would lose notifications, jobs or statements. */
+export async function checkPoolers(environment: Environment): Promise<void> {
+  const { DATABASE_URL, DATABASE_DIRECT_URL, DATABASE_PREPARED_STATEMENTS } = environment;
+  const isSeparate = DATABASE_DIRECT_URL !== DATABASE_URL;
+  const direct = isSeparate ? 'DATABASE_DIRECT_URL' : 'DATABASE_URL';
+  if (await withTwoClients(direct, DATABASE_DIRECT_URL, shareConnections))
+    throw refused(
+      `${direct} leads through a transaction pooler; set DATABASE_DIRECT_URL to an address without one, because notifications, ` +
+        'jobs and migrations need connections of their own',
+    );
+  if (!isSeparate) return;
+  const keepsStatements = await withTwoClients('DATABASE_URL', DATABASE_URL, keepStatements);
+  if (DATABASE_PREPARED_STATEMENTS && !keepsStatements)
+    throw refused(
+      'DATABASE_URL leads through a pooler without prepared statements; set DATABASE_PREPARED_STATEMENTS=false',
+    );
+  await withTwoClients('DATABASE_URL', DATABASE_URL, checkRole);
+  await checkSameDatabase(environment);
+}
+
+/** Returns whether a pooler gives both clients the same connection of PostgreSQL, or gives one client several connections. */
+async function shareConnections(one: pg.Client, other: pg.Client): Promise<boolean> {
+  for (let round = 0; round < ROUNDS; round++) {
+    const before = await pidOf(one);
+    await other.query('BEGIN');
+    if ((await pidOf(other)) === before || (await pidOf(one)) !== before) return true;
+    await other.query('ROLLBACK');
+  }
+  return false;
+}
+
+async function pidOf(client: pg.Client): Promise<number | undefined> {
+  const { rows } = await client.query<{ pid: number }>('SELECT pg_backend_pid() AS pid');
+  return rows[0]?.pid;
+}
+
+/** Returns whether both clients can prepare and run statements of the same name. */
+async function keepStatements(one: pg.Client, other: pg.Client): Promise<boolean> {
+  try {
+    for (let round = 0; round < ROUNDS; round++)
+      for (const client of [one, other]) await client.query(PREPARED);
+    return true;
+  } catch (error) {
+    if (MISSING_OR_FOREIGN.includes(sqlState(error) ?? '')) return false;
+    throw error;
+  }
+}
+
+/** Checks the settings that statements outside transactions rely on. Behind a transaction pooler, only the role can provide them. */
+async function checkRole(client: pg.Client): Promise<void> {
+  const { rows } = await client.query<Record<'role' | 'schema' | 'isolation' | 'timeout', string>>(
+    `SELECT quote_ident(current_user) AS role, current_schema() AS schema,
+            current_setting('default_transaction_isolation') AS isolation, current_setting('statement_timeout') AS timeout`,
+  );
+  const { role, schema, isolation, timeout } = rows[0]!;
+  const missing = (setting: string): string =>
+    `DATABASE_URL leads through a pooler, so its role needs: ALTER ROLE ${role} SET ${setting}`;
+  if (schema !== 'public') throw refused(missing('search_path = public'));
+  if (isolation !== 'read committed')
+    throw refused(missing(`default_transaction_isolation = 'read committed'`));
+  if (timeout === '0')
+    new Logger('Start').warn(
+      `statements outside transactions have no time limit. ${missing(`statement_timeout = '15s'`)}`,
+    );
+}
+
+/**
+ * Throws if the addresses lead to different databases, which have separate advisory locks: takes a lock through one address, and tries to
+ * take it through the other.
+ */
+async function checkSameDatabase({ DATABASE_URL, DATABASE_DIRECT_URL }: Environment): Promise<void> {
+  const key = [randomInt(2 ** 47)];
+  const isFree = await withTwoClients('DATABASE_DIRECT_URL', DATABASE_DIRECT_URL, async (direct) => {
+    await direct.query('SELECT pg_advisory_lock($1)', key);
+    return withTwoClients('DATABASE_URL', DATABASE_URL, async (pooled) => {
+      const text = 'SELECT pg_try_advisory_xact_lock($1) AS free';
+      return (await pooled.query<{ free: boolean }>(text, key)).rows[0]!.free;
+    });
+  });
+  if (isFree) throw refused('DATABASE_DIRECT_URL leads to another database than DATABASE_URL');
+}
+
+async function withTwoClients<T>(
+  variable: string,
+  connectionString: string,
+  work: (one: pg.Client, other: pg.Client) => Promise<T>,
+): Promise<T> {
+  const timeouts = { connectionTimeoutMillis: 5_000, query_timeout: 5_000 };
+  const clients: pg.Client[] = [];
+  const connect = async (): Promise<pg.Client> => {
+    // Reads the files that the URL names, so it throws if one is missing.
+    const client = new pg.Client({ connectionString, ...timeouts, application_name: 'pv-onboarding start' });
+    // Without a handler, a lost connection would end the process.
+    client.on('error', () => {});
+    clients.push(client);
+    await client.connect();
+    return client;
+  };
+  const refuse = (error: Error & { code?: string }): never => {
+    throw refused(`${variable} cannot be used to connect to PostgreSQL: ${faultOf(error)}`);
+  };
+  try {
+    return await work(await connect().catch(refuse), await connect().catch(refuse));
+  } finally {
+    await Promise.allSettled(clients.map((client) => client.end()));
+  }
+}
+
+/** Returns why a connection failed. If TLS is the reason, says what to do. */
+function faultOf({ message, code }: Error & { code?: string }): string {
+  const fault = certificateFault(
+    code,
+    'sslrootcert; if the URL has no sslrootcert, NODE_EXTRA_CA_CERTS also works',
+  );
+  if (fault !== undefined) return fault;
+  if (message === 'The server does not support SSL connections')
+    return 'it does not support TLS: turn it on there (ssl = on), or set sslmode=disable';
+  if (code === UNAUTHORISED && message.endsWith('no encryption'))
+    return `${message}: if it requires TLS, set sslmode=verify-full`;
+  // If several addresses were tried, the error has no message.
+  return message || (code ?? 'no address could be reached');
+}

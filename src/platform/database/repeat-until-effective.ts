@@ -1,0 +1,56 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { isDatabaseUnavailable } from '../problem/database-unavailable.js';
+import { sqlState, type Sql, type Statement } from './database.js';
+
+const PAUSE_MS = 500;
+
+interface Undo {
+  readonly statement: string | Statement;
+  readonly values: readonly unknown[];
+  readonly until: number;
+}
+
+/** The messages of a connection that was never made. */
+const NOT_CONNECTED =
+  /^(timeout exceeded when trying to connect|Connection terminated due to connection timeout|(connect|getaddrinfo) )/;
+
+/** Returns whether a failed statement may have been committed: the connection was lost (08) or terminated (57P) before the response. */
+export const mayBeCommitted = (error: unknown): boolean =>
+  isDatabaseUnavailable(error) &&
+  /^(08|57P|$)/.test(sqlState(error) ?? '') &&
+  !(error instanceof Error && NOT_CONNECTED.test(error.message));
+
+/** One loop per database. With one loop per failed write, all loops would compete for connections at the end of an outage. */
+const undosOf = new WeakMap<Sql, Set<Undo>>();
+
+/**
+ * Repeats `statement`, which undoes a write, until it returns a row or `withinMs` have passed. Once is not enough: if the connection of the
+ * write was lost, the server may commit the write late.
+ */
+export function repeatUntilEffective(
+  sql: Sql,
+  statement: string | Statement,
+  values: readonly unknown[],
+  withinMs: number,
+): void {
+  const undos = undosOf.get(sql) ?? new Set();
+  undosOf.set(sql, undos.add({ statement, values, until: performance.now() + withinMs }));
+  if (undos.size === 1) void repeatAll(sql, undos);
+}
+
+async function repeatAll(sql: Sql, undos: Set<Undo>): Promise<void> {
+  for (;;) {
+    for (const undo of undos) {
+      try {
+        const rows = await sql.query(undo.statement, undo.values);
+        if (rows.length > 0 || performance.now() > undo.until) undos.delete(undo);
+      } catch (error) {
+        // Retries an undo until the database has responded to it, even if with a refusal.
+        if (isDatabaseUnavailable(error)) break;
+        undos.delete(undo);
+      }
+    }
+    if (undos.size === 0) return;
+    await sleep(PAUSE_MS, undefined, { ref: false });
+  }
+}

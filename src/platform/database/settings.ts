@@ -1,0 +1,68 @@
+import type pg from 'pg';
+
+type Settings = Readonly<Record<string, string | number>>;
+
+/** Settings that statements rely on and that PgBouncer tracks for each client. With another DateStyle, pg reads instants as null. */
+const KEPT_BY_POOLERS: Settings = {
+  DateStyle: 'ISO, MDY',
+  // Prisma's adapter ignores the offset of instants.
+  TimeZone: 'UTC',
+};
+/** Settings that statements rely on and that a transaction pooler does not track. */
+const LOST_BY_POOLERS: Settings = {
+  IntervalStyle: 'postgres',
+  bytea_output: 'hex',
+  search_path: 'public',
+  default_transaction_isolation: 'read committed',
+};
+
+/** No statement of ours needs this long, unless it waits for a lock or has lost its connection. */
+export const STATEMENT_TIMEOUT_MS = 15_000;
+
+export const TIMEOUTS: Settings = {
+  statement_timeout: STATEMENT_TIMEOUT_MS,
+  lock_timeout: 5_000,
+  // A transaction never spans a network call, so an idle transaction is a bug or belongs to a dead process.
+  idle_in_transaction_session_timeout: 10_000,
+};
+
+/** No `lock_timeout`: graphile-worker stops if it cannot complete a job. */
+export const JOB_TIMEOUTS: Settings = { ...TIMEOUTS, lock_timeout: 0 };
+
+const assign = (command: 'SET' | 'SET LOCAL', settings: Settings): string =>
+  Object.entries(settings)
+    .map(([name, value]) => `${command} ${name} TO '${value}'`)
+    .join('; ');
+
+/** Pool options for connections that belong to one client. Not startup parameters, which poolers refuse. pg-pool awaits `onConnect`. */
+export const withSettings = (timeouts: Settings) => ({
+  onConnect: (client: pg.ClientBase) =>
+    client.query(assign('SET', { ...timeouts, ...KEPT_BY_POOLERS, ...LOST_BY_POOLERS })),
+});
+
+/** Pool options for connections through a transaction pooler. Other settings would change the connections of other clients. */
+export const withPooledSettings = {
+  onConnect: (client: pg.ClientBase) => client.query(assign('SET', KEPT_BY_POOLERS)),
+};
+
+/** Pool options for migrations, which may take long. A role's `transaction_timeout` would end the connection with their lock. */
+export const withoutTimeouts = {
+  onConnect: async (client: pg.ClientBase) => {
+    await client.query(
+      assign('SET', {
+        statement_timeout: 0,
+        lock_timeout: 0,
+        idle_in_transaction_session_timeout: 0,
+        ...KEPT_BY_POOLERS,
+        ...LOST_BY_POOLERS,
+      }),
+    );
+    // Not SET, which fails before PostgreSQL 17, where transaction_timeout does not exist.
+    await client.query(
+      `SELECT set_config(name, '0', false) FROM pg_settings WHERE name = 'transaction_timeout'`,
+    );
+  },
+};
+
+/** Begins a transaction with our settings, in one round trip, on a pooled connection that may have other settings. */
+export const BEGIN_POOLED = `BEGIN ISOLATION LEVEL READ COMMITTED; ${assign('SET LOCAL', { ...LOST_BY_POOLERS, ...TIMEOUTS })}`;

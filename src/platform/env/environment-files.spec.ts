@@ -1,0 +1,76 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { readFiles } from './environment-files.js';
+import { ConfigurationError, ENVIRONMENT_NAMES, type EnvironmentSource } from './read-environment.js';
+
+let folder: string;
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'pv-files-'));
+});
+afterEach(() => rm(folder, { recursive: true }));
+
+async function write(content: string): Promise<string> {
+  const path = join(folder, 'secret');
+  await writeFile(path, content);
+  return path;
+}
+
+function errorOf(source: EnvironmentSource): ConfigurationError {
+  try {
+    readFiles(source);
+  } catch (error) {
+    if (error instanceof ConfigurationError) return error;
+    throw error;
+  }
+  throw new Error('no ConfigurationError');
+}
+
+describe('readFiles', () => {
+  it.each(ENVIRONMENT_NAMES)('%s_FILE gives %s the content of the file', async (name) => {
+    const path = await write('canary');
+    expect(readFiles({ [`${name}_FILE`]: path, PATH: '/bin' })).toEqual({ [name]: 'canary', PATH: '/bin' });
+  });
+
+  it.each([
+    ['secret\n', 'secret'],
+    ['secret\r\n', 'secret'],
+    ['secret\n\n', 'secret\n'],
+    [' secret ', ' secret '],
+    ['', ''],
+  ])('removes one newline at the end and nothing else: %j', async (content, value) => {
+    expect(readFiles({ SCS_API_KEY_FILE: await write(content) }).SCS_API_KEY).toBe(value);
+  });
+
+  it('leaves variables without a file, and files of other programs, as they are', () => {
+    const source = { SCS_API_KEY: 'key', POSTGRES_PASSWORD_FILE: '/nowhere' };
+    expect(readFiles(source)).toEqual(source);
+  });
+
+  it('refuses a variable that is set in both ways, naming both', async () => {
+    const { problems, message } = errorOf({
+      SCS_API_KEY: 'canary-1',
+      SCS_API_KEY_FILE: await write('canary-2'),
+    });
+    expect(problems).toEqual(['SCS_API_KEY and SCS_API_KEY_FILE are both set: remove one of them']);
+    expect(message).not.toContain('canary');
+  });
+
+  it('names every file that cannot be read, with the reason and without its path', () => {
+    const missing = join(folder, 'missing');
+    expect(errorOf({ SCS_API_KEY_FILE: missing, DATABASE_URL_FILE: folder }).problems).toEqual([
+      'DATABASE_URL_FILE cannot be read (EISDIR)',
+      'SCS_API_KEY_FILE cannot be read (ENOENT)',
+    ]);
+  });
+
+  it.each(['postgresql://user:canary@host/pv', 'canary', ''])(
+    'refuses a value that is not an absolute path, without repeating it: %j',
+    (value) => {
+      const { problems, message } = errorOf({ DATABASE_URL_FILE: value });
+      expect(problems).toEqual(['DATABASE_URL_FILE must be an absolute path']);
+      expect(message).not.toContain('canary');
+    },
+  );
+});

@@ -1,0 +1,184 @@
+import type { IncomingMessage, Server } from 'node:http';
+import { NotFoundException, type DynamicModule, type LoggerService, type Type } from '@nestjs/common';
+import { NestFactory } from '@nestjs/core';
+import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { Environment } from '../env/environment.js';
+import { JsonError, parseLossless } from '../json/lossless.js';
+import { Metrics } from '../metrics/metrics.js';
+import { sendProblem, toProblem } from '../problem/problem-response.js';
+import { Problem } from '../problem/problem.js';
+import { ProblemFilter } from '../problem/problem.filter.js';
+import { VERSION } from '../version.js';
+import { ANSWER_HEADERS, refuseBeforeHttp, refuseTunnel } from './connection-refusals.js';
+import { HTTP_LIMITS, type HttpLimits } from './http-limits.js';
+import { limitIntake } from './intake.js';
+import { contextOf, requestIdOf, runInContext } from './request-context.js';
+import { invalidRequest, RefuseUnreadQuery, RequestValidation } from './validation.js';
+
+/** Paths outside the versioned API, which need no key. */
+const UNPREFIXED = [
+  '/',
+  'health/live',
+  'health/ready',
+  'metrics',
+  'problems/:code',
+  'openapi.json',
+  'asyncapi.json',
+  'docs',
+  'docs/:asset',
+];
+
+type Settings = Pick<Environment, 'METRICS_PORT' | 'PUBLIC_URL' | 'ROLE' | 'TRUSTED_PROXIES'>;
+
+/** Creates the complete application, not listening yet. */
+export async function createApp(
+  module: DynamicModule | Type,
+  settings: Settings,
+  logger: LoggerService | false,
+  limits: HttpLimits = HTTP_LIMITS,
+): Promise<NestFastifyApplication> {
+  const adapter = createAdapter(settings, limits);
+  const app = await NestFactory.create<NestFastifyApplication>(module, adapter, {
+    bodyParser: false,
+    logger,
+    // By default, Nest ends the process if the start fails. But the caller must stop the local services first.
+    abortOnError: false,
+  });
+  const { PUBLIC_URL, ROLE } = settings;
+  const server = adapter.getInstance();
+  parseJsonBodies(server);
+  server.addHook('onRequest', (request, reply, done) => {
+    reply.headers({ ...ANSWER_HEADERS, 'x-request-id': request.id });
+    runInContext(contextOf(request), () =>
+      done(headerProblem(request.raw) ?? routeProblem(request, settings)),
+    );
+  });
+  const metrics = app.get(Metrics);
+  metrics.buildInfo.set({ version: VERSION, role: ROLE }, 1);
+  measureRequests(server, metrics);
+  decideConnections(server);
+  app.setGlobalPrefix('api/v1', { exclude: UNPREFIXED });
+  app.useGlobalFilters(new ProblemFilter(server, PUBLIC_URL));
+  app.useGlobalPipes(new RequestValidation());
+  app.useGlobalGuards(new RefuseUnreadQuery());
+  return app;
+}
+
+function createAdapter({ PUBLIC_URL, TRUSTED_PROXIES = [] }: Settings, limits: HttpLimits): FastifyAdapter {
+  const adapter = new FastifyAdapter({
+    http: {
+      headersTimeout: limits.headersMs,
+      connectionsCheckingInterval: limits.checkMs,
+      maxHeaderSize: limits.headerBytes,
+      // `headerProblem` sends a problem if Host is missing; Node would respond without a body.
+      requireHostHeader: false,
+    },
+    requestTimeout: limits.requestMs,
+    connectionTimeout: limits.idleMs,
+    // Longer than the 60 s after which common load balancers close an idle connection, so that they close it before we do.
+    keepAliveTimeout: 72_000,
+    bodyLimit: limits.bodyBytes,
+    // Any client can send X-Forwarded-For, so it is trusted only from these proxies.
+    trustProxy: TRUSTED_PROXIES.length > 0 && TRUSTED_PROXIES,
+    genReqId: requestIdOf,
+    // Far longer than our ids of 36 characters, so that a wrong id reaches ParseUuid, whose error says what is expected.
+    routerOptions: { maxParamLength: 1_000 },
+    // Handles a malformed URL, which the router refuses before any of our hooks runs.
+    frameworkErrors: (error: Error, request: FastifyRequest, reply: FastifyReply) => {
+      const problem = toProblem(error) ?? new Problem('invalid_request', 'The path is not valid');
+      reply.headers({ ...ANSWER_HEADERS, 'x-request-id': request.id });
+      sendProblem(problem, request.id, reply, PUBLIC_URL);
+    },
+    clientErrorHandler: (error, socket) => refuseBeforeHttp(error, socket, limits, PUBLIC_URL),
+  });
+  const server: Server = adapter.getInstance().server;
+  server.maxConnections = limits.connections;
+  limitIntake(server, limits);
+  // Without these listeners, Node sends a response without a body if Expect is unknown, and sends no response to a CONNECT.
+  server.on('checkExpectation', (request, response) => server.emit('request', request, response));
+  server.on('connect', (_request, socket) => refuseTunnel(socket, PUBLIC_URL));
+  return adapter;
+}
+
+/** Accepts JSON in UTF-8 only. An empty body counts as no body: clients send the content type even with POSTs that need no body. */
+function parseJsonBodies(server: FastifyInstance): void {
+  server.removeAllContentTypeParsers();
+  server.addContentTypeParser('application/json', { parseAs: 'buffer' }, (request, body, done) => {
+    try {
+      requireUtf8(request.headers['content-type'] ?? '');
+      done(null, body.length === 0 ? undefined : parseBody(body as Buffer));
+    } catch (error) {
+      done(error as Error);
+    }
+  });
+}
+
+/** Refuses a charset other than UTF-8. RFC 8259 defines no charset parameter, but clients send it. */
+function requireUtf8(contentType: string): void {
+  const charset = /;\s*charset\s*=\s*"?([^";\s]*)"?/i.exec(contentType)?.[1];
+  if (charset !== undefined && !/^utf-?8$/i.test(charset))
+    throw new Problem('unsupported_media_type', 'The body must be in UTF-8');
+}
+
+function parseBody(body: Buffer): unknown {
+  try {
+    // Not Buffer.toString, which replaces bytes that are not UTF-8 by U+FFFD. Keeps a byte order mark, so that the parser refuses it.
+    return parseLossless(new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(body));
+  } catch (error) {
+    if (error instanceof JsonError) throw new Problem('invalid_json', error.message);
+    throw new Problem('invalid_json', 'The body is not valid UTF-8');
+  }
+}
+
+/** Returns a problem for headers that HTTP forbids (RFC 9112, section 3.2; RFC 9110, section 10.1.1) and that Node accepts here. */
+function headerProblem(request: IncomingMessage): Problem | undefined {
+  const { headers, httpVersion } = request;
+  const refusal = (field: string, message: string) => invalidRequest([{ field, message }]);
+  // `headers` contains only the first Host.
+  const hosts = request.rawHeaders.filter((name, index) => index % 2 === 0 && /^host$/i.test(name)).length;
+  if (hosts > 1) return refusal('Host', 'must be given once');
+  if (hosts === 0 && httpVersion === '1.1') return refusal('Host', 'is required in HTTP/1.1');
+  if (headers.expect !== undefined && !/^100-continue$/i.test(headers.expect.trim()))
+    return refusal('Expect', 'must be 100-continue');
+  return undefined;
+}
+
+function routeProblem(request: FastifyRequest, { ROLE, METRICS_PORT }: Settings): Error | undefined {
+  // Nest would throw the same error, but only after it has read and parsed the body.
+  if (request.is404) return new NotFoundException();
+  const { url } = request.routeOptions;
+  // MetricsServer serves them instead.
+  if (url === '/metrics' && METRICS_PORT !== undefined) return new NotFoundException();
+  // API requests to a worker would slow down polling. Compares the pattern of the route, since a path can be written in many ways.
+  return ROLE === 'worker' && url?.startsWith('/api/')
+    ? new Problem('not_found', 'This process is a worker; requests go to one with ROLE api or all')
+    : undefined;
+}
+
+/**
+ * During shutdown, closes the connection after each response, since idle connections delay the shutdown. At other times, removes Fastify's
+ * `connection: close` below status 500: Fastify closes when it refuses a body, and a client still sending would lose the response.
+ */
+function decideConnections(server: FastifyInstance): void {
+  server.addHook('onSend', (_request, reply, _payload, done) => {
+    if (!server.server.listening) reply.header('connection', 'close');
+    else if (reply.statusCode < 500) reply.removeHeader('connection');
+    done();
+  });
+}
+
+function measureRequests(server: FastifyInstance, metrics: Metrics): void {
+  server.addHook('onResponse', (request, reply, done) => {
+    // The pattern of the route, never the URL: an id in a label would leak it and create a new time series for every request.
+    const route = request.routeOptions.url ?? 'none';
+    // Excludes the time for which the request was deliberately held open.
+    const tookMs = Math.max(0, reply.elapsedTime - (request.heldMs ?? 0));
+    const { method } = request;
+    const { statusCode: status } = reply;
+    metrics.httpRequests.inc({ method, route, status });
+    const labels = { method, route, status_class: `${Math.floor(status / 100)}xx` };
+    metrics.httpSeconds.observe(labels, tookMs / 1_000);
+    done();
+  });
+}

@@ -1,0 +1,58 @@
+import { applyDecorators } from '@nestjs/common';
+import { ApiPropertyOptional } from '@nestjs/swagger';
+import { Transform } from 'class-transformer';
+import { IsDate, IsIn, IsInt, IsOptional, IsUUID, Max, Min } from 'class-validator';
+import { parseInstant } from '../time/instant.rules.js';
+import { CheckedBy } from './validation.js';
+
+/** Declares an optional query parameter that is a whole number in decimal digits. Initialise the property with the default, if any. */
+export function IntegerParameter(
+  options: Readonly<{ minimum: number; maximum: number; default?: number; description: string }>,
+): PropertyDecorator {
+  return applyDecorators(
+    ApiPropertyOptional({ type: 'integer', ...options }),
+    Transform(({ value }: { value: unknown }) =>
+      typeof value === 'string' && /^-?\d{1,15}$/.test(value) ? Number(value) : value,
+    ),
+    IsOptional(),
+    // The rule applied last provides the error message, so the type rule comes last.
+    Max(options.maximum),
+    Min(options.minimum),
+    IsInt(),
+  );
+}
+
+/** Declares an optional query parameter that is an instant, as a Date. */
+export function InstantParameter(description: string): PropertyDecorator {
+  return applyDecorators(
+    ApiPropertyOptional({ type: String, format: 'date-time', description }),
+    Transform(({ value }: { value: unknown }) => {
+      const read = parseInstant(value);
+      return read.kind === 'instant' ? read.at : value;
+    }),
+    IsOptional(),
+    IsDate({
+      message: '$property must be an RFC 3339 timestamp with Z or an offset, of the years 1 to 9999',
+    }),
+  );
+}
+
+export const UuidParameter = (description?: string): PropertyDecorator =>
+  applyDecorators(
+    ApiPropertyOptional({ format: 'uuid', ...(description !== undefined && { description }) }),
+    IsOptional(),
+    IsUUID('loose'),
+  );
+
+/** Declares an optional text in a query or a body. `faultOf` is a pure function that returns what is wrong with the value, or undefined. */
+export const OptionalText = (
+  faultOf: (value: unknown) => string | undefined,
+  schema: { description?: string; pattern?: string; minLength?: number; maxLength?: number } = {},
+): PropertyDecorator => applyDecorators(ApiPropertyOptional(schema), IsOptional(), CheckedBy(faultOf));
+
+export const ChoiceParameter = (values: readonly string[], description?: string): PropertyDecorator =>
+  applyDecorators(
+    ApiPropertyOptional({ enum: values, ...(description !== undefined && { description }) }),
+    IsOptional(),
+    IsIn(values),
+  );

@@ -1,0 +1,40 @@
+import type { Type } from '@nestjs/common';
+import { ApiProperty } from '@nestjs/swagger';
+
+/** A field of a JSON object: its schema, and its type, which only the compiler sees. */
+export interface Field<T> {
+  readonly schema: object;
+  readonly type?: T;
+}
+
+type ObjectOf<Fields> = { readonly [K in keyof Fields]: Fields[K] extends Field<infer T> ? T : never };
+
+/** Returns a class that describes a JSON object with these fields. `name`: the name of its schema in the API description. */
+export function schemaOf<Fields extends Readonly<Record<string, Field<unknown>>>>(
+  name: string,
+  fields: Fields,
+): Type<ObjectOf<Fields>> {
+  const { [name]: described } = { [name]: class {} };
+  for (const [field, { schema }] of Object.entries(fields))
+    ApiProperty(schema)(described!.prototype as object, field);
+  return described as Type<ObjectOf<Fields>>;
+}
+
+export const field = <T>(schema: object, description?: string): Field<T> => ({
+  schema: { ...schema, ...(description !== undefined && { description }) },
+});
+export const nullable = <T>({ schema }: Field<T>): Field<T | null> => field({ ...schema, nullable: true });
+export const optional = <T>({ schema }: Field<T>): Field<T | undefined> =>
+  field({ ...schema, required: false });
+
+export const text = (description?: string) => field<string>({ type: String }, description);
+export const uuid = (description?: string) => field<string>({ type: String, format: 'uuid' }, description);
+export const instant = (description?: string) =>
+  field<Date>({ type: String, format: 'date-time' }, description);
+export const count = (description?: string) => field<number>({ type: 'integer' }, description);
+export const flag = (description?: string) => field<boolean>({ type: Boolean }, description);
+export const oneOf = <T>(values: readonly T[], description?: string) =>
+  field<T>({ enum: values }, description);
+export const view = <T>(type: Type<T>, description?: string) => field<T>({ type }, description);
+export const listOf = <T>(type: Type<T>, description?: string) =>
+  field<readonly T[]>({ type: [type] }, description);

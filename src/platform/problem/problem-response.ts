@@ -1,0 +1,70 @@
+import { HttpException } from '@nestjs/common';
+import type { FastifyReply } from 'fastify';
+import { HTTP_LIMITS } from '../http/http-limits.js';
+import { isDatabaseUnavailable } from './database-unavailable.js';
+import { Problem, PROBLEMS, type ProblemCode } from './problem.js';
+
+export const PROBLEM_MEDIA_TYPE = 'application/problem+json; charset=utf-8';
+/** A failover or a restart of the database usually takes this long; earlier retries only add load. */
+const DATABASE_RETRY_AFTER_SECONDS = 5;
+
+const CODE_OF_STATUS = new Map<number, ProblemCode>([
+  [404, 'not_found'],
+  [405, 'method_not_allowed'],
+  [408, 'request_timeout'],
+  [413, 'body_too_large'],
+  [415, 'unsupported_media_type'],
+]);
+
+const DETAIL_OF_CODE = new Map<unknown, string>([
+  ['FST_ERR_BAD_URL', 'The path is not a valid URL: a percent sign does not begin a valid UTF-8 escape'],
+  ['FST_ERR_CTP_INVALID_CONTENT_LENGTH', 'The length of the body differs from Content-Length'],
+  ['FST_ERR_CTP_BODY_TOO_LARGE', `The body must not be longer than ${HTTP_LIMITS.bodyBytes} bytes`],
+  ['FST_ERR_CTP_INVALID_MEDIA_TYPE', 'The body must be sent as content-type: application/json'],
+  ['FST_ERR_CTP_EMPTY_TYPE', 'The body must be sent as content-type: application/json'],
+]);
+
+/** Returns the problem for a thrown error; undefined for a bug, whose text may contain anything and belongs in the log only. */
+export function toProblem(error: unknown): Problem | undefined {
+  if (error instanceof Problem) return error;
+  const status = statusOf(error);
+  if (status !== undefined && status >= 400 && status < 500)
+    return new Problem(CODE_OF_STATUS.get(status) ?? 'invalid_request', detailOf(error as Error));
+  if (!isDatabaseUnavailable(error)) return undefined;
+  const retry = { retryAfterSeconds: DATABASE_RETRY_AFTER_SECONDS };
+  return new Problem('database_unavailable', 'Nothing is lost: send the request again', retry);
+}
+
+function statusOf(error: unknown): number | undefined {
+  if (error instanceof HttpException) return error.getStatus();
+  // Fastify sets statusCode on its own errors, and on those of a request stream whose client has disconnected.
+  const isFromFastify =
+    error instanceof Error && 'statusCode' in error && typeof error.statusCode === 'number';
+  return isFromFastify ? (error.statusCode as number) : undefined;
+}
+
+function detailOf(error: Error): string {
+  const cause = error instanceof HttpException && error.cause instanceof Error ? error.cause : error;
+  return DETAIL_OF_CODE.get((cause as NodeJS.ErrnoException).code) ?? cause.message;
+}
+
+export function sendProblem(problem: Problem, requestId: string, reply: FastifyReply, publicUrl?: string) {
+  const headers: Record<string, string> = { 'content-type': PROBLEM_MEDIA_TYPE };
+  // RFC 9110, section 11.6.1: a 401 names the scheme to use.
+  if (problem.code === 'unauthenticated') headers['www-authenticate'] = 'Bearer realm="pv-onboarding"';
+  const { retryAfterSeconds, allow } = problem.extra;
+  if (retryAfterSeconds !== undefined)
+    headers['retry-after'] = String(Math.max(1, Math.ceil(retryAfterSeconds)));
+  if (allow !== undefined) headers['allow'] = allow.join(', ');
+  void reply
+    .status(problem.status)
+    .headers(headers)
+    .send(bodyOf(problem, requestId, publicUrl));
+}
+
+export function bodyOf({ code, detail, extra }: Problem, requestId: string, publicUrl = '') {
+  const { status, title } = PROBLEMS[code];
+  const { errors, ids } = extra;
+  const type = `${publicUrl.replace(/\/$/, '')}/problems/${code}`;
+  return { type, title, status, detail, code, ...ids, ...(errors && { errors }), requestId };
+}

@@ -1,0 +1,177 @@
+import { randomUUID } from 'node:crypto';
+import { hostname } from 'node:os';
+import { Injectable } from '@nestjs/common';
+import { appendEvents } from '../../events/outbox.js';
+import { Database, type Statement, type Transaction } from '../../platform/database/database.js';
+import { msFromNow, msUntil } from '../../platform/database/timestamps.js';
+import type { Drift } from '../drift/drift.js';
+import type { OperationClass } from '../outcome.rules.js';
+import type { Beat } from '../pace/request-rate.js';
+
+/** Notified when the remote service tells a replica to wait. Notifications may be lost, so replicas also read periodically. */
+export const OPERATIONS_CHANNEL = 'pv_onboarding_remote';
+
+/** Executed four times a second by every replica, hence a prepared statement. */
+const READ_OPERATIONS: Statement = {
+  name: 'remote.read_operations',
+  text: `
+    SELECT operation, health,
+      coalesce(${msUntil('quiet_until')}, 0) AS "quietMs", coalesce(${msUntil('trouble_until')}, 0) AS "troubleMs"
+    FROM remote_operations`,
+};
+
+// Never shortens a wait. Waits are at most an hour, so that a bug in one replica cannot block all replicas for longer.
+const QUIET_OPERATION = `
+  WITH held AS (
+    UPDATE remote_operations SET quiet_until = greatest(quiet_until, ${msFromNow('least($2::float8, 3600000)')})
+    WHERE operation = $1 RETURNING operation
+  )
+  SELECT pg_notify('${OPERATIONS_CHANNEL}', operation) FROM held`;
+
+// Conditional on the previous health: if several replicas detect the same change, only one announces it.
+const DEGRADE_OPERATION = `
+  UPDATE remote_operations SET health = 'degraded', since = clock_timestamp(), reason = $2, trouble_until = ${msFromNow('$3')}
+  WHERE operation = $1 AND health = 'healthy'
+  RETURNING since`;
+
+const CONFIRM_TROUBLE = `
+  UPDATE remote_operations SET trouble_until = greatest(trouble_until, ${msFromNow('$2')})
+  WHERE operation = $1 AND health = 'degraded'`;
+
+const REJECT_CREDENTIALS = `
+  UPDATE remote_operations SET health = 'credentials_rejected', since = clock_timestamp(), reason = $1, trouble_until = NULL
+  WHERE operation = 'token' AND health <> 'credentials_rejected'
+  RETURNING since`;
+
+const RECOVER_OPERATION = `
+  WITH before AS (
+    SELECT operation, since FROM remote_operations
+    WHERE operation = $1 AND health = $2 AND (NOT $3::boolean OR coalesce(trouble_until <= clock_timestamp(), true))
+    FOR UPDATE
+  )
+  UPDATE remote_operations AS o SET health = 'healthy', since = clock_timestamp(), reason = NULL, trouble_until = NULL
+  FROM before WHERE o.operation = before.operation
+  RETURNING before.since, o.since AS "recoveredAt"`;
+
+// One statement, so that both counts are of one snapshot. Replicas that join at the same time do not count each other, so a first beat
+// grants no share.
+const BEAT_REPLICA = `
+  WITH others AS (
+    SELECT count(*)::int AS live, min(counted) AS counted FROM remote_replicas WHERE id <> $1 AND expires_at > clock_timestamp()
+  ), gone AS (
+    DELETE FROM remote_replicas WHERE id <> $1 AND expires_at < clock_timestamp() - interval '1 minute'
+  ), mine AS (
+    INSERT INTO remote_replicas (id, name, counted, expires_at)
+    SELECT $1, $2, live + 1, ${msFromNow('$3')} FROM others
+    ON CONFLICT (id) DO UPDATE SET counted = excluded.counted, expires_at = excluded.expires_at
+  )
+  SELECT live + 1 AS replicas, coalesce(counted > live, true) AS settled FROM others`;
+
+/** Locks the operation, so that its events are in the order of its changes. */
+const LOCK_OPERATION = `SELECT 1 FROM remote_operations WHERE operation = $1 FOR UPDATE`;
+
+// Records at most 50 differences per operation, because field names may be data. A foreign id is always recorded: customers may be mixed up.
+// xmax is 0 in a row that this statement inserted, and not 0 in a row that it updated.
+const RECORD_DRIFT = `
+  INSERT INTO remote_drift (operation, kind, field, expected, found)
+  SELECT $1, d.kind, d.field, d.expected, d.found
+  FROM jsonb_to_recordset($2::jsonb) AS d (kind text, field text, expected text, found text)
+  WHERE EXISTS (SELECT FROM remote_drift k WHERE k.operation = $1 AND k.kind = d.kind AND k.field = d.field)
+     OR d.kind = 'foreign_id'
+     OR (SELECT count(*) FROM remote_drift WHERE operation = $1) < 50
+  ON CONFLICT (operation, kind, field) DO UPDATE SET last_seen_at = clock_timestamp()
+  RETURNING kind, field, expected, found, first_seen_at AS "observedAt", xmax = 0 AS "isNew"`;
+
+/** The state of an operation that all replicas share. `quietMs` and `troubleMs` are remaining times; 0 or less means over. */
+export interface SharedOperation {
+  readonly operation: OperationClass;
+  readonly health: 'healthy' | 'degraded' | 'credentials_rejected';
+  readonly quietMs: number;
+  readonly troubleMs: number;
+}
+
+/** Stores what all replicas know about the remote service. A change and its event commit together. */
+@Injectable()
+export class DeploymentStore {
+  private readonly replicaId = randomUUID();
+
+  constructor(private readonly database: Database) {}
+
+  async readOperations(): Promise<SharedOperation[]> {
+    return this.database.query<SharedOperation>(READ_OPERATIONS);
+  }
+
+  /** Blocks this operation in all replicas for `quietMs`, at most an hour. */
+  async quiet(operation: OperationClass, quietMs: number): Promise<void> {
+    await this.database.query(QUIET_OPERATION, [operation, quietMs]);
+  }
+
+  /** Marks the operation as degraded for at least `troubleMs`. If it is degraded already, prolongs this time. */
+  async degrade(operation: OperationClass, reason: string, troubleMs: number): Promise<void> {
+    await this.database.transaction(async (tx) => {
+      const [moved] = await tx.query<{ since: Date }>(DEGRADE_OPERATION, [operation, reason, troubleMs]);
+      if (moved === undefined) return void (await tx.query(CONFIRM_TROUBLE, [operation, troubleMs]));
+      const data = { operation, reason, since: moved.since.toISOString() };
+      await appendEvents(tx, [{ name: 'remote.degraded', subject: operation, data }]);
+    });
+  }
+
+  /** Records the recovery. With `once_trouble_is_over`, only if `trouble_until` is past. */
+  async recover(operation: OperationClass, when: 'now' | 'once_trouble_is_over'): Promise<void> {
+    await this.database.transaction((tx) => recoverFrom(tx, 'degraded', operation, when));
+  }
+
+  /** Marks this replica as alive for `lifeMs`. Returns the number of live replicas, and whether all others count at least as many. */
+  async beat(lifeMs: number): Promise<Beat> {
+    const name = `${hostname()}:${process.pid}`;
+    const [beat] = await this.database.query<Beat>(BEAT_REPLICA, [this.replicaId, name, lifeMs]);
+    return beat!;
+  }
+
+  async leave(): Promise<void> {
+    await this.database.query('DELETE FROM remote_replicas WHERE id = $1', [this.replicaId]);
+  }
+
+  /** Records differences. Returns the new differences, each of which is announced once for all replicas. */
+  async recordDrift(operation: OperationClass, drifts: readonly Drift[]): Promise<Drift[]> {
+    return this.database.transaction(async (tx) => {
+      await tx.query(LOCK_OPERATION, [operation]);
+      const values = [operation, JSON.stringify(drifts)];
+      const recorded = await tx.query<Drift & { observedAt: Date; isNew: boolean }>(RECORD_DRIFT, values);
+      const added = recorded.filter(({ isNew }) => isNew);
+      const events = added.map(({ isNew: _, observedAt, ...drift }) => {
+        const data = { operation, ...drift, observedAt: observedAt.toISOString() };
+        return { name: 'remote.contract_drift' as const, subject: operation, data };
+      });
+      await appendEvents(tx, events);
+      return added;
+    });
+  }
+}
+
+/** Records and announces that the service rejects the credentials or fresh tokens, unless this is already recorded. */
+export async function rejectCredentials(tx: Transaction, reason: string): Promise<void> {
+  const [moved] = await tx.query<{ since: Date }>(REJECT_CREDENTIALS, [reason]);
+  if (moved === undefined) return;
+  const data = { operation: 'token', reason, since: moved.since.toISOString() } as const;
+  await appendEvents(tx, [{ name: 'remote.credentials_rejected', subject: 'token', data }]);
+}
+
+/** Records and announces that the service accepts the credentials again. Does nothing if they were not rejected. */
+export const acceptCredentials = (tx: Transaction): Promise<void> =>
+  recoverFrom(tx, 'credentials_rejected', 'token', 'now');
+
+async function recoverFrom(
+  tx: Transaction,
+  from: 'degraded' | 'credentials_rejected',
+  operation: OperationClass,
+  when: 'now' | 'once_trouble_is_over',
+): Promise<void> {
+  const values = [operation, from, when === 'once_trouble_is_over'];
+  const [moved] = await tx.query<{ since: Date; recoveredAt: Date }>(RECOVER_OPERATION, values);
+  if (moved === undefined) return;
+  const [since, recoveredAt] = [moved.since.toISOString(), moved.recoveredAt.toISOString()];
+  await appendEvents(tx, [
+    { name: 'remote.recovered', subject: operation, data: { operation, from, since, recoveredAt } },
+  ]);
+}

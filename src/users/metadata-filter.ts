@@ -1,0 +1,51 @@
+import { applyDecorators } from '@nestjs/common';
+import { ApiPropertyOptional } from '@nestjs/swagger';
+import { IsOptional } from 'class-validator';
+import type { Condition } from '../platform/database/where.js';
+import { AsParsed, CheckedBy, KeyedParameters } from '../platform/http/validation.js';
+import { isPlainObject } from './metadata.rules.js';
+
+/** Limits the number of conditions in a query, and so the time that PostgreSQL needs to plan it. */
+const MAX_KEYS = 10;
+
+/** Key and value of each `?metadata.<key>=<value>`. */
+export type MetadataFilter = Readonly<Record<string, string>>;
+
+export function MetadataParameters(): PropertyDecorator {
+  return applyDecorators(
+    // By default, an OpenAPI client sends each property of this object as a separate query parameter.
+    ApiPropertyOptional({
+      type: 'object',
+      patternProperties: { '^metadata\\..': { type: 'string' } },
+      additionalProperties: false,
+      example: { 'metadata.campaign': 'autumn' },
+      description:
+        'Only items whose metadata contain all these values: `metadata.campaign=autumn`. Only top-level keys can be given. `5`, `true` and ' +
+        '`null` match the JSON value and the text.',
+    }),
+    KeyedParameters(),
+    IsOptional(),
+    AsParsed(),
+    CheckedBy(metadataFilterFault),
+  );
+}
+
+function metadataFilterFault(value: unknown): string | undefined {
+  if (!isPlainObject(value)) return 'must be given by key, as metadata.<key>=<value>';
+  const count = Object.keys(value).length;
+  return count > MAX_KEYS ? `must have at most ${MAX_KEYS} keys, not ${count}` : undefined;
+}
+
+/** Returns a condition for each key: `column` contains the value as text, or as the JSON value that the text denotes. A GIN index serves this. */
+export function containsMetadata(column: string, filter: MetadataFilter = {}): Condition[] {
+  return Object.entries(filter).map(([key, text]) => {
+    const objects = [text, ...jsonScalar(text)].map((value) => JSON.stringify({ [key]: value }));
+    return [`${column} @> ANY (?::jsonb[])`, objects];
+  });
+}
+
+// Reads the text as a number only if JSON.stringify writes the number as the same text, as it does for all numbers in stored metadata.
+function jsonScalar(text: string): unknown[] {
+  const isNumber = Number.isFinite(Number(text)) && String(Number(text)) === text;
+  return isNumber || ['true', 'false', 'null'].includes(text) ? [JSON.parse(text)] : [];
+}

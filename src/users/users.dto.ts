@@ -1,0 +1,118 @@
+import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
+import { Transform } from 'class-transformer';
+import { ValidateNested } from 'class-validator';
+import { PageQuery } from '../platform/http/page.js';
+import { ChoiceParameter, OptionalText } from '../platform/http/parameters.js';
+import { AsParsed, CheckedBy, MayBeAbsent } from '../platform/http/validation.js';
+import { instant, listOf, optional, schemaOf, text, uuid } from '../platform/openapi/schema-of.js';
+import { eanFault } from './ean.rules.js';
+import { MetadataParameters, type MetadataFilter } from './metadata-filter.js';
+import { isPlainObject, metadataFault, type Metadata } from './metadata.rules.js';
+import { REGISTRATION_STATUSES, type RegistrationStatus } from './registration/registration.rules.js';
+import { tenantReferenceFault } from './tenant-reference.rules.js';
+
+export class ListUsersQuery extends PageQuery {
+  @OptionalText(tenantReferenceFault, { description: 'Only the user with this reference' })
+  tenantReference?: string;
+
+  @OptionalText(eanFault, {
+    pattern: '^[1-9][0-9]{17}$',
+    description: 'Only users with this grid connection',
+  })
+  ean?: string;
+
+  @MetadataParameters()
+  metadata?: MetadataFilter;
+}
+
+export class ListRegistrationsQuery extends PageQuery {
+  @ChoiceParameter(REGISTRATION_STATUSES, 'Only registrations in this status')
+  status?: RegistrationStatus;
+
+  @OptionalText(tenantReferenceFault, { description: 'Only registrations of this reference' })
+  tenantReference?: string;
+}
+
+/** More grid connections than any customer has, but few enough for one small request. */
+const MAX_GRID_LOCATIONS = 100;
+
+class GridLocationInput {
+  @ApiProperty({
+    description:
+      'The EAN of the grid connection: 18 digits, not beginning with 0. A bare JSON number is also accepted, but clients whose numbers are doubles round it',
+    type: String,
+    pattern: '^[1-9][0-9]{17}$',
+    example: '541448860004178013',
+  })
+  @CheckedBy(eanFault)
+  ean: unknown;
+}
+
+export class RegisterUserInput {
+  @ApiProperty({
+    description:
+      "The tenant's own reference for the user; it has at most one live registration. No control characters, no blank at either end",
+    minLength: 1,
+    maxLength: 200,
+    example: 'customer-4711',
+  })
+  @CheckedBy(tenantReferenceFault)
+  tenantReference: string;
+
+  @ApiProperty({
+    type: [GridLocationInput],
+    minItems: 1,
+    maxItems: MAX_GRID_LOCATIONS,
+    description: 'Each EAN once',
+  })
+  @Transform(({ obj }: { obj: { gridLocations: unknown } }) => asInputs(obj.gridLocations))
+  @CheckedBy(gridLocationsFault)
+  @ValidateNested({ each: true, message: 'must be an object with an ean' })
+  gridLocations: GridLocationInput[];
+
+  @ApiPropertyOptional({
+    type: 'object',
+    additionalProperties: true,
+    description: 'Stored with the user and returned unchanged; at most 4,096 bytes, at most 8 levels deep',
+    example: { salesChannel: 'web' },
+  })
+  @MayBeAbsent()
+  @AsParsed()
+  @CheckedBy(metadataFault)
+  metadata?: Metadata;
+}
+
+/**
+ * Creates the inputs by hand: class-transformer mistakes a LosslessNumber for an input. An item that is not an object becomes null, which
+ * ValidateNested reports.
+ */
+function asInputs(value: unknown): unknown {
+  if (!Array.isArray(value)) return undefined;
+  return value.map((item: unknown) =>
+    isPlainObject(item) ? Object.assign(new GridLocationInput(), item) : null,
+  );
+}
+
+function gridLocationsFault(value: unknown): string | undefined {
+  if (!Array.isArray(value)) return 'must be an array';
+  const isFitting = value.length >= 1 && value.length <= MAX_GRID_LOCATIONS;
+  return isFitting ? undefined : `must hold 1 to ${MAX_GRID_LOCATIONS} grid locations, not ${value.length}`;
+}
+
+class ConfirmedGridLocationInput extends GridLocationInput {
+  @ApiProperty({ format: 'uuid' })
+  id: string;
+}
+
+/** The remote service's user object (interface section 2.3), for the OpenAPI document. As in a response, further properties are not an error. */
+export const ConfirmedUserInput = schemaOf('ConfirmedUserInput', {
+  id: uuid(),
+  tenantReference: text('The tenantReference of the registration'),
+  gridLocations: listOf(ConfirmedGridLocationInput, 'With every EAN of the registration'),
+  tenantName: optional(text()),
+  firstName: optional(text()),
+  lastName: optional(text()),
+  email: optional(text()),
+  createdAt: optional(instant('In the years 1 to 9999')),
+  updatedAt: optional(instant('In the years 1 to 9999')),
+});

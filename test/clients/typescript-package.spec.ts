@@ -1,0 +1,128 @@
+import { execFile, spawn } from 'node:child_process';
+import { copyFile, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { blockOf, readPage } from '../docs/readme.js';
+import { TestClient } from '../setup/client.js';
+import { closeAfterEach } from '../setup/close-after-each.js';
+import { freePort } from '../setup/receivers/programs.js';
+import { startTestApp, type TestApp } from '../setup/test-app.js';
+import { waitFor } from '../setup/wait-for.js';
+
+jest.setTimeout(240_000);
+
+const ROOT = fileURLToPath(new URL('../..', import.meta.url));
+const CLIENT = join(ROOT, 'clients/typescript');
+const EXAMPLES = ['onboard', 'receiver', 'route-handler', 'worker'];
+const SECRET = `whsec_${Buffer.alloc(32, 'secret of the examples').toString('base64')}`;
+/** Serves the route handler as Next.js would. */
+const SERVE_ROUTE = `
+  import { createServer } from 'node:http';
+  import { POST } from './route-handler.js';
+  createServer(async (request, response) => {
+    const body = Buffer.concat(await request.toArray());
+    const { status } = await POST(new Request('http://app', { method: 'POST', headers: request.headers, body }));
+    response.writeHead(status).end();
+  }).listen(process.env.PORT);`;
+
+const run = promisify(execFile);
+
+describe('the package of the TypeScript client', () => {
+  let folder: string;
+  let service: TestApp;
+  const closing = closeAfterEach();
+
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'pv-client-'));
+    [service] = await Promise.all([startTestApp(), installPackage()]);
+  });
+  afterAll(async () => {
+    await service.close();
+    await rm(folder, { recursive: true });
+  });
+
+  /** Packs the client, installs it in an empty project, and compiles the examples there. */
+  async function installPackage(): Promise<void> {
+    await writeFile(join(folder, 'package.json'), JSON.stringify({ private: true, type: 'module' }));
+    await mkdir(join(folder, 'src'));
+    for (const name of EXAMPLES)
+      await copyFile(join(CLIENT, 'examples', `${name}.ts`), join(folder, 'src', `${name}.ts`));
+    const { stdout } = await run('npm', ['pack', '--silent', '--pack-destination', folder], { cwd: CLIENT });
+    const file = `./${stdout.trim().split('\n').at(-1)}`;
+    const quiet = ['--prefer-offline', '--ignore-scripts', '--no-audit', '--no-fund', '--silent'];
+    await run('npm', ['install', file, ...quiet], { cwd: folder });
+    const types = ['--types', 'node', '--typeRoots', join(ROOT, 'node_modules/@types')];
+    const options = ['--strict', '--skipLibCheck', '--target', 'es2022', '--module', 'nodenext', ...types];
+    const sources = EXAMPLES.map((name) => `src/${name}.ts`);
+    const compiler = [
+      join(ROOT, 'node_modules/typescript/bin/tsc'),
+      ...options,
+      '--rootDir',
+      'src',
+      '--outDir',
+      '.',
+    ];
+    await run(process.execPath, [...compiler, ...sources], { cwd: folder }).catch(({ stdout: errors }) => {
+      throw new Error(String(errors));
+    });
+    await writeFile(join(folder, 'serve-route.js'), SERVE_ROUTE);
+  }
+
+  function start(name: string, env: Record<string, string>) {
+    const child = spawn(process.execPath, [`${name}.js`], {
+      cwd: folder,
+      env: { PATH: process.env.PATH, PV_URL: service.url, PV_KEY: service.adminKey, ...env },
+    });
+    let output = '';
+    child.stdout.on('data', (bytes: Buffer) => (output += bytes.toString()));
+    child.stderr.on('data', (bytes: Buffer) => (output += bytes.toString()));
+    const exited = new Promise<number | null>((resolve) => void child.once('close', resolve));
+    closing.push(async () => {
+      child.kill('SIGKILL');
+      await exited;
+    });
+    const prints = (text: string) =>
+      waitFor(`${name} to print ${text}`, () => output.includes(text), 30_000).catch((error) => {
+        throw new Error(output, { cause: error });
+      });
+    return { prints, output: () => output, exited, kill: () => child.kill('SIGTERM') };
+  }
+
+  async function startReceiver(name: string) {
+    const client = TestClient.of(service);
+    const port = await freePort();
+    const receiver = start(name, { PORT: String(port), WEBHOOK_SECRETS: `whsec_b3RoZXI=,${SECRET}` });
+    const url = `http://127.0.0.1:${port}/`;
+    await waitFor(`${name} to listen`, () =>
+      fetch(url, { method: 'POST' }).then(({ status }) => status === 401),
+    );
+    await client.call('POST', '/webhook-endpoints', { url, types: ['session.online'], secret: SECRET });
+    return receiver;
+  }
+
+  it('has examples that take a customer online and receive what happens', async () => {
+    const receivers = await Promise.all(['receiver', 'serve-route'].map(startReceiver));
+    const worker = start('worker', { PLACE: join(folder, 'place') });
+    const app = start('onboard', { EAN: '871685920000000017' });
+    await app.prints('The owner opens');
+    const { body } = await TestClient.of(service).call<{ items: [{ id: string }] }>('GET', '/onboarding/pv');
+    const { id } = body.items[0];
+    await service.sandbox?.control.complete(id, { inverters: 1, onlineAfterMs: 0 });
+    await app.prints('online: ');
+    expect(await app.exited).toBe(0);
+    for (const each of [...receivers, worker]) await each.prints(`${id} is online`);
+    worker.kill();
+    expect(await worker.exited).toBe(0);
+  });
+
+  it('has a README that quotes the examples', async () => {
+    const readme = await readPage('clients/typescript/README.md');
+    for (const name of ['onboard', 'receiver']) {
+      const example = await readFile(join(CLIENT, `examples/${name}.ts`), 'utf8');
+      expect(`${blockOf(readme, `examples/${name}.ts`)}\n`).toBe(example);
+    }
+  });
+});

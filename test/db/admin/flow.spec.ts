@@ -1,0 +1,160 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { TestClient } from '../../setup/client.js';
+import { startTestApp, type TestApp } from '../../setup/test-app.js';
+import { waitFor } from '../../setup/wait-for.js';
+import { connectAsReader, type Reader } from '../reader.js';
+
+type Row = Readonly<Record<string, unknown>>;
+
+describe('what administrators see of a service at work', () => {
+  let service: TestApp;
+  let client: TestClient;
+  let reader: Reader;
+
+  beforeAll(async () => {
+    service = await startTestApp();
+    client = TestClient.of(service);
+    reader = await connectAsReader(service.environment.DATABASE_URL);
+  });
+  afterAll(async () => {
+    await reader.close();
+    await service.close();
+  });
+  afterEach(() => service.sandbox!.control.clearFaults());
+
+  const ask = async (sql: string, ...values: readonly unknown[]): Promise<readonly Row[]> =>
+    (await reader.client.query<Row>(sql, [...values])).rows;
+  const session = async (id: string): Promise<Row> =>
+    (await ask('SELECT * FROM admin.sessions WHERE session_id = $1', id))[0]!;
+  const inState = (id: string, state: string) =>
+    waitFor(`session ${id} is ${state}`, async () => (await session(id)).state === state);
+
+  it('is the whole way of a session, each cause before its effect', async () => {
+    const { sandbox } = service;
+    const location = await client.locate('customer-7');
+    await sandbox!.control.addFault({ kind: 'reset', operation: 'start_session', effect: true, times: 1 });
+    const { id } = (await client.start(location, { brand: 'acme' })).body;
+    await waitFor('the first read', async () => {
+      const answers = await ask('SELECT FROM admin.session_observations WHERE session_id = $1', id);
+      return answers.length === 2;
+    });
+    await sandbox!.control.complete(id);
+    await inState(id, 'awaiting_installation');
+    await sandbox!.control.fields(id, { set: { finished: true, active: true, surprise: 'a\u0000b' } });
+    await inState(id, 'unrecognised');
+    await sandbox!.control.fields(id);
+    await sandbox!.control.online(id, { inverters: 2 });
+    await inState(id, 'online');
+
+    const timeline = await ask(
+      'SELECT kind, summary FROM admin.session_timeline WHERE session_id = $1 ORDER BY at, step, number',
+      id,
+    );
+    const read = (flags: string) => `observation: read answered 200: ${flags}`;
+    expect(timeline.map(({ kind, summary }) => `${String(kind)}: ${String(summary)}`)).toEqual([
+      'start: start requested; sent 2 time(s), 1 of them without a readable answer',
+      expect.stringMatching(
+        /^observation: start answered 20\d: finished=false active=true expired=absent inverters=absent$/,
+      ),
+      'transition: new -> awaiting_owner (observed, by the rule as_started)',
+      'event: announced session.started',
+      // This read is stored, because it has fields that the response to the start lacked.
+      read('finished=false active=true expired=false inverters=0'),
+      read('finished=false active=true expired=false inverters=0'),
+      'transition: awaiting_owner -> awaiting_installation (inferred, by the rule updated_since_start)',
+      'event: announced session.awaiting_installation',
+      read('finished=true active=true expired=false inverters=0'),
+      'transition: awaiting_installation -> unrecognised (observed, by the rule undescribed_flags)',
+      'event: announced session.unrecognised',
+      read('finished=true active=false expired=false inverters=2'),
+      'transition: unrecognised -> online (observed, by the rule finished_with_inverters)',
+      'event: announced session.online',
+      'event: announced inverter.online',
+      'event: announced inverter.online',
+    ]);
+    const [start] = await ask('SELECT * FROM admin.session_starts WHERE session_id = $1', id);
+    expect(start).toMatchObject({
+      tenant_reference: 'customer-7',
+      status: 'started',
+      attempts: 2,
+      orphans: 1,
+    });
+    const [unrecognised] = await ask(
+      `SELECT answer FROM admin.session_observations WHERE session_id = $1 AND led_to = 'unrecognised'`,
+      id,
+    );
+    expect(unrecognised).toMatchObject({ answer: { surprise: 'a\ufffdb', sessionId: id } });
+  });
+
+  it('is as fresh as what the API answers', async () => {
+    const { id } = await client.startNew();
+    const before = await client.session(id);
+    const shown = await session(id);
+    const after = await client.session(id);
+    const checkedAt = (shown.checked_at as Date).getTime();
+    expect(checkedAt).toBeGreaterThanOrEqual(Date.parse(before.checkedAt));
+    expect(checkedAt).toBeLessThanOrEqual(Date.parse(after.checkedAt));
+  });
+
+  it('is why a session cannot be read, and nothing of it afterwards', async () => {
+    const { id } = await client.startNew();
+    const { control } = service.sandbox!;
+    await control.addFault({
+      kind: 'answer',
+      operation: 'read_session',
+      contains: id,
+      status: 400,
+      times: null,
+    });
+    const stuck = await waitFor('three failures', async () => {
+      const shown = await session(id);
+      return Number(shown.failures) >= 3 && shown;
+    });
+    expect(stuck.stuck_reason).toBe(`its last reads failed: ${String(stuck.last_error)}`);
+    expect(stuck.last_error).toMatch(/^rejected with 400/);
+    await control.clearFaults();
+    await waitFor('a good read', async () => {
+      const shown = await session(id);
+      return shown.failures === 0 && shown.last_error === null && shown.stuck_reason === null;
+    });
+  });
+
+  it('is a customer, its registration, the token and the lag of the poller', async () => {
+    const location = await client.locate('customer-8');
+    const [user] = await ask(`SELECT * FROM admin.users WHERE tenant_reference = 'customer-8'`);
+    const [registration] = await ask(
+      `SELECT * FROM admin.registrations WHERE tenant_reference = 'customer-8'`,
+    );
+    expect(registration).toMatchObject({
+      status: 'registered',
+      user_id: user?.user_id,
+      attempts: 1,
+      being_sent: false,
+    });
+    const { body } = await client.start(location);
+    expect((await session(body.id)).ean).toBe((user?.eans as string[])[0]);
+    expect(await ask('SELECT * FROM admin.remote_tokens')).toEqual([
+      expect.objectContaining({ name: 'tenant', present: true, rejected_at: null, failures: 0 }),
+    ]);
+    const [lag] = await ask(`SELECT * FROM admin.poll_lag WHERE phase = 'all'`);
+    expect(Number(lag?.watched)).toBeGreaterThan(0);
+    expect(Number(lag?.overdue_seconds_max)).toBeLessThan(10);
+    expect(lag?.expired_leases).toBe('0');
+  });
+
+  it('is who made which key', async () => {
+    const { body } = await client.call<{ id: string }>('POST', '/api-keys', {
+      name: 'app',
+      scopes: ['users:read'],
+    });
+    const [entry] = await ask('SELECT * FROM admin.audit_log WHERE target = $1', body.id);
+    expect(entry).toMatchObject({
+      action: 'api_key.created',
+      details: { name: 'app', scopes: ['users:read'] },
+    });
+    const keys = await ask('SELECT * FROM admin.api_keys WHERE key_id = $1', body.id);
+    expect(keys).toEqual([
+      expect.objectContaining({ name: 'app', created_by: entry?.actor, revoked_at: null }),
+    ]);
+  });
+});

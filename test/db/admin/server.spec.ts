@@ -1,0 +1,71 @@
+import { chmod, mkdtemp } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { Logger } from '@nestjs/common';
+import pg from 'pg';
+import type { Child } from '../../../src/platform/local/child.js';
+import { migrate } from '../../../src/platform/database/migrate.js';
+import { startEmbeddedPostgres } from '../../../src/platform/local/embedded-postgres.js';
+
+/** Starts a new server, because PostgreSQL's roles belong to a server and not to a database. */
+describe('the reader role, on a new server', () => {
+  let server: Child;
+
+  beforeAll(async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'pv-onboarding-role-'));
+    await chmod(folder, 0o755);
+    server = await startEmbeddedPostgres({
+      folder,
+      temporary: true,
+      settings: { fsync: 'off', dynamic_shared_memory_type: 'mmap' },
+      execArgv: ['--import', new URL('../../setup/compile/typescript.mjs', import.meta.url).href],
+    });
+  });
+  afterAll(() => server.stop());
+
+  const addressOf = (database: string, user?: string) => {
+    const url = new URL(server.url);
+    url.pathname = `/${database}`;
+    if (user !== undefined) {
+      url.username = user;
+      url.password = user;
+    }
+    return url.href;
+  };
+
+  async function administer<Row extends pg.QueryResultRow>(sql: string): Promise<Row[]> {
+    const client = new pg.Client({ connectionString: server.url });
+    await client.connect();
+    try {
+      return (await client.query<Row>(sql)).rows;
+    } finally {
+      await client.end();
+    }
+  }
+
+  it('is left to an administrator, by a warning in the log, where the user that migrates may not make it', async () => {
+    await administer(`CREATE ROLE modest LOGIN PASSWORD 'modest'`);
+    await administer('CREATE DATABASE modest OWNER modest');
+    const warned = jest.spyOn(Logger.prototype, 'warn').mockImplementation(() => undefined);
+    await expect(migrate(addressOf('modest', 'modest'))).resolves.toContain('20261120000200_admin');
+    const warnings = warned.mock.calls.map(([message]) => String(message));
+    warned.mockRestore();
+    expect(warnings).toEqual([
+      expect.stringMatching(
+        /CREATE ROLE pv_onboarding_reader NOLOGIN; .* SELECT admin\.grant_reader\('pv_onboarding_reader'\);/,
+      ),
+    ]);
+    expect(await administer(`SELECT 1 FROM pg_roles WHERE rolname = 'pv_onboarding_reader'`)).toEqual([]);
+  });
+
+  it('is made once when several databases are migrated at the same time', async () => {
+    const databases = ['one', 'two', 'three', 'four'];
+    for (const name of databases) await administer(`CREATE DATABASE ${name}`);
+    const applied = await Promise.all(databases.map((name) => migrate(addressOf(name))));
+    expect(applied.map((names) => names.includes('20261120000200_admin'))).toEqual([true, true, true, true]);
+    expect(
+      await administer(`SELECT rolcanlogin FROM pg_roles WHERE rolname = 'pv_onboarding_reader'`),
+    ).toEqual([{ rolcanlogin: false }]);
+  });
+});

@@ -1,0 +1,354 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import pg from 'pg';
+import { createTestDatabase, type TestDatabase } from '../../setup/test-database.js';
+import { insertCustomer, insertRow } from '../valid-rows.js';
+
+type Values = Readonly<Record<string, unknown>>;
+
+const MINUTE_MS = 60_000;
+const ago = (minutes: number) => new Date(Date.now() - minutes * MINUTE_MS);
+const BEFORE = ago(20);
+const LAST = ago(6);
+const AT_CHANGE = ago(600);
+
+describe('the views of admin', () => {
+  let database: TestDatabase;
+  let client: pg.Client;
+  let place: { readonly user_id: string; readonly grid_location_id: string };
+
+  beforeAll(async () => {
+    database = await createTestDatabase();
+    client = await database.connect();
+  });
+  afterAll(() => database.drop());
+  beforeEach(async () => {
+    const { userId, gridLocationId } = await insertCustomer(client);
+    place = { user_id: userId, grid_location_id: gridLocationId };
+  });
+
+  async function insertSession(values: Values = {}): Promise<string> {
+    const row = { ...place, last_checked_at: AT_CHANGE, ...values };
+    return (await insertRow<{ id: string }>(client, 'onboarding_sessions', row)).id;
+  }
+
+  /** Inserts a watched session that was claimed at BEFORE, read successfully, and claimed again at LAST. */
+  async function insertWatched(poll: Values = {}, values: Values = {}): Promise<string> {
+    const session_id = await insertSession(values);
+    const times = { due_at: ago(-5), claimed_at: LAST, checked_at: BEFORE };
+    await insertRow(client, 'session_polls', { session_id, user_id: place.user_id, ...times, ...poll });
+    return session_id;
+  }
+
+  async function insertBatch(leaseUntil: Date): Promise<string> {
+    const row = await insertRow<{ id: string }>(client, 'poll_batches', { lease_until: leaseUntil });
+    return row.id;
+  }
+
+  async function readSession(id: string): Promise<Values> {
+    const { rows } = await client.query<Values>('SELECT * FROM admin.sessions WHERE session_id = $1', [id]);
+    return rows[0]!;
+  }
+
+  describe('say when a session was last read', () => {
+    it('by the last claim, once its batch is gone', async () => {
+      const session = await readSession(await insertWatched({ batch_id: 999_999 }));
+      expect(session).toMatchObject({ checked_at: LAST, being_read: false });
+    });
+
+    it('by the claim before, while its batch is alive', async () => {
+      const session = await readSession(await insertWatched({ batch_id: await insertBatch(ago(-1)) }));
+      expect(session).toMatchObject({ checked_at: BEFORE, being_read: true });
+    });
+
+    it('by the last good read, after one that failed', async () => {
+      const session = await readSession(
+        await insertWatched({ claimed_at: BEFORE, failures: 1, last_error: 'reset' }),
+      );
+      expect(session).toMatchObject({ checked_at: BEFORE, last_error: 'reset' });
+    });
+
+    it('by its last change, once it is closed', async () => {
+      const id = await insertSession({ state: 'online', closed_at: ago(1), close_reason: 'settled' });
+      expect(await readSession(id)).toMatchObject({
+        checked_at: AT_CHANGE,
+        next_check_at: null,
+        waiting_for: null,
+      });
+    });
+
+    it('and so when its inverters were last seen', async () => {
+      const session_id = await insertWatched({}, { state: 'online' });
+      const seen = { session_id, first_seen_at: AT_CHANGE, last_seen_at: AT_CHANGE };
+      await insertRow(client, 'inverters', seen);
+      await insertRow(client, 'inverters', { ...seen, missing_since: ago(3) });
+      // This inverter was first seen after the session's last claim.
+      const JUST_NOW = ago(0);
+      await insertRow(client, 'inverters', { session_id, first_seen_at: JUST_NOW, last_seen_at: JUST_NOW });
+      const { rows } = await client.query(
+        'SELECT last_seen_at FROM admin.inverters WHERE session_id = $1 ORDER BY first_seen_at, missing_since NULLS FIRST',
+        [session_id],
+      );
+      expect(rows).toEqual([LAST, AT_CHANGE, JUST_NOW].map((last_seen_at) => ({ last_seen_at })));
+    });
+  });
+
+  describe('say why a session is stuck', () => {
+    const failed = { claimed_at: BEFORE, checked_at: BEFORE };
+    const cases: readonly [string, Values, Values, unknown][] = [
+      ['nothing, when all is well', {}, {}, null],
+      ['nothing of an error that a later read has overtaken', { last_error: 'breaker_open' }, {}, null],
+      [
+        'nothing of one failure a moment ago',
+        { claimed_at: ago(1), checked_at: ago(1), failures: 1, last_error: 'reset' },
+        {},
+        null,
+      ],
+      [
+        'reads that are not sent',
+        { ...failed, last_error: 'breaker_open' },
+        {},
+        'it could not be read: breaker_open',
+      ],
+      [
+        'reads that fail',
+        { ...failed, failures: 3, last_error: 'reset' },
+        {},
+        'its last reads failed: reset',
+      ],
+      [
+        'reads that find nothing',
+        { ...failed, failures: 2, not_found: 2 },
+        {},
+        'its last reads found it on no path (404 or 410)',
+      ],
+      ['a read that is overdue', { due_at: ago(7.5) }, {}, 'its read is overdue: see admin.poll_lag'],
+      [
+        'flags that nobody understands',
+        { phase: 'unrecognised' },
+        { state: 'unrecognised', finished: true, active: true },
+        /finished=true, active=true, expired=absent$/,
+      ],
+      ['an expiry that nobody announced', {}, { expires_at: ago(1) }, /^expires_at has passed/],
+      [
+        'a session that the remote service has lost',
+        {},
+        { state: 'lost' },
+        /^the remote service does not know it/,
+      ],
+    ];
+
+    it.each(cases)('%s', async (_what, poll, values, reason) => {
+      const { stuck_reason } = await readSession(await insertWatched(poll, values));
+      if (reason instanceof RegExp) expect(stuck_reason).toMatch(reason);
+      else expect(stuck_reason).toBe(reason);
+    });
+
+    it('a reader that died', async () => {
+      const id = await insertWatched({ batch_id: await insertBatch(ago(2)) });
+      expect((await readSession(id)).stuck_reason).toBe(
+        'its reader died, and no other worker has taken over',
+      );
+    });
+
+    it('that no worker watches it', async () => {
+      expect((await readSession(await insertSession())).stuck_reason).toMatch(/^no worker watches it/);
+    });
+
+    it('that all its inverters are missing', async () => {
+      const session_id = await insertWatched({}, { state: 'online' });
+      const { id } = await insertRow<{ id: string }>(client, 'inverters', {
+        session_id,
+        missing_since: ago(3),
+      });
+      expect((await readSession(session_id)).stuck_reason).toBe(
+        'it is online, and all its inverters are missing',
+      );
+      await client.query('UPDATE inverters SET missing_since = NULL WHERE id = $1', [id]);
+      expect((await readSession(session_id)).stuck_reason).toBeNull();
+    });
+  });
+
+  describe('list what is stuck', () => {
+    const stuck = async (id: string) =>
+      (await client.query<{ reason: string }>('SELECT reason FROM admin.stuck WHERE id = $1', [id])).rows;
+
+    it('a session that was closed as lost, until a new start supersedes it', async () => {
+      const id = await insertSession({ state: 'lost', closed_at: ago(1), close_reason: 'lost' });
+      expect(await stuck(id)).toEqual([{ reason: expect.stringMatching(/no longer knows it$/) }]);
+      await client.query('UPDATE onboarding_sessions SET superseded_at = now() WHERE id = $1', [id]);
+      expect(await stuck(id)).toEqual([]);
+    });
+
+    it('a start whose lease has expired', async () => {
+      const start = { grid_location_id: place.grid_location_id, status: 'sending' };
+      const { id } = await insertRow<{ id: string }>(client, 'session_starts', {
+        ...start,
+        lease_until: ago(2),
+      });
+      expect(await stuck(id)).toEqual([{ reason: 'its lease expired, and no worker has ended it' }]);
+      await client.query('UPDATE session_starts SET lease_until = now() WHERE id = $1', [id]);
+      expect(await stuck(id)).toEqual([]);
+    });
+  });
+
+  describe('survive an answer', () => {
+    const answers: readonly [string, string | null, Values][] = [
+      ['without a body', null, { finished: null, inverters: null, answer: null }],
+      ['that is no object', '[1, 2]', { finished: null, inverters: null, answer: [1, 2] }],
+      [
+        'with an escaped NUL',
+        '{"finished":true,"x":"\\u0000"}',
+        { finished: 'true', answer: { finished: true, x: '\ufffd' } },
+      ],
+      ['with half a surrogate pair', '{"finished":true,"x":"\\ud800"}', { finished: 'true' }],
+      ['with an escaped backslash before u0000', '{"finished":true,"x":"\\\\u0000"}', { finished: 'true' }],
+      ['with a number beyond any', '{"finished":1e999999,"x":1}', { finished: '1e999999' }],
+      [
+        'with flags of other types',
+        '{"finished":{"a":[]},"inverters":"two"}',
+        { finished: '{"a":[]}', inverters: null },
+      ],
+      ['with a key twice', '{"finished":true,"finished":false}', { finished: 'false' }],
+      [
+        'that kept a startUrl, wherever it stands',
+        '{"startUrl":"https://x/\\"y","a":{"startUrl" : "z"},"b":"startUrl"}',
+        { answer: { startUrl: null, a: { startUrl: null }, b: 'startUrl' } },
+      ],
+    ];
+
+    it.each(answers)('%s', async (_what, body, shown) => {
+      const session_id = await insertSession({ state: 'expired' });
+      await insertRow(client, 'session_observations', { session_id, body });
+      const where = 'WHERE session_id = $1';
+      const { rows } = await client.query(`SELECT * FROM admin.session_observations ${where}`, [session_id]);
+      expect(rows).toEqual([expect.objectContaining(shown)]);
+      const timeline = await client.query(`SELECT * FROM admin.session_timeline ${where}`, [session_id]);
+      expect(timeline.rows).toHaveLength(1);
+    });
+  });
+
+  it('tell what one transaction wrote in the order of cause and effect, whatever the clock of each row said', async () => {
+    const locked = ago(30);
+    const after = (ms: number) => new Date(locked.getTime() + ms);
+    const session_id = await insertSession({ state: 'lost', closed_at: locked, close_reason: 'lost' });
+    await insertRow(client, 'domain_events', { subject: session_id, name: 'session.lost', time: after(3) });
+    const { id } = await insertRow<{ id: string }>(client, 'session_observations', {
+      session_id,
+      http_status: 404,
+      observed_at: after(2),
+    });
+    await insertRow(client, 'session_transitions', {
+      session_id,
+      from_state: 'awaiting_owner',
+      to_state: 'lost',
+      observation_id: id,
+      at: locked,
+    });
+    const { rows } = await client.query<{ kind: string }>(
+      'SELECT kind FROM admin.session_timeline WHERE session_id = $1 ORDER BY at, step, number',
+      [session_id],
+    );
+    expect(rows.map((row) => row.kind)).toEqual(['observation', 'transition', 'closed', 'event']);
+  });
+
+  describe('say what to do about a registration', () => {
+    const sending = { lease_token: '11111111-1111-4111-8111-111111111111' };
+    const cases: readonly [string, Values, RegExp][] = [
+      [
+        'whose outcome is unknown',
+        { status: 'uncertain' },
+        /^Ask the provider .* POST \/api\/v1\/registrations\/[0-9a-f-]+\/resolve /,
+      ],
+      ['that is being sent', { ...sending, lease_until: ago(-1) }, /^Nothing: it is being sent/],
+      ['whose sender died', { ...sending, lease_until: ago(1) }, /^Its sender died/],
+      ['that nobody sends', { next_attempt_at: ago(6) }, /is one running/],
+      [
+        'that waits for its next attempt',
+        { next_attempt_at: ago(-1) },
+        /^Nothing: it is sent again by itself/,
+      ],
+    ];
+
+    it.each(cases)('%s', async (_what, values, words) => {
+      const { id } = await insertRow<{ id: string }>(client, 'registrations', values);
+      const { rows } = await client.query<{ what_to_do: string }>(
+        'SELECT what_to_do FROM admin.registrations_open WHERE registration_id = $1',
+        [id],
+      );
+      expect(rows[0]?.what_to_do).toMatch(words);
+    });
+  });
+
+  describe('say why a webhook endpoint gets nothing', () => {
+    const cases: readonly [string, Values, Values | null, RegExp | null][] = [
+      ['nothing, when all has arrived', {}, { status: 'delivered', next_attempt_at: null }, null],
+      ['nothing, when something is on its way', {}, {}, null],
+      [
+        'that somebody disabled it',
+        { disabled_at: 'now', disabled_reason: 'requested' },
+        {},
+        /by a person or app/,
+      ],
+      ['that it is gone', { disabled_at: 'now', disabled_reason: 'gone' }, {}, /since it answered 410/],
+      [
+        'that it failed for days',
+        { disabled_at: 'now', disabled_reason: 'failing' },
+        {},
+        /after nothing but failures/,
+      ],
+      ['that it is failing', { failures: 3, failing_since: ago(9) }, {}, /^the last 3 attempts failed/],
+      ['that it asked for patience', { quiet_until: ago(-5) }, {}, /^it asked to be left alone until/],
+      ['that nobody sends', {}, { due_at: ago(6) }, /is one running/],
+      ['that nobody sends what follows a gap', { read_to: 1 }, null, /is one running/],
+      ['that nothing happened', {}, null, /^nothing that it asks for has happened/],
+      ['nothing, when what has arrived was deleted', { last_delivered_at: ago(90) }, null, null],
+    ];
+
+    it.each(cases)('%s', async (_what, values, delivery, words) => {
+      const { position } = await insertRow<{ position: string }>(client, 'domain_events');
+      // With gaps, as after a restore.
+      await client.query('UPDATE domain_events SET sequence = 10 * position WHERE sequence IS NULL');
+      const endpoint = { read_to: `${position}0`, ...values };
+      const { id } = await insertRow<{ id: string }>(client, 'webhook_endpoints', endpoint);
+      if (delivery !== null) {
+        const { due_at = 'now', ...row } = delivery;
+        const { subject } = await insertRow<{ subject: string }>(client, 'webhook_deliveries', {
+          endpoint_id: id,
+          position,
+          ...row,
+        });
+        if (!('status' in row))
+          await insertRow(client, 'webhook_subjects', { endpoint_id: id, subject, due_at });
+      }
+      const { rows } = await client.query<{ silent_because: string | null }>(
+        'SELECT silent_because FROM admin.webhook_endpoints WHERE endpoint_id = $1',
+        [id],
+      );
+      if (words === null) expect(rows[0]?.silent_because).toBeNull();
+      else expect(rows[0]?.silent_because).toMatch(words);
+    });
+  });
+
+  it('say of an empty service that nothing is due', async () => {
+    const empty = await createTestDatabase();
+    const other = await empty.connect();
+    const { rows } = await other.query('SELECT * FROM admin.poll_lag');
+    await empty.drop();
+    expect(rows).toEqual([
+      expect.objectContaining({ phase: 'all', watched: '0', due: '0', overdue_seconds_max: null }),
+    ]);
+  });
+
+  it('list the size of every table, the largest first, with the parts of its total', async () => {
+    const { rows } = await client.query<{ name: string; total: number; parts: number }>(
+      `SELECT name, total_bytes::int AS total, (table_bytes + index_bytes + toast_bytes)::int AS parts FROM admin.table_sizes`,
+    );
+    const names = rows.map(({ name }) => name);
+    expect(names).toEqual(
+      expect.arrayContaining(['users', 'domain_events', 'graphile_worker._private_jobs']),
+    );
+    const totals = rows.map(({ total }) => total);
+    expect(totals).toEqual(rows.map(({ parts }) => parts));
+    expect(totals).toEqual(totals.toSorted((a, b) => b - a));
+  });
+});

@@ -1,0 +1,66 @@
+import { randomUUID } from 'node:crypto';
+import type { INestApplicationContext, Type } from '@nestjs/common';
+import { NestFactory } from '@nestjs/core';
+import type { NewEvent } from '../../../src/events/catalogue.rules.js';
+import { EventsModule } from '../../../src/events/events.module.js';
+import { appendEvents } from '../../../src/events/outbox.js';
+import { Database } from '../../../src/platform/database/database.js';
+import { Environment } from '../../../src/platform/env/environment.js';
+import { Metrics } from '../../../src/platform/metrics/metrics.js';
+import { Jobs } from '../../../src/platform/jobs/jobs.js';
+import { environmentFor } from '../../setup/test-environment.js';
+
+export async function startWorker(
+  databaseUrl: string,
+  handlers: readonly Type[],
+  overrides: Record<string, string> = {},
+): Promise<INestApplicationContext> {
+  const environment = environmentFor(databaseUrl, { ROLE: 'worker', ...overrides });
+  const platform = {
+    module: class Platform {},
+    global: true,
+    providers: [{ provide: Environment, useValue: environment }, Database, Jobs, Metrics],
+    exports: [Environment, Database, Jobs, Metrics],
+  };
+  const root = { module: class Worker {}, imports: [platform, EventsModule], providers: [...handlers] };
+  return NestFactory.createApplicationContext(root, { logger: ['error', 'fatal'] });
+}
+
+/** Returns an event about the session, with `marker` in `data.rule`. */
+export function sessionEvent(
+  name: Exclude<
+    NewEvent['name'],
+    | `user.${string}`
+    | `inverter.${string}`
+    | `remote.${string}`
+    | `webhook_endpoint.${string}`
+    | 'session.closed'
+  >,
+  sessionId: string,
+  marker = 'test',
+): NewEvent {
+  const data = {
+    sessionId,
+    userId: randomUUID(),
+    gridLocationId: randomUUID(),
+    tenantReference: 'customer-1',
+    brand: null,
+    metadata: {},
+    state: 'online',
+    previousState: 'awaiting_installation',
+    basis: 'observed',
+    rule: marker,
+    inverters: [],
+    invertersTotal: 0,
+    observedAt: '2026-11-20T09:00:00.000Z',
+  } as const;
+  return { name, subject: sessionId, data };
+}
+
+export const appendOnline = (database: Database, sessionId: string, ...markers: string[]): Promise<void> =>
+  database.transaction((tx) =>
+    appendEvents(
+      tx,
+      markers.map((marker) => sessionEvent('session.online', sessionId, marker)),
+    ),
+  );

@@ -1,0 +1,248 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import type { EventName, EventPayloads } from '../../../src/events/catalogue.rules.js';
+import { EventsStore } from '../../../src/events/feed/events.store.js';
+import { subscribeHandlers } from '../../../src/events/handlers/handlers.sql.js';
+import { appendEvents } from '../../../src/events/outbox.js';
+import { Database } from '../../../src/platform/database/database.js';
+import { createTestDatabase, type TestDatabase } from '../../setup/test-database.js';
+import { waitFor } from '../../setup/wait-for.js';
+import { sessionEvent } from './fixture.js';
+
+let testDatabase: TestDatabase;
+let database: Database;
+let events: EventsStore;
+
+beforeAll(async () => {
+  testDatabase = await createTestDatabase();
+  database = testDatabase.open();
+  events = new EventsStore(database);
+});
+afterAll(() => testDatabase.drop());
+beforeEach(async () => {
+  await database.query('TRUNCATE domain_events, event_handlers, graphile_worker._private_jobs CASCADE');
+});
+
+const append = (...appended: Parameters<typeof appendEvents>[1]) =>
+  database.transaction((tx) => appendEvents(tx, appended));
+
+const unsequenced = async () =>
+  (await database.query('SELECT FROM domain_events WHERE sequence IS NULL')).length;
+
+const isSequenced = () => waitFor('the sequence', async () => (await unsequenced()) === 0);
+
+const jobs = () =>
+  database.query<{ key: string; revision: number; attempts: number; run_at: Date }>(
+    'SELECT key, revision, attempts, run_at FROM graphile_worker.jobs ORDER BY key',
+  );
+
+const rowsOf = async (table: string) =>
+  (await database.query<{ count: number }>(`SELECT count(*)::int AS count FROM ${table}`))[0]?.count;
+
+describe('appending events', () => {
+  it('keeps the order in which they are given, and gives each an id and the time of the database', async () => {
+    const session = randomUUID();
+    const markers = Array.from({ length: 200 }, (_, index) => String(index));
+    await append(...markers.map((marker) => sessionEvent('session.online', session, marker)));
+
+    const { events: read } = await events.readPage('0', 200);
+    expect(read.map(({ data }) => 'rule' in data && data.rule)).toEqual(markers);
+    expect(new Set(read.map(({ id }) => id)).size).toBe(200);
+    expect(Math.abs(Date.now() - (read[0]?.time.getTime() ?? 0))).toBeLessThan(60_000);
+  });
+
+  it('owes an event to the handlers that listen to it, with one job for each of them and each session', async () => {
+    await subscribeHandlers(database, [
+      { name: 'A.on', events: ['session.online', 'session.expired'] },
+      { name: 'B.on', events: ['session.expired'] },
+    ]);
+    await append(
+      sessionEvent('session.online', 's1'),
+      sessionEvent('session.expired', 's1'),
+      sessionEvent('session.online', 's2'),
+      sessionEvent('session.lost', 's3'),
+    );
+    expect(await rowsOf('handler_deliveries')).toBe(4);
+    expect((await jobs()).map(({ key }) => key)).toEqual(['event:A.on:s1', 'event:A.on:s2', 'event:B.on:s1']);
+  });
+
+  it('leaves neither event nor delivery nor job behind when the transaction is rolled back', async () => {
+    await subscribeHandlers(database, [{ name: 'A.on', events: ['session.online'] }]);
+    const work = database.transaction(async (tx) => {
+      await appendEvents(tx, [sessionEvent('session.online', 's1')]);
+      throw new Error('changed my mind');
+    });
+    await expect(work).rejects.toThrow('changed my mind');
+    for (const table of ['domain_events', 'handler_deliveries', 'graphile_worker.jobs'])
+      expect(await rowsOf(table)).toBe(0);
+  });
+
+  it('does not shorten the wait of a handler that is being retried', async () => {
+    await subscribeHandlers(database, [{ name: 'A.on', events: ['session.online'] }]);
+    await append(sessionEvent('session.online', 's1'));
+    await database.query(
+      `UPDATE graphile_worker._private_jobs SET attempts = 5, run_at = now() + interval '1 hour', last_error = 'no'`,
+    );
+    const [before] = await jobs();
+    await append(sessionEvent('session.online', 's1'));
+    expect(await jobs()).toEqual([{ ...before, revision: 1 }]);
+    expect(await rowsOf('handler_deliveries')).toBe(2);
+  });
+
+  it('needs no handler, no worker and no events', async () => {
+    await append();
+    await append(sessionEvent('session.online', 's1'));
+    expect(await rowsOf('domain_events')).toBe(1);
+    expect(await rowsOf('graphile_worker.jobs')).toBe(0);
+  });
+});
+
+describe('the sequence', () => {
+  it('is given soon after the commit, without a reader', async () => {
+    await append(sessionEvent('session.online', 's1'));
+    await isSequenced();
+    expect(await database.query('SELECT sequence FROM domain_events')).toEqual([{ sequence: '1' }]);
+  });
+
+  it('is left to the next reader when somebody else is at it, and no writer waits', async () => {
+    await database.transaction(async (tx) => {
+      await tx.query(`SELECT pg_advisory_xact_lock(hashtextextended('pv-onboarding/events.sequence', 0))`);
+      await append(sessionEvent('session.online', 's1'));
+      expect(await unsequenced()).toBe(1);
+    });
+    expect((await events.readPage('0', 10)).events).toHaveLength(1);
+    expect(await unsequenced()).toBe(0);
+  });
+
+  it('does not pass an event whose transaction is still open', async () => {
+    let early: readonly unknown[] = [];
+    await database.transaction(async (tx) => {
+      await appendEvents(tx, [sessionEvent('session.online', 'late', 'first appended')]);
+      await append(sessionEvent('session.online', 'soon', 'first committed'));
+      early = (await events.readPage('0', 10)).events.map(({ subject }) => subject);
+    });
+    expect(early).toEqual(['soon']);
+    const { events: later } = await events.readPage('1', 10);
+    expect(later.map(({ subject, sequence }) => [subject, sequence])).toEqual([['late', '2']]);
+  });
+});
+
+describe('the index of events that wait for their sequence', () => {
+  const LIMIT_BYTES = 5 * 8_192;
+  const RUNNING_ANALYSES = `SELECT FROM pg_stat_activity WHERE backend_type = 'autovacuum worker'`;
+
+  /** Returns the size of the index after 60 commits of 100 events. An index with entries for all 6,000 events has 17 pages of 8 kB. */
+  async function sizeAfterCommits(): Promise<number> {
+    await database.query('TRUNCATE domain_events CASCADE');
+    for (let commit = 1; commit <= 60; commit++) {
+      await append(...Array.from({ length: 100 }, () => sessionEvent('session.online', 's1')));
+      // Does not query for events without a sequence, because that query would scan the index and mark its dead entries.
+      await waitFor('the events to have their sequence', async () => {
+        const [row] = await database.query<{ last: string }>(
+          'SELECT max(sequence) AS last FROM domain_events',
+        );
+        return Number(row!.last) === commit * 100;
+      });
+    }
+    const [index] = await database.query<{ bytes: string }>(
+      `SELECT pg_relation_size('domain_events_unsequenced') AS bytes`,
+    );
+    return Number(index!.bytes);
+  }
+
+  it('does not grow with those that have theirs, though nothing vacuums', async () => {
+    await database.query('ALTER TABLE domain_events SET (autovacuum_enabled = off)');
+    // Retries, because PostgreSQL cannot mark dead entries while an ANALYZE of any table runs.
+    let bytes = await sizeAfterCommits();
+    for (let again = 0; again < 4 && bytes > LIMIT_BYTES; again++) {
+      await waitFor(
+        'no table is analysed',
+        async () => (await database.query(RUNNING_ANALYSES)).length === 0,
+      );
+      bytes = await sizeAfterCommits();
+    }
+    await database.query('ALTER TABLE domain_events RESET (autovacuum_enabled)');
+    expect(bytes).toBeLessThanOrEqual(LIMIT_BYTES);
+  });
+
+  it('is all that is read to number them, also by a connection that made its plan when there were hardly any', async () => {
+    await append(sessionEvent('session.online', 's1'));
+    await isSequenced();
+    await database.query('ANALYZE domain_events');
+    const [read] = await database.transaction(async (tx) => {
+      const number = async (count: number) => {
+        await tx.query(
+          `INSERT INTO domain_events (id, name, subject, data)
+           SELECT gen_random_uuid(), 'session.online', 's1', '{}' FROM generate_series(1, $1)`,
+          [count],
+        );
+        await tx.query('SELECT sequence_events(true)');
+      };
+      await number(1);
+      await number(5_000);
+      return tx.query(
+        `SELECT seq_tup_read::int AS rows, (SELECT max(sequence)::int FROM domain_events) AS last
+           FROM pg_stat_xact_user_tables WHERE relname = 'domain_events'`,
+      );
+    });
+    expect(read).toEqual({ rows: 0, last: 5_002 });
+  });
+});
+
+describe('a page', () => {
+  it('leads on from the same place when nothing is new, also from nothing', async () => {
+    expect(await events.readPage('0', 10)).toEqual({ events: [], next: '0', last: '0' });
+    await append(sessionEvent('session.online', 's1'));
+    expect((await events.readPage('0', 10)).next).toBe('1');
+    expect(await events.readPage('1', 10)).toEqual({ events: [], next: '1', last: '1' });
+  });
+
+  it('passes by what is filtered out, but not what a full page left over', async () => {
+    await append(...Array.from({ length: 5 }, () => sessionEvent('session.expired', 's1')));
+    await append(
+      sessionEvent('session.online', 's1'),
+      sessionEvent('session.online', 's2'),
+      sessionEvent('session.lost', 's1'),
+    );
+    const first = await events.readPage('0', 1, { types: ['session.online'] });
+    expect(first).toMatchObject({ next: '6', events: [{ subject: 's1' }] });
+    const second = await events.readPage(first.next, 10, { types: ['session.online'] });
+    expect(second).toMatchObject({ next: '8', events: [{ subject: 's2' }] });
+  });
+
+  it('reads no more than a stretch of the history in search of a rare type, and leads on', async () => {
+    await append(
+      sessionEvent('session.expired', 's1'),
+      sessionEvent('session.expired', 's1'),
+      sessionEvent('session.online', 's2'),
+    );
+    await isSequenced();
+    await database.query('UPDATE domain_events SET sequence = (ARRAY[1, 100000, 150000])[sequence::int]');
+    const first = await events.readPage('0', 10, { types: ['session.online'] });
+    expect(first).toEqual({ events: [], next: '100000', last: '150000' });
+    expect(await events.readPage(first.next, 10, { types: ['session.online'] })).toMatchObject({
+      next: '150000',
+      events: [{ subject: 's2' }],
+    });
+  });
+
+  it('leads over a gap in the sequences, however wide', async () => {
+    await append(sessionEvent('session.expired', 's1'), sessionEvent('session.online', 's2'));
+    await isSequenced();
+    await database.query('UPDATE domain_events SET sequence = 1000000000000 WHERE sequence = 2');
+    const first = await events.readPage('0', 10, { types: ['session.online'] });
+    expect(first).toMatchObject({ next: '1', events: [] });
+    const second = await events.readPage(first.next, 10, { types: ['session.online'] });
+    expect(second).toMatchObject({ next: '1000000000000', events: [{ subject: 's2' }] });
+  });
+});
+
+describe('the catalogue', () => {
+  it('has no room for an EAN, a name, an address or a startUrl', () => {
+    type Fields = { [N in EventName]: keyof EventPayloads[N] }[EventName];
+    type Forbidden = 'ean' | 'eans' | 'startUrl' | 'firstName' | 'lastName' | 'email' | 'address';
+    // Does not compile if a payload has a forbidden field.
+    const none: never[] = [] as Extract<Fields, Forbidden>[];
+    expect(none).toEqual([]);
+  });
+});

@@ -1,0 +1,65 @@
+import { readdir, readFile } from 'node:fs/promises';
+import { afterEach, beforeEach, expect, it } from '@jest/globals';
+import { Database } from '../../../src/platform/database/database.js';
+import { RENEW_JOBS } from '../../../src/platform/jobs/jobs.sql.js';
+import { createTestDatabase, type TestDatabase } from '../../setup/test-database.js';
+
+let testDatabase: TestDatabase;
+let database: Database;
+
+beforeEach(async () => {
+  testDatabase = await createTestDatabase();
+  database = testDatabase.open();
+});
+afterEach(() => testDatabase.drop());
+
+it('renews the jobs of a worker, without waiting for one that is being finished', async () => {
+  const [finishing, own] = await Promise.all(['worker', 'worker', 'another'].map(lockedJob));
+  await database.transaction(async (tx) => {
+    await tx.query('SELECT FROM graphile_worker._private_jobs WHERE id = $1 FOR UPDATE', [finishing]);
+    // RENEW_JOBS must not wait for this transaction, which waits for it.
+    await database.query(RENEW_JOBS, ['worker']);
+  });
+  const kept = await database.query<{ id: string }>(
+    `SELECT id FROM graphile_worker._private_jobs WHERE locked_at > now() - interval '1 minute'`,
+  );
+  expect(kept.map(({ id }) => id)).toEqual([own]);
+});
+
+// graphile-worker's private tables may change with any version. Before you write a new version here, read its migrations, check every
+// statement of jobs.sql.ts, and run the tests of this folder and `npm run test:faults`.
+it('depends on the private tables of one version of graphile-worker, in one file', async () => {
+  const root = new URL('../../../', import.meta.url);
+  const { dependencies } = JSON.parse(await readFile(new URL('package.json', root), 'utf8')) as {
+    dependencies: Record<string, string>;
+  };
+  expect(dependencies['graphile-worker']).toBe('0.17.3');
+  const columns = await database.query<{ name: string; type: string }>(
+    `SELECT attname AS name, format_type(atttypid, atttypmod) AS type FROM pg_attribute
+     WHERE attrelid = 'graphile_worker._private_jobs'::regclass AND attnum > 0 AND NOT attisdropped`,
+  );
+  expect(Object.fromEntries(columns.map(({ name, type }) => [name, type]))).toMatchObject({
+    id: 'bigint',
+    key: 'text',
+    run_at: 'timestamp with time zone',
+    attempts: 'smallint',
+    max_attempts: 'smallint',
+    last_error: 'text',
+    locked_at: 'timestamp with time zone',
+    locked_by: 'text',
+  });
+  const files = await readdir(new URL('src', root), { recursive: true });
+  const users = [];
+  for (const file of files.filter((name) => name.endsWith('.ts') && !name.includes('generated')))
+    if ((await readFile(new URL(`src/${file}`, root), 'utf8')).includes('_private_')) users.push(file);
+  expect(users).toEqual(['platform/jobs/jobs.sql.ts']);
+});
+
+async function lockedJob(worker: string): Promise<string> {
+  const [job] = await database.query<{ id: string }>(`SELECT id FROM graphile_worker.add_job('test')`);
+  await database.query(
+    `UPDATE graphile_worker._private_jobs SET locked_by = $2, locked_at = now() - interval '1 hour' WHERE id = $1`,
+    [job!.id, worker],
+  );
+  return job!.id;
+}

@@ -1,0 +1,84 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import pg from 'pg';
+import { migrateCommand } from '../../src/cli/migrate.command.js';
+import type { Database } from '../../src/platform/database/database.js';
+import { applyMissing, MIGRATIONS_FOLDER, readMigrations } from '../../src/platform/database/migrate.js';
+import { planMigrations } from '../../src/platform/database/migration-plan.store.js';
+import { createTestDatabase, type TestDatabase } from '../setup/test-database.js';
+import { environmentFor } from '../setup/test-environment.js';
+
+/** The tables and views that existed before the transaction and that it has locked against reads or writes. */
+const LOCKED = `
+  SELECT DISTINCT relation::regclass::text AS name FROM pg_locks JOIN existing ON existing.oid = relation
+  WHERE pid = pg_backend_pid() AND mode IN ('ShareLock', 'ShareRowExclusiveLock', 'AccessExclusiveLock') ORDER BY name`;
+
+describe('migrate --plan', () => {
+  let created: TestDatabase;
+  let database: Database;
+  let client: pg.Client;
+  let names: string[];
+
+  beforeEach(async () => {
+    created = await createTestDatabase('empty');
+    database = created.open();
+    client = await created.connect();
+    names = await readMigrations();
+  });
+  afterEach(() => created.drop());
+
+  async function apply(count: number): Promise<void> {
+    const pool = new pg.Pool({ connectionString: created.url });
+    await applyMissing(pool, names.slice(0, count));
+    await pool.end();
+  }
+
+  async function printPlan(): Promise<string[]> {
+    const log = jest.spyOn(console, 'log').mockImplementation(() => {});
+    await migrateCommand(() => environmentFor(created.url)).parseAsync(['--plan'], { from: 'user' });
+    const lines = log.mock.calls.map(([line]) => String(line));
+    log.mockRestore();
+    return lines;
+  }
+
+  it('lists every migration of an empty database, and changes nothing', async () => {
+    expect(await printPlan()).toEqual(names);
+    const { rows } = await client.query(`SELECT to_regclass('_prisma_migrations') AS records`);
+    expect(rows).toEqual([{ records: null }]);
+  });
+
+  it('names the table of each lock, with its size', async () => {
+    const defaults = '20261122010200_user_times';
+    await apply(names.indexOf(defaults));
+    const lines = await printPlan();
+    expect(lines).toContain(defaults);
+    expect(lines[lines.indexOf(defaults) + 1]).toMatch(
+      /^ {2}ACCESS EXCLUSIVE on "users" \(about 0 rows, 0\.\d MB\): ALTER TABLE "users"$/,
+    );
+  });
+
+  it('says when nothing is missing', async () => {
+    await apply(names.length);
+    expect(await printPlan()).toEqual(['nothing to apply']);
+  });
+
+  it('names exactly the tables and views that each migration locks', async () => {
+    for (const [index, name] of names.entries()) {
+      const script = await readFile(join(MIGRATIONS_FOLDER, name, 'migration.sql'), 'utf8');
+      if (!script.includes('CONCURRENTLY "')) {
+        const planned = (await planMigrations(database)).find((each) => each.name === name);
+        const relations = planned!.locks.map(({ relation }) => relation.replaceAll('"', ''));
+        await client.query(
+          `CREATE TEMP TABLE existing AS SELECT oid FROM pg_class WHERE relkind IN ('r', 'v')`,
+        );
+        // Its own transactions would release their locks.
+        await client.query(`BEGIN; ${script.replace(/^(BEGIN|COMMIT);$/gm, '')}`);
+        const { rows } = await client.query<{ name: string }>(LOCKED);
+        await client.query('ROLLBACK; DROP TABLE existing');
+        expect([name, [...new Set(relations)].sort()]).toEqual([name, rows.map((row) => row.name)]);
+      }
+      await apply(index + 1);
+    }
+  });
+});

@@ -1,0 +1,80 @@
+import { describe, expect, it, jest } from '@jest/globals';
+import { migrate } from '../../src/platform/database/migrate.js';
+import { closeAfterEach } from '../setup/close-after-each.js';
+import { TestClient } from '../setup/client.js';
+import { startTestApp } from '../setup/test-app.js';
+import { createTestDatabase, type TestDatabase } from '../setup/test-database.js';
+import { waitFor } from '../setup/wait-for.js';
+import { withClient } from '../setup/with-client.js';
+
+jest.setTimeout(60_000);
+
+/** Each of them is a legal choice of an administrator, and breaks a client that does not set its own. */
+const UNUSUAL = {
+  DateStyle: `'SQL, DMY'`,
+  TimeZone: `'Asia/Kathmandu'`,
+  IntervalStyle: `'sql_standard'`,
+  bytea_output: `'escape'`,
+  search_path: `'admin'`,
+  default_transaction_isolation: `'serializable'`,
+  statement_timeout: `'20ms'`,
+  lock_timeout: `'20ms'`,
+  idle_in_transaction_session_timeout: `'100ms'`,
+};
+
+describe('a database with unusual settings', () => {
+  const closing = closeAfterEach();
+
+  async function createUnusual(content: 'migrated' | 'empty'): Promise<TestDatabase> {
+    const database = await createTestDatabase(content);
+    const name = new URL(database.url).pathname.slice(1);
+    // The drop reads the events through a connection with the usual settings.
+    closing.push(database.drop, () =>
+      withClient(process.env.PV_TEST_SERVER_URL ?? '', (client) =>
+        client.query(`ALTER DATABASE ${name} RESET ALL`),
+      ),
+    );
+    await withClient(database.url, async (client) => {
+      for (const [setting, value] of Object.entries(UNUSUAL))
+        await client.query(`ALTER DATABASE ${name} SET ${setting} = ${value}`);
+    });
+    return database;
+  }
+
+  it('is migrated', async () => {
+    const database = await createUnusual('empty');
+    expect((await migrate(database.url)).length).toBeGreaterThan(5);
+    expect(await migrate(database.url)).toEqual([]);
+  });
+
+  it('serves the whole onboarding, with the same times', async () => {
+    const database = await createUnusual('migrated');
+    const service = await startTestApp({ DATABASE_URL: database.url });
+    closing.push(service.close);
+    const client = TestClient.of(service);
+    const { id, createdAt } = await client.startNew();
+    const remote = await service.sandbox!.control.complete(id, { onlineAfterMs: 0 });
+    const online = await waitFor('the session is online', async () => {
+      const session = await client.session(id);
+      return session.state === 'online' && session;
+    });
+    expect([createdAt, online.createdAt]).toEqual([remote.createdAt, remote.createdAt]);
+    expect(await client.eventsOf(id)).toContain('session.online');
+  });
+
+  it('is refused before the first migration if it cannot store every character', async () => {
+    const server = process.env.PV_TEST_SERVER_URL ?? '';
+    const name = `pv_test_latin1_${process.pid}`;
+    await withClient(server, (client) =>
+      client.query(`CREATE DATABASE ${name} TEMPLATE template0 ENCODING 'LATIN1' LOCALE 'C'`),
+    );
+    closing.push(() => withClient(server, (client) => client.query(`DROP DATABASE ${name} WITH (FORCE)`)));
+    const url = new URL(server);
+    url.pathname = `/${name}`;
+    await expect(migrate(url.href)).rejects.toThrow(`encoding LATIN1; create one with ENCODING 'UTF8'`);
+    const tables = await withClient(url.href, (client) =>
+      client.query(`SELECT FROM pg_class WHERE relname = '_prisma_migrations'`),
+    );
+    expect(tables.rowCount).toBe(0);
+  });
+});

@@ -1,0 +1,109 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { Database, sqlState, type Transaction } from '../../src/platform/database/database.js';
+import { createTestDatabase, type TestDatabase } from '../setup/test-database.js';
+
+let testDatabase: TestDatabase;
+let database: Database;
+
+beforeAll(async () => {
+  testDatabase = await createTestDatabase();
+  database = testDatabase.open();
+});
+beforeEach(() => database.query('TRUNCATE users CASCADE'));
+afterAll(() => testDatabase.drop());
+
+const user = (id: string = randomUUID()) => ({
+  id,
+  tenantReference: id,
+  tenantName: '',
+  firstName: '',
+  lastName: '',
+  email: '',
+  metadata: {},
+  createdAt: new Date(),
+  updatedAt: new Date(),
+});
+const withLocation = () => ({
+  ...user(),
+  gridLocations: { create: [{ id: randomUUID(), ean: '541448860004178019' }] },
+});
+
+const count = async (sql: Pick<Transaction, 'query'>, table = 'users') =>
+  (await sql.query<{ count: number }>(`SELECT count(*)::int FROM ${table}`))[0]?.count;
+
+describe('one transaction for SQL and Prisma', () => {
+  it('lets each see the rows of the other, and nobody else before the commit', async () => {
+    await database.transaction(async (tx) => {
+      await tx.prisma.user.create({ data: withLocation() });
+      await tx.query('UPDATE users SET first_name = $1', ['Anna']);
+      expect(await tx.prisma.user.findMany({ select: { firstName: true } })).toEqual([{ firstName: 'Anna' }]);
+      expect([await count(database), await database.prisma.user.count()]).toEqual([0, 0]);
+    });
+    expect([await count(database), await count(database, 'grid_locations')]).toEqual([1, 1]);
+  });
+
+  it('rolls both back', async () => {
+    const failing = database.transaction(async (tx) => {
+      await tx.prisma.user.create({ data: withLocation() });
+      await tx.query('UPDATE users SET first_name = $1', ['Anna']);
+      throw new Error('no');
+    });
+    await expect(failing).rejects.toThrow('no');
+    expect([await count(database), await count(database, 'grid_locations')]).toEqual([0, 0]);
+  });
+
+  it('lets concurrent transactions see their own rows only', async () => {
+    const own = async () => {
+      const mine = user();
+      return database.transaction(async (tx) => {
+        await tx.prisma.user.create({ data: mine });
+        const found = await Promise.all([
+          tx.prisma.user.findUnique({ where: { id: mine.id } }),
+          tx.prisma.user.count(),
+        ]);
+        return [found[0]?.id === mine.id, found[1]];
+      });
+    };
+    const seen = await Promise.all([own(), own(), own()]);
+    expect(seen.every(([isMine]) => isMine)).toBe(true);
+    expect(await count(database)).toBe(3);
+  });
+
+  it('commits what Prisma runs beside it on its own connection', async () => {
+    const failing = database.transaction(async (tx) => {
+      await tx.prisma.user.create({ data: user() });
+      await database.prisma.user.create({ data: withLocation() });
+      throw new Error('no');
+    });
+    await expect(failing).rejects.toThrow('no');
+    expect(await count(database)).toBe(1);
+  });
+
+  it('fails with the SQLSTATE of PostgreSQL, whichever of them ran the statement', async () => {
+    const twice = user();
+    const byPrisma = (tx: Transaction) => tx.prisma.user.create({ data: twice });
+    const bySql = (tx: Transaction) => tx.query('SELECT 1 / 0');
+    const failure = (work: (tx: Transaction) => Promise<unknown>) =>
+      database.transaction(work).catch((error: unknown) => sqlState(error));
+    await database.transaction(byPrisma);
+    expect([await failure(byPrisma), await failure(bySql)]).toEqual(['23505', '22012']);
+  });
+
+  it('runs again after a deadlock that Prisma has met', async () => {
+    const [one, other] = [user(), user()];
+    await database.prisma.user.createMany({ data: [one, other] });
+    let runs = 0;
+    let bothLocked: () => void = () => {};
+    const locked = new Promise<void>((resolve) => (bothLocked = resolve));
+    const rename = (first: string, second: string) =>
+      database.transaction(async (tx) => {
+        await tx.prisma.user.update({ where: { id: first }, data: { firstName: first } });
+        if (++runs >= 2) bothLocked();
+        await locked;
+        await tx.prisma.user.update({ where: { id: second }, data: { firstName: first } });
+      });
+    await Promise.all([rename(one.id, other.id), rename(other.id, one.id)]);
+    expect(runs).toBe(3);
+  });
+});

@@ -1,0 +1,232 @@
+import { randomUUID } from 'node:crypto';
+import type pg from 'pg';
+import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { Database, sqlState } from '../../../src/platform/database/database.js';
+import type { Settlement } from '../../../src/users/registration/registration.rules.js';
+import { RegistrationsStore } from '../../../src/users/registration/registrations.store.js';
+import type { Claim } from '../../../src/users/registration/registration.rules.js';
+import type { RemoteUser } from '../../../src/users/remote/remote-user.rules.js';
+import { OPEN_INTENT } from '../../../src/users/registration/registrations.sql.js';
+import { createTestDatabase, type TestDatabase } from '../../setup/test-database.js';
+import { waitFor } from '../../setup/wait-for.js';
+
+const EAN = '541448860004178019';
+
+let testDatabase: TestDatabase;
+let database: Database;
+let store: RegistrationsStore;
+
+beforeAll(async () => {
+  testDatabase = await createTestDatabase();
+  database = testDatabase.open();
+  store = new RegistrationsStore(database);
+});
+afterEach(() => {
+  jest.restoreAllMocks();
+});
+afterAll(() => testDatabase.drop());
+
+const open = (tenantReference: string, ean = EAN) =>
+  store.openIntent({ tenantReference, eans: [ean], metadata: { of: tenantReference } });
+
+async function claims(count: number): Promise<Claim[]> {
+  const opened = await Promise.all(Array.from({ length: count }, () => open(randomUUID())));
+  return opened.filter((claim) => claim !== null);
+}
+
+const userOf = (claim: Claim, id: string = randomUUID()): RemoteUser => ({
+  id,
+  tenantReference: claim.tenantReference,
+  tenantName: '',
+  firstName: '',
+  lastName: '',
+  email: '',
+  gridLocations: [{ id: randomUUID(), ean: EAN }],
+  createdAt: null,
+  updatedAt: null,
+});
+const registered = (claim: Claim, id?: string): Settlement => ({
+  status: 'registered',
+  user: userOf(claim, id),
+});
+
+const announced = async (tenantReference: string) =>
+  (
+    await database.query<{ name: string }>(
+      `SELECT name FROM domain_events WHERE data ->> 'tenantReference' = $1`,
+      [tenantReference],
+    )
+  ).map(({ name }) => name);
+
+describe('intents of several requests', () => {
+  it('of one reference are opened once', async () => {
+    await open('taken');
+    const [one, first, taken, second, other] = await Promise.all([
+      open('z'),
+      open('same'),
+      open('taken'),
+      open('same'),
+      open('a'),
+    ]);
+    expect(taken).toBeNull();
+    expect([first, second].filter((claim) => claim !== null)).toHaveLength(1);
+    for (const [claim, tenantReference] of [
+      [one, 'z'],
+      [first ?? second, 'same'],
+      [other, 'a'],
+    ] as const) {
+      expect(claim).toMatchObject({ tenantReference, attempts: 1 });
+      const kept = await store.findRegistration(claim?.id ?? '');
+      expect(kept).toMatchObject({ tenantReference, eans: [EAN], metadata: { of: tenantReference } });
+    }
+  });
+
+  it('fail alone: what the database does not take of one is no concern of the others', async () => {
+    const [bad, good] = await Promise.allSettled([open('bad', 'no EAN'), open('good')]);
+    expect(bad).toMatchObject({ status: 'rejected', reason: { code: '23514' } });
+    expect(good).toMatchObject({ status: 'fulfilled', value: { tenantReference: 'good' } });
+  });
+});
+
+describe('intents whose commit was not heard of', () => {
+  it.each([
+    new Error('Connection terminated unexpectedly'),
+    Object.assign(new Error('server closed the connection'), { code: '08P01' }),
+    Object.assign(new Error('terminating connection'), { code: '57P01' }),
+  ])('are due at once, since nothing was sent for them: %s', async (error) => {
+    const query = database.query.bind(database);
+    jest.spyOn(database, 'query').mockImplementation(async (statement, values) => {
+      const rows = await query(statement, values);
+      if (statement === OPEN_INTENT) throw error;
+      return rows;
+    });
+    const references = [randomUUID(), randomUUID()];
+    const lost = await Promise.allSettled(references.map((reference) => open(reference)));
+    expect(lost.map(({ status }) => status)).toEqual(['rejected', 'rejected']);
+    for (const tenantReference of references)
+      await waitFor(`${tenantReference} is due`, async () => {
+        const live = await store.findLive(tenantReference);
+        return live?.status === 'pending' && !live.isBeingSent && live.isDue;
+      });
+  });
+});
+
+describe('outcomes of several calls', () => {
+  it('each store their own user and event', async () => {
+    const all = await claims(5);
+    const users = all.map((claim) => userOf(claim));
+    const settled = await Promise.all(
+      all.map((claim, index) => store.settle(claim, { status: 'registered', user: users[index]! })),
+    );
+    expect(settled).toMatchObject(
+      users.map(({ id, gridLocations }) => ({ status: 'registered', user: { id, gridLocations } })),
+    );
+    for (const { tenantReference } of all)
+      expect(await announced(tenantReference)).toEqual(['user.registered']);
+  });
+
+  it('fail alone: one whose user belongs to another registration is not stored, the others are', async () => {
+    const [first, ...others] = await claims(4);
+    const [second] = others;
+    const id = randomUUID();
+    await store.settle(first!, registered(first!, id));
+    const settled = await Promise.all(
+      others.map((claim) => store.settle(claim, registered(claim, claim === second ? id : undefined))),
+    );
+    expect(settled.map((each) => each?.status)).toEqual(['identity_taken', 'registered', 'registered']);
+    expect(await announced(second!.tenantReference)).toEqual([]);
+  });
+
+  it('are registered once where two calls have brought the same user, whichever comes first', async () => {
+    const two = await claims(2);
+    const id = randomUUID();
+    const settled = await Promise.all(two.map((claim) => store.settle(claim, registered(claim, id))));
+    expect(settled.map((each) => each?.status).sort()).toEqual(['identity_taken', 'registered']);
+  });
+
+  it('do not wait for each other where several name the same grid locations in another order', async () => {
+    const states = new Set<string | undefined>();
+    const watched = new Set<pg.PoolClient>();
+    database.pool.on('acquire', (client) => {
+      if (watched.has(client)) return;
+      watched.add(client);
+      const query = client.query.bind(client) as (...given: unknown[]) => Promise<unknown>;
+      const observed = async (...given: unknown[]) => {
+        try {
+          return await query(...given);
+        } catch (error) {
+          states.add(sqlState(error));
+          throw error;
+        }
+      };
+      Object.assign(client, { query: observed });
+    });
+    for (let round = 0; round < 10; round++) {
+      const all = await claims(8);
+      const ids = Array.from({ length: 20 }, () => randomUUID());
+      const settled = await Promise.all(
+        all.map((claim, index) => {
+          const gridLocations = ids.map((id, at) => ({
+            id,
+            ean: at === 0 ? EAN : String(541448860004180000n + BigInt(100 * round + at)),
+          }));
+          const user = {
+            ...userOf(claim),
+            gridLocations: index % 2 === 0 ? gridLocations : gridLocations.toReversed(),
+          };
+          return store.settle(claim, { status: 'registered', user });
+        }),
+      );
+      expect(settled.filter((each) => each?.status === 'registered')).toHaveLength(1);
+    }
+    expect(states).toEqual(new Set(['23505']));
+  });
+
+  it('keep the times that the remote service gave, also the first and the last', async () => {
+    const all = await claims(3);
+    const times = ['2026-03-05T10:11:12.123Z', '0001-01-01T00:00:00.000Z', '9999-12-31T23:59:59.999Z'];
+    const settled = await Promise.all(
+      all.map((claim, index) => {
+        const user = { ...userOf(claim), createdAt: new Date(times[index]!) };
+        return store.settle(claim, { status: 'registered', user });
+      }),
+    );
+    expect(settled).toMatchObject(
+      times.map((time) => ({ user: { createdAt: new Date(time), updatedAt: new Date(time) } })),
+    );
+  });
+
+  it('change nothing where their registration has moved on, and only there', async () => {
+    const [late, good] = await claims(2);
+    await database.query('UPDATE registrations SET attempts = 2 WHERE id = $1', [late!.id]);
+    const settled = await Promise.all([late!, good!].map((claim) => store.settle(claim, registered(claim))));
+    expect(settled).toMatchObject([null, { status: 'registered' }]);
+    expect(await announced(late!.tenantReference)).toEqual([]);
+  });
+
+  it('announce nothing of one whose registration has moved on, where another has brought the same user', async () => {
+    const [late, good] = await claims(2);
+    await database.query('UPDATE registrations SET attempts = 2 WHERE id = $1', [late!.id]);
+    const id = randomUUID();
+    const settled = await Promise.all(
+      [late!, good!].map((claim) => store.settle(claim, registered(claim, id))),
+    );
+    expect(settled[1]).toMatchObject({ status: 'registered', user: { id } });
+    expect(await announced(late!.tenantReference)).toEqual([]);
+    expect(await announced(good!.tenantReference)).toEqual(['user.registered']);
+  });
+
+  it('do not wait for one whose registration somebody else holds locked', async () => {
+    const [held, ...others] = await claims(3);
+    let waiting: Promise<unknown> | undefined;
+    await database.transaction(async (tx) => {
+      await tx.query('SELECT FROM registrations WHERE id = $1 FOR UPDATE', [held!.id]);
+      waiting = store.settle(held!, registered(held!));
+      const settled = await Promise.all(others.map((claim) => store.settle(claim, registered(claim))));
+      expect(settled).toMatchObject([{ status: 'registered' }, { status: 'registered' }]);
+      const late = (await claims(1))[0]!;
+      expect(await store.settle(late, registered(late))).toMatchObject({ status: 'registered' });
+    });
+    expect(await waiting).toMatchObject({ status: 'registered' });
+  });
+});

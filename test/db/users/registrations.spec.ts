@@ -1,0 +1,434 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { Database } from '../../../src/platform/database/database.js';
+import {
+  DECIDABLE,
+  PERSON_DECISIONS,
+  REGISTRATION_STATUSES,
+  type PersonDecision,
+  type Settlement,
+} from '../../../src/users/registration/registration.rules.js';
+import { CLAIM_DUE } from '../../../src/users/registration/registrations.sql.js';
+import {
+  RegistrationsStore,
+  type Decided,
+  type RegistrationRecord,
+} from '../../../src/users/registration/registrations.store.js';
+import type { Claim } from '../../../src/users/registration/registration.rules.js';
+import type { RequestedUser, RemoteUser } from '../../../src/users/remote/remote-user.rules.js';
+import { UsersStore } from '../../../src/users/user/users.store.js';
+import { createTestDatabase, type TestDatabase } from '../../setup/test-database.js';
+import { waitFor } from '../../setup/wait-for.js';
+
+const EANS = ['541448860004178019', '541448860004178026'];
+const UNCERTAIN: Settlement = { status: 'uncertain', lastError: 'lost', reason: 'lost' };
+const REJECTED: Settlement = { status: 'rejected', lastError: 'refused: EAN unknown', reason: 'refused' };
+const NOT_SENT: Settlement = {
+  status: 'pending',
+  lastError: 'unreachable',
+  nextAttemptInMs: 60_000,
+};
+
+let testDatabase: TestDatabase;
+let database: Database;
+let users: UsersStore;
+let store: RegistrationsStore;
+
+beforeAll(async () => {
+  testDatabase = await createTestDatabase();
+  database = testDatabase.open();
+  users = new UsersStore(database);
+  store = new RegistrationsStore(database);
+});
+afterAll(() => testDatabase.drop());
+beforeEach(() => database.query('TRUNCATE registrations, users, domain_events, audit_log CASCADE'));
+
+const ask = (tenantReference: string = randomUUID()) => ({
+  tenantReference,
+  eans: EANS,
+  metadata: { channel: 'web' },
+});
+
+async function claimed(tenantReference?: string): Promise<Claim> {
+  const claim = await store.openIntent(ask(tenantReference));
+  if (claim === null) throw new Error('the reference is taken');
+  return claim;
+}
+
+const confirmed = ({ tenantReference, eans }: RequestedUser): RemoteUser => ({
+  id: randomUUID(),
+  tenantReference,
+  tenantName: 'Supplier',
+  firstName: '',
+  lastName: '',
+  email: '',
+  gridLocations: eans.map((ean) => ({ id: randomUUID(), ean })),
+  createdAt: new Date('2026-03-05T10:11:12.123Z'),
+  updatedAt: null,
+});
+
+const registered = (claim: RequestedUser): Settlement => ({ status: 'registered', user: confirmed(claim) });
+
+async function read(id: string): Promise<RegistrationRecord> {
+  const registration = await store.findRegistration(id);
+  if (registration === null) throw new Error('there is no such registration');
+  return registration;
+}
+
+const change = (id: string, assignments: string) =>
+  database.query(`UPDATE registrations SET ${assignments} WHERE id = $1`, [id]);
+const moveAbandoned = async () => store.moveAbandonedToUncertain(await store.findLeases(), 10);
+const letLeaseRunOut = (id: string) => change(id, `lease_until = clock_timestamp() - interval '1 ms'`);
+/** Subtracts a millisecond, because the column stores milliseconds and PostgreSQL may round up. */
+const makeDue = (id: string) => change(id, `next_attempt_at = clock_timestamp() - interval '1 millisecond'`);
+const sentAt = async (id: string) =>
+  (
+    await database.query<{ at: Date | null }>('SELECT sent_at AS at FROM registrations WHERE id = $1', [id])
+  )[0]?.at;
+const eventsOf = async (subject: string) =>
+  (
+    await database.query<{ name: string }>(
+      'SELECT name FROM domain_events WHERE subject = $1 ORDER BY position',
+      [subject],
+    )
+  ).map(({ name }) => name);
+const decide = async (decision: PersonDecision, id: string): Promise<Decided['status']> =>
+  (await store.decide(id, 'a person', decision, confirmed)).status;
+
+describe('an intent', () => {
+  it('is opened by exactly one of any number of requests, and is leased and marked as sent in the same commit', async () => {
+    const claims = await Promise.all(Array.from({ length: 50 }, () => store.openIntent(ask('one'))));
+    const [claim, ...others] = claims.filter((each) => each !== null);
+    expect(others).toEqual([]);
+    expect(claim).toMatchObject({
+      tenantReference: 'one',
+      eans: EANS,
+      metadata: { channel: 'web' },
+      attempts: 1,
+    });
+    expect(await read(claim?.id ?? '')).toMatchObject({ status: 'pending', isBeingSent: true, isDue: false });
+    expect(await sentAt(claim?.id ?? '')).toBeInstanceOf(Date);
+  });
+
+  it.each(REGISTRATION_STATUSES)(
+    'keeps its reference from being registered anew unless it ended without a user: %s',
+    async (status) => {
+      const { id } = await claimed('taken');
+      await change(id, `status = '${status}', lease_token = NULL, lease_until = NULL`);
+      const again = await store.openIntent(ask('taken'));
+      expect(again === null).toBe(status !== 'rejected' && status !== 'discarded');
+    },
+  );
+});
+
+describe('a claim', () => {
+  const due = async (count: number) => {
+    for (let i = 0; i < count; i++) {
+      const claim = await claimed();
+      await store.settle(claim, NOT_SENT);
+      await makeDue(claim.id);
+    }
+  };
+
+  it('takes no more than its batch, whatever plan PostgreSQL chooses', async () => {
+    await due(60);
+    const claims = await database.transaction(async (tx) => {
+      for (const plan of ['hashjoin', 'mergejoin', 'material'])
+        await tx.query(`SET LOCAL enable_${plan} = off`);
+      return tx.query<Claim>(CLAIM_DUE.text, [1_000, randomUUID(), 7]);
+    });
+    expect(claims).toHaveLength(7);
+    expect(await store.claimDue(1_000)).toHaveLength(53);
+  });
+
+  it('is given to one of several claimers', async () => {
+    await due(40);
+    const batches = await Promise.all(Array.from({ length: 8 }, () => store.claimDue(10)));
+    const ids = batches.flat().map(({ id }) => id);
+    expect(new Set(ids).size).toBe(ids.length);
+    expect(ids.length + (await store.claimDue(100)).length).toBe(40);
+  });
+
+  it('counts as the next call, and is marked as sent', async () => {
+    const first = await claimed();
+    await store.settle(first, NOT_SENT);
+    expect(await sentAt(first.id)).toBeNull();
+    expect(await store.claimOne(first.id)).toBeNull();
+    await makeDue(first.id);
+    const second = await store.claimOne(first.id);
+    expect(second).toMatchObject({ id: first.id, attempts: 2 });
+    expect(second?.leaseToken).not.toBe(first.leaseToken);
+    expect(await sentAt(first.id)).toBeInstanceOf(Date);
+    expect(await store.claimOne(first.id)).toBeNull();
+  });
+
+  it('never takes a registration whose sender died', async () => {
+    const claim = await claimed();
+    await letLeaseRunOut(claim.id);
+    await makeDue(claim.id);
+    expect(await store.claimDue(10)).toEqual([]);
+    expect(await store.claimOne(claim.id)).toBeNull();
+  });
+});
+
+describe('an outcome', () => {
+  it('registered: the user, the registration and the event are there together', async () => {
+    const claim = await claimed();
+    const user = confirmed(claim);
+    const settled = await store.settle(claim, { status: 'registered', user });
+    expect(await read(claim.id)).toMatchObject({
+      status: 'registered',
+      userId: user.id,
+      lastError: null,
+      isBeingSent: false,
+    });
+    expect(await users.findUser(user.id)).toMatchObject({
+      tenantReference: claim.tenantReference,
+      metadata: { channel: 'web' },
+      createdAt: user.createdAt,
+      updatedAt: user.createdAt,
+      gridLocations: user.gridLocations,
+    });
+    expect(await eventsOf(user.id)).toEqual(['user.registered']);
+    // Compares JSON, because a retried request must get the same bytes as the first request.
+    const found = { status: 'registered', user: await users.findUser(user.id) };
+    expect(JSON.stringify(settled)).toBe(JSON.stringify(found));
+  });
+
+  it('registered: each handler that listens is owed the event, and has a job for it', async () => {
+    await database.query(`INSERT INTO event_handlers (name, events) VALUES ('bills', '{user.registered}')`);
+    const claim = await claimed();
+    const user = confirmed(claim);
+    await store.settle(claim, { status: 'registered', user });
+    const owed = await database.query<{ subject: string; jobs: number }>(
+      `SELECT subject, (SELECT count(*)::int FROM graphile_worker.jobs WHERE key = 'event:bills:' || subject) AS jobs
+       FROM handler_deliveries`,
+    );
+    await database.query(`DELETE FROM event_handlers`);
+    expect(owed).toEqual([{ subject: user.id, jobs: 1 }]);
+  });
+
+  it.each([
+    [
+      REJECTED,
+      { status: 'rejected', lastError: 'refused: EAN unknown', nextAttemptAt: null },
+      ['user.registration_rejected'],
+    ],
+    [
+      UNCERTAIN,
+      { status: 'uncertain', lastError: 'lost', nextAttemptAt: null },
+      ['user.registration_uncertain'],
+    ],
+    [
+      NOT_SENT,
+      { status: 'pending', lastError: 'unreachable', nextAttemptAt: expect.any(Date), isDue: false },
+      ['user.registration_pending'],
+    ],
+  ])('%j', async (outcome, row, events) => {
+    const claim = await claimed();
+    expect(await store.settle(claim, outcome)).not.toBeNull();
+    expect(await read(claim.id)).toMatchObject({ ...row, isBeingSent: false, attempts: 1 });
+    expect(await eventsOf(claim.id)).toEqual(events);
+  });
+
+  it('not sent: is announced once, however often it is not, and again after another status', async () => {
+    const first = await claimed();
+    await store.settle(first, NOT_SENT);
+    const sendAgain = async (outcome: Settlement) => {
+      await makeDue(first.id);
+      await store.settle((await store.claimOne(first.id))!, outcome);
+    };
+    await sendAgain(NOT_SENT);
+    await decide('retry', first.id);
+    await sendAgain(NOT_SENT);
+    expect(await eventsOf(first.id)).toEqual(['user.registration_pending']);
+    await sendAgain(UNCERTAIN);
+    await decide('retry', first.id);
+    await sendAgain(NOT_SENT);
+    expect(await eventsOf(first.id)).toEqual([
+      'user.registration_pending',
+      'user.registration_uncertain',
+      'user.registration_pending',
+    ]);
+  });
+
+  it('registered: is stored also where its lease is renewed, and not where it is decided about, at the same moment', async () => {
+    for (const [assignments, isStored] of [
+      [`lease_until = clock_timestamp() + interval '10 s'`, true],
+      [`status = 'discarded', lease_token = NULL, lease_until = NULL`, false],
+    ] as const) {
+      const claim = await claimed();
+      let settled: Promise<unknown> | undefined;
+      await database.transaction(async (tx) => {
+        await tx.query(`UPDATE registrations SET ${assignments} WHERE id = $1`, [claim.id]);
+        settled = store.settle(claim, registered(claim));
+        await waitFor('the outcome waits for the row', async () => {
+          const waiting = await database.query(
+            `SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`,
+          );
+          return waiting.length > 0;
+        });
+      });
+      expect((await settled) !== null).toBe(isStored);
+      expect(await users.listUsers({ tenantReference: claim.tenantReference }, undefined, 10)).toHaveLength(
+        isStored ? 1 : 0,
+      );
+    }
+  });
+
+  it('may be stored twice, which changes nothing', async () => {
+    const claim = await claimed();
+    const outcome = registered(claim);
+    expect(await store.settle(claim, outcome)).not.toBeNull();
+    expect(await store.settle(claim, outcome)).toBeNull();
+    expect(await store.settle(claim, UNCERTAIN)).toBeNull();
+    expect(await read(claim.id)).toMatchObject({ status: 'registered' });
+  });
+
+  it.each([
+    ['id', ['id'], (user: RemoteUser, other: RemoteUser) => ({ ...user, id: other.id })],
+    [
+      'grid location',
+      ['gridLocations[0].id', 'gridLocations[1].id'],
+      (user: RemoteUser, other: RemoteUser) => ({ ...user, gridLocations: other.gridLocations }),
+    ],
+  ])(
+    'is not stored when its %s belongs to another user here, names that, and leaves nothing of it behind',
+    async (_, fields, borrow) => {
+      const first = await claimed();
+      const other = confirmed(first);
+      await store.settle(first, { status: 'registered', user: other });
+      const second = await claimed();
+      const user = borrow(confirmed(second), other);
+      const settled = await store.settle(second, { status: 'registered', user });
+      expect(settled).toEqual({ status: 'identity_taken', fields });
+      expect(await read(second.id)).toMatchObject({ status: 'pending', userId: null, isBeingSent: true });
+      expect(await eventsOf(second.id)).toEqual([]);
+      expect(await users.listUsers({}, undefined, 10)).toHaveLength(1);
+    },
+  );
+});
+
+describe('a sender that dies', () => {
+  it('is known by its lease, and its registration becomes uncertain with an event', async () => {
+    const [dead, alive] = [await claimed(), await claimed()];
+    await letLeaseRunOut(dead.id);
+    await letLeaseRunOut(alive.id);
+    await store.extendLease(alive);
+    expect(await moveAbandoned()).toBe(1);
+    expect(await moveAbandoned()).toBe(0);
+    expect(await read(dead.id)).toMatchObject({ status: 'uncertain', isBeingSent: false });
+    expect(await eventsOf(dead.id)).toEqual(['user.registration_uncertain']);
+    expect(await read(alive.id)).toMatchObject({ status: 'pending', isBeingSent: true });
+  });
+
+  it('and comes back with an answer is still believed', async () => {
+    const claim = await claimed();
+    await letLeaseRunOut(claim.id);
+    await moveAbandoned();
+    expect(await store.settle(claim, UNCERTAIN)).toBeNull();
+    expect(await store.settle(claim, registered(claim))).not.toBeNull();
+    expect(await read(claim.id)).toMatchObject({ status: 'registered' });
+  });
+
+  it('and comes back after a person discarded the registration changes nothing', async () => {
+    const claim = await claimed();
+    await letLeaseRunOut(claim.id);
+    await moveAbandoned();
+    await decide('discard', claim.id);
+    for (const outcome of [registered(claim), REJECTED, UNCERTAIN, NOT_SENT]) {
+      expect(await store.settle(claim, outcome)).toBeNull();
+    }
+    expect(await read(claim.id)).toMatchObject({ status: 'discarded' });
+  });
+
+  it('and comes back before a retry was sent spares the retry', async () => {
+    const claim = await claimed();
+    await letLeaseRunOut(claim.id);
+    await moveAbandoned();
+    await decide('retry', claim.id);
+    expect(await store.settle(claim, UNCERTAIN)).toBeNull();
+    expect(await store.settle(claim, registered(claim))).not.toBeNull();
+    expect(await store.claimDue(10)).toEqual([]);
+  });
+
+  it('and comes back while another call is being made changes nothing', async () => {
+    const claim = await claimed();
+    await letLeaseRunOut(claim.id);
+    await moveAbandoned();
+    await decide('retry', claim.id);
+    const [second] = await store.claimDue(10);
+    await store.extendLease(claim);
+    for (const outcome of [registered(claim), REJECTED, UNCERTAIN, NOT_SENT]) {
+      expect(await store.settle(claim, outcome)).toBeNull();
+    }
+    expect(await store.settle(second as Claim, registered(claim))).not.toBeNull();
+  });
+});
+
+describe('a decision of a person', () => {
+  const registrationIn = async (status: string): Promise<Claim> => {
+    const claim = await claimed();
+    const user = confirmed(claim);
+    if (status === 'registered') await store.settle(claim, { status, user });
+    else await change(claim.id, `status = '${status}', lease_token = NULL, lease_until = NULL`);
+    return claim;
+  };
+  const cases = PERSON_DECISIONS.flatMap((decision) =>
+    REGISTRATION_STATUSES.map((status) => [decision, status] as const),
+  );
+  it.each(cases)('%s of one that is %s', async (decision, status) => {
+    const { id } = await registrationIn(status);
+    const after = { retry: 'pending', discard: 'discarded', resolve: 'registered' } as const;
+    const isAllowed = DECIDABLE[decision].includes(status);
+    expect(await decide(decision, id)).toBe(isAllowed ? 'decided' : 'wrong_status');
+    expect(await read(id)).toMatchObject({
+      status: isAllowed ? after[decision] : status,
+      isDue: isAllowed && decision === 'retry',
+    });
+    const announced = {
+      retry: ['user.registration_pending'],
+      discard: ['user.registration_discarded'],
+      resolve: [],
+    };
+    expect(await eventsOf(id)).toEqual(isAllowed ? announced[decision] : []);
+    const entries = await database.query('SELECT actor, action, target, details FROM audit_log');
+    const action = {
+      retry: 'registration.retried',
+      discard: 'registration.discarded',
+      resolve: 'registration.resolved',
+    };
+    const details = { decision, status, attempts: 1 };
+    expect(entries).toEqual(
+      isAllowed ? [{ actor: 'a person', action: action[decision], target: id, details }] : [],
+    );
+  });
+
+  it.each(PERSON_DECISIONS)('%s is refused while a call is being made', async (decision) => {
+    const { id } = await claimed();
+    expect(await decide(decision, id)).toBe('being_sent');
+    expect(await read(id)).toMatchObject({ status: 'pending', isBeingSent: true });
+  });
+
+  it.each(['retry', 'resolve'] as const)(
+    '%s is refused when the reference has been registered anew since',
+    async (decision) => {
+      const { id, tenantReference } = await registrationIn('rejected');
+      await claimed(tenantReference);
+      expect(await decide(decision, id)).toBe('reference_taken');
+      expect(await read(id)).toMatchObject({ status: 'rejected' });
+      expect(await users.listUsers({}, undefined, 10)).toEqual([]);
+    },
+  );
+
+  it.each(PERSON_DECISIONS)('%s of none is not_found', async (decision) => {
+    expect(await decide(decision, randomUUID())).toBe('not_found');
+  });
+
+  it('made by two persons at once is made once', async () => {
+    const { id } = await registrationIn('uncertain');
+    const decided = await Promise.all([decide('resolve', id), decide('resolve', id)]);
+    expect(decided.sort()).toEqual(['decided', 'wrong_status']);
+    expect(await users.listUsers({}, undefined, 10)).toHaveLength(1);
+  });
+});

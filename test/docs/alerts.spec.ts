@@ -1,0 +1,142 @@
+import { execFile } from 'node:child_process';
+import { readdir } from 'node:fs/promises';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { load } from 'js-yaml';
+import { Metrics } from '../../src/platform/metrics/metrics.js';
+import { findProgram } from '../setup/receivers/programs.js';
+import { startTestApp, type TestApp } from '../setup/test-app.js';
+import { anchorsOf, readPage, ROOT, rowsOf } from './readme.js';
+
+interface Rule {
+  readonly alert: string;
+  readonly expr: string;
+  readonly annotations: { readonly summary: string; readonly runbook: string };
+}
+
+interface Case {
+  readonly alertname: string;
+  readonly exp_alerts: readonly object[];
+}
+
+const PREFIX = 'pv_onboarding_';
+const findPromtool = () => findProgram('promtool', 'PROMTOOL');
+const wordsOf = (cell = '') => [...cell.matchAll(/`([^`]+)`/g)].map(([, word]) => word!);
+
+let service: TestApp;
+/** The type of each metric, by its name. */
+let types: ReadonlyMap<string, string>;
+let rules: readonly Rule[];
+let cases: readonly Case[];
+
+beforeAll(async () => {
+  service = await startTestApp();
+  const text = await (await fetch(`${service.url}/metrics`)).text();
+  types = new Map([...text.matchAll(/^# TYPE (\w+) (\w+)$/gm)].map(([, name, type]) => [name!, type!]));
+  const parse = async (name: string) => load(await readPage(`ops/prometheus/${name}`));
+  const { groups } = (await parse('alerts.yml')) as { groups: readonly { rules: readonly Rule[] }[] };
+  rules = groups.flatMap((group) => group.rules);
+  const { tests } = (await parse('alerts.test.yml')) as {
+    tests: readonly { alert_rule_test: readonly Case[] }[];
+  };
+  cases = tests.flatMap((test) => test.alert_rule_test);
+});
+afterAll(() => service.close());
+
+/** Returns the names of metrics in the text that no service exports. A histogram has three names. */
+function unknownIn(page: string): string[] {
+  const exported = [...types].flatMap(([name, type]) =>
+    type === 'histogram' ? ['', '_bucket', '_count', '_sum'].map((end) => name + end) : [name],
+  );
+  const named = [...page.matchAll(/\bpv_[a-z_]+[a-z]\b(?!_…)/g)].map(([name]) => name);
+  // The role for readers of the database, and its database and user.
+  const others = ['pv_onboarding', 'pv_onboarding_reader', 'pv_onboarding_deployment'];
+  return [...new Set(named)].filter((name) => !exported.includes(name) && !others.includes(name));
+}
+
+describe('docs/metrics.md', () => {
+  it('lists every metric of the service with its type and labels, and no other', async () => {
+    const { registry } = service.app.get(Metrics);
+    const listed = rowsOf(await readPage('docs/metrics.md'), 'metrics').map(([name, type, , labels]) => [
+      wordsOf(name)[0],
+      type,
+      wordsOf(labels),
+    ]);
+    const exported = [...types]
+      .filter(([name]) => name.startsWith(PREFIX))
+      .map(([name, type]) => {
+        const { labelNames = [] } = registry.getSingleMetric(name) as { labelNames?: readonly string[] };
+        return [name, type, [...labelNames]];
+      });
+    expect(exported.length).toBeGreaterThan(30);
+    expect([...listed].sort()).toEqual(exported.sort());
+  });
+
+  it('is right about the other metrics: they are those of Node.js', () => {
+    const others = [...types.keys()].filter((name) => !name.startsWith(PREFIX));
+    expect(others.filter((name) => !/^(process|nodejs)_/.test(name))).toEqual([]);
+    expect(others).toContain('process_cpu_seconds_total');
+  });
+
+  it('the name of a counter alone ends with _total, that of a duration with _seconds', () => {
+    for (const [name, type] of types) {
+      if (!name.startsWith(PREFIX)) continue;
+      expect([name, name.endsWith('_total')]).toEqual([name, type === 'counter']);
+      if (type === 'histogram') expect(name).toMatch(/_duration_seconds$/);
+    }
+  });
+
+  it('every page and every file of ops names metrics that exist', async () => {
+    const paths = await Promise.all(
+      ['docs', 'ops'].map(async (folder) =>
+        (await readdir(new URL(folder, ROOT), { recursive: true }))
+          .filter((name) => /\.(md|ya?ml|json)$/.test(name))
+          .map((name) => `${folder}/${name}`),
+      ),
+    );
+    for (const path of ['README.md', ...paths.flat()])
+      expect([path, unknownIn(await readPage(path))]).toEqual([path, []]);
+    expect(unknownIn('max(pv_onboarding_deployment_latenes_seconds) > 120')).toHaveLength(1);
+  });
+});
+
+describe('the alerts', () => {
+  it('each has a row and a runbook in docs/operations.md', async () => {
+    const page = await readPage('docs/operations.md');
+    const rows = rowsOf(page, 'alerts').map(([name, , link]) => [
+      wordsOf(name)[0],
+      /#([^)]+)/.exec(link ?? '')?.[1],
+    ]);
+    expect(rows).toEqual(
+      rules.map(({ alert, annotations }) => [
+        alert,
+        /^docs\/operations\.md#(.+)$/.exec(annotations.runbook)?.[1],
+      ]),
+    );
+    for (const [, anchor] of rows) expect(anchorsOf(page)).toContain(anchor);
+  });
+
+  it('each has a case in which it fires and one in which it does not', () => {
+    const named = (isFiring: boolean) => [
+      ...new Set(
+        cases.filter(({ exp_alerts }) => exp_alerts.length > 0 === isFiring).map((each) => each.alertname),
+      ),
+    ];
+    const all = rules.map(({ alert }) => alert).sort();
+    expect(named(true).sort()).toEqual(all);
+    expect(named(false).sort()).toEqual(all);
+  });
+
+  const promtool = findPromtool();
+  if (promtool === null) {
+    const told =
+      'THE ALERTS WERE NOT TESTED: there is no promtool here (apt-get install prometheus, or PROMTOOL)';
+    console.warn(told);
+    it(`are not evaluated. ${told}`, () => expect(findPromtool()).toBeNull());
+  } else
+    it('fire as their tests say', async () => {
+      const file = fileURLToPath(new URL('ops/prometheus/alerts.test.yml', ROOT));
+      await promisify(execFile)(promtool, ['test', 'rules', file]);
+    });
+});

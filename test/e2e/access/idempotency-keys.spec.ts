@@ -1,0 +1,192 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { IdempotencyKeys } from '../../../src/access/idempotency-keys.store.js';
+import { Cipher } from '../../../src/platform/crypto/cipher.js';
+import { Database } from '../../../src/platform/database/database.js';
+import { TestClient, type Answer } from '../../setup/client.js';
+import { startTestApp, type TestApp } from '../../setup/test-app.js';
+
+const REQUESTS = 20;
+
+let service: TestApp;
+let database: Database;
+
+beforeAll(async () => {
+  service = await startTestApp({ ROLE: 'api', LOG_LEVEL: 'error' });
+  database = service.app.get(Database);
+});
+afterAll(() => service.close());
+
+const post = (path: string, body: object, idempotencyKey: string | undefined, apiKey = service.adminKey) =>
+  new TestClient(service.url, apiKey).call(
+    'POST',
+    path,
+    body,
+    idempotencyKey === undefined ? {} : { 'idempotency-key': idempotencyKey },
+  );
+
+const countOf = async (table: string): Promise<number> =>
+  (await database.query<{ count: number }>(`SELECT count(*)::int AS count FROM ${table}`))[0]!.count;
+
+const age = (interval: string) =>
+  database.query('UPDATE idempotency_keys SET created_at = created_at - $1::interval', [interval]);
+
+const ENDPOINT = { url: 'http://127.0.0.1:4020/webhooks', headers: { 'X-Tenant': 'a' }, description: 'app' };
+
+describe.each([
+  {
+    path: '/webhook-endpoints',
+    table: 'webhook_endpoints',
+    secret: 'secret',
+    request: ENDPOINT,
+    reordered: { description: 'app', headers: { 'X-Tenant': 'a' }, url: ENDPOINT.url },
+    other: { ...ENDPOINT, headers: { 'X-Tenant': 'b' } },
+  },
+  {
+    path: '/api-keys',
+    table: 'api_keys',
+    secret: 'key',
+    request: { name: 'an app', scopes: ['admin'] },
+    reordered: { scopes: ['admin'], name: 'an app' },
+    other: { name: 'an app', scopes: ['users:read'] },
+  },
+])('POST $path with an Idempotency-Key', ({ path, table, secret, request, reordered, other }) => {
+  const created = async (work: () => Promise<unknown>): Promise<number> => {
+    const before = await countOf(table);
+    await work();
+    return (await countOf(table)) - before;
+  };
+
+  it('creates one, however often it is repeated, and answers the same', async () => {
+    const key = randomUUID();
+    const answers: Answer[] = [];
+    const count = await created(async () => {
+      for (const body of [request, request, reordered]) answers.push(await post(path, body, key));
+    });
+    expect(count).toBe(1);
+    expect(answers.map(({ status }) => status)).toEqual([201, 201, 201]);
+    expect(new Set(answers.map(({ text }) => text)).size).toBe(1);
+    expect(answers[0]!.body[secret]).toEqual(expect.any(String));
+  });
+
+  it('creates one when many come at once, and gives all of them the same', async () => {
+    const key = randomUUID();
+    let answers: Answer[] = [];
+    const count = await created(async () => {
+      answers = await Promise.all(Array.from({ length: REQUESTS }, () => post(path, request, key)));
+    });
+    expect(count).toBe(1);
+    expect(new Set(answers.map(({ status, text }) => `${status} ${text}`)).size).toBe(1);
+    expect(answers[0]!.status).toBe(201);
+  });
+
+  it('refuses another body, and still repeats the first', async () => {
+    const key = randomUUID();
+    const first = await post(path, request, key);
+    expect(await created(() => post(path, other, key))).toBe(0);
+    expect(await post(path, other, key)).toMatchObject({
+      status: 422,
+      body: { code: 'idempotency_key_reused' },
+    });
+    expect((await post(path, request, key)).text).toBe(first.text);
+  });
+
+  it('counts for one API key alone', async () => {
+    const { body: app } = await post('/api-keys', { name: 'another app', scopes: ['admin'] }, undefined);
+    const key = randomUUID();
+    const first = await post(path, request, key);
+    const ofApp = await post(path, request, key, app['key'] as string);
+    expect(ofApp.status).toBe(201);
+    expect(ofApp.body['id']).not.toBe(first.body['id']);
+  });
+
+  it('is forgotten after 24 hours', async () => {
+    const key = randomUUID();
+    const first = await post(path, request, key);
+    await age('23 hours 59 minutes');
+    expect((await post(path, request, key)).text).toBe(first.text);
+    await age('1 minute');
+    const second = await post(path, other, key);
+    expect(second.status).toBe(201);
+    expect((await post(path, other, key)).text).toBe(second.text);
+  });
+
+  it('stores nothing of a request that failed', async () => {
+    const key = randomUUID();
+    expect((await post(path, {}, key)).status).toBe(400);
+    expect((await post(path, request, key)).status).toBe(201);
+  });
+
+  it('creates nothing when its response cannot be stored', async () => {
+    const cipher = service.app.get(Cipher);
+    const encrypt = cipher.encrypt.bind(cipher);
+    const spy = jest.spyOn(cipher, 'encrypt').mockImplementation((text, context) => {
+      if (context.startsWith('idempotency_keys/')) throw new Error('the process dies');
+      return encrypt(text, context);
+    });
+    const key = randomUUID();
+    try {
+      const count = await created(async () => {
+        expect((await post(path, request, key)).status).toBe(500);
+      });
+      expect(count).toBe(0);
+    } finally {
+      spy.mockRestore();
+    }
+    expect((await post(path, request, key)).status).toBe(201);
+  });
+
+  it('stores neither the secret nor the key in the clear', async () => {
+    const key = `order-${randomUUID()}`;
+    const { body } = await post(path, request, key);
+    const rows = await database.query<{ row: string; bytes: Buffer }>(
+      'SELECT idempotency_keys::text AS row, response_ciphertext AS bytes FROM idempotency_keys',
+    );
+    const dump = rows.map(({ row, bytes }) => row + bytes.toString('latin1')).join('\n');
+    for (const text of [body[secret] as string, body['id'] as string, key]) expect(dump).not.toContain(text);
+  });
+});
+
+describe('an Idempotency-Key', () => {
+  const request = { name: 'an app', scopes: ['users:read'] };
+
+  it.each([
+    ['is empty', ''],
+    ['has a blank', 'a b'],
+    ['is not ASCII', 'cl\u00e9'],
+    ['has 256 characters', 'k'.repeat(256)],
+  ])('that %s is refused by name', async (_, key) => {
+    const { status, body } = await post('/api-keys', request, key);
+    expect(status).toBe(400);
+    expect(body).toMatchObject({ code: 'invalid_request', errors: [{ field: 'Idempotency-Key' }] });
+  });
+
+  it('may have 255 characters, and quotes as a structured field', async () => {
+    for (const key of ['k'.repeat(255), `"${randomUUID()}"`]) {
+      const answers = [await post('/api-keys', request, key), await post('/api-keys', request, key)];
+      expect(answers.map(({ status }) => status)).toEqual([201, 201]);
+      expect(answers[1]!.text).toBe(answers[0]!.text);
+    }
+  });
+
+  it('counts for one route alone, and is optional', async () => {
+    const key = randomUUID();
+    expect((await post('/api-keys', request, key)).status).toBe(201);
+    expect((await post('/webhook-endpoints', ENDPOINT, key)).status).toBe(201);
+    const [first, second] = [
+      await post('/api-keys', request, undefined),
+      await post('/api-keys', request, undefined),
+    ];
+    expect(second.body['id']).not.toBe(first.body['id']);
+  });
+
+  it('leaves nothing behind when it has expired', async () => {
+    await post('/api-keys', request, randomUUID());
+    await age('24 hours');
+    const key = randomUUID();
+    const { text } = await post('/api-keys', request, key);
+    await service.app.get(IdempotencyKeys).deleteExpired();
+    expect(await countOf('idempotency_keys')).toBe(1);
+    expect((await post('/api-keys', request, key)).text).toBe(text);
+  });
+});

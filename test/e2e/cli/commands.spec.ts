@@ -1,0 +1,315 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { Command, CommanderError } from 'commander';
+import { apiCommands } from '../../../src/cli/api/api-commands.js';
+import { findApi } from '../../../src/cli/api/service-api.js';
+import { printVisibly } from '../../../src/cli/print.js';
+import { TestClient, type SessionAnswer } from '../../setup/client.js';
+import { startWebhookReceiver, type WebhookReceiver } from '../../setup/receivers/webhook-receiver.js';
+import { startSandbox, type TestSandbox } from '../../setup/sandbox.js';
+import { startServiceProcess } from '../../setup/service-process.js';
+import { createTestDatabase, type TestDatabase } from '../../setup/test-database.js';
+import { ADMIN_KEY } from '../../setup/test-environment.js';
+import type { TestProcess } from '../../setup/test-process.js';
+import { waitFor } from '../../setup/wait-for.js';
+
+jest.setTimeout(120_000);
+
+const UNKNOWN = '00000000-0000-4000-8000-000000000000';
+
+let database: TestDatabase;
+let sandbox: TestSandbox;
+let service: TestProcess;
+let receiver: WebhookReceiver;
+let client: TestClient;
+let session: SessionAnswer;
+let folder: string;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  sandbox = await startSandbox();
+  service = await startServiceProcess({ DATABASE_URL: database.url, ...sandbox.environment });
+  receiver = await startWebhookReceiver();
+  folder = await mkdtemp(join(tmpdir(), 'pv-cli-'));
+  client = new TestClient(service.url, ADMIN_KEY);
+  session = (await client.start(await client.locate('customer-4711'), { brand: 'sunward' })).body;
+});
+afterAll(async () => {
+  await service.stop();
+  await receiver.close();
+  await sandbox.stop();
+  await database.drop();
+  await rm(folder, { recursive: true });
+});
+
+interface Run {
+  readonly out: string;
+  readonly err: string;
+  readonly exitCode: number;
+}
+
+const treeOf = (variables: Record<string, string>): Command => {
+  const program = new Command();
+  for (const command of apiCommands(() => findApi(variables))) program.addCommand(command);
+  return printVisibly(program);
+};
+const leavesOf = (command: Command, path = ''): string[] =>
+  command.commands.length === 0
+    ? [path.trim()]
+    : command.commands.flatMap((sub) => leavesOf(sub, `${path} ${sub.name()}`));
+const ran = new Set<string>();
+
+/** Runs a command as src/cli/main.ts does, in this process and without a terminal. */
+async function run(args: string[], key = ADMIN_KEY, url = service.url): Promise<Run> {
+  const out: string[] = [];
+  const err: string[] = [];
+  const take = (lines: string[]) => (text: unknown) => lines.push(String(text)) > 0;
+  const spies = [
+    jest.spyOn(console, 'log').mockImplementation(take(out)),
+    jest.spyOn(console, 'error').mockImplementation(take(err)),
+    jest.spyOn(process.stderr, 'write').mockImplementation(take(err)),
+  ];
+  const before = { exitCode: process.exitCode, isTTY: process.stdin.isTTY };
+  process.exitCode = 0;
+  process.stdin.isTTY = false;
+  try {
+    const program = treeOf({ PV_ONBOARDING_URL: url, PV_ONBOARDING_API_KEY: key });
+    await program.parseAsync(args, { from: 'user' });
+    ran.add(leavesOf(program).find((path) => args.join(' ').startsWith(path))!);
+    return { out: out.join('\n'), err: err.join('\n'), exitCode: Number(process.exitCode) };
+  } catch (error) {
+    err.push((error as Error).message);
+    const exitCode = error instanceof CommanderError ? 2 : 1;
+    return { out: out.join('\n'), err: err.join('\n'), exitCode };
+  } finally {
+    process.exitCode = before.exitCode;
+    process.stdin.isTTY = before.isTTY;
+    for (const spy of spies) spy.mockRestore();
+  }
+}
+
+/** Runs a command in both forms. Checks the width of the table and returns both outputs. */
+async function runBoth(...args: string[]) {
+  const table = await run(args);
+  const json = await run([...args, '--json']);
+  expect([table.exitCode, json.exitCode, json.err]).toEqual([0, 0, '']);
+  expect(table.out.split('\n').filter((line) => line.length > 100)).toEqual([]);
+  return { table: table.out, note: table.err, json: JSON.parse(json.out) };
+}
+
+const openRegistration = async (tenantReference: string): Promise<string> => {
+  await sandbox.control.addFault({ kind: 'reset', operation: 'register_user', effect: true, times: 1 });
+  const ean = `87168590000${String(Math.random()).slice(2, 9)}`;
+  const answer = await client.call<{ id: string }>('POST', '/users', {
+    tenantReference,
+    gridLocations: [{ ean }],
+  });
+  expect(answer.status).toBe(202);
+  return answer.body.id;
+};
+
+describe('a command', () => {
+  it('lists and shows users', async () => {
+    const list = await runBoth('users', 'list', '--tenant-reference', 'customer-4711');
+    expect(list.json).toEqual((await client.call('GET', '/users?tenantReference=customer-4711')).body);
+    expect(list.table).toMatch(/^ID +AGE +EAN +REFERENCE\n/);
+    expect(list.table).toMatch(new RegExp(`^${session.userId} +\\d+[sm] +8716\\d{14} +customer-4711$`, 'm'));
+    const show = await runBoth('users', 'show', session.userId);
+    expect(show.json).toEqual((await client.call('GET', `/users/${session.userId}`)).body);
+    expect(show.table).toContain(session.gridLocationId);
+  });
+
+  it('filters by metadata, and names the next page', async () => {
+    for (const [at, channel] of ['web', 'web', 'shop'].entries())
+      await client.start(await client.locate(`channel-${at}`), { metadata: { channel } });
+    const web = await runBoth('sessions', 'list', '--metadata', 'channel=web');
+    expect(web.json.items).toHaveLength(2);
+    const first = await run(['sessions', 'list', '--metadata', 'channel=web', '--limit', '1']);
+    const [, cursor = ''] = /there are more: add --cursor (\S+)/.exec(first.err)!;
+    const second = await run(['sessions', 'list', '--metadata', 'channel=web', '--cursor', cursor]);
+    expect(second.out.split('\n')).toHaveLength(2);
+    expect((await run(['sessions', 'list', '--metadata', 'channel=fax'])).err).toBe('none');
+  });
+
+  it('shows a session with its timeline, and its startUrl only as JSON', async () => {
+    await sandbox.control.complete(session.id, { brand: 'sunward' });
+    await waitFor(
+      'the session to be online',
+      async () => (await client.session(session.id)).state === 'online',
+    );
+    const inverter = (await client.session(session.id)).inverters[0]!.id;
+    const list = await runBoth('sessions', 'list', '--state', 'online');
+    expect(list.table).toMatch(new RegExp(`^${session.id} +online +\\d+s +sunward +customer-4711$`, 'm'));
+    const show = await runBoth('sessions', 'show', session.id);
+    expect(show.table).toMatch(/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\dZ {2}started /m);
+    expect(show.table).toMatch(/Z {2}online +was awaiting_\w+; finished_with_inverters$/m);
+    expect(show.table).toMatch(new RegExp(`Z {2}inverter.online +${inverter}$`, 'm'));
+    expect(show.json.session).toMatchObject({ id: session.id, inverters: [{ id: inverter }] });
+    expect(show.json.events.map(({ type }: { type: string }) => type)).toContain('pv.session.online.v1');
+    const inverters = await runBoth('inverters', 'list', '--user-id', session.userId);
+    expect(inverters.table).toContain(`${inverter}  ${session.id}`);
+
+    const open = await client.startNew();
+    expect(open.startUrl).toMatch(/^http/);
+    const shown = await runBoth('sessions', 'show', open.id);
+    expect(shown.json.session.startUrl).toBe(open.startUrl);
+    expect(shown.table).toMatch(/^startUrl +not shown here; --json has it$/m);
+    const refreshed = await runBoth('sessions', 'refresh', open.id);
+    expect(refreshed.json.startUrl).toBe(open.startUrl);
+    for (const text of [shown.table, refreshed.table]) expect(text).not.toContain(open.startUrl);
+  });
+
+  it('decides about registrations', async () => {
+    const [toDiscard, toRetry, toResolve] = [
+      await openRegistration('to-discard'),
+      await openRegistration('to-retry'),
+      await openRegistration('to-resolve'),
+    ];
+    const list = await runBoth('registrations', 'list', '--status', 'uncertain');
+    expect(list.table).toMatch(new RegExp(`^${toDiscard} +uncertain +\\d+s +1 +to-discard$`, 'm'));
+    const show = await runBoth('registrations', 'show', toResolve);
+    expect(show.table).toMatch(/^lastError +\S/m);
+
+    const discarded = await run(['registrations', 'discard', toDiscard, '--yes', '--json']);
+    expect(JSON.parse(discarded.out)).toMatchObject({ id: toDiscard, status: 'discarded' });
+    const again = await run(['registrations', 'discard', toDiscard, '--yes']);
+    expect([again.exitCode, again.out]).toEqual([1, '']);
+    expect(again.err).toMatch(/^registration_conflict: /);
+
+    const retried = await run(['registrations', 'retry', toRetry]);
+    expect(retried.out).toMatch(/^status +(pending|registered)$/m);
+
+    const { gridLocations } = show.json as { gridLocations: { ean: string }[] };
+    const file = join(folder, 'user.json');
+    // The EAN is a bare number, as the remote service writes it.
+    const location = `{"id":"7c1f6a0e-93b2-4e54-8c77-0c8f7f2a9b22","ean":${gridLocations[0]!.ean}}`;
+    const userWith = (reference: string) =>
+      `{"id":"0f6a4b6e-4a51-4c5e-9d3d-2f6f8c1f0a11","tenantReference":"${reference}","gridLocations":[${location}]}`;
+    await writeFile(file, userWith('another'));
+    const refused = await run(['registrations', 'resolve', toResolve, file]);
+    expect([refused.exitCode, refused.out]).toEqual([1, '']);
+    expect(refused.err).toMatch(/^invalid_request: .*\n {2}tenantReference: /);
+    await writeFile(file, userWith('to-resolve'));
+    const resolved = await run(['registrations', 'resolve', toResolve, file]);
+    expect(resolved.out).toMatch(/^status +registered$/m);
+  });
+
+  it('manages webhook endpoints, and prints a secret once', async () => {
+    const created = await run([
+      'webhooks',
+      'create',
+      `${receiver.url}/path-of-a-receiver`,
+      '--types',
+      'session.online',
+    ]);
+    expect(created.out).toMatch(/^whsec_\S+$/);
+    const id = /^created (\S+);/.exec(created.err)![1]!;
+    const rotated = await run(['webhooks', 'rotate-secret', id, '--overlap-seconds', '0']);
+    expect(rotated.out).toMatch(/^whsec_\S+$/);
+    expect(rotated.out).not.toBe(created.out);
+    const headers = join(folder, 'headers.json');
+    await writeFile(headers, '{"X-Team":"solar"}');
+    const updated = await run(['webhooks', 'update', id, '--types', 'all', '--headers-file', headers]);
+    expect(updated.out).toMatch(/^headerNames +X-Team$/m);
+    expect(updated.out).toMatch(/^types +none$/m);
+
+    const list = await runBoth('webhooks', 'list');
+    expect(list.table).toMatch(new RegExp(`^${id} +enabled +\\d+ +- +${receiver.url}$`, 'm'));
+    expect((await runBoth('webhooks', 'show', id)).table).toContain('path-of-a-receiver');
+    await waitFor('an event for it', async () => {
+      await client.startNew();
+      const deliveries = await run(['webhooks', 'deliveries', '--endpoint-id', id, '--status', 'delivered']);
+      return deliveries.out.includes('session.started');
+    });
+    const deliveries = await runBoth('webhooks', 'deliveries', '--endpoint-id', id, '--status', 'delivered');
+    expect(deliveries.table).toMatch(/^[0-9a-f-]{36} +delivered +1 +204 +\d+s +session\.started$/m);
+    const [delivery] = deliveries.json.items as { id: string }[];
+    const redelivered = await runBoth('webhooks', 'redeliver', id, '--delivery-ids', delivery!.id);
+    expect(redelivered).toMatchObject({ table: '1 events are sent again', json: { redelivered: 1 } });
+    const nothing = await run(['webhooks', 'redeliver', id]);
+    expect([nothing.exitCode, nothing.err]).toEqual([1, expect.stringContaining('invalid_request: ')]);
+
+    expect((await runBoth('webhooks', 'test', id)).json).toMatchObject({ delivered: true, status: 204 });
+    receiver.answer = () => ({ status: 500 });
+    const failed = await run(['webhooks', 'test', id]);
+    expect(failed).toMatchObject({ exitCode: 1, out: expect.stringMatching(/^delivered +false$/m) });
+    await run(['webhooks', 'update', id, '--disable']);
+    expect((await run(['webhooks', 'list'])).out).toMatch(new RegExp(`^${id} +disabled `, 'm'));
+
+    expect(await run(['webhooks', 'delete', id, '--yes'])).toEqual({
+      out: '',
+      err: `deleted ${id}`,
+      exitCode: 0,
+    });
+    expect((await run(['webhooks', 'show', id])).err).toMatch(/^not_found: /);
+  });
+
+  it('shows the status', async () => {
+    const { table, json } = await runBoth('status');
+    expect(table).toMatch(/^remote\n {2}health +healthy$/m);
+    expect(Object.keys(json)).toEqual(Object.keys((await client.call('GET', '/status')).body));
+  });
+
+  it('was run above, whatever it is', () => {
+    const all = leavesOf(treeOf({})).filter((path) => path !== 'events tail');
+    expect([...ran].sort()).toEqual(all.sort());
+  });
+
+  it('fails in one line if the key is refused, lacks a scope, or cannot be a header', async () => {
+    expect(await run(['status'], 'pvo_unknown')).toMatchObject({
+      exitCode: 1,
+      err: `unauthenticated: the service at ${service.url} refuses the API key; set PV_ONBOARDING_API_KEY to a valid one.`,
+    });
+    const { body } = await client.call<{ key: string }>('POST', '/api-keys', {
+      name: 'reader',
+      scopes: ['users:read'],
+    });
+    expect((await run(['status'], body.key)).err).toBe(
+      'forbidden: This needs a key with the scope onboarding:read',
+    );
+    const unusable = await run(['status'], 'sécret-of-a-key-\u0101');
+    expect(unusable.err).toMatch(/^PV_ONBOARDING_API_KEY has characters/);
+    expect(unusable.err).not.toContain('cret-of-a-key');
+  });
+
+  it('fails in one line if nothing or something else responds at the address', async () => {
+    const stopped = await startWebhookReceiver();
+    await stopped.close();
+    expect(await run(['status'], ADMIN_KEY, stopped.url)).toMatchObject({
+      exitCode: 1,
+      err: `The service at ${stopped.url} does not respond (ECONNREFUSED).`,
+    });
+    receiver.answer = () => ({ status: 302, body: 'moved' });
+    expect((await run(['status'], ADMIN_KEY, receiver.url)).err).toBe(
+      `${receiver.url} responded with 302 and not as this service does: check PV_ONBOARDING_URL.`,
+    );
+    const secret = 'http://user:secret@127.0.0.1';
+    expect((await run(['status'], ADMIN_KEY, secret)).err).toMatch(/^PV_ONBOARDING_URL must be a URL/);
+  });
+
+  it('never sends the administrator key of this folder to another address', async () => {
+    const variables = { PV_ONBOARDING_URL: receiver.url, ADMIN_API_KEY: ADMIN_KEY };
+    await expect(findApi(variables)).rejects.toThrow(
+      'PV_ONBOARDING_API_KEY is required with PV_ONBOARDING_URL',
+    );
+  });
+
+  it('reads the key from a file', async () => {
+    const PV_ONBOARDING_API_KEY_FILE = join(folder, 'key');
+    await writeFile(PV_ONBOARDING_API_KEY_FILE, `${ADMIN_KEY}\n`);
+    const api = await findApi({ PV_ONBOARDING_URL: `${service.url}/`, PV_ONBOARDING_API_KEY_FILE });
+    await expect(api.call('GET', '/users')).resolves.toMatchObject({ next: null });
+  });
+
+  it('refuses wrong usage before it calls anybody', async () => {
+    for (const args of [
+      ['sessions', 'show', 'not-an-id'],
+      ['sessions', 'list', '--state', 'unknown'],
+      ['webhooks', 'update', UNKNOWN, '--enable', '--disable'],
+      ['users', 'remove'],
+    ])
+      expect([args, (await run(args, ADMIN_KEY, 'http://127.0.0.1:9')).exitCode]).toEqual([args, 2]);
+  });
+});

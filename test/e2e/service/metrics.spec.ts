@@ -1,0 +1,99 @@
+import { connect } from 'node:net';
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { Metrics } from '../../../src/platform/metrics/metrics.js';
+import { MetricsServer } from '../../../src/platform/metrics/metrics-server.js';
+import { TestClient } from '../../setup/client.js';
+import { startTestApp, type TestApp } from '../../setup/test-app.js';
+import { waitFor } from '../../setup/wait-for.js';
+
+const PREFIX = 'pv_onboarding_';
+
+let service: TestApp;
+beforeAll(async () => {
+  service = await startTestApp({ ROLE: 'worker', METRICS_PORT: 0 });
+});
+afterAll(() => service.close());
+
+const metricsPort = () => service.app.get(MetricsServer).port;
+const metricsAt = (port: number, init?: RequestInit) => fetch(`http://127.0.0.1:${port}/metrics`, init);
+
+describe('the metrics', () => {
+  it('are on METRICS_PORT alone, with nothing else there', async () => {
+    expect((await fetch(`${service.url}/metrics`)).status).toBe(404);
+    expect((await fetch(`${service.url}/health/live`)).status).toBe(200);
+    expect((await metricsAt(metricsPort(), { method: 'HEAD' })).headers.get('content-type')).toContain(
+      'text/plain; version=0.0.4',
+    );
+    expect((await metricsAt(metricsPort(), { method: 'POST' })).status).toBe(404);
+    for (const path of ['/', '/health/live', '/api/v1/status'])
+      expect((await fetch(`http://127.0.0.1:${metricsPort()}${path}`)).status).toBe(404);
+    const text = await (await metricsAt(metricsPort())).text();
+    expect(text).toMatch(/^pv_onboarding_build_info\{version="[\d.]+",role="worker"\} 1$/m);
+  });
+
+  it('are collected for one request of a connection at a time', async () => {
+    const metrics = service.app.get(Metrics);
+    const read = metrics.read.bind(metrics);
+    let [running, most] = [0, 0];
+    const reads = jest.spyOn(metrics, 'read').mockImplementation(async () => {
+      most = Math.max(most, ++running);
+      return read().finally(() => running--);
+    });
+    const socket = connect(metricsPort(), '127.0.0.1').resume();
+    socket.write('GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n'.repeat(50));
+    await waitFor('all have responses', () => reads.mock.calls.length === 50 && running === 0);
+    socket.destroy();
+    reads.mockRestore();
+    expect(most).toBe(1);
+  });
+
+  it('a METRICS_PORT that is taken is named, and so is one that is PORT', async () => {
+    const port = metricsPort();
+    const taken = new MetricsServer({ ...service.environment, METRICS_PORT: port }, new Metrics());
+    await expect(taken.onApplicationBootstrap()).rejects.toThrow(
+      `METRICS_PORT ${port} is in use on 127.0.0.1`,
+    );
+    await expect(startTestApp({ ...service.environment, PORT: port, METRICS_PORT: port })).rejects.toThrow(
+      'METRICS_PORT must be another port than PORT',
+    );
+  });
+
+  it('count what happens: a registration, a start, reads, remote calls, statements and jobs', async () => {
+    const { METRICS_PORT: _, ...environment } = service.environment;
+    const api = await startTestApp({ ...environment, ROLE: 'api' });
+    try {
+      const client = TestClient.of(api);
+      const { body: user } = await client.call<{ gridLocations: { id: string }[] }>('POST', '/users', {
+        tenantReference: 'metrics',
+        gridLocations: [{ ean: '871685900000000011' }],
+      });
+      const path = `/onboarding/pv/${user.gridLocations[0]!.id}`;
+      await client.call('POST', path);
+      await client.call('POST', path);
+      const ofApi = await (await fetch(`${api.url}/metrics`)).text();
+      for (const sample of [
+        'registration_calls_total{outcome="registered"} 1',
+        'session_starts_total{outcome="started"} 1',
+        'session_starts_total{outcome="reused"} 1',
+        'remote_calls_total{operation="token",outcome="done"} 1',
+        'remote_calls_total{operation="register_user",outcome="done"} 1',
+        'remote_call_duration_seconds_count{operation="start_session",outcome="done"} 1',
+        'remote_breaker_state{operation="start_session",state="closed"} 1',
+        'http_requests_total{method="POST",route="/api/v1/onboarding/pv/:gridLocationId",status="201"} 1',
+        'build_info{version="0.1.0",role="api"} 1',
+      ])
+        expect(ofApi).toContain(`${PREFIX}${sample}\n`);
+      expect(ofApi).toMatch(/database_statement_duration_seconds_count [1-9]\d/);
+      const ofWorker = await waitFor('a read of the session', async () => {
+        const now = await (await metricsAt(metricsPort())).text();
+        return /session_reads_total\{outcome="unchanged"\} [1-9]/.test(now) && now;
+      });
+      expect(ofWorker).toMatch(/session_claims_total [1-9]/);
+      expect(ofWorker).toMatch(/remote_calls_total\{operation="read_session",outcome="done"\} [1-9]/);
+      expect(ofWorker).toMatch(/remote_last_success_timestamp_seconds\{operation="read_session"\} 1\d{9}/);
+      expect(ofWorker).not.toContain('871685900000000011');
+    } finally {
+      await api.close();
+    }
+  });
+});

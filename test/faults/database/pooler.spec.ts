@@ -1,0 +1,186 @@
+import { beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { Logger } from '@nestjs/common';
+import { Database } from '../../../src/platform/database/database.js';
+import { listenTo } from '../../../src/platform/database/listen.js';
+import { checkPoolers } from '../../../src/platform/database/poolers.js';
+import { closeAfterEach } from '../../setup/close-after-each.js';
+import { findPgBouncer, startPgBouncer, type PgBouncer } from '../../setup/receivers/pgbouncer.js';
+import { startWebhookSink } from '../../setup/receivers/webhook-sink.js';
+import { createTestDatabase } from '../../setup/test-database.js';
+import { environmentFor } from '../../setup/test-environment.js';
+import { waitFor } from '../../setup/wait-for.js';
+import { withClient } from '../../setup/with-client.js';
+import { caught, promise } from '../support/promise.js';
+import { startReplicas, startSessions } from '../support/replicas.js';
+import { findContradictions, findUntrue, NOTHING_FOUND } from '../support/evidence/session-oracle.js';
+import { makeEndpoint } from '../support/webhooks.js';
+
+jest.setTimeout(120_000);
+
+const SESSIONS = 12;
+const SETTINGS = `SELECT current_setting('statement_timeout') || current_setting('lock_timeout') AS timeouts`;
+
+const program = findPgBouncer();
+
+if (program === null) {
+  const told =
+    'THE POOLER WAS NOT TESTED: there is no pgbouncer here (apt-get install pgbouncer, or PGBOUNCER)';
+  console.warn(told);
+  describe('R56: a pooler in between changes nothing', () => {
+    it(`is not shown. ${told}`, () => {
+      promise('R56', { figure: 'NOT TESTED: there is no pgbouncer', bound: 'it is tested' });
+      caught('R56', 'none: there is no pgbouncer');
+      expect(findPgBouncer()).toBeNull();
+    });
+  });
+} else {
+  describe('R56: a pooler in between changes nothing', () => {
+    const closing = closeAfterEach();
+
+    const startPooler = async (mode: 'transaction' | 'session'): Promise<PgBouncer> => {
+      const pooler = await startPgBouncer(program, mode);
+      closing.push(pooler.stop);
+      return pooler;
+    };
+
+    it.each([
+      [
+        'in transaction mode, with an address beside it and without prepared statements',
+        'transaction' as const,
+        (direct: string) => ({ DATABASE_DIRECT_URL: direct, DATABASE_PREPARED_STATEMENTS: false }),
+      ],
+      ['in session mode, without further settings', 'session' as const, () => ({})],
+    ])('%s', async (_, mode, settingsFor) => {
+      const pooler = await startPooler(mode);
+      const replicas = await startReplicas({
+        count: 2,
+        environment: (url) => ({
+          DATABASE_URL: pooler.through(url),
+          // In session mode, each connection takes one of the pooler's twenty.
+          DATABASE_POOL_SIZE: 4,
+          ...settingsFor(url),
+        }),
+      });
+      closing.push(replicas.close);
+      await checkPoolers(replicas.apps[0]!.environment);
+      const sink = await startWebhookSink();
+      closing.push(sink.stop);
+      await makeEndpoint(replicas.clients[0]!, sink.url);
+      const { control } = replicas.sandbox;
+      const database = replicas.apps[0]!.app.get(Database);
+
+      const sessions = await startSessions(replicas.clients[1]!, SESSIONS);
+      await Promise.all(sessions.map(({ id }) => control.complete(id, { onlineAfterMs: 200 })));
+      await waitFor(
+        'all sessions are online here',
+        async () =>
+          (await control.sessions()).every(({ inverters }) => inverters.length > 0) &&
+          (await findUntrue(database, control)).length === 0,
+        30_000,
+      );
+      const events = await replicas.clients[0]!.events();
+      await waitFor('every event has arrived', async () => (await sink.taken('/')) >= events.length);
+      const findings = await findContradictions(database, control);
+      promise('R56', {
+        figure: `${mode} mode: ${SESSIONS} sessions, ${events.length} events, ${findings.lost.length} lost, ${findings.doubled.length} doubled`,
+        bound: '0 lost, 0 doubled',
+      });
+      expect(findings).toEqual(NOTHING_FOUND);
+      // One of the user, one of the start, one for each of two changes of state, one of the inverter.
+      expect(events.length).toBeGreaterThanOrEqual(4 * SESSIONS);
+    });
+
+    describe('in transaction mode', () => {
+      let pooler: PgBouncer;
+      let url: string;
+
+      beforeEach(async () => {
+        const database = await createTestDatabase();
+        closing.push(database.drop);
+        url = database.url;
+        pooler = await startPooler('transaction');
+      });
+
+      it.each([
+        ['DATABASE_DIRECT_URL', () => environmentFor(pooler.through(url))],
+        [
+          'DATABASE_PREPARED_STATEMENTS=false',
+          () => environmentFor(pooler.through(url), { DATABASE_DIRECT_URL: url }),
+        ],
+      ])('refuses to start without %s, and names it', async (missing, environment) => {
+        await expect(checkPoolers(environment())).rejects.toThrow(`set ${missing}`);
+      });
+
+      const withDirectUrl = (direct: string) =>
+        environmentFor(pooler.through(url), {
+          DATABASE_DIRECT_URL: direct,
+          DATABASE_PREPARED_STATEMENTS: 'false',
+        });
+
+      it.each([
+        ['search_path', 'admin', 'SET search_path = public'],
+        [
+          'default_transaction_isolation',
+          'serializable',
+          `SET default_transaction_isolation = 'read committed'`,
+        ],
+      ])('refuses a role with another %s', async (setting, value, needed) => {
+        const name = new URL(url).pathname.slice(1);
+        const change = (text: string) =>
+          withClient(url, (client) => client.query(`ALTER DATABASE ${name} ${text}`));
+        await change(`SET ${setting} = '${value}'`);
+        closing.push(() => change(`RESET ${setting}`));
+        await expect(checkPoolers(withDirectUrl(url))).rejects.toThrow(needed);
+      });
+
+      it('refuses a DATABASE_DIRECT_URL that leads to another database', async () => {
+        const other = await createTestDatabase();
+        closing.push(other.drop);
+        await expect(checkPoolers(withDirectUrl(other.url))).rejects.toThrow('leads to another database');
+      });
+
+      it('notices that its notifications do not arrive', async () => {
+        const warn = jest.spyOn(Logger.prototype, 'warn');
+        closing.push(() => warn.mockRestore());
+        const hint = jest.fn();
+        const stop = listenTo(pooler.through(url), 'some_channel', hint);
+        closing.push(stop);
+        const told = () => warn.mock.calls.some(([line]) => String(line).includes('does not listen'));
+        await waitFor('it listens', () => hint.mock.calls.length > 0);
+        // A connection of the pooler that another client uses is not there for the one that listens.
+        await withClient(pooler.through(url), async (other) => {
+          await other.query('BEGIN; SELECT 1');
+          await waitFor('the loss is noticed', told, 10_000);
+        });
+      });
+
+      const timeoutsOfAnother = (through: string) =>
+        withClient(
+          through,
+          async (client) => (await client.query<{ timeouts: string }>(SETTINGS)).rows[0]!.timeouts,
+        );
+
+      it('with DATABASE_DIRECT_URL, does not change the settings of other clients', async () => {
+        const through = pooler.through(url);
+        const run = async (environment: Record<string, string>): Promise<string> => {
+          const database = new Database(
+            environmentFor(through, { DATABASE_PREPARED_STATEMENTS: 'false', ...environment }),
+          );
+          await database.transaction((tx) => tx.query('SELECT 1'));
+          await database.onApplicationShutdown();
+          return timeoutsOfAnother(through);
+        };
+        expect(await run({ DATABASE_DIRECT_URL: url })).toBe('00');
+        expect(await run({})).toBe('15s5s');
+        caught('R56', 'session state on a pooled connection');
+      });
+
+      it('limits the time of statements in a transaction', async () => {
+        const database = new Database(withDirectUrl(url));
+        closing.push(() => database.onApplicationShutdown());
+        const inside = await database.transaction((tx) => tx.query<{ timeouts: string }>(SETTINGS));
+        expect(inside).toEqual([{ timeouts: '15s5s' }]);
+      });
+    });
+  });
+}

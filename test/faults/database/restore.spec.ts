@@ -1,0 +1,189 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import { beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { restoreCommand } from '../../../src/cli/restore.command.js';
+import { isServiceRunning, moveHome, requireHome } from '../../../src/platform/database/deployment.store.js';
+import type { Environment } from '../../../src/platform/env/environment.js';
+import { appendOnline } from '../../db/events/fixture.js';
+import { closeAfterEach } from '../../setup/close-after-each.js';
+import { TestClient } from '../../setup/client.js';
+import { startSandbox, type TestSandbox } from '../../setup/sandbox.js';
+import { startServiceProcess } from '../../setup/service-process.js';
+import { startTestApp } from '../../setup/test-app.js';
+import { createTestDatabase, withDatabase, type TestDatabase } from '../../setup/test-database.js';
+import { environmentFor } from '../../setup/test-environment.js';
+import { waitFor } from '../../setup/wait-for.js';
+import { withClient } from '../../setup/with-client.js';
+import { caught, itAtLength, promise } from '../support/promise.js';
+import { seedSessions } from '../support/seeded-sessions.js';
+
+jest.setTimeout(60_000);
+
+const SESSIONS = 5;
+
+describe('R58: a restored copy harms nobody', () => {
+  const closing = closeAfterEach();
+  let original: TestDatabase;
+  let sandbox: TestSandbox;
+  let copyUrl: string;
+
+  beforeEach(async () => {
+    original = await createTestDatabase();
+    sandbox = await startSandbox();
+    closing.push(original.drop, sandbox.stop);
+    await withDatabase(original.url, async (database) => {
+      await requireHome(database);
+      await seedSessions(database, sandbox.control, SESSIONS);
+      await appendOnline(database, randomUUID(), 'before');
+      await database.query('SELECT sequence_events(true)');
+      await database.query(
+        `INSERT INTO registrations (tenant_reference, eans, metadata, next_attempt_at)
+         VALUES ('in-backup', '{871687400000000017}', '{}', clock_timestamp() + interval '1 day')`,
+      );
+    });
+    copyUrl = await copyOf(original.url);
+  });
+
+  async function copyOf(url: string): Promise<string> {
+    const server = process.env.PV_TEST_SERVER_URL ?? '';
+    const name = `pv_test_${randomBytes(6).toString('hex')}`;
+    const source = new URL(url).pathname.slice(1);
+    await withClient(server, (client) => client.query(`CREATE DATABASE ${name} TEMPLATE ${source}`));
+    closing.push(() => withClient(server, (client) => client.query(`DROP DATABASE ${name} WITH (FORCE)`)));
+    return Object.assign(new URL(url), { pathname: `/${name}` }).href;
+  }
+
+  const variables = () => ({ ...sandbox.environment, DATABASE_URL: copyUrl });
+  const restore = async (option: string): Promise<void> => {
+    const log = jest.spyOn(console, 'log').mockImplementation(() => {});
+    const environment: Environment = environmentFor(copyUrl);
+    await restoreCommand(() => environment).parseAsync([option], { from: 'user' });
+    log.mockRestore();
+  };
+  const remoteCalls = async (): Promise<number> =>
+    Object.values((await sandbox.control.ledger()).requests).reduce((sum, count) => sum + count, 0);
+
+  it('starts on the original, but not on the copy, and calls nobody from there', async () => {
+    await expect(startServiceProcess(variables())).rejects.toThrow('leads to a restored backup or a copy');
+    const calls = await remoteCalls();
+    promise('R58', { figure: `${calls} remote calls from a copy`, bound: '0' });
+    expect(calls).toBe(0);
+    await withDatabase(original.url, (database) => requireHome(database));
+  });
+
+  it('turns red when a copy starts to poll at once', async () => {
+    const service = await startTestApp(variables());
+    closing.push(service.close);
+    await waitFor('the copy calls the remote service', async () => (await remoteCalls()) > 0);
+    caught('R58', 'polling on at once');
+  });
+
+  itAtLength('continues as before after a move', async () => {
+    await restore('--moved');
+    const service = await startServiceProcess(variables());
+    closing.push(() => service.stop('SIGKILL'));
+    await waitFor('sessions are read', async () => (await remoteCalls()) > 0);
+    await withDatabase(original.url, async (database) => {
+      await requireHome(database);
+      await moveHome(database);
+      await requireHome(database);
+    });
+  });
+
+  it('registers nobody twice: what may have been registered after the backup waits for a person', async () => {
+    await restore('--confirm');
+    const service = await startTestApp(variables());
+    closing.push(service.close);
+    const client = TestClient.of(service);
+    const before = (await sandbox.control.users()).length;
+    const { body } = await client.call<{ items: { tenantReference: string; status: string }[] }>(
+      'GET',
+      '/registrations',
+    );
+    expect(body.items).toMatchObject([{ tenantReference: 'in-backup', status: 'uncertain' }]);
+
+    const request = { tenantReference: 'after-backup', gridLocations: [{ ean: '541448860004178019' }] };
+    const held = await client.call<{ id: string; status: string }>('POST', '/users', request);
+    expect([held.status, held.body.status]).toEqual([202, 'uncertain']);
+    expect((await client.call('POST', '/users', request)).body.id).toBe(held.body.id);
+    expect(await sandbox.control.users()).toHaveLength(before);
+    const names = (await client.events()).map(({ type }) => type);
+    expect(names.filter((type) => type === 'pv.user.registration_uncertain.v1')).toHaveLength(2);
+
+    // A person has found that the provider does not know it.
+    expect((await client.call('POST', `/registrations/${held.body.id}/retry`)).status).toBe(200);
+    await waitFor(
+      'it is registered',
+      async () => (await client.call('POST', '/users', request)).status === 200,
+    );
+    await restore('--references-checked');
+    const another = { ...request, tenantReference: randomUUID() };
+    expect((await client.call('POST', '/users', another)).status).toBe(201);
+    expect(await sandbox.control.users()).toHaveLength(before + 2);
+  });
+
+  it('gives no sequence twice, and tells a reader whose place was lost', async () => {
+    await restore('--confirm');
+    const service = await startTestApp({ ...variables(), ROLE: 'api' });
+    closing.push(service.close);
+    const client = TestClient.of(service);
+    const feed = (query: string) =>
+      client.call<{ items: { sequence: string; subject: string }[]; next: string }>(
+        'GET',
+        `/events?${query}`,
+      );
+    const lost = await feed('after=50');
+    expect(lost.status).toBe(400);
+    expect(lost.text).toContain('was lost when a backup was restored');
+    const subject = randomUUID();
+    await withDatabase(copyUrl, (database) => appendOnline(database, subject, 'after'));
+    const event = await waitFor('the event has a sequence', async () =>
+      (await feed('after=1')).body.items.find((item) => item.subject === subject),
+    );
+    expect(Number(event.sequence)).toBeGreaterThan(100_000_000);
+    for (let after = '0', pages = 0; ; pages++) {
+      const page = (await feed(`after=${after}&sessionId=${subject}`)).body;
+      if (page.items.length > 0) break;
+      expect(pages).toBeLessThan(3);
+      after = page.next;
+    }
+    expect((await feed('after=50')).status).toBe(400);
+    const stream = await fetch(`${service.url}/api/v1/events/stream`, {
+      headers: { authorization: `Bearer ${service.adminKey}`, 'last-event-id': '50' },
+    });
+    expect(stream.status).toBe(400);
+  });
+
+  itAtLength('gives no sequence twice even if one backup is restored twice, in whatever order', async () => {
+    const again = await copyOf(copyUrl);
+    const firstOf = async (url: string): Promise<number> =>
+      withDatabase(url, async (database) => {
+        const [row] = await database.query<{ first: string }>(
+          'SELECT max(first_sequence) AS first FROM restores',
+        );
+        return Number(row!.first);
+      });
+    await restore('--confirm');
+    const first = await firstOf(copyUrl);
+    copyUrl = again;
+    await restore('--confirm');
+    const second = await firstOf(again);
+    await restore('--confirm');
+    const third = await firstOf(again);
+    expect(second).toBeGreaterThan(first);
+    expect(third).toBeGreaterThan(second + 99_999_999);
+  });
+
+  itAtLength('may be confirmed before the first start, but not while the service runs', async () => {
+    await withDatabase(copyUrl, (database) => database.query('DELETE FROM deployment'));
+    await restore('--confirm');
+    const service = await startServiceProcess(variables());
+    closing.push(() => service.stop('SIGKILL'));
+    await waitFor('the service listens', () => withDatabase(copyUrl, isServiceRunning));
+    const error = jest.spyOn(console, 'error').mockImplementation(() => {});
+    await restore('--confirm');
+    const said = error.mock.calls.flat();
+    error.mockRestore();
+    process.exitCode = 0;
+    expect(said).toEqual(['The service is running on this database: stop it first.']);
+  });
+});

@@ -1,0 +1,185 @@
+import { randomUUID } from 'node:crypto';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import type pg from 'pg';
+import { Database } from '../../../src/platform/database/database.js';
+import { Retention } from '../../../src/retention/retention.service.js';
+import { PRUNE_EVENTS } from '../../../src/retention/retention.sql.js';
+import { insertRow } from '../../db/valid-rows.js';
+import { createTestDatabase, type TestDatabase } from '../../setup/test-database.js';
+import { environmentFor } from '../../setup/test-environment.js';
+import { changeStatement } from '../support/changed-statement.js';
+import { caught, promise } from '../support/promise.js';
+
+const DAYS = {
+  RETENTION_OBSERVATIONS_DAYS: '10',
+  RETENTION_DELIVERIES_DAYS: '10',
+  RETENTION_EVENTS_DAYS: '10',
+  RETENTION_SESSIONS_DAYS: '100',
+};
+const THREE_WEEKS = 21;
+
+let testDatabase: TestDatabase;
+let database: Database;
+let client: pg.Client;
+let userId: string;
+let gridLocationId: string;
+
+beforeEach(async () => {
+  testDatabase = await createTestDatabase();
+  database = testDatabase.open();
+  client = await testDatabase.connect();
+  userId = (await insertRow(client, 'users')).id as string;
+  gridLocationId = (await insertRow(client, 'grid_locations', { user_id: userId })).id as string;
+});
+afterEach(() => testDatabase.drop());
+
+const prune = (variables: Record<string, string> = DAYS) =>
+  new Retention(database, environmentFor(testDatabase.url, variables)).prune();
+
+const daysAgo = (days: number): Date => new Date(Date.now() - days * 86_400_000);
+const idsIn = async (table: string, id = 'id'): Promise<string[]> =>
+  (await client.query<{ id: string }>(`SELECT ${id}::text AS id FROM ${table} ORDER BY 1`)).rows.map(
+    (row) => row.id,
+  );
+
+/** Inserts a session with two observations. Returns its id. */
+async function insertSession(closedDaysAgo: number | null): Promise<string> {
+  const at = daysAgo(closedDaysAgo ?? 500);
+  const closed = closedDaysAgo === null ? {} : { closed_at: at, close_reason: 'settled', changed_at: at };
+  const { id } = await insertRow(client, 'onboarding_sessions', {
+    user_id: userId,
+    grid_location_id: gridLocationId,
+    superseded_at: at,
+    ...closed,
+  });
+  for (let nth = 0; nth < 2; nth++)
+    await insertRow(client, 'session_observations', { session_id: id, observed_at: at });
+  return id as string;
+}
+
+/** Inserts events that are so many days old, the oldest first, and returns their ids. */
+async function insertEvents(...days: number[]): Promise<string[]> {
+  const ids: string[] = [];
+  for (const old of days) {
+    const row = {
+      id: randomUUID(),
+      name: 'remote.recovered',
+      subject: 'remote',
+      data: {},
+      time: daysAgo(old),
+    };
+    ids.push((await insertRow(client, 'domain_events', row)).id as string);
+  }
+  await client.query('SELECT sequence_events(true)');
+  return ids;
+}
+
+const insertEndpoint = async (readTo: number, disabledAt: Date | null = null): Promise<string> =>
+  (
+    await insertRow(client, 'webhook_endpoints', {
+      read_to: readTo,
+      ...(disabledAt && { disabled_at: disabledAt, disabled_reason: 'failing' }),
+    })
+  ).id as string;
+
+describe('R59: history ends where it may', () => {
+  it('deletes closed sessions and their responses by their age, and nothing of an open one', async () => {
+    const open = await insertSession(null);
+    const recent = await insertSession(5);
+    const ended = await insertSession(50);
+    await insertSession(200);
+    expect(await prune()).toMatchObject({ sessions: 1, observations: 2 });
+    expect(await idsIn('onboarding_sessions')).toEqual([open, recent, ended].sort());
+    expect(new Set(await idsIn('session_observations', 'session_id'))).toEqual(new Set([open, recent]));
+    expect(await prune()).toEqual({ sessions: 0, observations: 0, deliveries: 0, events: 0 });
+  });
+
+  it('deletes deliveries that have ended, and none that is still to be sent', async () => {
+    const endpoint = await insertEndpoint(1_000);
+    const events = await insertEvents(50, 50, 50, 5);
+    const { rows } = await client.query<{ position: string }>(
+      'SELECT position FROM domain_events ORDER BY sequence',
+    );
+    const statuses = ['delivered', 'failed', 'pending', 'delivered'];
+    const ids: unknown[] = [];
+    for (const [index, status] of statuses.entries()) {
+      const row = await insertRow(client, 'webhook_deliveries', {
+        endpoint_id: endpoint,
+        position: rows[index]!.position,
+        subject: 'remote',
+        status,
+        ...(status !== 'pending' && { next_attempt_at: null, attempts: 1, last_attempt_at: 'now' }),
+        created_at: daysAgo([50, 50, 50, 5][index]!),
+      });
+      ids.push(row.id);
+    }
+    expect(await prune()).toMatchObject({ deliveries: 2, events: 2 });
+    expect(await idsIn('webhook_deliveries')).toEqual([ids[2], ids[3]].sort());
+    expect(await idsIn('domain_events')).toEqual([events[2], events[3]].sort());
+  });
+
+  /** Returns whether each of five events was kept: the first two were read by all, the other three were not. */
+  async function keptBehind(): Promise<boolean[]> {
+    const events = await insertEvents(60, 50, THREE_WEEKS, THREE_WEEKS - 1, 15);
+    await insertEndpoint(5);
+    await insertEndpoint(2, daysAgo(THREE_WEEKS));
+    await prune();
+    const kept = await idsIn('domain_events');
+    return events.map((id) => kept.includes(id));
+  }
+
+  it('keeps every event for a reader that is three weeks behind, even a disabled one', async () => {
+    const kept = await keptBehind();
+    promise('R59', {
+      figure: `${kept.slice(2).filter((each) => !each).length} of 3 events lost that a reader has still to get`,
+      bound: '0',
+    });
+    expect(kept).toEqual([false, false, true, true, true]);
+  });
+
+  it('turns red when events are deleted by their age alone', async () => {
+    const readers =
+      'sequence <= ALL (SELECT read_to FROM webhook_endpoints UNION ALL SELECT read_to FROM broker_positions)';
+    changeStatement(database, PRUNE_EVENTS, readers, 'true');
+    expect(await keptBehind()).toEqual([false, false, false, false, true]);
+    caught('R59', 'deletion by age alone');
+  });
+
+  it('keeps the newest event, after which the next one is numbered, and what the broker or a handler has not got', async () => {
+    const [first, , last] = await insertEvents(50, 40, 30);
+    await insertRow(client, 'event_handlers', { name: 'slow', events: ['remote.recovered'] });
+    const { rows } = await client.query<{ position: string }>(
+      'SELECT position FROM domain_events ORDER BY sequence LIMIT 1',
+    );
+    await insertRow(client, 'handler_deliveries', {
+      handler: 'slow',
+      position: rows[0]!.position,
+      subject: 'remote',
+    });
+    expect(await prune()).toMatchObject({ events: 1 });
+    expect(await idsIn('domain_events')).toEqual([first, last].sort());
+    const [next] = await insertEvents(0);
+    const { rows: numbered } = await client.query('SELECT sequence FROM domain_events WHERE id = $1', [next]);
+    expect(numbered).toEqual([{ sequence: '4' }]);
+
+    await client.query('DELETE FROM handler_deliveries');
+    await insertRow(client, 'broker_positions', { name: 'nats', read_to: 0 });
+    expect(await prune()).toMatchObject({ events: 0 });
+  });
+
+  it('deletes nothing if the days are 0', async () => {
+    await insertSession(5_000);
+    await insertEvents(5_000, 5_000);
+    const forEver = Object.fromEntries(Object.keys(DAYS).map((name) => [name, '0']));
+    expect(await prune(forEver)).toEqual({ sessions: 0, observations: 0, deliveries: 0, events: 0 });
+  });
+
+  it('continues after the first batch', async () => {
+    await client.query(
+      `INSERT INTO domain_events (id, name, subject, data, time)
+       SELECT gen_random_uuid(), 'remote.recovered', 'remote', '{}', clock_timestamp() - interval '50 days' FROM generate_series(1, 2500)`,
+    );
+    await client.query('SELECT sequence_events(true)');
+    expect(await prune()).toMatchObject({ events: 2_499 });
+  });
+});

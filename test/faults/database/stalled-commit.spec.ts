@@ -1,0 +1,80 @@
+import { chmod, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { migrate } from '../../../src/platform/database/migrate.js';
+import { startEmbeddedPostgres } from '../../../src/platform/local/embedded-postgres.js';
+import { closeAfterEach } from '../../setup/close-after-each.js';
+import { TestClient } from '../../setup/client.js';
+import { startTestApp, type TestApp } from '../../setup/test-app.js';
+import { waitFor } from '../../setup/wait-for.js';
+import { withClient } from '../../setup/with-client.js';
+import { itAtLength } from '../support/promise.js';
+
+jest.setTimeout(180_000);
+
+describe('a PostgreSQL whose synchronous standby is away', () => {
+  const closing = closeAfterEach();
+  let service: TestApp;
+  let setStandby: (names: string) => Promise<unknown>;
+
+  beforeEach(async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'pv-onboarding-standby-'));
+    // PostgreSQL may run as another account, which must be able to enter the folder.
+    await chmod(folder, 0o755);
+    closing.push(() => rm(folder, { recursive: true, force: true }));
+    const server = await startEmbeddedPostgres({
+      folder,
+      temporary: true,
+      settings: { fsync: 'off', synchronous_commit: 'on' },
+      execArgv: ['--import', new URL('../../setup/compile/typescript.mjs', import.meta.url).href],
+    });
+    closing.push(server.stop);
+    setStandby = (names) =>
+      withClient(server.url, async (client) => {
+        await client.query(`ALTER SYSTEM SET synchronous_standby_names = '${names}'`);
+        await client.query('SELECT pg_reload_conf()');
+      });
+    await migrate(server.url);
+    service = await startTestApp({ DATABASE_URL: server.url });
+    closing.push(service.close, () => setStandby(''));
+  });
+
+  const ready = async () => {
+    const response = await fetch(`${service.url}/health/ready`);
+    return [response.status, ((await response.json()) as { missing: string[] }).missing] as const;
+  };
+
+  it('is not ready until the standby is back', async () => {
+    expect(await ready()).toEqual([200, []]);
+    await setStandby('absent');
+    const unready = [503, ['the database has not answered within 900 ms']];
+    await waitFor(
+      'the service is unready',
+      async () => JSON.stringify(await ready()) === JSON.stringify(unready),
+    );
+    await setStandby('');
+    await waitFor('the service is ready', async () => (await ready())[0] === 200);
+  });
+
+  itAtLength('leaves no registration uncertain that was not sent', async () => {
+    const client = TestClient.of(service);
+    // Obtains the token.
+    await client.locate();
+    await setStandby('absent');
+    await waitFor('the service is unready', async () => (await ready())[0] === 503);
+    const body = { tenantReference: 'stalled', gridLocations: [{ ean: '541448860004178019' }] };
+    const answers = await Promise.all([1, 2].map(() => client.call('POST', '/users', body)));
+    expect(answers.map(({ status }) => status)).not.toContain(201);
+    await setStandby('');
+    await waitFor(
+      'the user is registered',
+      async () => (await client.call('POST', '/users', body)).status === 200,
+      60_000,
+    );
+    expect((await client.events()).map(({ type }) => type)).not.toContain(
+      'pv.user.registration_uncertain.v1',
+    );
+    expect(await service.sandbox!.control.users()).toHaveLength(2);
+  });
+});

@@ -1,0 +1,182 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterEach, describe, expect, it, jest } from '@jest/globals';
+import type { NestFastifyApplication } from '@nestjs/platform-fastify';
+import type pg from 'pg';
+import { AbandonedStarts } from '../../../src/onboarding/start/abandoned-starts.service.js';
+import { Database } from '../../../src/platform/database/database.js';
+import type { StatusView } from '../../../src/status/status.view.js';
+import { TestClient } from '../../setup/client.js';
+import { startServiceProcess } from '../../setup/service-process.js';
+import { ADMIN_KEY } from '../../setup/test-environment.js';
+import { waitFor } from '../../setup/wait-for.js';
+import { withClient } from '../../setup/with-client.js';
+import { countStarts } from '../support/evidence/lost-starts.js';
+import { allAtLength, caught, isLong, promise } from '../support/promise.js';
+import { repeat, startReplicas, type Replicas } from '../support/replicas.js';
+
+jest.setTimeout(180_000);
+
+const STARTS = isLong ? 200 : 20;
+/** The starts of the process that is killed: its initial concurrency limit. */
+const KILLED = 8;
+/** A lease lasts 2 s longer. */
+const TIMEOUT_MS = isLong ? 10_000 : 2_000;
+/** Longer than a lease and `lock_timeout`. */
+const DISTURBED_MS = isLong ? 18_000 : 7_000;
+const ENDED_WITHIN_MS = 15_000;
+
+let replicas: Replicas;
+afterEach(() => replicas.close());
+
+const database = (): Database => replicas.apps[0]!.app.get(Database);
+
+/** Begins a disturbance. Returns a function that ends it. */
+type Disturb = (admin: pg.Client) => Promise<() => Promise<unknown>>;
+
+/** With the number of sessions that are started before: no start begins while the pool is full or the server is read-only. */
+const DISTURBANCES: readonly (readonly [string, number, Disturb])[] = [
+  [
+    'a table is locked',
+    0,
+    async (admin) => {
+      await admin.query('BEGIN; LOCK TABLE session_observations IN ACCESS EXCLUSIVE MODE');
+      return () => admin.query('COMMIT');
+    },
+  ],
+  [
+    'the pool is full',
+    STARTS / 10,
+    async () => {
+      const { pool } = database();
+      const held = await Promise.all(Array.from({ length: pool.options.max }, () => pool.connect()));
+      return async () => held.forEach((client) => client.release());
+    },
+  ],
+  [
+    'the server is read-only',
+    STARTS / 10,
+    async (admin) => {
+      const { rows } = await admin.query<{ name: string }>('SELECT current_database() AS name');
+      // Only new connections get the default.
+      const setReadOnly = async (value: 'on' | 'off') => {
+        await admin.query(`ALTER DATABASE "${rows[0]!.name}" SET default_transaction_read_only = ${value}`);
+        await admin.query(
+          `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+            WHERE datname = current_database() AND application_name LIKE 'pv-onboarding%'`,
+        );
+      };
+      await setReadOnly('on');
+      return () => setReadOnly('off');
+    },
+  ],
+];
+
+/**
+ * Disturbs the database while two processes start sessions, and kills one of them. No request is repeated. `sending`: starts that have not
+ * ended. `untold`: the difference between the sessions at the remote service and those that are stored or counted as orphans.
+ */
+async function startWhile(
+  disturb: Disturb,
+  startedBefore: number,
+  prepare?: (app: NestFastifyApplication) => void,
+) {
+  const environment = { SCS_TIMEOUT_MS: TIMEOUT_MS };
+  replicas = await startReplicas({ count: 1, environment, ...(prepare && { prepare }) });
+  const { control } = replicas.sandbox;
+  const client = replicas.clients[0]!;
+  const gridLocationIds = await repeat(STARTS, () => client.locate());
+  const killed = await startServiceProcess({
+    ROLE: 'api',
+    SCS_TIMEOUT_MS: '30000',
+    POLL_LEASE_MS: '60000',
+    DATABASE_URL: replicas.databaseUrl,
+    ...replicas.sandbox.environment,
+  });
+  const startAll = (at: TestClient, ids: readonly string[]) =>
+    Promise.allSettled(ids.map((id) => at.start(id)));
+  const hold = await control.addFault({ kind: 'hold', operation: 'start_session', times: KILLED });
+  const hungUp = startAll(new TestClient(killed.url, ADMIN_KEY), gridLocationIds.slice(0, KILLED));
+  await waitFor('the process to be killed awaits its responses', async () =>
+    (await control.faults()).some(({ id, holding }) => id === hold.id && holding === KILLED),
+  );
+  const answers = startAll(client, gridLocationIds.slice(KILLED));
+  await waitFor(
+    'sessions are started',
+    async () => (await control.ledger()).sessions.length >= KILLED + startedBefore,
+    20_000,
+  );
+  await withClient(replicas.databaseUrl, async (admin) => {
+    const end = await disturb(admin);
+    await killed.stop('SIGKILL');
+    await hungUp;
+    await sleep(DISTURBED_MS);
+    await end();
+    await admin.query(
+      'UPDATE session_starts SET lease_until = clock_timestamp() WHERE grid_location_id = ANY($1::uuid[])',
+      [gridLocationIds.slice(0, KILLED)],
+    );
+  });
+  await answers;
+  await waitFor('every start has ended', async () => (await countSending()) === 0, ENDED_WITHIN_MS).catch(
+    () => {},
+  );
+  return judge(client, gridLocationIds);
+}
+
+const countSending = async (): Promise<number> =>
+  (await database().query("SELECT FROM session_starts WHERE status = 'sending'")).length;
+
+async function judge(client: TestClient, gridLocationIds: readonly string[]) {
+  const starts = await countStarts(database(), await replicas.sandbox.control.ledger(), gridLocationIds);
+  const stored = await database().query<{ gridLocationId: string }>(
+    'SELECT grid_location_id AS "gridLocationId" FROM onboarding_sessions',
+  );
+  const storedOf = (id: string) => stored.filter(({ gridLocationId }) => gridLocationId === id).length;
+  const errors = await database().query<{ error: string }>(
+    'SELECT DISTINCT last_error AS error FROM session_starts WHERE grid_location_id = ANY($1::uuid[])',
+    [gridLocationIds.slice(0, KILLED)],
+  );
+  return {
+    remote: starts.reduce((sum, { effects }) => sum + effects, 0),
+    stored: stored.length,
+    orphans: starts.reduce((sum, { orphans }) => sum + orphans, 0),
+    errorsOfKilled: errors.map(({ error }) => error),
+    sending: await countSending(),
+    untold: starts.reduce(
+      (sum, { gridLocationId, effects, orphans }) =>
+        sum + Math.abs(effects - storedOf(gridLocationId) - orphans),
+      0,
+    ),
+    status: (await client.call<StatusView>('GET', '/status')).body.starts,
+  };
+}
+
+const [[, , lockTable]] = DISTURBANCES as [(typeof DISTURBANCES)[0]];
+
+describe('R67: no start is stranded by our own database', () => {
+  it.each(allAtLength(DISTURBANCES))('while %s', async (what, startedBefore, disturb) => {
+    const judged = await startWhile(disturb, startedBefore);
+    const { remote, stored, orphans, errorsOfKilled, sending, untold, status } = judged;
+    promise('R67', {
+      figure: `${what}: ${remote} sessions at the remote service, ${stored} stored, ${orphans} orphans; ${sending} starts not ended, ${untold} not told`,
+      bound: '0, 0',
+    });
+    expect({ sending, untold, status }).toEqual({
+      sending: 0,
+      untold: 0,
+      status: { abandoned: 0, oldestAbandonedSeconds: 0, orphans },
+    });
+    expect(orphans).toBeGreaterThanOrEqual(KILLED);
+    expect(errorsOfKilled).toEqual([
+      expect.stringMatching(/^the lease expired before the outcome was stored/),
+    ]);
+  });
+
+  it('turns red when no worker ends abandoned starts', async () => {
+    const { sending, untold, status } = await startWhile(lockTable, 0, (app) => {
+      app.get(AbandonedStarts).onApplicationBootstrap = () => {};
+    });
+    expect([sending, untold, status.abandoned]).toEqual(Array(3).fill(KILLED));
+    caught('R67', 'nobody ends them');
+  });
+});

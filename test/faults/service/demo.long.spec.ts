@@ -1,0 +1,158 @@
+import { execFile } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { delimiter, join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { tourOf } from '../../../src/platform/local/tour.js';
+import { removeRunningService, writeRunningService } from '../../../src/platform/local/running-service.js';
+import { blockOf, masked, readPage, ROOT } from '../../docs/readme.js';
+import { createTestDatabase, type TestDatabase } from '../../setup/test-database.js';
+import { startTestProcess, type TestProcess } from '../../setup/test-process.js';
+import { waitFor } from '../../setup/wait-for.js';
+
+interface Ended {
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+const PATIENCE_MS = 90_000;
+const isInstalled = (program: string) =>
+  (process.env.PATH ?? '').split(delimiter).some((folder) => existsSync(join(folder, program)));
+/** Installed shells, each with the option that skips the user's startup files. */
+const SHELLS = Object.entries({ bash: '--norc', zsh: '-f' }).filter(([shell]) => isInstalled(shell));
+
+let readme: string;
+let tour: string;
+let folder: string;
+let database: TestDatabase;
+let service: TestProcess;
+let printed: string;
+
+const run = (program: string, args: readonly string[], cwd = folder): Promise<Ended> =>
+  new Promise((resolve) => {
+    const env = { PATH: process.env.PATH };
+    const child = execFile(
+      program,
+      args,
+      { cwd, env, timeout: PATIENCE_MS / 2 },
+      (_error, stdout, stderr) => {
+        resolve({ code: child.exitCode, stdout, stderr });
+      },
+    );
+  });
+
+/** Runs what `npm run demo` runs after its build. */
+const runDemo = (cwd = folder): Promise<Ended> => {
+  const script = `
+    import { demo } from ${JSON.stringify(new URL('scripts/demo.mjs', ROOT).href)};
+    await demo().catch((error) => { console.error(error.isForPeople ? error.message : error); process.exitCode = 1; });`;
+  return run(process.execPath, ['--input-type=module', '-e', script], cwd);
+};
+
+/** Drops repeated lines and transient states, because they vary between runs. */
+const essence = (output: string): string[] =>
+  masked(output)
+    .split('\n')
+    .filter((line, index, lines) => line !== lines[index - 1] && !line.includes('awaiting_'));
+
+// Starts the service as `npm start` does, but with a test database, because an embedded database starts more slowly.
+beforeAll(async () => {
+  [readme, tour] = await Promise.all([readPage('README.md'), readPage('docs/tour.md')]);
+  folder = await mkdtemp(join(tmpdir(), 'pv-onboarding-demo-'));
+  database = await createTestDatabase();
+  const env = { PORT: '0', SANDBOX_PORT: '0', DATABASE_URL: database.url };
+  service = await startTestProcess('src/main.ts', env, folder);
+  printed = await waitFor(
+    'the tour',
+    () => /\n {2}PV Onboarding {3}.*\/complete\n/s.exec(service.logs())?.[0],
+  );
+}, PATIENCE_MS);
+afterAll(async () => {
+  await service.stop();
+  await database.drop();
+  await rm(folder, { recursive: true, force: true });
+});
+
+describe('the tour that a start prints', () => {
+  const find = (pattern: RegExp): string => pattern.exec(printed)?.[1] ?? '';
+  const lines = () => /^ {2}(KEY=.*)\n {2}(SESSION=.*)\n {2}(while .*)$/m.exec(printed)?.slice(1) ?? [];
+
+  it('is the one in the README, with its own addresses and key', () => {
+    const [url, sandboxUrl] = [find(/PV Onboarding +(\S+)/), find(/Remote service +(\S+)/)];
+    const key = find(/Administrator key +(\S+)/);
+    expect(url).toBe(service.url);
+    const shown = blockOf(readme, 'tour')
+      .replaceAll('http://127.0.0.1:3000', url)
+      .replaceAll('http://127.0.0.1:4010', sandboxUrl)
+      .replaceAll('local_…', key);
+    expect(printed.trim().replace(/^ {2}/gm, '')).toBe(shown);
+  });
+
+  it(
+    'ends online in every shell it is for, with what the README and docs/tour.md show',
+    async () => {
+      expect(SHELLS).not.toEqual([]);
+      const expected = essence(`${blockOf(readme, 'tour: output')}\n${blockOf(tour, 'feed: output')}`);
+      for (const [shell, clean] of SHELLS) {
+        const [register, start, watch] = lines();
+        const complete = find(/^ {2}(curl .*\/complete)$/m);
+        // Reads only new events of the feed, because earlier shells have left events.
+        const skip = `AFTER=$(curl -s -H "Authorization: Bearer $KEY" "$API/events" | node -pe 'JSON.parse(fs.readFileSync(0)).next')`;
+        const follow = blockOf(tour, 'feed').replace('after=0', 'after=$AFTER');
+        const all = [register, skip, start, complete, watch, follow].join('\n');
+        const { code, stdout, stderr } = await run(shell, [clean, '-c', all]);
+        const output = essence(`${stderr}${stdout}`);
+        expect([shell, code, ...output]).toEqual([
+          shell,
+          0,
+          ...expected.filter((line) => !line.includes('user.registered')),
+        ]);
+      }
+    },
+    PATIENCE_MS,
+  );
+
+  it('makes up nobody at a real service', () => {
+    const tour = tourOf({
+      url: 'http://127.0.0.1:3000',
+      environment: { DOCS: true, ADMIN_API_KEY: 'key', SCS_BASE_URL: 'https://scs.example' },
+      withSandbox: false,
+    });
+    expect(tour).not.toMatch(/tour-1|\d{18}|sandbox/);
+    expect(tour).toContain('"tenantReference":"<your reference>"');
+  });
+});
+
+describe('npm run demo', () => {
+  it(
+    'drives a customer online and tells what docs/tour.md shows',
+    async () => {
+      const { code, stdout, stderr } = await runDemo();
+      expect([code, stderr]).toEqual([0, '']);
+      expect(masked(stdout).split('\n')).toEqual(masked(blockOf(tour, 'demo: output')).split('\n'));
+    },
+    PATIENCE_MS,
+  );
+
+  it('says that no service runs, and what to do', async () => {
+    const empty = await mkdtemp(join(folder, 'empty-'));
+    expect(await runDemo(empty)).toEqual({
+      code: 1,
+      stdout: '',
+      stderr: 'No service runs here. Start it with `npm start`, then run the demo beside it.\n',
+    });
+  });
+
+  it('makes up nobody at a real service', async () => {
+    const other = await mkdtemp(join(folder, 'other-'));
+    const data = join(other, '.data');
+    await mkdir(data);
+    // Our own API acts as a remote service that is not the sandbox.
+    await writeRunningService(data, { url: service.url, databaseUrl: database.url, remoteUrl: service.url });
+    const { code, stderr } = await runDemo(other);
+    expect([code, stderr]).toEqual([1, expect.stringContaining('is not the sandbox')]);
+    await removeRunningService(data);
+  });
+});

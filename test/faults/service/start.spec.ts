@@ -1,0 +1,181 @@
+import { chmod, mkdtemp, readFile, rm, stat } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { processCommand } from '../../../src/platform/local/process-identity.js';
+import { startTestProcess, type TestProcess } from '../../setup/test-process.js';
+import { waitFor } from '../../setup/wait-for.js';
+import { itAtLength } from '../support/promise.js';
+
+jest.setTimeout(60_000);
+
+/** Runs what `npm start` runs after the build, without configuration. All starts use the same folder, unless a test passes another. */
+describe('a start with nothing but defaults', () => {
+  let folder: string;
+  const started: TestProcess[] = [];
+  const start = async (env: Record<string, string> = {}, where = folder): Promise<TestProcess> => {
+    const service = await startTestProcess('src/main.ts', { SANDBOX_PORT: '0', ...env }, where);
+    started.push(service);
+    return service;
+  };
+  const readData = async (file: string) => JSON.parse(await readFile(join(folder, '.data', file), 'utf8'));
+
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'pv onboarding start '));
+    await chmod(folder, 0o755);
+  });
+  afterEach(() => Promise.all(started.splice(0).map((service) => service.stop('SIGKILL'))));
+  afterAll(() => rm(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 200 }));
+
+  /** Returns the pids of the sandbox, the supervisor and PostgreSQL. */
+  async function childrenPids(): Promise<number[]> {
+    const { children } = await readData('lock.json');
+    return [...children.map(({ pid }: { pid: number }) => pid), await postgresPid()];
+  }
+
+  async function postgresPid(): Promise<number> {
+    const base = await stat(join(folder, '.data/postgres/server')).then(
+      () => join(folder, '.data/postgres/server'),
+      () => join(folder, '.data/postgres'),
+    );
+    return Number((await readFile(join(base, 'data/postmaster.pid'), 'utf8')).split('\n')[0]);
+  }
+
+  const callWithKey = async (service: TestProcess, path: string, init: RequestInit = {}) => {
+    const { adminApiKey } = await readData('keys.json');
+    const headers = { authorization: `Bearer ${adminApiKey}`, 'content-type': 'application/json' };
+    const answer = await fetch(`${service.url}/api/v1${path}`, { headers, ...init });
+    return (await answer.json()) as { id: string };
+  };
+
+  it('is ready with the installed packages, which other tests load from a bundle', async () => {
+    const main = process.env.PV_TEST_BUILD ? 'dist/main.js' : 'src/main.ts';
+    const service = await startTestProcess(main, { SANDBOX_PORT: '0', PORT: '0' }, folder);
+    started.push(service);
+    expect((await fetch(`${service.url}/health/ready`)).status).toBe(200);
+    expect(await service.stop()).toEqual({ code: 0, signal: null });
+  });
+
+  it('is ready, tells where it is, and leaves no process behind after an interrupt', async () => {
+    const service = await start({ PORT: '0', POLL_MIN_INTERVALL_MS: '1' });
+    expect((await fetch(`${service.url}/health/ready`)).status).toBe(200);
+    expect(service.logs()).toContain(
+      'POLL_MIN_INTERVALL_MS is not read: POLL_MIN_INTERVAL_MS was probably meant',
+    );
+    const running = await readData('running.json');
+    expect(running).toMatchObject({ url: service.url, pid: service.pid });
+    expect(service.logs()).toContain(service.url);
+    for (const file of ['keys.json', 'running.json', 'lock.json']) {
+      expect([file, (await stat(join(folder, '.data', file))).mode & 0o777]).toEqual([file, 0o600]);
+    }
+
+    const pids = await childrenPids();
+    const askedAt = Date.now();
+    expect(await service.stop('SIGINT')).toEqual({ code: 0, signal: null });
+    expect(Date.now() - askedAt).toBeLessThan(5_000);
+    expect(await alive(pids)).toEqual([]);
+    await expect(readData('running.json')).rejects.toThrow('ENOENT');
+  });
+
+  itAtLength('tells where it is whatever it logs, and no key that somebody else chose', async () => {
+    const key = 'an-administrator-key-of-its-own-0123456789';
+    const service = await start({ PORT: '0', LOG_LEVEL: 'warn', ADMIN_API_KEY: key });
+    await waitFor('the address', () => service.logs().includes(`PV Onboarding       ${service.url} `));
+    expect(service.logs()).not.toContain(key);
+    expect(service.logs()).not.toContain('KEY=');
+  });
+
+  itAtLength('keeps its data and keys from one start to the next', async () => {
+    const first = await start({ PORT: '0' });
+    const key = await callWithKey(first, '/api-keys', {
+      method: 'POST',
+      body: JSON.stringify({ name: 'kept', scopes: ['users:read'] }),
+    });
+    await first.stop('SIGTERM');
+    const second = await start({ PORT: '0' });
+    expect(await callWithKey(second, '/api-keys')).toMatchObject({ items: [{ id: key.id, name: 'kept' }] });
+  });
+
+  itAtLength('takes everything with it when it is killed, and starts again on the same data', async () => {
+    const first = await start({ PORT: '0' });
+    const pids = await childrenPids();
+    await first.stop('SIGKILL');
+    const second = await start({ PORT: '0' });
+    expect((await fetch(`${second.url}/health/ready`)).status).toBe(200);
+    expect(await alive(pids)).toEqual([]);
+  });
+
+  itAtLength('recovers a PostgreSQL that nobody was left to stop', async () => {
+    const first = await start({ PORT: '0' });
+    const postgres = await postgresPid();
+    const { children } = await readData('lock.json');
+    for (const { pid } of children) process.kill(pid, 'SIGKILL');
+    await first.stop('SIGKILL');
+    expect(await isAlive(postgres)).toBe(true);
+
+    const second = await start({ PORT: '0' });
+    expect((await fetch(`${second.url}/health/ready`)).status).toBe(200);
+    expect(await isAlive(postgres)).toBe(false);
+  });
+
+  itAtLength('ends, with exit code 1, when its PostgreSQL does', async () => {
+    const service = await start({ PORT: '0' });
+    process.kill(await postgresPid(), 'SIGKILL');
+    expect((await service.exited).code).toBe(1);
+    expect(service.logs()).toContain('the embedded PostgreSQL ended');
+  });
+
+  itAtLength('refuses a folder in which another one lives', async () => {
+    const first = await start({ PORT: '0' });
+    await expect(start({ PORT: '0' })).rejects.toThrow(
+      new RegExp(`in use by another service .*process ${first.pid}`),
+    );
+    expect((await fetch(`${first.url}/health/ready`)).status).toBe(200);
+  });
+
+  itAtLength('takes the next port when nobody asked for one, and refuses one that somebody did', async () => {
+    const occupied = createServer()
+      .listen(3000, '127.0.0.1')
+      .on('error', () => {});
+    await waitFor('port 3000 to be taken', () => isTaken(3000));
+    try {
+      const service = await start();
+      const port = Number(new URL(service.url).port);
+      expect(port).toBeGreaterThan(3000);
+      expect(service.logs()).toContain(`port 3000 is in use, using ${port}`);
+      expect(service.logs()).not.toMatch(/"level":"(error|fatal)"/);
+      await service.stop();
+      await expect(start({ PORT: '3000' })).rejects.toThrow('PORT 3000 is in use');
+    } finally {
+      occupied.close();
+    }
+  });
+
+  it('says everything that is wrong with the configuration, without starting anything', async () => {
+    const empty = await mkdtemp(join(folder, 'empty-'));
+    const attempt = start({ PORT: 'x', LOG_LEVEL: '', NODE_ENV: 'production' }, empty);
+    await expect(attempt).rejects.toThrow(/ended with 1/);
+    await expect(attempt).rejects.toThrow(/PORT must/);
+    await expect(attempt).rejects.toThrow(/LOG_LEVEL is blank/);
+    await expect(attempt).rejects.toThrow(/DATABASE_URL is required in production/);
+    await expect(start({ PORT: 'x' }, empty)).rejects.toThrow(/PORT must/);
+    await expect(stat(join(empty, '.data'))).rejects.toThrow('ENOENT');
+  });
+});
+
+/** Returns false for a zombie too, because a zombie has no command. */
+const isAlive = async (pid: number): Promise<boolean> => (await processCommand(pid)) !== undefined;
+
+async function alive(pids: number[]): Promise<number[]> {
+  const flags = await Promise.all(pids.map(isAlive));
+  return pids.filter((_, index) => flags[index]);
+}
+
+async function isTaken(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const probe = createServer();
+    probe.once('error', () => resolve(true));
+    probe.listen(port, '127.0.0.1', () => probe.close(() => resolve(false)));
+  });
+}

@@ -1,0 +1,30 @@
+import { readFile } from 'node:fs/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { TestProcess } from '../../../setup/test-process.js';
+
+const LOOK_EVERY_MS = 10;
+
+export interface Ending {
+  readonly ended: Awaited<TestProcess['exited']> | null;
+  readonly tookMs: number;
+}
+
+/** Waits up to `withinMs` for a process to end. On Linux, excludes the time that its main thread waits for a CPU. */
+export async function endWithin({ pid, exited }: TestProcess, withinMs: number): Promise<Ending> {
+  const startedAt = performance.now();
+  const waitedBefore = await readWaitedMs(pid);
+  let ended: Ending['ended'] = null;
+  void exited.then((how) => (ended = how));
+  for (let waitedMs = 0; ;) {
+    const tookMs = performance.now() - startedAt - waitedMs;
+    if (ended !== null || tookMs > withinMs) return { ended, tookMs };
+    await sleep(LOOK_EVERY_MS);
+    waitedMs = Math.max(waitedMs, (await readWaitedMs(pid)) - waitedBefore);
+  }
+}
+
+/** Returns how long the main thread has waited for a CPU so far. */
+async function readWaitedMs(pid: number): Promise<number> {
+  const text = await readFile(`/proc/${pid}/task/${pid}/schedstat`, 'utf8').catch(() => '');
+  return Number(text.split(' ')[1] ?? 0) / 1e6;
+}

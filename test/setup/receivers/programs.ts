@@ -1,0 +1,25 @@
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import { createServer, type AddressInfo } from 'node:net';
+import { delimiter, join } from 'node:path';
+
+/** Returns the path in the variable if it is set. Otherwise returns the path of the program in PATH or an sbin folder, or null. */
+export function findProgram(name: string, variable: string): string | null {
+  const given = process.env[variable];
+  if (given !== undefined) {
+    if (!existsSync(given)) throw new Error(`There is no program at ${variable}, ${given}.`);
+    return given;
+  }
+  const folders = [...(process.env.PATH ?? '').split(delimiter), '/usr/sbin', '/usr/local/sbin'];
+  const file = process.platform === 'win32' ? `${name}.exe` : name;
+  return folders.map((folder) => join(folder, file)).find((path) => existsSync(path)) ?? null;
+}
+
+export async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, 'close');
+  return port;
+}
