@@ -60,6 +60,19 @@ describe('migrate', () => {
     expect(await migrated).toEqual(names);
   });
 
+  it('ends its transaction after each attempt to lock', async () => {
+    await client.query('SELECT pg_advisory_lock(72707369)');
+    const migrated = migrate(database.url);
+    // CREATE INDEX CONCURRENTLY of the process that has the lock would wait for the end of such a transaction.
+    await waitFor('a wait without a transaction', async () => {
+      const { rows } = await client.query(`SELECT 1 FROM pg_stat_activity
+        WHERE datname = current_database() AND application_name LIKE '% migrate' AND query = 'ROLLBACK'`);
+      return rows.length === 1;
+    });
+    await client.query('SELECT pg_advisory_unlock(72707369)');
+    expect(await migrated).toEqual(names);
+  });
+
   it('refuses to go on after a failure of a migration that also succeeded', async () => {
     await migrate(database.url);
     await client.query(

@@ -43,10 +43,7 @@ export async function migrate(databaseUrl: string): Promise<string[]> {
   const lock = await pool.connect();
   try {
     await refuseUnfitServer(lock);
-    // A transaction for the lock alone, since migrations may commit. The lock ends with the connection, even if the replica dies.
-    await lock.query('BEGIN');
-    // Polls, because a statement that waits for the lock would block CREATE INDEX CONCURRENTLY, which waits for every older statement.
-    while (!(await lock.query<{ locked: boolean }>(TRY_LOCK)).rows[0]!.locked) await sleep(LOCK_POLL_MS);
+    await lockMigrations(lock);
     const applied = await applyMissing(pool, await readMigrations());
     await runMigrations({ pgPool: pool });
     await lock.query('COMMIT');
@@ -54,6 +51,21 @@ export async function migrate(databaseUrl: string): Promise<string[]> {
   } finally {
     lock.release(true);
     await pool.end();
+  }
+}
+
+/**
+ * Opens a transaction for the lock alone, since migrations may commit. The lock ends with the connection, even if the replica dies.
+ *
+ * Each attempt is a transaction of its own: CREATE INDEX CONCURRENTLY waits for the end of every transaction in which it saw a
+ * running statement. A replica that stayed in one while it waits for the lock would block the replica that has the lock.
+ */
+async function lockMigrations(client: pg.PoolClient): Promise<void> {
+  for (;;) {
+    await client.query('BEGIN');
+    if ((await client.query<{ locked: boolean }>(TRY_LOCK)).rows[0]!.locked) return;
+    await client.query('ROLLBACK');
+    await sleep(LOCK_POLL_MS);
   }
 }
 
