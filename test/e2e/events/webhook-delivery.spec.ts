@@ -162,7 +162,7 @@ describe('a webhook', () => {
     await sink.behave({ '/hook': {} });
     service.app.get(WebhookSender).deadlineMs = 1_000;
     await announce(database, 1, 1);
-    await waitFor('another subject arrives', async () => (await sink.taken('/hook')) === 1, 20_000);
+    await waitFor('another subject arrives', async () => (await sink.taken('/hook')) >= 1, 20_000);
   });
 
   it('is held back for as long as the receiver asks', async () => {
