@@ -15,7 +15,7 @@ jest.setTimeout(120_000);
 
 const MINUTE_MS = 60_000;
 const CLOCKS_MS = [-5 * MINUTE_MS, 0, 10 * MINUTE_MS];
-const SESSIONS = isLong ? 200 : 20;
+const SESSIONS = isLong ? 200 : 40;
 const READS_OF_EACH = isLong ? 10 : 2;
 const LATENCY_MS = 40;
 const TOKEN_LIFETIME_MS = 60 * MINUTE_MS;
