@@ -22,6 +22,7 @@ export default {
   globalSetup: '<rootDir>/test/setup/global-setup.mjs',
   globalTeardown: '<rootDir>/test/setup/global-teardown.mjs',
   collectCoverageFrom: ['src/**/*.ts', '!src/platform/database/generated/**'],
-  maxWorkers: 2,
+  // Tests wait about as long as they compute, so three workers keep two cores busy.
+  maxWorkers: 3,
   testTimeout: 30_000,
 };

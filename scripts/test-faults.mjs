@@ -54,7 +54,7 @@ export async function testFaults(args) {
   return failed > 0 ? code || 1 : code;
 }
 
-/** Returns the test files that prove one of `ids`. If `ids` is empty, returns the files that prove any promise, and all files in test/faults. */
+/** Returns the test files that prove one of `ids`. If `ids` is empty, returns the files that prove any promise, all files in test/faults, and all long ones. */
 async function filesOf(ids) {
   const found = [];
   for (const folder of ['src', 'test']) {
@@ -63,8 +63,8 @@ async function filesOf(ids) {
       const file = join(folder, name);
       const source = await readFile(file, 'utf8');
       const titles = [...source.matchAll(TITLE)].map(([, id]) => id);
-      const isWanted = ids.length === 0 ? titles.length > 0 : titles.some((id) => ids.includes(id));
-      if (isWanted || (ids.length === 0 && file.startsWith(join('test', 'faults'))))
+      const isOfAll = titles.length > 0 || file.startsWith(join('test', 'faults')) || name.endsWith(LONG);
+      if (ids.length === 0 ? isOfAll : titles.some((id) => ids.includes(id)))
         found.push({ name: file, ids: titles, isLonger: name.endsWith(LONG) || HAS_LENGTHS.test(source) });
     }
   }

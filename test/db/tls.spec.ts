@@ -1,11 +1,9 @@
-import { chmod, mkdtemp, readFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import type { Child } from '../../src/platform/local/child.js';
 import { checkPoolers } from '../../src/platform/database/poolers.js';
-import { startEmbeddedPostgres } from '../../src/platform/local/embedded-postgres.js';
 import { closeAfterEach } from '../setup/close-after-each.js';
+import { startOwnPostgres } from '../setup/own-postgres.js';
 import { createAuthority, findOpenssl, type Authority } from '../setup/receivers/certificates.js';
 import { startServiceProcess } from '../setup/service-process.js';
 import { databaseUrl } from '../setup/template-database.js';
@@ -34,14 +32,7 @@ if (openssl === null) {
 
     beforeAll(async () => {
       [authority, stranger] = await Promise.all([createAuthority(openssl), createAuthority(openssl)]);
-      const folder = await mkdtemp(join(tmpdir(), 'pv-onboarding-tls-'));
-      await chmod(folder, 0o755);
-      server = await startEmbeddedPostgres({
-        folder,
-        temporary: true,
-        settings: { fsync: 'off', dynamic_shared_memory_type: 'mmap' },
-        execArgv: ['--import', new URL('../setup/compile/typescript.mjs', import.meta.url).href],
-      });
+      server = await startOwnPostgres();
       await turnOnTls();
     });
     afterAll(async () => {

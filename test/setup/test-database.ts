@@ -23,7 +23,7 @@ export async function createTestDatabase(content: 'migrated' | 'empty' = 'migrat
   const template = content === 'migrated' ? process.env.PV_TEST_TEMPLATE : 'template0';
   const name = `pv_test_${randomBytes(6).toString('hex')}`;
   const url = databaseUrl(server, name);
-  await administer(server, `CREATE DATABASE ${name} TEMPLATE ${template}`);
+  await administer(server, `CREATE DATABASE ${name} TEMPLATE ${template} STRATEGY file_copy`);
   const closes: (() => Promise<void>)[] = [];
   return {
     url,

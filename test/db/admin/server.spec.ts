@@ -1,26 +1,16 @@
-import { chmod, mkdtemp } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { Logger } from '@nestjs/common';
 import pg from 'pg';
 import type { Child } from '../../../src/platform/local/child.js';
 import { migrate } from '../../../src/platform/database/migrate.js';
-import { startEmbeddedPostgres } from '../../../src/platform/local/embedded-postgres.js';
+import { startOwnPostgres } from '../../setup/own-postgres.js';
 
 /** Starts a new server, because PostgreSQL's roles belong to a server and not to a database. */
 describe('the reader role, on a new server', () => {
   let server: Child;
 
   beforeAll(async () => {
-    const folder = await mkdtemp(join(tmpdir(), 'pv-onboarding-role-'));
-    await chmod(folder, 0o755);
-    server = await startEmbeddedPostgres({
-      folder,
-      temporary: true,
-      settings: { fsync: 'off', dynamic_shared_memory_type: 'mmap' },
-      execArgv: ['--import', new URL('../../setup/compile/typescript.mjs', import.meta.url).href],
-    });
+    server = await startOwnPostgres();
   });
   afterAll(() => server.stop());
 

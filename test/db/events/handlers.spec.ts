@@ -216,7 +216,7 @@ describe('a handler', () => {
   it('misses nothing when events keep coming just as its job ends', async () => {
     const { Witness, seen } = newWitness();
     await start(Witness);
-    const markers = Array.from({ length: 200 }, (_, index) => String(index));
+    const markers = Array.from({ length: 100 }, (_, index) => String(index));
     for (const marker of markers) {
       await append('s1', marker);
       // Stops waiting at random, so that some events are appended before the previous event is delivered.

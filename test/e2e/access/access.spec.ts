@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { Controller, Get, Module, Post } from '@nestjs/common';
 import pg from 'pg';
@@ -323,6 +324,7 @@ describe('R35: keys are safe', () => {
       const taken = await Promise.all(replicas.map(isTaken));
       if (!taken.includes(true)) break;
       lastTakenMs = performance.now() - revokedAt;
+      await sleep(100);
     }
     return lastTakenMs;
   }

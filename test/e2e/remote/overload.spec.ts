@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 import { describe, expect, it } from '@jest/globals';
 import type { Remote } from '../../../src/remote/remote.service.js';
-import { caught, measureUntil, promise } from '../../faults/support/promise.js';
+import { caught, isLong, measureUntil, promise } from '../../faults/support/promise.js';
 import { waitFor } from '../../setup/wait-for.js';
 import {
   type RawRequest,
@@ -18,7 +18,7 @@ const closing = closeAfterEach();
 
 const CAP = 20;
 const LATENCY_MS = 150;
-const DUE = 1_000;
+const DUE = isLong ? 1_000 : 600;
 
 interface CappedServer extends RawServer {
   readonly served: () => number;

@@ -1,11 +1,8 @@
-import { chmod, mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { migrate } from '../../../src/platform/database/migrate.js';
-import { startEmbeddedPostgres } from '../../../src/platform/local/embedded-postgres.js';
 import { closeAfterEach } from '../../setup/close-after-each.js';
 import { TestClient } from '../../setup/client.js';
+import { startOwnPostgres } from '../../setup/own-postgres.js';
 import { startTestApp, type TestApp } from '../../setup/test-app.js';
 import { waitFor } from '../../setup/wait-for.js';
 import { withClient } from '../../setup/with-client.js';
@@ -19,16 +16,7 @@ describe('a PostgreSQL whose synchronous standby is away', () => {
   let setStandby: (names: string) => Promise<unknown>;
 
   beforeEach(async () => {
-    const folder = await mkdtemp(join(tmpdir(), 'pv-onboarding-standby-'));
-    // PostgreSQL may run as another account, which must be able to enter the folder.
-    await chmod(folder, 0o755);
-    closing.push(() => rm(folder, { recursive: true, force: true }));
-    const server = await startEmbeddedPostgres({
-      folder,
-      temporary: true,
-      settings: { fsync: 'off', synchronous_commit: 'on' },
-      execArgv: ['--import', new URL('../../setup/compile/typescript.mjs', import.meta.url).href],
-    });
+    const server = await startOwnPostgres({ synchronous_commit: 'on' });
     closing.push(server.stop);
     setStandby = (names) =>
       withClient(server.url, async (client) => {

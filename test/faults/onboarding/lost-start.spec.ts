@@ -24,7 +24,7 @@ const LOST_ANSWERS: readonly SandboxFault[] = [
 /** The initial concurrency limit of a process. */
 const STARTS_PER_PROCESS = 8;
 const PROCESSES = isLong ? 4 : 1;
-const TIMEOUT_MS = 2_000;
+const TIMEOUT_MS = 1_000;
 
 let replicas: Replicas;
 afterEach(() => replicas.close());

@@ -15,8 +15,7 @@ import { seedSessions } from '../support/seeded-sessions.js';
 jest.setTimeout(60_000);
 
 const REPLICAS = 3;
-const SESSIONS = 300;
-const READS = isLong ? 2_000 : 900;
+const [SESSIONS, READS] = isLong ? [300, 2_000] : [100, 300];
 /** Makes sessions due again while they are being read. */
 const IMPATIENT = {
   POLL_TICK_MS: 10,

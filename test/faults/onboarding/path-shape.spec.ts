@@ -7,7 +7,7 @@ import { Environment } from '../../../src/platform/env/environment.js';
 import { Metrics } from '../../../src/platform/metrics/metrics.js';
 import { ContractDrift } from '../../../src/remote/drift/contract-drift.service.js';
 import { waitFor } from '../../setup/wait-for.js';
-import { caught, promise } from '../support/promise.js';
+import { caught, isLong, promise } from '../support/promise.js';
 import { startReplicas, type ReplicaOptions, type Replicas } from '../support/replicas.js';
 import { seedSessions } from '../support/seeded-sessions.js';
 
@@ -15,7 +15,7 @@ jest.setTimeout(60_000);
 
 type Shape = 'onboarding' | 'user';
 
-const SESSIONS = 60;
+const SESSIONS = isLong ? 60 : 20;
 const CHANGES: readonly (Shape | 'both')[] = ['user', 'onboarding', 'both', 'user', 'onboarding'];
 
 let replicas: Replicas;

@@ -10,7 +10,7 @@ import { seedSessions } from '../support/seeded-sessions.js';
 
 jest.setTimeout(60_000);
 
-const SESSIONS = isLong ? 500 : 100;
+const SESSIONS = isLong ? 500 : 40;
 /** The initial concurrency limit of a replica. */
 const TOGETHER = 8;
 

@@ -16,14 +16,16 @@ import { repeat, startReplicas, type Replicas } from '../support/replicas.js';
 
 jest.setTimeout(180_000);
 
-const STARTS = isLong ? 200 : 20;
+const STARTS = isLong ? 200 : 12;
 /** The starts of the process that is killed: its initial concurrency limit. */
 const KILLED = 8;
 /** A lease lasts 2 s longer. */
-const TIMEOUT_MS = isLong ? 10_000 : 2_000;
+const TIMEOUT_MS = isLong ? 10_000 : 1_000;
 /** Longer than a lease and `lock_timeout`. */
-const DISTURBED_MS = isLong ? 18_000 : 7_000;
+const DISTURBED_MS = isLong ? 18_000 : 6_000;
 const ENDED_WITHIN_MS = 15_000;
+/** A start ends this long after its lease expired, 4 s for the worker to see it and 1 s until it looks again. */
+const SEEN_ENDED_MS = isLong ? ENDED_WITHIN_MS : 6_000;
 
 let replicas: Replicas;
 afterEach(() => replicas.close());
@@ -79,6 +81,7 @@ async function startWhile(
   disturb: Disturb,
   startedBefore: number,
   prepare?: (app: NestFastifyApplication) => void,
+  endedWithinMs = ENDED_WITHIN_MS,
 ) {
   const environment = { SCS_TIMEOUT_MS: TIMEOUT_MS };
   replicas = await startReplicas({ count: 1, environment, ...(prepare && { prepare }) });
@@ -117,7 +120,7 @@ async function startWhile(
     );
   });
   await answers;
-  await waitFor('every start has ended', async () => (await countSending()) === 0, ENDED_WITHIN_MS).catch(
+  await waitFor('every start has ended', async () => (await countSending()) === 0, endedWithinMs).catch(
     () => {},
   );
   return judge(client, gridLocationIds);
@@ -173,9 +176,10 @@ describe('R67: no start is stranded by our own database', () => {
   });
 
   it('turns red when no worker ends abandoned starts', async () => {
-    const { sending, untold, status } = await startWhile(lockTable, 0, (app) => {
+    const mutate = (app: NestFastifyApplication) => {
       app.get(AbandonedStarts).onApplicationBootstrap = () => {};
-    });
+    };
+    const { sending, untold, status } = await startWhile(lockTable, 0, mutate, SEEN_ENDED_MS);
     expect([sending, untold, status.abandoned]).toEqual(Array(3).fill(KILLED));
     caught('R67', 'nobody ends them');
   });

@@ -18,7 +18,7 @@ import {
 
 jest.setTimeout(300_000);
 
-const [SESSIONS, REPLICAS, KILLS] = isLong ? [1_000, 3, 15] : [60, 2, 2];
+const [SESSIONS, REPLICAS, KILLS] = isLong ? [1_000, 3, 15] : [30, 2, 1];
 const KILL_EVERY_MS = 700;
 const LEASE_MS = 4_000;
 

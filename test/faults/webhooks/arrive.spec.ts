@@ -19,7 +19,7 @@ import { announce, makeEndpoint } from '../support/webhooks.js';
 
 jest.setTimeout(120_000);
 
-const SESSIONS = isLong ? 125 : 40;
+const SESSIONS = isLong ? 125 : 20;
 const EVENTS_EACH = 8;
 const FAULTS = { fail: 0.2, hang: 0.05, reset: 0.02 };
 /** The timeout of a request to the receiver, in place of 15 s. */

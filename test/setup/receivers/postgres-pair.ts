@@ -1,11 +1,11 @@
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { migrate } from '../../../src/platform/database/migrate.js';
 import { placesForPostgres, type Places } from '../../../src/platform/local/postgres-places.js';
+import { temporaryFolder } from '../own-postgres.js';
 import { databaseUrl } from '../template-database.js';
 import { waitFor } from '../wait-for.js';
 import { withClient } from '../with-client.js';
@@ -42,9 +42,7 @@ const SETTINGS = {
 };
 
 export async function startPostgresPair(): Promise<PostgresPair> {
-  const folder = await mkdtemp(join(tmpdir(), 'pv-onboarding-pair-'));
-  // If root runs the tests, PostgreSQL runs as another account. This account must be able to enter the folder.
-  await chmod(folder, 0o755);
+  const folder = await temporaryFolder();
   const places = await placesForPostgres(folder);
   const { account, base, binaries } = places;
   const [first, second] = [join(base, 'first'), join(base, 'second')];

@@ -1,0 +1,36 @@
+import { chmod, mkdtemp, statfs } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Child } from '../../src/platform/local/child.js';
+import { startEmbeddedPostgres } from '../../src/platform/local/embedded-postgres.js';
+
+const MEMORY = '/dev/shm';
+/** More than a test run needs. Containers often have 64 MB. */
+const NEEDED_BYTES = 3 * 1024 ** 3;
+
+const SETTINGS = {
+  // Test databases need not survive a crash of the machine.
+  fsync: 'off',
+  // Keeps shared memory in the data folder, which is deleted.
+  dynamic_shared_memory_type: 'mmap',
+};
+
+/** Starts a PostgreSQL of its own with temporary data. */
+export async function startOwnPostgres(settings: Readonly<Record<string, string>> = {}): Promise<Child> {
+  return startEmbeddedPostgres({
+    folder: await temporaryFolder(),
+    temporary: true,
+    settings: { ...SETTINGS, ...settings },
+    execArgv: ['--import', new URL('./compile/typescript.mjs', import.meta.url).href],
+  });
+}
+
+/** Creates a folder for data of PostgreSQL, in memory if there is enough: cloning a database creates 300 files, which takes a disk 200 ms. */
+export async function temporaryFolder(): Promise<string> {
+  const space = await statfs(MEMORY).catch(() => undefined);
+  const isEnough = space !== undefined && space.bavail * space.bsize > NEEDED_BYTES;
+  const folder = await mkdtemp(join(isEnough ? MEMORY : tmpdir(), 'pv-onboarding-test-'));
+  // If root runs the tests, PostgreSQL runs as another account. This account must be able to enter the folder.
+  await chmod(folder, 0o755);
+  return folder;
+}
