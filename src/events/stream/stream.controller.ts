@@ -1,9 +1,9 @@
 import { Controller, Get, Headers, Query, Req, Res } from '@nestjs/common';
-import { ApiHeader, ApiOkResponse, ApiOperation, ApiPropertyOptional, ApiTags } from '@nestjs/swagger';
+import { ApiHeader, ApiOkResponse, ApiPropertyOptional, ApiTags } from '@nestjs/swagger';
 import { IsOptional, Matches } from 'class-validator';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { CurrentKey } from '../../access/current-key.decorator.js';
-import { RequireScope } from '../../access/require-scope.decorator.js';
+import { Operation } from '../../access/operation.decorator.js';
 import { actorOf, type Principal } from '../../access/scopes.js';
 import { ApiProblems } from '../../platform/openapi/api-problems.decorator.js';
 import { HeldRequests } from '../../platform/http/held-requests.js';
@@ -58,9 +58,7 @@ export class StreamController {
   ) {}
 
   @Get()
-  @RequireScope('events:read')
-  @ApiOperation({
-    operationId: 'streamEvents',
+  @Operation('events:read', {
     summary: 'Follow the events as server-sent events',
     description:
       'Each event has its `sequence` as `id`, its type as `event` and the CloudEvent as `data`. A client that reconnects with `Last-Event-ID` misses no event. Default: start after the newest event; the first block contains its `id`.',
@@ -76,7 +74,7 @@ export class StreamController {
     content: { 'text/event-stream': { schema: { type: 'string' } } },
   })
   @ApiProblems('invalid_request', 'replica_busy')
-  async follow(
+  async streamEvents(
     @Query() { after, types, sessionId }: StreamQuery,
     @Headers(LAST_EVENT_ID) lastEventId: string | undefined,
     @CurrentKey() key: Principal,
