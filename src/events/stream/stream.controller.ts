@@ -1,6 +1,5 @@
 import { Controller, Get, Headers, Query, Req, Res } from '@nestjs/common';
-import { ApiHeader, ApiOkResponse, ApiPropertyOptional, ApiTags } from '@nestjs/swagger';
-import { IsOptional, Matches } from 'class-validator';
+import { ApiHeader, ApiOkResponse, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { CurrentKey } from '../../access/current-key.decorator.js';
 import { Operation } from '../../access/operation.decorator.js';
@@ -13,6 +12,7 @@ import {
   readTypes,
   refuseUnknownPosition,
   SEQUENCE,
+  SequenceParameter,
   SessionIdParameter,
   TypesParameter,
 } from '../feed/events.dto.js';
@@ -30,14 +30,9 @@ const STREAM_HEADERS = {
 };
 
 class StreamQuery {
-  @ApiPropertyOptional({
-    description:
-      'The `sequence` of an event, or a `next` of the feed; the stream starts after it. `0` is the beginning. Default without `Last-Event-ID`: the newest event',
-    pattern: SEQUENCE.source,
-    type: String,
-  })
-  @IsOptional()
-  @Matches(SEQUENCE, { message: 'after must be the `sequence` of an event: a number of at most 19 digits' })
+  @SequenceParameter(
+    'The `sequence` of an event, or a `next` of the feed; the stream starts after it. `0` is the beginning. Default without `Last-Event-ID`: the newest event',
+  )
   after?: string;
 
   @TypesParameter()

@@ -5,7 +5,7 @@ import { Database } from '../../platform/database/database.js';
 import type { ListPosition } from '../../platform/database/list-position.js';
 import { parseJsonTimestamp } from '../../platform/database/timestamps.js';
 import { whereOf } from '../../platform/database/where.js';
-import { containsMetadata } from '../../users/metadata-filter.js';
+import { containsMetadata } from '../../users/metadata.dto.js';
 import type { InverterPosition, InvertersQuery, SessionsQuery } from '../api/sessions.dto.js';
 import type { InverterView, SessionView } from '../api/sessions.view.js';
 import { OPEN_STATES } from '../rules/machine.rules.js';

@@ -3,7 +3,7 @@ import { Database, type Transaction } from '../../platform/database/database.js'
 import type { ListPosition } from '../../platform/database/list-position.js';
 import type { Prisma } from '../../platform/database/generated/client.js';
 import { whereOf } from '../../platform/database/where.js';
-import { containsMetadata } from '../metadata-filter.js';
+import { containsMetadata } from '../metadata.dto.js';
 import type { Metadata } from '../metadata.rules.js';
 import type { RemoteUser } from '../remote/remote-user.rules.js';
 import type { ListUsersQuery } from '../users.dto.js';
