@@ -7,6 +7,7 @@ import { actorOf, type Principal } from '../../access/scopes.js';
 import { ApiProblems } from '../../platform/openapi/api-problems.decorator.js';
 import { HeldRequests } from '../../platform/http/held-requests.js';
 import { refuse } from '../../platform/http/validation.js';
+import { EventSignal } from '../event-signal.service.js';
 import { EventsStore } from '../feed/events.store.js';
 import {
   readTypes,
@@ -17,7 +18,7 @@ import {
   TypesParameter,
 } from '../feed/events.dto.js';
 import { EventStream } from './event-stream.js';
-import { EventTail } from './event-tail.service.js';
+import { EventPages } from './event-pages.service.js';
 import { OpenStreams } from './open-streams.service.js';
 
 const LAST_EVENT_ID = 'Last-Event-ID';
@@ -47,7 +48,8 @@ class StreamQuery {
 export class StreamController {
   constructor(
     private readonly events: EventsStore,
-    private readonly tail: EventTail,
+    private readonly pages: EventPages,
+    private readonly newEvents: EventSignal,
     private readonly streams: OpenStreams,
     private readonly held: HeldRequests,
   ) {}
@@ -83,14 +85,12 @@ export class StreamController {
     refuseUnknownPosition(lastEventId === undefined ? 'after' : LAST_EVENT_ID, position, newest, loss);
     // A response to HEAD has no body. Without this, the client would wait for ever, because the stream does not end.
     if (request.method === 'HEAD') return void reply.headers(STREAM_HEADERS).send();
-    await this.held.hold('stream', request, actorOf(key), () =>
-      this.tail.during(BigInt(newest), async () => {
-        reply.hijack();
-        reply.raw.writeHead(200, { ...(reply.getHeaders() as Record<string, string>), ...STREAM_HEADERS });
-        const stream = new EventStream(reply.raw, this.tail, this.events, filter, BigInt(position));
-        await this.streams.run(stream, key.id);
-      }),
-    );
+    await this.held.hold('stream', request, actorOf(key), async () => {
+      reply.hijack();
+      reply.raw.writeHead(200, { ...(reply.getHeaders() as Record<string, string>), ...STREAM_HEADERS });
+      const stream = new EventStream(reply.raw, this.pages, this.newEvents, filter, BigInt(position));
+      await this.streams.run(stream, key.id);
+    });
   }
 }
 
