@@ -11,7 +11,6 @@ const MAX_KEYS = 10;
 /** Key and value of each `?metadata.<key>=<value>`. */
 export type MetadataFilter = Readonly<Record<string, string>>;
 
-/** Declares the optional metadata of a new object. */
 export const MetadataField = (documentation: {
   description: string;
   example?: Metadata;

@@ -65,7 +65,6 @@ export async function markWorking(sql: Sql, { token }: Lease): Promise<number | 
   return (await sql.query<{ seconds: number }>(text, [token]))[0]?.seconds ?? null;
 }
 
-/** Records the warnings about the broker's settings, in place of earlier ones. */
 export async function recordWarnings({ prisma }: Database, { token }: Lease, warnings: readonly string[]) {
   await prisma.brokerPosition.updateMany({ where: { leaseToken: token }, data: { warnings: [...warnings] } });
 }

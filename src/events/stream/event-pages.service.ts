@@ -5,7 +5,6 @@ import { toCloudEvent } from '../cloud-event.js';
 import { EventSignal } from '../event-signal.service.js';
 import { EventsStore, type EventFilter, type SequencedEvent } from '../feed/events.store.js';
 
-/** An event formatted for streams. */
 export interface StreamEvent extends Pick<SequencedEvent, 'name' | 'subject'> {
   readonly sequence: bigint;
   readonly text: string;
@@ -13,7 +12,6 @@ export interface StreamEvent extends Pick<SequencedEvent, 'name' | 'subject'> {
 
 interface StreamPage {
   readonly events: readonly StreamEvent[];
-  /** The position after this page. */
   readonly next: bigint;
   /** Whether there were no events after this page. */
   readonly isLast: boolean;
@@ -37,7 +35,6 @@ export class EventPages {
     private readonly environment: Environment,
   ) {}
 
-  /** Returns the next events after `position` that match the filter. */
   async readAfter(position: bigint, filter: EventFilter): Promise<StreamPage> {
     const signals = this.signal.count;
     if (this.shared?.signals !== signals) {

@@ -50,7 +50,6 @@ export class SessionViewsStore {
     return row === undefined ? null : toSession(row);
   }
 
-  /** Returns at most `limit` sessions, the longest unchanged first. */
   async listSessions(
     filter: Omit<SessionsQuery, 'limit' | 'cursor'>,
     after: ListPosition | undefined,
@@ -70,7 +69,6 @@ export class SessionViewsStore {
     return (await this.database.query<RawSession>(text, values)).map(toSession);
   }
 
-  /** Returns the states of those sessions that are still watched. */
   async findWatchedStates(ids: readonly string[]): Promise<Map<string, string>> {
     const watched = await this.database.prisma.onboardingSession.findMany({
       where: { id: { in: [...ids] }, closedAt: null },

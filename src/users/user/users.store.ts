@@ -19,7 +19,6 @@ const AS_VIEW = {
 export class UsersStore {
   constructor(private readonly database: Database) {}
 
-  /** Returns null for an unknown or an erased user. */
   async findUser(id: string): Promise<UserView | null> {
     const where = { id, erasedAt: null };
     // Prisma's type allows null for the reference and the EANs, but only an erased user has nulls. The metadata is always an object.

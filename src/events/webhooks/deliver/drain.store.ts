@@ -36,7 +36,6 @@ export class WebhookDrainStore {
     private readonly sealing: WebhookSealing,
   ) {}
 
-  /** Returns null if the endpoint is disabled or deleted. */
   async findEndpoint(id: string): Promise<{ destination: Destination; health: EndpointHealth } | null> {
     const row = await readEndpoint(this.database, id);
     if (row === null || row.isDisabled) return null;
