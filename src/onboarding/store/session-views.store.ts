@@ -88,9 +88,7 @@ export class SessionViewsStore {
   /** Returns one row for the inverter, of any user. Prefers a session that still lists it, then the latest first_seen_at. */
   async findInverter(id: string): Promise<InverterView | null> {
     const text = `${SELECT_INVERTER} WHERE i.id = $1 ORDER BY i.missing_since IS NULL DESC, i.first_seen_at DESC, i.session_id DESC LIMIT 1`;
-    const [inverter] = await this.database.query<InverterView>({ name: 'onboarding.find_inverter', text }, [
-      id,
-    ]);
+    const [inverter] = await this.database.query<InverterView>(text, [id]);
     return inverter ?? null;
   }
 
