@@ -1,5 +1,5 @@
 import { Body, Controller, Delete, Get, HttpCode, Param, Post, Query } from '@nestjs/common';
-import { ApiCreatedResponse, ApiNoContentResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
+import { ApiCreatedResponse, ApiNoContentResponse, ApiTags } from '@nestjs/swagger';
 import { ApiProblems } from '../platform/openapi/api-problems.decorator.js';
 import { ApiPage } from '../platform/openapi/api-page.decorator.js';
 import { PageQuery, toPage, type Page } from '../platform/http/page.js';
@@ -15,7 +15,7 @@ import {
   unlessReused,
   type RepeatableRequest,
 } from './repeatable-request.decorator.js';
-import { RequireScope } from './require-scope.decorator.js';
+import { Operation } from './operation.decorator.js';
 import { actorOf, type Principal } from './scopes.js';
 
 @ApiTags('API keys')
@@ -27,16 +27,14 @@ export class ApiKeysController {
   ) {}
 
   @Post()
-  @RequireScope('admin')
-  @ApiOperation({
-    operationId: 'createApiKey',
+  @Operation('admin', {
     summary: 'Create an API key for an app',
     description:
       'The key is stored only as a hash, so the response is the only one that contains it. A repetition with the same `Idempotency-Key` gets the same response.',
   })
   @TakesIdempotencyKey()
   @ApiCreatedResponse({ description: 'The key. It is shown only once', type: CreatedApiKeyView })
-  async create(
+  async createApiKey(
     @Body() { name, scopes }: NewApiKey,
     @CurrentKey() principal: Principal,
     @Repeatable() request: RepeatableRequest | undefined,
@@ -49,29 +47,25 @@ export class ApiKeysController {
   }
 
   @Get()
-  @RequireScope('admin')
-  @ApiOperation({
-    operationId: 'listApiKeys',
+  @Operation('admin', {
     summary: 'List the API keys, newest first, without their values',
     description: 'Includes the revoked keys, so that the history of a key can be found.',
   })
   @ApiPage(ApiKeyView)
-  async list(@Query() { limit, cursor }: PageQuery): Promise<Page<ApiKeyView>> {
+  async listApiKeys(@Query() { limit, cursor }: PageQuery): Promise<Page<ApiKeyView>> {
     const keys = await this.keys.list(cursor, limit + 1);
     return toPage(keys, limit, ({ createdAt, id }) => [createdAt, id]);
   }
 
   @Delete(':id')
   @HttpCode(204)
-  @RequireScope('admin')
-  @ApiOperation({
-    operationId: 'revokeApiKey',
+  @Operation('admin', {
     summary: 'Revoke an API key',
     description: 'Cannot be undone. Revoking a key again changes nothing.',
   })
   @ApiNoContentResponse({ description: 'The key is revoked; every replica refuses it within 5 seconds' })
   @ApiProblems('not_found')
-  async revoke(@Param('id', ParseUuid) id: string, @CurrentKey() principal: Principal): Promise<void> {
+  async revokeApiKey(@Param('id', ParseUuid) id: string, @CurrentKey() principal: Principal): Promise<void> {
     if (!(await this.keys.revoke(id, actorOf(principal))))
       throw new Problem('not_found', `There is no API key ${id}`);
   }

@@ -1,7 +1,7 @@
 import { Controller, Delete, Param } from '@nestjs/common';
-import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
+import { ApiOkResponse, ApiTags } from '@nestjs/swagger';
 import { CurrentKey } from '../access/current-key.decorator.js';
-import { RequireScope } from '../access/require-scope.decorator.js';
+import { Operation } from '../access/operation.decorator.js';
 import { actorOf, type Principal } from '../access/scopes.js';
 import { ApiProblems } from '../platform/openapi/api-problems.decorator.js';
 import { ParseUuid } from '../platform/http/uuid.pipe.js';
@@ -14,9 +14,7 @@ export class ErasureController {
   constructor(private readonly erasures: ErasuresStore) {}
 
   @Delete(':userId')
-  @RequireScope('users:write')
-  @ApiOperation({
-    operationId: 'eraseUser',
+  @Operation('users:write', {
     summary: 'Erase the personal data of a user',
     description:
       'Erases permanently, in this service: reference, names, email, EANs, metadata, registrations, stored responses and inverter ids. ' +
@@ -25,7 +23,7 @@ export class ErasureController {
   })
   @ApiOkResponse({ type: ErasureReceiptView, description: 'The receipt, the same for every repetition' })
   @ApiProblems('invalid_request', 'not_found', 'registration_conflict')
-  async erase(
+  async eraseUser(
     @Param('userId', ParseUuid) userId: string,
     @CurrentKey() key: Principal,
   ): Promise<ErasureReceiptView> {

@@ -19,7 +19,6 @@ const RemoteErasureView = schema.schemaOf('RemoteErasureView', {
   detail: schema.text('The remaining steps, for people'),
 });
 
-/** How much was erased here, and what the remote service still stores. */
 export const ErasureReceiptView = schema.schemaOf('ErasureReceiptView', {
   id: schema.uuid(),
   userId: schema.nullable(schema.uuid('null if there were only registrations that had not become a user')),

@@ -24,7 +24,6 @@ export type SessionFacts = EventPayloads['session.started'];
 /** How many rows of each kind an erasure emptied or deleted. */
 export type ErasedCounts = EventPayloads['user.erased']['erased'];
 
-/** An event to be appended to the outbox. */
 export type NewEvent<N extends EventName = EventName> = {
   [K in N]: {
     readonly name: K;

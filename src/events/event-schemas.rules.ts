@@ -1,7 +1,6 @@
 interface EventSchema {
   /** Completes the sentence `When …`. */
   readonly when: string;
-  /** What `subject` identifies. */
   readonly subject: string;
   /** A field without a value is null. Only fields that events of earlier releases lack are not required. */
   readonly data: { readonly properties: Readonly<Record<string, { readonly description: string }>> };

@@ -44,7 +44,6 @@ export async function sequenceEvents(sql: Sql): Promise<void> {
 export const lastSequence = (subject: string): string => `(
   SELECT sequence FROM domain_events WHERE subject = ${subject} AND sequence IS NOT NULL ORDER BY position DESC LIMIT 1)`;
 
-/** Returns the highest sequence; 0 if there is none. */
 export async function newestSequence(sql: Sql): Promise<string> {
   const text = 'SELECT coalesce(max(sequence), 0) AS newest FROM domain_events';
   return (await sql.query<{ newest: string }>(text))[0]!.newest;

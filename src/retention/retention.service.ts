@@ -15,15 +15,6 @@ interface Page {
   readonly pruned: number;
 }
 
-/** The number of deleted rows of each kind. */
-export interface Pruned {
-  readonly sessions: number;
-  readonly observations: number;
-  readonly deliveries: number;
-  readonly events: number;
-}
-
-/** Deletes history that is older than its retention period. */
 @Injectable()
 export class Retention {
   private readonly logger = new Logger(Retention.name);
@@ -45,28 +36,22 @@ export class Retention {
     }
   }
 
-  async prune(): Promise<Pruned> {
+  /** Returns the number of deleted rows of each kind. */
+  async prune() {
     const { environment } = this;
     return {
       sessions: await this.inBatches(sql.PRUNE_SESSIONS, environment.RETENTION_SESSIONS_DAYS),
       observations: await this.inPages(sql.PRUNE_OBSERVATIONS, environment.RETENTION_OBSERVATIONS_DAYS),
-      deliveries: await this.pruneDeliveries(environment.RETENTION_DELIVERIES_DAYS),
+      deliveries: await this.inBatches(sql.PRUNE_DELIVERIES, environment.RETENTION_DELIVERIES_DAYS),
       events: await this.inPages(sql.PRUNE_EVENTS, environment.RETENTION_EVENTS_DAYS),
     };
   }
 
-  private async pruneDeliveries(days: number): Promise<number> {
-    let pruned = 0;
-    for (const { id } of await this.database.prisma.webhookEndpoint.findMany({ select: { id: true } }))
-      pruned += await this.inBatches(sql.PRUNE_DELIVERIES, days, id);
-    return pruned;
-  }
-
   /** Repeats the statement until it deletes fewer rows than BATCH. Returns the number of deleted rows. If `days` is 0, deletes nothing. */
-  private async inBatches(statement: Statement, days: number, ...values: unknown[]): Promise<number> {
+  private async inBatches(statement: Statement, days: number): Promise<number> {
     for (let pruned = 0, last = BATCH; ; pruned += last) {
       if (days === 0 || last < BATCH) return pruned;
-      last = (await this.database.query(statement, [days, BATCH, ...values])).length;
+      last = (await this.database.query(statement, [days, BATCH])).length;
     }
   }
 

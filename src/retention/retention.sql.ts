@@ -23,14 +23,16 @@ export const PRUNE_OBSERVATIONS: Statement = {
     SELECT max(id) AS last, bool_or(observed_at < ${cutoff}) AS "isOld", (SELECT count(*)::int FROM pruned) AS pruned FROM page`,
 };
 
-// Keeps pending deliveries, whatever their age.
+// Keeps pending deliveries, whatever their age. Reads endpoint by endpoint to use the index by endpoint and time.
 export const PRUNE_DELIVERIES: Statement = {
   name: 'retention.prune_deliveries',
   text: `
     WITH gone AS MATERIALIZED (
-      SELECT id FROM webhook_deliveries
-      WHERE endpoint_id = $3 AND created_at < ${cutoff} AND status <> 'pending'
-      ORDER BY created_at LIMIT $2 FOR UPDATE SKIP LOCKED
+      SELECT old.id FROM webhook_endpoints AS endpoint CROSS JOIN LATERAL (
+        SELECT id FROM webhook_deliveries
+        WHERE endpoint_id = endpoint.id AND created_at < ${cutoff} AND status <> 'pending'
+        ORDER BY created_at LIMIT $2 FOR UPDATE SKIP LOCKED
+      ) AS old LIMIT $2
     )
     DELETE FROM webhook_deliveries WHERE id IN (SELECT id FROM gone) RETURNING id`,
 };

@@ -1,8 +1,8 @@
 import { Controller, Get, HttpCode, Post } from '@nestjs/common';
-import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
+import { ApiOkResponse, ApiTags } from '@nestjs/swagger';
 import { recordAudit } from '../access/audit-log.store.js';
 import { CurrentKey } from '../access/current-key.decorator.js';
-import { RequireScope } from '../access/require-scope.decorator.js';
+import { Operation } from '../access/operation.decorator.js';
 import { actorOf, type Principal } from '../access/scopes.js';
 import { CredentialsProbe } from '../auth/credentials-probe.service.js';
 import { TokenStore } from '../auth/token.store.js';
@@ -26,15 +26,13 @@ export class StatusController {
 
   // Not `admin`: an app that shows sessions needs to know whether they are up to date, and nothing here is personal or secret.
   @Get()
-  @RequireScope('onboarding:read')
-  @ApiOperation({
-    operationId: 'getStatus',
+  @Operation('onboarding:read', {
     summary: 'Status of the remote service, the poller and the outbox',
     description:
       'Backlogs, the token and `remote.deployment` concern the whole deployment; the rest of `remote` and the open streams concern the responding replica.',
   })
   @ApiOkResponse({ type: StatusView })
-  async read(): Promise<StatusView> {
+  async getStatus(): Promise<StatusView> {
     const [token, backlog, deployment] = await Promise.all([
       this.tokens.getStatus(),
       this.store.readBacklog(),
@@ -60,15 +58,13 @@ export class StatusController {
 
   @Post('credentials/probe')
   @HttpCode(200)
-  @RequireScope('admin')
-  @ApiOperation({
-    operationId: 'probeCredentials',
+  @Operation('admin', {
     summary: 'Request an access token from the remote service now',
     description:
       'After refused credentials, the next attempt waits up to 5 minutes. This makes it at once, for all replicas, at most every 5 seconds.',
   })
   @ApiOkResponse({ type: CredentialsProbeView, description: 'The result, whether there is a token or not' })
-  async probe(@CurrentKey() key: Principal): Promise<CredentialsProbeView> {
+  async probeCredentials(@CurrentKey() key: Principal): Promise<CredentialsProbeView> {
     const outcome = await this.credentials.probe();
     const action = 'credentials.probed';
     await recordAudit(this.database, { actor: actorOf(key), action, target: 'token', details: { outcome } });

@@ -5,10 +5,13 @@ const LONE_SURROGATE = /\p{Surrogate}/u;
 const BLANK_AT_AN_END = /^\s|\s$/u;
 
 /** Returns why `value` is not a tenantReference, else undefined. Never trims it: the reference must equal the one in the tenant's system. */
-export function tenantReferenceFault(value: unknown): string | undefined {
+export const tenantReferenceFault = (value: unknown) => lineFault(value, MAX_LENGTH);
+
+/** Returns why `value` is not one line of 1 to `maxLength` characters, else undefined. */
+export function lineFault(value: unknown, maxLength: number): string | undefined {
   if (typeof value !== 'string') return 'must be a string';
-  if (value.length === 0 || value.length > MAX_LENGTH)
-    return `must have 1 to ${MAX_LENGTH} characters, not ${value.length}`;
+  if (value.length === 0 || value.length > maxLength)
+    return `must have 1 to ${maxLength} characters, not ${value.length}`;
   if (CONTROL_CHARACTER.test(value)) return 'must not contain control characters or line breaks';
   if (LONE_SURROGATE.test(value)) return 'must not contain half a surrogate pair';
   if (BLANK_AT_AN_END.test(value)) return 'must not begin or end with a blank';

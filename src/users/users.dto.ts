@@ -1,13 +1,13 @@
-import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
+import { ApiProperty } from '@nestjs/swagger';
 import { Transform } from 'class-transformer';
 import { ValidateNested } from 'class-validator';
 import { PageQuery } from '../platform/http/page.js';
 import { ChoiceParameter, OptionalText } from '../platform/http/parameters.js';
-import { AsParsed, CheckedBy, MayBeAbsent } from '../platform/http/validation.js';
+import { CheckedBy } from '../platform/http/validation.js';
 import { instant, listOf, optional, schemaOf, text, uuid } from '../platform/openapi/schema-of.js';
 import { eanFault } from './ean.rules.js';
-import { MetadataParameters, type MetadataFilter } from './metadata-filter.js';
-import { isPlainObject, metadataFault, type Metadata } from './metadata.rules.js';
+import { MetadataField, MetadataParameters, type MetadataFilter } from './metadata.dto.js';
+import { isPlainObject, type Metadata } from './metadata.rules.js';
 import { REGISTRATION_STATUSES, type RegistrationStatus } from './registration/registration.rules.js';
 import { tenantReferenceFault } from './tenant-reference.rules.js';
 
@@ -70,15 +70,10 @@ export class RegisterUserInput {
   @ValidateNested({ each: true, message: 'must be an object with an ean' })
   gridLocations: GridLocationInput[];
 
-  @ApiPropertyOptional({
-    type: 'object',
-    additionalProperties: true,
+  @MetadataField({
     description: 'Stored with the user and returned unchanged; at most 4,096 bytes, at most 8 levels deep',
     example: { salesChannel: 'web' },
   })
-  @MayBeAbsent()
-  @AsParsed()
-  @CheckedBy(metadataFault)
   metadata?: Metadata;
 }
 

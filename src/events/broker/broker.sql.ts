@@ -1,4 +1,4 @@
-import type { Sql } from '../../platform/database/database.js';
+import type { Database, Sql } from '../../platform/database/database.js';
 
 /** The exclusive right to publish. It expires unless it is renewed. */
 export interface Lease {
@@ -26,9 +26,9 @@ export async function renewLease(sql: Sql, { token }: Lease, leaseMs: number): P
   return (await sql.query(text, [token, leaseMs])).length === 1;
 }
 
-export async function releaseLease(sql: Sql, { token }: Lease): Promise<void> {
-  const text = 'UPDATE broker_positions SET lease_token = NULL, lease_until = NULL WHERE lease_token = $1';
-  await sql.query(text, [token]);
+export async function releaseLease({ prisma }: Database, { token }: Lease): Promise<void> {
+  const data = { leaseToken: null, leaseUntil: null };
+  await prisma.brokerPosition.updateMany({ where: { leaseToken: token }, data });
 }
 
 /** Moves the position to the last confirmed event. Returns false and changes nothing if another process has claimed the lease. */
@@ -65,13 +65,12 @@ export async function markWorking(sql: Sql, { token }: Lease): Promise<number | 
   return (await sql.query<{ seconds: number }>(text, [token]))[0]?.seconds ?? null;
 }
 
-/** Records the warnings about the broker's settings, in place of earlier ones. */
-export async function recordWarnings(sql: Sql, { token }: Lease, warnings: readonly string[]): Promise<void> {
-  await sql.query('UPDATE broker_positions SET warnings = $2 WHERE lease_token = $1', [token, warnings]);
+export async function recordWarnings({ prisma }: Database, { token }: Lease, warnings: readonly string[]) {
+  await prisma.brokerPosition.updateMany({ where: { leaseToken: token }, data: { warnings: [...warnings] } });
 }
 
 /** Returns null for an unknown id: its event comes from another database, or was lost when a backup was restored. */
-export async function findSequence(sql: Sql, id: string): Promise<string | null> {
-  const text = 'SELECT sequence FROM domain_events WHERE id = $1';
-  return (await sql.query<{ sequence: string | null }>(text, [id]))[0]?.sequence ?? null;
+export async function findSequence({ prisma }: Database, id: string): Promise<string | null> {
+  const event = await prisma.domainEvent.findUnique({ where: { id }, select: { sequence: true } });
+  return event?.sequence?.toString() ?? null;
 }

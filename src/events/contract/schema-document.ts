@@ -46,7 +46,6 @@ export const SCHEMAS_BY_TYPE = Object.fromEntries(
   EVENT_NAMES.map((name) => [toEventType(name), schemaOfEvent(name)]),
 );
 
-/** Returns the schemas of all events in one document, each under its type. */
 export function schemaDocument(): JsonSchema {
   return {
     $schema: 'https://json-schema.org/draft/2020-12/schema',

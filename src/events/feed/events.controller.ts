@@ -1,6 +1,6 @@
 import { Controller, Get, Query } from '@nestjs/common';
-import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
-import { RequireScope } from '../../access/require-scope.decorator.js';
+import { ApiOkResponse, ApiTags } from '@nestjs/swagger';
+import { Operation } from '../../access/operation.decorator.js';
 import { ApiProblems } from '../../platform/openapi/api-problems.decorator.js';
 import { Environment } from '../../platform/env/environment.js';
 import { formatSequence, toCloudEvent } from '../cloud-event.js';
@@ -16,9 +16,7 @@ export class EventsController {
   ) {}
 
   @Get()
-  @RequireScope('events:read')
-  @ApiOperation({
-    operationId: 'listEvents',
+  @Operation('events:read', {
     summary: 'Read the feed of events page by page',
     description:
       'No event is skipped or reordered within a subject. `next` is always present, also after the last event, so a reader can continue with it for ever.',
@@ -28,7 +26,7 @@ export class EventsController {
     type: FeedView,
   })
   @ApiProblems('invalid_request')
-  async list(@Query() { after, types, sessionId, limit }: FeedQuery): Promise<FeedView> {
+  async listEvents(@Query() { after, types, sessionId, limit }: FeedQuery): Promise<FeedView> {
     const page = await this.events.readPage(after, limit, { types: readTypes(types), sessionId });
     refuseUnknownPosition('after', after, page.last, await this.events.findLoss(after));
     const items = page.events.map((event) => toCloudEvent(event, this.environment.EVENT_SOURCE));

@@ -4,13 +4,28 @@ import { Transform } from 'class-transformer';
 import { IsOptional, IsString, Matches } from 'class-validator';
 import { LimitQuery } from '../../platform/http/page.js';
 import { UuidParameter } from '../../platform/http/parameters.js';
-import { refuse } from '../../platform/http/validation.js';
+import { MayBeAbsent, refuse } from '../../platform/http/validation.js';
 import { field, listOf, nullable, oneOf, schemaOf, text, uuid } from '../../platform/openapi/schema-of.js';
 import { EVENT_NAMES, type EventName } from '../catalogue.rules.js';
 import { findEventName, formatSequence, toEventType } from '../cloud-event.js';
 
 /** A feed position in a parameter or header, with or without leading zeros. */
 export const SEQUENCE = /^0?[0-9]{1,18}$/;
+
+/** Declares an optional position in the feed. `byDefault`: as the document shows it; initialise the property with it too. */
+export const SequenceParameter = (description: string, byDefault?: string): PropertyDecorator =>
+  applyDecorators(
+    ApiPropertyOptional({
+      description,
+      pattern: SEQUENCE.source,
+      ...(byDefault !== undefined && { default: byDefault }),
+      type: String,
+    }),
+    MayBeAbsent(),
+    Matches(SEQUENCE, {
+      message: '$property must be a `sequence` or `next` of this feed: a number of at most 19 digits',
+    }),
+  );
 
 export const TypesParameter = (): PropertyDecorator =>
   applyDecorators(
@@ -32,16 +47,10 @@ export const SessionIdParameter = (): PropertyDecorator =>
   );
 
 export class FeedQuery extends LimitQuery {
-  @ApiPropertyOptional({
-    description:
-      'The `next` of the previous page, or the `sequence` of an event. Default: the beginning of the feed',
-    pattern: SEQUENCE.source,
-    default: '0',
-    type: String,
-  })
-  @Matches(SEQUENCE, {
-    message: 'after must be the `next` of a page of this feed: a number of at most 19 digits',
-  })
+  @SequenceParameter(
+    'The `next` of the previous page, or the `sequence` of an event. Default: the beginning of the feed',
+    '0',
+  )
   after: string = '0';
 
   @TypesParameter()

@@ -8,7 +8,6 @@ type LostSequences = Readonly<Record<'lastSequence' | 'firstSequence', bigint>>;
 
 export type SequencedEvent = DomainEvent & { readonly sequence: string };
 
-/** Selects events by type and session. Default: all events. */
 export interface EventFilter {
   readonly types?: readonly EventName[] | undefined;
   readonly sessionId?: string | undefined;
@@ -71,7 +70,6 @@ export class EventsStore {
     return loss?.lastSequence ?? null;
   }
 
-  /** Assigns a sequence to every committed event, then returns the newest sequence. */
   async getNewest(): Promise<string> {
     await sequenceEvents(this.database);
     return newestSequence(this.database);

@@ -87,7 +87,6 @@ export interface PendingDelivery {
   readonly event: DomainEvent;
 }
 
-/** Returns the next pending events of the handler and subject, in order; at most 100. */
 export async function readPending(sql: Sql, handler: string, subject: string): Promise<PendingDelivery[]> {
   const rows = await sql.query<DomainEvent & { position: string }>(READ_PENDING, [handler, subject]);
   return rows.map(({ position, sequence, ...event }) => ({

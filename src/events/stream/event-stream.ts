@@ -2,17 +2,15 @@ import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import { within } from '../../platform/async/within.js';
 import { formatSequence } from '../cloud-event.js';
-import type { EventFilter, EventsStore } from '../feed/events.store.js';
-import type { EventTail, TailEvent } from './event-tail.service.js';
+import type { EventSignal } from '../event-signal.service.js';
+import type { EventFilter } from '../feed/events.store.js';
+import type { EventPages } from './event-pages.service.js';
 
 /** Why a stream ended: its reader disconnected, its reader was too slow, its key was revoked, or this process stops. */
 export type StreamEnd = 'left' | 'slow' | 'revoked' | 'stopped';
 
 /** The interval of writes to an idle stream. Some load balancers close idle connections after 30 s. */
 const HEARTBEAT_MS = 15_000;
-const PAGE_SIZE = 100;
-/** The wait after a database read that failed or found no new event. */
-const READ_AGAIN_MS = 1_000;
 /** How long to wait for a slow reader before disconnecting it. It can reconnect and resume at its position. */
 const DRAIN_WITHIN_MS = 8_000;
 /** How long the last bytes of an ended stream may take. The shutdown waits for them. */
@@ -28,8 +26,8 @@ export class EventStream {
 
   constructor(
     private readonly response: ServerResponse,
-    private readonly tail: EventTail,
-    private readonly store: EventsStore,
+    private readonly pages: EventPages,
+    private readonly newEvents: EventSignal,
     private readonly filter: EventFilter,
     private position: bigint,
   ) {
@@ -51,11 +49,11 @@ export class EventStream {
     // A block without `data` sets the client's reconnection time and last event id, but dispatches no event.
     await this.write(`: events follow\nretry: ${retryMs}\nid: ${formatSequence(this.position)}\n\n`);
     while (!signal.aborted) {
-      const seen = this.tail.count;
-      const waitMs = await this.writeNext().catch(() => READ_AGAIN_MS);
+      const seen = this.newEvents.count;
+      const hasMoved = await this.writeNext().catch(() => false);
       const heartbeatInMs = this.wroteAt + HEARTBEAT_MS - performance.now();
       if (heartbeatInMs <= 0) await this.writeHeartbeat();
-      else if (waitMs > 0) await this.tail.wait(signal, Math.min(waitMs, heartbeatInMs), seen);
+      else if (!hasMoved) await this.newEvents.wait(signal, heartbeatInMs, seen);
     }
     const why = signal.reason as StreamEnd;
     if (why === 'revoked' || why === 'stopped') {
@@ -67,28 +65,20 @@ export class EventStream {
     return why;
   }
 
-  /** Writes the next events. Returns how many milliseconds the caller may wait for new events before the next call. */
-  private async writeNext(): Promise<number> {
+  /** Writes the next events. Returns whether the position has moved: if not, there are no further events yet. */
+  private async writeNext(): Promise<boolean> {
     const before = this.position;
     const { events, next } = await this.readNext();
     for (const { text, sequence } of events) {
-      if (!(await this.write(text))) return 0;
+      if (!(await this.write(text))) return true;
       this.position = this.sentPosition = sequence;
     }
     if (next > this.position) this.position = next;
-    if (this.position > before) return 0;
-    return this.tail.eventsAfter(this.position) === null ? READ_AGAIN_MS : HEARTBEAT_MS;
+    return this.position > before;
   }
 
-  /** Reads from the tail if the tail reaches back to the position, otherwise from the database. `next`: the position after this read. */
-  private async readNext(): Promise<{ events: readonly TailEvent[]; next: bigint }> {
-    const kept = this.tail.eventsAfter(this.position);
-    if (kept !== null) {
-      const next = kept.at(-1)?.sequence ?? this.position;
-      return { events: kept.filter((event) => matches(this.filter, event)), next };
-    }
-    const page = await this.store.readPage(String(this.position), PAGE_SIZE, this.filter);
-    return { events: page.events.map((event) => this.tail.format(event)), next: BigInt(page.next) };
+  private readNext() {
+    return this.pages.readAfter(this.position, this.filter);
   }
 
   /** Keeps proxies from closing an idle connection. Sends the new position if events were filtered out. */
@@ -117,6 +107,3 @@ export class EventStream {
     return within(DRAIN_WITHIN_MS, drained, () => false);
   }
 }
-
-const matches = ({ types, sessionId }: EventFilter, { name, subject }: TailEvent): boolean =>
-  (types === undefined || types.includes(name)) && (sessionId === undefined || subject === sessionId);

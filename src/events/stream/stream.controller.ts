@@ -1,23 +1,24 @@
 import { Controller, Get, Headers, Query, Req, Res } from '@nestjs/common';
-import { ApiHeader, ApiOkResponse, ApiOperation, ApiPropertyOptional, ApiTags } from '@nestjs/swagger';
-import { IsOptional, Matches } from 'class-validator';
+import { ApiHeader, ApiOkResponse, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { CurrentKey } from '../../access/current-key.decorator.js';
-import { RequireScope } from '../../access/require-scope.decorator.js';
+import { Operation } from '../../access/operation.decorator.js';
 import { actorOf, type Principal } from '../../access/scopes.js';
 import { ApiProblems } from '../../platform/openapi/api-problems.decorator.js';
 import { HeldRequests } from '../../platform/http/held-requests.js';
 import { refuse } from '../../platform/http/validation.js';
+import { EventSignal } from '../event-signal.service.js';
 import { EventsStore } from '../feed/events.store.js';
 import {
   readTypes,
   refuseUnknownPosition,
   SEQUENCE,
+  SequenceParameter,
   SessionIdParameter,
   TypesParameter,
 } from '../feed/events.dto.js';
 import { EventStream } from './event-stream.js';
-import { EventTail } from './event-tail.service.js';
+import { EventPages } from './event-pages.service.js';
 import { OpenStreams } from './open-streams.service.js';
 
 const LAST_EVENT_ID = 'Last-Event-ID';
@@ -30,14 +31,9 @@ const STREAM_HEADERS = {
 };
 
 class StreamQuery {
-  @ApiPropertyOptional({
-    description:
-      'The `sequence` of an event, or a `next` of the feed; the stream starts after it. `0` is the beginning. Default without `Last-Event-ID`: the newest event',
-    pattern: SEQUENCE.source,
-    type: String,
-  })
-  @IsOptional()
-  @Matches(SEQUENCE, { message: 'after must be the `sequence` of an event: a number of at most 19 digits' })
+  @SequenceParameter(
+    'The `sequence` of an event, or a `next` of the feed; the stream starts after it. `0` is the beginning. Default without `Last-Event-ID`: the newest event',
+  )
   after?: string;
 
   @TypesParameter()
@@ -52,15 +48,14 @@ class StreamQuery {
 export class StreamController {
   constructor(
     private readonly events: EventsStore,
-    private readonly tail: EventTail,
+    private readonly pages: EventPages,
+    private readonly newEvents: EventSignal,
     private readonly streams: OpenStreams,
     private readonly held: HeldRequests,
   ) {}
 
   @Get()
-  @RequireScope('events:read')
-  @ApiOperation({
-    operationId: 'streamEvents',
+  @Operation('events:read', {
     summary: 'Follow the events as server-sent events',
     description:
       'Each event has its `sequence` as `id`, its type as `event` and the CloudEvent as `data`. A client that reconnects with `Last-Event-ID` misses no event. Default: start after the newest event; the first block contains its `id`.',
@@ -76,7 +71,7 @@ export class StreamController {
     content: { 'text/event-stream': { schema: { type: 'string' } } },
   })
   @ApiProblems('invalid_request', 'replica_busy')
-  async follow(
+  async streamEvents(
     @Query() { after, types, sessionId }: StreamQuery,
     @Headers(LAST_EVENT_ID) lastEventId: string | undefined,
     @CurrentKey() key: Principal,
@@ -90,14 +85,12 @@ export class StreamController {
     refuseUnknownPosition(lastEventId === undefined ? 'after' : LAST_EVENT_ID, position, newest, loss);
     // A response to HEAD has no body. Without this, the client would wait for ever, because the stream does not end.
     if (request.method === 'HEAD') return void reply.headers(STREAM_HEADERS).send();
-    await this.held.hold('stream', request, actorOf(key), () =>
-      this.tail.during(BigInt(newest), async () => {
-        reply.hijack();
-        reply.raw.writeHead(200, { ...(reply.getHeaders() as Record<string, string>), ...STREAM_HEADERS });
-        const stream = new EventStream(reply.raw, this.tail, this.events, filter, BigInt(position));
-        await this.streams.run(stream, key.id);
-      }),
-    );
+    await this.held.hold('stream', request, actorOf(key), async () => {
+      reply.hijack();
+      reply.raw.writeHead(200, { ...(reply.getHeaders() as Record<string, string>), ...STREAM_HEADERS });
+      const stream = new EventStream(reply.raw, this.pages, this.newEvents, filter, BigInt(position));
+      await this.streams.run(stream, key.id);
+    });
   }
 }
 

@@ -1,13 +1,13 @@
 import { Module } from '@nestjs/common';
 import { EventsModule } from '../events.module.js';
-import { EventTail } from './event-tail.service.js';
+import { EventPages } from './event-pages.service.js';
 import { OpenStreams } from './open-streams.service.js';
 import { StreamController } from './stream.controller.js';
 
 @Module({
   imports: [EventsModule],
   controllers: [StreamController],
-  providers: [EventTail, OpenStreams],
+  providers: [EventPages, OpenStreams],
   exports: [OpenStreams],
 })
 export class EventStreamModule {}

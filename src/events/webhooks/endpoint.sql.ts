@@ -8,7 +8,6 @@ export interface EndpointRow
     Health,
     Pick<WebhookEndpoint, 'url' | 'headersCiphertext' | 'secretCiphertext' | 'previousSecretCiphertext'> {
   readonly isDisabled: boolean;
-  /** The database's time when the row was read. */
   readonly now: Date;
 }
 
@@ -23,7 +22,6 @@ const READ: Statement = {
 };
 const LOCK_ENDPOINT: Statement = { name: 'webhooks.lock_endpoint', text: `${READ.text} FOR NO KEY UPDATE` };
 
-/** Returns null if there is no such endpoint. */
 export async function readEndpoint(sql: Sql, id: string, statement = READ): Promise<EndpointRow | null> {
   return (await sql.query<EndpointRow>(statement, [id]))[0] ?? null;
 }

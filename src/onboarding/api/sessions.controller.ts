@@ -1,8 +1,8 @@
 import { Body, Controller, Get, HttpCode, Param, Post, Query, Req, Res } from '@nestjs/common';
-import { ApiBody, ApiCreatedResponse, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
+import { ApiBody, ApiCreatedResponse, ApiOkResponse, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { CurrentKey } from '../../access/current-key.decorator.js';
-import { RequireScope } from '../../access/require-scope.decorator.js';
+import { Operation } from '../../access/operation.decorator.js';
 import { hasScope, type Principal } from '../../access/scopes.js';
 import { ApiPage } from '../../platform/openapi/api-page.decorator.js';
 import { ApiProblems } from '../../platform/openapi/api-problems.decorator.js';
@@ -29,9 +29,7 @@ export class SessionsController {
   ) {}
 
   @Post('onboarding/pv/:gridLocationId')
-  @RequireScope('onboarding:write')
-  @ApiOperation({
-    operationId: 'startSession',
+  @Operation('onboarding:write', {
     summary: 'Start a session for a grid location',
     description:
       'Returns 200 with the open session of the same location and brand if there is one, so a double click returns the same session.',
@@ -40,7 +38,7 @@ export class SessionsController {
   @ApiCreatedResponse({ description: 'Started', type: SessionView, headers: LOCATION })
   @ApiOkResponse({ description: 'An open session was reused', type: SessionView, headers: LOCATION })
   @ApiProblems('invalid_request', 'not_found', 'remote_rejected', 'remote_unavailable')
-  async start(
+  async startSession(
     @Param('gridLocationId', ParseUuid) gridLocationId: string,
     @Body() { brand, metadata = {}, reuse = true }: NewSession,
     @CurrentKey() key: Principal,
@@ -53,15 +51,13 @@ export class SessionsController {
   }
 
   @Get('onboarding/pv')
-  @RequireScope('onboarding:read')
-  @ApiOperation({
-    operationId: 'listSessions',
+  @Operation('onboarding:read', {
     summary: 'List sessions, the longest unchanged first',
     description:
       'Ordered by the last change of our record, so a reader that starts at `updatedSince` sees every later change.',
   })
   @ApiPage(SessionView)
-  async list(
+  async listSessions(
     @Query() { limit, cursor, ...filter }: SessionsQuery,
     @CurrentKey() key: Principal,
   ): Promise<Page<SessionView>> {
@@ -75,16 +71,14 @@ export class SessionsController {
   }
 
   @Get('onboarding/pv/:sessionId')
-  @RequireScope('onboarding:read')
-  @ApiOperation({
-    operationId: 'readSession',
+  @Operation('onboarding:read', {
     summary: 'Read a session',
     description:
       'Returns our copy, which the service updates regularly. `maxAge` reads the remote service first if the copy is older, and `stale=allow` responds with the copy if that fails; `wait` responds as soon as the state changes.',
   })
   @ApiOkResponse({ type: SessionView })
   @ApiProblems('invalid_request', 'not_found', 'remote_unavailable', 'replica_busy')
-  async read(
+  async readSession(
     @Param('sessionId', ParseUuid) sessionId: string,
     @Query() query: SessionQuery,
     @CurrentKey() key: Principal,
@@ -94,16 +88,14 @@ export class SessionsController {
   }
 
   @Get('users/:userId/pv/onboarding-sessions/:sessionId')
-  @RequireScope('onboarding:read')
-  @ApiOperation({
-    operationId: 'readSessionOfUser',
+  @Operation('onboarding:read', {
     summary: 'Read a session by the other path shape of the remote service',
     description:
       'Returns the same as the path without the user; `not_found` if the session is of another user.',
   })
   @ApiOkResponse({ type: SessionView })
   @ApiProblems('invalid_request', 'not_found', 'remote_unavailable', 'replica_busy')
-  async readOfUser(
+  async readSessionOfUser(
     @Param('userId', ParseUuid) userId: string,
     @Param('sessionId', ParseUuid) sessionId: string,
     @Query() query: SessionQuery,
@@ -113,21 +105,19 @@ export class SessionsController {
     const session = await this.refreshes.getSession(sessionId);
     if (session.userId !== userId)
       throw new Problem('not_found', `User ${userId} has no session ${sessionId}`);
-    return this.read(sessionId, query, key, request);
+    return this.readSession(sessionId, query, key, request);
   }
 
   @Post('onboarding/pv/:sessionId/refresh')
   @HttpCode(200)
-  @RequireScope('onboarding:read')
-  @ApiOperation({
-    operationId: 'refreshSession',
+  @Operation('onboarding:read', {
     summary: 'Read a session from the remote service now',
     description:
       'Concurrent requests for one session share reads of the remote service. A shared read is always sent after the request has arrived, so the response is never older than the request.',
   })
   @ApiOkResponse({ description: 'The current session', type: SessionView })
   @ApiProblems('invalid_request', 'not_found', 'session_closed', 'remote_unavailable')
-  async refresh(
+  async refreshSession(
     @Param('sessionId', ParseUuid) sessionId: string,
     @CurrentKey() key: Principal,
   ): Promise<SessionView> {
@@ -135,9 +125,7 @@ export class SessionsController {
   }
 
   @Get('inverters')
-  @RequireScope('onboarding:read')
-  @ApiOperation({
-    operationId: 'listInverters',
+  @Operation('onboarding:read', {
     summary: 'List inverters, the newest first',
     description:
       'Returns one item per inverter and user. If several sessions of one user (with `gridLocationId`: of one grid location) have the same inverter, a session that still lists it is preferred, then the latest `firstSeenAt`. An inverter of several users is returned once for each of them.',
@@ -149,9 +137,7 @@ export class SessionsController {
   }
 
   @Get('inverters/:id')
-  @RequireScope('onboarding:read')
-  @ApiOperation({
-    operationId: 'readInverter',
+  @Operation('onboarding:read', {
     summary: 'Read an inverter',
     description:
       'If several sessions of any users have the inverter, a session that still lists it is preferred, then the latest `firstSeenAt`. To read the inverter of one user, list with `userId`.',

@@ -1,57 +1,39 @@
-import { ApiPropertyOptional } from '@nestjs/swagger';
-import { IsBoolean } from 'class-validator';
 import { SESSION_STATES } from '../../events/event-schemas.rules.js';
 import { CursorOf, LimitQuery, PageQuery } from '../../platform/http/page.js';
 import {
   ChoiceParameter,
   InstantParameter,
   IntegerParameter,
+  OptionalFlag,
   OptionalText,
   UuidParameter,
 } from '../../platform/http/parameters.js';
-import { AsParsed, CheckedBy, MayBeAbsent } from '../../platform/http/validation.js';
-import { MetadataParameters, type MetadataFilter } from '../../users/metadata-filter.js';
-import { metadataFault, type Metadata } from '../../users/metadata.rules.js';
-import { tenantReferenceFault } from '../../users/tenant-reference.rules.js';
+import { MetadataField, MetadataParameters, type MetadataFilter } from '../../users/metadata.dto.js';
+import type { Metadata } from '../../users/metadata.rules.js';
+import { lineFault, tenantReferenceFault } from '../../users/tenant-reference.rules.js';
 import type { SessionState } from '../rules/machine.rules.js';
 import type { InverterView } from './sessions.view.js';
 
 const BRAND_MAX_LENGTH = 100;
 
 /** Returns why `value` is not a valid brand, else undefined. The interface lists no brands, so any name is valid. */
-function brandFault(value: unknown): string | undefined {
-  if (typeof value !== 'string') return 'must be a string';
-  if (value.length === 0 || value.length > BRAND_MAX_LENGTH)
-    return `must have 1 to ${BRAND_MAX_LENGTH} characters, not ${value.length}`;
-  if (/[\p{Cc}\p{Surrogate}\u2028\u2029]/u.test(value))
-    return 'must not contain control characters or line breaks';
-  return /^\s|\s$/u.test(value) ? 'must not begin or end with a blank' : undefined;
-}
+const brandFault = (value: unknown) => lineFault(value, BRAND_MAX_LENGTH);
 
 export class NewSession {
   @OptionalText(brandFault, {
     description: 'The inverter brand; one session connects inverters of one brand',
     minLength: 1,
-    maxLength: 100,
+    maxLength: BRAND_MAX_LENGTH,
   })
   brand?: string;
 
-  @ApiPropertyOptional({
-    type: 'object',
-    additionalProperties: true,
+  @MetadataField({
     description:
       'Your own data, returned unchanged in responses and events; at most 4,096 bytes. No personal data',
   })
-  @MayBeAbsent()
-  @AsParsed()
-  @CheckedBy(metadataFault)
   metadata?: Metadata;
 
-  @ApiPropertyOptional({
-    description: 'Return the open session of this location and brand, if there is one. Default: true',
-  })
-  @MayBeAbsent()
-  @IsBoolean()
+  @OptionalFlag('Return the open session of this location and brand, if there is one. Default: true')
   reuse?: boolean;
 }
 

@@ -5,7 +5,7 @@ import { Database } from '../../platform/database/database.js';
 import type { ListPosition } from '../../platform/database/list-position.js';
 import { parseJsonTimestamp } from '../../platform/database/timestamps.js';
 import { whereOf } from '../../platform/database/where.js';
-import { containsMetadata } from '../../users/metadata-filter.js';
+import { containsMetadata } from '../../users/metadata.dto.js';
 import type { InverterPosition, InvertersQuery, SessionsQuery } from '../api/sessions.dto.js';
 import type { InverterView, SessionView } from '../api/sessions.view.js';
 import { OPEN_STATES } from '../rules/machine.rules.js';
@@ -50,7 +50,6 @@ export class SessionViewsStore {
     return row === undefined ? null : toSession(row);
   }
 
-  /** Returns at most `limit` sessions, the longest unchanged first. */
   async listSessions(
     filter: Omit<SessionsQuery, 'limit' | 'cursor'>,
     after: ListPosition | undefined,
@@ -70,7 +69,6 @@ export class SessionViewsStore {
     return (await this.database.query<RawSession>(text, values)).map(toSession);
   }
 
-  /** Returns the states of those sessions that are still watched. */
   async findWatchedStates(ids: readonly string[]): Promise<Map<string, string>> {
     const watched = await this.database.prisma.onboardingSession.findMany({
       where: { id: { in: [...ids] }, closedAt: null },
@@ -90,9 +88,7 @@ export class SessionViewsStore {
   /** Returns one row for the inverter, of any user. Prefers a session that still lists it, then the latest first_seen_at. */
   async findInverter(id: string): Promise<InverterView | null> {
     const text = `${SELECT_INVERTER} WHERE i.id = $1 ORDER BY i.missing_since IS NULL DESC, i.first_seen_at DESC, i.session_id DESC LIMIT 1`;
-    const [inverter] = await this.database.query<InverterView>({ name: 'onboarding.find_inverter', text }, [
-      id,
-    ]);
+    const [inverter] = await this.database.query<InverterView>(text, [id]);
     return inverter ?? null;
   }
 

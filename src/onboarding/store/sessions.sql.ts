@@ -154,7 +154,6 @@ export const FIND_SESSION: Statement = {
   text: `${SELECT_SESSION} WHERE s.id = $1`,
 };
 
-/** Inserts observations. Returns their ids by session. */
 export async function insertObservations(
   tx: Transaction,
   source: 'start' | 'read',

@@ -1,9 +1,9 @@
 import { applyDecorators } from '@nestjs/common';
 import { ApiPropertyOptional } from '@nestjs/swagger';
 import { Transform } from 'class-transformer';
-import { IsDate, IsIn, IsInt, IsOptional, IsUUID, Max, Min } from 'class-validator';
+import { IsBoolean, IsDate, IsIn, IsInt, IsOptional, IsUUID, Max, Min } from 'class-validator';
 import { parseInstant } from '../time/instant.rules.js';
-import { CheckedBy } from './validation.js';
+import { CheckedBy, MayBeAbsent } from './validation.js';
 
 /** Declares an optional query parameter that is a whole number in decimal digits. Initialise the property with the default, if any. */
 export function IntegerParameter(
@@ -49,6 +49,10 @@ export const OptionalText = (
   faultOf: (value: unknown) => string | undefined,
   schema: { description?: string; pattern?: string; minLength?: number; maxLength?: number } = {},
 ): PropertyDecorator => applyDecorators(ApiPropertyOptional(schema), IsOptional(), CheckedBy(faultOf));
+
+/** Declares an optional boolean in a body. */
+export const OptionalFlag = (description: string): PropertyDecorator =>
+  applyDecorators(ApiPropertyOptional({ description }), MayBeAbsent(), IsBoolean());
 
 export const ChoiceParameter = (values: readonly string[], description?: string): PropertyDecorator =>
   applyDecorators(

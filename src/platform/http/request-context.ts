@@ -33,8 +33,5 @@ export function contextOf(
 /** Runs `work`, and everything that it starts, in the context. */
 export const runInContext = (context: RequestContext, work: () => void): void => storage.run(context, work);
 
-/** Runs `work` outside any request context: for work that outlasts the request that started it, and serves other requests too. */
-export const runOutsideRequest = (work: () => void): void => storage.exit(work);
-
 /** Returns undefined outside a request, such as in the poller or a job. */
 export const currentRequest = (): RequestContext | undefined => storage.getStore();

@@ -50,7 +50,10 @@ export function createDocument(
   // `identifier` is part of OpenAPI 3.1, but Nest's type lacks it.
   Object.assign(config.info, { license: { name: 'Proprietary', identifier: 'LicenseRef-Proprietary' } });
   config.tags = Object.entries(TAGS).map(([name, description]) => ({ name, description }));
-  const document = SwaggerModule.createDocument(app, config, { extraModels: [ProblemView] });
+  const document = SwaggerModule.createDocument(app, config, {
+    extraModels: [ProblemView],
+    operationIdFactory: (_controller, method) => method,
+  });
   describeProblems(document);
   mergePaths(document);
   // Sets an explicit empty list, since without it, tools use the document's default.

@@ -43,23 +43,18 @@ const BACKOFF = { firstMs: 1_000, mostMs: 300_000 };
 /** The longest Retry-After that is obeyed. A longer Retry-After is probably a mistake and would delay the user for too long. */
 const LONGEST_RETRY_AFTER_MS = 3_600_000;
 
-/** Per reason: the text for `lastError`, and a minimum delay if the usual backoff is too short. */
-const NOT_SENT: Record<NotSentReason, { readonly said: string; readonly leastDelayMs: number }> = {
-  unreachable: { said: 'the Solar Curtailment Service cannot be reached', leastDelayMs: 0 },
-  breaker_open: {
-    said: 'the Solar Curtailment Service has been failing, so no calls are sent',
-    leastDelayMs: 0,
-  },
-  rate_limited: { said: 'the Solar Curtailment Service accepts no more requests now', leastDelayMs: 0 },
-  limiter_timeout: { said: 'too many calls to the Solar Curtailment Service are waiting', leastDelayMs: 0 },
-  // Only a person can correct the credentials, and every attempt is a further failed login at the remote service.
-  credentials_rejected: {
-    said: 'the Solar Curtailment Service does not accept our credentials',
-    leastDelayMs: 60_000,
-  },
-  token_unavailable: { said: 'the Solar Curtailment Service gave no access token', leastDelayMs: 0 },
-  stopping: { said: 'the service was stopping; another replica sends it', leastDelayMs: 0 },
+/** The text of `lastError` for each reason. */
+const NOT_SENT: Readonly<Record<NotSentReason, string>> = {
+  unreachable: 'the Solar Curtailment Service cannot be reached',
+  breaker_open: 'the Solar Curtailment Service has been failing, so no calls are sent',
+  rate_limited: 'the Solar Curtailment Service accepts no more requests now',
+  limiter_timeout: 'too many calls to the Solar Curtailment Service are waiting',
+  credentials_rejected: 'the Solar Curtailment Service does not accept our credentials',
+  token_unavailable: 'the Solar Curtailment Service gave no access token',
+  stopping: 'the service was stopping; another replica sends it',
 };
+/** The least delay while the credentials are rejected. Only a person can correct them, and every attempt is a further failed login there. */
+const REJECTED_DELAY_MS = 60_000;
 
 /** Returns the status after a call. Retries a call that certainly had no effect, but never one that may have had an effect. */
 export function planSettlement(outcome: Outcome<RemoteUser>, attempts: number, random: number): Settlement {
@@ -75,11 +70,11 @@ export function planSettlement(outcome: Outcome<RemoteUser>, attempts: number, r
       };
     }
     case 'not_sent': {
-      const { said, leastDelayMs } = NOT_SENT[outcome.reason];
+      const leastDelayMs = outcome.reason === 'credentials_rejected' ? REJECTED_DELAY_MS : 0;
       const retryAfterMs = Math.min(outcome.retryAfterMs ?? 0, LONGEST_RETRY_AFTER_MS);
       return {
         status: 'pending',
-        lastError: said,
+        lastError: NOT_SENT[outcome.reason],
         nextAttemptInMs: Math.max(backoffMs(BACKOFF, attempts, random), leastDelayMs, retryAfterMs),
       };
     }

@@ -1,7 +1,7 @@
 import { applyDecorators, Body, Controller, Get, HttpCode, Param, Post, Query } from '@nestjs/common';
-import { ApiBody, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
+import { ApiBody, ApiOkResponse, ApiTags } from '@nestjs/swagger';
 import { CurrentKey } from '../../access/current-key.decorator.js';
-import { RequireScope } from '../../access/require-scope.decorator.js';
+import { Operation } from '../../access/operation.decorator.js';
 import { actorOf, type Principal } from '../../access/scopes.js';
 import { ApiPage } from '../../platform/openapi/api-page.decorator.js';
 import { ApiProblems } from '../../platform/openapi/api-problems.decorator.js';
@@ -24,28 +24,26 @@ export class RegistrationsController {
   ) {}
 
   @Get()
-  @RequireScope('users:read')
-  @ApiOperation({
-    operationId: 'listRegistrations',
+  @Operation('users:read', {
     summary: 'List registrations, the newest first',
     description: 'Includes those that are done: `registered`, `rejected` and `discarded`.',
   })
   @ApiPage(RegistrationView)
-  async list(@Query() { limit, cursor, ...filter }: ListRegistrationsQuery): Promise<Page<RegistrationView>> {
+  async listRegistrations(
+    @Query() { limit, cursor, ...filter }: ListRegistrationsQuery,
+  ): Promise<Page<RegistrationView>> {
     const registrations = await this.store.listRegistrations(filter, cursor, limit + 1);
     return toPage(registrations, limit, ({ createdAt, id }) => [createdAt, id], toRegistrationView);
   }
 
   @Get(':id')
-  @RequireScope('users:read')
-  @ApiOperation({
-    operationId: 'readRegistration',
+  @Operation('users:read', {
     summary: 'Read a registration',
     description: 'Poll it after a 202, or wait for the event `user.registered`.',
   })
   @ApiOkResponse({ type: RegistrationView })
   @ApiProblems('invalid_request', 'not_found')
-  async read(@Param('id', ParseUuid) id: string): Promise<RegistrationView> {
+  async readRegistration(@Param('id', ParseUuid) id: string): Promise<RegistrationView> {
     return toRegistrationView(found(await this.store.findRegistration(id), `registration ${id}`));
   }
 
@@ -54,7 +52,10 @@ export class RegistrationsController {
     'Send a registration again',
     'For pending, uncertain and rejected registrations. If an uncertain one was registered after all, this may register it twice.',
   )
-  async retry(@Param('id', ParseUuid) id: string, @CurrentKey() key: Principal): Promise<RegistrationView> {
+  async retryRegistration(
+    @Param('id', ParseUuid) id: string,
+    @CurrentKey() key: Principal,
+  ): Promise<RegistrationView> {
     return toRegistrationView(await this.service.decide(id, actorOf(key), 'retry'));
   }
 
@@ -63,7 +64,10 @@ export class RegistrationsController {
     'Discard a registration',
     'For pending, uncertain and rejected registrations. The tenantReference may then be registered again.',
   )
-  async discard(@Param('id', ParseUuid) id: string, @CurrentKey() key: Principal): Promise<RegistrationView> {
+  async discardRegistration(
+    @Param('id', ParseUuid) id: string,
+    @CurrentKey() key: Principal,
+  ): Promise<RegistrationView> {
     return toRegistrationView(await this.service.decide(id, actorOf(key), 'discard'));
   }
 
@@ -75,7 +79,7 @@ export class RegistrationsController {
     'ean_rounded',
   )
   @ApiBody({ type: ConfirmedUserInput })
-  async resolve(
+  async resolveRegistration(
     @Param('id', ParseUuid) id: string,
     @Body() confirmed: object,
     @CurrentKey() key: Principal,
@@ -93,8 +97,7 @@ function Decides(
   return applyDecorators(
     Post(`:id/${decision}`),
     HttpCode(200),
-    RequireScope('users:write'),
-    ApiOperation({ operationId: `${decision}Registration`, summary, description }),
+    Operation('users:write', { summary, description }),
     ApiOkResponse({ type: RegistrationView }),
     ApiProblems('invalid_request', ...problems, 'not_found', 'registration_conflict'),
   );

@@ -93,7 +93,6 @@ export class RegistrationsStore {
     return (await this.claim(sql.CLAIM_ONE, [id]))[0] ?? null;
   }
 
-  /** Claims at most `limit` due registrations, the longest overdue first. */
   async claimDue(limit: number): Promise<Claim[]> {
     return this.claim(sql.CLAIM_DUE, [limit]);
   }

@@ -28,7 +28,6 @@ export class UncheckedReferencesStore {
   }
 }
 
-/** Makes all pending registrations `uncertain` after a restore. Returns their number. */
 export async function movePendingToUncertain(tx: Transaction): Promise<number> {
   const moved = await tx.query<Claim>(sql.MOVE_PENDING_TO_UNCERTAIN, [RESTORED]);
   await appendOutcomes(tx, 'uncertain', moved, RESTORED);

@@ -1,7 +1,7 @@
 import { Body, Controller, Get, HttpStatus, Param, Post, Query, Res } from '@nestjs/common';
-import { ApiCreatedResponse, ApiOkResponse, ApiOperation, ApiResponse, ApiTags } from '@nestjs/swagger';
+import { ApiCreatedResponse, ApiOkResponse, ApiResponse, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
-import { RequireScope } from '../../access/require-scope.decorator.js';
+import { Operation } from '../../access/operation.decorator.js';
 import { ApiPage } from '../../platform/openapi/api-page.decorator.js';
 import { ApiProblems } from '../../platform/openapi/api-problems.decorator.js';
 import { toPage, type Page } from '../../platform/http/page.js';
@@ -23,9 +23,7 @@ export class UsersController {
   ) {}
 
   @Post()
-  @RequireScope('users:write')
-  @ApiOperation({
-    operationId: 'registerUser',
+  @Operation('users:write', {
     summary: 'Register a user with the Solar Curtailment Service',
     description:
       'May be repeated: a tenantReference is registered once. Returns 202 while the registration is undecided: it is sent ' +
@@ -47,7 +45,7 @@ export class UsersController {
     'registration_conflict',
     'remote_rejected',
   )
-  async register(
+  async registerUser(
     @Body() input: RegisterUserInput,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<UserView | RegistrationView> {
@@ -68,29 +66,25 @@ export class UsersController {
   }
 
   @Get()
-  @RequireScope('users:read')
-  @ApiOperation({
-    operationId: 'listUsers',
+  @Operation('users:read', {
     summary: 'List users, the newest first',
     description: 'Only users registered by this service. Erased users are not listed.',
   })
   @ApiPage(UserView)
-  async list(@Query() { limit, cursor, ...filter }: ListUsersQuery): Promise<Page<UserView>> {
+  async listUsers(@Query() { limit, cursor, ...filter }: ListUsersQuery): Promise<Page<UserView>> {
     const users = await this.users.listUsers(filter, cursor, limit + 1);
     return toPage(users, limit, ({ registeredAt, id }) => [registeredAt, id]);
   }
 
   @Get(':userId')
-  @RequireScope('users:read')
-  @ApiOperation({
-    operationId: 'readUser',
+  @Operation('users:read', {
     summary: 'Read a user',
     description:
       'Returns our copy; the remote service has no call that reads a user. An erased user is `not_found`.',
   })
   @ApiOkResponse({ type: UserView })
   @ApiProblems('invalid_request', 'not_found')
-  async read(@Param('userId', ParseUuid) userId: string): Promise<UserView> {
+  async readUser(@Param('userId', ParseUuid) userId: string): Promise<UserView> {
     return found(await this.users.findUser(userId), `user ${userId}`);
   }
 }

@@ -3,7 +3,7 @@ import { Database, type Transaction } from '../../platform/database/database.js'
 import type { ListPosition } from '../../platform/database/list-position.js';
 import type { Prisma } from '../../platform/database/generated/client.js';
 import { whereOf } from '../../platform/database/where.js';
-import { containsMetadata } from '../metadata-filter.js';
+import { containsMetadata } from '../metadata.dto.js';
 import type { Metadata } from '../metadata.rules.js';
 import type { RemoteUser } from '../remote/remote-user.rules.js';
 import type { ListUsersQuery } from '../users.dto.js';
@@ -19,7 +19,6 @@ const AS_VIEW = {
 export class UsersStore {
   constructor(private readonly database: Database) {}
 
-  /** Returns null for an unknown or an erased user. */
   async findUser(id: string): Promise<UserView | null> {
     const where = { id, erasedAt: null };
     // Prisma's type allows null for the reference and the EANs, but only an erased user has nulls. The metadata is always an object.

@@ -1,6 +1,5 @@
 import type { SendOutcome } from '../send/outcome.rules.js';
 
-/** The attempts of a delivery so far. */
 export interface PastAttempts {
   readonly attempts: number;
   /** How many of `attempts` were made before the time of the retry schedule. */
@@ -9,7 +8,6 @@ export interface PastAttempts {
   readonly isEarly: boolean;
 }
 
-/** The new status of a delivery after an attempt. */
 export type DeliveryPlan =
   | { readonly status: 'delivered' }
   /** `waitMs` is null if the time of the retry stays as it was. */

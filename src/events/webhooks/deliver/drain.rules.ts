@@ -1,4 +1,3 @@
-/** What a drain knows when it decides what to do next. */
 export interface DrainView {
   /** The endpoint is disabled or deleted. */
   readonly isClosed: boolean;

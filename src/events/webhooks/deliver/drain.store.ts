@@ -7,16 +7,7 @@ import { lockEndpoint, readEndpoint, type EndpointRow } from '../endpoint.sql.js
 import { WebhookSealing } from '../secrets/sealing.service.js';
 import type { Destination } from '../send/sender.service.js';
 import { isFailing, planHealth, type Health, type HealthPlan } from './endpoint-health.rules.js';
-import {
-  addWebhookJobs,
-  CLAIM_SUBJECTS,
-  dequeue,
-  MAKE_RETRIES_DUE,
-  NEXT_DUE,
-  settle,
-  type Attempt,
-  type ClaimedRow,
-} from './queue.sql.js';
+import * as sql from './queue.sql.js';
 
 /**
  * After few failures, at most this many subjects become due: more than can have failed. Without a limit, each success after a failure would
@@ -36,7 +27,6 @@ export class WebhookDrainStore {
     private readonly sealing: WebhookSealing,
   ) {}
 
-  /** Returns null if the endpoint is disabled or deleted. */
   async findEndpoint(id: string): Promise<{ destination: Destination; health: EndpointHealth } | null> {
     const row = await readEndpoint(this.database, id);
     if (row === null || row.isDisabled) return null;
@@ -45,10 +35,10 @@ export class WebhookDrainStore {
 
   /** Claims up to `limit` due subjects that are not in `claimed`, longest due first. `isThereMore`: more subjects may be due. */
   async claim(id: string, claimed: Iterable<string>, limit: number) {
-    const rows = await this.database.query<ClaimedRow>(CLAIM_SUBJECTS, [id, [...claimed], limit]);
+    const rows = await this.database.query<sql.ClaimedRow>(sql.CLAIM_SUBJECTS, [id, [...claimed], limit]);
     // A replica of an older release leaves subjects without pending deliveries in the queue.
     const empty = rows.filter(({ deliveryId }) => deliveryId === null).map(({ subject }) => subject);
-    if (empty.length > 0) await this.database.transaction((tx) => dequeue(tx, id, empty));
+    if (empty.length > 0) await this.database.transaction((tx) => sql.dequeue(tx, id, empty));
     const deliveries = rows.filter((row) => row.deliveryId !== null);
     return { deliveries, isThereMore: rows.length === limit };
   }
@@ -57,7 +47,7 @@ export class WebhookDrainStore {
   async record(
     id: string,
     before: EndpointHealth,
-    attempts: readonly Attempt[],
+    attempts: readonly sql.Attempt[],
   ): Promise<{ readonly health: EndpointHealth | null; readonly isThereMore: boolean }> {
     const outcomes = attempts.map(({ outcome }) => outcome);
     const isWell =
@@ -66,7 +56,7 @@ export class WebhookDrainStore {
       outcomes.every(({ kind }) => kind === 'delivered');
     return this.database.transaction(async (tx) => {
       const locked = isWell ? null : await lockEndpoint(tx, id);
-      const isThereMore = await settle(tx, id, attempts);
+      const isThereMore = await sql.settle(tx, id, attempts);
       if (isWell) return { health: before, isThereMore };
       if (locked === null || locked.isDisabled) return { health: null, isThereMore };
       const plan = planHealth(locked, outcomes, locked.now);
@@ -86,7 +76,7 @@ export class WebhookDrainStore {
     await tx.prisma.webhookEndpoint.update({ where: { id }, data });
     if (recoveredFrom > 0) {
       const limit = isFailing({ failures: recoveredFrom }) ? null : MOST_AFTER_FEW_FAILURES;
-      await tx.query(MAKE_RETRIES_DUE, [id, limit]);
+      await tx.query(sql.MAKE_RETRIES_DUE, [id, limit]);
     }
     if (disable === null) return;
     const details = { reason: disable.reason, since: disable.since.toISOString() };
@@ -106,11 +96,11 @@ export class WebhookDrainStore {
     let next: { readonly at: Date; readonly inMs: number } | undefined;
     const hasFinished = await job.finishWhen(
       async (tx) => {
-        [next] = await tx.query<NonNullable<typeof next>>(NEXT_DUE, [id]);
+        [next] = await tx.query<NonNullable<typeof next>>(sql.NEXT_DUE, [id]);
         return next === undefined || next.inMs > lingerMs;
       },
       async (tx) => {
-        if (next !== undefined) await addWebhookJobs(tx, [id], next.at);
+        if (next !== undefined) await sql.addWebhookJobs(tx, [id], next.at);
       },
     );
     return hasFinished ? null : next!.inMs;

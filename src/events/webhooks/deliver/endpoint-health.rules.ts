@@ -1,6 +1,5 @@
 import type { SendOutcome } from '../send/outcome.rules.js';
 
-/** The health of an endpoint, from its recent attempts. */
 export interface Health {
   /** Consecutive failed attempts, across all events. */
   readonly failures: number;

@@ -1,19 +1,12 @@
 import { Body, Controller, Delete, Get, HttpCode, Param, Patch, Post, Query } from '@nestjs/common';
-import {
-  ApiBody,
-  ApiCreatedResponse,
-  ApiNoContentResponse,
-  ApiOkResponse,
-  ApiOperation,
-  ApiTags,
-} from '@nestjs/swagger';
+import { ApiBody, ApiCreatedResponse, ApiNoContentResponse, ApiOkResponse, ApiTags } from '@nestjs/swagger';
 import { CurrentKey } from '../../../access/current-key.decorator.js';
 import {
   Repeatable,
   TakesIdempotencyKey,
   type RepeatableRequest,
 } from '../../../access/repeatable-request.decorator.js';
-import { RequireScope } from '../../../access/require-scope.decorator.js';
+import { Operation } from '../../../access/operation.decorator.js';
 import { actorOf, type Principal } from '../../../access/scopes.js';
 import { ApiPage } from '../../../platform/openapi/api-page.decorator.js';
 import { ApiProblems } from '../../../platform/openapi/api-problems.decorator.js';
@@ -40,9 +33,7 @@ export class WebhookEndpointsController {
   ) {}
 
   @Post()
-  @RequireScope('webhooks:manage')
-  @ApiOperation({
-    operationId: 'createWebhookEndpoint',
+  @Operation('webhooks:manage', {
     summary: 'Create an endpoint to which events are sent',
     description:
       'Sends every event from the next one on, at least once, in order within a `subject`, signed according to Standard Webhooks.',
@@ -53,7 +44,7 @@ export class WebhookEndpointsController {
   })
   @TakesIdempotencyKey()
   @ApiProblems('webhook_endpoint_limit')
-  create(
+  createWebhookEndpoint(
     @Body() input: NewWebhookEndpoint,
     @CurrentKey() key: Principal,
     @Repeatable() request: RepeatableRequest | undefined,
@@ -62,42 +53,36 @@ export class WebhookEndpointsController {
   }
 
   @Get()
-  @RequireScope('webhooks:manage')
-  @ApiOperation({
-    operationId: 'listWebhookEndpoints',
+  @Operation('webhooks:manage', {
     summary: 'List the endpoints, newest first',
     description: 'Without the values of secrets and headers.',
   })
   @ApiPage(WebhookEndpointView)
-  async list(@Query() { limit, cursor }: PageQuery): Promise<Page<WebhookEndpointView>> {
+  async listWebhookEndpoints(@Query() { limit, cursor }: PageQuery): Promise<Page<WebhookEndpointView>> {
     const endpoints = await this.store.list(cursor, limit + 1);
     return toPage(endpoints, limit, ({ createdAt, id }) => [createdAt, id]);
   }
 
   @Get(':id')
-  @RequireScope('webhooks:manage')
-  @ApiOperation({
-    operationId: 'readWebhookEndpoint',
+  @Operation('webhooks:manage', {
     summary: 'Read an endpoint and its recent health',
     description: 'Without the values of its secrets and headers.',
   })
   @ApiOkResponse({ type: WebhookEndpointView })
   @ApiProblems('not_found')
-  read(@Param('id', ParseUuid) id: string): Promise<WebhookEndpointView> {
+  readWebhookEndpoint(@Param('id', ParseUuid) id: string): Promise<WebhookEndpointView> {
     return this.endpoints.get(id);
   }
 
   @Patch(':id')
-  @RequireScope('webhooks:manage')
-  @ApiOperation({
-    operationId: 'changeWebhookEndpoint',
+  @Operation('webhooks:manage', {
     summary: 'Change an endpoint, or disable or enable it',
     description:
       'Absent fields are unchanged; `headers` replaces all headers. A new URL, new headers or enabling makes all waiting retries due at once.',
   })
   @ApiOkResponse({ type: WebhookEndpointView })
   @ApiProblems('not_found')
-  change(
+  changeWebhookEndpoint(
     @Param('id', ParseUuid) id: string,
     @Body() change: WebhookEndpointChange,
     @CurrentKey() key: Principal,
@@ -107,23 +92,19 @@ export class WebhookEndpointsController {
 
   @Delete(':id')
   @HttpCode(204)
-  @RequireScope('webhooks:manage')
-  @ApiOperation({
-    operationId: 'deleteWebhookEndpoint',
+  @Operation('webhooks:manage', {
     summary: 'Delete an endpoint and the log of its deliveries',
     description: 'Pending deliveries are dropped. To pause an endpoint, disable it.',
   })
   @ApiNoContentResponse({ description: 'Deleted. After at most one second, no more events are sent to it' })
   @ApiProblems('not_found')
-  delete(@Param('id', ParseUuid) id: string, @CurrentKey() key: Principal): Promise<void> {
+  deleteWebhookEndpoint(@Param('id', ParseUuid) id: string, @CurrentKey() key: Principal): Promise<void> {
     return this.endpoints.delete(id, actorOf(key));
   }
 
   @Post(':id/rotate-secret')
   @HttpCode(200)
-  @RequireScope('webhooks:manage')
-  @ApiOperation({
-    operationId: 'rotateWebhookSecret',
+  @Operation('webhooks:manage', {
     summary: 'Replace the secret of an endpoint',
     description:
       'Both secrets sign during the overlap, so that the receiver can switch without a gap. Previously rotated secrets sign until their own overlap ends.',
@@ -131,7 +112,7 @@ export class WebhookEndpointsController {
   @ApiBody({ type: SecretRotation, required: false })
   @ApiOkResponse({ type: RotatedSecretView })
   @ApiProblems('not_found')
-  rotateSecret(
+  rotateWebhookSecret(
     @Param('id', ParseUuid) id: string,
     @Body() rotation: SecretRotation,
     @CurrentKey() key: Principal,
@@ -141,9 +122,7 @@ export class WebhookEndpointsController {
 
   @Post(':id/test')
   @HttpCode(200)
-  @RequireScope('webhooks:manage')
-  @ApiOperation({
-    operationId: 'testWebhookEndpoint',
+  @Operation('webhooks:manage', {
     summary: 'Send a test event now and return the response',
     description:
       'Makes one attempt with an event of type `pv.webhook_endpoint.test.v1`, signed like any other, even if the endpoint is disabled. It is not listed as a delivery. If the response is a 2xx and the endpoint is enabled, what waits for a retry at it becomes due, and its `failures` are 0.',
@@ -153,7 +132,10 @@ export class WebhookEndpointsController {
     description: 'The result, whether the attempt succeeded or failed',
   })
   @ApiProblems('not_found')
-  test(@Param('id', ParseUuid) id: string, @CurrentKey() key: Principal): Promise<WebhookTestView> {
+  testWebhookEndpoint(
+    @Param('id', ParseUuid) id: string,
+    @CurrentKey() key: Principal,
+  ): Promise<WebhookTestView> {
     return this.endpoints.test(id, actorOf(key));
   }
 }

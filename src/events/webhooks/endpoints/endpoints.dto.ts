@@ -1,27 +1,8 @@
 import { applyDecorators } from '@nestjs/common';
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
-import {
-  ArrayMaxSize,
-  IsArray,
-  IsBoolean,
-  IsInt,
-  IsObject,
-  IsString,
-  Max,
-  MaxLength,
-  Min,
-} from 'class-validator';
-import {
-  count,
-  field,
-  flag,
-  instant,
-  nullable,
-  oneOf,
-  text,
-  uuid,
-  schemaOf,
-} from '../../../platform/openapi/schema-of.js';
+import { ArrayMaxSize, IsArray, IsInt, IsObject, IsString, Max, MaxLength, Min } from 'class-validator';
+import * as schema from '../../../platform/openapi/schema-of.js';
+import { OptionalFlag } from '../../../platform/http/parameters.js';
 import { AsParsed, MayBeAbsent } from '../../../platform/http/validation.js';
 import { EVENT_NAMES } from '../../catalogue.rules.js';
 import { toEventType } from '../../cloud-event.js';
@@ -53,9 +34,6 @@ export const TypesField = (description: string): PropertyDecorator =>
     ArrayMaxSize(MAX_TYPES),
     IsArray(),
   );
-
-const Flag = (description: string): PropertyDecorator =>
-  applyDecorators(ApiPropertyOptional({ description }), MayBeAbsent(), IsBoolean());
 
 class EndpointSettings {
   @TypesField(
@@ -101,12 +79,12 @@ export class WebhookEndpointChange extends EndpointSettings {
   @IsString()
   url?: string;
 
-  @Flag(
+  @OptionalFlag(
     'false: nothing is sent, but no event is lost. true: sending resumes at the event at which it stopped',
   )
   enabled?: boolean;
 
-  @Flag(
+  @OptionalFlag(
     'With `enabled: true` on a disabled endpoint: skip the missed events. Pending deliveries become `failed`; /redeliver can send ' +
       'any missed event',
   )
@@ -131,60 +109,62 @@ export class SecretRotation {
 }
 
 const ENDPOINT = {
-  id: uuid(),
-  url: field<string>({ type: String, format: 'uri' }),
-  types: field<string[]>(
+  id: schema.uuid(),
+  url: schema.field<string>({ type: String, format: 'uri' }),
+  types: schema.field<string[]>(
     { enum: EVENT_NAMES.map(toEventType), isArray: true },
     'Subscribed event types. Empty: all',
   ),
-  description: text(),
-  headerNames: field<string[]>(
+  description: schema.text(),
+  headerNames: schema.field<string[]>(
     { type: [String] },
     'The names of the custom headers; their values are never returned',
   ),
-  enabled: flag(),
-  disabledAt: nullable(instant()),
-  disabledReason: nullable(
-    oneOf(
+  enabled: schema.flag(),
+  disabledAt: schema.nullable(schema.instant()),
+  disabledReason: schema.nullable(
+    schema.oneOf(
       ['requested', 'gone', 'failing'] as const,
       'requested: by a person or app; gone: the receiver responded with 410; failing: every attempt failed for days',
     ),
   ),
-  failures: count('Consecutive failed attempts, across all events'),
-  failingSince: nullable(instant('Time of the first of these failures')),
-  lastDeliveredAt: nullable(instant()),
-  previousSecretUntil: nullable(instant('When the last rotated secret stops signing')),
-  pending: count('Events to be sent or retried; counted up to 10,000'),
-  unread: count('Events of all types after its position in the feed; grows while it is disabled'),
-  createdAt: instant(),
-  updatedAt: instant(),
+  failures: schema.count('Consecutive failed attempts, across all events'),
+  failingSince: schema.nullable(schema.instant('Time of the first of these failures')),
+  lastDeliveredAt: schema.nullable(schema.instant()),
+  previousSecretUntil: schema.nullable(schema.instant('When the last rotated secret stops signing')),
+  pending: schema.count('Events to be sent or retried; counted up to 10,000'),
+  unread: schema.count('Events of all types after its position in the feed; grows while it is disabled'),
+  createdAt: schema.instant(),
+  updatedAt: schema.instant(),
 };
 
-export const WebhookEndpointView = schemaOf('WebhookEndpointView', ENDPOINT);
+export const WebhookEndpointView = schema.schemaOf('WebhookEndpointView', ENDPOINT);
 export type WebhookEndpointView = InstanceType<typeof WebhookEndpointView>;
 
-export const CreatedWebhookEndpointView = schemaOf('CreatedWebhookEndpointView', {
+export const CreatedWebhookEndpointView = schema.schemaOf('CreatedWebhookEndpointView', {
   ...ENDPOINT,
-  secret: text('Signs webhooks. It is shown only once'),
+  secret: schema.text('Signs webhooks. It is shown only once'),
 });
 export type CreatedWebhookEndpointView = InstanceType<typeof CreatedWebhookEndpointView>;
 
-export const RotatedSecretView = schemaOf('RotatedSecretView', {
-  secret: text('Signs webhooks from now on. It is shown only once'),
-  previousSecretUntil: nullable(
-    instant('When the last previous secret stops signing, each after its own overlap; null if none signs'),
+export const RotatedSecretView = schema.schemaOf('RotatedSecretView', {
+  secret: schema.text('Signs webhooks from now on. It is shown only once'),
+  previousSecretUntil: schema.nullable(
+    schema.instant(
+      'When the last previous secret stops signing, each after its own overlap; null if none signs',
+    ),
   ),
 });
 export type RotatedSecretView = InstanceType<typeof RotatedSecretView>;
 
-export const WebhookTestView = schemaOf('WebhookTestView', {
-  delivered: flag('Whether the receiver responded with 2xx'),
-  eventId: uuid('Sent as `webhook-id`'),
-  status: nullable(count('HTTP status; null if there was no response')),
-  error: nullable(text('Why the attempt failed; null if it succeeded')),
-  answer: nullable(
-    text('The first kilobyte of the response body, with secrets removed; null if there was no body'),
+export const WebhookTestView = schema.schemaOf('WebhookTestView', {
+  delivered: schema.flag('Whether the receiver responded with 2xx'),
+  eventId: schema.uuid('Sent as `webhook-id`'),
+  status: schema.nullable(schema.count('HTTP status; null if there was no response')),
+  error: schema.nullable(schema.text('Why the attempt failed; null if it succeeded')),
+  answer: schema.nullable(
+    schema.text('The first kilobyte of the response body, with secrets removed; null if there was no body'),
   ),
-  durationMs: count('Duration from resolving the name to the end of the response'),
+  durationMs: schema.count('Duration from resolving the name to the end of the response'),
 });
 export type WebhookTestView = InstanceType<typeof WebhookTestView>;

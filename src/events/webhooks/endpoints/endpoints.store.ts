@@ -39,7 +39,6 @@ const SKIP_SOME = `
   SET status = 'failed', next_attempt_at = NULL, last_error = 'skipped'
   FROM chosen WHERE delivery.id = chosen.id
   RETURNING delivery.subject`;
-/** Pending deliveries are counted up to this number only. */
 const MOST_COUNTED = 10_000;
 /** The health of an endpoint after it was repaired or enabled, or has accepted a test event. */
 const WELL = { failures: 0, failingSince: null, quietUntil: null };
@@ -83,7 +82,6 @@ export class WebhookEndpointsStore {
     return row && this.describe(row, via);
   }
 
-  /** Returns at most `limit` endpoints after `position`, newest first. */
   async list(position: ListPosition | undefined, limit: number): Promise<WebhookEndpointView[]> {
     const rows = await this.database.prisma.webhookEndpoint.findMany({
       ...LISTED,

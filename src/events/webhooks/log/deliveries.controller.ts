@@ -1,7 +1,7 @@
 import { Body, Controller, Get, HttpCode, Param, Post, Query } from '@nestjs/common';
-import { ApiAcceptedResponse, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
+import { ApiAcceptedResponse, ApiOkResponse, ApiTags } from '@nestjs/swagger';
 import { CurrentKey } from '../../../access/current-key.decorator.js';
-import { RequireScope } from '../../../access/require-scope.decorator.js';
+import { Operation } from '../../../access/operation.decorator.js';
 import { actorOf, type Principal } from '../../../access/scopes.js';
 import { ApiPage } from '../../../platform/openapi/api-page.decorator.js';
 import { ApiProblems } from '../../../platform/openapi/api-problems.decorator.js';
@@ -28,55 +28,47 @@ export class WebhookDeliveriesController {
   ) {}
 
   @Get('webhook-deliveries')
-  @RequireScope('webhooks:manage')
-  @ApiOperation({
-    operationId: 'listWebhookDeliveries',
+  @Operation('webhooks:manage', {
     summary: 'List the deliveries to endpoints, newest first',
     description: 'Of deliveries created at the same instant, the later event comes first.',
   })
   @ApiPage(WebhookDeliveryView)
-  async list(@Query() query: ListDeliveriesQuery): Promise<Page<WebhookDeliveryView>> {
+  async listWebhookDeliveries(@Query() query: ListDeliveriesQuery): Promise<Page<WebhookDeliveryView>> {
     const rows = await this.deliveries.list({ ...query, limit: query.limit + 1 });
     return toPage(rows, query.limit, (row) => [row.createdAt, row.position, row.endpointId], toView);
   }
 
   @Get('webhook-deliveries/:id')
-  @RequireScope('webhooks:manage')
-  @ApiOperation({
-    operationId: 'readWebhookDelivery',
+  @Operation('webhooks:manage', {
     summary: 'Read the delivery of one event to one endpoint',
     description: 'Shows the last attempt and when the next one is due.',
   })
   @ApiOkResponse({ type: WebhookDeliveryView })
   @ApiProblems('not_found')
-  async read(@Param('id', ParseUuid) id: string): Promise<WebhookDeliveryView> {
+  async readWebhookDelivery(@Param('id', ParseUuid) id: string): Promise<WebhookDeliveryView> {
     return toView(found(await this.deliveries.find(id), `webhook delivery ${id}`));
   }
 
   @Post('webhook-deliveries/:id/redeliver')
   @HttpCode(202)
-  @RequireScope('webhooks:manage')
-  @ApiOperation({
-    operationId: 'redeliverWebhookDelivery',
+  @Operation('webhooks:manage', {
     summary: 'Send an event to an endpoint again',
     description:
       'Uses the same `webhook-id`, whatever its status. If the endpoint is disabled, the event is sent when the endpoint is enabled.',
   })
   @ApiAcceptedResponse({ type: WebhookDeliveryView, description: 'The pending delivery' })
   @ApiProblems('not_found')
-  async redeliverOne(
+  async redeliverWebhookDelivery(
     @Param('id', ParseUuid) id: string,
     @CurrentKey() key: Principal,
   ): Promise<WebhookDeliveryView> {
     await this.deliveries.redeliverOne(id, actorOf(key));
-    return this.read(id);
+    return this.readWebhookDelivery(id);
   }
 
   @Post('webhook-endpoints/:id/redeliver')
   @HttpCode(202)
-  @RequireScope('webhooks:manage')
-  @ApiOperation({
-    operationId: 'redeliverToWebhookEndpoint',
+  @Operation('webhooks:manage', {
     summary: 'Send selected events or a range of events to an endpoint again',
     description:
       'Uses the same `webhook-id` as before and keeps the order within a subject. A range also includes events that the endpoint ' +
@@ -87,7 +79,7 @@ export class WebhookDeliveriesController {
     description: 'The number of pending events, and the next cursor',
   })
   @ApiProblems('not_found')
-  async redeliver(
+  async redeliverToWebhookEndpoint(
     @Param('id', ParseUuid) id: string,
     @Body() request: RedeliveryRequest,
     @CurrentKey() key: Principal,

@@ -1,32 +1,25 @@
-import { applyDecorators } from '@nestjs/common';
 import { ApiPropertyOptional } from '@nestjs/swagger';
 import {
   ArrayMaxSize,
   ArrayNotEmpty,
   ArrayUnique,
   IsArray,
-  IsBoolean,
   IsOptional,
   IsUUID,
   Length,
-  Matches,
 } from 'class-validator';
 import { MayBeAbsent } from '../../../platform/http/validation.js';
-import {
-  count,
-  field,
-  instant,
-  nullable,
-  oneOf,
-  text,
-  uuid,
-  schemaOf,
-} from '../../../platform/openapi/schema-of.js';
+import * as schema from '../../../platform/openapi/schema-of.js';
 import { CursorOf, LimitQuery } from '../../../platform/http/page.js';
-import { ChoiceParameter, InstantParameter, UuidParameter } from '../../../platform/http/parameters.js';
+import {
+  ChoiceParameter,
+  InstantParameter,
+  OptionalFlag,
+  UuidParameter,
+} from '../../../platform/http/parameters.js';
 import { EVENT_NAMES, type EventName } from '../../catalogue.rules.js';
 import { toEventType } from '../../cloud-event.js';
-import { SEQUENCE } from '../../feed/events.dto.js';
+import { SequenceParameter } from '../../feed/events.dto.js';
 import { TypesField } from '../endpoints/endpoints.dto.js';
 
 const DELIVERY_STATUSES = ['pending', 'delivered', 'failed'] as const;
@@ -57,32 +50,37 @@ export class ListDeliveriesQuery extends LimitQuery {
   since?: Date;
 }
 
-export const WebhookDeliveryView = schemaOf('WebhookDeliveryView', {
-  id: uuid(),
-  endpointId: uuid(),
-  eventId: uuid('Sent as `webhook-id`, the same at every attempt'),
-  type: oneOf(EVENT_NAMES.map(toEventType)),
-  sequence: field<string>({ type: String, pattern: '^[0-9]{19}$' }, 'Position of the event in the feed'),
-  subject: text(
+export const WebhookDeliveryView = schema.schemaOf('WebhookDeliveryView', {
+  id: schema.uuid(),
+  endpointId: schema.uuid(),
+  eventId: schema.uuid('Sent as `webhook-id`, the same at every attempt'),
+  type: schema.oneOf(EVENT_NAMES.map(toEventType)),
+  sequence: schema.field<string>(
+    { type: String, pattern: '^[0-9]{19}$' },
+    'Position of the event in the feed',
+  ),
+  subject: schema.text(
     'The subject of the event. An endpoint receives the events of one subject one at a time, in order',
   ),
-  status: oneOf(
+  status: schema.oneOf(
     DELIVERY_STATUSES,
     'pending: to be sent or retried; delivered: the endpoint responded with 2xx; failed: given up after the whole retry schedule, or skipped',
   ),
-  attempts: count('Attempts since its creation or last redelivery request'),
-  nextAttemptAt: nullable(
-    instant(
+  attempts: schema.count('Attempts since its creation or last redelivery request'),
+  nextAttemptAt: schema.nullable(
+    schema.instant(
       'Time of the next attempt. null unless pending, and while an earlier event of the subject is pending',
     ),
   ),
-  lastAttemptAt: nullable(instant()),
-  lastStatus: nullable(count('HTTP status of the last response; null if there was none')),
-  lastError: nullable(text('Why the last attempt failed')),
-  lastAnswer: nullable(
-    text('The first kilobyte of the body of the last response; null if there was none, and after an erasure'),
+  lastAttemptAt: schema.nullable(schema.instant()),
+  lastStatus: schema.nullable(schema.count('HTTP status of the last response; null if there was none')),
+  lastError: schema.nullable(schema.text('Why the last attempt failed')),
+  lastAnswer: schema.nullable(
+    schema.text(
+      'The first kilobyte of the body of the last response; null if there was none, and after an erasure',
+    ),
   ),
-  createdAt: instant(),
+  createdAt: schema.instant(),
 });
 export type WebhookDeliveryView = InstanceType<typeof WebhookDeliveryView>;
 
@@ -90,15 +88,6 @@ export type StoredDelivery = Omit<WebhookDeliveryView, 'type'> & {
   readonly name: EventName;
   readonly position: string;
 };
-
-const SequenceField = (description: string): PropertyDecorator =>
-  applyDecorators(
-    ApiPropertyOptional({ pattern: SEQUENCE.source, description }),
-    MayBeAbsent(),
-    Matches(SEQUENCE, {
-      message: '$property must be the sequence of an event: a text of at most 19 digits',
-    }),
-  );
 
 export class RedeliveryRequest {
   @ApiPropertyOptional({
@@ -116,12 +105,12 @@ export class RedeliveryRequest {
   @IsUUID('loose', { each: true, message: 'deliveryIds must be a list of UUIDs' })
   deliveryIds?: string[];
 
-  @SequenceField(
+  @SequenceParameter(
     'Every event after this `sequence` that matches the types of the endpoint, whether delivered before or not; `0` for all',
   )
   after?: string;
 
-  @SequenceField(
+  @SequenceParameter(
     'With `after`: up to and including this `sequence`. Default: the position of the endpoint in the feed',
   )
   until?: string;
@@ -129,16 +118,14 @@ export class RedeliveryRequest {
   @TypesField('With `after`: only these of the types of the endpoint')
   types?: string[];
 
-  @ApiPropertyOptional({ description: 'With `after`: only failed deliveries. Default: false' })
-  @MayBeAbsent()
-  @IsBoolean()
+  @OptionalFlag('With `after`: only failed deliveries. Default: false')
   onlyFailed?: boolean;
 }
 
-export const RedeliveryView = schemaOf('RedeliveryView', {
-  redelivered: count('How many events are now pending'),
-  next: nullable(
-    text(
+export const RedeliveryView = schema.schemaOf('RedeliveryView', {
+  redelivered: schema.count('How many events are now pending'),
+  next: schema.nullable(
+    schema.text(
       'null if the range is done. Otherwise the range was too long for one request; send the rest with this as `after`',
     ),
   ),

@@ -123,7 +123,6 @@ export class WebhookDeliveriesStore {
     return this.database.query<StoredDelivery>(LIST_DELIVERIES, values);
   }
 
-  /** Does nothing if there is no such delivery. */
   async redeliverOne(id: string, actor: string): Promise<void> {
     await this.database.transaction(async (tx) => {
       const delivery = await tx.prisma.webhookDelivery.findUnique({ where: { id } });

@@ -4,7 +4,6 @@ import { isIP, type LookupFunction } from 'node:net';
 import { buildConnector } from 'undici';
 import { refusalOf } from './addresses.js';
 
-/** Returns every address of a name. */
 export type Resolve = (hostname: string) => Promise<readonly LookupAddress[]>;
 
 export const resolveName: Resolve = (hostname) => lookup(hostname, { all: true });

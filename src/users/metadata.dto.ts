@@ -2,14 +2,25 @@ import { applyDecorators } from '@nestjs/common';
 import { ApiPropertyOptional } from '@nestjs/swagger';
 import { IsOptional } from 'class-validator';
 import type { Condition } from '../platform/database/where.js';
-import { AsParsed, CheckedBy, KeyedParameters } from '../platform/http/validation.js';
-import { isPlainObject } from './metadata.rules.js';
+import { AsParsed, CheckedBy, KeyedParameters, MayBeAbsent } from '../platform/http/validation.js';
+import { isPlainObject, metadataFault, type Metadata } from './metadata.rules.js';
 
 /** Limits the number of conditions in a query, and so the time that PostgreSQL needs to plan it. */
 const MAX_KEYS = 10;
 
 /** Key and value of each `?metadata.<key>=<value>`. */
 export type MetadataFilter = Readonly<Record<string, string>>;
+
+export const MetadataField = (documentation: {
+  description: string;
+  example?: Metadata;
+}): PropertyDecorator =>
+  applyDecorators(
+    ApiPropertyOptional({ type: 'object', additionalProperties: true, ...documentation }),
+    MayBeAbsent(),
+    AsParsed(),
+    CheckedBy(metadataFault),
+  );
 
 export function MetadataParameters(): PropertyDecorator {
   return applyDecorators(
