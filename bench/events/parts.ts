@@ -11,7 +11,7 @@ import type { LineUp } from '../harness/line-up.js';
 import type { Participant } from '../harness/participant.js';
 import { gridLocationId, userId } from '../harness/sessions.js';
 
-/** The name of the port at the fake remote service. All processes of this benchmark share the port, but none sends requests to it. */
+/** The name of the port at the fake remote service. The harness requires one, but no process of this benchmark sends requests to it. */
 export const ASKING = 'events';
 
 /** Each reader subscribes to its own event type, so that only one reader works at a time. */

@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises';
+import { Parser } from '@asyncapi/parser';
 import { createConfig, lintDocument, BaseResolver, makeDocumentFromString } from '@redocly/openapi-core';
 import spectral from '@stoplight/spectral-core';
 import rulesets from '@stoplight/spectral-rulesets';
@@ -8,14 +9,16 @@ const [openapi, asyncapi] = await Promise.all(
   ['openapi.json', 'asyncapi.json'].map(async (name) => ({ name, text: await readFile(name, 'utf8') })),
 );
 const findings = [
-  ...(await redocly(openapi)),
+  ...(await lintByRedocly(openapi)),
+  ...(await lintByRedocly(asyncapi)),
   ...(await lintBySpectral(openapi, rulesets.oas)),
   ...(await lintBySpectral(asyncapi, rulesets.asyncapi)),
+  ...(await parseAsyncapi(asyncapi)),
 ];
 for (const finding of findings) console.log(finding);
 process.exitCode = findings.length === 0 ? 0 : 1;
 
-async function redocly({ name, text }) {
+async function lintByRedocly({ name, text }) {
   const problems = await lintDocument({
     document: makeDocumentFromString(text, name),
     externalRefResolver: new BaseResolver(),
@@ -32,5 +35,12 @@ async function lintBySpectral({ name, text }, ruleset) {
   const results = await linter.run(JSON.parse(text));
   return results.map(
     ({ code, message, path }) => `${name} #/${path.join('/')}: ${message} (spectral ${code})`,
+  );
+}
+
+async function parseAsyncapi({ name, text }) {
+  const { diagnostics } = await new Parser().parse(text);
+  return diagnostics.map(
+    ({ code, message, path }) => `${name} #/${path.join('/')}: ${message} (AsyncAPI parser ${code})`,
   );
 }

@@ -15,7 +15,8 @@ export class NewApiKey {
     isArray: true,
     minItems: 1,
     uniqueItems: true,
-    description: '`admin` includes all others',
+    description:
+      '`admin` includes all others. A scope that writes does not include the one that reads. An app that registers users, starts sessions and waits for them needs `users:write`, `onboarding:write` and `onboarding:read`',
   })
   @IsArray()
   @ArrayNotEmpty()

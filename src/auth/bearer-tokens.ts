@@ -21,7 +21,7 @@ export interface BearerTokens {
   current(): Grant | NotSent | Promise<Grant | NotSent>;
   /** Called after a 401 to a call with this grant. Returns the grant with which to repeat the call once, or the reason not to repeat it. */
   renewed(refused: Grant): Promise<Grant | NotSent>;
-  /** Called after a 401 to the renewed grant. Returns the outcome of the call. */
+  /** Called after a 401 to a call with the renewed grant. Returns the outcome of the call. */
   refused(grant: Grant): Promise<NotSent>;
   /** Called after a response other than 401. */
   accepted(grant: Grant): void | Promise<void>;

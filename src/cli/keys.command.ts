@@ -26,6 +26,10 @@ export function keysCommand(readEnvironment: ReadEnvironment): Command {
     .description('create a key and print it; it is never shown again')
     .argument('<name>', 'the app that uses the key', readName)
     .requiredOption('--scopes <list>', `separated by commas, of: ${SCOPES.join(' ')}`, readScopes)
+    .addHelpText(
+      'after',
+      '\nA scope that writes does not include the one that reads; `admin` includes all others.',
+    )
     .action((name: string, { scopes }: { scopes: Scope[] }) =>
       withKeys(async (store, database) => {
         const { id, key } = await database.transaction((tx) => store.create(tx, name, scopes, ACTOR));

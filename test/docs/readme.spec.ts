@@ -1,6 +1,7 @@
 import { readdir } from 'node:fs/promises';
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { SESSION_STATES } from '../../src/events/event-schemas.rules.js';
+import { EVENT_NAMES } from '../../src/events/catalogue.rules.js';
 import { RULES, type SessionState } from '../../src/onboarding/rules/machine.rules.js';
 import { Environment } from '../../src/platform/env/environment.js';
 import {
@@ -52,7 +53,19 @@ describe('README.md', () => {
   });
 
   it('fits two screens', () => {
-    expect(readme.split('\n').length).toBeLessThanOrEqual(121);
+    expect(readme.split('\n').length).toBeLessThanOrEqual(80);
+  });
+
+  it('shows in its picture every state, and events that exist', async () => {
+    const picture = await read('docs/onboarding.svg');
+    const labels = [...picture.matchAll(/<text class="code[^>]*>([^<]+)</g)].map(([, label = '']) => label);
+    const isEvent = (label: string) => label.includes('.');
+    expect([...new Set(labels.filter((label) => !isEvent(label)))].sort()).toEqual(
+      [...SESSION_STATES].sort(),
+    );
+    expect(labels.filter((label) => isEvent(label) && !EVENT_NAMES.some((name) => name === label))).toEqual(
+      [],
+    );
   });
 
   it('has every page of docs in its index', () => {
@@ -117,7 +130,7 @@ describe('README.md', () => {
       environment: { DOCS: true, ADMIN_API_KEY: 'local_…', SCS_BASE_URL: 'http://127.0.0.1:4010' },
       withSandbox: true,
     });
-    expect(blockOf(readme, 'tour')).toBe(printed.trim().replace(/^ {2}/gm, ''));
+    expect(blockOf(pageAt('docs/tour.md'), 'tour')).toBe(printed.trim().replace(/^ {2}/gm, ''));
   });
 
   it('maps every module', async () => {

@@ -1,20 +1,21 @@
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import express from 'express';
 import { verifyWebhook, WebhookVerificationError } from '@pv-onboarding/client';
 
 const { PORT = '8080', WEBHOOK_SECRETS = '' } = process.env;
+const app = express();
 
-/** In Express, use `express.raw({ type: () => true })` and take `request.body` as the body. */
-async function receive(request: IncomingMessage, response: ServerResponse): Promise<void> {
+// Takes the body as it arrived, because the signature is over its bytes. `express.json()` must not parse it before.
+app.post('/webhooks', express.raw({ type: () => true }), (request, response) => {
   try {
-    const body = Buffer.concat(await request.toArray());
-    const event = verifyWebhook(WEBHOOK_SECRETS.split(','), request.headers, body);
+    const event = verifyWebhook(WEBHOOK_SECRETS.split(','), request.headers, request.body as Uint8Array);
     // An event may come again: recognise its `id`.
     if (event.type === 'pv.session.online.v1') console.log(`${event.data.sessionId} is online`);
-    response.writeHead(204).end();
+    response.sendStatus(204);
   } catch (error) {
-    // After any response but 2xx, the service sends the event again.
-    response.writeHead(error instanceof WebhookVerificationError ? 401 : 500).end();
+    // Express responds with 500. After any response but 2xx, the service sends the event again.
+    if (!(error instanceof WebhookVerificationError)) throw error;
+    response.sendStatus(401);
   }
-}
+});
 
-createServer((request, response) => void receive(request, response)).listen(Number(PORT));
+app.listen(Number(PORT));

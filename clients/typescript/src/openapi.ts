@@ -695,7 +695,7 @@ export interface components {
         NewApiKey: {
             /** @description The app that uses this key, for people */
             name: string;
-            /** @description `admin` includes all others */
+            /** @description `admin` includes all others. A scope that writes does not include the one that reads. An app that registers users, starts sessions and waits for them needs `users:write`, `onboarding:write` and `onboarding:read` */
             scopes: ("users:read" | "users:write" | "onboarding:read" | "onboarding:write" | "events:read" | "webhooks:manage" | "admin")[];
         };
         CreatedApiKeyView: {

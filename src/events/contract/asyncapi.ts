@@ -22,7 +22,6 @@ const CHANNELS = {
     title: 'Webhooks',
     description:
       'A POST with the event as its body, signed according to Standard Webhooks (webhook-id, webhook-timestamp, webhook-signature)',
-    address: null,
     servers: [reference('servers/receiver')],
     messages: { ...messages, [TEST_TYPE]: reference(`components/messages/${TEST_TYPE}`) },
   },
@@ -47,10 +46,25 @@ const CHANNELS = {
   },
 };
 
-const operationOf = (channel: keyof typeof CHANNELS, description: string) => ({
+const SECURITY_SCHEMES = {
+  signature: {
+    type: 'symmetricEncryption',
+    description:
+      'HMAC-SHA256 with the secret of the endpoint, in the header webhook-signature: Standard Webhooks',
+  },
+  apiKey: { type: 'http', scheme: 'bearer', description: 'An API key with the scope events:read' },
+  broker: { type: 'userPassword', description: 'The user and password, or the token, in EVENT_BROKER_URL' },
+};
+
+const operationOf = (
+  channel: keyof typeof CHANNELS,
+  security: keyof typeof SECURITY_SCHEMES,
+  description: string,
+) => ({
   action: 'send',
   description,
   channel: reference(`channels/${channel}`),
+  security: [reference(`components/securitySchemes/${security}`)],
   messages: Object.keys(CHANNELS[channel].messages).map((type) =>
     reference(`channels/${channel}/messages/${type}`),
   ),
@@ -75,7 +89,7 @@ export function asyncapiDocument(): JsonSchema {
         url: 'https://pv-onboarding.example/docs',
         email: 'operator@pv-onboarding.example',
       },
-      license: { name: 'Proprietary' },
+      license: { name: 'Proprietary', url: 'https://pv-onboarding.example/license' },
       tags: [{ name: 'Events', description: 'Everything that happens to users, sessions and inverters' }],
     },
     defaultContentType: CONTENT_TYPE,
@@ -92,15 +106,22 @@ export function asyncapiDocument(): JsonSchema {
     operations: {
       webhook: operationOf(
         'webhook',
+        'signature',
         'Each event is sent to every endpoint whose `types` it matches, until the endpoint confirms it.',
       ),
-      stream: operationOf('stream', 'Each event is sent to every open stream whose filters it matches.'),
+      stream: operationOf(
+        'stream',
+        'apiKey',
+        'Each event is sent to every open stream whose filters it matches.',
+      ),
       broker: operationOf(
+        'broker',
         'broker',
         'Each event is published and confirmed by the broker before the next event of its subject.',
       ),
     },
     components: {
+      securitySchemes: SECURITY_SCHEMES,
       messages: {
         ...Object.fromEntries(
           Object.entries(SCHEMAS_BY_TYPE).map(([type, { description }]) => [

@@ -77,7 +77,7 @@ export function readSessionRequest(
   return { operation: 'read_session', method: 'GET', path: `/api/v1/ssa/${path}` };
 }
 
-/** Throws UnreadableResponse, also if the response is about another session. */
+/** Returns the observed session. Throws UnreadableResponse if the response is unreadable or about another session. */
 export function readReadSessionResponse(fields: Fields, sessionId: string): ObservedSession {
   const observed = readSession(fields);
   if (observed.sessionId !== sessionId)

@@ -148,7 +148,7 @@ export const SELECT_SESSION = `
       FROM onboarding_sessions s
       JOIN users u ON u.id = s.user_id ${JOIN_POLL}`;
 
-/** By far the most frequent query, hence a prepared statement. */
+/** Is a prepared statement, because it is by far the most frequent query. */
 export const FIND_SESSION: Statement = {
   name: 'onboarding.find_session',
   text: `${SELECT_SESSION} WHERE s.id = $1`,

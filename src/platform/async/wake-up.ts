@@ -15,7 +15,7 @@ export class WakeUp {
     return () => void this.listeners.delete(listener);
   }
 
-  /** Resolves at the first signal after the count `since` (default: now), after `atMostMs`, or when `stop` aborts. Never rejects. */
+  /** Resolves when `count` differs from `since` (default: the current count), after `atMostMs`, or when `stop` aborts. Never rejects. */
   async wait(stop: AbortSignal, atMostMs: number, since = this.count): Promise<void> {
     if (stop.aborted || this.count !== since) return;
     await new Promise<void>((resolve) => {

@@ -7,7 +7,7 @@ const failure = (message: string, code?: string): Error => Object.assign(new Err
 const OUTAGE = failure('connect ECONNREFUSED 127.0.0.1:5432', 'ECONNREFUSED');
 const REFUSAL = failure('column "x" does not exist', '42703');
 
-/** A database whose answers to each statement are given: rows, or an error. The last answer is repeated. */
+/** Returns a database double. For each statement, `answers` lists the results of its executions: rows, or an error. The last one repeats. */
 function databaseWith(answers: Readonly<Record<string, readonly (readonly object[] | Error)[]>>) {
   const asked: string[] = [];
   const query = async (statement: string) => {

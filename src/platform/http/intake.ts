@@ -5,7 +5,7 @@ import type { HttpLimits } from './http-limits.js';
 const EMPTY_LINE = Buffer.from('\r\n\r\n');
 /** The length of `GET / HTTP/1.0`: the empty line of a request never starts earlier. */
 const SHORTEST_HEAD_BYTES = 14;
-/** The fewest body bytes to parse at a time, since a body may consist of empty lines. */
+/** The smallest part of a body to parse at a time. Without it, a body of empty lines would be parsed in parts of four bytes. */
 const SHORTEST_BODY_BYTES = 256;
 
 type IntakeLimits = Pick<HttpLimits, 'pipeliningConnections' | 'discardedBytes'>;

@@ -2,7 +2,7 @@ import { redact } from './redaction.js';
 import { HIDDEN } from './secrets.js';
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
-/** Words that `redact` keeps, being too short. They may be secrets: an error of a library or a handler may quote any secret. */
+/** Matches long words that may be secrets but are too short for `redact`. An error of a library or a handler may quote any secret. */
 const OPAQUE = /[A-Za-z0-9_+/=.~-]{18,}/g;
 
 /** Returns the name of an error of unknown origin and the first line of its message, shortened and without possible secrets. */

@@ -1,18 +1,18 @@
 /** How long each part may take to stop. The parts of the application stop in parallel. Other replicas do the unfinished work. */
 export const STOP_WITHIN_MS = {
-  /** The whole process. It then exits with code 1, before an orchestrator kills it (Docker: after 10 s). */
+  /** The whole process. After this time, it exits with code 1, before an orchestrator kills it (Docker: after 10 s). */
   process: 4_800,
-  /** Requests in flight. Their connections are then closed, so that the later steps have time to stop in order. */
+  /** Requests in flight. After this time, their connections are closed, so that the later steps have time to stop in order. */
   requests: 3_000,
-  /** Running jobs. They are then released to other workers. */
+  /** Running jobs. After this time, they are released to other workers. */
   jobs: 3_000,
-  /** Webhook requests in flight, within `jobs`. They are then aborted, not recorded, and sent again later. */
+  /** Webhook requests in flight, a part of `jobs`. After this time, they are aborted, not recorded, and sent again later. */
   webhooks: 1_000,
-  /** Remote calls that register users. Their leases then expire, and the registrations become `uncertain`. */
+  /** Remote calls that register users. If they take longer, their leases expire, and the registrations become `uncertain`. */
   registrations: 3_000,
   /** Ending abandoned starts. */
   abandonedStarts: 1_000,
-  /** Reads of sessions in flight. They are then aborted. */
+  /** Reads of sessions in flight. After this time, they are aborted. */
   reads: 2_000,
   /** Writing the results of these reads, after `reads`. */
   readResults: 1_000,
@@ -26,6 +26,6 @@ export const STOP_WITHIN_MS = {
 /** The signals that stop PostgreSQL, and the wait after each. SIGQUIT loses no data, but makes the next start run a recovery. */
 export const POSTGRES_STOP_MS = { SIGINT: 3_000, SIGQUIT: 2_000, SIGKILL: 2_000 } as const;
 
-/** The wait before a child process is killed: long enough to send PostgreSQL all its signals. The child may outlive our process. */
+/** The time after which a child process is killed. It is long enough to send PostgreSQL all its signals. The child may outlive our process. */
 export const CHILD_STOP_MS =
   POSTGRES_STOP_MS.SIGINT + POSTGRES_STOP_MS.SIGQUIT + POSTGRES_STOP_MS.SIGKILL + 1_000;

@@ -5,12 +5,12 @@ import { outcomeOf } from '../wire/read-response.js';
 import { type Fields, readObject } from '../wire/read-field.js';
 import { DeploymentStore } from '../shared/deployment.store.js';
 
-/** Limits the size of `reported` if the service changes its field names constantly. */
+/** Limits the size of `reported` in case the remote service changes its field names constantly. */
 const MAX_REPORTED = 1_000;
 /** A known difference is recorded again at most this often, to keep last_seen_at current. */
 const REPORT_AGAIN_MS = 3_600_000;
 
-/** Records in the background how responses differ from the interface. The poller must not pass unchanged responses. */
+/** Records in the background how responses differ from the interface. The poller passes only changed responses, so that polling stays cheap. */
 @Injectable()
 export class ContractDrift {
   private readonly logger = new Logger('Remote');

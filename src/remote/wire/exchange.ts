@@ -14,7 +14,7 @@ const TOO_LARGE = `the response is larger than ${MAX_BODY_BYTES} bytes`;
 class ExchangeError extends Error {
   constructor(
     readonly fault: 'deadline' | 'cancelled' | 'connection',
-    /** False if certainly no byte of the request was written. */
+    /** False only if it is certain that no byte of the request was written. */
     readonly maybeSent: boolean,
     reason: string,
   ) {
@@ -125,7 +125,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
 
 const PICKED = new Set(['content-length', 'content-encoding', 'retry-after', 'date']);
 
-/** Names and values alternate in `raw`. */
+/** Returns the headers that we use. Names and values alternate in `raw`. */
 function pickHeaders(raw: readonly Buffer[]): Record<string, string> {
   const picked: Record<string, string> = {};
   for (let i = 0; i + 1 < raw.length; i += 2) {

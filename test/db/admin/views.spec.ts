@@ -306,7 +306,7 @@ describe('the views of admin', () => {
 
     it.each(cases)('%s', async (_what, values, delivery, words) => {
       const { position } = await insertRow<{ position: string }>(client, 'domain_events');
-      // With gaps, as after a restore.
+      // Leaves gaps between the sequences, as a restore does.
       await client.query('UPDATE domain_events SET sequence = 10 * position WHERE sequence IS NULL');
       const endpoint = { read_to: `${position}0`, ...values };
       const { id } = await insertRow<{ id: string }>(client, 'webhook_endpoints', endpoint);

@@ -10,7 +10,7 @@ import {
 import { STOP_WITHIN_MS } from '../../../src/platform/shutdown/limits.js';
 import { variablesIn, type Container, type Labels, type Manifest, type Manifests } from './manifests.js';
 
-/** What the manifests rely on. */
+/** Documents and code that the manifests must agree with. */
 export interface Project {
   readonly dockerfile: string;
   /** The paths of the API. */
@@ -23,7 +23,7 @@ export interface Project {
   readonly secretFolder: string;
 }
 
-/** Returns what is wrong. */
+/** Returns a line for each fault. */
 export type Check = (manifests: Manifests, project: Project) => string[];
 
 const RIGHTS_OF_POD = {
@@ -161,7 +161,7 @@ export const CHECKS: Readonly<Record<string, Check>> = {
       const { startupProbe, livenessProbe, readinessProbe } = container;
       const probes = [startupProbe, livenessProbe, readinessProbe].map((probe) => probe?.httpGet);
       return [
-        // A database that is away makes replicas unready, and must not restart them.
+        // An unavailable database must make replicas unready, but must not restart them.
         ...unless(livenessProbe?.httpGet.path === '/health/live', `${name}: livenessProbe`),
         ...unless(readinessProbe?.httpGet.path === '/health/ready', `${name}: readinessProbe`),
         ...unless(
@@ -279,7 +279,7 @@ export const CHECKS: Readonly<Record<string, Check>> = {
   'the page has the number of connections of the largest deployment': ({ ofKind }, { page }) => {
     const { DATABASE_POOL_SIZE } = new Environment();
     const connections = ofKind('HorizontalPodAutoscaler').map(({ spec }) => {
-      // A rollout adds a quarter.
+      // During a rollout, a quarter more replicas run.
       const replicas = Math.ceil(spec!.maxReplicas! * 1.25);
       const forJobs = spec!.scaleTargetRef!.name === 'pv-onboarding-worker' ? 4 : 0;
       return replicas * (DATABASE_POOL_SIZE + 2 + forJobs);

@@ -70,7 +70,7 @@ export async function readManifests(): Promise<ReadonlyMap<string, string>> {
   const paths = entries
     .filter((entry) => entry.isFile())
     .map((entry) => join(entry.parentPath, entry.name).split('/ops/kubernetes/')[1]!)
-    // The reader's own overlay and Secret may be there, too.
+    // Excludes an overlay and a Secret that a developer may have added.
     .filter((path) => /^(base|overlays\/example)\//.test(path));
   return new Map(
     await Promise.all(paths.map(async (path) => [path, await readPage(`ops/kubernetes/${path}`)] as const)),

@@ -19,7 +19,7 @@ jest.setTimeout(120_000);
 /** Latency of each remote call. A first registration makes two calls: one for a token, one for the user. */
 const SLOW_MS = 700;
 const STOP_WITHIN_MS = 5_000;
-/** After the first signal, requests in flight have more time than this to end. After a second signal, the service stops at once. */
+/** The time within which the service stops after a second signal. It is shorter than the time that requests have after the first signal. */
 const AT_ONCE_MS = 2_000;
 const SESSIONS = 20;
 

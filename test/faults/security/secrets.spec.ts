@@ -185,7 +185,7 @@ async function driveWebhooks(listener: Listener, receiver: WebhookReceiver): Pro
 /** Brings one session online and starts another session. Returns the second session. */
 async function driveMainJob(listener: Listener): Promise<SessionAnswer> {
   const start = async () => {
-    // The service before may have left a token request that failed, and thus a pause.
+    // The previous service may have stored a failed token request. The next token request then waits.
     const body = newUser();
     const location = await waitFor('the user is registered', async () => {
       const { gridLocations } = await listener.ask<UserAnswer>('POST', '/users', body);
@@ -272,7 +272,7 @@ describe('R36: no secret leaks', () => {
       ...(await tokens()),
     };
     expect(Object.keys(listener.secrets).length).toBeGreaterThan(2);
-    // Responses of the API show the quoted secrets, redacted.
+    // Some responses of the API contain a remote error that quoted secrets. The secrets are redacted.
     expect([...listener.answers.values()].some((text) => text.includes('[redacted]'))).toBe(true);
     // Only the table of endpoints may contain the webhook URL, because the sender needs it.
     const hits = findSecrets(secrets, places);

@@ -23,7 +23,6 @@ const isInstalled = (program: string) =>
 /** Installed shells, each with the option that skips the user's startup files. */
 const SHELLS = Object.entries({ bash: '--norc', zsh: '-f' }).filter(([shell]) => isInstalled(shell));
 
-let readme: string;
 let tour: string;
 let folder: string;
 let database: TestDatabase;
@@ -59,7 +58,7 @@ const essence = (output: string): string[] =>
 
 // Starts the service as `npm start` does, but with a test database, because an embedded database starts more slowly.
 beforeAll(async () => {
-  [readme, tour] = await Promise.all([readPage('README.md'), readPage('docs/tour.md')]);
+  tour = await readPage('docs/tour.md');
   folder = await mkdtemp(join(tmpdir(), 'pv-onboarding-demo-'));
   database = await createTestDatabase();
   const env = { PORT: '0', SANDBOX_PORT: '0', DATABASE_URL: database.url };
@@ -79,11 +78,11 @@ describe('the tour that a start prints', () => {
   const find = (pattern: RegExp): string => pattern.exec(printed)?.[1] ?? '';
   const lines = () => /^ {2}(KEY=.*)\n {2}(SESSION=.*)\n {2}(while .*)$/m.exec(printed)?.slice(1) ?? [];
 
-  it('is the one in the README, with its own addresses and key', () => {
+  it('is the one in docs/tour.md, with its own addresses and key', () => {
     const [url, sandboxUrl] = [find(/PV Onboarding +(\S+)/), find(/Remote service +(\S+)/)];
     const key = find(/Administrator key +(\S+)/);
     expect(url).toBe(service.url);
-    const shown = blockOf(readme, 'tour')
+    const shown = blockOf(tour, 'tour')
       .replaceAll('http://127.0.0.1:3000', url)
       .replaceAll('http://127.0.0.1:4010', sandboxUrl)
       .replaceAll('local_…', key);
@@ -91,10 +90,10 @@ describe('the tour that a start prints', () => {
   });
 
   it(
-    'ends online in every shell it is for, with what the README and docs/tour.md show',
+    'ends online in every shell it is for, with what docs/tour.md shows',
     async () => {
       expect(SHELLS).not.toEqual([]);
-      const expected = essence(`${blockOf(readme, 'tour: output')}\n${blockOf(tour, 'feed: output')}`);
+      const expected = essence(`${blockOf(tour, 'tour: output')}\n${blockOf(tour, 'feed: output')}`);
       for (const [shell, clean] of SHELLS) {
         const [register, start, watch] = lines();
         const complete = find(/^ {2}(curl .*\/complete)$/m);

@@ -82,7 +82,7 @@ if (openssl === null || program === null) {
       );
     });
 
-    // A server that requires TLS gets it, whatever the URL begins with.
+    // If the server requires TLS, the service uses TLS with either URL scheme.
     it.each(['tls', 'nats'])('of an unknown authority is refused with %s://', async (scheme) => {
       expect(await failureAt(urlOf(nats, scheme))).toBe(
         'its certificate is not signed by a known authority (UNABLE_TO_VERIFY_LEAF_SIGNATURE): ' +

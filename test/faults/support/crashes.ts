@@ -13,10 +13,10 @@ import { findContradictions, findUntrue, type Findings } from './evidence/sessio
 export const AT_ONCE = 8;
 
 const SETTINGS = {
-  // So long that only the test makes sessions due.
+  // Sets intervals so long that only the test makes sessions due.
   POLL_MIN_INTERVAL_MS: 60_000,
   POLL_MAX_INTERVAL_MS: 600_000,
-  // So long that no response times out on a busy machine and only the test expires leases.
+  // Sets limits so long that no call times out on a busy machine, and that only the test makes leases expire.
   SCS_TIMEOUT_MS: 30_000,
   POLL_LEASE_MS: 60_000,
 };

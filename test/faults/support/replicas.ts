@@ -47,7 +47,7 @@ export async function startReplicas({ count, environment = {}, prepare }: Replic
   };
 }
 
-/** Below the initial concurrency limit of a replica. */
+/** The number of calls that `repeat` makes at once. It is below the initial concurrency limit of a replica. */
 const AT_ONCE = 6;
 
 export async function repeat<T>(times: number, work: () => Promise<T>): Promise<T[]> {

@@ -87,7 +87,7 @@ describe('R18: double clicks are one', () => {
       bound: '1',
     });
 
-    // Only one request is sent to the remote service. All others wait for its outcome, even a rejection.
+    // Only one request is sent to the remote service. All other callers wait for its outcome and receive it, even if it is a rejection.
     await control.change({ latencyMs: 0 });
     await control.addFault({ kind: 'answer', operation: 'register_user', status: 422, delayMs: 300 });
     const refused = await click(urls);

@@ -7,10 +7,11 @@ import { exclusively } from '../../../scripts/exclusively.mjs';
 import { ROOT } from '../../../scripts/root.mjs';
 import { swcOptions } from './swc-options.mjs';
 
-// Builds a release from the history of git, unless it is built: `node build-release.mjs <commit>`. Prints the file that starts it.
+// Builds the release of a commit of the git history, unless it has been built before: `node build-release.mjs <commit>`. Prints the path of
+// the file that starts it.
 
 const run = promisify(execFile);
-/** Beside the bundled packages of the test build, so that a release loads as fast as the code under test. */
+/** Contains the built releases. It is beside the bundled packages of the test build, so that a release loads as fast as the code under test. */
 const FOLDER = 'node_modules/.cache/test-build/releases';
 const PARTS = ['src', 'prisma', 'prisma.config.ts', 'package.json', 'tsconfig.json'];
 
