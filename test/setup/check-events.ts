@@ -27,7 +27,7 @@ const MOST = 5_000;
 
 // Skips events without data, which only tests insert.
 const EVENTS = `
-  SELECT id, name, subject, coalesce(sequence, 1) AS sequence, time, data
+  SELECT id, name, subject, coalesce(sequence, 1) AS sequence, time, data, traceparent
   FROM domain_events WHERE data <> '{}' ORDER BY position LIMIT ${MOST}`;
 
 export async function findFaultyEvents(client: pg.Client): Promise<string[]> {
