@@ -9,6 +9,6 @@ describe('the span of a statement without a name', () => {
     ['UPDATE remote_tokens SET lease_token = NULL', 'UPDATE remote_tokens'],
     ['SELECT extract(epoch FROM now() - renewed_at) FROM remote_tokens', 'SELECT remote_tokens'],
     ['SELECT 1', 'SELECT'],
-    ['', 'statement'],
+    ['', 'SQL'],
   ])('%j has the name %j', (text, name) => expect(spanNameOf(text)).toBe(name));
 });

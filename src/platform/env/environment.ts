@@ -254,8 +254,8 @@ export class Environment {
 
   /** May contain a token. */
   @IsOptional()
-  @Matches(/^[^\s,=]+=[^\s,]+(,[^\s,=]+=[^\s,]+)*$/, {
-    message: 'OTEL_EXPORTER_OTLP_HEADERS must be name=value, several separated by commas, without blanks',
+  @Matches(/^[^,=]+=[^,]+(,[^,=]+=[^,]+)*$/, {
+    message: 'OTEL_EXPORTER_OTLP_HEADERS must be name=value, several separated by commas',
   })
   OTEL_EXPORTER_OTLP_HEADERS?: string;
 

@@ -26,8 +26,8 @@ import type { Environment } from '../env/environment.js';
 import { errorText } from '../redaction/error-text.js';
 import { STOP_WITHIN_MS } from '../shutdown/limits.js';
 import { VERSION } from '../version.js';
+import { NO_SPAN, type NewSpan, type Span, type Tracer } from './span.js';
 import { formatTraceparent, readTraceparent } from './traceparent.js';
-import { NO_SPAN, type NewSpan, type Span, type Tracer } from './tracing.js';
 
 // Only tracing.ts imports this file, and only if traces are exported: loading OpenTelemetry takes time and memory.
 
