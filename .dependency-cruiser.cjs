@@ -58,6 +58,17 @@ module.exports = {
       to: { path: [GENERATED, '^node_modules/(pg|pg-pool|@prisma)/'], dependencyTypesNot: ['type-only'] },
     },
     {
+      name: 'open-telemetry-is-loaded-on-demand',
+      comment:
+        'Without OTEL_EXPORTER_OTLP_ENDPOINT, nothing of it is loaded; the rest traces through tracing.ts.',
+      severity: 'error',
+      from: { pathNot: '^src/platform/tracing/open-telemetry[.]ts$' },
+      to: {
+        path: ['^src/platform/tracing/open-telemetry[.]ts$', '^node_modules/@opentelemetry/'],
+        dynamic: false,
+      },
+    },
+    {
       name: 'no-cycles',
       comment: 'Files that need each other, be it for types alone, cannot be read one after the other.',
       severity: 'error',

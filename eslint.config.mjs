@@ -5,6 +5,7 @@ const ENVIRONMENT_READERS = [
   'src/cli/main.ts',
   'src/sandbox/main.ts',
   'src/platform/local/**',
+  'src/platform/tracing/open-telemetry.ts',
   'test/**',
   'bench/**',
   'scripts/**',

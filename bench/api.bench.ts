@@ -1,4 +1,5 @@
 import { Pool } from 'undici';
+import { startCollector } from './harness/collector.js';
 import type { BenchDatabase } from './harness/database.js';
 import { newKey } from './harness/key.js';
 import { LineUp } from './harness/line-up.js';
@@ -16,6 +17,7 @@ const BARE = 'bare Fastify + pg, the same statement';
 const ROW = 'bare Fastify + pg, one row of one table';
 const NEST = 'Nest + Express + Prisma';
 const CONTROL = 'our service again';
+const TRACED = 'our service, exporting every trace';
 const IN_FLIGHT = 64;
 /** The latency of the remote service while starts are measured. */
 const REMOTE_MS = 20;
@@ -36,9 +38,12 @@ export async function apiBench(options: BenchOptions): Promise<void> {
     const ours = await start(OURS, './service.process.ts', { ROLE: 'api' }, profileFlags(options));
     const bare = await start(BARE, './baselines/fastify-pg.process.ts');
     const nest = await start(BARE, './baselines/nest-express-prisma.process.ts');
+    const collector = await lineUp.add(startCollector());
+    const exporting = { ROLE: 'api', OTEL_EXPORTER_OTLP_ENDPOINT: collector.url };
+    const traced = await start(OURS, './service.process.ts', exporting);
     const headers = await newKey(ours.url, ['onboarding:read', 'onboarding:write']);
 
-    const reads = await compareReads(lineUp, { ours, bare, nest }, headers, sessions, options);
+    const reads = await compareReads(lineUp, { ours, traced, bare, nest }, headers, sessions, options);
     const single = await compareSingles(ours.url, headers, sessions, options);
     lineUp.remote.setLatency(REMOTE_MS);
     const bareStart = await start(BARE, './baselines/fastify-start.process.ts');
@@ -122,13 +127,14 @@ export async function apiBench(options: BenchOptions): Promise<void> {
 
 interface Servers {
   readonly ours: Participant;
+  readonly traced: Participant;
   readonly bare: Participant;
   readonly nest: Participant;
 }
 
 async function compareReads(
   lineUp: LineUp,
-  { ours, bare, nest }: Servers,
+  { ours, traced, bare, nest }: Servers,
   headers: Record<string, string>,
   sessions: number,
   options: BenchOptions,
@@ -147,6 +153,7 @@ async function compareReads(
   };
   const contenders = [
     await contender(OURS, ours, '/api/v1/onboarding/pv/'),
+    await contender(TRACED, traced, '/api/v1/onboarding/pv/'),
     await contender(BARE, bare, '/full/'),
     await contender(ROW, bare, '/row/'),
     await contender(NEST, nest, '/sessions/', Math.round(requests / 4)),

@@ -26,6 +26,7 @@ import { ServiceLogger } from './platform/logging/service-logger.js';
 import { visibleLines } from './platform/redaction/visible-text.js';
 import { STOP_WITHIN_MS } from './platform/shutdown/limits.js';
 import { messageOf, Shutdown, stopOnSignals } from './platform/shutdown/shutdown.js';
+import { startTracing } from './platform/tracing/tracing.js';
 
 /** Runs the service until the process ends. A parent process with an IPC channel receives `{ type: 'ready', url }` after the start. */
 export async function startService(source: EnvironmentSource, dataFolder: string): Promise<void> {
@@ -46,6 +47,8 @@ export async function startService(source: EnvironmentSource, dataFolder: string
     stopOnErrors(logger, shutdown);
     for (const warning of warningsOf(variables)) logger.warn(warning, 'Start');
 
+    const stopTracing = await startTracing(environment);
+    if (stopTracing !== undefined) shutdown.add({ name: 'the export of traces', stop: stopTracing });
     await checkPoolers(environment);
     const applied = await migrate(environment.DATABASE_DIRECT_URL);
     const say = (line: string): void => logger.log(line, 'Start');

@@ -69,6 +69,13 @@ export class LineUp {
     return participant;
   }
 
+  /** Stops the part with the others. */
+  async add<T extends { stop(): Promise<void> }>(starting: Promise<T>): Promise<T> {
+    const part = await starting;
+    this.started.push(part);
+    return part;
+  }
+
   /** Stops one contender before the others. */
   async dismiss(part: { stop(): Promise<void> }): Promise<void> {
     this.started.splice(this.started.indexOf(part), 1);

@@ -30,6 +30,8 @@ export type NewEvent<N extends EventName = EventName> = {
     /** The id of a session, user, registration, erasure or endpoint, or a class of remote operations. Order holds within a subject. */
     readonly subject: string;
     readonly data: EventPayloads[K];
+    /** The span that found the fact, if that is not the current span. */
+    readonly traceparent?: string | null | undefined;
   };
 }[N];
 
@@ -41,6 +43,8 @@ export type DomainEvent<N extends EventName = EventName> = NewEvent<N> & {
   readonly sequence?: string;
   /** When the event was appended, by the database's clock. */
   readonly time: Date;
+  /** The span of the event (W3C Trace Context). Null or absent if traces were not exported. */
+  readonly traceparent?: string | null;
 };
 
 export const EVENT_NAMES = Object.keys(EVENT_SCHEMAS) as readonly EventName[];

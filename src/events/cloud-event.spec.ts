@@ -30,6 +30,12 @@ describe('a CloudEvent', () => {
       data: event.data,
     });
   });
+
+  it('has the traceparent of its span, if it has one', () => {
+    const traceparent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
+    expect(toCloudEvent({ ...event, traceparent }, '/x')).toMatchObject({ traceparent });
+    expect(toCloudEvent({ ...event, traceparent: null }, '/x')).not.toHaveProperty('traceparent');
+  });
 });
 
 describe('an event type', () => {

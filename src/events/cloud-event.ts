@@ -1,6 +1,6 @@
 import { isEventName, type DomainEvent, type EventName } from './catalogue.rules.js';
 
-/** A CloudEvent 1.0 in structured JSON form, with the extension attribute `sequence`. */
+/** A CloudEvent 1.0 in structured JSON form, with the extension attributes `sequence` and `traceparent`. */
 export type CloudEvent = ReturnType<typeof toCloudEvent>;
 
 export const toCloudEvent = (event: DomainEvent & { readonly sequence: string }, source: string) => ({
@@ -12,6 +12,7 @@ export const toCloudEvent = (event: DomainEvent & { readonly sequence: string },
   time: event.time.toISOString(),
   datacontenttype: 'application/json',
   sequence: formatSequence(event.sequence),
+  ...(event.traceparent && { traceparent: event.traceparent }),
   data: event.data,
 });
 

@@ -1,6 +1,8 @@
 import { Coalescer } from '../platform/async/coalescer.js';
 import type { Sql, Statement, Transaction } from '../platform/database/database.js';
+import { traced } from '../platform/tracing/tracing.js';
 import type { NewEvent } from './catalogue.rules.js';
+import { toEventType } from './cloud-event.js';
 import { ADD_DELIVERY_JOB } from './handlers/handlers.sql.js';
 import { TRY_AND_ASSIGN } from './sequence.sql.js';
 
@@ -10,8 +12,8 @@ export const APPEND_EVENTS: Statement = {
   name: 'events.append_events',
   text: `
     WITH appended AS (
-      INSERT INTO domain_events (id, name, subject, data)
-      SELECT gen_random_uuid(), item ->> 'name', item ->> 'subject', item -> 'data'
+      INSERT INTO domain_events (id, name, subject, data, traceparent)
+      SELECT gen_random_uuid(), item ->> 'name', item ->> 'subject', item -> 'data', item ->> 'traceparent'
       FROM jsonb_array_elements($1::jsonb) WITH ORDINALITY AS items (item, ordinality)
       ORDER BY ordinality
       RETURNING position, name, subject
@@ -31,8 +33,16 @@ export const APPEND_EVENTS: Statement = {
 /** Appends the events and their handler deliveries. To keep the order within a subject, callers lock the subject's row first. */
 export async function appendEvents(tx: Transaction, events: readonly NewEvent[]): Promise<void> {
   if (events.length === 0) return;
-  await tx.query(APPEND_EVENTS, [JSON.stringify(events)]);
+  await tx.query(APPEND_EVENTS, [JSON.stringify(events.map(withSpan))]);
   tx.afterCommit(sequenceSoon);
+}
+
+/** Returns the event with the `traceparent` of a span of its own, which its readers continue. */
+function withSpan(event: NewEvent): NewEvent {
+  const { name, subject, traceparent: parent } = event;
+  const attributes = { 'cloudevents.event_type': toEventType(name), 'cloudevents.event_subject': subject };
+  const start = { name: `event ${name}`, kind: 'producer', parent, attributes } as const;
+  return traced(start, ({ traceparent }) => ({ ...event, traceparent }));
 }
 
 /** One sequencer per database, so that concurrent writers share a statement. If each ran its own, 63 of 64 would find the lock taken. */

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Injectable, type OnApplicationShutdown, type OnModuleDestroy } from '@nestjs/common';
 import { Environment } from '../platform/env/environment.js';
 import { hideSecrets } from '../platform/redaction/secrets.js';
+import { traced } from '../platform/tracing/tracing.js';
 import { classifyFailure, classifyResponse, type ExchangeBody, type Exchanged } from './wire/exchange.js';
 import { CallQueue, type CallEnding } from './pace/call-queue.js';
 import { type BreakerChange, OperationGate } from './pace/operation-gate.js';
@@ -156,10 +157,20 @@ export class Remote implements OnModuleDestroy, OnApplicationShutdown {
   }
 
   private exchange(request: RemoteRequest, timeoutMs: number): Promise<Exchanged> {
-    const { method, path: url, headers, body: data, signal } = request;
+    const { operation, method, path: url, body: data, signal } = request;
     const timeout = Math.max(1, Math.round(timeoutMs));
-    const sent = this.http.axios.request<ExchangeBody>({ method, url, headers, data, timeout, signal });
-    return sent.then(classifyResponse).catch(classifyFailure);
+    const attributes = { 'http.request.method': method };
+    return traced({ name: `SCS ${operation}`, kind: 'client', attributes }, async (span) => {
+      const { traceparent } = span;
+      const headers = traceparent === undefined ? request.headers : { ...request.headers, traceparent };
+      const sending = this.http.axios.request<ExchangeBody>({ method, url, headers, data, timeout, signal });
+      const exchanged = await sending.then(classifyResponse).catch(classifyFailure);
+      const { sent, fault } = exchanged;
+      const status = sent.kind === 'response' ? sent.response.status : undefined;
+      if (status !== undefined) span.set({ 'http.response.status_code': status });
+      if (fault !== undefined) span.fail(String(status ?? sent.kind));
+      return exchanged;
+    });
   }
 }
 

@@ -1522,6 +1522,8 @@ export interface components {
             datacontenttype: "application/json";
             /** @description Position in the feed: sorts as text in the order of the feed */
             sequence: string;
+            /** @description The trace of the event (W3C Trace Context); absent unless the deployment exports traces */
+            traceparent?: string;
             data: {
                 /**
                  * Format: uuid
@@ -1572,6 +1574,8 @@ export interface components {
             datacontenttype: "application/json";
             /** @description Position in the feed: sorts as text in the order of the feed */
             sequence: string;
+            /** @description The trace of the event (W3C Trace Context); absent unless the deployment exports traces */
+            traceparent?: string;
             data: {
                 /**
                  * Format: uuid
@@ -1617,6 +1621,8 @@ export interface components {
             datacontenttype: "application/json";
             /** @description Position in the feed: sorts as text in the order of the feed */
             sequence: string;
+            /** @description The trace of the event (W3C Trace Context); absent unless the deployment exports traces */
+            traceparent?: string;
             data: {
                 /**
                  * Format: uuid
@@ -1662,6 +1668,8 @@ export interface components {
             datacontenttype: "application/json";
             /** @description Position in the feed: sorts as text in the order of the feed */
             sequence: string;
+            /** @description The trace of the event (W3C Trace Context); absent unless the deployment exports traces */
+            traceparent?: string;
             data: {
                 /**
                  * Format: uuid
@@ -1707,6 +1715,8 @@ export interface components {
             datacontenttype: "application/json";
             /** @description Position in the feed: sorts as text in the order of the feed */
             sequence: string;
+            /** @description The trace of the event (W3C Trace Context); absent unless the deployment exports traces */
+            traceparent?: string;
             data: {
                 /**
                  * Format: uuid
@@ -1752,6 +1762,8 @@ export interface components {
             datacontenttype: "application/json";
             /** @description Position in the feed: sorts as text in the order of the feed */
             sequence: string;
+            /** @description The trace of the event (W3C Trace Context); absent unless the deployment exports traces */
+            traceparent?: string;
             data: {
                 /**
                  * Format: uuid
@@ -1820,6 +1832,8 @@ export interface components {
             datacontenttype: "application/json";
             /** @description Position in the feed: sorts as text in the order of the feed */
             sequence: string;
+            /** @description The trace of the event (W3C Trace Context); absent unless the deployment exports traces */
+            traceparent?: string;
             data: {
                 /**
                  * Format: uuid
@@ -1905,6 +1919,8 @@ export interface components {
             datacontenttype: "application/json";
             /** @description Position in the feed: sorts as text in the order of the feed */
             sequence: string;
+            /** @description The trace of the event (W3C Trace Context); absent unless the deployment exports traces */
+            traceparent?: string;
             data: {
                 /**
                  * Format: uuid
@@ -1990,6 +2006,8 @@ export interface components {
             datacontenttype: "application/json";
             /** @description Position in the feed: sorts as text in the order of the feed */
             sequence: string;
+            /** @description The trace of the event (W3C Trace Context); absent unless the deployment exports traces */
+            traceparent?: string;
             data: {
                 /**
                  * Format: uuid
@@ -2075,6 +2093,8 @@ export interface components {
             datacontenttype: "application/json";
             /** @description Position in the feed: sorts as text in the order of the feed */
             sequence: string;
+            /** @description The trace of the event (W3C Trace Context); absent unless the deployment exports traces */
+            traceparent?: string;
             data: {
                 /**
                  * Format: uuid
@@ -2160,6 +2180,8 @@ export interface components {
             datacontenttype: "application/json";
             /** @description Position in the feed: sorts as text in the order of the feed */
             sequence: string;
+            /** @description The trace of the event (W3C Trace Context); absent unless the deployment exports traces */
+            traceparent?: string;
             data: {
                 /**
                  * Format: uuid
@@ -2245,6 +2267,8 @@ export interface components {
             datacontenttype: "application/json";
             /** @description Position in the feed: sorts as text in the order of the feed */
             sequence: string;
+            /** @description The trace of the event (W3C Trace Context); absent unless the deployment exports traces */
+            traceparent?: string;
             data: {
                 /**
                  * Format: uuid
@@ -2330,6 +2354,8 @@ export interface components {
             datacontenttype: "application/json";
             /** @description Position in the feed: sorts as text in the order of the feed */
             sequence: string;
+            /** @description The trace of the event (W3C Trace Context); absent unless the deployment exports traces */
+            traceparent?: string;
             data: {
                 /**
                  * Format: uuid
@@ -2420,6 +2446,8 @@ export interface components {
             datacontenttype: "application/json";
             /** @description Position in the feed: sorts as text in the order of the feed */
             sequence: string;
+            /** @description The trace of the event (W3C Trace Context); absent unless the deployment exports traces */
+            traceparent?: string;
             data: {
                 /**
                  * Format: uuid
@@ -2505,6 +2533,8 @@ export interface components {
             datacontenttype: "application/json";
             /** @description Position in the feed: sorts as text in the order of the feed */
             sequence: string;
+            /** @description The trace of the event (W3C Trace Context); absent unless the deployment exports traces */
+            traceparent?: string;
             data: {
                 /**
                  * Format: uuid
@@ -2590,6 +2620,8 @@ export interface components {
             datacontenttype: "application/json";
             /** @description Position in the feed: sorts as text in the order of the feed */
             sequence: string;
+            /** @description The trace of the event (W3C Trace Context); absent unless the deployment exports traces */
+            traceparent?: string;
             data: {
                 /**
                  * Format: uuid
@@ -2675,6 +2707,8 @@ export interface components {
             datacontenttype: "application/json";
             /** @description Position in the feed: sorts as text in the order of the feed */
             sequence: string;
+            /** @description The trace of the event (W3C Trace Context); absent unless the deployment exports traces */
+            traceparent?: string;
             data: {
                 /**
                  * Format: uuid
@@ -2760,6 +2794,8 @@ export interface components {
             datacontenttype: "application/json";
             /** @description Position in the feed: sorts as text in the order of the feed */
             sequence: string;
+            /** @description The trace of the event (W3C Trace Context); absent unless the deployment exports traces */
+            traceparent?: string;
             data: {
                 /**
                  * @description The class of operations; the same as the subject
@@ -2808,6 +2844,8 @@ export interface components {
             datacontenttype: "application/json";
             /** @description Position in the feed: sorts as text in the order of the feed */
             sequence: string;
+            /** @description The trace of the event (W3C Trace Context); absent unless the deployment exports traces */
+            traceparent?: string;
             data: {
                 /**
                  * @description The class of operations; the same as the subject
@@ -2864,6 +2902,8 @@ export interface components {
             datacontenttype: "application/json";
             /** @description Position in the feed: sorts as text in the order of the feed */
             sequence: string;
+            /** @description The trace of the event (W3C Trace Context); absent unless the deployment exports traces */
+            traceparent?: string;
             data: {
                 /**
                  * @description The class of operations; the same as the subject
@@ -2912,6 +2952,8 @@ export interface components {
             datacontenttype: "application/json";
             /** @description Position in the feed: sorts as text in the order of the feed */
             sequence: string;
+            /** @description The trace of the event (W3C Trace Context); absent unless the deployment exports traces */
+            traceparent?: string;
             data: {
                 /**
                  * @description The class of operations; the same as the subject
@@ -2969,6 +3011,8 @@ export interface components {
             datacontenttype: "application/json";
             /** @description Position in the feed: sorts as text in the order of the feed */
             sequence: string;
+            /** @description The trace of the event (W3C Trace Context); absent unless the deployment exports traces */
+            traceparent?: string;
             data: {
                 /**
                  * Format: uuid

@@ -24,9 +24,14 @@ export function schemaOfEvent(name: EventName) {
       pattern: '^[0-9]{19}$',
       description: 'Position in the feed: sorts as text in the order of the feed',
     },
+    traceparent: {
+      type: 'string',
+      pattern: '^00-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$',
+      description: 'The trace of the event (W3C Trace Context); absent unless the deployment exports traces',
+    },
     data,
   };
-  return { title: toEventType(name), description: `When ${when}`, ...object(properties) };
+  return { title: toEventType(name), description: `When ${when}`, ...object(properties, 'traceparent') };
 }
 
 /** The type of test events, which are neither in the catalogue nor in the feed. */

@@ -29,7 +29,7 @@ export const READ_PAGE: Statement = {
       FROM (SELECT coalesce(max(sequence), 0) AS last FROM domain_events) AS newest
     ) AS reach
     LEFT JOIN LATERAL (
-      SELECT id, name, subject, sequence, time, data
+      SELECT id, name, subject, sequence, time, data, traceparent
       FROM domain_events
       WHERE sequence > $1 AND sequence <= reach.until AND ($2::text[] IS NULL OR name = ANY ($2))
         AND ($4::text IS NULL OR subject = $4)

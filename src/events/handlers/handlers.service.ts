@@ -8,6 +8,7 @@ import { Jobs } from '../../platform/jobs/jobs.js';
 import type { RunningJob } from '../../platform/jobs/running-job.js';
 import { Metrics } from '../../platform/metrics/metrics.js';
 import { errorText } from '../../platform/redaction/error-text.js';
+import { traced } from '../../platform/tracing/tracing.js';
 import type { DomainEvent } from '../catalogue.rules.js';
 import * as sql from './handlers.sql.js';
 import { discoverHandlers, type EventHandler } from './on-event.js';
@@ -103,9 +104,12 @@ export class EventHandlers implements OnModuleInit, OnApplicationBootstrap, OnMo
 
   private async call({ name, events, handle }: EventHandler, event: DomainEvent): Promise<void> {
     if (events.includes(event.name)) {
-      return within(HANDLER_DEADLINE_MS, Promise.resolve(handle(event)), () => {
-        throw new Error(`the handler did not settle within ${HANDLER_DEADLINE_MS} ms`);
-      });
+      const { traceparent: parent = null } = event;
+      return traced({ name: `handler ${name}`, kind: 'consumer', parent }, () =>
+        within(HANDLER_DEADLINE_MS, Promise.resolve(handle(event)), () => {
+          throw new Error(`the handler did not settle within ${HANDLER_DEADLINE_MS} ms`);
+        }),
+      );
     }
     if (await sql.isSubscribed(this.database, name, event.name))
       throw new Error(`a newer release of ${name} listens to ${event.name}, this one does not`);

@@ -76,7 +76,7 @@ export async function resumeDeliveries(sql: Sql): Promise<number> {
 const READ_PENDING: Statement = {
   name: 'handlers.read_pending_deliveries',
   text: `
-    SELECT delivery.position, event.id, event.name, event.subject, event.sequence, event.time, event.data
+    SELECT delivery.position, event.id, event.name, event.subject, event.sequence, event.time, event.data, event.traceparent
     FROM handler_deliveries AS delivery JOIN domain_events AS event ON event.position = delivery.position
     WHERE delivery.handler = $1 AND delivery.subject = $2
     ORDER BY delivery.position LIMIT 100`,

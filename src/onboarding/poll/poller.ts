@@ -6,6 +6,7 @@ import { SchedulerRegistry } from '@nestjs/schedule';
 import { Environment } from '../../platform/env/environment.js';
 import { Metrics } from '../../platform/metrics/metrics.js';
 import { STOP_WITHIN_MS } from '../../platform/shutdown/limits.js';
+import { traced, untraced } from '../../platform/tracing/tracing.js';
 import { Remote } from '../../remote/remote.service.js';
 import { PollWrites } from './write-queue.js';
 import { PollsStore, type ClaimedPoll } from './polls.store.js';
@@ -109,7 +110,7 @@ export class Poller implements OnApplicationBootstrap, BeforeApplicationShutdown
       this.claims.inc(polls.length);
       this.moreIsDue = polls.length === size;
       if (polls.length > 0) this.writes.begin(polls[0]!.batchId, polls.length, claimedAt);
-      this.queue.push(...polls);
+      this.queue.push(...(polls.length > 0 ? withSpan(polls, claimedAt) : polls));
     } finally {
       this.claiming = false;
     }
@@ -140,7 +141,7 @@ export class Poller implements OnApplicationBootstrap, BeforeApplicationShutdown
     if (!this.writes.mayRead(poll.batchId)) return this.release([poll]);
     this.inFlight++;
     try {
-      this.finish(poll, await this.reader.read(poll, 'background', this.giveUp.signal));
+      await this.read(poll);
     } catch (error) {
       // A bug in reading one session must neither stop the others nor go unrecorded.
       this.logger.error(
@@ -154,6 +155,18 @@ export class Poller implements OnApplicationBootstrap, BeforeApplicationShutdown
     }
     this.fill();
     if (this.moreIsDue && this.wantsMore()) void this.claimMore().catch((error: unknown) => this.warn(error));
+  }
+
+  /** Reads the session in a trace of its own, which links to the claim and continues in the events of the read. */
+  private read(poll: ClaimedPoll): Promise<void> {
+    const { sessionId, traceparent } = poll;
+    const links = traceparent === undefined ? [] : [traceparent];
+    const attributes = { 'pv_onboarding.session.id': sessionId };
+    return traced({ name: 'read session', parent: null, links, attributes }, async (span) => {
+      const read = await this.reader.read(poll, 'background', this.giveUp.signal);
+      span.set({ 'pv_onboarding.outcome': read.kind });
+      untraced(() => this.finish({ ...poll, traceparent: span.traceparent }, read));
+    });
   }
 
   private finish(poll: ClaimedPoll, read: SessionRead): void {
@@ -183,4 +196,12 @@ export class Poller implements OnApplicationBootstrap, BeforeApplicationShutdown
     this.completed = 0;
     this.rateSince = performance.now();
   }
+}
+
+/** Returns the polls with the span of their claim. Claims that find nothing have no span, because they repeat every second. */
+function withSpan(polls: readonly ClaimedPoll[], beganAtMs: number): readonly ClaimedPoll[] {
+  const attributes = { 'pv_onboarding.sessions': polls.length };
+  return traced({ name: 'claim sessions', parent: null, beganAtMs, attributes }, ({ traceparent }) =>
+    traceparent === undefined ? polls : polls.map((poll) => ({ ...poll, traceparent })),
+  );
 }

@@ -13,6 +13,8 @@ export interface ClaimedPoll extends ReadSession, ReadableSession {
   readonly batchId: string;
   /** The database's clock at the claim. */
   readonly now: Date;
+  /** The span of the claim, and then of the read. */
+  readonly traceparent?: string | undefined;
 }
 
 export type FailedRead = Pick<ClaimedPoll, 'sessionId' | 'batchId'> &

@@ -3,6 +3,7 @@ import { Injectable, Logger } from '@nestjs/common';
 import { sqlState } from '../../platform/database/database.js';
 import { Environment } from '../../platform/env/environment.js';
 import { isDatabaseUnavailable } from '../../platform/problem/database-unavailable.js';
+import { traced } from '../../platform/tracing/tracing.js';
 import { PollsStore, type ClaimedPoll, type FailedRead } from './polls.store.js';
 import { planUnsavable, type ReadStep } from '../rules/read-plan.rules.js';
 import { SessionsStore, type BatchReading } from '../store/sessions.store.js';
@@ -61,13 +62,13 @@ export class PollWrites {
     return this.waitingBytes > MOST_WAITING_BYTES;
   }
 
-  finish({ sessionId, batchId }: ClaimedPoll, step: ReadStep): void {
+  finish({ sessionId, batchId, traceparent }: ClaimedPoll, step: ReadStep): void {
     // The lease is lost: another worker may have claimed the session.
     if (!this.live.has(batchId)) return;
     if (step.kind === 'nothing') this.count(batchId);
     else if (step.kind === 'postpone') this.failures.push({ sessionId, batchId, ...step });
     else {
-      this.readings.push({ sessionId, batchId, reading: step.reading, response: step.response });
+      this.readings.push({ sessionId, batchId, reading: step.reading, response: step.response, traceparent });
       this.waitingBytes += bytesToWrite(step);
     }
     if (!this.writing && this.hasWork) void this.write();
@@ -145,7 +146,10 @@ export class PollWrites {
 
   private async apply(readings: readonly BatchReading[]): Promise<void> {
     try {
-      const { stale } = await this.sessions.applyReadings(readings);
+      const links = readings.flatMap(({ traceparent }) => traceparent ?? []);
+      const { stale } = await traced({ name: 'apply readings', parent: null, links }, () =>
+        this.sessions.applyReadings(readings),
+      );
       if (stale > 0) this.logger.warn(`dropped ${stale} responses that arrived after their lease expired`);
     } catch (error) {
       if (isDatabaseUnavailable(error)) throw error;

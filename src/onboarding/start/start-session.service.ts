@@ -4,6 +4,7 @@ import { AuthorisedRemote } from '../../auth/authorised-remote.service.js';
 import { Environment } from '../../platform/env/environment.js';
 import { Metrics } from '../../platform/metrics/metrics.js';
 import { Problem } from '../../platform/problem/problem.js';
+import { traced } from '../../platform/tracing/tracing.js';
 import { ContractDrift } from '../../remote/drift/contract-drift.service.js';
 import { foreignId } from '../../remote/drift/drift.js';
 import type { Sent } from '../../remote/outcome.rules.js';
@@ -43,7 +44,7 @@ export class StartSessionService {
   /** Throws Problem not_found, remote_rejected or remote_unavailable. */
   async start(wanted: WantedSession): Promise<Started> {
     try {
-      const started = await this.startOnce(wanted);
+      const started = await traced({ name: 'start session' }, () => this.startOnce(wanted));
       this.outcomes.inc({ outcome: started.reused ? 'reused' : 'started' });
       return started;
     } catch (error) {

@@ -13,7 +13,7 @@ import { bytesToWrite, countOfSet } from '../rules/write-sets.rules.js';
 import * as sql from './sessions.sql.js';
 
 /** The result of a read, and the batch that claimed the session for it. */
-export type BatchReading = Pick<ClaimedPoll, 'sessionId' | 'batchId'> &
+export type BatchReading = Pick<ClaimedPoll, 'sessionId' | 'batchId' | 'traceparent'> &
   Pick<Extract<ReadStep, { readonly kind: 'apply' }>, 'reading' | 'response'>;
 
 interface LockedSession extends SessionRecord {
@@ -21,7 +21,7 @@ interface LockedSession extends SessionRecord {
   readonly now: Date;
 }
 
-interface Move extends Pick<BatchReading, 'reading' | 'response'> {
+interface Move extends Pick<BatchReading, 'reading' | 'response' | 'traceparent'> {
   readonly session: LockedSession;
   readonly decision: Decision;
 }
@@ -76,8 +76,15 @@ export class SessionsStore {
     });
   }
 
-  private decide(session: LockedSession, { reading, response }: Pick<Move, 'reading' | 'response'>): Move {
-    return { session, reading, response, decision: reconcile(session, reading, session.now, this.settings) };
+  private decide(session: LockedSession, read: Pick<Move, 'reading' | 'response' | 'traceparent'>): Move {
+    const { reading, response, traceparent } = read;
+    return {
+      session,
+      reading,
+      response,
+      traceparent,
+      decision: reconcile(session, reading, session.now, this.settings),
+    };
   }
 
   private async write(tx: Transaction, moves: readonly Move[]): Promise<void> {
@@ -86,7 +93,9 @@ export class SessionsStore {
     await writeStates(tx, recorded);
     await run(tx, sql.REPLACE_OBSERVATIONS, moves.filter(replacesObservation).map(observationRow));
     await this.reschedule(tx, moves);
-    const events = moves.flatMap(({ decision }) => decision.events);
+    const events = moves.flatMap(({ decision, traceparent }) =>
+      decision.events.map((event) => ({ ...event, traceparent })),
+    );
     await appendEvents(tx, events);
   }
 

@@ -2,6 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Injectable, Logger, type OnApplicationShutdown } from '@nestjs/common';
 import pg from 'pg';
 import { Environment } from '../env/environment.js';
+import { traced } from '../tracing/tracing.js';
 import type { PrismaClient } from './generated/client.js';
 import { PrismaOnPool, type PrismaModels } from './prisma-on-client.js';
 import {
@@ -11,6 +12,7 @@ import {
   withPooledSettings,
   withSettings,
 } from './settings.js';
+import { spanNameOf } from './span-name.js';
 import { withFastTimestamps } from './timestamps.js';
 
 /** A named statement is prepared once per connection. Name every statement that runs often. */
@@ -39,6 +41,8 @@ const ANSWER_TIMEOUT_MS = STATEMENT_TIMEOUT_MS + 1_000;
 const DISK_FULL = '53100';
 /** How long `hasNoSpace` remembers such an error: several intervals of a health probe. */
 const NO_SPACE_FOR_MS = 15_000;
+
+const SPAN_ATTRIBUTES = { 'db.system.name': 'postgresql' };
 
 /** The SQLSTATEs of a serialization failure and a deadlock, after which the transaction is retried. */
 const TRANSIENT = ['40001', '40P01'];
@@ -75,7 +79,7 @@ export class Database implements Sql, OnApplicationShutdown {
     this.pool.on('error', (error) => this.logger.warn(`idle database connection lost: ${error.message}`));
     // The pool's handler does not cover checked-out clients. Without its own handler, a client that loses its connection ends the process.
     this.pool.on('connect', (client) => client.on('error', () => {}));
-    this.prismaOnPool = new PrismaOnPool(this.pool, (work) => this.timed(work));
+    this.prismaOnPool = new PrismaOnPool(this.pool, (text, run) => this.timed(spanNameOf(text), run));
   }
 
   get prisma(): PrismaClient {
@@ -123,7 +127,7 @@ export class Database implements Sql, OnApplicationShutdown {
         query: (statement, values = []) => this.run(client, statement, values),
         afterCommit: (effect) => void effects.push(effect),
       });
-      await this.timed(client.query('COMMIT'));
+      await this.timed('COMMIT', () => client.query('COMMIT'));
     } catch (error) {
       this.note(error);
       await client.query('ROLLBACK').catch((rollbackError: Error) => (broken = rollbackError));
@@ -146,8 +150,9 @@ export class Database implements Sql, OnApplicationShutdown {
   ): Promise<Row[]> {
     const isNamed = typeof statement !== 'string' && this.prepares;
     const query = isNamed ? statement : { text: textOf(statement) };
+    const name = typeof statement === 'string' ? spanNameOf(statement) : statement.name;
     try {
-      const { rows } = await this.timed(runner.query(query, values as unknown[]));
+      const { rows } = await this.timed(name, () => runner.query(query, values as unknown[]));
       return rows as Row[];
     } catch (error) {
       this.note(error);
@@ -155,10 +160,11 @@ export class Database implements Sql, OnApplicationShutdown {
     }
   }
 
-  private async timed<T>(work: Promise<T>): Promise<T> {
+  /** Measures and traces a statement. */
+  private async timed<T>(name: string, run: () => Promise<T>): Promise<T> {
     const beganAt = performance.now();
     try {
-      return await work;
+      return await traced({ name, kind: 'client', attributes: SPAN_ATTRIBUTES }, run);
     } finally {
       this.observe((performance.now() - beganAt) / 1_000);
     }

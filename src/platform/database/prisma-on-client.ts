@@ -13,7 +13,8 @@ export type PrismaModels = Omit<
   Extract<keyof Prisma.TransactionClient, `$${string}` | symbol>
 >;
 
-type Timed = <T>(work: Promise<T>) => Promise<T>;
+/** Runs a statement with this text. */
+type Timed = <T>(text: string, run: () => Promise<T>) => Promise<T>;
 type Operation = (args?: unknown) => Promise<unknown>;
 
 /** Prisma Client on a pool, or on one client of the pool. The caller begins and ends the transaction of that client. */
@@ -53,10 +54,10 @@ export class PrismaOnPool {
     const { timed } = this;
     // `this` is the adapter, or an adapter of `onClient`.
     adapter.queryRaw = function (this: SqlDriverAdapter, query) {
-      return timed(queryRaw.call(this, query));
+      return timed(query.sql, () => queryRaw.call(this, query));
     };
     adapter.executeRaw = function (this: SqlDriverAdapter, query) {
-      return timed(executeRaw.call(this, query));
+      return timed(query.sql, () => executeRaw.call(this, query));
     };
     const startTransaction = adapter.startTransaction.bind(adapter);
     adapter.startTransaction = async (isolationLevel) => {

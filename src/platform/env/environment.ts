@@ -246,4 +246,32 @@ export class Environment {
 
   @Flag()
   LOG_REQUESTS: boolean = false;
+
+  /** If set, traces are exported to this collector over OTLP/HTTP. The variables below and all others of OpenTelemetry count only then. */
+  @IsOptional()
+  @HttpUrl()
+  OTEL_EXPORTER_OTLP_ENDPOINT?: string;
+
+  /** May contain a token. */
+  @IsOptional()
+  @Matches(/^[^,=]+=[^,]+(,[^,=]+=[^,]+)*$/, {
+    message: 'OTEL_EXPORTER_OTLP_HEADERS must be name=value, several separated by commas',
+  })
+  OTEL_EXPORTER_OTLP_HEADERS?: string;
+
+  @MinLength(1)
+  OTEL_SERVICE_NAME: string = 'pv-onboarding';
+
+  @IsOptional()
+  @Matches(/^[^,=]+=[^,]*(,[^,=]+=[^,]*)*$/, {
+    message: 'OTEL_RESOURCE_ATTRIBUTES must be name=value, several separated by commas',
+  })
+  OTEL_RESOURCE_ATTRIBUTES?: string;
+
+  @IsIn(['always_on', 'always_off', 'traceidratio'].flatMap((name) => [name, `parentbased_${name}`]))
+  OTEL_TRACES_SAMPLER: string = 'parentbased_always_on';
+
+  /** The share of traces that the ratio samplers take. */
+  @Range(0, 1)
+  OTEL_TRACES_SAMPLER_ARG: number = 1;
 }

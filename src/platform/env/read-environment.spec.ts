@@ -79,6 +79,9 @@ describe('readEnvironment', () => {
       LOG_LEVEL: 'info',
       LOG_FORMAT: 'json',
       LOG_REQUESTS: false,
+      OTEL_SERVICE_NAME: 'pv-onboarding',
+      OTEL_TRACES_SAMPLER: 'parentbased_always_on',
+      OTEL_TRACES_SAMPLER_ARG: 1,
     });
   });
 
@@ -127,6 +130,11 @@ describe('readEnvironment', () => {
     ['SCS_BASE_URL', 'scs.example', 'SCS_BASE_URL must be a URL that begins with'],
     ['SCS_BASE_URL', 'https://user:secret@scs.example', 'SCS_BASE_URL must not hold'],
     ['SCS_BASE_URL', 'https://scs.example/?a=1', 'SCS_BASE_URL must not hold'],
+    ['OTEL_EXPORTER_OTLP_ENDPOINT', 'collector:4318', 'OTEL_EXPORTER_OTLP_ENDPOINT must be a URL'],
+    ['OTEL_EXPORTER_OTLP_HEADERS', 'Bearer token', 'OTEL_EXPORTER_OTLP_HEADERS must be name=value'],
+    ['OTEL_RESOURCE_ATTRIBUTES', 'production', 'OTEL_RESOURCE_ATTRIBUTES must be name=value'],
+    ['OTEL_TRACES_SAMPLER', 'ratio', 'OTEL_TRACES_SAMPLER must be one of'],
+    ['OTEL_TRACES_SAMPLER_ARG', '1.1', 'OTEL_TRACES_SAMPLER_ARG must not be greater than 1'],
     ['ADMIN_API_KEY', 'short', 'ADMIN_API_KEY must be'],
     [
       'ENCRYPTION_KEYS',

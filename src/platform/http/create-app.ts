@@ -9,11 +9,13 @@ import { Metrics } from '../metrics/metrics.js';
 import { sendProblem, toProblem } from '../problem/problem-response.js';
 import { Problem } from '../problem/problem.js';
 import { ProblemFilter } from '../problem/problem.filter.js';
+import { isTracing } from '../tracing/tracing.js';
 import { VERSION } from '../version.js';
 import { ANSWER_HEADERS, refuseBeforeHttp, refuseTunnel } from './connection-refusals.js';
 import { HTTP_LIMITS, type HttpLimits } from './http-limits.js';
 import { limitIntake } from './intake.js';
 import { contextOf, requestIdOf, runInContext } from './request-context.js';
+import { traceRequests } from './trace-requests.js';
 import { invalidRequest, RefuseUnreadQuery, RequestValidation } from './validation.js';
 
 /** Paths outside the versioned API, which need no key. */
@@ -48,6 +50,7 @@ export async function createApp(
   const { PUBLIC_URL, ROLE } = settings;
   const server = adapter.getInstance();
   parseJsonBodies(server);
+  if (isTracing()) traceRequests(server);
   server.addHook('onRequest', (request, reply, done) => {
     reply.headers({ ...ANSWER_HEADERS, 'x-request-id': request.id });
     runInContext(contextOf(request), () =>

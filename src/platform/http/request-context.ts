@@ -1,6 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
+import { readTraceparent } from '../tracing/traceparent.js';
 
 /** The fields that identify a request in log lines and audit entries. */
 export interface RequestContext {
@@ -14,8 +15,6 @@ const storage = new AsyncLocalStorage<RequestContext>();
 
 // Printable ASCII, because the id is returned in a header and logged.
 const REQUEST_ID = /^[\x21-\x7e]{1,128}$/;
-// An all-zero trace or parent id is invalid and must be ignored (W3C Trace Context, section 3.2.2).
-const TRACEPARENT = /^[0-9a-e][0-9a-f]-(?!0{32})([0-9a-f]{32})-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}(-|$)/;
 
 export function requestIdOf(request: Pick<IncomingMessage, 'headers'>): string {
   const given = request.headers['x-request-id'];
@@ -25,8 +24,7 @@ export function requestIdOf(request: Pick<IncomingMessage, 'headers'>): string {
 export function contextOf(
   request: { readonly id: string } & Pick<IncomingMessage, 'headers'>,
 ): RequestContext {
-  const { traceparent } = request.headers;
-  const traceId = typeof traceparent === 'string' ? TRACEPARENT.exec(traceparent)?.[1] : undefined;
+  const traceId = readTraceparent(request.headers.traceparent)?.traceId;
   return { requestId: request.id, ...(traceId && { traceId }) };
 }
 

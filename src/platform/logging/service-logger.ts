@@ -5,6 +5,7 @@ import type { Environment } from '../env/environment.js';
 import { currentRequest } from '../http/request-context.js';
 import { hideConfiguredSecrets, HIDDEN, withoutSecrets } from '../redaction/secrets.js';
 import { visibleLines, visibleText } from '../redaction/visible-text.js';
+import { currentTrace } from '../tracing/tracing.js';
 
 /** Nest classes that log every module and route at startup. Their level is debug, so that they do not bury the lines an operator needs. */
 const STARTUP_DETAILS = new Set<unknown>([
@@ -46,7 +47,7 @@ function prettyLine(line: string): string {
 
 const text = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value));
 
-/** Nest's logger on pino. Adds the current request to each line, removes secrets and escapes control characters. */
+/** Nest's logger on pino. Adds the current request and trace to each line, removes secrets and escapes control characters. */
 export class ServiceLogger implements LoggerService {
   private readonly pino: pino.Logger;
 
@@ -59,7 +60,7 @@ export class ServiceLogger implements LoggerService {
       timestamp: pino.stdTimeFunctions.isoTime,
       base: { pid: process.pid },
       formatters: { level: (level) => ({ level }) },
-      mixin: () => ({ ...currentRequest() }),
+      mixin: () => ({ ...currentRequest(), ...currentTrace() }),
       redact: { paths: SECRET_FIELDS, censor: HIDDEN },
     };
     this.pino = pino(options, { write: (line) => destination.write(toLine(line)) });

@@ -21,6 +21,8 @@ export function hideConfiguredSecrets(environment: Environment): void {
     passwordOf(environment.DATABASE_DIRECT_URL),
     ...environment.ENCRYPTION_KEYS,
     ...(environment.EVENT_BROKER_URL?.split(',') ?? []).map(brokerSecretOf),
+    passwordOf(environment.OTEL_EXPORTER_OTLP_ENDPOINT ?? ''),
+    ...(environment.OTEL_EXPORTER_OTLP_HEADERS?.split(',') ?? []).map((pair) => pair.replace(/^[^=]*=/, '')),
   ]);
 }
 

@@ -21,6 +21,8 @@ export const STOP_WITHIN_MS = {
   /** Releasing this replica's share of the remote service's capacity, after all calls have ended. */
   replicaShare: 1_000,
   listener: 500,
+  /** Exporting the last spans, after the application has stopped. The rest is lost. */
+  traces: 500,
 } as const;
 
 /** The signals that stop PostgreSQL, and the wait after each. SIGQUIT loses no data, but makes the next start run a recovery. */

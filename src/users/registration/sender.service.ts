@@ -12,6 +12,7 @@ import { Environment } from '../../platform/env/environment.js';
 import { parseLossless } from '../../platform/json/lossless.js';
 import { Metrics } from '../../platform/metrics/metrics.js';
 import { STOP_WITHIN_MS } from '../../platform/shutdown/limits.js';
+import { traced } from '../../platform/tracing/tracing.js';
 import { ContractDrift } from '../../remote/drift/contract-drift.service.js';
 import { foreignId } from '../../remote/drift/drift.js';
 import type { Priority } from '../../remote/outcome.rules.js';
@@ -64,7 +65,13 @@ export class RegistrationSender implements OnApplicationBootstrap, BeforeApplica
   }
 
   /** Sends the call. Returns null if a newer call or a decision has made the claim stale. `foreground`: a request waits for the result. */
-  async send(claim: Claim, priority: Priority): Promise<Settled | null> {
+  send(claim: Claim, priority: Priority): Promise<Settled | null> {
+    const parent = priority === 'foreground' ? undefined : null;
+    const attributes = { 'pv_onboarding.registration.id': claim.id };
+    return traced({ name: 'register user', parent, attributes }, () => this.call(claim, priority));
+  }
+
+  private async call(claim: Claim, priority: Priority): Promise<Settled | null> {
     const renewal = setInterval(() => void this.renew(claim), LEASE_RENEWAL_MS);
     try {
       const sent = await this.remote.send({ ...registerUserRequest(claim), priority }, 'tenant');

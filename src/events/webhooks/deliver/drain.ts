@@ -4,7 +4,9 @@ import { within } from '../../../platform/async/within.js';
 import type { Environment } from '../../../platform/env/environment.js';
 import type { RunningJob } from '../../../platform/jobs/running-job.js';
 import { STOP_WITHIN_MS } from '../../../platform/shutdown/limits.js';
-import { toCloudEvent } from '../../cloud-event.js';
+import type { NewSpan } from '../../../platform/tracing/span.js';
+import { traced } from '../../../platform/tracing/tracing.js';
+import { toCloudEvent, toEventType } from '../../cloud-event.js';
 import { planDelivery, type DeliveryPlan } from './delivery-plan.rules.js';
 import { stateOf } from './drain.rules.js';
 import { isFailing, placesOf, type HealthPlan } from './endpoint-health.rules.js';
@@ -135,13 +137,30 @@ export class WebhookDrain {
     const { EVENT_SOURCE, WEBHOOK_RETRY_SCHEDULE_MS } = this.environment;
     const sentAtMs = performance.now();
     const body = JSON.stringify(toCloudEvent(delivery, EVENT_SOURCE));
-    const message = { id: delivery.id, body, timestamp: new Date() };
-    const outcome = await this.endpoint.send(message, this.stopping.signal);
+    const outcome = await traced(this.spanOf(delivery), async (span) => {
+      const message = { id: delivery.id, body, timestamp: new Date(), traceparent: span.traceparent };
+      const sent = await this.endpoint.send(message, this.stopping.signal);
+      if (sent.status !== null) span.set({ 'http.response.status_code': sent.status });
+      if (sent.kind !== 'delivered') span.fail(String(sent.status ?? sent.kind));
+      return sent;
+    });
     // An aborted attempt does not show a fault of the endpoint, so it is not recorded.
     if (this.stopping.signal.aborted && outcome.kind !== 'delivered') return;
     const plan = planDelivery(outcome, delivery, WEBHOOK_RETRY_SCHEDULE_MS, Math.random());
     this.onAttempt(plan);
     this.ended.push({ delivery, outcome, plan, sentAtMs });
+  }
+
+  /** Returns the span of an attempt, in the trace of the event. */
+  private spanOf({ id, name, traceparent, attempts }: DueDelivery): NewSpan {
+    const attributes = {
+      'cloudevents.event_id': id,
+      'cloudevents.event_type': toEventType(name),
+      'pv_onboarding.webhook_endpoint.id': this.endpoint.id,
+      'http.request.method': 'POST',
+      'http.request.resend_count': attempts,
+    };
+    return { name: `webhook ${name}`, kind: 'client', parent: traceparent ?? null, attributes };
   }
 
   /** Releases the claimed subjects that are not in flight. */

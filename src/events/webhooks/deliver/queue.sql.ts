@@ -15,7 +15,8 @@ export const CLAIM_SUBJECTS: Statement = {
       ORDER BY due_at LIMIT $3
     )
     SELECT due.subject, next.id AS "deliveryId", next.position, next.attempts, next.early_attempts AS "earlyAttempts",
-      next.next_attempt_at > now() AS "isEarly", event.id, event.name, event.sequence, event.time, event.data
+      next.next_attempt_at > now() AS "isEarly", event.id, event.name, event.sequence, event.time, event.data,
+      event.traceparent
     FROM due
     LEFT JOIN LATERAL (
       SELECT id, position, attempts, early_attempts, next_attempt_at FROM webhook_deliveries

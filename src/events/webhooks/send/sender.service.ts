@@ -125,6 +125,7 @@ function requestOf({ url, headers, secrets }: Destination, message: Message, sig
       'content-type': 'application/cloudevents+json; charset=utf-8',
       'user-agent': `pv-onboarding/${VERSION}`,
       'accept-encoding': 'identity',
+      ...(message.traceparent && { traceparent: message.traceparent }),
       ...signedHeaders(message, secrets),
     },
   };

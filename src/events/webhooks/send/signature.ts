@@ -7,6 +7,8 @@ export interface Message {
   readonly body: string;
   /** The time of the attempt: receivers reject webhooks older than a few minutes. */
   readonly timestamp: Date;
+  /** The span of the attempt (W3C Trace Context). */
+  readonly traceparent?: string | undefined;
 }
 
 const SECRET_PREFIX = 'whsec_';

@@ -1,0 +1,7 @@
+/** Returns the operation of a statement without a name, and its table, such as `UPDATE users`. Never contains a value. */
+export function spanNameOf(text: string): string {
+  const [operation = 'SQL'] = /\w+/.exec(text) ?? [];
+  // Skips the FROM of extract(epoch FROM …).
+  const [, table] = /(?<!\bepoch )\b(?:FROM|INTO|UPDATE)\s+(?:"public"\.)?"?([a-z_]+)/.exec(text) ?? [];
+  return [operation.toUpperCase(), table].filter(Boolean).join(' ');
+}

@@ -1,0 +1,166 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+import { hostname } from 'node:os';
+import { Logger } from '@nestjs/common';
+import {
+  ROOT_CONTEXT,
+  type Context,
+  type Link,
+  type Span as SdkSpan,
+  type SpanContext,
+  SpanKind,
+  SpanStatusCode,
+  trace,
+  TraceFlags,
+  type Tracer as SdkTracer,
+} from '@opentelemetry/api';
+import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http';
+import {
+  defaultResource,
+  detectResources,
+  envDetector,
+  resourceFromAttributes,
+} from '@opentelemetry/resources';
+import { BasicTracerProvider, BatchSpanProcessor } from '@opentelemetry/sdk-trace-base';
+import { within } from '../async/within.js';
+import type { Environment } from '../env/environment.js';
+import { errorText } from '../redaction/error-text.js';
+import { STOP_WITHIN_MS } from '../shutdown/limits.js';
+import { VERSION } from '../version.js';
+import { NO_SPAN, type NewSpan, type Span, type Tracer } from './span.js';
+import { formatTraceparent, readTraceparent } from './traceparent.js';
+
+// Only tracing.ts imports this file, and only if traces are exported: loading OpenTelemetry takes time and memory.
+
+const KINDS = {
+  internal: SpanKind.INTERNAL,
+  server: SpanKind.SERVER,
+  client: SpanKind.CLIENT,
+  producer: SpanKind.PRODUCER,
+  consumer: SpanKind.CONSUMER,
+} as const;
+
+/** Opens a tracer that exports over OTLP/HTTP in batches. Spans beyond a full queue are dropped: they never delay the work. */
+export function openTracer(environment: Environment): { tracer: Tracer; stop: () => Promise<void> } {
+  // The SDK reads its variables from process.env alone, but ours may come from files or defaults.
+  for (const [name, value] of Object.entries(environment))
+    if (name.startsWith('OTEL_') && value !== undefined) process.env[name] = String(value);
+  const instance = { 'service.version': VERSION, 'service.instance.id': `${hostname()}:${process.pid}` };
+  const resource = defaultResource()
+    .merge(resourceFromAttributes({ ...instance, 'pv_onboarding.role': environment.ROLE }))
+    .merge(detectResources({ detectors: [envDetector] }));
+  const spanProcessors = [new BatchSpanProcessor(new ReportingExporter())];
+  const provider = new BasicTracerProvider({ resource, spanProcessors });
+  return {
+    tracer: new OpenTelemetryTracer(provider.getTracer('pv-onboarding', VERSION)),
+    stop: () => within(STOP_WITHIN_MS.traces, provider.shutdown()),
+  };
+}
+
+/** Logs when the collector stops and starts to accept spans. */
+class ReportingExporter extends OTLPTraceExporter {
+  private readonly logger = new Logger('Tracing');
+  private isFailing = false;
+
+  override export(...[spans, done]: Parameters<OTLPTraceExporter['export']>): void {
+    super.export(spans, (result) => {
+      const { error } = result;
+      if (error !== undefined && !this.isFailing)
+        this.logger.warn(`the collector accepts no traces: ${errorText(error)}`);
+      if (error === undefined && this.isFailing) this.logger.log('the collector accepts traces again');
+      this.isFailing = error !== undefined;
+      done(result);
+    });
+  }
+}
+
+class OpenTelemetrySpan implements Span {
+  constructor(readonly sdk: SdkSpan) {}
+
+  get traceparent(): string {
+    const { traceId, spanId, traceFlags } = this.sdk.spanContext();
+    return formatTraceparent({ traceId, spanId, isSampled: (traceFlags & TraceFlags.SAMPLED) !== 0 });
+  }
+
+  set(attributes: NonNullable<NewSpan['attributes']>): void {
+    this.sdk.setAttributes(attributes);
+  }
+
+  fail(type: string): void {
+    this.sdk.setAttribute('error.type', type).setStatus({ code: SpanStatusCode.ERROR });
+  }
+}
+
+class OpenTelemetryTracer implements Tracer {
+  private readonly current = new AsyncLocalStorage<OpenTelemetrySpan>();
+
+  constructor(private readonly tracer: SdkTracer) {}
+
+  run<T>(start: NewSpan, work: (span: Span) => T): T {
+    const { name, kind = 'internal', links = [], beganAtMs: startTime, attributes } = start;
+    const parent = this.parentOf(start);
+    if (parent === undefined) return work(NO_SPAN);
+    const options = { kind: KINDS[kind], links: links.flatMap(linkTo), attributes, startTime };
+    const span = new OpenTelemetrySpan(this.tracer.startSpan(name, options, parent));
+    return this.current.run(span, () => endAfter(span, work));
+  }
+
+  exit<T>(work: () => T): T {
+    return this.current.exit(work);
+  }
+
+  currentTraceId(): string | undefined {
+    return this.current.getStore()?.sdk.spanContext().traceId;
+  }
+
+  /** Returns undefined if the span should have a parent, but there is none. */
+  private parentOf({ parent }: NewSpan): Context | undefined {
+    if (parent === undefined) {
+      const current = this.current.getStore();
+      return current && trace.setSpan(ROOT_CONTEXT, current.sdk);
+    }
+    const position = positionOf(parent);
+    return position === undefined ? ROOT_CONTEXT : trace.setSpanContext(ROOT_CONTEXT, position);
+  }
+}
+
+function endAfter<T>(span: OpenTelemetrySpan, work: (span: Span) => T): T {
+  const fail = (error: unknown): never => {
+    span.fail(typeOf(error));
+    span.sdk.end();
+    throw error;
+  };
+  let result: T;
+  try {
+    result = work(span);
+  } catch (error) {
+    return fail(error);
+  }
+  if (result instanceof Promise) {
+    const ended = result.then((value: unknown) => {
+      span.sdk.end();
+      return value;
+    }, fail);
+    return ended as T;
+  }
+  span.sdk.end();
+  return result;
+}
+
+/** Returns the code of the error, such as a SQLSTATE or the code of a problem, or its class. Its message may contain a secret. */
+function typeOf(error: unknown): string {
+  if (!(error instanceof Error)) return 'unknown';
+  const { code, name } = error as NodeJS.ErrnoException;
+  return typeof code === 'string' ? code : name;
+}
+
+function positionOf(traceparent: string | null): SpanContext | undefined {
+  const read = readTraceparent(traceparent);
+  if (read === undefined) return undefined;
+  const { isSampled, ...ids } = read;
+  return { ...ids, traceFlags: isSampled ? TraceFlags.SAMPLED : TraceFlags.NONE, isRemote: true };
+}
+
+function linkTo(traceparent: string): Link[] {
+  const context = positionOf(traceparent);
+  return context === undefined ? [] : [{ context }];
+}

@@ -1,0 +1,288 @@
+import { createServer, request as send, type IncomingHttpHeaders, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { randomUUID } from 'node:crypto';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { findSecrets } from '../../faults/support/input/secret-search.js';
+import { TestClient } from '../../setup/client.js';
+import {
+  startTraceCollector,
+  type CollectedSpan,
+  type TraceCollector,
+} from '../../setup/receivers/trace-collector.js';
+import { startWebhookReceiver, type WebhookReceiver } from '../../setup/receivers/webhook-receiver.js';
+import { startSandbox, type TestSandbox } from '../../setup/sandbox.js';
+import { startServiceProcess } from '../../setup/service-process.js';
+import { createTestDatabase, type TestDatabase } from '../../setup/test-database.js';
+import { ADMIN_KEY } from '../../setup/test-environment.js';
+import type { TestProcess } from '../../setup/test-process.js';
+import { waitFor } from '../../setup/wait-for.js';
+
+const COLLECTOR_TOKEN = 'token-of-the-collector-0123456789';
+const START = 'POST /api/v1/onboarding/pv/:gridLocationId';
+/** Prints a line for each OpenTelemetry module that Node resolves. */
+const HOOK = `export async function resolve(name, context, next) {
+  if (name.startsWith('@opentelemetry/')) (await import('node:fs')).writeSync(2, 'loads ' + name + '\\n');
+  return next(name, context);
+}`;
+const dataUrl = (code: string) => `data:text/javascript,${encodeURIComponent(code)}`;
+const WATCH_MODULES = `--import=${dataUrl(`import { register } from 'node:module'; register(${JSON.stringify(dataUrl(HOOK))})`)}`;
+
+let sandbox: TestSandbox;
+let receiver: WebhookReceiver;
+let remote: RecordingProxy;
+beforeAll(async () => {
+  [sandbox, receiver] = await Promise.all([startSandbox(), startWebhookReceiver()]);
+  remote = await startRecordingProxy(sandbox.url);
+});
+afterAll(async () => {
+  await remote.close();
+  await Promise.all([sandbox.stop(), receiver.close()]);
+});
+
+let database: TestDatabase;
+let collector: TraceCollector;
+let service: TestProcess;
+let client: TestClient;
+
+async function open(): Promise<void> {
+  [database, collector] = await Promise.all([createTestDatabase(), startTraceCollector()]);
+}
+
+async function close(): Promise<void> {
+  await service.stop();
+  await collector.close();
+  await database.drop();
+}
+
+async function start(more: Record<string, string>): Promise<void> {
+  service = await startServiceProcess({
+    ...sandbox.environment,
+    SCS_BASE_URL: remote.url,
+    DATABASE_URL: database.url,
+    LOG_LEVEL: 'info',
+    LOG_REQUESTS: 'true',
+    NODE_OPTIONS: WATCH_MODULES,
+    ...more,
+  });
+  client = new TestClient(service.url, ADMIN_KEY);
+  await client.call('POST', '/webhook-endpoints', { url: receiver.url });
+}
+
+const startTraced = (more: Record<string, string> = {}) =>
+  start({
+    OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
+    OTEL_EXPORTER_OTLP_HEADERS: `authorization=${COLLECTOR_TOKEN}`,
+    OTEL_RESOURCE_ATTRIBUTES: 'deployment.environment.name=test',
+    OTEL_BSP_SCHEDULE_DELAY: '50',
+    ...more,
+  });
+
+const newTraceId = () => randomUUID().replaceAll('-', '');
+const parentIn = (traceId: string, flags = '01') => `00-${traceId}-b7ad6b7169203331-${flags}`;
+
+/** Starts a session in the trace of an app. */
+async function startSession(traceparent: string) {
+  const location = await client.locate();
+  const { body } = await client.call('POST', `/onboarding/pv/${location}`, undefined, { traceparent });
+  return body as unknown as { id: string; startUrl: string };
+}
+
+const spanOf = (name: string, isIt: (span: CollectedSpan) => boolean = () => true): Promise<CollectedSpan> =>
+  waitFor(`the span ${name}`, () => collector.spans.find((span) => span.name === name && isIt(span)));
+
+/** Returns the names from the root of the trace to the span. */
+function pathTo(span: CollectedSpan): string[] {
+  const parent = collector.spans.find(({ spanId }) => spanId === span.parentSpanId);
+  return [...(parent === undefined ? [] : pathTo(parent)), span.name];
+}
+
+const attributeOf = ({ attributes }: Pick<CollectedSpan, 'attributes'>, name: string) =>
+  Object.values(attributes.find(({ key }) => key === name)?.value ?? {})[0];
+const traceparentOf = ({ traceId, spanId }: CollectedSpan) => `00-${traceId}-${spanId}-01`;
+
+interface WebhookBody {
+  readonly type: string;
+  readonly subject: string;
+  readonly traceparent?: string;
+}
+const webhookOf = (type: string, subject: string) =>
+  waitFor(`the webhook ${type}`, () =>
+    receiver.received
+      .map(({ headers, body }) => ({ headers, event: JSON.parse(body) as WebhookBody }))
+      .find(({ event }) => event.type === type && event.subject === subject),
+  );
+
+describe('traces', () => {
+  beforeAll(async () => {
+    await open();
+    await startTraced();
+  });
+  afterAll(close);
+
+  it('lead from the request of an app to the remote call, the event and the webhook', async () => {
+    const traceId = newTraceId();
+    const { id, startUrl } = await startSession(parentIn(traceId));
+    const inTrace = (span: CollectedSpan) => span.traceId === traceId;
+    const webhook = await spanOf('webhook session.started', inTrace);
+    expect(pathTo(webhook)).toEqual([
+      START,
+      'start session',
+      'event session.started',
+      'webhook session.started',
+    ]);
+    const call = await spanOf('SCS start_session', inTrace);
+    expect(pathTo(call)).toEqual([START, 'start session', 'SCS start_session']);
+    const request = await spanOf(START, inTrace);
+    expect(request.parentSpanId).toBe('b7ad6b7169203331');
+    expect(attributeOf(request, 'http.response.status_code')).toBe(201);
+    const statement = await spanOf('events.append_events', inTrace);
+    expect(pathTo(statement)).toEqual([START, 'start session', 'events.append_events']);
+
+    // The trace goes on at the remote service and at the receiver, and stands in the event and the logs.
+    expect(remote.requests.find(({ path }) => path.includes('/onboarding/pv/'))?.headers.traceparent).toBe(
+      traceparentOf(call),
+    );
+    const { headers, event } = await webhookOf('pv.session.started.v1', id);
+    expect(headers.traceparent).toBe(traceparentOf(webhook));
+    expect(event.traceparent).toBe(traceparentOf(await spanOf('event session.started', inTrace)));
+    const { body } = await client.call<{ items: WebhookBody[] }>('GET', '/events?limit=200');
+    expect(body.items.find(({ type }) => type === event.type)?.traceparent).toBe(event.traceparent);
+    expect(service.logs()).toMatch(new RegExp(`"traceId":"${traceId}",.*"message":"POST /api/v1/onboarding`));
+
+    // Shows that the hook notices what the test without a collector rules out.
+    expect(service.logs()).toContain('loads @opentelemetry');
+    expect(attributeOf({ attributes: collector.resource }, 'service.name')).toBe('pv-onboarding');
+    expect(attributeOf({ attributes: collector.resource }, 'deployment.environment.name')).toBe('test');
+    const token = new URL(startUrl).pathname.split('/').at(-1)!;
+    const secrets = { ADMIN_KEY, COLLECTOR_TOKEN, startUrl, token, ...sandbox.environment };
+    const { SCS_BASE_URL: _, ...hidden } = secrets;
+    expect(
+      findSecrets(
+        hidden,
+        new Map([
+          ['spans', collector.bodies.join('\n')],
+          ['logs', service.logs()],
+        ]),
+      ),
+    ).toEqual([]);
+  });
+
+  it('lead from a read to the change that it found, and link to the claim', async () => {
+    const { id } = await startSession(parentIn(newTraceId()));
+    await sandbox.control.online(id, { inverters: 1 });
+    const webhook = await spanOf('webhook session.online');
+    expect(pathTo(webhook)).toEqual(['read session', 'event session.online', 'webhook session.online']);
+    const read = await spanOf('read session', ({ traceId }) => traceId === webhook.traceId);
+    expect(attributeOf(read, 'pv_onboarding.session.id')).toBe(id);
+    expect(pathTo(await spanOf('SCS read_session', ({ traceId }) => traceId === webhook.traceId))).toEqual([
+      'read session',
+      'SCS read_session',
+    ]);
+    const [claimed] = read.links ?? [];
+    expect(pathTo(await spanOf('claim sessions', ({ spanId }) => spanId === claimed?.spanId))).toEqual([
+      'claim sessions',
+    ]);
+    const applied = await spanOf('apply readings', ({ links = [] }) =>
+      links.some(({ spanId }) => spanId === read.spanId),
+    );
+    expect(pathTo(await spanOf('COMMIT', (span) => span.traceId === applied.traceId))).toEqual([
+      'apply readings',
+      'COMMIT',
+    ]);
+  });
+
+  it('mark what failed', async () => {
+    const location = await client.locate();
+    const traceId = newTraceId();
+    await sandbox.control.addFault({ operation: 'start_session', kind: 'answer', status: 500, times: 2 });
+    const path = `/onboarding/pv/${location}`;
+    const { status } = await client.call('POST', path, undefined, { traceparent: parentIn(traceId) });
+    expect(status).toBe(503);
+    const isIt = (span: CollectedSpan) => span.traceId === traceId;
+    const call = await spanOf('SCS start_session', isIt);
+    expect([call.status.code, attributeOf(call, 'error.type')]).toEqual([2, '500']);
+    const started = await spanOf('start session', isIt);
+    expect(attributeOf(started, 'error.type')).toBe('remote_unavailable');
+    expect((await spanOf(START, isIt)).status.code).toBe(2);
+  });
+});
+
+describe('traces, in a service of their own,', () => {
+  beforeEach(open);
+  afterEach(close);
+
+  it('are exported to the last at the stop, except those that the app or the sampler does not sample', async () => {
+    await startTraced({
+      OTEL_TRACES_SAMPLER: 'parentbased_always_off',
+      OTEL_SERVICE_NAME: 'supplier',
+      OTEL_BSP_SCHEDULE_DELAY: '60000',
+    });
+    const [off, on] = [newTraceId(), newTraceId()];
+    const unsampled = await startSession(parentIn(off, '00'));
+    const { event } = await webhookOf('pv.session.started.v1', unsampled.id);
+    // The receiver can follow the decision.
+    expect(event.traceparent).toMatch(new RegExp(`^00-${off}-[0-9a-f]{16}-00$`));
+    const sampled = await startSession(parentIn(on));
+    await webhookOf('pv.session.started.v1', sampled.id);
+    expect(collector.spans).toEqual([]);
+    await service.stop();
+    expect(new Set(collector.spans.map(({ traceId }) => traceId))).toEqual(new Set([on]));
+    expect(collector.spans.map(({ name }) => name)).toEqual(
+      expect.arrayContaining([START, 'webhook session.started']),
+    );
+    expect(attributeOf({ attributes: collector.resource }, 'service.name')).toBe('supplier');
+  });
+
+  it('never hold anything up: a collector that refuses them is logged once, and its recovery', async () => {
+    collector.status = 400;
+    await startTraced();
+    const { id } = await startSession(parentIn(newTraceId()));
+    await webhookOf('pv.session.started.v1', id);
+    await waitFor('the warning', () => service.logs().includes('the collector accepts no traces'));
+    await startSession(parentIn(newTraceId()));
+    collector.status = 200;
+    await startSession(parentIn(newTraceId()));
+    await waitFor('the recovery', () => service.logs().includes('the collector accepts traces again'));
+    expect(service.logs().match(/accepts no traces/g)).toHaveLength(1);
+    expect(service.logs()).not.toContain(COLLECTOR_TOKEN);
+  });
+
+  it('cost nothing without a collector: no module of OpenTelemetry is loaded', async () => {
+    await start({});
+    const { id } = await startSession(parentIn(newTraceId()));
+    const { headers, event } = await webhookOf('pv.session.started.v1', id);
+    expect([headers.traceparent, event.traceparent]).toEqual([undefined, undefined]);
+    expect(remote.requests.at(-1)?.headers.traceparent).toBeUndefined();
+    expect(service.logs()).not.toContain('loads @opentelemetry');
+  });
+});
+
+interface RecordingProxy {
+  readonly url: string;
+  readonly requests: { readonly path: string; readonly headers: IncomingHttpHeaders }[];
+  close(): Promise<void>;
+}
+
+/** Forwards requests to `target` and records their headers. */
+async function startRecordingProxy(target: string): Promise<RecordingProxy> {
+  const requests: RecordingProxy['requests'] = [];
+  const server: Server = createServer((incoming, outgoing) => {
+    const { method, url: path = '', headers } = incoming;
+    requests.push({ path, headers });
+    const forwarded = send(new URL(path, target), { method, headers }, (response) => {
+      outgoing.writeHead(response.statusCode ?? 502, response.headers);
+      response.pipe(outgoing);
+    });
+    forwarded.on('error', () => outgoing.destroy());
+    incoming.pipe(forwarded);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    requests,
+    close: async () => {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
