@@ -4,6 +4,7 @@ import { inspect } from 'node:util';
 import { Command, CommanderError } from 'commander';
 import { planRederivations } from '../onboarding/store/rederivation.js';
 import { SessionsStore } from '../onboarding/store/sessions.store.js';
+import { MigrationError } from '../platform/database/migrate.js';
 import { ConfigurationError } from '../platform/env/read-environment.js';
 import { apiCommands } from './api/api-commands.js';
 import { findApi } from './api/service-api.js';
@@ -70,8 +71,12 @@ try {
     // Commander has printed the help or the fault. It uses 1 for faults.
     process.exitCode = error.exitCode === 0 ? 0 : 2;
   } else {
-    // For a faulty configuration, a refused call or an unreachable database, prints the message. Any other error is a bug: prints its stack.
-    const isKnown = error instanceof ConfigurationError || (error instanceof Error && 'code' in error);
+    // For a faulty configuration, a refused migration or call, or an unreachable database, prints the message. Any other error is a bug:
+    // prints its stack.
+    const isKnown =
+      error instanceof ConfigurationError ||
+      error instanceof MigrationError ||
+      (error instanceof Error && 'code' in error);
     printFault(isKnown ? error.message : inspect(error));
     process.exitCode = 1;
   }
