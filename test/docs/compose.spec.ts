@@ -200,6 +200,22 @@ describe('docker-compose.yml', () => {
     expect(published.filter((port) => !port.startsWith('127.0.0.1:'))).toEqual([]);
   });
 
+  it('has the services and the user that commands in the documents name', async () => {
+    const names = (await readdir(new URL('docs/', ROOT))).filter((name) => name.endsWith('.md'));
+    const pages = await Promise.all(names.map((name) => readPage(`docs/${name}`)));
+    const lines = pages.flatMap((page) => page.match(/docker compose (exec|run|stop|up) [^`\n#]*/g) ?? []);
+    expect(lines.length).toBeGreaterThan(10);
+    for (const line of lines) {
+      const [, action = '', rest = ''] = /^docker compose (\w+) (?:-[\w-]+ )*(.*)$/.exec(line)!;
+      const [service = '', ...words] = rest.trim().split(' ');
+      const named = ['exec', 'run'].includes(action) ? [service] : [service, ...words];
+      const unknown = named.filter((name) => /^[a-z]/.test(name) && !(name in services));
+      expect([line, unknown]).toEqual([line, []]);
+      const user = / -U (\w+)/.exec(line)?.[1] ?? services.postgres!.environment!.POSTGRES_USER;
+      expect([line, user]).toEqual([line, services.postgres!.environment!.POSTGRES_USER]);
+    }
+  });
+
   it('has the profiles that the documents name', async () => {
     const profiles = Object.values(services).flatMap((service) => service.profiles ?? []);
     const pages = await Promise.all(['docs/deployment.md', 'docs/operations.md'].map(readPage));
