@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 import 'reflect-metadata';
 import { inspect } from 'node:util';
+import { Logger } from '@nestjs/common';
 import { Command, CommanderError } from 'commander';
 import { planRederivations } from '../onboarding/store/rederivation.js';
 import { SessionsStore } from '../onboarding/store/sessions.store.js';
@@ -20,6 +21,8 @@ import { restoreCommand } from './restore.command.js';
 
 const environment = new CommandEnvironment(process.env);
 const read = () => environment.read();
+// Keeps the standard output for results.
+Logger.overrideLogger({ log: printError, warn: printError, error: printError });
 
 const rederiveCommand = new Command('rederive')
   .description('apply the current rules to the stored responses, and show which states would change')
