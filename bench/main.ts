@@ -3,6 +3,7 @@ import { type BenchOptions, defaults, LEAST_ROUNDS } from './options.js';
 import { apiBench } from './api.bench.js';
 import { eventsBench } from './events.bench.js';
 import { flatBench } from './flat.bench.js';
+import { historyBench } from './history.bench.js';
 import { migrationsBench } from './migrations.bench.js';
 import { pollBench } from './poll.bench.js';
 import { registrationsBench } from './registrations.bench.js';
@@ -20,6 +21,7 @@ const BENCHES: Readonly<Record<string, (options: BenchOptions) => Promise<void>>
   registrations: registrationsBench,
   replicas: replicasBench,
   soak: soakBench,
+  history: historyBench,
   migrations: migrationsBench,
   remote: remoteBench,
 };
@@ -34,6 +36,7 @@ events         from a commit to a handler, the stream, a webhook; beside LISTEN/
 registrations  many users at once, beside a bare undici loop
 replicas       one, two and four processes, and their common ceiling
 soak           everything at once for --minutes: memory, tables, lag
+history        sessions from start to closed, deleted by age: the tables of history
 migrations     how long each migration since the previous release makes writers wait, with a million sessions
 draw           docs/performance.md and its drawings from bench/results (not part of all)
 remote         one call to the remote service, in several ways

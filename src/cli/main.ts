@@ -1,9 +1,11 @@
 #!/usr/bin/env node
 import 'reflect-metadata';
 import { inspect } from 'node:util';
+import { Logger } from '@nestjs/common';
 import { Command, CommanderError } from 'commander';
 import { planRederivations } from '../onboarding/store/rederivation.js';
 import { SessionsStore } from '../onboarding/store/sessions.store.js';
+import { MigrationError } from '../platform/database/migrate.js';
 import { ConfigurationError } from '../platform/env/read-environment.js';
 import { apiCommands } from './api/api-commands.js';
 import { findApi } from './api/service-api.js';
@@ -19,6 +21,8 @@ import { restoreCommand } from './restore.command.js';
 
 const environment = new CommandEnvironment(process.env);
 const read = () => environment.read();
+// Keeps the standard output for results.
+Logger.overrideLogger({ log: printError, warn: printError, error: printError });
 
 const rederiveCommand = new Command('rederive')
   .description('apply the current rules to the stored responses, and show which states would change')
@@ -70,8 +74,12 @@ try {
     // Commander has printed the help or the fault. It uses 1 for faults.
     process.exitCode = error.exitCode === 0 ? 0 : 2;
   } else {
-    // For a faulty configuration, a refused call or an unreachable database, prints the message. Any other error is a bug: prints its stack.
-    const isKnown = error instanceof ConfigurationError || (error instanceof Error && 'code' in error);
+    // For a faulty configuration, a refused migration or call, or an unreachable database, prints the message. Any other error is a bug:
+    // prints its stack.
+    const isKnown =
+      error instanceof ConfigurationError ||
+      error instanceof MigrationError ||
+      (error instanceof Error && 'code' in error);
     printFault(isKnown ? error.message : inspect(error));
     process.exitCode = 1;
   }

@@ -3,7 +3,7 @@ import { migrate } from '../platform/database/migrate.js';
 import { planMigrations } from '../platform/database/migration-plan.store.js';
 import { checkPoolers } from '../platform/database/poolers.js';
 import type { Environment } from '../platform/env/environment.js';
-import { withDatabase, type ReadEnvironment } from './command-environment.js';
+import type { ReadEnvironment } from './command-environment.js';
 import { print } from './print.js';
 
 export function migrateCommand(readEnvironment: ReadEnvironment): Command {
@@ -16,7 +16,7 @@ export function migrateCommand(readEnvironment: ReadEnvironment): Command {
     .action(async ({ plan = false }: { plan?: boolean }) => {
       const environment = await readEnvironment();
       await checkPoolers(environment);
-      await (plan ? printPlan(() => environment) : run(environment));
+      await (plan ? printPlan : run)(environment);
     });
 }
 
@@ -25,15 +25,14 @@ async function run(environment: Environment): Promise<void> {
   print(applied.length === 0 ? 'nothing to apply' : `applied ${applied.join(', ')}`);
 }
 
-const printPlan = (readEnvironment: ReadEnvironment): Promise<void> =>
-  withDatabase(readEnvironment, async (database) => {
-    const planned = await planMigrations(database);
-    if (planned.length === 0) print('nothing to apply');
-    for (const { name, locks } of planned) {
-      print(name);
-      for (const { mode, relation, rows, bytes, statement } of locks)
-        print(`  ${mode} on ${relation} (about ${rows} rows, ${megabytes(bytes)} MB): ${statement}`);
-    }
-  });
+async function printPlan(environment: Environment): Promise<void> {
+  const planned = await planMigrations(environment.DATABASE_DIRECT_URL);
+  if (planned.length === 0) print('nothing to apply');
+  for (const { name, locks } of planned) {
+    print(name);
+    for (const { mode, relation, rows, bytes, statement } of locks)
+      print(`  ${mode} on ${relation} (about ${rows} rows, ${megabytes(bytes)} MB): ${statement}`);
+  }
+}
 
 const megabytes = (bytes: number): string => (bytes / 2 ** 20).toFixed(1);

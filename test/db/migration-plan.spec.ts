@@ -3,8 +3,12 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import pg from 'pg';
 import { migrateCommand } from '../../src/cli/migrate.command.js';
-import type { Database } from '../../src/platform/database/database.js';
-import { applyMissing, MIGRATIONS_FOLDER, readMigrations } from '../../src/platform/database/migrate.js';
+import {
+  applyMissing,
+  migrate,
+  MIGRATIONS_FOLDER,
+  readMigrations,
+} from '../../src/platform/database/migrate.js';
 import { planMigrations } from '../../src/platform/database/migration-plan.store.js';
 import { createTestDatabase, type TestDatabase } from '../setup/test-database.js';
 import { environmentFor } from '../setup/test-environment.js';
@@ -16,13 +20,11 @@ const LOCKED = `
 
 describe('migrate --plan', () => {
   let created: TestDatabase;
-  let database: Database;
   let client: pg.Client;
   let names: string[];
 
   beforeEach(async () => {
     created = await createTestDatabase('empty');
-    database = created.open();
     client = await created.connect();
     names = await readMigrations();
   });
@@ -36,10 +38,12 @@ describe('migrate --plan', () => {
 
   async function printPlan(): Promise<string[]> {
     const log = jest.spyOn(console, 'log').mockImplementation(() => {});
-    await migrateCommand(() => environmentFor(created.url)).parseAsync(['--plan'], { from: 'user' });
-    const lines = log.mock.calls.map(([line]) => String(line));
-    log.mockRestore();
-    return lines;
+    try {
+      await migrateCommand(() => environmentFor(created.url)).parseAsync(['--plan'], { from: 'user' });
+      return log.mock.calls.map(([line]) => String(line));
+    } finally {
+      log.mockRestore();
+    }
   }
 
   it('lists every migration of an empty database, and changes nothing', async () => {
@@ -63,11 +67,28 @@ describe('migrate --plan', () => {
     expect(await printPlan()).toEqual(['nothing to apply']);
   });
 
+  it.each([
+    [
+      'after a failed migration',
+      () =>
+        client.query(`UPDATE _prisma_migrations SET finished_at = NULL WHERE migration_name = $1`, [
+          names[1],
+        ]),
+    ],
+    ['for tables of another program', () => client.query('DROP TABLE _prisma_migrations')],
+  ])('says what migrate says %s, and nothing else', async (_, change) => {
+    await apply(2);
+    await change();
+    const refusal = await migrate(created.url).then(String, String);
+    expect(refusal).toMatch(/failed before|another program/);
+    expect(await printPlan().then(String, String)).toBe(refusal);
+  });
+
   it('names exactly the tables and views that each migration locks', async () => {
     for (const [index, name] of names.entries()) {
       const script = await readFile(join(MIGRATIONS_FOLDER, name, 'migration.sql'), 'utf8');
       if (!script.includes('CONCURRENTLY "')) {
-        const planned = (await planMigrations(database)).find((each) => each.name === name);
+        const planned = (await planMigrations(created.url)).find((each) => each.name === name);
         const relations = planned!.locks.map(({ relation }) => relation.replaceAll('"', ''));
         await client.query(
           `CREATE TEMP TABLE existing AS SELECT oid FROM pg_class WHERE relkind IN ('r', 'v')`,

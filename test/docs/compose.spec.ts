@@ -1,9 +1,15 @@
-import { existsSync } from 'node:fs';
-import { beforeAll, describe, expect, it } from '@jest/globals';
+import { execFileSync } from 'node:child_process';
+import { existsSync, statSync } from 'node:fs';
+import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { load, YAML11_SCHEMA } from 'js-yaml';
+import { readFiles } from '../../src/platform/env/environment-files.js';
 import { ENVIRONMENT_NAMES, readEnvironment } from '../../src/platform/env/read-environment.js';
+import { SANDBOX_CREDENTIALS } from '../../src/platform/local/local-services.js';
 import { STOP_WITHIN_MS } from '../../src/platform/shutdown/limits.js';
-import { readPage, ROOT } from './readme.js';
+import { blockOf, readPage, ROOT } from './readme.js';
 
 interface Service {
   readonly image: string;
@@ -11,6 +17,7 @@ interface Service {
   readonly command?: readonly string[];
   readonly environment?: Readonly<Record<string, string | number>>;
   readonly env_file?: string;
+  readonly secrets?: readonly string[];
   readonly ports?: readonly string[];
   readonly profiles?: readonly string[];
   readonly volumes?: readonly string[];
@@ -23,14 +30,27 @@ interface Service {
 /** The services of ours that are configured by `.env`. */
 const CONFIGURED = ['migrate', 'api', 'worker'];
 
+interface Compose {
+  readonly services: Readonly<Record<string, Service>>;
+  readonly secrets: Readonly<Record<string, { readonly file: string }>>;
+}
+
 let text: string;
-let services: Readonly<Record<string, Service>>;
+let services: Compose['services'];
+let secrets: Compose['secrets'];
 let ours: readonly Service[];
+/** The folder beside the compose file, with the secrets that its guide makes. */
+let folder: string;
 beforeAll(async () => {
   text = await readPage('docker-compose.yml');
-  ({ services } = load(text, { schema: YAML11_SCHEMA }) as { services: Readonly<Record<string, Service>> });
+  ({ services, secrets } = load(text, { schema: YAML11_SCHEMA }) as Compose);
   ours = Object.values(services).filter(({ image }) => image === 'pv-onboarding');
+  folder = await mkdtemp(join(tmpdir(), 'pv-compose-'));
+  const recipe = blockOf(await readPage('docs/deployment.md'), 'compose-secrets');
+  // Secrets of a user whose files nobody else may read by default.
+  execFileSync('sh', ['-c', `umask 077; ${recipe}`], { cwd: folder });
 });
+afterAll(() => rm(folder, { recursive: true }));
 
 /** Returns the lines of the comment at the head of the file that set variables, after the words `after`. */
 const variablesOfHead = (after: string): Record<string, string> => {
@@ -52,58 +72,92 @@ const interpolate = (value: string | number, variables: Readonly<Record<string, 
     },
   );
 
-const SECRETS = {
-  POSTGRES_PASSWORD: 'letters0and1digits',
-  ADMIN_API_KEY: 'administrator-key-of-32-characters',
-  ENCRYPTION_KEYS: Buffer.alloc(32, 'key of this spec').toString('base64'),
+/** Writes the two secrets that the provider issues. */
+const writeCredentials = async (apiKey: string, clientSecret: string): Promise<void> => {
+  await writeFile(join(folder, 'secrets/SCS_API_KEY'), apiKey);
+  await writeFile(join(folder, 'secrets/SCS_CLIENT_SECRET'), clientSecret);
 };
 
-const environmentOf = (service: Service, variables: Readonly<Record<string, string>>) =>
-  readEnvironment(
-    Object.fromEntries(
-      Object.entries(service.environment ?? {}).map(([name, value]) => [name, interpolate(value, variables)]),
-    ),
-  );
+/** Reads the environment of a container: `.env`, overridden by the compose file, with the secrets mounted. */
+const environmentOf = (service: Service, dotEnv: Readonly<Record<string, string>>) => {
+  const set = Object.entries(service.environment ?? {}).map(([name, value]) => {
+    const text = interpolate(value, dotEnv);
+    const secret = /^\/run\/secrets\/(.*)/.exec(text)?.[1];
+    if (secret === undefined) return [name, text];
+    if (!service.secrets?.includes(secret)) throw new Error(`${secret} is not mounted`);
+    return [name, join(folder, secrets[secret]!.file)];
+  });
+  return readEnvironment(readFiles({ ...dotEnv, ...(Object.fromEntries(set) as Record<string, string>) }));
+};
 
 describe('docker-compose.yml', () => {
   it('gives the service only variables that it knows, and all of .env', () => {
     for (const name of CONFIGURED) {
       const { environment, env_file } = services[name]!;
-      expect(Object.keys(environment!).filter((variable) => !ENVIRONMENT_NAMES.includes(variable))).toEqual(
-        [],
-      );
+      const names = Object.keys(environment!).map((variable) => variable.replace(/_FILE$/, ''));
+      expect(names.filter((variable) => !ENVIRONMENT_NAMES.includes(variable))).toEqual([]);
       expect(env_file).toBe('.env');
     }
   });
 
+  const REMOTE = { SCS_BASE_URL: 'https://scs.example', SCS_CLIENT_ID: 'id' };
+
   it('starts in production with the variables that its head names, which docs/deployment.md lists too', async () => {
-    const named = Object.keys(variablesOfHead('# Two api'));
+    const named = Object.keys(variablesOfHead('# .env needs')).filter((name) => name !== 'NODE_ENV');
     const required = [...text.matchAll(/\$\{([A-Z_]+):\?/g)].map(([, name]) => name!);
-    expect([...new Set(required)].sort()).toEqual(named.filter((name) => name !== 'NODE_ENV').sort());
+    expect(required.sort()).toEqual(named.sort());
     const page = await readPage('docs/deployment.md');
-    const listed = /refuses to start without ([^.]*?)\. /s.exec(page)?.[1] ?? '';
-    expect([...listed.matchAll(/`([A-Z_]+)`/g)].map(([, name]) => name!).sort()).toEqual(
-      [...new Set(required)].sort(),
-    );
-    const remote = {
-      SCS_BASE_URL: 'https://scs.example',
-      SCS_API_KEY: 'key',
-      SCS_CLIENT_ID: 'id',
-      SCS_CLIENT_SECRET: 'secret',
-    };
+    const listed = /at least ([^:]*): without these two, compose refuses to start/.exec(page)?.[1] ?? '';
+    expect([...listed.matchAll(/`([A-Z_]+)`/g)].map(([, name]) => name!).sort()).toEqual(named);
+    await writeCredentials('key', 'secret');
     for (const name of CONFIGURED)
-      expect(environmentOf(services[name]!, { ...SECRETS, ...remote }).NODE_ENV).toBe('production');
+      expect(environmentOf(services[name]!, REMOTE)).toMatchObject({
+        NODE_ENV: 'production',
+        SCS_API_KEY: 'key',
+        SCS_CLIENT_SECRET: 'secret',
+      });
   });
 
-  it('starts with the sandbox as its head says', () => {
-    const variables = variablesOfHead('# To use the sandbox');
-    const environment = environmentOf(services.api!, { ...SECRETS, ...variables });
+  it('reads its secrets from files that its guide makes and that every user of a container can read', async () => {
+    await writeCredentials('key', 'secret');
+    const made = await readdir(join(folder, 'secrets'));
+    expect(made.sort()).toEqual(Object.keys(secrets).sort());
+    for (const [name, { file }] of Object.entries(secrets)) {
+      expect([name, file]).toEqual([name, `./secrets/${name}`]);
+      if (!name.startsWith('SCS_'))
+        expect([name, statSync(join(folder, file)).mode & 0o777]).toEqual([name, 0o644]);
+    }
+    expect(statSync(join(folder, 'secrets')).mode & 0o777).toBe(0o700);
+    expect(await readPage('.gitignore')).toContain('\n/secrets/\n');
+    const { environment, secrets: mounted } = services.postgres!;
+    expect(environment!.POSTGRES_PASSWORD_FILE).toBe(`/run/secrets/${mounted![0]}`);
+    const { DATABASE_URL } = environmentOf(services.api!, REMOTE);
+    const { username, password, hostname, pathname } = new URL(DATABASE_URL);
+    expect([username, pathname]).toEqual([environment!.POSTGRES_USER, `/${environment!.POSTGRES_DB}`]);
+    expect(password).toMatch(/^[0-9a-f]{64}$/);
+    expect(services).toHaveProperty(hostname);
+  });
+
+  it('takes everything else from .env, where the names of secrets do not count', () => {
+    const dotEnv = Object.fromEntries(Object.keys(secrets).map((name) => [name, `${name} of .env`]));
+    const environment = environmentOf(services.worker!, { ...dotEnv, ...REMOTE, SETTLE_HOURS: '7' });
+    expect(environment.SETTLE_HOURS).toBe(7);
+    expect(JSON.stringify(environment)).not.toContain('of .env');
+  });
+
+  it('starts with the sandbox as its head says', async () => {
+    const head = text.slice(0, text.indexOf('\nname:'));
+    const words = [...head.matchAll(/`([^`]+)`\s+(?:# )?into secrets\/([A-Z_]+)/g)];
+    expect(words.map(([, , name]) => name)).toEqual(['SCS_API_KEY', 'SCS_CLIENT_SECRET']);
+    await writeCredentials(words[0]![1]!, words[1]![1]!);
+    const environment = environmentOf(services.api!, variablesOfHead('# To use the sandbox'));
+    expect(environment).toMatchObject(SANDBOX_CREDENTIALS);
     const { SANDBOX_PORT, SANDBOX_ALLOWED_HOSTS, SANDBOX_PUBLIC_URL } = services.sandbox!.environment!;
     expect(environment.SCS_BASE_URL).toBe(`http://${SANDBOX_ALLOWED_HOSTS}:${SANDBOX_PORT}`);
     expect(services.sandbox!.ports).toEqual([
       `127.0.0.1:${new URL(String(SANDBOX_PUBLIC_URL)).port}:${SANDBOX_PORT}`,
     ]);
-    expect(text.slice(0, text.indexOf('\nname:'))).toContain('--profile sandbox');
+    expect(head).toContain('--profile sandbox');
   });
 
   it('runs commands and files that exist', async () => {
@@ -144,6 +198,22 @@ describe('docker-compose.yml', () => {
     expect(services.proxy!.command).toContain(`--to api:${PORT}`);
     const published = Object.values(services).flatMap(({ ports = [] }) => ports);
     expect(published.filter((port) => !port.startsWith('127.0.0.1:'))).toEqual([]);
+  });
+
+  it('has the services and the user that commands in the documents name', async () => {
+    const names = (await readdir(new URL('docs/', ROOT))).filter((name) => name.endsWith('.md'));
+    const pages = await Promise.all(names.map((name) => readPage(`docs/${name}`)));
+    const lines = pages.flatMap((page) => page.match(/docker compose (exec|run|stop|up) [^`\n#]*/g) ?? []);
+    expect(lines.length).toBeGreaterThan(10);
+    for (const line of lines) {
+      const [, action = '', rest = ''] = /^docker compose (\w+) (?:-[\w-]+ )*(.*)$/.exec(line)!;
+      const [service = '', ...words] = rest.trim().split(' ');
+      const named = ['exec', 'run'].includes(action) ? [service] : [service, ...words];
+      const unknown = named.filter((name) => /^[a-z]/.test(name) && !(name in services));
+      expect([line, unknown]).toEqual([line, []]);
+      const user = / -U (\w+)/.exec(line)?.[1] ?? services.postgres!.environment!.POSTGRES_USER;
+      expect([line, user]).toEqual([line, services.postgres!.environment!.POSTGRES_USER]);
+    }
   });
 
   it('has the profiles that the documents name', async () => {

@@ -30,8 +30,22 @@ const CREATE_RECORDS = `
     applied_steps_count integer NOT NULL DEFAULT 0
   )`;
 
+/** Says why a database cannot be migrated, for an operator. */
+export class MigrationError extends Error {}
+
 /** Migrates our schema and graphile-worker's; returns the names of the applied migrations. Replicas may call it at the same time. */
-export async function migrate(databaseUrl: string): Promise<string[]> {
+export const migrate = (databaseUrl: string): Promise<string[]> =>
+  withMigrationLock(databaseUrl, async (pool) => {
+    const applied = await applyMissing(pool, await readMigrations());
+    await runMigrations({ pgPool: pool });
+    return applied;
+  });
+
+/** Runs `work` while no other process migrates. Throws if the server is unfit. */
+export async function withMigrationLock<T>(
+  databaseUrl: string,
+  work: (pool: pg.Pool) => Promise<T>,
+): Promise<T> {
   const pool = new pg.Pool({
     connectionString: databaseUrl,
     application_name: 'pv-onboarding migrate',
@@ -44,10 +58,9 @@ export async function migrate(databaseUrl: string): Promise<string[]> {
   try {
     await refuseUnfitServer(lock);
     await lockMigrations(lock);
-    const applied = await applyMissing(pool, await readMigrations());
-    await runMigrations({ pgPool: pool });
+    const result = await work(pool);
     await lock.query('COMMIT');
-    return applied;
+    return result;
   } finally {
     lock.release(true);
     await pool.end();
@@ -106,18 +119,28 @@ export async function proveWritable(sql: Sql): Promise<void> {
 
 /** Applies the migrations in `names` that are missing, in order. Returns the names of the applied migrations. */
 export async function applyMissing(pool: pg.Pool, names: readonly string[]): Promise<string[]> {
+  const { hasRecords, missing } = await findApplicable(pool, names);
+  if (!hasRecords) await pool.query(CREATE_RECORDS);
+  for (const name of missing) await apply(pool, name);
+  return missing;
+}
+
+/** Returns which of `names` would be applied, and whether the database records migrations. Throws if none may be applied. */
+export async function findApplicable(
+  pool: pg.Pool,
+  names: readonly string[],
+): Promise<{ hasRecords: boolean; missing: string[] }> {
   const recorded = await readRecorded(pool);
-  const failed = recorded.find(({ isFinished }) => !isFinished);
+  const failed = recorded?.find(({ isFinished }) => !isFinished);
   if (failed !== undefined) {
-    throw new Error(
+    throw new MigrationError(
       `the migration ${failed.name} failed before, so nothing more is applied. Look at what it left, then mark it with ` +
         '`npx prisma migrate resolve --applied NAME` or `--rolled-back NAME` (with DATABASE_URL, and a network to download its engine), ' +
         'or delete its row in _prisma_migrations to have it run again',
     );
   }
-  const missing = names.filter((name) => !recorded.some((each) => each.name === name));
-  for (const name of missing) await apply(pool, name);
-  return missing;
+  const missing = names.filter((name) => !recorded?.some((each) => each.name === name));
+  return { hasRecords: recorded !== null, missing };
 }
 
 async function apply(pool: pg.Pool, name: string): Promise<void> {
@@ -130,13 +153,13 @@ async function apply(pool: pg.Pool, name: string): Promise<void> {
     await pool.query(script);
   } catch (error) {
     await pool.query('UPDATE _prisma_migrations SET logs = $2 WHERE id = $1', [id, String(error)]);
-    throw new Error(`the migration ${name} failed: ${String(error)}`, { cause: error });
+    throw new MigrationError(`the migration ${name} failed: ${String(error)}`, { cause: error });
   }
   const finish = 'UPDATE _prisma_migrations SET finished_at = now(), applied_steps_count = 1 WHERE id = $1';
   await pool.query(finish, [id]);
 }
 
-/** Returns the recorded migrations that were not rolled back. Creates the table of records in an empty database. */
+/** Returns the recorded migrations that were not rolled back, or null if the database is empty. */
 async function readRecorded(pool: pg.Pool) {
   // Ignores tables of extensions, which a new database may contain.
   const { rows: tables } = await pool.query<{ name: string }>(`
@@ -145,9 +168,11 @@ async function readRecorded(pool: pg.Pool) {
       AND NOT EXISTS (SELECT FROM pg_depend WHERE objid = pg_class.oid AND deptype = 'e')`);
   if (!tables.some(({ name }) => name === '_prisma_migrations')) {
     if (tables.length > 0) {
-      throw new Error('DATABASE_URL leads to tables of another program; an empty database is needed');
+      throw new MigrationError(
+        'DATABASE_URL leads to tables of another program; an empty database is needed',
+      );
     }
-    await pool.query(CREATE_RECORDS);
+    return null;
   }
   const { rows } = await pool.query<{ name: string; isFinished: boolean }>(`
     SELECT migration_name AS name, finished_at IS NOT NULL AS "isFinished"
@@ -168,9 +193,9 @@ async function refuseUnfitServer(client: pg.PoolClient): Promise<void> {
   );
   const { number, name, encoding } = rows[0]!;
   if (Number(number) < OLDEST_SERVER)
-    throw new Error(`DATABASE_URL is a PostgreSQL ${name}; 15 or newer is needed`);
+    throw new MigrationError(`DATABASE_URL is a PostgreSQL ${name}; 15 or newer is needed`);
   if (encoding !== 'UTF8')
-    throw new Error(
+    throw new MigrationError(
       `DATABASE_URL leads to a database with the encoding ${encoding}; create one with ENCODING 'UTF8'`,
     );
 }

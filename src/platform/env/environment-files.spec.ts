@@ -48,6 +48,11 @@ describe('readFiles', () => {
     expect(readFiles(source)).toEqual(source);
   });
 
+  it('reads the file if the variable is empty', async () => {
+    const source = { SCS_API_KEY: '', SCS_API_KEY_FILE: await write('secret') };
+    expect(readFiles(source)).toEqual({ SCS_API_KEY: 'secret' });
+  });
+
   it('refuses a variable that is set in both ways, naming both', async () => {
     const { problems, message } = errorOf({
       SCS_API_KEY: 'canary-1',

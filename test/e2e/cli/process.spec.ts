@@ -83,6 +83,16 @@ describe('the command line', () => {
     expect(help).toMatchObject({ exitCode: 0, err: '' });
   });
 
+  it('says in one line why a database cannot be migrated', async () => {
+    const other = await createTestDatabase('empty');
+    await withClient(other.url, (client) => client.query('CREATE TABLE invoices ()'));
+    const env = { ...variables, DATABASE_URL: other.url };
+    const err = 'DATABASE_URL leads to tables of another program; an empty database is needed\n';
+    expect(await run(['migrate'], '', env)).toEqual({ exitCode: 1, out: '', err });
+    expect(await run(['migrate', '--plan'], '', env)).toEqual({ exitCode: 1, out: '', err });
+    await other.drop();
+  });
+
   it('says in one line that no service runs', async () => {
     const empty = await mkdtemp(join(tmpdir(), 'pv-cli-'));
     const { ended } = start(['status'], { NODE_ENV: 'test' }, [], empty);
