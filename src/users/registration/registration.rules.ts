@@ -51,6 +51,7 @@ const NOT_SENT: Record<NotSentReason, { readonly said: string; readonly leastDel
     leastDelayMs: 0,
   },
   rate_limited: { said: 'the Solar Curtailment Service accepts no more requests now', leastDelayMs: 0 },
+  wait_requested: { said: 'the Solar Curtailment Service asked to wait', leastDelayMs: 0 },
   limiter_timeout: { said: 'too many calls to the Solar Curtailment Service are waiting', leastDelayMs: 0 },
   // Only a person can correct the credentials, and every attempt is a further failed login at the remote service.
   credentials_rejected: {
