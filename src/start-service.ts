@@ -35,12 +35,15 @@ export async function startService(source: EnvironmentSource, dataFolder: string
     if (source.NODE_ENV === 'production' && logger !== undefined) logger.fatal(line, 'Process');
     else console.error(visibleLines(line));
   };
+  const print = (line: string): void => {
+    if (source.LOG_FORMAT !== 'json') console.log(line);
+  };
   const shutdown = new Shutdown(tell, process.exit);
   stopOnSignals(shutdown);
   try {
     const variables = readFiles(source);
     const isProduction = variables.NODE_ENV === 'production';
-    const local = await startLocalServices(variables, dataFolder, { sandbox: true }, console.log);
+    const local = await startLocalServices(variables, dataFolder, { sandbox: true }, print);
     shutdown.add({ name: 'the local services', stop: local.stop });
     void local.failed.then((name) => {
       console.error(`${name} ended; its log is in ${dataFolder}`);
@@ -74,7 +77,7 @@ export async function startService(source: EnvironmentSource, dataFolder: string
     say(`listening on ${url} as ${environment.ROLE}`);
     if (!isProduction) {
       const tour = { url, environment, withSandbox: variables.SCS_BASE_URL === undefined };
-      console.log(local.adminKeyIsGenerated ? tourOf(tour) : addressesOf(tour));
+      print(local.adminKeyIsGenerated ? tourOf(tour) : addressesOf(tour));
     }
     process.send?.({ type: 'ready', url });
   } catch (error) {

@@ -77,6 +77,62 @@ describe('a remote service that refuses everything with 401', () => {
   });
 });
 
+describe('calls that are held back', () => {
+  let service: TestApp;
+  afterEach(() => service.close());
+
+  const status = async () => (await TestClient.of(service).call<StatusView>('GET', '/status')).body;
+
+  it('by the remote service: the wait that it asked for is told', async () => {
+    service = await startTestApp();
+    const client = TestClient.of(service);
+    const { id } = await client.startNew();
+    await service.sandbox!.control.addFault({
+      kind: 'answer',
+      status: 503,
+      headers: { 'retry-after': '33' },
+      operation: 'read_session',
+      times: 1,
+    });
+    await client.call('POST', `/onboarding/pv/${id}/refresh`);
+    const { remote, reasons } = await waitFor('the wait', async () => {
+      const now = await status();
+      return now.remote.operations.read_session.heldBackBy !== null && now;
+    });
+    expect(remote.operations.read_session).toMatchObject({
+      heldBackBy: 'remote_service',
+      requestedWaitMs: 33_000,
+    });
+    expect(remote.operations.register_user).toMatchObject({ heldBackBy: null, requestedWaitMs: null });
+    expect(reasons).toEqual([
+      {
+        code: 'held_back_by_remote_service',
+        detail: expect.stringContaining('read_session: the remote service asked to wait for 33 s'),
+      },
+    ]);
+  });
+
+  it('by our ceiling: its value is told, and since when', async () => {
+    service = await startTestApp({ SCS_MAX_REQUESTS_PER_SECOND: 1 });
+    const client = TestClient.of(service);
+    const registered = Array.from({ length: 12 }, (_, n) =>
+      client.call('POST', '/users', {
+        tenantReference: `held ${n}`,
+        gridLocations: [{ ean: `5414488200441865${10 + n}` }],
+      }),
+    );
+    const { remote, replicas } = await waitFor('calls to wait', async () => {
+      const now = await status();
+      return (now.replicas[0]?.pacedSince ?? null) !== null && now.remote.rate?.isHoldingBack === true && now;
+    });
+    expect(remote.rate).toEqual({ ceilingPerSecond: 1, sharePerSecond: 1, isHoldingBack: true });
+    expect(remote.operations.register_user.heldBackBy).toBe('ceiling');
+    expect(remote.operations.token.heldBackBy).toBeNull();
+    expect(replicas).toMatchObject([{ role: 'all', isAlive: true }]);
+    await Promise.all(registered);
+  });
+});
+
 describe('GET /status', () => {
   let service: TestApp;
   let database: pg.Client;
