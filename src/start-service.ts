@@ -30,30 +30,40 @@ import { startTracing } from './platform/tracing/tracing.js';
 
 /** Runs the service until the process ends. A parent process with an IPC channel receives `{ type: 'ready', url }` after the start. */
 export async function startService(source: EnvironmentSource, dataFolder: string): Promise<void> {
-  const shutdown = new Shutdown((line) => console.error(visibleLines(line)), process.exit);
+  let logger: ServiceLogger | undefined;
+  // In production, every line that follows the configuration is a log line.
+  const tell = (line: string): void => {
+    if (source.NODE_ENV === 'production' && logger !== undefined) logger.fatal(line, 'Process');
+    else console.error(visibleLines(line));
+  };
+  const print = (line: string): void => {
+    if (source.LOG_FORMAT !== 'json') console.log(line);
+  };
+  const shutdown = new Shutdown(tell, process.exit);
   stopOnSignals(shutdown);
   try {
     const variables = readFiles(source);
     const isProduction = variables.NODE_ENV === 'production';
-    const local = await startLocalServices(variables, dataFolder, { sandbox: true }, console.log);
+    const local = await startLocalServices(variables, dataFolder, { sandbox: true }, print);
     shutdown.add({ name: 'the local services', stop: local.stop });
     void local.failed.then((name) => {
       console.error(`${name} ended; its log is in ${dataFolder}`);
       return shutdown.run(1);
     });
     const environment = readEnvironment(local.source);
-    const logger = new ServiceLogger(environment);
-    Logger.overrideLogger(logger);
-    stopOnErrors(logger, shutdown);
-    for (const warning of warningsOf(variables)) logger.warn(warning, 'Start');
+    const log = (logger = new ServiceLogger(environment));
+    Logger.overrideLogger(log);
+    stopOnErrors(log, shutdown);
+    logWarnings(log);
+    for (const warning of warningsOf(variables)) log.warn(warning, 'Start');
 
     const stopTracing = await startTracing(environment);
     if (stopTracing !== undefined) shutdown.add({ name: 'the export of traces', stop: stopTracing });
     await checkPoolers(environment);
     const applied = await migrate(environment.DATABASE_DIRECT_URL);
-    const say = (line: string): void => logger.log(line, 'Start');
+    const say = (line: string): void => log.log(line, 'Start');
     if (applied.length > 0) say(`applied the migrations ${applied.join(', ')}`);
-    const app = await createApp(AppModule.forRoot(environment), environment, logger);
+    const app = await createApp(AppModule.forRoot(environment), environment, log);
     const delayMs = environment.SHUTDOWN_DELAY_MS;
     await requireHome(app.get(Database));
     await checkKeys(app.get(Database), app.get(Cipher), ENCRYPTED_COLUMNS);
@@ -70,13 +80,13 @@ export async function startService(source: EnvironmentSource, dataFolder: string
     say(`listening on ${url} as ${environment.ROLE}`);
     if (!isProduction) {
       const tour = { url, environment, withSandbox: variables.SCS_BASE_URL === undefined };
-      console.log(local.adminKeyIsGenerated ? tourOf(tour) : addressesOf(tour));
+      print(local.adminKeyIsGenerated ? tourOf(tour) : addressesOf(tour));
     }
     process.send?.({ type: 'ready', url });
   } catch (error) {
     if (shutdown.isRunning) return;
     const reason = error instanceof ConfigurationError ? '' : 'The service cannot start: ';
-    console.error(visibleLines(reason + messageOf(error)));
+    tell(reason + messageOf(error));
     await shutdown.run(1);
   }
 }
@@ -89,6 +99,12 @@ async function drain(app: NestFastifyApplication, delayMs: number): Promise<void
   const cut = setTimeout(() => server.closeAllConnections(), STOP_WITHIN_MS.requests);
   await app.close();
   clearTimeout(cut);
+}
+
+/** Logs the warnings of Node.js, which it would print in a form of its own. */
+function logWarnings(logger: ServiceLogger): void {
+  process.removeAllListeners('warning');
+  process.on('warning', ({ name, message }) => logger.warn(`${name}: ${message}`, 'Process'));
 }
 
 /** Shuts down gracefully at the first uncaught error, so that requests in flight complete: an interrupted registration needs a person's decision. */

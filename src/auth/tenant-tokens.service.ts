@@ -84,14 +84,16 @@ export class TenantTokens implements BearerTokens, UserTokenStrategy {
   async refused({ trial }: Grant): Promise<NotSent> {
     // The refusal blocks other calls only if this call is the trial (see Grant).
     if (trial === undefined) return REFUSED;
+    let failures = 0;
     let retryAfterMs = coolDownMs(1);
     try {
-      retryAfterMs = coolDownMs((await this.store.read()).failures + 1);
+      ({ failures } = await this.store.read());
+      retryAfterMs = coolDownMs(failures + 1);
       await this.store.refuse(trial, retryAfterMs);
     } catch (error) {
       this.notSaved(error);
     }
-    this.logger.error(
+    this.logger[failures === 0 ? 'error' : 'debug'](
       `the remote service refuses a fresh token: calls are blocked, next trial in ${retryAfterMs} ms`,
     );
     return this.remember({ ...REFUSED, retryAfterMs });

@@ -67,7 +67,8 @@ export class TokenRequest {
       : Math.max(endpointWaitMs(row.failures, Math.random()), asked);
     const error = `no token: ${describe(outcome)}`;
     await this.store.fail(lease, error, retryAfterMs, rejected);
-    this.logger.warn(`${error}; next attempt in ${Math.round(retryAfterMs)} ms`);
+    const level = row.failures === 0 ? 'warn' : 'debug';
+    this.logger[level](`${error}; next attempt in ${Math.round(retryAfterMs)} ms`);
     const reason = rejected ? 'credentials_rejected' : 'token_unavailable';
     return { kind: 'not_sent', reason, retryAfterMs };
   }

@@ -165,7 +165,7 @@ export const EVENT_SCHEMAS = {
   'inverter.online': aboutInverter('the session lists an inverter that it did not list before'),
   'inverter.missing': aboutInverter('the session no longer lists an inverter'),
   'remote.degraded': aboutRemoteTrouble(
-    'a replica stopped calling an operation of the remote service after failures, or was asked to wait for a minute or longer',
+    'a replica stopped calling an operation of the remote service after failures, or was asked to wait for a minute in total within 5 minutes',
   ),
   'remote.recovered': {
     when: 'the condition announced by `remote.degraded` or `remote.credentials_rejected` is over',

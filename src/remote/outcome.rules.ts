@@ -24,6 +24,7 @@ export type NotSentReason =
   | 'unreachable'
   | 'breaker_open'
   | 'rate_limited'
+  | 'wait_requested'
   | 'limiter_timeout'
   | 'credentials_rejected'
   | 'token_unavailable'

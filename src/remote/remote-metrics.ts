@@ -11,7 +11,7 @@ export class RemoteMetrics {
     const labels = ['operation', 'outcome'] as const;
     const calls = metrics.counter({
       name: 'pv_onboarding_remote_calls_total',
-      help: 'Remote calls of this process, each attempt once, by outcome. With outcome breaker_open, limiter_timeout and stopping, nothing was sent',
+      help: 'Remote calls of this process, each attempt once, by outcome. With outcome breaker_open, wait_requested, limiter_timeout and stopping, nothing was sent',
       labels,
     });
     const seconds = metrics.histogram({
@@ -57,6 +57,17 @@ export class RemoteMetrics {
         for (const operation of OPERATION_CLASSES)
           for (const state of ['closed', 'open', 'half_open'])
             gauge.set({ operation, state }, operations[operation].breaker === state ? 1 : 0);
+      },
+    });
+    metrics.gauge({
+      name: 'pv_onboarding_remote_held_back',
+      help: '1 for who holds back the calls of this process now, 0 for the others, by operation: the remote service (Retry-After), the breaker, or our ceiling (SCS_MAX_REQUESTS_PER_SECOND)',
+      labels: ['operation', 'by'],
+      collect: (gauge) => {
+        const { operations } = remote.status();
+        for (const operation of OPERATION_CLASSES)
+          for (const by of ['remote_service', 'breaker', 'ceiling'])
+            gauge.set({ operation, by }, operations[operation].heldBackBy === by ? 1 : 0);
       },
     });
     metrics.gauge({

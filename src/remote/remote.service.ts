@@ -96,14 +96,32 @@ export class Remote implements OnModuleDestroy, OnApplicationShutdown {
     return this.queue.backgroundLimit;
   }
 
+  /** Whether calls wait for this replica's share of SCS_MAX_REQUESTS_PER_SECOND now. */
+  get isPaced(): boolean {
+    return this.queue.isPaced;
+  }
+
   /** Returns the state of the remote service as this process sees it, for GET /status. */
   status() {
+    const { isPaced } = this.queue;
     return {
       limit: { current: this.queue.limit, ceiling: this.environment.SCS_MAX_CONCURRENCY },
+      rate: this.rate(),
       inFlight: this.queue.inFlight,
       queued: { foreground: this.queue.queued('foreground'), background: this.queue.queued('background') },
-      operations: perOperation((operation) => this.gates[operation].status()),
+      operations: perOperation((operation) => {
+        const status = this.gates[operation].status();
+        const isByCeiling = isPaced && operation !== 'token';
+        return { ...status, heldBackBy: status.heldBackBy ?? (isByCeiling ? ('ceiling' as const) : null) };
+      }),
     };
+  }
+
+  /** Returns SCS_MAX_REQUESTS_PER_SECOND and this replica's share of it. Null if there is no ceiling. */
+  private rate() {
+    const { SCS_MAX_REQUESTS_PER_SECOND: ceilingPerSecond } = this.environment;
+    if (ceilingPerSecond === 0) return null;
+    return { ceilingPerSecond, sharePerSecond: this.share(), isHoldingBack: this.queue.isPaced };
   }
 
   /** Stops only background calls: callers of our API still get the responses to their open requests. */

@@ -39,8 +39,35 @@ const FIGURES: Readonly<Record<`pv_onboarding_deployment_${string}`, Figure>> = 
     of: ({ backlog }) => backlog.poller.oldestOverdueSeconds,
   },
   pv_onboarding_deployment_oldest_read_age_seconds: {
-    help: 'Age of the last successful read of the due session that was read longest ago; absent if no session is due',
-    of: ({ oldestReadSeconds }) => oldestReadSeconds,
+    help: 'Age of the last successful read of the watched session that was read longest ago, by phase; of a sample if there are more than some 50,000 sessions',
+    labels: ['phase'],
+    of: ({ backlog }) =>
+      backlog.poller.phases.map(({ phase, oldestReadSeconds }) => [{ phase }, oldestReadSeconds]),
+  },
+  pv_onboarding_deployment_median_read_age_seconds: {
+    help: 'Median age of the last successful reads of the watched sessions, by phase',
+    labels: ['phase'],
+    of: ({ backlog }) =>
+      backlog.poller.phases.map(({ phase, medianReadSeconds }) => [{ phase }, medianReadSeconds]),
+  },
+  pv_onboarding_deployment_replicas: {
+    help: 'Processes that showed a sign of life within 5 seconds, by ROLE',
+    labels: ['role'],
+    of: ({ replicas }) =>
+      ['api', 'worker', 'all'].map((role) => [
+        { role },
+        replicas.filter((each) => each.isAlive && each.role === role).length,
+      ]),
+  },
+  pv_onboarding_deployment_worker_last_seen_timestamp_seconds: {
+    help: 'When a process with ROLE worker or all last showed a sign of life; absent if none did within the last hour',
+    of: ({ replicas }) =>
+      replicas
+        .filter(({ role }) => role !== 'api')
+        .reduce<number | null>(
+          (last, { lastSeenAt }) => Math.max(last ?? 0, lastSeenAt.getTime() / 1_000),
+          null,
+        ),
   },
   pv_onboarding_deployment_abandoned_batches: {
     help: 'Claims whose lease has expired and whose sessions no worker has taken over yet',
@@ -55,11 +82,11 @@ const FIGURES: Readonly<Record<`pv_onboarding_deployment_${string}`, Figure>> = 
     of: ({ backlog }) => backlog.outbox.oldestUnsequencedSeconds,
   },
   pv_onboarding_deployment_reader_pending: {
-    help: 'Deliveries that a reader has not completed, and for the broker, events that it has not confirmed. No broker sample without a broker',
+    help: 'Deliveries that a reader has not completed; for webhooks also events that are not yet offered to an endpoint, for the broker events that it has not confirmed. No broker sample without a broker',
     labels: ['reader'],
     of: ({ backlog: { handlers, webhooks, broker } }) => [
       [{ reader: 'handlers' }, handlers.undelivered],
-      [{ reader: 'webhooks' }, webhooks.undelivered],
+      [{ reader: 'webhooks' }, webhooks.unread + webhooks.undelivered],
       ...(broker ? [[{ reader: 'broker' }, broker.unpublished] as const] : []),
     ],
   },
@@ -116,6 +143,11 @@ const FIGURES: Readonly<Record<`pv_onboarding_deployment_${string}`, Figure>> = 
       operations.flatMap(({ operation, health }) =>
         HEALTHS.map((each): Sample => [{ operation, health: each }, each === health ? 1 : 0]),
       ),
+  },
+  pv_onboarding_deployment_remote_wait_seconds: {
+    help: 'The rest of the wait that the remote service requested (Retry-After); 0 if there is none, by operation',
+    labels: ['operation'],
+    of: ({ operations }) => operations.map(({ operation, waitSeconds }) => [{ operation }, waitSeconds]),
   },
   pv_onboarding_deployment_contract_drift: {
     help: 'Ways in which responses of the remote service differ from the interface description',

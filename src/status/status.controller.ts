@@ -8,7 +8,9 @@ import { CredentialsProbe } from '../auth/credentials-probe.service.js';
 import { TokenStore } from '../auth/token.store.js';
 import { OpenStreams } from '../events/stream/open-streams.service.js';
 import { Database } from '../platform/database/database.js';
+import { Environment } from '../platform/env/environment.js';
 import { Remote } from '../remote/remote.service.js';
+import { findReasons } from './health.rules.js';
 import { StatusStore } from './status.store.js';
 import { CredentialsProbeView, StatusView, WORST_LAST } from './status.view.js';
 
@@ -22,31 +24,35 @@ export class StatusController {
     private readonly streams: OpenStreams,
     private readonly credentials: CredentialsProbe,
     private readonly database: Database,
+    private readonly environment: Environment,
   ) {}
 
   // Not `admin`: an app that shows sessions needs to know whether they are up to date, and nothing here is personal or secret.
   @Get()
   @Operation('onboarding:read', {
-    summary: 'Status of the remote service, the poller and the outbox',
+    summary:
+      'Status of the deployment: what is wrong, who is alive, the remote service, the poller and the outbox',
     description:
-      'Backlogs, the token and `remote.deployment` concern the whole deployment; the rest of `remote` and the open streams concern the responding replica.',
+      'Replicas, backlogs, the token and `remote.deployment` concern the whole deployment; the rest of `remote` and the open streams concern the responding replica. Workers respond, too.',
   })
   @ApiOkResponse({ type: StatusView })
   async getStatus(): Promise<StatusView> {
-    const [token, backlog, deployment] = await Promise.all([
+    const [token, backlog, deployment, replicas] = await Promise.all([
       this.tokens.getStatus(),
       this.store.readBacklog(),
       this.store.readDeployment(),
+      this.store.listReplicas(),
     ]);
     const { poller, outbox, handlers, webhooks, broker, registrations, starts } = backlog;
     const remote = this.remote.status();
     const healths = Object.values(remote.operations).map(({ health }) => health);
     // The token is shared: if another replica received the refusal, the operations of this replica may be healthy.
     if (token.state === 'rejected') healths.push('unavailable');
-    else if (token.state === 'on_trial') healths.push('degraded');
+    else if (token.state === 'on_trial' || deployment.degraded.length > 0) healths.push('degraded');
     const health = WORST_LAST.findLast((each) => healths.includes(each))!;
     const streams = { open: this.streams.count };
-    return {
+    const facts = {
+      replicas,
       remote: { health, ...remote, deployment },
       token,
       poller,
@@ -54,6 +60,9 @@ export class StatusController {
       registrations,
       starts,
     };
+    const { POLL_MAX_INTERVAL_MS: maxIntervalMs, SCS_MAX_REQUESTS_PER_SECOND: perSecond } = this.environment;
+    const reasons = findReasons(facts, { maxIntervalMs, perSecond }, new Date());
+    return { health: reasons.length === 0 ? 'healthy' : 'degraded', reasons, ...facts };
   }
 
   @Post('credentials/probe')

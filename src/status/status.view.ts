@@ -11,6 +11,7 @@ import {
   schemaOf,
 } from '../platform/openapi/schema-of.js';
 import { PROBE_OUTCOMES } from '../auth/credentials-probe.service.js';
+import { HEALTHS, REASON_CODES } from './reason-codes.rules.js';
 import { OPERATION_CLASSES } from '../remote/outcome.rules.js';
 
 export const WORST_LAST = ['unknown', 'healthy', 'degraded', 'unavailable'] as const;
@@ -27,7 +28,14 @@ const part = <Fields extends Parameters<typeof schemaOf>[1]>(
 const OperationView = schemaOf('OperationView', {
   health: oneOf(WORST_LAST, '`unavailable` while calls are blocked'),
   breaker: oneOf(['closed', 'open', 'half_open'] as const),
+  heldBackBy: nullable(
+    oneOf(
+      ['remote_service', 'breaker', 'ceiling'] as const,
+      '`remote_service`: it asked to wait (Retry-After). `breaker`: it fails. `ceiling`: calls wait for our SCS_MAX_REQUESTS_PER_SECOND',
+    ),
+  ),
   retryAfterMs: nullable(count('How long calls remain blocked; null if they are not')),
+  requestedWaitMs: nullable(count('The wait that the remote service asked for; null if none lasts')),
   lastSuccessAt: nullable(instant()),
   lastErrorAt: nullable(instant()),
   lastError: nullable(text()),
@@ -51,16 +59,59 @@ export const CredentialsProbeView = schemaOf('CredentialsProbeView', {
   nextAttemptAt: nullable(instant('When the next attempt is due if nobody probes; null if none waits')),
 });
 
+const ReasonView = schemaOf('StatusReasonView', {
+  code: oneOf(REASON_CODES),
+  detail: text('For people'),
+});
+
+const ReplicaView = schemaOf('ReplicaView', {
+  name: text('Host and process id, as in its log lines'),
+  role: nullable(
+    oneOf(['api', 'worker', 'all'] as const, 'null for a process of a release that did not tell'),
+  ),
+  isAlive: flag('Whether it showed a sign of life within 5 seconds'),
+  startedAt: instant(),
+  lastSeenAt: instant('Its last sign of life'),
+  readsPerSecond: field<number>({ type: 'number' }, 'Successful reads of sessions, in the last 10 seconds'),
+  pacedSince: nullable(
+    instant('Since when its calls have waited for SCS_MAX_REQUESTS_PER_SECOND; null if none waits'),
+  ),
+});
+
+const PhaseView = schemaOf('PollerPhaseView', {
+  phase: oneOf(['awaiting_owner', 'awaiting_installation', 'settling', 'late', 'unrecognised'] as const),
+  oldestReadSeconds: field<number>(
+    { type: 'number' },
+    'Age of the last successful read of the session that was read longest ago',
+  ),
+  medianReadSeconds: field<number>({ type: 'number' }, 'The median of these ages'),
+});
+
 export const StatusView = schemaOf('StatusView', {
+  health: oneOf(HEALTHS, '`degraded` if there are `reasons`'),
+  reasons: listOf(ReasonView, 'What is wrong, the worst first; empty while all is well'),
+  replicas: listOf(ReplicaView, 'The running processes, and those that died within the last hour'),
   remote: part('RemoteView', 'The remote service as the responding replica sees it', {
     health: oneOf(
       WORST_LAST,
       'The worst health of its operations; `unavailable` while it refuses the credentials (`token.state` is `rejected`)',
     ),
     limit: part('LimitView', null, {
-      current: count('Calls that may be in flight at once now; adapts to the capacity of the service'),
+      current: count(
+        'Calls that may be in flight at once now. Falls when the service refuses or times out; does not grow while fewer calls are in flight, so it stays low under our own pacing',
+      ),
       ceiling: count('SCS_MAX_CONCURRENCY'),
     }),
+    rate: nullable(
+      part('RateView', 'null without SCS_MAX_REQUESTS_PER_SECOND', {
+        ceilingPerSecond: field<number>(
+          { type: 'number' },
+          'SCS_MAX_REQUESTS_PER_SECOND, of the whole deployment',
+        ),
+        sharePerSecond: field<number>({ type: 'number' }, 'The share of the responding replica'),
+        isHoldingBack: flag('Whether calls wait for it now'),
+      }),
+    ),
     inFlight: count(),
     queued: part('QueueView', 'Calls that wait for their turn', {
       foreground: count('Calls that a caller waits for'),
@@ -99,6 +150,11 @@ export const StatusView = schemaOf('StatusView', {
     oldestOverdueSeconds: age(),
     reading: count('Sessions that workers have claimed now'),
     batches: count(),
+    readsPerSecond: field<number>(
+      { type: 'number' },
+      'Successful reads of all live replicas, in the last 10 seconds',
+    ),
+    phases: listOf(PhaseView, 'Of a random sample if there are more than some 50,000 watched sessions'),
     abandonedBatches: count('Batches whose lease has lapsed; another worker takes them over'),
   }),
   outbox: part('OutboxView', null, {
@@ -120,11 +176,14 @@ export const StatusView = schemaOf('StatusView', {
             'Endpoints disabled automatically: they returned 410 or have been failing for days',
           ),
           unread: count(
-            'Events not yet offered to the enabled endpoint that is furthest behind, subscribed or not',
+            'Events not yet offered to the enabled endpoint that is furthest behind, subscribed or not. A worker offers them within a second',
           ),
           undelivered: count('Deliveries to enabled endpoints that wait for their first attempt or a retry'),
           failing: count('Deliveries among these that have failed at least once'),
-          oldestUndeliveredSeconds: age(),
+          oldestUndeliveredSeconds: field<number>(
+            { type: 'number' },
+            'Age of the oldest event that is unread or undelivered, in seconds; 0 if nothing waits',
+          ),
         }),
         streams: part(
           'StreamsView',

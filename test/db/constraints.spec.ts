@@ -116,6 +116,13 @@ const CASES: readonly Case[] = [
     taken: () => ({ operation: 'start_session' }),
   },
   {
+    constraint: 'remote_replicas_role_is_known',
+    table: 'remote_replicas',
+    refuses: 'an unknown role',
+    refused: () => ({ role: 'boss' }),
+    taken: () => ({ role: 'worker' }),
+  },
+  {
     constraint: 'remote_operations_health_is_known',
     table: 'remote_operations',
     refuses: 'credentials rejected by one operation alone',

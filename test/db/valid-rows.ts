@@ -86,6 +86,7 @@ const VALID = {
   deployment: () => ({ home: 'here' }),
   restores: () => ({ last_sequence: 0, first_sequence: 1 }),
   remote_operations: () => ({ operation: 'read_session' }),
+  remote_replicas: () => ({ id: randomUUID(), name: 'host:1', counted: 1, expires_at: 'tomorrow' }),
   remote_drift: () => ({ operation: 'read_session', kind: 'new_field', field: 'phase', found: 'string' }),
   audit_log: () => ({ actor: 'cli', action: 'api_key.created', details: {} }),
 } satisfies Record<string, () => Values>;

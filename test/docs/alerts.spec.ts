@@ -1,5 +1,7 @@
 import { execFile } from 'node:child_process';
-import { readdir } from 'node:fs/promises';
+import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
@@ -99,6 +101,106 @@ describe('docs/metrics.md', () => {
       expect([path, unknownIn(await readPage(path))]).toEqual([path, []]);
     expect(unknownIn('max(pv_onboarding_deployment_latenes_seconds) > 120')).toHaveLength(1);
   });
+});
+
+describe('the dashboard', () => {
+  interface Panel {
+    readonly type: string;
+    readonly title: string;
+    readonly description?: string;
+    readonly datasource?: object;
+    readonly gridPos: Readonly<Record<'x' | 'y' | 'w' | 'h', number>>;
+    readonly targets?: readonly { readonly expr: string; readonly legendFormat: string }[];
+  }
+  let panels: readonly Panel[];
+  let graphs: readonly Panel[];
+  beforeAll(async () => {
+    const dashboard = JSON.parse(await readPage('ops/grafana/pv-onboarding.json')) as {
+      panels: readonly Panel[];
+      templating: { list: readonly { name: string; type: string; query: string }[] };
+    };
+    expect(dashboard.templating.list).toMatchObject([
+      { name: 'datasource', type: 'datasource', query: 'prometheus' },
+    ]);
+    ({ panels } = dashboard);
+    graphs = panels.filter(({ type }) => type !== 'row');
+  });
+
+  const queries = () => graphs.flatMap(({ targets = [] }) => targets);
+  const namesIn = (expr: string) =>
+    [...expr.matchAll(/\b(?:pv_onboarding|process|nodejs)_\w+/g)].map(([name]) => {
+      const base = name.replace(/_(bucket|count|sum)$/, '');
+      return types.get(base) === 'histogram' ? base : name;
+    });
+
+  it('has a row for each part, and a title, a description and queries in each panel', () => {
+    expect(panels.filter(({ type }) => type === 'row').map(({ title }) => title)).toEqual([
+      'Remote service',
+      'Freshness',
+      'Registrations and starts',
+      'Webhooks and readers',
+      'HTTP',
+      'Database',
+      'Processes',
+    ]);
+    expect(new Set(graphs.map(({ title }) => title)).size).toBe(graphs.length);
+    for (const { title, description = '', targets = [], datasource } of graphs)
+      expect([title, description.length > 0, targets.length > 0, datasource]).toEqual([
+        title,
+        true,
+        true,
+        { type: 'prometheus', uid: '${datasource}' },
+      ]);
+  });
+
+  it('asks only for metrics that exist, by labels that they have', () => {
+    const { registry } = service.app.get(Metrics);
+    for (const { expr, legendFormat } of queries()) {
+      const names = namesIn(expr);
+      expect([expr, names.length > 0, names.filter((name) => !types.has(name))]).toEqual([expr, true, []]);
+      const labels = names.flatMap((name) => [
+        ...((registry.getSingleMetric(name) as { labelNames?: readonly string[] }).labelNames ?? []),
+      ]);
+      const used = [
+        ...[...expr.matchAll(/by \(([^)]*)\)/g)].flatMap(([, list]) => list!.split(/, */)),
+        ...[...expr.matchAll(/(\w+)(?:=~|!~|!=|=)"/g)].map(([, label]) => label!),
+        ...[...legendFormat.matchAll(/\{\{(\w+)\}\}/g)].map(([, label]) => label!),
+      ];
+      const known = [...labels, 'le', 'instance', 'job'];
+      expect([expr, used.filter((label) => !known.includes(label))]).toEqual([expr, []]);
+    }
+    expect(
+      namesIn('max(pv_onboarding_deployment_latenes_seconds)').filter((name) => !types.has(name)),
+    ).toEqual(['pv_onboarding_deployment_latenes_seconds']);
+  });
+
+  it('takes the maximum of the figures that are the same on all replicas', () => {
+    for (const { expr } of queries())
+      if (expr.includes('_deployment_') && !expr.includes('collector_up')) expect(expr).toMatch(/^max/);
+  });
+
+  it('has no panels that overlap', () => {
+    const cells = panels.flatMap(({ gridPos: { x, y, w, h } }) =>
+      Array.from({ length: w * h }, (_, i) => `${x + (i % w)},${y + Math.floor(i / w)}`),
+    );
+    expect(new Set(cells).size).toBe(cells.length);
+    expect(Math.max(...panels.map(({ gridPos: { x, w } }) => x + w))).toBe(24);
+  });
+
+  const promtool = findPromtool();
+  // Without promtool, the tests of the alerts say so.
+  if (promtool !== null)
+    it('has queries that Prometheus can parse', async () => {
+      const rules = queries().map(({ expr }, i) => ({
+        record: `panel:${i}`,
+        expr: expr.replaceAll('$__rate_interval', '1m'),
+      }));
+      const folder = await mkdtemp(join(tmpdir(), 'dashboard-'));
+      const file = join(folder, 'rules.json');
+      await writeFile(file, JSON.stringify({ groups: [{ name: 'panels', rules }] }));
+      await promisify(execFile)(promtool, ['check', 'rules', file]);
+      await rm(folder, { recursive: true });
+    });
 });
 
 describe('the alerts', () => {

@@ -222,7 +222,29 @@ describe('docker-compose.yml', () => {
     const named = [...`${pages.join('')}${text}`.matchAll(/--profile ([a-z]+)/g)].map(
       ([, profile]) => profile,
     );
-    expect([...new Set(named)].sort()).toEqual([...profiles].sort());
+    expect(new Set(named)).toEqual(new Set(profiles));
+  });
+});
+
+describe('ops/grafana', () => {
+  it('is provisioned with the Prometheus of the profile and the dashboard where Grafana looks for it', async () => {
+    const parse = async (name: string) => load(await readPage(`ops/grafana/provisioning/${name}`));
+    const { datasources } = (await parse('datasources/prometheus.yml')) as {
+      datasources: readonly { type: string; url: string }[];
+    };
+    const published = services.prometheus!.ports![0]!.split(':').at(-1);
+    expect(datasources).toMatchObject([{ type: 'prometheus', url: `http://prometheus:${published}` }]);
+    const { providers } = (await parse('dashboards/pv-onboarding.yml')) as {
+      providers: readonly { options: { path: string } }[];
+    };
+    const { volumes, profiles, environment } = services.grafana!;
+    const target = `${providers[0]!.options.path}/pv-onboarding.json`;
+    expect(volumes).toEqual([
+      './ops/grafana/provisioning:/etc/grafana/provisioning:ro',
+      `./ops/grafana/pv-onboarding.json:${target}:ro`,
+    ]);
+    expect(environment!.GF_DASHBOARDS_DEFAULT_HOME_DASHBOARD_PATH).toBe(target);
+    expect(profiles).toEqual(services.prometheus!.profiles);
   });
 });
 

@@ -593,8 +593,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Status of the remote service, the poller and the outbox
-         * @description Backlogs, the token and `remote.deployment` concern the whole deployment; the rest of `remote` and the open streams concern the responding replica.
+         * Status of the deployment: what is wrong, who is alive, the remote service, the poller and the outbox
+         * @description Replicas, backlogs, the token and `remote.deployment` concern the whole deployment; the rest of `remote` and the open streams concern the responding replica. Workers respond, too.
          */
         get: operations["getStatus"];
         put?: never;
@@ -1240,11 +1240,50 @@ export interface components {
             /** @description The Solar Curtailment Service, which has no call that erases a user */
             remote: components["schemas"]["RemoteErasureView"];
         };
+        StatusReasonView: {
+            /** @enum {string} */
+            code: "no_worker" | "credentials_rejected" | "remote_degraded" | "held_back_by_remote_service" | "held_back_by_breaker" | "held_back_by_ceiling" | "reads_stale" | "sessions_overdue" | "events_unsequenced" | "reader_behind" | "starts_abandoned" | "registrations_uncertain";
+            /** @description For people */
+            detail: string;
+        };
+        ReplicaView: {
+            /** @description Host and process id, as in its log lines */
+            name: string;
+            /**
+             * @description null for a process of a release that did not tell
+             * @enum {string|null}
+             */
+            role: "api" | "worker" | "all" | null;
+            /** @description Whether it showed a sign of life within 5 seconds */
+            isAlive: boolean;
+            /** Format: date-time */
+            startedAt: string;
+            /**
+             * Format: date-time
+             * @description Its last sign of life
+             */
+            lastSeenAt: string;
+            /** @description Successful reads of sessions, in the last 10 seconds */
+            readsPerSecond: number;
+            /**
+             * Format: date-time
+             * @description Since when its calls have waited for SCS_MAX_REQUESTS_PER_SECOND; null if none waits
+             */
+            pacedSince: string | null;
+        };
         LimitView: {
-            /** @description Calls that may be in flight at once now; adapts to the capacity of the service */
+            /** @description Calls that may be in flight at once now. Falls when the service refuses or times out; does not grow while fewer calls are in flight, so it stays low under our own pacing */
             current: number;
             /** @description SCS_MAX_CONCURRENCY */
             ceiling: number;
+        };
+        RateView: {
+            /** @description SCS_MAX_REQUESTS_PER_SECOND, of the whole deployment */
+            ceilingPerSecond: number;
+            /** @description The share of the responding replica */
+            sharePerSecond: number;
+            /** @description Whether calls wait for it now */
+            isHoldingBack: boolean;
         };
         QueueView: {
             /** @description Calls that a caller waits for */
@@ -1259,8 +1298,15 @@ export interface components {
             health: "unknown" | "healthy" | "degraded" | "unavailable";
             /** @enum {string} */
             breaker: "closed" | "open" | "half_open";
+            /**
+             * @description `remote_service`: it asked to wait (Retry-After). `breaker`: it fails. `ceiling`: calls wait for our SCS_MAX_REQUESTS_PER_SECOND
+             * @enum {string|null}
+             */
+            heldBackBy: "remote_service" | "breaker" | "ceiling" | null;
             /** @description How long calls remain blocked; null if they are not */
             retryAfterMs: number | null;
+            /** @description The wait that the remote service asked for; null if none lasts */
+            requestedWaitMs: number | null;
             /** Format: date-time */
             lastSuccessAt: string | null;
             /** Format: date-time */
@@ -1295,6 +1341,8 @@ export interface components {
              */
             health: "unknown" | "healthy" | "degraded" | "unavailable";
             limit: components["schemas"]["LimitView"];
+            /** @description null without SCS_MAX_REQUESTS_PER_SECOND */
+            rate: components["schemas"]["RateView"] | null;
             inFlight: number;
             /** @description Calls that wait for their turn */
             queued: components["schemas"]["QueueView"];
@@ -1325,6 +1373,14 @@ export interface components {
             /** Format: date-time */
             nextAttemptAt: string | null;
         };
+        PollerPhaseView: {
+            /** @enum {string} */
+            phase: "awaiting_owner" | "awaiting_installation" | "settling" | "late" | "unrecognised";
+            /** @description Age of the last successful read of the session that was read longest ago */
+            oldestReadSeconds: number;
+            /** @description The median of these ages */
+            medianReadSeconds: number;
+        };
         PollerView: {
             /** @description Watched sessions */
             watched: number;
@@ -1335,6 +1391,10 @@ export interface components {
             /** @description Sessions that workers have claimed now */
             reading: number;
             batches: number;
+            /** @description Successful reads of all live replicas, in the last 10 seconds */
+            readsPerSecond: number;
+            /** @description Of a random sample if there are more than some 50,000 watched sessions */
+            phases: components["schemas"]["PollerPhaseView"][];
             /** @description Batches whose lease has lapsed; another worker takes them over */
             abandonedBatches: number;
         };
@@ -1353,13 +1413,13 @@ export interface components {
             failingEndpoints: number;
             /** @description Endpoints disabled automatically: they returned 410 or have been failing for days */
             disabledEndpoints: number;
-            /** @description Events not yet offered to the enabled endpoint that is furthest behind, subscribed or not */
+            /** @description Events not yet offered to the enabled endpoint that is furthest behind, subscribed or not. A worker offers them within a second */
             unread: number;
             /** @description Deliveries to enabled endpoints that wait for their first attempt or a retry */
             undelivered: number;
             /** @description Deliveries among these that have failed at least once */
             failing: number;
-            /** @description In seconds; 0 if nothing waits */
+            /** @description Age of the oldest event that is unread or undelivered, in seconds; 0 if nothing waits */
             oldestUndeliveredSeconds: number;
         };
         StreamsView: {
@@ -1425,6 +1485,15 @@ export interface components {
             orphans: number;
         };
         StatusView: {
+            /**
+             * @description `degraded` if there are `reasons`
+             * @enum {string}
+             */
+            health: "healthy" | "degraded";
+            /** @description What is wrong, the worst first; empty while all is well */
+            reasons: components["schemas"]["StatusReasonView"][];
+            /** @description The running processes, and those that died within the last hour */
+            replicas: components["schemas"]["ReplicaView"][];
             /** @description The remote service as the responding replica sees it */
             remote: components["schemas"]["RemoteView"];
             /** @description The access token of the whole deployment, without its value */
@@ -2763,7 +2832,7 @@ export interface components {
         };
         /**
          * pv.remote.degraded.v1
-         * @description When a replica stopped calling an operation of the remote service after failures, or was asked to wait for a minute or longer
+         * @description When a replica stopped calling an operation of the remote service after failures, or was asked to wait for a minute in total within 5 minutes
          */
         "pv.remote.degraded.v1": {
             /** @constant */

@@ -28,8 +28,8 @@ export class EventHandlers implements OnModuleInit, OnApplicationBootstrap, OnMo
   });
   private readonly upkeep = new Loop({
     step: () => this.maintain(),
-    onError: (error) => {
-      this.logger.warn(`subscriptions could not be updated: ${errorText(error)}`);
+    onError: (error, failures) => {
+      if (failures === 1) this.logger.warn(`subscriptions could not be updated: ${errorText(error)}`);
       return UPKEEP_MS;
     },
   });

@@ -31,6 +31,8 @@ export class Poller implements OnApplicationBootstrap, BeforeApplicationShutdown
     name: 'pv_onboarding_session_claims_total',
     help: 'Due sessions that this process has claimed',
   });
+  /** The tasks that failed the last time. */
+  private readonly heldUp = new Set<string>();
   private inFlight = 0;
   private claiming = false;
   /** Whether the last claim was full. If so, the next claim does not wait for the tick. */
@@ -60,7 +62,11 @@ export class Poller implements OnApplicationBootstrap, BeforeApplicationShutdown
     if (this.environment.ROLE === 'api') return;
     const { POLL_TICK_MS, POLL_LEASE_MS } = this.environment;
     const repeat = (name: string, everyMs: number, task: () => Promise<void>) => {
-      const run = () => void task().catch((error: unknown) => this.warn(error));
+      const run = () =>
+        void task().then(
+          () => this.heldUp.delete(name),
+          (error: unknown) => this.warn(name, error),
+        );
       this.timers.addInterval(name, setInterval(run, everyMs));
     };
     repeat('poll', POLL_TICK_MS, () => this.tick());
@@ -96,8 +102,10 @@ export class Poller implements OnApplicationBootstrap, BeforeApplicationShutdown
       this.logger.warn(`released ${released} batches of workers that did not renew their lease`);
   }
 
-  /** Logs a failed task. The usual cause is an unavailable database. The next tick retries. */
-  private warn(error: unknown): void {
+  /** Logs a failed task once until it succeeds. The usual cause is an unavailable database. The next tick retries. */
+  private warn(task: string, error: unknown): void {
+    if (this.heldUp.has(task)) return;
+    this.heldUp.add(task);
     this.logger.warn(`polling is held up: ${error instanceof Error ? error.message : String(error)}`);
   }
 
@@ -154,7 +162,8 @@ export class Poller implements OnApplicationBootstrap, BeforeApplicationShutdown
       this.completed++;
     }
     this.fill();
-    if (this.moreIsDue && this.wantsMore()) void this.claimMore().catch((error: unknown) => this.warn(error));
+    if (this.moreIsDue && this.wantsMore())
+      void this.claimMore().catch((error: unknown) => this.warn('poll', error));
   }
 
   /** Reads the session in a trace of its own, which links to the claim and continues in the events of the read. */

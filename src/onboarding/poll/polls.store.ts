@@ -1,7 +1,7 @@
-import { hostname } from 'node:os';
 import { Injectable } from '@nestjs/common';
 import { Database, type Statement } from '../../platform/database/database.js';
 import { Environment } from '../../platform/env/environment.js';
+import { REPLICA_NAME } from '../../platform/replica-name.js';
 import * as sql from './polls.sql.js';
 import type { ReadableSession } from '../remote/session-reader.service.js';
 import type { SessionState } from '../rules/machine.rules.js';
@@ -59,7 +59,7 @@ export class PollsStore {
     return this.database.transaction(async (tx) => {
       const due = await tx.query<Omit<ClaimedPoll, 'batchId' | 'now'>>(select, [which]);
       if (due.length === 0) return [];
-      const opening = [`${hostname()}:${process.pid}`, due.length, leaseMs];
+      const opening = [REPLICA_NAME, due.length, leaseMs];
       const [batch] = await tx.query<Pick<ClaimedPoll, 'batchId' | 'now'>>(sql.OPEN_BATCH, opening);
       const { batchId, now } = batch!;
       const nextMs = due.map((poll) =>

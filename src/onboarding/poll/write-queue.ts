@@ -109,6 +109,7 @@ export class PollWrites {
 
   private async write(): Promise<void> {
     this.writing = true;
+    let isWaiting = false;
     while (this.hasWork) {
       await pause(GATHER_MS);
       try {
@@ -117,11 +118,14 @@ export class PollWrites {
         const { finished } = this;
         if (finished.length > 0) await this.polls.closeBatches(finished);
         for (const id of finished) this.live.delete(id);
+        isWaiting = false;
       } catch (error) {
         // The results are written once the database is back, unless their lease is lost by then.
-        this.logger.warn(
-          `poll results wait for the database: ${error instanceof Error ? error.message : String(error)}`,
-        );
+        if (!isWaiting)
+          this.logger.warn(
+            `poll results wait for the database: ${error instanceof Error ? error.message : String(error)}`,
+          );
+        isWaiting = true;
         await pause(RETRY_MS);
         this.readings = this.readings.filter(({ batchId }) => this.live.has(batchId));
         this.waitingBytes = sumOf(this.readings);

@@ -18,7 +18,10 @@ export class AbandonedStarts implements OnApplicationBootstrap, BeforeApplicatio
   private readonly logger = new Logger(AbandonedStarts.name);
   // A lease is ended 4 s after this worker first saw it expired, so a live process can store its outcome first when the database is back.
   private readonly expiredLeases = new SeenLeases(() => this.starts.findExpiredLeases());
-  private readonly loop = new Loop({ step: () => this.end(), onError: (error) => this.report(error) });
+  private readonly loop = new Loop({
+    step: () => this.end(),
+    onError: (error, failures) => this.report(error, failures),
+  });
 
   constructor(
     private readonly starts: StartsStore,
@@ -41,8 +44,8 @@ export class AbandonedStarts implements OnApplicationBootstrap, BeforeApplicatio
     return PAUSE_MS;
   }
 
-  private report(error: unknown): number {
-    this.logger.warn(`abandoned starts could not be ended: ${String(error)}`);
+  private report(error: unknown, failures: number): number {
+    if (failures === 1) this.logger.warn(`abandoned starts could not be ended: ${String(error)}`);
     return PAUSE_MS;
   }
 }

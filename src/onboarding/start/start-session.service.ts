@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { Injectable } from '@nestjs/common';
+import { Injectable, Logger } from '@nestjs/common';
 import { AuthorisedRemote } from '../../auth/authorised-remote.service.js';
 import { Environment } from '../../platform/env/environment.js';
 import { Metrics } from '../../platform/metrics/metrics.js';
@@ -26,6 +26,7 @@ interface Started {
 /** Starts a session, or returns the open session, for example after a double click. */
 @Injectable()
 export class StartSessionService {
+  private readonly logger = new Logger(StartSessionService.name);
   private readonly outcomes = this.metrics.counter({
     name: 'pv_onboarding_session_starts_total',
     help: 'Requests to start a session, by outcome: started, reused, the code of the problem, or error',
@@ -49,6 +50,8 @@ export class StartSessionService {
       return started;
     } catch (error) {
       this.outcomes.inc({ outcome: error instanceof Problem ? error.code : 'error' });
+      if (error instanceof Problem && error.code !== 'not_found')
+        this.logger.warn(`a start at grid location ${wanted.gridLocationId} has failed: ${error.message}`);
       throw error;
     }
   }

@@ -54,8 +54,8 @@ export class Jobs implements OnApplicationBootstrap, OnModuleDestroy, BeforeAppl
         this.logger.warn(`released ${length} jobs of workers that did not renew locks for ${LEASE_MS} ms`);
       return BEAT_MS;
     },
-    onError: (error) => {
-      this.logger.warn(`job locks could not be renewed: ${errorText(error)}`);
+    onError: (error, failures) => {
+      if (failures === 1) this.logger.warn(`job locks could not be renewed: ${errorText(error)}`);
       return BEAT_MS;
     },
   });

@@ -4,6 +4,7 @@ import { pino } from 'pino';
 import type { Environment } from '../env/environment.js';
 import { currentRequest } from '../http/request-context.js';
 import { hideConfiguredSecrets, HIDDEN, withoutSecrets } from '../redaction/secrets.js';
+import { REPLICA_NAME } from '../replica-name.js';
 import { visibleLines, visibleText } from '../redaction/visible-text.js';
 import { currentTrace } from '../tracing/tracing.js';
 
@@ -35,7 +36,16 @@ const jsonLine = (line: string): string => `${visibleText(withoutSecrets(line.tr
 
 /** Returns the line for people: time, level, context and message, then further fields, then a stack. */
 function prettyLine(line: string): string {
-  const { level, time, context, message, stack, pid: _, ...fields } = JSON.parse(line) as LogRecord;
+  const {
+    level,
+    time,
+    context,
+    message,
+    stack,
+    role: _,
+    replica: __,
+    ...fields
+  } = JSON.parse(line) as LogRecord;
   const label = level.toUpperCase().padEnd(5);
   const parts = [context && `[${text(context)}]`, message, Object.keys(fields).length > 0 && fields];
   const first = parts.filter(Boolean).map(text).join(' ');
@@ -58,7 +68,7 @@ export class ServiceLogger implements LoggerService {
       level: environment.LOG_LEVEL,
       messageKey: 'message',
       timestamp: pino.stdTimeFunctions.isoTime,
-      base: { pid: process.pid },
+      base: { role: environment.ROLE, replica: REPLICA_NAME },
       formatters: { level: (level) => ({ level }) },
       mixin: () => ({ ...currentRequest(), ...currentTrace() }),
       redact: { paths: SECRET_FIELDS, censor: HIDDEN },

@@ -25,7 +25,7 @@ export type Admission =
   | { readonly kind: 'pass'; readonly probe: boolean; readonly next: Breaker }
   | {
       readonly kind: 'refused';
-      readonly reason: 'breaker_open' | 'rate_limited';
+      readonly reason: 'breaker_open' | 'wait_requested';
       readonly retryAfterMs: number;
     };
 
@@ -52,7 +52,7 @@ export const CLOSED: Breaker = {
 export function admit(breaker: Breaker, now: number, probeMs: number): Admission {
   const { phase, quietUntil, openUntil, probeEndsAt } = breaker;
   if (now < quietUntil)
-    return { kind: 'refused', reason: 'rate_limited', retryAfterMs: Math.ceil(quietUntil - now) };
+    return { kind: 'refused', reason: 'wait_requested', retryAfterMs: Math.ceil(quietUntil - now) };
   if (phase === 'closed') return { kind: 'pass', probe: false, next: breaker };
   const wait = Math.ceil((phase === 'open' ? openUntil : probeEndsAt) - now);
   if (wait > 0)

@@ -85,11 +85,11 @@ describe('breaker', () => {
     const asked = quiet(quiet(CLOSED, 5_000), 3_000);
     expect(admit(asked, 4_000, PROBE_MS)).toEqual({
       kind: 'refused',
-      reason: 'rate_limited',
+      reason: 'wait_requested',
       retryAfterMs: 1_000,
     });
     const opened = after(asked, times(5, 'failed'));
-    expect(admit(opened, 4_000, PROBE_MS)).toMatchObject({ reason: 'rate_limited' });
+    expect(admit(opened, 4_000, PROBE_MS)).toMatchObject({ reason: 'wait_requested' });
     expect(record(probe(opened, 5_000), 'succeeded', true, 5_000, NOMINAL).quietUntil).toBe(5_000);
   });
 });

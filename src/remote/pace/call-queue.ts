@@ -37,6 +37,11 @@ export class CallQueue {
     return Math.min(this.limit, Math.max(1, this.ceiling - 1));
   }
 
+  /** Whether calls wait for the request rate now. */
+  get isPaced(): boolean {
+    return this.timer !== undefined;
+  }
+
   queued(priority: Priority): number {
     return this.waiting[priority].size;
   }

@@ -7,6 +7,9 @@ const RETRIES_PER_CALL = 0.1;
 /** The maximum of the retry budget: enough for the reads that fail when one connection is lost or the service restarts. */
 const MOST_RETRIES = 10;
 
+/** A wait that ends at least this much later than the known wait is another wait. */
+export const WAIT_STEP_MS = 50;
+
 /** How a result changed the breaker. Opening again after a failed probe also counts as `opened`. */
 export type BreakerChange = 'opened' | 'closed' | undefined;
 
@@ -14,6 +17,8 @@ export type BreakerChange = 'opened' | 'closed' | undefined;
 export class OperationGate {
   private breaker: Breaker = CLOSED;
   private retries = MOST_RETRIES;
+  /** The length of the last wait that the service requested. */
+  private requestedMs = 0;
   private lastSuccessAt: Date | null = null;
   private lastError: { readonly at: Date; readonly text: string } | null = null;
 
@@ -44,7 +49,10 @@ export class OperationGate {
   }
 
   quiet(ms: number): void {
-    this.breaker = quiet(this.breaker, performance.now() + ms);
+    const until = performance.now() + ms;
+    // Other replicas repeat a known wait, a few milliseconds off.
+    if (until > this.breaker.quietUntil + WAIT_STEP_MS) this.requestedMs = ms;
+    this.breaker = quiet(this.breaker, until);
   }
 
   earnRetry(): void {
@@ -65,7 +73,9 @@ export class OperationGate {
     return {
       health: refusal ? 'unavailable' : failed ? 'degraded' : lastSuccessAt ? 'healthy' : 'unknown',
       breaker: this.breaker.phase,
+      heldBackBy: (refusal && (refusal.reason === 'wait_requested' ? 'remote_service' : 'breaker')) ?? null,
       retryAfterMs: refusal?.retryAfterMs ?? null,
+      requestedWaitMs: refusal?.reason === 'wait_requested' ? Math.round(this.requestedMs) : null,
       lastSuccessAt,
       lastErrorAt: lastError?.at ?? null,
       /** Redacted. */

@@ -7,26 +7,27 @@ import { listenTo } from '../../platform/database/listen.js';
 import { Environment } from '../../platform/env/environment.js';
 import { STOP_WITHIN_MS } from '../../platform/shutdown/limits.js';
 import type { OperationClass } from '../outcome.rules.js';
+import { WAIT_STEP_MS } from '../pace/operation-gate.js';
 import { planShare } from '../pace/request-rate.js';
+import { addWait, describeTrouble, type RequestedWait } from '../pace/requested-waits.rules.js';
 import { type Learn, Remote } from '../remote.service.js';
 import { DeploymentStore, OPERATIONS_CHANNEL, type SharedOperation } from './deployment.store.js';
 
 /** If a notification is lost, a replica learns within this time that the service requested a wait. Until then, the replica may send calls. */
 const READ_EVERY_MS = 250;
 const BEAT_EVERY_MS = 500;
+/** Without a ceiling, a heartbeat is only a sign of life. */
+const SIGN_OF_LIFE_EVERY_MS = 2_000;
+const READS_PERIOD_MS = 10_000;
 /** A replica's share of the request rate ends this long after its last heartbeat, whether the replica died or lost the database. */
 const LIFE_MS = 5_000;
-/** Every refused call reports a wait. A wait is written only if it ends at least this much later than the known wait. */
-const WAIT_STEP_MS = 50;
 /** An operation counts as in trouble for this long after its breaker has opened. While probes fail, it opens again at least every 36 s. */
 const TROUBLE_LASTS_MS = 90_000;
-/** If the service requests a wait of at least this long, an event announces the wait. By shorter waits, a service only regulates its load. */
-const NOTABLE_WAIT_MS = 60_000;
 const LEARN = 'read what other replicas know';
 
 /**
- * Tells the other replicas which waits the service requested and which operations fail. Divides the request rate among all replicas. No
- * call waits for this.
+ * Tells the other replicas that this one is alive, which waits the service requested and which operations fail. Divides the request rate
+ * among all replicas. No call waits for this.
  */
 @Injectable()
 export class Deployment implements OnModuleInit, OnApplicationShutdown {
@@ -39,6 +40,8 @@ export class Deployment implements OnModuleInit, OnApplicationShutdown {
   private readonly waits = new Coalescer(() => this.writeWaits());
   private share = { perSecond: 0, until: -Infinity };
   private nextBeatAt = -Infinity;
+  private readonly requested = new Map<OperationClass, readonly RequestedWait[]>();
+  private reads = { count: 0, since: performance.now(), perSecond: 0 };
   private readonly notified = new WakeUp();
   private readonly loop = new Loop({
     step: () => this.synchronise(),
@@ -69,41 +72,67 @@ export class Deployment implements OnModuleInit, OnApplicationShutdown {
     this.loop.start();
   }
 
-  /** Releases this replica's share of the request rate, since all calls have ended. Waits only a limited time for the database. */
+  /** Deletes this replica's sign of life and its share of the request rate, since all calls have ended. Waits only a limited time for the database. */
   async onApplicationShutdown(): Promise<void> {
     const ended = Promise.all([this.stopListening?.(), this.loop.stop(), ...this.writing]);
-    const left = ended.then(() => (this.ceiling > 0 ? this.store.leave() : undefined)).catch(() => {});
+    const left = ended.then(() => this.store.leave()).catch(() => {});
     await within(STOP_WITHIN_MS.replicaShare, left);
   }
 
-  private readonly learn: Learn = (operation, { fault = 'failures', quietMs = 0 }, change) => {
-    if (quietMs > 0) this.learnWait(operation, quietMs, fault);
+  private readonly learn: Learn = (operation, { result, fault, quietMs = 0 }, change) => {
+    if (operation === 'read_session' && result === 'succeeded' && fault === undefined) this.reads.count++;
+    if (quietMs > 0) this.learnWait(operation, quietMs, fault ?? 'refused');
     if (change === 'opened')
-      this.write('announce trouble', () => this.store.degrade(operation, fault, TROUBLE_LASTS_MS));
-    if (change === 'closed') this.write('announce a recovery', () => this.store.recover(operation, 'now'));
+      this.write('announce trouble', () => this.degrade(operation, fault ?? 'failures', TROUBLE_LASTS_MS));
+    if (change === 'closed') this.write('announce a recovery', () => this.recover(operation, 'now'));
   };
 
   private learnWait(operation: OperationClass, waitMs: number, reason: string): void {
     const until = performance.now() + waitMs;
-    const longest = Math.max(this.known.get(operation) ?? 0, this.unwritten.get(operation) ?? 0);
-    if (until < longest + WAIT_STEP_MS) return;
+    if (until < this.knownUntil(operation) + WAIT_STEP_MS) return;
+    this.noteWait(operation, waitMs, reason);
     this.unwritten.set(operation, until);
     this.write('record a wait', () => this.waits.run());
-    if (waitMs < NOTABLE_WAIT_MS) return;
-    const trouble = `${reason}, asked to wait for ${Math.ceil(waitMs / 1_000)} s`;
-    this.write('announce a wait', () => this.store.degrade(operation, trouble, waitMs));
+  }
+
+  private knownUntil(operation: OperationClass): number {
+    return Math.max(this.known.get(operation) ?? 0, this.unwritten.get(operation) ?? 0);
+  }
+
+  /** Announces waits that are long or repeat. Every replica counts the waits of all replicas, since only one call receives each. */
+  private noteWait(operation: OperationClass, waitMs: number, reason?: string): void {
+    const now = performance.now();
+    const waits = addWait(this.requested.get(operation) ?? [], { from: now, until: now + waitMs });
+    this.requested.set(operation, waits);
+    const asked = describeTrouble(waits);
+    if (asked === null) return;
+    const trouble = reason === undefined ? asked : `${reason}, ${asked}`;
+    const lastsMs = waits.length === 1 ? waitMs : waitMs + TROUBLE_LASTS_MS;
+    this.write('announce a wait', () => this.degrade(operation, trouble, lastsMs));
+  }
+
+  private async degrade(operation: OperationClass, reason: string, lastsMs: number): Promise<void> {
+    if (await this.store.degrade(operation, reason, lastsMs))
+      this.logger.warn(`the remote service is degraded for ${operation}: ${reason}`);
+  }
+
+  private async recover(...change: Parameters<DeploymentStore['recover']>): Promise<void> {
+    if (await this.store.recover(...change))
+      this.logger.log(`the remote service has recovered for ${change[0]}`);
   }
 
   private async synchronise(): Promise<number> {
     for (const shared of await this.store.readOperations()) await this.apply(shared);
     if (this.unwritten.size > 0) await this.waits.run();
-    if (this.ceiling > 0 && performance.now() >= this.nextBeatAt) await this.beat();
+    if (performance.now() >= this.nextBeatAt) await this.beat();
     return READ_EVERY_MS;
   }
 
   private async apply({ operation, health, quietMs, troubleMs }: SharedOperation): Promise<void> {
     if (quietMs > 0) {
       this.remote.quiet(operation, quietMs);
+      const isNew = performance.now() + quietMs > this.knownUntil(operation) + WAIT_STEP_MS;
+      if (isNew) this.noteWait(operation, quietMs);
       this.known.set(operation, performance.now() + quietMs);
     }
     // The replica that reported the trouble may have died or may send no more calls, so any replica may record the recovery.
@@ -111,7 +140,7 @@ export class Deployment implements OnModuleInit, OnApplicationShutdown {
     const { breaker, lastSuccessAt } = this.remote.status().operations[operation];
     const successAgeMs = lastSuccessAt === null ? Infinity : Date.now() - lastSuccessAt.getTime();
     if (breaker === 'closed' && successAgeMs < -troubleMs)
-      await this.store.recover(operation, 'once_trouble_is_over');
+      await this.recover(operation, 'once_trouble_is_over');
   }
 
   private async writeWaits(): Promise<void> {
@@ -123,14 +152,28 @@ export class Deployment implements OnModuleInit, OnApplicationShutdown {
     }
   }
 
-  /** Renews this replica's share of the request rate. This process stops using the share before the share expires in the database. */
+  /** Shows that this replica is alive, and renews its share of the request rate. This process stops using the share before the share expires in the database. */
   private async beat(): Promise<void> {
     const beganAt = performance.now();
-    this.nextBeatAt = beganAt + BEAT_EVERY_MS;
+    this.nextBeatAt = beganAt + (this.ceiling > 0 ? BEAT_EVERY_MS : SIGN_OF_LIFE_EVERY_MS);
     const joins = beganAt >= this.share.until;
-    const beat = await this.store.beat(LIFE_MS);
+    const sign = {
+      role: this.environment.ROLE,
+      readsPerSecond: this.readRate(),
+      isPaced: this.remote.isPaced,
+    };
+    const beat = await this.store.beat(LIFE_MS, sign);
     const perSecond = joins ? 0 : planShare(this.ceiling, this.share.perSecond, beat);
     this.share = { perSecond, until: beganAt + LIFE_MS };
+  }
+
+  /** Returns the reads per second of the last full period. */
+  private readRate(): number {
+    const { count, since } = this.reads;
+    const now = performance.now();
+    if (now - since >= READS_PERIOD_MS)
+      this.reads = { count: 0, since: now, perSecond: (count * 1_000) / (now - since) };
+    return this.reads.perSecond;
   }
 
   /** Writes in the background. If the database is unreachable, the next `synchronise` retries a wait, but an event is lost. */

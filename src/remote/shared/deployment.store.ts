@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import { hostname } from 'node:os';
 import { Injectable } from '@nestjs/common';
 import { appendEvents } from '../../events/outbox.js';
 import { Database, type Statement, type Transaction } from '../../platform/database/database.js';
 import { msFromNow, msUntil } from '../../platform/database/timestamps.js';
+import type { Environment } from '../../platform/env/environment.js';
+import { REPLICA_NAME } from '../../platform/replica-name.js';
 import type { Drift } from '../drift/drift.js';
 import type { OperationClass } from '../outcome.rules.js';
 import type { Beat } from '../pace/request-rate.js';
@@ -54,16 +55,18 @@ const RECOVER_OPERATION = `
   RETURNING before.since, o.since AS "recoveredAt"`;
 
 // One statement, so that both counts are of one snapshot. Replicas that join at the same time do not count each other, so a first beat
-// grants no share.
+// grants no share. A replica that died is shown for an hour.
 const BEAT_REPLICA = `
   WITH others AS (
     SELECT count(*)::int AS live, min(counted) AS counted FROM remote_replicas WHERE id <> $1 AND expires_at > clock_timestamp()
   ), gone AS (
-    DELETE FROM remote_replicas WHERE id <> $1 AND expires_at < clock_timestamp() - interval '1 minute'
+    DELETE FROM remote_replicas WHERE id <> $1 AND expires_at < clock_timestamp() - interval '1 hour'
   ), mine AS (
-    INSERT INTO remote_replicas (id, name, counted, expires_at)
-    SELECT $1, $2, live + 1, ${msFromNow('$3')} FROM others
-    ON CONFLICT (id) DO UPDATE SET counted = excluded.counted, expires_at = excluded.expires_at
+    INSERT INTO remote_replicas AS me (id, name, counted, expires_at, role, reads_per_second, paced_since)
+    SELECT $1, $2, live + 1, ${msFromNow('$3')}, $4, $5, CASE WHEN $6::boolean THEN clock_timestamp() END FROM others
+    ON CONFLICT (id) DO UPDATE SET counted = excluded.counted, expires_at = excluded.expires_at, seen_at = clock_timestamp(),
+      reads_per_second = excluded.reads_per_second,
+      paced_since = CASE WHEN $6::boolean THEN coalesce(me.paced_since, clock_timestamp()) END
   )
   SELECT live + 1 AS replicas, coalesce(counted > live, true) AS settled FROM others`;
 
@@ -90,6 +93,13 @@ export interface SharedOperation {
   readonly troubleMs: number;
 }
 
+/** What a replica says about itself. `isPaced`: its calls wait for its share of SCS_MAX_REQUESTS_PER_SECOND. */
+export interface SignOfLife {
+  readonly role: Environment['ROLE'];
+  readonly readsPerSecond: number;
+  readonly isPaced: boolean;
+}
+
 /** Stores what all replicas know about the remote service. A change and its event commit together. */
 @Injectable()
 export class DeploymentStore {
@@ -106,25 +116,29 @@ export class DeploymentStore {
     await this.database.query(QUIET_OPERATION, [operation, quietMs]);
   }
 
-  /** Marks the operation as degraded for at least `troubleMs`. If it is degraded already, prolongs this time. */
-  async degrade(operation: OperationClass, reason: string, troubleMs: number): Promise<void> {
-    await this.database.transaction(async (tx) => {
+  /** Marks the operation as degraded for at least `troubleMs`. If it is degraded already, prolongs this time and returns false. */
+  async degrade(operation: OperationClass, reason: string, troubleMs: number): Promise<boolean> {
+    return this.database.transaction(async (tx) => {
       const [moved] = await tx.query<{ since: Date }>(DEGRADE_OPERATION, [operation, reason, troubleMs]);
-      if (moved === undefined) return void (await tx.query(CONFIRM_TROUBLE, [operation, troubleMs]));
+      if (moved === undefined) {
+        await tx.query(CONFIRM_TROUBLE, [operation, troubleMs]);
+        return false;
+      }
       const data = { operation, reason, since: moved.since.toISOString() };
       await appendEvents(tx, [{ name: 'remote.degraded', subject: operation, data }]);
+      return true;
     });
   }
 
-  /** Records the recovery. With `once_trouble_is_over`, only if `trouble_until` is past. */
-  async recover(operation: OperationClass, when: 'now' | 'once_trouble_is_over'): Promise<void> {
-    await this.database.transaction((tx) => recoverFrom(tx, 'degraded', operation, when));
+  /** Records the recovery. With `once_trouble_is_over`, only if `trouble_until` is past. Returns whether this changed anything. */
+  async recover(operation: OperationClass, when: 'now' | 'once_trouble_is_over'): Promise<boolean> {
+    return this.database.transaction((tx) => recoverFrom(tx, 'degraded', operation, when));
   }
 
   /** Marks this replica as alive for `lifeMs`. Returns the number of live replicas, and whether all others count at least as many. */
-  async beat(lifeMs: number): Promise<Beat> {
-    const name = `${hostname()}:${process.pid}`;
-    const [beat] = await this.database.query<Beat>(BEAT_REPLICA, [this.replicaId, name, lifeMs]);
+  async beat(lifeMs: number, { role, readsPerSecond, isPaced }: SignOfLife): Promise<Beat> {
+    const values = [this.replicaId, REPLICA_NAME, lifeMs, role, readsPerSecond, isPaced];
+    const [beat] = await this.database.query<Beat>(BEAT_REPLICA, values);
     return beat!;
   }
 
@@ -158,7 +172,7 @@ export async function rejectCredentials(tx: Transaction, reason: string): Promis
 }
 
 /** Records and announces that the service accepts the credentials again. Does nothing if they were not rejected. */
-export const acceptCredentials = (tx: Transaction): Promise<void> =>
+export const acceptCredentials = (tx: Transaction): Promise<boolean> =>
   recoverFrom(tx, 'credentials_rejected', 'token', 'now');
 
 async function recoverFrom(
@@ -166,12 +180,13 @@ async function recoverFrom(
   from: 'degraded' | 'credentials_rejected',
   operation: OperationClass,
   when: 'now' | 'once_trouble_is_over',
-): Promise<void> {
+): Promise<boolean> {
   const values = [operation, from, when === 'once_trouble_is_over'];
   const [moved] = await tx.query<{ since: Date; recoveredAt: Date }>(RECOVER_OPERATION, values);
-  if (moved === undefined) return;
+  if (moved === undefined) return false;
   const [since, recoveredAt] = [moved.since.toISOString(), moved.recoveredAt.toISOString()];
   await appendEvents(tx, [
     { name: 'remote.recovered', subject: operation, data: { operation, from, since, recoveredAt } },
   ]);
+  return true;
 }

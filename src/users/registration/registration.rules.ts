@@ -48,6 +48,7 @@ const NOT_SENT: Readonly<Record<NotSentReason, string>> = {
   unreachable: 'the Solar Curtailment Service cannot be reached',
   breaker_open: 'the Solar Curtailment Service has been failing, so no calls are sent',
   rate_limited: 'the Solar Curtailment Service accepts no more requests now',
+  wait_requested: 'the Solar Curtailment Service asked to wait',
   limiter_timeout: 'too many calls to the Solar Curtailment Service are waiting',
   credentials_rejected: 'the Solar Curtailment Service does not accept our credentials',
   token_unavailable: 'the Solar Curtailment Service gave no access token',

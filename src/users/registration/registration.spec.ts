@@ -10,6 +10,7 @@ const NOT_SENT_REASONS: Record<NotSentReason, true> = {
   unreachable: true,
   breaker_open: true,
   rate_limited: true,
+  wait_requested: true,
   limiter_timeout: true,
   credentials_rejected: true,
   token_unavailable: true,

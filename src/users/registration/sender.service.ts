@@ -37,7 +37,7 @@ export class RegistrationSender implements OnApplicationBootstrap, BeforeApplica
   private readonly logger = new Logger(RegistrationSender.name);
   /** Two loops, so that hanging calls do not delay the detection of dead senders. */
   private readonly loops = [() => this.moveAbandoned(), () => this.sendDue()].map(
-    (step) => new Loop({ step, onError: (error) => this.reportFailure(error) }),
+    (step) => new Loop({ step, onError: (error, failures) => this.reportFailure(error, failures) }),
   );
 
   private readonly leases = new SeenLeases(() => this.store.findLeases());
@@ -109,12 +109,14 @@ export class RegistrationSender implements OnApplicationBootstrap, BeforeApplica
     const said = `registration ${claim.id}: ${settlement.status} after call ${claim.attempts}`;
     if (!isStored) this.logger.warn(`${said}, not stored: a newer call or a decision came first`);
     else if (settlement.status === 'registered') this.logger.log(said);
-    else if (settlement.status === 'pending') this.logger.log(`${said}: ${settlement.lastError}`);
-    else this.logger.warn(`${said}: ${settlement.reason}`);
+    else if (settlement.status === 'pending') {
+      const level = claim.attempts === 1 ? 'log' : 'debug';
+      this.logger[level](`${said}: ${settlement.lastError}`);
+    } else this.logger.warn(`${said}: ${settlement.reason}`);
   }
 
-  private reportFailure(error: unknown): number {
-    this.logger.warn(`registrations could not be claimed: ${String(error)}`);
+  private reportFailure(error: unknown, failures: number): number {
+    if (failures === 1) this.logger.warn(`registrations could not be claimed: ${String(error)}`);
     return PAUSE_MS;
   }
 

@@ -160,7 +160,7 @@ describe('a service in trouble', () => {
     for (let i = 0; i < 50; i++) {
       expect(await remote.send(readSession)).toMatchObject({
         kind: 'not_sent',
-        reason: 'rate_limited',
+        reason: 'wait_requested',
         retryAfterMs: expect.any(Number),
       });
     }

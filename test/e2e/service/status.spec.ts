@@ -78,6 +78,62 @@ describe('a remote service that refuses everything with 401', () => {
   });
 });
 
+describe('calls that are held back', () => {
+  let service: TestApp;
+  afterEach(() => service.close());
+
+  const status = async () => (await TestClient.of(service).call<StatusView>('GET', '/status')).body;
+
+  it('by the remote service: the wait that it asked for is told', async () => {
+    service = await startTestApp();
+    const client = TestClient.of(service);
+    const { id } = await client.startNew();
+    await service.sandbox!.control.addFault({
+      kind: 'answer',
+      status: 503,
+      headers: { 'retry-after': '33' },
+      operation: 'read_session',
+      times: 1,
+    });
+    await client.call('POST', `/onboarding/pv/${id}/refresh`);
+    const { remote, reasons } = await waitFor('the wait', async () => {
+      const now = await status();
+      return now.remote.operations.read_session.heldBackBy !== null && now;
+    });
+    expect(remote.operations.read_session).toMatchObject({
+      heldBackBy: 'remote_service',
+      requestedWaitMs: 33_000,
+    });
+    expect(remote.operations.register_user).toMatchObject({ heldBackBy: null, requestedWaitMs: null });
+    expect(reasons).toEqual([
+      {
+        code: 'held_back_by_remote_service',
+        detail: expect.stringContaining('read_session: the remote service asked to wait for 33 s'),
+      },
+    ]);
+  });
+
+  it('by our ceiling: its value is told, and since when', async () => {
+    service = await startTestApp({ SCS_MAX_REQUESTS_PER_SECOND: 1 });
+    const client = TestClient.of(service);
+    const registered = Array.from({ length: 12 }, (_, n) =>
+      client.call('POST', '/users', {
+        tenantReference: `held ${n}`,
+        gridLocations: [{ ean: `5414488200441865${10 + n}` }],
+      }),
+    );
+    const { remote, replicas } = await waitFor('calls to wait', async () => {
+      const now = await status();
+      return (now.replicas[0]?.pacedSince ?? null) !== null && now.remote.rate?.isHoldingBack === true && now;
+    });
+    expect(remote.rate).toEqual({ ceilingPerSecond: 1, sharePerSecond: 1, isHoldingBack: true });
+    expect(remote.operations.register_user.heldBackBy).toBe('ceiling');
+    expect(remote.operations.token.heldBackBy).toBeNull();
+    expect(replicas).toMatchObject([{ role: 'all', isAlive: true }]);
+    await Promise.all(registered);
+  });
+});
+
 describe('GET /status', () => {
   let service: TestApp;
   let database: pg.Client;
@@ -124,7 +180,9 @@ describe('GET /status', () => {
     const { readers, ...outbox } = status.outbox;
     expect(readers.broker).toBeNull();
     const parts = [readers.handlers, readers.webhooks, readers.streams];
-    for (const part of [status.poller, outbox, status.registrations, status.starts, ...parts]) {
+    const { phases, ...poller } = status.poller;
+    expect(phases).toEqual([]);
+    for (const part of [poller, outbox, status.registrations, status.starts, ...parts]) {
       expect(Object.values(part).every((figure) => figure === 0)).toBe(true);
     }
   });
@@ -146,7 +204,8 @@ describe('GET /status', () => {
       INSERT INTO session_polls (session_id, user_id, due_at, batch_id, claimed_at, checked_at, phase, anchor_at)
       SELECT ('30000000-0000-4000-8000-00000000000' || n)::uuid, '10000000-0000-4000-8000-000000000001',
         now() + CASE n WHEN 4 THEN interval '1 hour' ELSE n * interval '-100 seconds' END,
-        CASE n WHEN 3 THEN 1001 END, now(), now(), 'awaiting_owner', now()
+        CASE n WHEN 3 THEN 1001 END, now() - n * interval '1 minute', now() - interval '10 minutes',
+        CASE n WHEN 4 THEN 'late' ELSE 'awaiting_owner' END, now()
       FROM generate_series(1, 4) AS n;
       INSERT INTO registrations (tenant_reference, eans, metadata, status, next_attempt_at, created_at)
       VALUES ('p', '{541448820044186577}', '{}', 'pending', now() + interval '1 hour', now() - interval '50 seconds');
@@ -162,6 +221,19 @@ describe('GET /status', () => {
     expect(starts).toMatchObject({ abandoned: 1, orphans: 3 });
     expect(starts['oldestAbandonedSeconds']).toBeGreaterThanOrEqual(80);
     expect(poller).toMatchObject({ watched: 4, overdue: 2, reading: 1, batches: 1, abandonedBatches: 0 });
+    // The third is claimed, so its last read is the one before the claim.
+    expect(poller.phases).toEqual([
+      {
+        phase: 'awaiting_owner',
+        oldestReadSeconds: expect.closeTo(630, -2),
+        medianReadSeconds: expect.closeTo(150, -2),
+      },
+      {
+        phase: 'late',
+        oldestReadSeconds: expect.closeTo(270, -2),
+        medianReadSeconds: expect.closeTo(270, -2),
+      },
+    ]);
     expect(poller['oldestOverdueSeconds']).toBeGreaterThanOrEqual(200);
     expect(poller['oldestOverdueSeconds']).toBeLessThan(260);
     expect(outbox).toMatchObject({ unsequenced: 1, readers: { handlers: { undelivered: 0 } } });
@@ -173,7 +245,8 @@ describe('GET /status', () => {
     expect(text).toContain('pv_onboarding_deployment_watched_sessions 4\n');
     expect(text).toContain('pv_onboarding_deployment_claimed_sessions 1\n');
     expect(text).toMatch(/pv_onboarding_deployment_lateness_seconds 2\d\d/);
-    expect(text).toMatch(/pv_onboarding_deployment_oldest_read_age_seconds \d/);
+    expect(text).toMatch(/pv_onboarding_deployment_oldest_read_age_seconds\{phase="awaiting_owner"\} 6\d\d/);
+    expect(text).toMatch(/pv_onboarding_deployment_median_read_age_seconds\{phase="late"\} 2\d\d/);
     expect(text).toContain('pv_onboarding_deployment_registrations{status="pending"} 1\n');
     expect(text).toContain('pv_onboarding_deployment_abandoned_starts 1\n');
     expect(text).toContain('pv_onboarding_deployment_orphans 3\n');
@@ -202,11 +275,13 @@ describe('GET /status', () => {
       endpoints: 1,
       failingEndpoints: 1,
       disabledEndpoints: 1,
-      unread: 3,
+      // Three with a sequence, and one without.
+      unread: 4,
       undelivered: 2,
       failing: 1,
     });
-    expect(readers.webhooks['oldestUndeliveredSeconds']).toBeGreaterThanOrEqual(20);
+    // The oldest event without a sequence: no worker offers it to the endpoint.
+    expect(readers.webhooks['oldestUndeliveredSeconds']).toBeGreaterThanOrEqual(30);
     expect(readers.broker).toEqual({
       kind: 'nats',
       isPublishing: false,
@@ -219,7 +294,7 @@ describe('GET /status', () => {
     });
     expect(readers.broker?.['oldestUnpublishedSeconds']).toBeGreaterThanOrEqual(40);
 
-    const text = await metricsWith('reader_pending{reader="webhooks"} 2');
+    const text = await metricsWith('reader_pending{reader="webhooks"} 6');
     expect(text).toContain('pv_onboarding_deployment_reader_pending{reader="broker"} 4\n');
     expect(text).toMatch(/pv_onboarding_deployment_reader_lag_seconds\{reader="handlers"\} (9\d|1\d\d)/);
     for (const sample of ['state="working"} 0', 'state="failing"} 1', 'state="disabled"} 1'])
@@ -246,6 +321,37 @@ describe('GET /status', () => {
     const text = await metricsWith('contract_drift 1');
     for (const sample of ['health="healthy"} 0', 'health="degraded"} 1', 'health="credentials_rejected"} 0'])
       expect(text).toContain(`pv_onboarding_deployment_remote_health{operation="start_session",${sample}\n`);
+  });
+
+  it('shows who is alive, and that no worker is', async () => {
+    await database.query(`
+      INSERT INTO remote_replicas (id, name, counted, expires_at, role, seen_at)
+      VALUES (gen_random_uuid(), 'dead:1', 1, now() - interval '1 minute', 'worker', '2026-11-20T10:00:00Z')`);
+    const { health, reasons, replicas } = await read();
+    const alive = { role: 'api', isAlive: true, pacedSince: null, readsPerSecond: 0 };
+    expect(replicas).toMatchObject([alive, { name: 'dead:1', role: 'worker', isAlive: false }]);
+    expect(health).toBe('degraded');
+    const detail =
+      'no process with ROLE worker or all is alive; the last sign of life was at 2026-11-20T10:00:00.000Z';
+    expect(reasons).toContainEqual({ code: 'no_worker', detail });
+    const text = await metricsWith('replicas{role="api"} 1');
+    expect(text).toContain('pv_onboarding_deployment_replicas{role="worker"} 0\n');
+
+    const worker = await startTestApp({ ...service.environment, ROLE: 'worker' });
+    try {
+      const ofWorker = await TestClient.of(worker).call<StatusView>('GET', '/status');
+      expect(ofWorker.body.replicas.filter(({ isAlive }) => isAlive).map(({ role }) => role)).toEqual([
+        'api',
+        'worker',
+      ]);
+      expect(ofWorker.body.reasons.map(({ code }) => code)).not.toContain('no_worker');
+      expect((await new TestClient(worker.url, 'none').call('GET', '/status')).status).toBe(401);
+      for (const path of ['/users', '/api-keys'])
+        expect((await TestClient.of(worker).call('GET', path)).status).toBe(404);
+    } finally {
+      await worker.close();
+    }
+    expect((await read()).replicas.filter(({ isAlive }) => isAlive)).toMatchObject([alive]);
   });
 
   it('responds with the other metrics while a table is locked, says that it cannot read the figures, and shows no old ones', async () => {

@@ -134,7 +134,7 @@ describe('R26: Retry-After binds all replicas', () => {
     const before = arrivals.length;
     expect(await replicas[1]!.remote.send(readSession)).toMatchObject({
       kind: 'not_sent',
-      reason: 'rate_limited',
+      reason: 'wait_requested',
     });
     expect(arrivals).toHaveLength(before);
   });
@@ -163,7 +163,7 @@ describe('R26: Retry-After binds all replicas', () => {
     await sleepUntil(refusedAt + KNOWN_WITHIN_MS);
     for (const { remote } of replicas) {
       const sent = await remote.send(readSession);
-      expect(sent).toMatchObject({ kind: 'not_sent', reason: 'rate_limited' });
+      expect(sent).toMatchObject({ kind: 'not_sent', reason: 'wait_requested' });
       const waitMs = (sent as { retryAfterMs: number }).retryAfterMs;
       expect(waitMs).toBeLessThanOrEqual(HOUR_MS);
       expect(waitMs).toBeGreaterThan(HOUR_MS - 60_000);

@@ -40,15 +40,15 @@ export class WebhookDelivery implements OnApplicationBootstrap, OnModuleDestroy,
     new Loop({
       step: (stop) => this.catchUp(stop),
       onError: (error, failures) => {
-        this.logger.warn(`events could not be queued for webhooks: ${errorText(error)}`);
+        if (failures === 1) this.logger.warn(`events could not be queued for webhooks: ${errorText(error)}`);
         return backoffMs({ firstMs: LOCKED_MS, mostMs: LONGEST_WAIT_MS }, failures);
       },
       wakeUp: this.events,
     }),
     new Loop({
       step: () => this.maintain(),
-      onError: (error) => {
-        this.logger.warn(`webhooks could not be resumed: ${errorText(error)}`);
+      onError: (error, failures) => {
+        if (failures === 1) this.logger.warn(`webhooks could not be resumed: ${errorText(error)}`);
         return UPKEEP_MS;
       },
     }),

@@ -60,7 +60,7 @@ export class WebhookDrainStore {
       if (isWell) return { health: before, isThereMore };
       if (locked === null || locked.isDisabled) return { health: null, isThereMore };
       const plan = planHealth(locked, outcomes, locked.now);
-      await this.writeHealth(tx, id, plan, locked.now);
+      await this.writeHealth(tx, id, locked.failures, plan, locked.now);
       return { health: plan.disable === null ? { ...plan, now: locked.now } : null, isThereMore };
     });
   }
@@ -68,14 +68,24 @@ export class WebhookDrainStore {
   private async writeHealth(
     tx: Transaction,
     id: string,
+    before: number,
     { failures, failingSince, quietUntil, recoveredFrom, disable }: HealthPlan,
     now: Date,
   ): Promise<void> {
     const disabled = disable && { disabledAt: now, disabledReason: disable.reason };
     const data = { failures, failingSince, quietUntil, ...disabled };
     await tx.prisma.webhookEndpoint.update({ where: { id }, data });
+    if (!isFailing({ failures: before }) && isFailing({ failures }))
+      tx.afterCommit(() =>
+        this.logger.warn(`webhook endpoint ${id} is failing: ${failures} attempts in a row have failed`),
+      );
     if (recoveredFrom > 0) {
-      const limit = isFailing({ failures: recoveredFrom }) ? null : MOST_AFTER_FEW_FAILURES;
+      const wasFailing = isFailing({ failures: recoveredFrom });
+      if (wasFailing)
+        tx.afterCommit(() =>
+          this.logger.log(`webhook endpoint ${id} works again, after ${recoveredFrom} failures`),
+        );
+      const limit = wasFailing ? null : MOST_AFTER_FEW_FAILURES;
       await tx.query(sql.MAKE_RETRIES_DUE, [id, limit]);
     }
     if (disable === null) return;

@@ -1,0 +1,29 @@
+/** A wait that the remote service requested, by any monotonic clock in milliseconds. */
+export interface RequestedWait {
+  readonly from: number;
+  readonly until: number;
+}
+
+const PERIOD_MS = 300_000;
+/** By waits that are shorter in total, a service only regulates its load. */
+const NOTABLE_MS = 60_000;
+
+/** Adds a wait, without the time in which an earlier one is still running. Keeps the waits of the last 5 minutes. */
+export function addWait(
+  waits: readonly RequestedWait[],
+  { from, until }: RequestedWait,
+): readonly RequestedWait[] {
+  const recent = waits.filter((wait) => wait.until > from - PERIOD_MS);
+  const last = recent.at(-1);
+  return last !== undefined && last.until > from
+    ? [...recent.slice(0, -1), { from: last.from, until: Math.max(last.until, until) }]
+    : [...recent, { from, until }];
+}
+
+/** Returns in words which waits were requested. Null if they last less than a minute in total. */
+export function describeTrouble(waits: readonly RequestedWait[]): string | null {
+  const lengths = waits.map(({ from, until }) => until - from);
+  if (lengths.reduce((sum, ms) => sum + ms, 0) < NOTABLE_MS) return null;
+  const last = `asked to wait for ${Math.ceil(lengths.at(-1)! / 1_000)} s`;
+  return waits.length === 1 ? last : `${last}, ${waits.length} times within 5 minutes`;
+}

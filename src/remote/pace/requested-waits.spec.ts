@@ -1,0 +1,25 @@
+import { expect, it } from '@jest/globals';
+import { addWait, describeTrouble, type RequestedWait } from './requested-waits.rules.js';
+
+/** Returns the waits of `seconds` each, requested at these seconds. */
+const requested = (seconds: number, ...starts: number[]) =>
+  starts.reduce<readonly RequestedWait[]>(
+    (waits, from) => addWait(waits, { from: from * 1_000, until: (from + seconds) * 1_000 }),
+    [],
+  );
+
+it('a wait of a minute is trouble, and a shorter one is not', () => {
+  expect(describeTrouble(requested(60, 0))).toBe('asked to wait for 60 s');
+  expect(describeTrouble(requested(59, 0))).toBeNull();
+});
+
+it('shorter waits are trouble once they last a minute within 5 minutes', () => {
+  expect(describeTrouble(requested(33, 0, 34))).toBe('asked to wait for 33 s, 2 times within 5 minutes');
+  expect(describeTrouble(requested(33, 0, 400))).toBeNull();
+  expect(describeTrouble(requested(1, 0, 10, 20, 30))).toBeNull();
+});
+
+it('several responses about the same wait count once', () => {
+  expect(requested(33, 0, 0.01, 1)).toEqual([{ from: 0, until: 34_000 }]);
+  expect(describeTrouble(requested(33, 0, 0.01, 1))).toBeNull();
+});

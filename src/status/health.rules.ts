@@ -1,0 +1,99 @@
+import { REASON_CODES } from './reason-codes.rules.js';
+import type { StatusView } from './status.view.js';
+
+interface Reason {
+  readonly code: (typeof REASON_CODES)[number];
+  readonly detail: string;
+}
+
+type Facts = Omit<StatusView, 'health' | 'reasons'>;
+
+interface Ceilings {
+  readonly maxIntervalMs: number;
+  readonly perSecond: number;
+}
+
+const OVERDUE_SECONDS = 120;
+const UNSEQUENCED_SECONDS = 60;
+const BEHIND_SECONDS = 900;
+const ABANDONED_SECONDS = 60;
+/** Calls that wait for our ceiling for less than this are a burst. */
+const PACED_MS = 60_000;
+
+/** Returns what is wrong with the deployment, the worst first. The thresholds are those of ops/prometheus/alerts.yml. */
+export function findReasons(facts: Facts, ceilings: Ceilings, now: Date): Reason[] {
+  return REASON_CODES.flatMap((code) =>
+    FINDERS[code](facts, ceilings, now).map((detail) => ({ code, detail })),
+  );
+}
+
+const FINDERS: Readonly<Record<Reason['code'], (facts: Facts, ceilings: Ceilings, now: Date) => string[]>> = {
+  no_worker({ replicas }) {
+    const workers = replicas.filter(({ role }) => role !== 'api');
+    if (workers.some(({ isAlive }) => isAlive)) return [];
+    const last = workers
+      .map(({ lastSeenAt }) => lastSeenAt.toISOString())
+      .sort()
+      .at(-1);
+    return [
+      `no process with ROLE worker or all is alive${last === undefined ? '' : `; the last sign of life was at ${last}`}`,
+    ];
+  },
+  credentials_rejected: ({ token: { state, lastError } }) =>
+    state === 'rejected' ? [lastError ?? 'the remote service rejects the token'] : [],
+  remote_degraded: ({ remote }) =>
+    remote.deployment.degraded
+      .filter(({ health }) => health === 'degraded')
+      .map(({ operation, reason, since }) => `${operation}: ${reason}, since ${since.toISOString()}`),
+  held_back_by_remote_service: ({ remote }) =>
+    operationsOf(remote, 'remote_service').map(
+      ([name, { requestedWaitMs, retryAfterMs }]) =>
+        `${name}: the remote service asked to wait for ${seconds(requestedWaitMs)} s; ${seconds(retryAfterMs)} s are left`,
+    ),
+  held_back_by_breaker: ({ remote }) =>
+    operationsOf(remote, 'breaker').map(
+      ([name, { lastError, retryAfterMs }]) =>
+        `${name}: calls fail (${lastError}); the next attempt is in ${seconds(retryAfterMs)} s`,
+    ),
+  held_back_by_ceiling: ({ replicas }, { perSecond }, now) =>
+    replicas
+      .filter(
+        ({ isAlive, pacedSince }) =>
+          isAlive && pacedSince !== null && now.getTime() - pacedSince.getTime() > PACED_MS,
+      )
+      .map(
+        ({ name, pacedSince }) =>
+          `${name}: calls have waited for SCS_MAX_REQUESTS_PER_SECOND=${perSecond} since ${pacedSince!.toISOString()}`,
+      ),
+  reads_stale: ({ poller }, { maxIntervalMs }) =>
+    poller.phases
+      .filter(({ oldestReadSeconds }) => oldestReadSeconds * 1_000 > 2 * maxIntervalMs)
+      .map(
+        ({ phase, oldestReadSeconds }) =>
+          `${phase}: a session was last read ${Math.round(oldestReadSeconds)} s ago, more than twice POLL_MAX_INTERVAL_MS`,
+      ),
+  sessions_overdue: ({ poller: { overdue, oldestOverdueSeconds } }) =>
+    oldestOverdueSeconds > OVERDUE_SECONDS
+      ? [`${overdue} sessions are due, the first for ${Math.round(oldestOverdueSeconds)} s`]
+      : [],
+  events_unsequenced: ({ outbox: { unsequenced, oldestUnsequencedSeconds } }) =>
+    oldestUnsequencedSeconds > UNSEQUENCED_SECONDS ? [`${unsequenced} events have no sequence`] : [],
+  reader_behind: ({ outbox: { readers } }) =>
+    Object.entries({
+      handlers: readers.handlers.oldestUndeliveredSeconds,
+      webhooks: readers.webhooks.oldestUndeliveredSeconds,
+      broker: readers.broker?.oldestUnpublishedSeconds ?? 0,
+    })
+      .filter(([, age]) => age > BEHIND_SECONDS)
+      .map(([reader, age]) => `${reader}: an event of ${Math.round(age)} s ago has not arrived`),
+  starts_abandoned: ({ starts: { abandoned, oldestAbandonedSeconds } }) =>
+    oldestAbandonedSeconds > ABANDONED_SECONDS ? [`${abandoned} starts wait for a worker to end them`] : [],
+  registrations_uncertain: ({ registrations: { uncertain } }) =>
+    uncertain > 0 ? [`${uncertain} registrations wait for a person`] : [],
+};
+
+function operationsOf({ operations }: Facts['remote'], by: string) {
+  return Object.entries(operations).filter(([, { heldBackBy }]) => heldBackBy === by);
+}
+
+const seconds = (ms: number | null): number => Math.ceil((ms ?? 0) / 1_000);

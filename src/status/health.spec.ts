@@ -1,0 +1,162 @@
+import { expect, it } from '@jest/globals';
+import { findReasons } from './health.rules.js';
+
+type Facts = Parameters<typeof findReasons>[0];
+
+const NOW = new Date('2026-11-22T12:00:00Z');
+const before = (seconds: number) => new Date(NOW.getTime() - seconds * 1_000);
+const CEILINGS = { maxIntervalMs: 900_000, perSecond: 2 };
+
+const operation = {
+  health: 'healthy',
+  breaker: 'closed',
+  heldBackBy: null,
+  retryAfterMs: null,
+  requestedWaitMs: null,
+  lastSuccessAt: null,
+  lastErrorAt: null,
+  lastError: null,
+} as const;
+const replica = {
+  name: 'a:1',
+  role: 'all',
+  isAlive: true,
+  startedAt: before(60),
+  lastSeenAt: before(1),
+  readsPerSecond: 0,
+  pacedSince: null,
+} as const;
+const reader = { undelivered: 0, failing: 0, oldestUndeliveredSeconds: 0 };
+const WELL: Facts = {
+  replicas: [replica],
+  remote: {
+    health: 'healthy',
+    limit: { current: 8, ceiling: 32 },
+    rate: null,
+    inFlight: 0,
+    queued: { foreground: 0, background: 0 },
+    operations: {
+      token: operation,
+      register_user: operation,
+      start_session: operation,
+      read_session: operation,
+    },
+    deployment: { degraded: [], contractDrift: 0 },
+  },
+  token: {
+    state: 'valid',
+    generation: 1,
+    ageSeconds: 1,
+    obtainedAt: NOW,
+    renewAt: NOW,
+    expiresAt: NOW,
+    expiresInRaw: null,
+    tokenType: null,
+    rejectedAt: null,
+    failures: 0,
+    lastError: null,
+    nextAttemptAt: null,
+  },
+  poller: {
+    watched: 1,
+    overdue: 1,
+    oldestOverdueSeconds: 1,
+    reading: 0,
+    batches: 0,
+    readsPerSecond: 1,
+    phases: [{ phase: 'late', oldestReadSeconds: 900, medianReadSeconds: 450 }],
+    abandonedBatches: 0,
+  },
+  outbox: {
+    unsequenced: 0,
+    oldestUnsequencedSeconds: 0,
+    readers: {
+      handlers: reader,
+      webhooks: { ...reader, endpoints: 0, failingEndpoints: 0, disabledEndpoints: 0, unread: 0 },
+      streams: { open: 0 },
+      broker: null,
+    },
+  },
+  registrations: { pending: 0, oldestPendingSeconds: 0, uncertain: 0, oldestUncertainSeconds: 0 },
+  starts: { abandoned: 0, oldestAbandonedSeconds: 0, orphans: 0 },
+};
+
+const { remote, poller, outbox } = WELL;
+const reads = (state: object): Partial<Facts> => ({
+  remote: { ...remote, operations: { ...remote.operations, read_session: { ...operation, ...state } } },
+});
+
+it('a deployment at work has no reasons', () => expect(findReasons(WELL, CEILINGS, NOW)).toEqual([]));
+
+it.each<[string, string, Partial<Facts>]>([
+  ['no_worker', 'is alive', { replicas: [{ ...replica, role: 'api' }] }],
+  [
+    'no_worker',
+    'the last sign of life was at 2026-11-22T11:59:50.000Z',
+    { replicas: [{ ...replica, isAlive: false, lastSeenAt: before(10) }] },
+  ],
+  [
+    'credentials_rejected',
+    'no token',
+    { token: { ...WELL.token, state: 'rejected', lastError: 'no token' } },
+  ],
+  [
+    'remote_degraded',
+    'read_session: status 500, since 2026-11-22T11:59:00.000Z',
+    {
+      remote: {
+        ...remote,
+        deployment: {
+          degraded: [
+            { operation: 'read_session', health: 'degraded', since: before(60), reason: 'status 500' },
+          ],
+          contractDrift: 0,
+        },
+      },
+    },
+  ],
+  [
+    'held_back_by_remote_service',
+    'asked to wait for 33 s; 20 s are left',
+    reads({ heldBackBy: 'remote_service', requestedWaitMs: 33_000, retryAfterMs: 20_000 }),
+  ],
+  [
+    'held_back_by_breaker',
+    'calls fail (status 500); the next attempt is in 4 s',
+    reads({ heldBackBy: 'breaker', lastError: 'status 500', retryAfterMs: 4_000 }),
+  ],
+  [
+    'held_back_by_ceiling',
+    'SCS_MAX_REQUESTS_PER_SECOND=2',
+    { replicas: [{ ...replica, pacedSince: before(61) }] },
+  ],
+  [
+    'reads_stale',
+    'late: a session was last read 1900 s ago',
+    { poller: { ...poller, phases: [{ phase: 'late', oldestReadSeconds: 1_900, medianReadSeconds: 1 }] } },
+  ],
+  [
+    'sessions_overdue',
+    '7 sessions are due, the first for 130 s',
+    { poller: { ...poller, overdue: 7, oldestOverdueSeconds: 130 } },
+  ],
+  ['events_unsequenced', '3 events', { outbox: { ...outbox, unsequenced: 3, oldestUnsequencedSeconds: 61 } }],
+  [
+    'reader_behind',
+    'webhooks',
+    {
+      outbox: {
+        ...outbox,
+        readers: {
+          ...outbox.readers,
+          webhooks: { ...outbox.readers.webhooks, oldestUndeliveredSeconds: 901 },
+        },
+      },
+    },
+  ],
+  ['starts_abandoned', '2 starts', { starts: { abandoned: 2, oldestAbandonedSeconds: 61, orphans: 0 } }],
+  ['registrations_uncertain', '1 registrations', { registrations: { ...WELL.registrations, uncertain: 1 } }],
+])('%s: %s', (code, detail, fault) => {
+  const reasons = findReasons({ ...WELL, ...fault }, CEILINGS, NOW);
+  expect(reasons).toEqual([{ code, detail: expect.stringContaining(detail) }]);
+});

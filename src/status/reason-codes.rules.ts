@@ -1,0 +1,17 @@
+export const HEALTHS = ['healthy', 'degraded'] as const;
+
+/** The worst first. */
+export const REASON_CODES = [
+  'no_worker',
+  'credentials_rejected',
+  'remote_degraded',
+  'held_back_by_remote_service',
+  'held_back_by_breaker',
+  'held_back_by_ceiling',
+  'reads_stale',
+  'sessions_overdue',
+  'events_unsequenced',
+  'reader_behind',
+  'starts_abandoned',
+  'registrations_uncertain',
+] as const;
