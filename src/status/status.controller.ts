@@ -9,6 +9,7 @@ import { TokenStore } from '../auth/token.store.js';
 import { OpenStreams } from '../events/stream/open-streams.service.js';
 import { Database } from '../platform/database/database.js';
 import { Remote } from '../remote/remote.service.js';
+import { readBudget } from './budget.store.js';
 import { StatusStore } from './status.store.js';
 import { CredentialsProbeView, StatusView, WORST_LAST } from './status.view.js';
 
@@ -35,9 +36,10 @@ export class StatusController {
   })
   @ApiOkResponse({ type: StatusView })
   async read(): Promise<StatusView> {
-    const [token, backlog, deployment] = await Promise.all([
+    const [token, backlog, budget, deployment] = await Promise.all([
       this.tokens.getStatus(),
       this.store.readBacklog(),
+      readBudget(this.database),
       this.store.readDeployment(),
     ]);
     const { poller, outbox, handlers, webhooks, broker, registrations, starts } = backlog;
@@ -52,6 +54,7 @@ export class StatusController {
       remote: { health, ...remote, deployment },
       token,
       poller,
+      budget,
       outbox: { ...outbox, readers: { handlers, webhooks, streams, broker } },
       registrations,
       starts,

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Database, type Sql, type Statement } from '../platform/database/database.js';
+import { readBudget, type Budget } from './budget.store.js';
 import type { StatusView } from './status.view.js';
 
 type Outbox = StatusView['outbox'];
@@ -77,6 +78,7 @@ const READ_BACKLOG: Statement = {
 /** The facts of the metrics: the backlog, and what `GET /status` does not have. */
 export interface DeploymentFacts {
   readonly backlog: Backlog;
+  readonly budget: Budget;
   /** Age of the oldest last successful read of a due session. Null if no session is due. */
   readonly oldestReadSeconds: number | null;
   /** Null if there is no token. */
@@ -121,8 +123,9 @@ export class StatusStore {
     return this.database.transaction(async (tx) => {
       await tx.query(`SET LOCAL statement_timeout = ${timeoutMs}`);
       const backlog = await this.readBacklog(tx);
-      const [facts] = await tx.query<Omit<DeploymentFacts, 'backlog'>>(READ_FACTS);
-      return { backlog, ...facts! };
+      const budget = await readBudget(tx);
+      const [facts] = await tx.query<Omit<DeploymentFacts, 'backlog' | 'budget'>>(READ_FACTS);
+      return { backlog, budget, ...facts! };
     });
   }
 

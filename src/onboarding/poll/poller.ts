@@ -9,6 +9,7 @@ import { STOP_WITHIN_MS } from '../../platform/shutdown/limits.js';
 import { Remote } from '../../remote/remote.service.js';
 import { PollWrites } from './write-queue.js';
 import { PollsStore, type ClaimedPoll } from './polls.store.js';
+import { PriceControl } from './price.service.js';
 import { planRead, type SessionRead } from '../rules/read-plan.rules.js';
 import { scheduleSettings } from '../rules/schedule.rules.js';
 import { SessionReader } from '../remote/session-reader.service.js';
@@ -46,6 +47,7 @@ export class Poller implements OnApplicationBootstrap, BeforeApplicationShutdown
     private readonly polls: PollsStore,
     private readonly reader: SessionReader,
     private readonly writes: PollWrites,
+    private readonly price: PriceControl,
     private readonly remote: Remote,
     private readonly environment: Environment,
     private readonly timers: SchedulerRegistry,
@@ -164,8 +166,11 @@ export class Poller implements OnApplicationBootstrap, BeforeApplicationShutdown
       this.pausedUntil = Math.max(this.pausedUntil, performance.now() + pauseMs);
       this.probing = true;
       this.release(this.queue.splice(0), read.reason, pauseMs);
-    } else this.probing = false;
-    this.writes.finish(poll, planRead(poll, read, poll.now, this.settings, Math.random()));
+    } else {
+      this.probing = false;
+      this.price.countRead();
+    }
+    this.writes.finish(poll, planRead(poll, read, poll.now, this.settings, poll.stretch, Math.random()));
   }
 
   /** Makes claimed but unread sessions due again after `retryMs`. */

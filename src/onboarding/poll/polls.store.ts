@@ -8,12 +8,16 @@ import type { SessionState } from '../rules/machine.rules.js';
 import type { ReadSession, ReadStep } from '../rules/read-plan.rules.js';
 import { phaseOf, planNextReadMs, scheduleSettings } from '../rules/schedule.rules.js';
 
-/** A session that only this process may read now. */
-export interface ClaimedPoll extends ReadSession, ReadableSession {
+interface Claim {
   readonly batchId: string;
   /** The database's clock at the claim. */
   readonly now: Date;
+  /** The stretch of all intervals at the claim. */
+  readonly stretch: number;
 }
+
+/** A session that only this process may read now. */
+export interface ClaimedPoll extends Claim, ReadSession, ReadableSession {}
 
 export type FailedRead = Pick<ClaimedPoll, 'sessionId' | 'batchId'> &
   Extract<ReadStep, { readonly kind: 'postpone' }>;
@@ -55,13 +59,13 @@ export class PollsStore {
 
   private async claim(select: Statement, which: unknown, leaseMs: number): Promise<ClaimedPoll[]> {
     return this.database.transaction(async (tx) => {
-      const due = await tx.query<Omit<ClaimedPoll, 'batchId' | 'now'>>(select, [which]);
+      const due = await tx.query<Omit<ClaimedPoll, keyof Claim>>(select, [which]);
       if (due.length === 0) return [];
       const opening = [`${hostname()}:${process.pid}`, due.length, leaseMs];
-      const [batch] = await tx.query<Pick<ClaimedPoll, 'batchId' | 'now'>>(sql.OPEN_BATCH, opening);
-      const { batchId, now } = batch!;
+      const [batch] = await tx.query<Claim>(sql.OPEN_BATCH, opening);
+      const { batchId, now, stretch } = batch!;
       const nextMs = due.map((poll) =>
-        planNextReadMs({ ...poll, failures: 0 }, now, this.settings, Math.random()),
+        planNextReadMs({ ...poll, failures: 0 }, now, this.settings, stretch, Math.random()),
       );
       const values = [batchId, due.map((poll) => poll.sessionId), nextMs];
       const claimed = await tx.query<{ sessionId: string }>(sql.CLAIM_POLLS, values);
