@@ -40,6 +40,7 @@ export const PROMISES = [
   { id: 'R38', promise: 'erasure is complete' },
   { id: 'R39', promise: 'bad input is a 4xx' },
   { id: 'R40', promise: 'replicas may start together' },
+  { id: 'R43', promise: 'the price settles' },
   { id: 'R55', promise: 'a failover of PostgreSQL loses nothing' },
   { id: 'R56', promise: 'a pooler in between changes nothing' },
   { id: 'R57', promise: 'an upgrade under load loses nothing' },

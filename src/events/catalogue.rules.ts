@@ -7,13 +7,15 @@ type ValueOf<S> = S extends { readonly enum: readonly (infer V)[] }
     ? string
     : S extends { readonly type: readonly ['string', 'null'] }
       ? string | null
-      : S extends { readonly type: 'integer' }
+      : S extends { readonly type: 'integer' | 'number' }
         ? number
-        : S extends { readonly type: 'array'; readonly items: infer I }
-          ? readonly ValueOf<I>[]
-          : S extends { readonly properties: infer P }
-            ? { readonly [K in keyof P]: ValueOf<P[K]> }
-            : Readonly<Record<string, unknown>>;
+        : S extends { readonly type: readonly ['number', 'null'] }
+          ? number | null
+          : S extends { readonly type: 'array'; readonly items: infer I }
+            ? readonly ValueOf<I>[]
+            : S extends { readonly properties: infer P }
+              ? { readonly [K in keyof P]: ValueOf<P[K]> }
+              : Readonly<Record<string, unknown>>;
 
 export type EventName = keyof typeof EVENT_SCHEMAS;
 

@@ -36,6 +36,10 @@ const WHEN_ERASED = {
   field: 'kept',
   expected: 'kept',
   found: 'kept',
+  stretch: 'kept',
+  wantedPerSecond: 'kept',
+  allowedPerSecond: 'kept',
+  endedAt: 'kept',
   endpointId: 'kept',
 } as const satisfies Record<EventField, 'kept' | null | object>;
 

@@ -11,6 +11,8 @@ const uuid = (description: string) => ({ type: 'string', format: 'uuid', descrip
 const instant = (description: string) => ({ type: 'string', format: 'date-time', description }) as const;
 const textOrNull = (description: string) => ({ type: ['string', 'null'], description }) as const;
 const count = (description: string) => ({ type: 'integer', minimum: 0, description }) as const;
+const number = (description: string) => ({ type: 'number', minimum: 0, description }) as const;
+const numberOrNull = (description: string) => ({ type: ['number', 'null'], description }) as const;
 const oneOf = <const V extends string>(description: string, ...values: readonly V[]) =>
   ({ type: 'string', enum: values, description }) as const;
 const uuids = (description: string) => ({ type: 'array', items: uuid('One id'), description }) as const;
@@ -84,6 +86,16 @@ const aboutRemoteTrouble = about('class of remote operations', {
   reason: text('What went wrong, without secrets'),
   since: instant('When the trouble began'),
 });
+
+const budget = {
+  operation: OPERATION,
+  stretch: number('By how much all intervals between reads are longer than planned'),
+  wantedPerSecond: number('Reads per second that all watched sessions would take without a limit'),
+  allowedPerSecond: numberOrNull(
+    'Reads per second that can be planned; null if nothing is known to limit them',
+  ),
+  since: instant('Since when the stretch has been above 2'),
+} as const;
 
 // All events. Types, events.md, events.schema.json and asyncapi.json are derived from these schemas. No field may contain an EAN, name,
 // address, startUrl or secret. An erasure replaces a field that identifies a person by null, {} or [], so its schema must allow that value.
@@ -180,6 +192,16 @@ export const EVENT_SCHEMAS = {
   'remote.credentials_rejected': aboutRemoteTrouble(
     'the remote service refuses our credentials or fresh tokens. A person has to correct this',
   ),
+  'remote.budget_short': {
+    when: 'sessions have wanted more than twice the reads that the budget allows for 15 minutes, so that changes are noticed later',
+    subject: 'class of remote operations',
+    data: object(budget),
+  },
+  'remote.budget_sufficient': {
+    when: 'the condition announced by `remote.budget_short` is over',
+    subject: 'class of remote operations',
+    data: object({ ...budget, endedAt: instant('When the condition ended') }),
+  },
   'remote.contract_drift': {
     when: 'a response of the remote service differs from the interface description. Each kind of difference in a field is announced once',
     subject: 'class of remote operations',

@@ -5,6 +5,8 @@ import { RemoteModule } from '../remote/remote.module.js';
 import { PollWrites } from './poll/write-queue.js';
 import { Poller } from './poll/poller.js';
 import { PollsStore } from './poll/polls.store.js';
+import { PriceControl } from './poll/price.service.js';
+import { PriceStore } from './poll/price.store.js';
 import { SessionViewsStore } from './store/session-views.store.js';
 import { SessionReader } from './remote/session-reader.service.js';
 import { SessionRefreshService } from './poll/refresh.service.js';
@@ -29,6 +31,8 @@ import { StartsStore } from './start/starts.store.js';
     SessionReader,
     PollsStore,
     PollWrites,
+    PriceStore,
+    PriceControl,
     Poller,
   ],
 })

@@ -73,6 +73,35 @@ const FIGURES: Readonly<Record<`pv_onboarding_deployment_${string}`, Figure>> = 
     help: 'Claims whose lease has expired and whose sessions no worker has taken over yet',
     of: ({ backlog }) => backlog.poller.abandonedBatches,
   },
+  pv_onboarding_deployment_read_stretch: {
+    help: 'By how much all intervals between reads are longer than planned; 1 while there is room',
+    of: ({ budget }) => budget.stretch,
+  },
+  pv_onboarding_deployment_wanted_reads_per_second: {
+    help: 'Reads per second that all watched sessions would take at stretch 1',
+    of: ({ budget }) => budget.wantedPerSecond,
+  },
+  pv_onboarding_deployment_allowed_reads_per_second: {
+    help: 'Reads per second to which the stretch leads; absent if nothing is known to limit them',
+    of: ({ budget }) => budget.allowedPerSecond,
+  },
+  pv_onboarding_deployment_phase_lateness_seconds: {
+    help: 'By how much the most overdue session of a phase is late; absent if none is overdue',
+    labels: ['phase'],
+    of: ({ budget }) =>
+      budget.late.map(({ phase, oldestOverdueSeconds }) => [{ phase }, oldestOverdueSeconds]),
+  },
+  pv_onboarding_deployment_noticed_after_seconds: {
+    help: 'How long after a change of a session in its first 10 minutes it was noticed, over the last hour; absent without changes',
+    labels: ['quantile'],
+    of: ({ budget: { noticed } }) =>
+      noticed.p50Seconds === null || noticed.p95Seconds === null
+        ? null
+        : [
+            [{ quantile: '0.5' }, noticed.p50Seconds],
+            [{ quantile: '0.95' }, noticed.p95Seconds],
+          ],
+  },
   pv_onboarding_deployment_unsequenced_events: {
     help: 'Events without a sequence number',
     of: ({ backlog }) => backlog.outbox.unsequenced,

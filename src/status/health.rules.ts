@@ -1,3 +1,4 @@
+import { longestIntervalMs } from '../onboarding/rules/schedule.rules.js';
 import { REASON_CODES } from './reason-codes.rules.js';
 import type { StatusView } from './status.view.js';
 
@@ -65,12 +66,21 @@ const FINDERS: Readonly<Record<Reason['code'], (facts: Facts, ceilings: Ceilings
         ({ name, pacedSince }) =>
           `${name}: calls have waited for SCS_MAX_REQUESTS_PER_SECOND=${perSecond} since ${pacedSince!.toISOString()}`,
       ),
-  reads_stale: ({ poller }, { maxIntervalMs }) =>
+  budget_short: ({ budget: { isShort, stretch, wantedPerSecond, allowedPerSecond } }) =>
+    isShort
+      ? [
+          `sessions want ${wantedPerSecond.toFixed(1)} reads per second; ${allowedPerSecond?.toFixed(1)} are allowed, so intervals are ${stretch.toFixed(1)} times as long`,
+        ]
+      : [],
+  reads_stale: ({ poller, budget: { stretch } }, { maxIntervalMs }) =>
     poller.phases
-      .filter(({ oldestReadSeconds }) => oldestReadSeconds * 1_000 > 2 * maxIntervalMs)
+      .filter(
+        ({ phase, oldestReadSeconds }) =>
+          oldestReadSeconds * 1_000 > 2 * longestIntervalMs(phase, maxIntervalMs) * stretch,
+      )
       .map(
         ({ phase, oldestReadSeconds }) =>
-          `${phase}: a session was last read ${Math.round(oldestReadSeconds)} s ago, more than twice POLL_MAX_INTERVAL_MS`,
+          `${phase}: a session was last read ${Math.round(oldestReadSeconds)} s ago, more than twice its longest interval`,
       ),
   sessions_overdue: ({ poller: { overdue, oldestOverdueSeconds } }) =>
     oldestOverdueSeconds > OVERDUE_SECONDS

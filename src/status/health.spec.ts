@@ -67,6 +67,15 @@ const WELL: Facts = {
     phases: [{ phase: 'late', oldestReadSeconds: 900, medianReadSeconds: 450 }],
     abandonedBatches: 0,
   },
+  budget: {
+    stretch: 1,
+    wantedPerSecond: 1,
+    allowedPerSecond: null,
+    readPerSecond: 1,
+    isShort: false,
+    late: [],
+    noticed: { changes: 0, p50Seconds: null, p95Seconds: null },
+  },
   outbox: {
     unsequenced: 0,
     oldestUnsequencedSeconds: 0,
@@ -131,9 +140,16 @@ it.each<[string, string, Partial<Facts>]>([
     { replicas: [{ ...replica, pacedSince: before(61) }] },
   ],
   [
+    'budget_short',
+    'sessions want 10.0 reads per second; 2.0 are allowed, so intervals are 5.0 times as long',
+    {
+      budget: { ...WELL.budget, isShort: true, stretch: 5, wantedPerSecond: 10, allowedPerSecond: 2 },
+    },
+  ],
+  [
     'reads_stale',
-    'late: a session was last read 1900 s ago',
-    { poller: { ...poller, phases: [{ phase: 'late', oldestReadSeconds: 1_900, medianReadSeconds: 1 }] } },
+    'late: a session was last read 15000 s ago',
+    { poller: { ...poller, phases: [{ phase: 'late', oldestReadSeconds: 15_000, medianReadSeconds: 1 }] } },
   ],
   [
     'sessions_overdue',

@@ -8,6 +8,7 @@ export const REASON_CODES = [
   'held_back_by_remote_service',
   'held_back_by_breaker',
   'held_back_by_ceiling',
+  'budget_short',
   'reads_stale',
   'sessions_overdue',
   'events_unsequenced',

@@ -10,6 +10,7 @@ import { OpenStreams } from '../events/stream/open-streams.service.js';
 import { Database } from '../platform/database/database.js';
 import { Environment } from '../platform/env/environment.js';
 import { Remote } from '../remote/remote.service.js';
+import { readBudget } from './budget.store.js';
 import { findReasons } from './health.rules.js';
 import { StatusStore } from './status.store.js';
 import { CredentialsProbeView, StatusView, WORST_LAST } from './status.view.js';
@@ -37,9 +38,10 @@ export class StatusController {
   })
   @ApiOkResponse({ type: StatusView })
   async getStatus(): Promise<StatusView> {
-    const [token, backlog, deployment, replicas] = await Promise.all([
+    const [token, backlog, budget, deployment, replicas] = await Promise.all([
       this.tokens.getStatus(),
       this.store.readBacklog(),
+      readBudget(this.database),
       this.store.readDeployment(),
       this.store.listReplicas(),
     ]);
@@ -56,6 +58,7 @@ export class StatusController {
       remote: { health, ...remote, deployment },
       token,
       poller,
+      budget,
       outbox: { ...outbox, readers: { handlers, webhooks, streams, broker } },
       registrations,
       starts,

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Database, type Sql, type Statement } from '../platform/database/database.js';
+import { readBudget, type Budget } from './budget.store.js';
 import type { StatusView } from './status.view.js';
 
 type Outbox = StatusView['outbox'];
@@ -99,6 +100,7 @@ const READ_BACKLOG: Statement = {
 export interface DeploymentFacts {
   readonly backlog: Backlog;
   readonly replicas: StatusView['replicas'];
+  readonly budget: Budget;
   /** Null if there is no token. */
   readonly tokenAgeSeconds: number | null;
   /** `waitSeconds`: the rest of the wait that the service requested. 0 if there is none. */
@@ -150,8 +152,9 @@ export class StatusStore {
       await tx.query(`SET LOCAL statement_timeout = ${timeoutMs}`);
       const backlog = await this.readBacklog(tx);
       const replicas = await this.listReplicas(tx);
-      const [facts] = await tx.query<Omit<DeploymentFacts, 'backlog' | 'replicas'>>(READ_FACTS);
-      return { backlog, replicas, ...facts! };
+      const budget = await readBudget(tx);
+      const [facts] = await tx.query<Omit<DeploymentFacts, 'backlog' | 'replicas' | 'budget'>>(READ_FACTS);
+      return { backlog, replicas, budget, ...facts! };
     });
   }
 

@@ -10,6 +10,7 @@ import {
   view,
   schemaOf,
 } from '../platform/openapi/schema-of.js';
+import { BudgetView } from './budget.view.js';
 import { PROBE_OUTCOMES } from '../auth/credentials-probe.service.js';
 import { HEALTHS, REASON_CODES } from './reason-codes.rules.js';
 import { OPERATION_CLASSES } from '../remote/outcome.rules.js';
@@ -157,6 +158,7 @@ export const StatusView = schemaOf('StatusView', {
     phases: listOf(PhaseView, 'Of a random sample if there are more than some 50,000 watched sessions'),
     abandonedBatches: count('Batches whose lease has lapsed; another worker takes them over'),
   }),
+  budget: view(BudgetView, 'The reads that the whole deployment wants and may do; see `remote.budget_short`'),
   outbox: part('OutboxView', null, {
     unsequenced: count('Events that have no sequence number yet'),
     oldestUnsequencedSeconds: age(),

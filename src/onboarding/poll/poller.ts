@@ -10,6 +10,7 @@ import { traced, untraced } from '../../platform/tracing/tracing.js';
 import { Remote } from '../../remote/remote.service.js';
 import { PollWrites } from './write-queue.js';
 import { PollsStore, type ClaimedPoll } from './polls.store.js';
+import { PriceControl } from './price.service.js';
 import { planRead, type SessionRead } from '../rules/read-plan.rules.js';
 import { scheduleSettings } from '../rules/schedule.rules.js';
 import { SessionReader } from '../remote/session-reader.service.js';
@@ -49,6 +50,7 @@ export class Poller implements OnApplicationBootstrap, BeforeApplicationShutdown
     private readonly polls: PollsStore,
     private readonly reader: SessionReader,
     private readonly writes: PollWrites,
+    private readonly price: PriceControl,
     private readonly remote: Remote,
     private readonly environment: Environment,
     private readonly timers: SchedulerRegistry,
@@ -186,8 +188,11 @@ export class Poller implements OnApplicationBootstrap, BeforeApplicationShutdown
       this.pausedUntil = Math.max(this.pausedUntil, performance.now() + pauseMs);
       this.probing = true;
       this.release(this.queue.splice(0), read.reason, pauseMs);
-    } else this.probing = false;
-    this.writes.finish(poll, planRead(poll, read, poll.now, this.settings, Math.random()));
+    } else {
+      this.probing = false;
+      this.price.countRead();
+    }
+    this.writes.finish(poll, planRead(poll, read, poll.now, this.settings, poll.stretch, Math.random()));
   }
 
   /** Makes claimed but unread sessions due again after `retryMs`. */

@@ -1,4 +1,5 @@
 import type { Statement } from '../../platform/database/database.js';
+import { STRETCH } from './price.sql.js';
 
 /*
  * How a session is claimed. A row of session_polls has the time of the next read of its session. A claim inserts a row into poll_batches,
@@ -15,13 +16,13 @@ import type { Statement } from '../../platform/database/database.js';
  * call queue. By default this is not longer than POLL_MIN_INTERVAL_MS, before which the session is not due anyway.
  */
 
-/** Inserts a batch. Returns one claim time for all its sessions: parsing a timestamp per row would take a microsecond each. */
+/** Inserts a batch. Returns the stretch, and one claim time for all its sessions: parsing a timestamp per row would take a microsecond each. */
 export const OPEN_BATCH: Statement = {
   name: 'onboarding.open_poll_batch',
   text: `
     INSERT INTO poll_batches (worker, size, lease_until)
     VALUES ($1, $2, clock_timestamp() + $3 * interval '1 millisecond')
-    RETURNING id::text AS "batchId", claimed_at AS now`,
+    RETURNING id::text AS "batchId", claimed_at AS now, ${STRETCH} AS stretch`,
 };
 
 const CLAIMED_COLUMNS = `

@@ -8,14 +8,18 @@ import type { SessionState } from '../rules/machine.rules.js';
 import type { ReadSession, ReadStep } from '../rules/read-plan.rules.js';
 import { phaseOf, planNextReadMs, scheduleSettings } from '../rules/schedule.rules.js';
 
-/** A session that only this process may read now. */
-export interface ClaimedPoll extends ReadSession, ReadableSession {
+interface Claim {
   readonly batchId: string;
   /** The database's clock at the claim. */
   readonly now: Date;
+  /** The stretch of all intervals at the claim. */
+  readonly stretch: number;
   /** The span of the claim, and then of the read. */
   readonly traceparent?: string | undefined;
 }
+
+/** A session that only this process may read now. */
+export interface ClaimedPoll extends Claim, ReadSession, ReadableSession {}
 
 export type FailedRead = Pick<ClaimedPoll, 'sessionId' | 'batchId'> &
   Extract<ReadStep, { readonly kind: 'postpone' }>;
@@ -57,13 +61,13 @@ export class PollsStore {
 
   private async claim(select: Statement, which: unknown, leaseMs: number): Promise<ClaimedPoll[]> {
     return this.database.transaction(async (tx) => {
-      const due = await tx.query<Omit<ClaimedPoll, 'batchId' | 'now'>>(select, [which]);
+      const due = await tx.query<Omit<ClaimedPoll, keyof Claim>>(select, [which]);
       if (due.length === 0) return [];
       const opening = [REPLICA_NAME, due.length, leaseMs];
-      const [batch] = await tx.query<Pick<ClaimedPoll, 'batchId' | 'now'>>(sql.OPEN_BATCH, opening);
-      const { batchId, now } = batch!;
+      const [batch] = await tx.query<Claim>(sql.OPEN_BATCH, opening);
+      const { batchId, now, stretch } = batch!;
       const nextMs = due.map((poll) =>
-        planNextReadMs({ ...poll, failures: 0 }, now, this.settings, Math.random()),
+        planNextReadMs({ ...poll, failures: 0 }, now, this.settings, stretch, Math.random()),
       );
       const values = [batchId, due.map((poll) => poll.sessionId), nextMs];
       const claimed = await tx.query<{ sessionId: string }>(sql.CLAIM_POLLS, values);

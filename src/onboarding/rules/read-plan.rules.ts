@@ -63,6 +63,7 @@ export function planRead(
   read: SessionRead,
   now: Date,
   settings: ScheduleSettings,
+  stretch: number,
   random: number,
 ): ReadStep {
   switch (read.kind) {
@@ -105,7 +106,7 @@ export function planRead(
 
   function postpone(notFound: number, error: string, retryAfterMs = 0): ReadStep {
     const failures = poll.failures + 1;
-    const retryMs = planNextReadMs({ ...poll, failures }, now, settings, random);
+    const retryMs = planNextReadMs({ ...poll, failures }, now, settings, stretch, random);
     return {
       kind: 'postpone',
       failures,

@@ -22,7 +22,7 @@ const POLL: ReadSession = {
 };
 const RESPONSE = { httpStatus: 200, body: '{}', hash: '00', factsHash: 'facts' };
 const plan = (read: SessionRead, poll: Partial<ReadSession> = {}, now = NOW) =>
-  planRead({ ...POLL, ...poll }, read, now, SETTINGS, 0);
+  planRead({ ...POLL, ...poll }, read, now, SETTINGS, 1, 0);
 
 describe('planRead', () => {
   it('writes nothing for an answer that is the one before', () => {

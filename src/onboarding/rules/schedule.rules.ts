@@ -34,16 +34,36 @@ export interface WatchedSession {
   readonly failures: number;
 }
 
-/** Each interval is this fraction of the time since the phase began, so that a change is seen with a delay of at most 5 % of that time. */
-const SHARE_OF_AGE = 1 / 20;
+/*
+ * The theory of checking (Barlow, Hunter and Proschan 1963; Keller 1974): if a change has the hazard h(t) and a read costs as much as p
+ * seconds of delay, then the density of reads that costs least is √(h(t) / 2p). For people and installers, h(t) = α / (t + τ) fits: most
+ * changes come soon, a few after days. Hence the interval √(2p(t + τ) / α). It grows with the square root of the age, not with the age.
+ *
+ * α and p occur only as 2p / α. At stretch 1, p is the price at which the first interval of a phase is right: 2p / α = first² / τ. A stretch
+ * multiplies all intervals, since p is stretch² times this price.
+ */
+interface PhasePlan {
+  /** The first interval, in multiples of `minIntervalMs`. */
+  readonly first: number;
+  /** How long the first interval stays, in multiples of `minIntervalMs`. After this time t is 0. */
+  readonly held: number;
+  /** In multiples of `minIntervalMs`. The smaller, the faster the intervals grow. */
+  readonly tau: number;
+  /** The longest interval, in multiples of `maxIntervalMs`. */
+  readonly ceiling: number;
+}
 
-/** The shortest interval per phase, in multiples of `minIntervalMs`. It is longer in phases in which no owner waits for a change. */
-const LEAST_INTERVALS: Readonly<Record<Phase, number>> = {
-  awaiting_owner: 1,
-  awaiting_installation: 1,
-  unrecognised: 2,
-  settling: 4,
-  late: 8,
+const PLANS: Readonly<Record<Phase, PhasePlan>> = {
+  // Somebody waits at a screen for 5 minutes. Of the others, half return within hours. After 9 hours, the interval is 15 minutes.
+  awaiting_owner: { first: 1, held: 20, tau: 0.6, ceiling: 1 },
+  // The fastest brands need minutes, and the owner still waits; the others need hours to days.
+  awaiting_installation: { first: 1, held: 20, tau: 0.6, ceiling: 1 },
+  // Nobody knows what comes next, so it is read like an open session, half as often.
+  unrecognised: { first: 2, held: 20, tau: 1.2, ceiling: 1 },
+  // Further inverters come within the hour after the first, or not at all. Nobody waits for them.
+  settling: { first: 4, held: 0, tau: 4, ceiling: 4 },
+  // Few expired or lost sessions change again, most of these within hours. Nobody waits: at most two hours between reads.
+  late: { first: 8, held: 0, tau: 6, ceiling: 8 },
 };
 
 /** Each interval is lengthened at random by up to this fraction, so that sessions that are due together spread out. */
@@ -51,20 +71,31 @@ const JITTER = 0.1;
 
 const clamp = (value: number, least: number, most: number) => Math.max(least, Math.min(most, value));
 
-/** Returns when to read next, in milliseconds from `now`. `random` is in [0, 1). */
+/** Returns the longest interval of a phase at stretch 1. */
+export const longestIntervalMs = (phase: Phase, maxIntervalMs: number): number =>
+  maxIntervalMs * PLANS[phase].ceiling;
+
+/** Returns when to read next, in milliseconds from `now`. `stretch` is at least 1. `random` is in [0, 1). */
+// The ceiling bounds the interval at stretch 1, and the waits after failures. A scarce budget lengthens every interval alike.
 export function planNextReadMs(
   session: WatchedSession,
   now: Date,
   settings: ScheduleSettings,
+  stretch: number,
   random: number,
 ): number {
   const { minIntervalMs, maxIntervalMs } = settings;
+  const { first, held, tau } = PLANS[session.phase];
   const ageMs = now.getTime() - session.anchorAt.getTime();
-  const byAgeMs = Math.max(ageMs * SHARE_OF_AGE, LEAST_INTERVALS[session.phase] * minIntervalMs);
-  const backoffMs = minIntervalMs * 2 ** Math.min(session.failures, 30);
-  const intervalMs = session.failures > 0 ? Math.max(backoffMs, byAgeMs) : byAgeMs;
-  const base = clamp(intervalMs, minIntervalMs, Math.max(minIntervalMs, maxIntervalMs / (1 + JITTER)));
-  return Math.min(maxIntervalMs, base * (1 + JITTER * random));
+  const age = Math.max(0, ageMs / minIntervalMs - held);
+  const mostMs = longestIntervalMs(session.phase, maxIntervalMs);
+  const within = (ms: number) => {
+    const base = clamp(ms, minIntervalMs, Math.max(minIntervalMs, mostMs / (1 + JITTER)));
+    return Math.min(mostMs, base * (1 + JITTER * random));
+  };
+  const plannedMs = within(first * minIntervalMs * Math.sqrt(1 + age / tau)) * stretch;
+  if (session.failures === 0) return plannedMs;
+  return Math.max(plannedMs, within(minIntervalMs * 2 ** Math.min(session.failures, 30)));
 }
 
 export function phaseOf(state: SessionState): Phase {

@@ -23,11 +23,18 @@ const PHASES: readonly Phase[] = [
 ];
 
 const ago = (ms: number) => new Date(NOW.getTime() - ms);
-const next = (phase: Phase, ageMs: number, failures = 0, random = 0) =>
-  planNextReadMs({ phase, anchorAt: ago(ageMs), failures }, NOW, SETTINGS, random);
+const next = (phase: Phase, ageMs: number, failures = 0, random = 0, stretch = 1) =>
+  planNextReadMs({ phase, anchorAt: ago(ageMs), failures }, NOW, SETTINGS, stretch, random);
+
+/** Returns how many reads a session gets in a phase that lasts `lifeMs`. */
+function readsIn(phase: Phase, lifeMs: number): number {
+  let reads = 0;
+  for (let ageMs = 0; ageMs < lifeMs; ageMs += next(phase, ageMs, 0, 0.5)) reads++;
+  return reads;
+}
 
 describe('planNextReadMs', () => {
-  it('stays between floor and ceiling, whatever the phase, age, failures and chance', () => {
+  it('stays between floor and ceiling at stretch 1, whatever the phase, age, failures and chance', () => {
     fc.assert(
       fc.property(
         fc.constantFrom(...PHASES),
@@ -38,34 +45,59 @@ describe('planNextReadMs', () => {
         fc.integer({ min: 0, max: DAY }),
         (phase, ageMs, failures, random, minIntervalMs, more) => {
           const settings = { ...SETTINGS, minIntervalMs, maxIntervalMs: minIntervalMs + more };
-          const ms = planNextReadMs({ phase, anchorAt: ago(ageMs), failures }, NOW, settings, random);
+          const ms = planNextReadMs({ phase, anchorAt: ago(ageMs), failures }, NOW, settings, 1, random);
+          const ceilings = {
+            settling: 4,
+            late: 8,
+            awaiting_owner: 1,
+            awaiting_installation: 1,
+            unrecognised: 1,
+          };
           expect(ms).toBeGreaterThanOrEqual(minIntervalMs);
-          expect(ms).toBeLessThanOrEqual(minIntervalMs + more);
+          expect(ms).toBeLessThanOrEqual((minIntervalMs + more) * ceilings[phase]);
         },
       ),
     );
   });
 
-  it('reads often while somebody is watching a screen, and rarer with age', () => {
+  it('reads at the floor while somebody is watching a screen, then at intervals that grow with the root of the age', () => {
     expect(next('awaiting_owner', 0)).toBe(15_000);
     expect(next('awaiting_owner', 5 * MINUTE)).toBe(15_000);
-    expect(next('awaiting_owner', HOUR)).toBe(3 * MINUTE);
-    expect(next('awaiting_owner', 5 * HOUR)).toBeGreaterThan(13 * MINUTE);
+    expect(next('awaiting_owner', HOUR)).toBeCloseTo(288_000, -4);
+    expect(
+      next('awaiting_owner', 5 * MINUTE + 4 * HOUR) / next('awaiting_owner', 5 * MINUTE + HOUR),
+    ).toBeCloseTo(2, 2);
+    expect(next('awaiting_owner', 10 * HOUR)).toBeGreaterThan(13 * MINUTE);
   });
 
   it('begins anew when an installation is expected', () => {
     expect(next('awaiting_installation', 0)).toBeLessThan(next('awaiting_owner', 5 * HOUR));
   });
 
-  it('begins slower while settling and after expiry', () => {
+  it('begins slower while settling and after expiry, and slows down to an hour and two', () => {
     expect(next('settling', 0)).toBe(MINUTE);
+    expect(next('settling', 72 * HOUR)).toBeGreaterThan(50 * MINUTE);
     expect(next('late', 0)).toBe(2 * MINUTE);
+    expect(next('late', 7 * DAY)).toBeGreaterThan(100 * MINUTE);
+  });
+
+  it('spends at most 160 reads on an abandoned session until it expires, and 150 on the week after', () => {
+    expect(readsIn('awaiting_owner', DAY)).toBeLessThan(160);
+    expect(readsIn('late', 7 * DAY)).toBeLessThan(150);
+  });
+
+  it('stretches the intervals of all sessions alike, the ceiling included, but not the waits after failures', () => {
+    for (const phase of PHASES)
+      for (const ageMs of [0, HOUR, 30 * DAY])
+        expect(next(phase, ageMs, 0, 0.3, 5)).toBeCloseTo(5 * next(phase, ageMs, 0, 0.3), 5);
+    expect(next('awaiting_owner', 0, 4, 0, 5)).toBe(240_000);
+    expect(next('awaiting_owner', 0, 1, 0, 5)).toBe(75_000);
   });
 
   it('backs off from failures, and never reads sooner for them', () => {
     const waits = [0, 1, 2, 3, 4].map((failures) => next('awaiting_owner', 0, failures));
     expect(waits).toEqual([15_000, 30_000, 60_000, 120_000, 240_000]);
-    expect(next('awaiting_owner', HOUR, 1)).toBe(3 * MINUTE);
+    expect(next('awaiting_owner', HOUR, 1)).toBe(next('awaiting_owner', HOUR));
   });
 
   it('R27: spreads sessions that were read together', () => {

@@ -60,10 +60,10 @@ export async function recordSession(
   const { sessionId: id } = started;
   const { gridLocationId, brand, metadata } = wanted;
   const lease = [gridLocationId, start.id, start.leaseToken, id];
-  const [leased] = await tx.query<{ now: Date; isStored: boolean }>(LOCK_START, lease);
+  const [leased] = await tx.query<{ now: Date; isStored: boolean; stretch: number }>(LOCK_START, lease);
   if (leased === undefined) return { kind: 'lease_lost' };
   if (leased.isStored) return { kind: 'recorded' };
-  const { now } = leased;
+  const { now, stretch } = leased;
   const locked = await tx.query<LockedSession>(LOCK_CURRENT_AND_KNOWN, [gridLocationId, brand, id]);
   const known = locked.find((session) => session.id === id);
   const owner = known ? findForeignOwner(known, start, wanted) : await findOtherSubject(tx, id);
@@ -85,7 +85,7 @@ export async function recordSession(
       tx,
       { ...session, startUrlCiphertext },
       started,
-      new Date(now.getTime() + firstReadMs),
+      new Date(now.getTime() + firstReadMs * stretch),
       now,
     );
     await appendEvents(tx, [startedEvent({ ...session, tenantReference }, now)]);

@@ -1,4 +1,5 @@
 import type { Statement } from '../../platform/database/database.js';
+import { STRETCH } from '../poll/price.sql.js';
 
 /** Selects the location $1 and locks its user, unless the user is erased. Locks the user before the start, as an erasure does, to avoid deadlocks. */
 const LOCKED_PLACE = `
@@ -61,7 +62,8 @@ export const LOCK_START: Statement = {
   name: 'onboarding.lock_session_start',
   text: `
     WITH ${LOCKED_PLACE}
-    SELECT date_trunc('milliseconds', clock_timestamp()) AS now, s.status = 'started' AS "isStored" FROM session_starts s, place
+    SELECT date_trunc('milliseconds', clock_timestamp()) AS now, s.status = 'started' AS "isStored", ${STRETCH} AS stretch
+      FROM session_starts s, place
      WHERE s.id = $2 AND s.lease_token = $3 AND (s.status = 'sending' OR s.session_id = $4)
        FOR UPDATE OF s`,
 };

@@ -1,6 +1,7 @@
 import { lastSequence } from '../../events/sequence.sql.js';
 import { encryptedColumn } from '../../platform/crypto/re-encryption.store.js';
 import type { Statement, Transaction } from '../../platform/database/database.js';
+import { STRETCH } from '../poll/price.sql.js';
 import type { RecordedResponse } from '../rules/read-plan.rules.js';
 
 /** Returns the context to which the ciphertext of a startUrl is bound. */
@@ -23,7 +24,7 @@ const SELECT_RECORD = `
            coalesce(p.ending_reads, 0) AS "endingReads", p.changes_clear_at AS "changesClearAt", p.flapping_since AS "flappingSince",
            coalesce((SELECT json_agg(json_build_object('id', i.id, 'missing', i.missing_since IS NOT NULL))
                        FROM inverters i WHERE i.session_id = s.id), '[]') AS inverters,
-           clock_timestamp() AS now
+           clock_timestamp() AS now, ${STRETCH} AS stretch
       FROM onboarding_sessions s
       JOIN users u ON u.id = s.user_id`;
 

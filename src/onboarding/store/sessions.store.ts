@@ -19,6 +19,7 @@ export type BatchReading = Pick<ClaimedPoll, 'sessionId' | 'batchId' | 'tracepar
 interface LockedSession extends SessionRecord {
   readonly batchId: string | null;
   readonly now: Date;
+  readonly stretch: number;
 }
 
 interface Move extends Pick<BatchReading, 'reading' | 'response' | 'traceparent'> {
@@ -113,7 +114,13 @@ export class SessionsStore {
         isRecorded: addsObservation(move) || replacesObservation(move),
         hash: response?.hash,
         factsHash: response?.factsHash,
-        nextMs: planNextReadMs({ ...watch, failures: 0 }, session.now, this.settings, Math.random()),
+        nextMs: planNextReadMs(
+          { ...watch, failures: 0 },
+          session.now,
+          this.settings,
+          session.stretch,
+          Math.random(),
+        ),
       };
     });
     await run(tx, polls.RESCHEDULE, rows);

@@ -1,0 +1,68 @@
+import { Injectable } from '@nestjs/common';
+import type { NewEvent } from '../../events/catalogue.rules.js';
+import { appendEvents } from '../../events/outbox.js';
+import { Database } from '../../platform/database/database.js';
+import type { AgeGroup, Price, PriceFacts, Shortage } from '../rules/price.rules.js';
+import * as sql from './price.sql.js';
+
+/** A control step that only this worker does. */
+export interface PriceStep extends Price, Shortage, Pick<PriceFacts, 'wantedPerSecond'> {
+  readonly stepAt: string;
+  readonly now: Date;
+  /** The reads of all workers since the last step, and the time since then. */
+  readonly reads: number;
+  readonly seconds: number;
+  /** Whether `wantedPerSecond` may be measured again. */
+  readonly isMeasureDue: boolean;
+}
+
+/** What a step came to. `measureAgainMs`: how long the sessions are not scanned again, or null if they were not scanned. */
+export interface StepResult extends Price, Shortage, Pick<PriceFacts, 'wantedPerSecond'> {
+  readonly allowedPerSecond: number | null;
+  readonly measureAgainMs: number | null;
+  readonly events: readonly NewEvent[];
+}
+
+/** Stores the price of a read, which all replicas share. */
+@Injectable()
+export class PriceStore {
+  constructor(private readonly database: Database) {}
+
+  /** Adds to the reads of all workers. Returns whether a step is due. */
+  async addReads(reads: number, periodMs: number): Promise<boolean> {
+    const [row] = await this.database.query<{ isDue: boolean }>(sql.ADD_READS, [reads, periodMs]);
+    return row!.isDue;
+  }
+
+  /** Begins a step, unless another worker has begun one within the period. */
+  async beginStep(periodMs: number): Promise<PriceStep | undefined> {
+    return (await this.database.query<PriceStep>(sql.BEGIN_STEP, [periodMs]))[0];
+  }
+
+  async countByAge(): Promise<AgeGroup[]> {
+    return this.database.query<AgeGroup>(sql.COUNT_BY_AGE);
+  }
+
+  /** Returns whether more than `reads` sessions wait, and whether the remote service is healthy. */
+  async readBacklog(reads: number): Promise<Pick<PriceFacts, 'isBehind' | 'isHealthy'>> {
+    const [row] = await this.database.query<Pick<PriceFacts, 'isBehind' | 'isHealthy'>>(sql.READ_BACKLOG, [
+      reads,
+    ]);
+    return row!;
+  }
+
+  /** Writes the result with its events. Does nothing if another worker has begun a later step. */
+  async finishStep({ stepAt }: PriceStep, result: StepResult): Promise<void> {
+    const { stretch, capacityPerSecond, readPerSecond, wantedPerSecond, measureAgainMs } = result;
+    const values = [stepAt, stretch, capacityPerSecond, readPerSecond, wantedPerSecond, measureAgainMs];
+    await this.database.transaction(async (tx) => {
+      const written = await tx.query(sql.FINISH_STEP, [
+        ...values,
+        result.allowedPerSecond,
+        result.shortSince,
+        result.announcedAt,
+      ]);
+      if (written.length > 0) await appendEvents(tx, result.events);
+    });
+  }
+}

@@ -1,0 +1,133 @@
+import { describe, expect, it } from '@jest/globals';
+import {
+  AGES_PER_E,
+  allowedPerSecond,
+  nextPrice,
+  nextShortage,
+  nextStretch,
+  SHORT_MS,
+  wantedPerSecond,
+  type Price,
+  type PriceFacts,
+  type Shortage,
+} from './price.rules.js';
+import { planNextReadMs, type Phase } from './schedule.rules.js';
+
+const SETTINGS = { minIntervalMs: 15_000, maxIntervalMs: 900_000, settleMs: 0, lateMs: 0, endEvidenceMs: 0 };
+const FACTS: PriceFacts = {
+  wantedPerSecond: 100,
+  ceilingPerSecond: Infinity,
+  readPerSecond: 100,
+  isBehind: false,
+  isHealthy: true,
+};
+const START: Price = { stretch: 1, capacityPerSecond: null, readPerSecond: 100 };
+
+/** Returns the prices after each of the facts. */
+function run(price: Price, ...steps: readonly Partial<PriceFacts>[]): Price[] {
+  return steps.map((facts) => (price = nextPrice(price, { ...FACTS, ...facts })));
+}
+
+const repeat = <T>(count: number, value: T): T[] => Array<T>(count).fill(value);
+
+describe('wantedPerSecond', () => {
+  it('is what planNextReadMs leads to, within 3 %', () => {
+    const ages = Array.from({ length: 5_000 }, (_, i) => 1 + i * 100);
+    const phases: readonly Phase[] = ['awaiting_owner', 'settling', 'late'];
+    const now = new Date();
+    const groups = new Map<string, { phase: Phase; age: number; sessions: number }>();
+    let wanted = 0;
+    for (const phase of phases)
+      for (const seconds of ages) {
+        const anchorAt = new Date(now.getTime() - seconds * 1_000);
+        wanted += 1_000 / planNextReadMs({ phase, anchorAt, failures: 0 }, now, SETTINGS, 1, 0.5);
+        const age = Math.floor(AGES_PER_E * Math.log(seconds));
+        const group = groups.get(`${phase} ${age}`) ?? { phase, age, sessions: 0 };
+        groups.set(`${phase} ${age}`, { ...group, sessions: group.sessions + 1 });
+      }
+    expect(wantedPerSecond([...groups.values()], SETTINGS) / wanted).toBeCloseTo(1, 1);
+    expect(Math.abs(wantedPerSecond([...groups.values()], SETTINGS) / wanted - 1)).toBeLessThan(0.03);
+  });
+});
+
+describe('nextStretch', () => {
+  it('approaches wanted / allowed from one side', () => {
+    let stretch = 1;
+    for (let step = 0; step < 30; step++) {
+      const next = nextStretch(stretch, 500, 100);
+      expect(next).toBeGreaterThan(stretch);
+      expect(next).toBeLessThanOrEqual(5);
+      stretch = next;
+    }
+    expect(stretch).toBeCloseTo(5, 5);
+  });
+
+  it('is 1 again while there is room, and never less', () => {
+    let stretch = 40;
+    for (let step = 0; step < 10; step++) stretch = nextStretch(stretch, 10, 100);
+    expect(stretch).toBe(1);
+    expect(nextStretch(1, 0, 0.1)).toBe(1);
+    expect(nextStretch(1, 10, Infinity)).toBe(1);
+  });
+});
+
+describe('nextPrice', () => {
+  it('keeps the stretch during an outage, and learns nothing from it', () => {
+    const outage = { isHealthy: false, readPerSecond: 0, isBehind: true };
+    const before: Price = { stretch: 3, capacityPerSecond: 30, readPerSecond: 30 };
+    const [during] = run(before, ...repeat(100, outage)).slice(-1);
+    expect(during).toEqual({ ...before, readPerSecond: null });
+    // The first step after it may include some time of the outage.
+    const [after] = run(during!, { readPerSecond: 2, isBehind: true });
+    expect(after!.capacityPerSecond).toBe(30);
+  });
+
+  it('leads to the reads that are done while sessions wait, if nothing else limits them', () => {
+    const prices = run(START, ...repeat(12, { readPerSecond: 20, isBehind: true }));
+    expect(prices.at(-1)!.capacityPerSecond).toBe(20);
+    expect(prices.at(-1)!.stretch).toBeCloseTo(100 / (0.97 * 20), 1);
+  });
+
+  it('tests a capacity again while it is used and nothing waits, and forgets it once it limits nothing', () => {
+    const before: Price = { stretch: 5, capacityPerSecond: 20, readPerSecond: 20 };
+    expect(run(before, { readPerSecond: 19 })[0]!.capacityPerSecond).toBeCloseTo(20.6);
+    expect(run(before, { readPerSecond: 10 })[0]!.capacityPerSecond).toBe(20);
+    let price = before;
+    for (let step = 0; step < 80; step++)
+      [price] = run(price, { readPerSecond: Math.min(100, 0.95 * (price.capacityPerSecond ?? 100)) }) as [
+        Price,
+      ];
+    expect(price).toMatchObject({ capacityPerSecond: null, stretch: 1 });
+  });
+
+  it('does not take a short step for a limit', () => {
+    expect(run(START, { readPerSecond: 3, isBehind: true })[0]).toMatchObject({
+      capacityPerSecond: 100,
+      stretch: expect.any(Number),
+    });
+    expect(run({ ...START, readPerSecond: null }, { readPerSecond: 3, isBehind: true })[0]!.stretch).toBe(1);
+    expect(run({ ...START, readPerSecond: 0 }, { readPerSecond: 0, isBehind: true })[0]!.stretch).toBe(1);
+  });
+
+  it('plans 97 % of the lower of ceiling and capacity', () => {
+    expect(allowedPerSecond(100, null)).toBe(97);
+    expect(allowedPerSecond(100, 50)).toBe(48.5);
+    expect(allowedPerSecond(Infinity, null)).toBe(Infinity);
+  });
+});
+
+describe('nextShortage', () => {
+  const at = (minutes: number) => new Date(Date.UTC(2026, 0, 1, 0, minutes));
+  const none: Shortage = { shortSince: null, announcedAt: null };
+
+  it('is announced after 15 minutes above 2, and over below 1.5', () => {
+    const began = nextShortage(none, 2.5, at(0));
+    expect(began).toEqual({ shortSince: at(0), announcedAt: null });
+    expect(nextShortage(began, 2.5, at(14)).announcedAt).toBeNull();
+    const announced = nextShortage(began, 2.5, new Date(at(0).getTime() + SHORT_MS));
+    expect(announced).toEqual({ shortSince: at(0), announcedAt: at(15) });
+    expect(nextShortage(announced, 1.8, at(20))).toEqual(announced);
+    expect(nextShortage(announced, 1.4, at(21))).toEqual(none);
+    expect(nextShortage(began, 1.8, at(5))).toEqual(none);
+  });
+});

@@ -1,0 +1,112 @@
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { Database } from '../../../src/platform/database/database.js';
+import type { StatusView } from '../../../src/status/status.view.js';
+import { measureUntil } from '../../faults/support/promise.js';
+import { seedSessions } from '../../faults/support/seeded-sessions.js';
+import { TestClient } from '../../setup/client.js';
+import type { SandboxControl } from '../../setup/sandbox-control.js';
+import { startTestApp, type TestApp } from '../../setup/test-app.js';
+import { waitFor } from '../../setup/wait-for.js';
+
+jest.setTimeout(120_000);
+
+/** The interval of all sessions, whatever their age. */
+const INTERVAL_MS = 1_000;
+const SESSIONS = 100;
+const CEILING = 20;
+const MEASURED_MS = 10_000;
+
+let service: TestApp;
+let client: TestClient;
+let sandbox: SandboxControl;
+let database: Database;
+
+beforeAll(async () => {
+  service = await startTestApp({
+    POLL_MIN_INTERVAL_MS: INTERVAL_MS,
+    POLL_MAX_INTERVAL_MS: INTERVAL_MS,
+    SCS_MAX_REQUESTS_PER_SECOND: CEILING,
+  });
+  client = TestClient.of(service);
+  sandbox = service.sandbox!.control;
+  database = service.app.get(Database);
+});
+afterAll(() => service.close());
+
+const budget = async () => (await client.call<StatusView>('GET', '/status')).body.budget;
+const sleep = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
+const eventsOf = (name: string) =>
+  database.query<{ data: object }>('SELECT data FROM domain_events WHERE name = $1', [name]);
+
+/** Returns the share of the ceiling that is used, and the longest time between two reads of a session, in stretched intervals. */
+async function measure(): Promise<{ used: number; longest: number }> {
+  const { stretch } = await budget();
+  const reads = async () =>
+    (await sandbox.requests()).filter(({ operation }) => operation === 'read_session');
+  const last = (await reads()).at(-1)!.at;
+  await sleep(MEASURED_MS);
+  const since = (await reads()).filter(({ at }) => at > last);
+  const lastAt = new Map<string, number>();
+  const gaps = since.map(({ path, at }) => {
+    const gapMs = at - (lastAt.get(path) ?? at);
+    lastAt.set(path, at);
+    return gapMs;
+  });
+  expect(lastAt.size).toBe(SESSIONS);
+  return {
+    used: (since.length * 1_000) / MEASURED_MS / CEILING,
+    longest: Math.max(...gaps) / (stretch * INTERVAL_MS),
+  };
+}
+
+describe('sessions that want five times the reads that are allowed', () => {
+  it('R41: are read at stretched intervals, with at least 90 % of the budget and never more', async () => {
+    await seedSessions(database, sandbox, SESSIONS);
+    await waitFor('the stretch', async () => (await budget()).stretch > 4.8);
+    expect(await budget()).toMatchObject({ wantedPerSecond: 100, allowedPerSecond: 19.4, isShort: false });
+    const { used, longest } = await measureUntil(
+      (figures) => figures.used >= 0.9 && figures.longest < 3,
+      measure,
+    );
+    expect(used).toBeGreaterThanOrEqual(0.9);
+    expect(used).toBeLessThanOrEqual(1.05);
+    expect(longest).toBeLessThan(3);
+    expect((await budget()).stretch).toBeCloseTo(100 / 19.4, 0);
+  });
+
+  it('are announced once that has lasted, and once it is over', async () => {
+    await database.query(`UPDATE read_price SET short_since = short_since - interval '15 minutes'`);
+    await waitFor('the event', async () => (await eventsOf('remote.budget_short')).length > 0);
+    expect((await budget()).isShort).toBe(true);
+    await database.query('DELETE FROM session_polls');
+    await waitFor('its end', async () => (await eventsOf('remote.budget_sufficient')).length > 0);
+    const [[short], [sufficient]] = await Promise.all([
+      eventsOf('remote.budget_short'),
+      eventsOf('remote.budget_sufficient'),
+    ]);
+    const figures = { operation: 'read_session', allowedPerSecond: 19.4, since: expect.any(String) };
+    expect(short!.data).toEqual({ ...figures, stretch: expect.any(Number), wantedPerSecond: 100 });
+    expect(sufficient!.data).toMatchObject({ ...figures, wantedPerSecond: 0, endedAt: expect.any(String) });
+    await waitFor('no stretch', async () => (await budget()).stretch === 1);
+    expect(await budget()).toMatchObject({ isShort: false, late: [] });
+  });
+
+  it('shows how soon changes of fresh sessions are noticed', async () => {
+    const { id } = await client.startNew();
+    expect((await budget()).noticed).toEqual({ changes: 0, p50Seconds: null, p95Seconds: null });
+    await sandbox.online(id);
+    await waitFor('online', async () => (await client.session(id)).state === 'online');
+    const { changes, p50Seconds, p95Seconds } = (await budget()).noticed;
+    expect(changes).toBe(1);
+    expect(p50Seconds).toBe(p95Seconds);
+    expect(p50Seconds).toBeGreaterThanOrEqual(0);
+    expect(p50Seconds).toBeLessThan(30);
+  });
+
+  it('shows the stretch in admin.poll_lag', async () => {
+    const [row] = await database.query(
+      `SELECT stretch::float8, allowed_per_second::float8 AS allowed FROM admin.poll_lag WHERE phase = 'all'`,
+    );
+    expect(row).toEqual({ stretch: 1, allowed: 19.4 });
+  });
+});
