@@ -16,8 +16,11 @@ export const CATALOGUE = `
   FROM pg_constraint
   WHERE contype = 'f' AND connamespace = 'public'::regnamespace`;
 
-/** Matches lines that only the migrations may have: Prisma cannot describe partial indexes. */
-export const ONLY_IN_MIGRATIONS: readonly RegExp[] = [/^index CREATE (UNIQUE )?INDEX .* WHERE /];
+/** Matches lines that only the migrations may have: Prisma cannot describe partial indexes and indexes on expressions. */
+export const ONLY_IN_MIGRATIONS: readonly RegExp[] = [
+  /^index CREATE (UNIQUE )?INDEX .* WHERE /,
+  /^index CREATE INDEX .* USING btree \(\w+\(/,
+];
 
 /** Returns a message for each line that only one set has. Lines that match `onlyInMigrations` may be missing from `declared`. */
 export function differences(

@@ -21,6 +21,8 @@ const READ_ATTEMPTS = 3;
 const FIRST_BACKOFF_MS = 50;
 /** A call may wait in the queue for this fraction of SCS_TIMEOUT_MS. The timeout of the call itself starts after this wait. */
 const WAIT_SHARE = 0.5;
+/** The poller may let as many calls wait in the queue as the rate allows in this time. */
+const WAITING_SECONDS = 0.5;
 
 /** Receives the result of every exchange, to inform other replicas. Must return at once and never throw: calls wait for it. */
 export type Learn = (operation: OperationClass, exchanged: Exchanged, change: BreakerChange) => void;
@@ -91,9 +93,16 @@ export class Remote implements OnModuleDestroy, OnApplicationShutdown {
     this.gates[operation].quiet(ms);
   }
 
-  /** Returns the current limit of background calls in flight. Any further call would wait in the queue. */
+  /** Returns how many background calls may be begun and not yet ended. Any further call would wait long in the queue. */
+  // Under a tight rate, a call that waits here is one that was chosen too early: a more urgent session may become due meanwhile.
   get liveLimit(): number {
-    return this.queue.backgroundLimit;
+    const mayWait = Math.max(1, Math.floor(this.share() * WAITING_SECONDS));
+    return Math.min(this.queue.backgroundLimit, this.queue.backgroundInFlight + mayWait);
+  }
+
+  /** Returns the requests per second that this process may send. Infinity means no ceiling. */
+  get perSecond(): number {
+    return this.share();
   }
 
   /** Whether calls wait for this replica's share of SCS_MAX_REQUESTS_PER_SECOND now. */
@@ -148,8 +157,9 @@ export class Remote implements OnModuleDestroy, OnApplicationShutdown {
     if (early) return this.refused(request, early);
     // Every call needs a token, so a token request skips the queue.
     const limited = request.operation !== 'token';
+    const name = `${priority} ${request.operation === 'read_session' ? 'read' : 'change'}` as const;
     if (limited) {
-      const turn = await this.queue.turn(priority, request.signal);
+      const turn = await this.queue.turn(name, request.signal);
       if (turn === 'timed_out') return this.refused(request, { kind: 'not_sent', reason: 'limiter_timeout' });
       if (turn === 'cancelled') return this.refused(request, STOPPING);
     }
@@ -165,7 +175,7 @@ export class Remote implements OnModuleDestroy, OnApplicationShutdown {
       this.learn(request.operation, exchanged, gate.record(exchanged, admission.probe));
       return exchanged.sent;
     } finally {
-      if (limited) this.queue.end(priority, ending, sentAt);
+      if (limited) this.queue.end(name, ending, sentAt);
     }
   }
 

@@ -136,8 +136,10 @@ export class Poller implements OnApplicationBootstrap, BeforeApplicationShutdown
   private claimSize(): number {
     if (this.probing) return 1;
     const { POLL_BATCH_SIZE, SCS_MAX_CONCURRENCY } = this.environment;
-    const forTarget = Math.ceil((this.perSecond * BATCH_TARGET_MS) / 1_000);
-    return Math.min(POLL_BATCH_SIZE, Math.max(2 * SCS_MAX_CONCURRENCY, forTarget));
+    const inTarget = (perSecond: number) => Math.ceil((perSecond * BATCH_TARGET_MS) / 1_000);
+    const forTarget = Math.max(2 * SCS_MAX_CONCURRENCY, inTarget(this.perSecond));
+    // Under a tight rate, a session that becomes due must not wait behind a long queue of sessions claimed before.
+    return Math.max(1, Math.min(POLL_BATCH_SIZE, forTarget, inTarget(this.remote.perSecond)));
   }
 
   /** Starts as many reads as the remote service accepts now, or none while too many results wait for the database. */

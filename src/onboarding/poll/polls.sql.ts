@@ -1,5 +1,6 @@
 import type { Statement } from '../../platform/database/database.js';
 import { STRETCH } from './price.sql.js';
+import { LANE_STARTS_SECONDS, LANES } from '../rules/lanes.rules.js';
 
 /*
  * How a session is claimed. A row of session_polls has the time of the next read of its session. A claim inserts a row into poll_batches,
@@ -40,22 +41,45 @@ const SESSION_OF_POLL = `
 const NOT_CLAIMED = (batchId: string) =>
   `(${batchId} IS NULL OR ${batchId} <> ALL (ARRAY(SELECT id FROM poll_batches)))`;
 
-/** Locks and returns due sessions, the longest overdue first. */
-// MATERIALIZED: a nested loop may execute a plain subquery once per row, and each execution would lock further rows.
-// now() instead of clock_timestamp(): only a stable function can bound the index scan.
+/** The lane of a row, as in the index session_polls_lane_idx. */
+const LANE = `width_bucket(q.due_at - q.claimed_at, '{${LANE_STARTS_SECONDS.map((start) => `${start} s`).join()}}'::interval[])`;
+
+const ALL_LANES = `(VALUES ${LANES.map(
+  ({ lane, longestSeconds, lateAfterSeconds }) =>
+    `(${lane}, interval '${longestSeconds} s', interval '${lateAfterSeconds} s')`,
+).join()}) AS l(lane, longest, late_after)`;
+
+/** Walks the due rows of lane `l`, the longest overdue first. */
+// Compares rows, so that only the index on lanes gives the order: a walk of another index would pass the due rows of all other lanes.
 // The subquery hides the time from the planner. Otherwise the planner trusts old statistics of due_at, expects almost no due rows and sorts the
 // whole backlog (54 ms for 500 of 14,500 rows). With the subquery, the planner expects a third of the table and walks the index (2 to 6 ms).
+const DUE_OF_LANE = `session_polls q
+           WHERE (${LANE}, q.due_at) <= (l.lane, (SELECT now())) AND ${NOT_CLAIMED('q.batch_id')}`;
+const SINCE = (time: string) => `(${LANE}, q.due_at) >= (l.lane, ${time})`;
+const IN_ORDER = `ORDER BY ${LANE}, q.due_at`;
+
+/** Locks and returns due sessions: $1 of the fresh, and of the others as many as are missing to $2. See lanes.rules.ts. */
+// MATERIALIZED: a nested loop may execute a plain subquery once per row, and each execution would lock further rows.
+// now() instead of clock_timestamp(): only a stable function can bound the index scan.
+// A nested loop takes the lanes in their order and ends at the outer limit, so no lane is walked or locked further than needed.
 export const SELECT_DUE: Statement = {
   name: 'onboarding.select_due_polls',
   text: `
-    WITH due AS MATERIALIZED (
-      SELECT * FROM session_polls q
-       WHERE q.due_at <= (SELECT now())
-         AND ${NOT_CLAIMED('q.batch_id')}
-       ORDER BY q.due_at
+    WITH fresh AS MATERIALIZED (
+      SELECT q.* FROM ${ALL_LANES}, LATERAL (
+          SELECT q.* FROM ${DUE_OF_LANE} AND ${SINCE('(SELECT now()) - l.late_after')}
+           ${IN_ORDER} LIMIT $1 FOR UPDATE SKIP LOCKED) q
        LIMIT $1
-         FOR UPDATE SKIP LOCKED)
-    SELECT ${CLAIMED_COLUMNS} FROM due p, ${SESSION_OF_POLL} ORDER BY p.due_at`,
+    ), latest AS MATERIALIZED (
+      SELECT q.* FROM (
+          SELECT l.lane FROM ${ALL_LANES}, LATERAL (
+              SELECT q.due_at FROM ${DUE_OF_LANE} AND ${SINCE("'-infinity'")} ${IN_ORDER} LIMIT 1) head
+           ORDER BY extract(epoch FROM now() - head.due_at) / extract(epoch FROM l.longest) DESC) l, LATERAL (
+          SELECT q.* FROM ${DUE_OF_LANE} AND ${SINCE("'-infinity'")} AND q.session_id NOT IN (SELECT session_id FROM fresh)
+           ${IN_ORDER} LIMIT $2 FOR UPDATE SKIP LOCKED) q
+       LIMIT $2 - (SELECT count(*) FROM fresh))
+    SELECT ${CLAIMED_COLUMNS} FROM (SELECT 1 AS part, * FROM fresh UNION ALL SELECT 2, * FROM latest) p, ${SESSION_OF_POLL}
+     ORDER BY p.part, p.due_at`,
 };
 
 /** Locks and returns the poll of one session, due or not. CLAIM_POLLS skips the session if it is being read. */

@@ -6,6 +6,7 @@ import * as sql from './polls.sql.js';
 import type { ReadableSession } from '../remote/session-reader.service.js';
 import type { SessionState } from '../rules/machine.rules.js';
 import type { ReadSession, ReadStep } from '../rules/read-plan.rules.js';
+import { shareOfFresh } from '../rules/lanes.rules.js';
 import { phaseOf, planNextReadMs, scheduleSettings } from '../rules/schedule.rules.js';
 
 interface Claim {
@@ -37,16 +38,20 @@ export class PollsStore {
     private readonly environment: Environment,
   ) {}
 
-  /** Claims at most `limit` due sessions as one batch, the longest overdue first. */
+  /** Claims at most `limit` due sessions as one batch, as lanes.rules.ts says. */
   async claimDue(limit: number): Promise<ClaimedPoll[]> {
-    return this.claim(sql.SELECT_DUE, limit, this.environment.POLL_LEASE_MS);
+    return this.claim(
+      sql.SELECT_DUE,
+      [shareOfFresh(limit, Math.random()), limit],
+      this.environment.POLL_LEASE_MS,
+    );
   }
 
   /** Claims one session, due or not. Returns undefined if the session is being read or is not watched. */
   async claimOne(sessionId: string): Promise<ClaimedPoll | undefined> {
     const { POLL_LEASE_MS, SCS_TIMEOUT_MS } = this.environment;
     const leaseMs = Math.max(POLL_LEASE_MS, SCS_TIMEOUT_MS * TIMEOUTS_PER_READ);
-    return (await this.claim(sql.SELECT_ONE, sessionId, leaseMs))[0];
+    return (await this.claim(sql.SELECT_ONE, [sessionId], leaseMs))[0];
   }
 
   /** Makes a closed session due once more. Returns false if the session does not exist or its user has been erased. */
@@ -59,9 +64,9 @@ export class PollsStore {
     await this.database.query(sql.STOP_CLOSED_POLL, [sessionId, batchId]);
   }
 
-  private async claim(select: Statement, which: unknown, leaseMs: number): Promise<ClaimedPoll[]> {
+  private async claim(select: Statement, which: readonly unknown[], leaseMs: number): Promise<ClaimedPoll[]> {
     return this.database.transaction(async (tx) => {
-      const due = await tx.query<Omit<ClaimedPoll, keyof Claim>>(select, [which]);
+      const due = await tx.query<Omit<ClaimedPoll, keyof Claim>>(select, which);
       if (due.length === 0) return [];
       const opening = [REPLICA_NAME, due.length, leaseMs];
       const [batch] = await tx.query<Claim>(sql.OPEN_BATCH, opening);

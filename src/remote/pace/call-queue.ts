@@ -1,25 +1,35 @@
 import { firstLimit, lower, raise } from './concurrency-limit.js';
-import type { Priority } from '../outcome.rules.js';
+import type { CallClass, Priority } from '../outcome.rules.js';
 import type { RequestRate } from './request-rate.js';
 
-/** After this many consecutive foreground calls, a background call gets a turn, so that a busy API does not stop the poller. */
-const FOREGROUND_IN_ROW = 8;
+/**
+ * The classes in their order of precedence. A class that has been passed by this many calls of others gets the next turn, so that no class
+ * stops another. If calls of all classes wait, they get 4, 3, 2 and 1 of 10 turns.
+ */
+const PASSED_AT_MOST: Readonly<Record<CallClass, number>> = {
+  'foreground change': Infinity,
+  'foreground read': 2,
+  'background change': 4,
+  'background read': 8,
+};
+const CLASSES = Object.keys(PASSED_AT_MOST) as readonly CallClass[];
+const perClass = <T>(value: () => T) =>
+  Object.fromEntries(CLASSES.map((name) => [name, value()])) as Record<CallClass, T>;
+const isBackground = (name: CallClass): boolean => name.startsWith('background');
 
 export type Turn = 'granted' | 'timed_out' | 'cancelled';
 
 export type CallEnding = 'succeeded' | 'refusal' | 'timeout' | 'other';
 
-/** Limits the concurrency and the rate of calls. Foreground calls go first; calls of one priority go in order of arrival. */
+/** Limits the concurrency and the rate of calls. Calls of one class go in order of arrival. */
 export class CallQueue {
   inFlight = 0;
   private background = 0;
-  private foregroundInRow = 0;
   private state = firstLimit(this.ceiling);
   /** Per queued call, the function that ends its wait. */
-  private readonly waiting = {
-    foreground: new Set<(turn: Turn) => void>(),
-    background: new Set<(turn: Turn) => void>(),
-  };
+  private readonly waiting = perClass(() => new Set<(turn: Turn) => void>());
+  /** Per class, the calls of other classes that have gone since its last call. */
+  private readonly passed = perClass(() => 0);
   private timer: NodeJS.Timeout | undefined;
 
   constructor(
@@ -42,17 +52,21 @@ export class CallQueue {
     return this.timer !== undefined;
   }
 
+  get backgroundInFlight(): number {
+    return this.background;
+  }
+
   queued(priority: Priority): number {
-    return this.waiting[priority].size;
+    return classesOf(priority).reduce((sum, name) => sum + this.waiting[name].size, 0);
   }
 
   /** Resolves when the call may go, or when its wait ends without a turn. After a granted turn, the caller must call `end`. */
-  async turn(priority: Priority, signal?: AbortSignal): Promise<Turn> {
-    const waiting = this.waiting[priority];
-    // Most calls find a place at once and need no timer.
-    if (waiting.size === 0 && this.hasPlace(priority)) {
+  async turn(name: CallClass, signal?: AbortSignal): Promise<Turn> {
+    const waiting = this.waiting[name];
+    // Most calls find a place at once and need no timer. If another call waits for the rate, a timer is set already.
+    if (waiting.size === 0 && this.hasPlace(name) && this.next() === undefined) {
       const earlyMs = this.rate.take(performance.now());
-      if (earlyMs === 0) return this.enter(priority);
+      if (earlyMs === 0) return this.enter(name);
       this.admitAfter(earlyMs);
     }
     return new Promise((resolve) => {
@@ -70,45 +84,44 @@ export class CallQueue {
   }
 
   /** Ends a granted turn. `sentAt`: when the call was sent, by `performance.now()`. */
-  end(priority: Priority, ending: CallEnding, sentAt: number): void {
+  end(name: CallClass, ending: CallEnding, sentAt: number): void {
     if (ending === 'succeeded') this.state = raise(this.state, this.inFlight, this.ceiling);
     else if (ending !== 'other') this.state = lower(this.state, ending, sentAt, performance.now());
     this.inFlight--;
-    if (priority === 'background') this.background--;
+    if (isBackground(name)) this.background--;
     this.admit();
   }
 
   dismiss(priority: Priority): void {
-    for (const leave of this.waiting[priority]) leave('cancelled');
+    for (const name of classesOf(priority)) for (const leave of this.waiting[name]) leave('cancelled');
   }
 
   private admit(): void {
     for (let next = this.next(); next; next = this.next()) {
       const earlyMs = this.rate.take(performance.now());
       if (earlyMs > 0) return this.admitAfter(earlyMs);
-      this.foregroundInRow = next === 'foreground' ? this.foregroundInRow + 1 : 0;
       const [first] = this.waiting[next];
       first!(this.enter(next));
     }
   }
 
-  private enter(priority: Priority): 'granted' {
+  private enter(name: CallClass): 'granted' {
     this.inFlight++;
-    if (priority === 'background') this.background++;
+    if (isBackground(name)) this.background++;
+    for (const other of CLASSES) this.passed[other]++;
+    this.passed[name] = 0;
     return 'granted';
   }
 
-  private hasPlace(priority: Priority): boolean {
+  private hasPlace(name: CallClass): boolean {
     // One place is reserved for foreground calls, so that a user at a screen does not wait for slow reads.
-    if (priority === 'foreground') return this.inFlight < Math.min(this.ceiling, this.limit + 1);
+    if (!isBackground(name)) return this.inFlight < Math.min(this.ceiling, this.limit + 1);
     return this.inFlight < this.limit && this.background < this.backgroundLimit;
   }
 
-  private next(): Priority | undefined {
-    const foreground = this.queued('foreground') > 0 && this.hasPlace('foreground');
-    const background = this.queued('background') > 0 && this.hasPlace('background');
-    if (foreground && !(background && this.foregroundInRow >= FOREGROUND_IN_ROW)) return 'foreground';
-    return background ? 'background' : undefined;
+  private next(): CallClass | undefined {
+    const ready = CLASSES.filter((name) => this.waiting[name].size > 0 && this.hasPlace(name));
+    return ready.findLast((name) => this.passed[name] >= PASSED_AT_MOST[name]) ?? ready[0];
   }
 
   private admitAfter(ms: number): void {
@@ -118,3 +131,6 @@ export class CallQueue {
     }, Math.ceil(ms));
   }
 }
+
+const classesOf = (priority: Priority): readonly CallClass[] =>
+  CLASSES.filter((name) => name.startsWith(priority));

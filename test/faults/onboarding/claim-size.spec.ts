@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { PollsStore } from '../../../src/onboarding/poll/polls.store.js';
-import { SELECT_DUE } from '../../../src/onboarding/poll/polls.sql.js';
 import { Database } from '../../../src/platform/database/database.js';
 import { createTestDatabase, type TestDatabase } from '../../setup/test-database.js';
 import { environmentFor } from '../../setup/test-environment.js';
@@ -97,9 +96,10 @@ describe('R8: a claim takes no more than its batch', () => {
 
   it('turns red with a plain subquery that limits and locks', async () => {
     await makeDue(DUE_FOR_MUTANT);
-    const due = SELECT_DUE.text.match(/MATERIALIZED \((.+?SKIP LOCKED)\)/s)![1]!.replace('*', 'q.session_id');
     const claimInOneStatement = `
-      UPDATE session_polls SET batch_id = 1, due_at = now() + interval '1 hour' WHERE session_id IN (${due})`;
+      UPDATE session_polls SET batch_id = 1, due_at = now() + interval '1 hour' WHERE session_id IN (
+        SELECT q.session_id FROM session_polls q WHERE q.due_at <= (SELECT now())
+         ORDER BY q.due_at LIMIT $1 FOR UPDATE SKIP LOCKED)`;
     expect(await changedBy(() => database.query(claimInOneStatement, [BATCH]))).toBe(DUE_FOR_MUTANT);
     caught('R8', 'IN (SELECT … LIMIT …)');
   });

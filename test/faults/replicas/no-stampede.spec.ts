@@ -62,7 +62,7 @@ describe('R27: no stampede', () => {
       jest.spyOn(Math, 'random').mockReturnValue(0);
     };
     const { maxInFlight, rankCorrelation, largestTenth } = await rush((app) => {
-      changeStatement(app, SELECT_DUE, 'ORDER BY p.due_at', 'ORDER BY random()');
+      changeStatement(app, SELECT_DUE, 'ORDER BY p.part, p.due_at', 'ORDER BY random()');
       const polls = app.get(PollsStore);
       const claimDue = polls.claimDue.bind(polls);
       polls.claimDue = () => claimDue(SESSIONS);

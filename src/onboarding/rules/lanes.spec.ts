@@ -1,0 +1,21 @@
+import { describe, expect, it } from '@jest/globals';
+import { LANES, shareOfFresh } from './lanes.rules.js';
+
+describe('lanes', () => {
+  it('reach from a second to hours, each four times the one before', () => {
+    expect(LANES.map(({ longestSeconds }) => longestSeconds)).toEqual([
+      1, 4, 16, 64, 256, 1_024, 4_096, 16_384, 65_536,
+    ]);
+  });
+
+  it.each([0, 0.3, 0.999])(
+    'leave at least half of a claim to others than the fresh (random %d)',
+    (random) => {
+      for (const limit of [2, 10, 500]) expect(shareOfFresh(limit, random)).toBe(limit / 2);
+    },
+  );
+
+  it('take turns if a claim is of one session', () => {
+    expect([0, 0.49, 0.5, 0.999].map((random) => shareOfFresh(1, random))).toEqual([0, 0, 1, 1]);
+  });
+});

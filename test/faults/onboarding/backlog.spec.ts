@@ -1,0 +1,82 @@
+import { afterEach, describe, expect, it, jest } from '@jest/globals';
+import type { NestFastifyApplication } from '@nestjs/platform-fastify';
+import { Database } from '../../../src/platform/database/database.js';
+import { TestClient } from '../../setup/client.js';
+import { startTestApp, type TestApp } from '../../setup/test-app.js';
+import { waitFor } from '../../setup/wait-for.js';
+import { claimOldestFirst } from '../support/oldest-first.js';
+import { gatePolling, type PollingGate } from '../support/polling-gate.js';
+import { caught, isLong, promise } from '../support/promise.js';
+import { seedSessions } from '../support/seeded-sessions.js';
+
+jest.setTimeout(60_000);
+
+const OVERDUE = isLong ? 20_000 : 5_000;
+/** The backlog takes many times as long as the bound. */
+const PER_SECOND = 100;
+const INTERVAL_MS = 3_000;
+const FRESH = 5;
+/** The overdue want fewer reads than the budget allows, so nothing is stretched. */
+const BOUND_MS = 2 * INTERVAL_MS;
+
+let service: TestApp;
+afterEach(() => service.close());
+
+/** Starts sessions while a backlog of two hours is read. Returns how long after its start each was read first; Infinity: not within `withinMs`. */
+async function measureFresh(
+  withinMs: number,
+  mutate: (app: NestFastifyApplication) => void = () => {},
+): Promise<number[]> {
+  let gate: PollingGate | undefined;
+  const environment = {
+    POLL_MIN_INTERVAL_MS: INTERVAL_MS,
+    POLL_MAX_INTERVAL_MS: 900_000,
+    SCS_MAX_REQUESTS_PER_SECOND: PER_SECOND,
+  };
+  service = await startTestApp(environment, {
+    prepare: (app) => {
+      mutate(app);
+      gate = gatePolling(app);
+    },
+  });
+  const { control } = service.sandbox!;
+  const database = service.app.get(Database);
+  await seedSessions(database, control, OVERDUE);
+  await database.query(
+    `UPDATE session_polls p SET anchor_at = now() - interval '1 day', claimed_at = o.due_at - interval '15 minutes', due_at = o.due_at
+       FROM (SELECT session_id, now() - random() * interval '2 hours' AS due_at FROM session_polls) o WHERE o.session_id = p.session_id`,
+  );
+  gate!.open();
+  const reads = async () => (await control.ledger()).reads;
+  await waitFor('the backlog to be read', async () => Object.keys(await reads()).length > PER_SECOND);
+  const client = TestClient.of(service);
+  const measure = async (): Promise<number> => {
+    const { id } = await client.startNew();
+    const startedAt = performance.now();
+    for (;;) {
+      const afterMs = performance.now() - startedAt;
+      if (((await reads())[id]?.total ?? 0) > 0) return afterMs;
+      if (afterMs > withinMs) return Infinity;
+      await new Promise((resolve) => setTimeout(resolve, 100));
+    }
+  };
+  const delays = await Promise.all(Array.from({ length: FRESH }, measure));
+  expect(Object.keys(await reads()).length).toBeLessThan(OVERDUE);
+  return delays;
+}
+
+describe('R42: the backlog of an outage does not bury the fresh', () => {
+  it('reads a session that starts meanwhile within two of its intervals', async () => {
+    const slowest = Math.max(...(await measureFresh(2 * BOUND_MS)));
+    promise('R42', {
+      figure: `${OVERDUE} overdue by up to two hours: read ${Math.round(slowest)} ms after the start`,
+      bound: `${BOUND_MS} ms`,
+    });
+    expect(slowest).toBeLessThanOrEqual(BOUND_MS);
+  });
+
+  it('turns red when the oldest due goes first', async () => {
+    expect(Math.min(...(await measureFresh(1.2 * BOUND_MS, claimOldestFirst)))).toBe(Infinity);
+    caught('R42', 'oldest due first');
+  });
+});

@@ -1,0 +1,122 @@
+import { afterEach, describe, expect, it, jest } from '@jest/globals';
+import type { NestFastifyApplication } from '@nestjs/platform-fastify';
+import { Database } from '../../../src/platform/database/database.js';
+import { TestClient } from '../../setup/client.js';
+import { startTestApp, type TestApp } from '../../setup/test-app.js';
+import { waitFor } from '../../setup/wait-for.js';
+import { claimOldestFirst } from '../support/oldest-first.js';
+import { gatePolling, type PollingGate } from '../support/polling-gate.js';
+import { caught, isLong, measureUntil, promise } from '../support/promise.js';
+import { seedSessions } from '../support/seeded-sessions.js';
+
+jest.setTimeout(120_000);
+
+const PER_SECOND = 60;
+const FLOOR_MS = 250;
+/** The interval of the old. */
+const CEILING_MS = 5_000;
+const OLD = 1_500;
+const FRESH = 5;
+const STRETCH = ((OLD * 1_000) / CEILING_MS + (FRESH * 1_000) / FLOOR_MS) / PER_SECOND;
+const NOTICED_WITHIN_MS = 2.5 * FLOOR_MS * STRETCH;
+const UNREAD_AT_MOST_MS = 3 * CEILING_MS * STRETCH;
+/** At length, long enough for each of the old to be read. */
+const MEASURED_MS = isLong ? 35_000 : 4_000;
+
+let service: TestApp;
+afterEach(() => service.close());
+
+/** Starts a service that wants five times as many reads as it may send, and that has been so for a while: the old are late by up to the stretch. */
+async function startTight(mutate: (app: NestFastifyApplication) => void = () => {}): Promise<void> {
+  let gate: PollingGate | undefined;
+  const environment = {
+    POLL_TICK_MS: 100,
+    POLL_MIN_INTERVAL_MS: FLOOR_MS,
+    POLL_MAX_INTERVAL_MS: CEILING_MS,
+    SCS_MAX_REQUESTS_PER_SECOND: PER_SECOND,
+  };
+  service = await startTestApp(environment, {
+    prepare: (app) => {
+      mutate(app);
+      gate = gatePolling(app);
+    },
+  });
+  const database = service.app.get(Database);
+  await seedSessions(database, service.sandbox!.control, OLD);
+  await database.query(
+    `UPDATE session_polls p SET anchor_at = now() - interval '30 days', claimed_at = o.due_at - $1 * interval '1 ms', due_at = o.due_at
+       FROM (SELECT session_id, now() - random() * $2 * interval '1 ms' AS due_at FROM session_polls) o
+      WHERE o.session_id = p.session_id`,
+    [CEILING_MS, (STRETCH - 1) * CEILING_MS],
+  );
+  gate!.open();
+}
+
+/** Starts sessions and lets each change. Returns how long after the change it was noticed; Infinity: not within `withinMs`. */
+async function measureNotice(withinMs: number): Promise<number[]> {
+  const client = TestClient.of(service);
+  const { control } = service.sandbox!;
+  const measure = async (): Promise<number> => {
+    const { id } = await client.startNew();
+    await control.complete(id, { onlineAfterMs: null });
+    const changedAt = performance.now();
+    while (performance.now() - changedAt < withinMs) {
+      if ((await client.session(id)).state !== 'awaiting_owner') return performance.now() - changedAt;
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    }
+    return Infinity;
+  };
+  return Promise.all(Array.from({ length: FRESH }, measure));
+}
+
+/** Returns the longest time that a session has not been read. Counts the time before a claim too, since `claimed_at` is then the last read. */
+async function measureUnread(): Promise<number> {
+  const [row] = await service.app
+    .get(Database)
+    .query<{ ms: number }>(
+      'SELECT extract(epoch FROM now() - min(claimed_at))::float8 * 1000 AS ms FROM session_polls',
+    );
+  return row!.ms;
+}
+
+async function countCalls(): Promise<number> {
+  const { requests } = await service.sandbox!.control.ledger();
+  return Object.values(requests).reduce((sum, count) => sum + count, 0);
+}
+
+/** Returns the used part of the budget, and the longest time that a session was not read. */
+async function measureUse() {
+  const [before, startedAt] = [await countCalls(), performance.now()];
+  let unread = 0;
+  do {
+    await new Promise((resolve) => setTimeout(resolve, 250));
+    unread = Math.max(unread, await measureUnread());
+  } while (performance.now() - startedAt < MEASURED_MS);
+  const seconds = (performance.now() - startedAt) / 1_000;
+  return { used: ((await countCalls()) - before) / seconds / PER_SECOND, unread };
+}
+
+describe('R41: a tight budget is shared fairly', () => {
+  it('notices changes of the fresh soon, uses the budget, and leaves nobody unread', async () => {
+    await startTight();
+    await waitFor('the first reads', async () => (await countCalls()) > PER_SECOND);
+    const noticed = Math.max(...(await measureNotice(2 * NOTICED_WITHIN_MS)));
+    const { used, unread } = await measureUntil((figure) => figure.used >= 0.9, measureUse);
+    promise('R41', {
+      figure:
+        `${OLD} old, stretch ${STRETCH.toFixed(1)}: noticed after ${Math.round(noticed)} ms, ` +
+        `${Math.round(100 * used)} % of the budget, unread ${Math.round(unread)} ms at most`,
+      bound: `${Math.round(NOTICED_WITHIN_MS)} ms, 90 to 105 %, ${Math.round(UNREAD_AT_MOST_MS)} ms`,
+    });
+    expect(noticed).toBeLessThanOrEqual(NOTICED_WITHIN_MS);
+    expect(used).toBeGreaterThanOrEqual(0.9);
+    expect(used).toBeLessThanOrEqual(1.05);
+    expect(unread).toBeLessThanOrEqual(UNREAD_AT_MOST_MS);
+  });
+
+  it('turns red when the oldest due goes first', async () => {
+    await startTight(claimOldestFirst);
+    expect(Math.min(...(await measureNotice(NOTICED_WITHIN_MS)))).toBe(Infinity);
+    caught('R41', 'oldest due first');
+  });
+});

@@ -1,0 +1,112 @@
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { CallQueue } from '../../../src/remote/pace/call-queue.js';
+import type { CallClass, RemoteRequest } from '../../../src/remote/outcome.rules.js';
+import { readSession, reply, type RawServer, startRawServer } from '../../e2e/remote/fixture.js';
+import { createTestDatabase, type TestDatabase } from '../../setup/test-database.js';
+import { caught, isLong, measureUntil, promise } from '../support/promise.js';
+import { type RemoteReplica, startRemoteReplica } from '../support/remote-replica.js';
+
+jest.setTimeout(60_000);
+
+const PER_SECOND = 2;
+const CALLERS = 3;
+const MEASURED_MS = isLong ? 30_000 : 9_000;
+/** Per class, the longest time without a call of it. Half a second is a turn. */
+const BOUNDS_MS: Readonly<Record<CallClass, number>> = {
+  'foreground change': 2_500,
+  'foreground read': 2_500,
+  'background change': 4_000,
+  'background read': 6_000,
+};
+const CLASSES = Object.keys(BOUNDS_MS) as CallClass[];
+
+let database: TestDatabase;
+let server: RawServer;
+let replica: RemoteReplica;
+let calling: boolean;
+let callers: Promise<void>[];
+let arrivals: { readonly name: string; readonly at: number }[];
+
+beforeEach(async () => {
+  [calling, callers, arrivals] = [true, [], []];
+  database = await createTestDatabase();
+  server = await startRawServer((socket, { path }) => {
+    arrivals.push({ name: decodeURIComponent(path.split('?')[1]!), at: performance.now() });
+    socket.write(reply(200, '{}'));
+  });
+  replica = await startRemoteReplica({
+    DATABASE_URL: database.url,
+    SCS_BASE_URL: server.url,
+    SCS_TIMEOUT_MS: 10_000,
+    SCS_MAX_REQUESTS_PER_SECOND: PER_SECOND,
+  });
+});
+afterEach(async () => {
+  calling = false;
+  jest.restoreAllMocks();
+  await replica.close();
+  await Promise.all(callers);
+  await server.close();
+  await database.drop();
+});
+
+const requestOf = (name: CallClass): RemoteRequest => {
+  const request: RemoteRequest = name.endsWith('read')
+    ? readSession
+    : { operation: 'start_session', method: 'POST', path: '/api/v1/ssa/onboarding/pv/1' };
+  const priority = name.startsWith('foreground') ? 'foreground' : 'background';
+  return { ...request, priority, path: `${request.path}?${encodeURIComponent(name)}` };
+};
+
+/** Lets several callers of every class call without a pause. Returns the longest time without a call, by class, and the calls per second. */
+async function measure(ms: number) {
+  const call = async (name: CallClass): Promise<void> => {
+    while (calling) {
+      const { kind } = await replica.remote.send(requestOf(name));
+      if (kind === 'not_sent') await sleep(20);
+    }
+  };
+  if (callers.length === 0)
+    callers = CLASSES.flatMap((name) => Array.from({ length: CALLERS }, () => call(name)));
+  arrivals = [];
+  const startedAt = performance.now();
+  await sleep(ms);
+  const endedAt = performance.now();
+  const gaps = CLASSES.map((name) => {
+    const times = arrivals.filter((arrival) => arrival.name === name).map(({ at }) => at);
+    return Math.max(...[...times, endedAt].map((at, nth) => at - (times[nth - 1] ?? startedAt)));
+  });
+  return { gaps, perSecond: (arrivals.length * 1_000) / (endedAt - startedAt) };
+}
+
+const sleep = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
+
+describe('R44: no class of calls starves another', () => {
+  it('lets each class move within its bound at two requests per second', async () => {
+    const { gaps, perSecond } = await measureUntil(
+      (figure) => CLASSES.every((name, nth) => figure.gaps[nth]! <= BOUNDS_MS[name]),
+      () => measure(MEASURED_MS),
+    );
+    promise('R44', {
+      figure: `longest without a call: ${CLASSES.map((name, nth) => `${name} ${Math.round(gaps[nth]!)} ms`).join(', ')}`,
+      bound: CLASSES.map((name) => `${BOUNDS_MS[name]} ms`).join(', '),
+    });
+    for (const [nth, name] of CLASSES.entries())
+      expect([name, gaps[nth]! <= BOUNDS_MS[name]]).toEqual([name, true]);
+    expect(perSecond).toBeGreaterThanOrEqual(0.9 * PER_SECOND);
+    expect(perSecond).toBeLessThanOrEqual(1.1 * PER_SECOND);
+  });
+
+  it('turns red when the foreground always goes first', async () => {
+    const prototype = CallQueue.prototype as unknown as {
+      waiting: Record<CallClass, Set<unknown>>;
+      next(): CallClass | undefined;
+    };
+    jest.spyOn(prototype, 'next').mockImplementation(function (this: typeof prototype) {
+      return CLASSES.find((name) => this.waiting[name].size > 0);
+    });
+    const { gaps } = await measure(1.2 * BOUNDS_MS['background read']);
+    expect(gaps[3]).toBeGreaterThan(BOUNDS_MS['background read']);
+    caught('R44', 'foreground always first');
+  });
+});
