@@ -75,7 +75,8 @@ describe('docs/operations.md', () => {
   });
 
   describe('has commands that work:', () => {
-    const PROGRAMS = /^(npm(?! run cli --$)|npx|node|docker|kubectl|psql|curl|pg_\w+ |openssl|SELECT|ALTER|UPDATE|DELETE) /;
+    const PROGRAMS =
+      /^(npm(?! run cli --$)|npx|node|docker|kubectl|psql|curl|pg_\w+ |openssl|SELECT|ALTER|UPDATE|DELETE) /;
     const COMMAND_LINE = /^(?:npm run cli --|(?:docker|kubectl) .*\bpv-onboarding) ([a-z].*)$/;
     /** Needs an engine: compose.spec holds it to the compose file. */
     const COMPOSE = /^docker compose (?:exec postgres psql|--profile)/;

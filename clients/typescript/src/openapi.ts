@@ -1242,7 +1242,7 @@ export interface components {
         };
         StatusReasonView: {
             /** @enum {string} */
-            code: "no_worker" | "credentials_rejected" | "remote_degraded" | "held_back_by_remote_service" | "held_back_by_breaker" | "held_back_by_ceiling" | "reads_stale" | "sessions_overdue" | "events_unsequenced" | "reader_behind" | "starts_abandoned" | "registrations_uncertain";
+            code: "no_worker" | "credentials_rejected" | "remote_degraded" | "held_back_by_remote_service" | "held_back_by_breaker" | "held_back_by_ceiling" | "budget_short" | "reads_stale" | "sessions_overdue" | "events_unsequenced" | "reader_behind" | "starts_abandoned" | "registrations_uncertain";
             /** @description For people */
             detail: string;
         };
@@ -3055,6 +3055,8 @@ export interface components {
             datacontenttype: "application/json";
             /** @description Position in the feed: sorts as text in the order of the feed */
             sequence: string;
+            /** @description The trace of the event (W3C Trace Context); absent unless the deployment exports traces */
+            traceparent?: string;
             data: {
                 /**
                  * @description The class of operations; the same as the subject
@@ -3107,6 +3109,8 @@ export interface components {
             datacontenttype: "application/json";
             /** @description Position in the feed: sorts as text in the order of the feed */
             sequence: string;
+            /** @description The trace of the event (W3C Trace Context); absent unless the deployment exports traces */
+            traceparent?: string;
             data: {
                 /**
                  * @description The class of operations; the same as the subject

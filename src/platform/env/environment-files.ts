@@ -22,8 +22,7 @@ export function readFiles(
     if (path === undefined) continue;
     delete variables[`${name}_FILE`];
     // A container may have a blank variable beside the file, to override an env_file.
-    if (source[name])
-      problems.push(`${name} and ${name}_FILE are both set: remove one of them`);
+    if (source[name]) problems.push(`${name} and ${name}_FILE are both set: remove one of them`);
     // Messages do not repeat the value: it may be the secret itself.
     else if (!isAbsolute(path)) problems.push(`${name}_FILE must be an absolute path`);
     else
