@@ -9,7 +9,13 @@ import {
   view,
 } from '../platform/openapi/schema-of.js';
 
-const PHASES = ['awaiting_owner', 'awaiting_installation', 'settling', 'late', 'unrecognised'] as const;
+export const PHASES = [
+  'awaiting_owner',
+  'awaiting_installation',
+  'settling',
+  'late',
+  'unrecognised',
+] as const;
 
 const number = (description: string) => field<number>({ type: 'number' }, description);
 

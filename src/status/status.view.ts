@@ -10,7 +10,7 @@ import {
   view,
   schemaOf,
 } from '../platform/openapi/schema-of.js';
-import { BudgetView } from './budget.view.js';
+import { BudgetView, PHASES } from './budget.view.js';
 import { PROBE_OUTCOMES } from '../auth/credentials-probe.service.js';
 import { HEALTHS, REASON_CODES } from './reason-codes.rules.js';
 import { OPERATION_CLASSES } from '../remote/outcome.rules.js';
@@ -80,7 +80,7 @@ const ReplicaView = schemaOf('ReplicaView', {
 });
 
 const PhaseView = schemaOf('PollerPhaseView', {
-  phase: oneOf(['awaiting_owner', 'awaiting_installation', 'settling', 'late', 'unrecognised'] as const),
+  phase: oneOf(PHASES),
   oldestReadSeconds: field<number>(
     { type: 'number' },
     'Age of the last successful read of the session that was read longest ago',

@@ -434,6 +434,20 @@ const CASES: readonly Case[] = [
     taken: () => ({ is_only: true }),
   },
   {
+    constraint: 'read_price_is_one_row',
+    table: 'read_price',
+    refuses: 'a second price',
+    refused: () => ({ id: false }),
+    taken: () => ({ id: true }),
+  },
+  {
+    constraint: 'read_price_stretch_is_at_least_1',
+    table: 'read_price',
+    refuses: 'intervals shorter than planned',
+    refused: () => ({ stretch: 0.9 }),
+    taken: () => ({ stretch: 1 }),
+  },
+  {
     constraint: 'broker_positions_read_to_is_a_place',
     table: 'broker_positions',
     refuses: 'a place before the first event',
@@ -542,7 +556,7 @@ describe('constraints', () => {
   beforeEach(async () => {
     await client.query('BEGIN');
     // Deletes the rows that the migration inserted, so that a case can insert its own.
-    await client.query('DELETE FROM remote_operations');
+    await client.query('DELETE FROM remote_operations; DELETE FROM read_price');
     const { userId, gridLocationId } = await insertCustomer(client);
     // A session with a brand that no case uses, because a location has one open session per brand.
     const { id } = await insertRow<{ id: string }>(client, 'onboarding_sessions', {

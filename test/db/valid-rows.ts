@@ -83,6 +83,7 @@ const VALID = {
     response_ciphertext: Buffer.alloc(8),
   }),
   remote_tokens: () => ({ name: randomUUID() }),
+  read_price: () => ({ id: true }),
   deployment: () => ({ home: 'here' }),
   restores: () => ({ last_sequence: 0, first_sequence: 1 }),
   remote_operations: () => ({ operation: 'read_session' }),

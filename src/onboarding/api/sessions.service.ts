@@ -60,7 +60,9 @@ export class SessionsService implements OnModuleDestroy {
     await this.held.hold('wait', request, actorOf(key), (gone) => this.wait(id, state, wait * 1_000, gone));
     await this.authentication.requireUnrevoked(key);
     const later = await this.refreshes.getSession(id);
-    return { ...later, stale: session.stale && later.checkedAt.getTime() === checkedAt.getTime() };
+    // A read that changed the state counts for `checkedAt` only once its batch is closed.
+    const wasRead = later.checkedAt.getTime() !== checkedAt.getTime() || later.state !== state;
+    return { ...later, stale: session.stale && !wasRead };
   }
 
   private async getFreshOrStale(id: string, maxAgeMs: number): Promise<SessionRow> {

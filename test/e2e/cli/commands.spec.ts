@@ -129,7 +129,7 @@ describe('a command', () => {
     const first = await run(['sessions', 'list', '--metadata', 'channel=web', '--limit', '1']);
     const [, cursor = ''] = /there are more: add --cursor (\S+)/.exec(first.err)!;
     const second = await run(['sessions', 'list', '--metadata', 'channel=web', '--cursor', cursor]);
-    expect(second.out.split('\n')).toHaveLength(2);
+    expect(second.out).toContain('channel-1');
     expect((await run(['sessions', 'list', '--metadata', 'channel=fax'])).err).toBe('none');
   });
 

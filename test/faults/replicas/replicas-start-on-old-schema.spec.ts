@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import pg from 'pg';
 import { Database, type Sql, type Statement } from '../../../src/platform/database/database.js';
+import { STRETCH } from '../../../src/onboarding/poll/price.sql.js';
 import { migrate } from '../../../src/platform/database/migrate.js';
 import { startSandbox, type TestSandbox } from '../../setup/sandbox.js';
 import { startServiceProcess } from '../../setup/service-process.js';
@@ -40,7 +41,8 @@ afterEach(async () => {
 });
 
 /** Tables and a function that the older schema lacks. */
-const LATER = /\b(sequence_events|erasures|remote_(operations|replicas|drift)|webhook_\w+|broker_\w+)\b/;
+const LATER =
+  /\b(sequence_events|read_price|erasures|remote_(operations|replicas|drift)|webhook_\w+|broker_\w+)\b/;
 
 /** Columns of session_polls that the older schema lacks, with their types. */
 const LATER_COLUMNS: Readonly<Record<string, string>> = {
@@ -57,7 +59,10 @@ const READ = new RegExp(`\\bp\\.(${NAMES})\\b`, 'g');
 
 /** Returns the statement without the later columns, as the older release has it. */
 const withoutLater = (text: string): string =>
-  text.replace(WRITTEN, '').replace(READ, (_, name: string) => `NULL::${LATER_COLUMNS[name]}`);
+  text
+    .replace(STRETCH, '1')
+    .replace(WRITTEN, '')
+    .replace(READ, (_, name: string) => `NULL::${LATER_COLUMNS[name]}`);
 
 /** Makes an application act like the older release, which uses no later table or column. Collects the errors of its statements. */
 function becomeOlder(app: NestFastifyApplication, refusals: string[]): void {
@@ -65,12 +70,9 @@ function becomeOlder(app: NestFastifyApplication, refusals: string[]): void {
   const older =
     (query: Sql['query']): Sql['query'] =>
     async <Row>(statement: string | Statement, values?: readonly unknown[]) => {
-      if (LATER.test(typeof statement === 'string' ? statement : statement.text)) return [];
-      const known =
-        typeof statement === 'string'
-          ? withoutLater(statement)
-          : { ...statement, text: withoutLater(statement.text) };
-      return query<Row>(known, values);
+      const text = withoutLater(typeof statement === 'string' ? statement : statement.text);
+      if (LATER.test(text)) return [];
+      return query<Row>(typeof statement === 'string' ? text : { ...statement, text }, values);
     };
   const note = (error: Error): never => {
     refusals.push(error.message);
