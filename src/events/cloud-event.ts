@@ -12,7 +12,7 @@ export const toCloudEvent = (event: DomainEvent & { readonly sequence: string },
   time: event.time.toISOString(),
   datacontenttype: 'application/json',
   sequence: formatSequence(event.sequence),
-  ...(event.traceparent && { traceparent: event.traceparent }),
+  traceparent: event.traceparent ?? undefined,
   data: event.data,
 });
 

@@ -39,7 +39,7 @@ const FIGURES: Readonly<Record<`pv_onboarding_deployment_${string}`, Figure>> = 
     of: ({ backlog }) => backlog.poller.oldestOverdueSeconds,
   },
   pv_onboarding_deployment_oldest_read_age_seconds: {
-    help: 'Age of the last successful read of the watched session that was read longest ago, by phase; of a sample if there are more than some 50,000 sessions',
+    help: 'Age of the last successful read of the session that was read longest ago, of those that are due, being read, or planned again after a failure, by phase; of a sample if there are more than some 50,000 sessions',
     labels: ['phase'],
     of: ({ backlog }) =>
       backlog.poller.phases.map(({ phase, oldestReadSeconds }) => [{ phase }, oldestReadSeconds]),

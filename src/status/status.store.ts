@@ -30,10 +30,11 @@ const READ_BACKLOG: Statement = {
              count(*) FILTER (WHERE lease_until < now()) AS "abandonedBatches"
       FROM poll_batches
     ), read_ages AS (
-      SELECT q.phase, extract(epoch FROM clock_timestamp() - CASE WHEN b.id IS NULL THEN q.claimed_at ELSE q.checked_at END) AS age
+      SELECT q.phase, extract(epoch FROM clock_timestamp() - CASE WHEN b.id IS NULL THEN q.claimed_at ELSE q.checked_at END) AS age,
+        q.due_at <= now() OR b.id IS NOT NULL OR q.failures > 0 OR q.last_error IS NOT NULL AS is_waiting
       FROM session_polls q TABLESAMPLE SYSTEM (${SAMPLE_PERCENT}) LEFT JOIN poll_batches b ON b.id = q.batch_id
     ), phases AS (
-      SELECT phase, round(max(age), 3) AS "oldestReadSeconds",
+      SELECT phase, coalesce(round(max(age) FILTER (WHERE is_waiting), 3), 0) AS "oldestReadSeconds",
         round((percentile_cont(0.5) WITHIN GROUP (ORDER BY age))::numeric, 3) AS "medianReadSeconds"
       FROM read_ages GROUP BY phase ORDER BY phase
     ), poller AS (
@@ -56,7 +57,7 @@ const READ_BACKLOG: Statement = {
              min(read_to) FILTER (WHERE disabled_at IS NULL) AS read_to
       FROM webhook_endpoints
     ), unread AS (
-      SELECT coalesce(greatest(0, newest.sequence - read_to) + unsequenced, 0) AS unread,
+      SELECT CASE WHEN read_to IS NULL THEN 0 ELSE greatest(0, newest.sequence - read_to) + unsequenced END AS unread,
         CASE WHEN read_to IS NULL THEN 0 ELSE greatest("oldestUnsequencedSeconds",
           ${age('(SELECT time FROM domain_events WHERE sequence > read_to ORDER BY sequence LIMIT 1)')}) END AS seconds
       FROM endpoints, newest, outbox

@@ -83,9 +83,12 @@ const PhaseView = schemaOf('PollerPhaseView', {
   phase: oneOf(PHASES),
   oldestReadSeconds: field<number>(
     { type: 'number' },
-    'Age of the last successful read of the session that was read longest ago',
+    'Age of the last successful read of the session that was read longest ago, of those that are due, being read, or planned again after a failure; 0 if there is none',
   ),
-  medianReadSeconds: field<number>({ type: 'number' }, 'The median of these ages'),
+  medianReadSeconds: field<number>(
+    { type: 'number' },
+    'The median age of the last successful read, of all sessions',
+  ),
 });
 
 export const StatusView = schemaOf('StatusView', {

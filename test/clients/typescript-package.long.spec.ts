@@ -1,11 +1,10 @@
 import { execFile, spawn } from 'node:child_process';
-import { copyFile, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { copyFile, mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
-import { blockOf, readPage } from '../docs/readme.js';
 import { TestClient } from '../setup/client.js';
 import { closeAfterEach } from '../setup/close-after-each.js';
 import { freePort } from '../setup/receivers/programs.js';
@@ -119,13 +118,5 @@ describe('the package of the TypeScript client', () => {
     for (const each of [...receivers, worker]) await each.prints(`${id} is online`);
     worker.kill();
     expect(await worker.exited).toBe(0);
-  });
-
-  it('has a README that quotes the examples', async () => {
-    const readme = await readPage('clients/typescript/README.md');
-    for (const name of ['onboard', 'receiver']) {
-      const example = await readFile(join(CLIENT, `examples/${name}.ts`), 'utf8');
-      expect(`${blockOf(readme, `examples/${name}.ts`)}\n`).toBe(example);
-    }
   });
 });

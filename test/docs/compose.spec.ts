@@ -10,6 +10,7 @@ import { ENVIRONMENT_NAMES, readEnvironment } from '../../src/platform/env/read-
 import { SANDBOX_CREDENTIALS } from '../../src/platform/local/local-services.js';
 import { STOP_WITHIN_MS } from '../../src/platform/shutdown/limits.js';
 import { blockOf, readPage, ROOT } from './readme.js';
+import { findOpenssl } from '../setup/receivers/certificates.js';
 
 interface Service {
   readonly image: string;
@@ -47,10 +48,20 @@ beforeAll(async () => {
   ours = Object.values(services).filter(({ image }) => image === 'pv-onboarding');
   folder = await mkdtemp(join(tmpdir(), 'pv-compose-'));
   const recipe = blockOf(await readPage('docs/deployment.md'), 'compose-secrets');
-  // Secrets of a user whose files nobody else may read by default.
-  execFileSync('sh', ['-c', `umask 077; ${recipe}`], { cwd: folder });
+  // Runs with umask 077, which must not make the files unreadable for the containers.
+  const options = { cwd: folder, env: { ...process.env, PATH: await pathWithOpenssl(folder) } };
+  execFileSync('sh', ['-c', `umask 077; ${recipe}`], options);
 });
 afterAll(() => rm(folder, { recursive: true }));
+
+/** Returns PATH, with a program that prints random bytes as `openssl rand` does if there is no openssl. */
+async function pathWithOpenssl(folder: string): Promise<string> {
+  const path = process.env.PATH ?? '';
+  if (findOpenssl() !== null) return path;
+  const print = `console.log(crypto.randomBytes(32).toString(process.argv[3].slice(1)))`;
+  await writeFile(join(folder, 'openssl'), `#!${process.execPath}\n${print}\n`, { mode: 0o755 });
+  return `${folder}:${path}`;
+}
 
 /** Returns the lines of the comment at the head of the file that set variables, after the words `after`. */
 const variablesOfHead = (after: string): Record<string, string> => {
@@ -107,7 +118,7 @@ describe('docker-compose.yml', () => {
     const required = [...text.matchAll(/\$\{([A-Z_]+):\?/g)].map(([, name]) => name!);
     expect(required.sort()).toEqual(named.sort());
     const page = await readPage('docs/deployment.md');
-    const listed = /at least ([^:]*): without these two, compose refuses to start/.exec(page)?.[1] ?? '';
+    const listed = /`\.env`\. (.*) are required\./.exec(page)?.[1] ?? '';
     expect([...listed.matchAll(/`([A-Z_]+)`/g)].map(([, name]) => name!).sort()).toEqual(named);
     await writeCredentials('key', 'secret');
     for (const name of CONFIGURED)
@@ -245,6 +256,11 @@ describe('ops/grafana', () => {
     ]);
     expect(environment!.GF_DASHBOARDS_DEFAULT_HOME_DASHBOARD_PATH).toBe(target);
     expect(profiles).toEqual(services.prometheus!.profiles);
+    // Otherwise, everybody would be the administrator with the default password.
+    expect(environment).toMatchObject({
+      GF_AUTH_BASIC_ENABLED: 'false',
+      GF_SECURITY_DISABLE_INITIAL_ADMIN_CREATION: 'true',
+    });
   });
 });
 

@@ -751,6 +751,8 @@ export interface components {
             datacontenttype: "application/json";
             /** @description Position in the feed; sorts as text in feed order */
             sequence: string;
+            /** @description The [trace](https://www.w3.org/TR/trace-context/) in which the event happened, if traces are exported */
+            traceparent?: string;
             /** @description The facts of the event; `type` determines its fields */
             data: {
                 [key: string]: unknown;
@@ -1376,9 +1378,9 @@ export interface components {
         PollerPhaseView: {
             /** @enum {string} */
             phase: "awaiting_owner" | "awaiting_installation" | "settling" | "late" | "unrecognised";
-            /** @description Age of the last successful read of the session that was read longest ago */
+            /** @description Age of the last successful read of the session that was read longest ago, of those that are due, being read, or planned again after a failure; 0 if there is none */
             oldestReadSeconds: number;
-            /** @description The median of these ages */
+            /** @description The median age of the last successful read, of all sessions */
             medianReadSeconds: number;
         };
         PollerView: {

@@ -5,7 +5,16 @@ import { IsOptional, IsString, Matches } from 'class-validator';
 import { LimitQuery } from '../../platform/http/page.js';
 import { UuidParameter } from '../../platform/http/parameters.js';
 import { MayBeAbsent, refuse } from '../../platform/http/validation.js';
-import { field, listOf, nullable, oneOf, schemaOf, text, uuid } from '../../platform/openapi/schema-of.js';
+import {
+  field,
+  listOf,
+  nullable,
+  oneOf,
+  optional,
+  schemaOf,
+  text,
+  uuid,
+} from '../../platform/openapi/schema-of.js';
 import { EVENT_NAMES, type EventName } from '../catalogue.rules.js';
 import { findEventName, formatSequence, toEventType } from '../cloud-event.js';
 
@@ -82,6 +91,12 @@ const CloudEventView = schemaOf('CloudEventView', {
   time: field<string>({ type: String, format: 'date-time' }),
   datacontenttype: oneOf(['application/json']),
   sequence: field<string>(SEQUENCE_SCHEMA, 'Position in the feed; sorts as text in feed order'),
+  traceparent: optional(
+    field<string>(
+      { type: String, pattern: '^00-[0-9a-f]{32}-[0-9a-f]{16}-0[01]$' },
+      'The [trace](https://www.w3.org/TR/trace-context/) in which the event happened, if traces are exported',
+    ),
+  ),
   data: field<object>(
     { type: 'object', additionalProperties: true },
     'The facts of the event; `type` determines its fields',

@@ -1,5 +1,6 @@
 import { Injectable, Logger } from '@nestjs/common';
 import { Environment } from '../../platform/env/environment.js';
+import { runOutsideRequest } from '../../platform/http/request-context.js';
 import { errorText } from '../../platform/redaction/error-text.js';
 import { toCloudEvent } from '../cloud-event.js';
 import { EventSignal } from '../event-signal.service.js';
@@ -19,14 +20,17 @@ interface StreamPage {
 
 const PAGE_SIZE = 200;
 
-/** Reads events for streams. The streams that wait for the next event share one read per signal. */
+/** Reads events for streams. The streams that wait for the next event share the pages that follow. */
 @Injectable()
 export class EventPages {
   private readonly logger = new Logger(EventPages.name);
   /** The newest sequence that a read has found. */
   private newest = 0n;
-  /** The read of the events after `after`. It ends with the next signal, so that no stream misses a new event or an erasure. */
-  private shared: { signals: number; after: bigint; page: Promise<StreamPage> } | undefined;
+  /** Pages that streams share, by the position before them. They end with the next signal, so that no stream misses a new event or an erasure. */
+  private readonly shared = new Map<bigint, Promise<StreamPage>>();
+  private signals = -1;
+  /** Where shared pages have ended that were not the last: streams there share the next page, too. */
+  private readonly ends = new Set<bigint>();
   private isFailing = false;
 
   constructor(
@@ -36,17 +40,24 @@ export class EventPages {
   ) {}
 
   async readAfter(position: bigint, filter: EventFilter): Promise<StreamPage> {
-    const signals = this.signal.count;
-    if (this.shared?.signals !== signals) {
-      const isWaiting = position >= this.newest;
-      this.shared = isWaiting ? { signals, after: position, page: this.read(position) } : undefined;
-    }
-    if (this.shared !== undefined && this.shared.after <= position) {
-      const { events, next, isLast } = await this.shared.page;
-      const isWanted = (event: StreamEvent) => event.sequence > position && matches(filter, event);
-      if (isLast || next > position) return { events: events.filter(isWanted), next, isLast };
-    }
-    return this.read(position, filter);
+    const isInStep = position >= this.newest || this.ends.has(position);
+    if (!isInStep) return this.read(position, filter);
+    const page = await this.readShared(position);
+    return { ...page, events: page.events.filter((event) => matches(filter, event)) };
+  }
+
+  private readShared(position: bigint): Promise<StreamPage> {
+    if (this.signals !== this.signal.count) this.shared.clear();
+    this.signals = this.signal.count;
+    const known = this.shared.get(position);
+    if (known !== undefined) return known;
+    const page = runOutsideRequest(() => this.read(position)).then((read) => {
+      if (read.isLast) this.ends.clear();
+      else this.ends.add(read.next);
+      return read;
+    });
+    this.shared.set(position, page);
+    return page;
   }
 
   private async read(position: bigint, filter?: EventFilter): Promise<StreamPage> {

@@ -7,6 +7,7 @@ import { actorOf, type Principal } from '../../access/scopes.js';
 import { ApiProblems } from '../../platform/openapi/api-problems.decorator.js';
 import { HeldRequests } from '../../platform/http/held-requests.js';
 import { refuse } from '../../platform/http/validation.js';
+import { untraced } from '../../platform/tracing/tracing.js';
 import { EventSignal } from '../event-signal.service.js';
 import { EventsStore } from '../feed/events.store.js';
 import {
@@ -89,7 +90,8 @@ export class StreamController {
       reply.hijack();
       reply.raw.writeHead(200, { ...(reply.getHeaders() as Record<string, string>), ...STREAM_HEADERS });
       const stream = new EventStream(reply.raw, this.pages, this.newEvents, filter, BigInt(position));
-      await this.streams.run(stream, key.id);
+      // A stream lasts for hours. Its reads would make one endless trace.
+      await untraced(() => this.streams.run(stream, key.id));
     });
   }
 }

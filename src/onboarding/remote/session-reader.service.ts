@@ -18,6 +18,8 @@ export interface ReadableSession {
 /** A body of at least this length is parsed in its own event loop turn: a megabyte takes 20 ms, and many such bodies may arrive at once. */
 const LONG_BODY = 64 * 1024;
 
+const READ_OUTCOMES = ['unchanged', 'observed', 'not_found', 'failed', 'not_sent'] as const;
+
 const NO_RESPONSE = { status: 0, body: '' };
 const NO_BODY = { body: null, hash: hash('sha1', ''), factsHash: null };
 
@@ -28,7 +30,7 @@ export class SessionReader {
   private lastTurn = Promise.resolve();
   private readonly reads = this.metrics.counter({
     name: 'pv_onboarding_session_reads_total',
-    help: 'Reads of sessions by this process, by outcome: unchanged, observed, not_found, failed, not_sent',
+    help: `Reads of sessions by this process, by outcome: ${READ_OUTCOMES.join(', ')}`,
     labels: ['outcome'],
   });
 
@@ -37,7 +39,10 @@ export class SessionReader {
     private readonly environment: Environment,
     private readonly drift: ContractDrift,
     private readonly metrics: Metrics,
-  ) {}
+  ) {
+    // A counter that appears with its first read shows no increase by it.
+    for (const outcome of READ_OUTCOMES) this.reads.inc({ outcome }, 0);
+  }
 
   /** Reads a session. `priority` is `foreground` if a caller waits for the session; `signal` aborts the read. */
   async read(session: ReadableSession, priority: Priority, signal?: AbortSignal): Promise<SessionRead> {

@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Injectable, Logger, type OnApplicationShutdown } from '@nestjs/common';
 import pg from 'pg';
 import { Environment } from '../env/environment.js';
-import { traced } from '../tracing/tracing.js';
+import { isTracing, traced } from '../tracing/tracing.js';
 import type { PrismaClient } from './generated/client.js';
 import { PrismaOnPool, type PrismaModels } from './prisma-on-client.js';
 import {
@@ -50,6 +50,9 @@ const ATTEMPTS = 3;
 
 // Use Prisma to read and write rows. Use SQL where Prisma lacks a feature or is slow: claims and leases by the database's clock, set-based
 // writes, queues, views. One transaction may use both.
+/** Returns the name of the span of a statement. Spends no time on it while traces are not exported. */
+const nameOf = (text: string): string => (isTracing() ? spanNameOf(text) : '');
+
 @Injectable()
 export class Database implements Sql, OnApplicationShutdown {
   readonly pool: pg.Pool;
@@ -79,7 +82,7 @@ export class Database implements Sql, OnApplicationShutdown {
     this.pool.on('error', (error) => this.logger.warn(`idle database connection lost: ${error.message}`));
     // The pool's handler does not cover checked-out clients. Without its own handler, a client that loses its connection ends the process.
     this.pool.on('connect', (client) => client.on('error', () => {}));
-    this.prismaOnPool = new PrismaOnPool(this.pool, (text, run) => this.timed(spanNameOf(text), run));
+    this.prismaOnPool = new PrismaOnPool(this.pool, (text, run) => this.timed(nameOf(text), run));
   }
 
   get prisma(): PrismaClient {
@@ -150,7 +153,7 @@ export class Database implements Sql, OnApplicationShutdown {
   ): Promise<Row[]> {
     const isNamed = typeof statement !== 'string' && this.prepares;
     const query = isNamed ? statement : { text: textOf(statement) };
-    const name = typeof statement === 'string' ? spanNameOf(statement) : statement.name;
+    const name = typeof statement === 'string' ? nameOf(statement) : statement.name;
     try {
       const { rows } = await this.timed(name, () => runner.query(query, values as unknown[]));
       return rows as Row[];

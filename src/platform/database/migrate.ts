@@ -30,7 +30,7 @@ const CREATE_RECORDS = `
     applied_steps_count integer NOT NULL DEFAULT 0
   )`;
 
-/** Says why a database cannot be migrated, for an operator. */
+/** A refused or failed migration. The message is for operators. */
 export class MigrationError extends Error {}
 
 /** Migrates our schema and graphile-worker's; returns the names of the applied migrations. Replicas may call it at the same time. */

@@ -259,12 +259,14 @@ export class Environment {
   })
   OTEL_EXPORTER_OTLP_HEADERS?: string;
 
+  /** Default: `service.name` of OTEL_RESOURCE_ATTRIBUTES, else `pv-onboarding`. */
+  @IsOptional()
   @MinLength(1)
-  OTEL_SERVICE_NAME: string = 'pv-onboarding';
+  OTEL_SERVICE_NAME?: string;
 
   @IsOptional()
-  @Matches(/^[^,=]+=[^,]*(,[^,=]+=[^,]*)*$/, {
-    message: 'OTEL_RESOURCE_ATTRIBUTES must be name=value, several separated by commas',
+  @Matches(/^[^,=]+=([^,=%]|%[0-9a-f]{2})*(,[^,=]+=([^,=%]|%[0-9a-f]{2})*)*$/i, {
+    message: 'OTEL_RESOURCE_ATTRIBUTES must be name=value, percent-encoded, several separated by commas',
   })
   OTEL_RESOURCE_ATTRIBUTES?: string;
 

@@ -79,7 +79,6 @@ describe('readEnvironment', () => {
       LOG_LEVEL: 'info',
       LOG_FORMAT: 'json',
       LOG_REQUESTS: false,
-      OTEL_SERVICE_NAME: 'pv-onboarding',
       OTEL_TRACES_SAMPLER: 'parentbased_always_on',
       OTEL_TRACES_SAMPLER_ARG: 1,
     });
@@ -162,7 +161,7 @@ describe('readEnvironment', () => {
     ['WEBHOOK_ALLOW_PRIVATE_ADDRESSES', 'yes', 'WEBHOOK_ALLOW_PRIVATE_ADDRESSES must be true or false'],
     ['LOG_FORMAT', 'xml', 'LOG_FORMAT must be one of the following values: pretty, json'],
   ])('refuses %s=%j by name, and says what is expected', (name, value, expected) => {
-    const problems = problemsOf({ [name]: value });
+    const problems = problemsOf({ OTEL_EXPORTER_OTLP_ENDPOINT: 'http://collector:4318', [name]: value });
     expect(problems).toHaveLength(1);
     expect(problems[0]).toContain(expected);
   });
@@ -197,6 +196,17 @@ describe('readEnvironment', () => {
       'PORT',
       'ROLE',
     ]);
+  });
+
+  it.each([
+    ['without a collector', {}],
+    [
+      'if OpenTelemetry is off',
+      { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://collector:4318', OTEL_SDK_DISABLED: 'true' },
+    ],
+  ])('ignores the variables of OpenTelemetry %s', (_, settings) => {
+    const source = { ...COMPLETE, ...settings, OTEL_TRACES_SAMPLER: 'jaeger_remote', OTEL_SERVICE_NAME: '' };
+    expect(readEnvironment(source).OTEL_EXPORTER_OTLP_ENDPOINT).toBeUndefined();
   });
 
   it('never repeats a value', () => {

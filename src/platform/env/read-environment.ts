@@ -36,7 +36,7 @@ export function readEnvironment(source: EnvironmentSource): Environment {
   const problems = new Map<string, string>();
   for (const name of ENVIRONMENT_NAMES) {
     const value = source[name];
-    if (value === undefined) continue;
+    if (value === undefined || (name.startsWith('OTEL_') && !countsForTraces(source, value))) continue;
     const fault = faultOfText(value);
     if (fault === undefined) given[name] = value;
     else problems.set(name, `${name} ${fault}`);
@@ -86,6 +86,12 @@ export function warningsOf(source: EnvironmentSource): string[] {
   if (source.NODE_TLS_REJECT_UNAUTHORIZED !== '0' || source.NODE_ENV === 'production') return misspelt;
   return [...misspelt, `${UNCHECKED_TLS}; production refuses it`];
 }
+
+/** By OpenTelemetry's specification, an empty variable counts as unset. Platforms set these variables for programs that export nothing, too. */
+const countsForTraces = (
+  { OTEL_EXPORTER_OTLP_ENDPOINT, OTEL_SDK_DISABLED }: EnvironmentSource,
+  value: string,
+) => Boolean(OTEL_EXPORTER_OTLP_ENDPOINT) && OTEL_SDK_DISABLED?.toLowerCase() !== 'true' && value !== '';
 
 function absence(name: string, { NODE_ENV, SCS_BASE_URL }: Environment): string {
   if (NODE_ENV === 'production')

@@ -31,5 +31,8 @@ export function contextOf(
 /** Runs `work`, and everything that it starts, in the context. */
 export const runInContext = (context: RequestContext, work: () => void): void => storage.run(context, work);
 
+/** Runs `work` outside any request: for work that serves other requests too. */
+export const runOutsideRequest = <T>(work: () => T): T => storage.exit(work);
+
 /** Returns undefined outside a request, such as in the poller or a job. */
 export const currentRequest = (): RequestContext | undefined => storage.getStore();

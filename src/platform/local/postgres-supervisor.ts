@@ -32,20 +32,28 @@ const RETRY_MS = 700;
 
 async function supervise(request: SupervisorRequest): Promise<() => Promise<void>> {
   const places = await placesForPostgres(request.folder);
-  const server = await startServer(places, request);
+  const clean = async (): Promise<void> => {
+    if (!request.temporary) return;
+    const isOutside = !places.base.startsWith(request.folder);
+    if (isOutside) await rm(dirname(places.base), { recursive: true, force: true });
+    await rm(request.folder, { recursive: true, force: true });
+  };
+  const server = await startServer(places, request).catch(async (error: unknown) => {
+    await clean();
+    throw error;
+  });
   let stopping = false;
-  void server.exited.then(() => {
-    if (!stopping) process.exit(1);
+  void server.exited.then(async () => {
+    if (stopping) return;
+    await clean();
+    process.exit(1);
   });
   const url = `postgresql://postgres:${request.password}@${HOST}:${server.port}/postgres`;
   if (process.connected) process.send?.({ type: 'ready', url });
   return async () => {
     stopping = true;
     await server.stop();
-    if (!request.temporary) return;
-    const isOutside = !places.base.startsWith(request.folder);
-    if (isOutside) await rm(dirname(places.base), { recursive: true, force: true });
-    await rm(request.folder, { recursive: true, force: true });
+    await clean();
   };
 }
 

@@ -44,7 +44,11 @@ export function openTracer(environment: Environment): { tracer: Tracer; stop: ()
   // The SDK reads its variables from process.env alone, but ours may come from files or defaults.
   for (const [name, value] of Object.entries(environment))
     if (name.startsWith('OTEL_') && value !== undefined) process.env[name] = String(value);
-  const instance = { 'service.version': VERSION, 'service.instance.id': `${hostname()}:${process.pid}` };
+  const instance = {
+    'service.name': 'pv-onboarding',
+    'service.version': VERSION,
+    'service.instance.id': `${hostname()}:${process.pid}`,
+  };
   const resource = defaultResource()
     .merge(resourceFromAttributes({ ...instance, 'pv_onboarding.role': environment.ROLE }))
     .merge(detectResources({ detectors: [envDetector] }));
@@ -52,7 +56,12 @@ export function openTracer(environment: Environment): { tracer: Tracer; stop: ()
   const provider = new BasicTracerProvider({ resource, spanProcessors });
   return {
     tracer: new OpenTelemetryTracer(provider.getTracer('pv-onboarding', VERSION)),
-    stop: () => within(STOP_WITHIN_MS.traces, provider.shutdown()),
+    stop: () =>
+      within(
+        STOP_WITHIN_MS.traces,
+        // The exporter has logged a failure.
+        provider.shutdown().catch(() => {}),
+      ),
   };
 }
 

@@ -17,6 +17,9 @@ const perClass = <T>(value: () => T) =>
   Object.fromEntries(CLASSES.map((name) => [name, value()])) as Record<CallClass, T>;
 const isBackground = (name: CallClass): boolean => name.startsWith('background');
 
+/** Longer than the time between two calls at a rate of one per second. */
+const PACED_MS = 2_000;
+
 export type Turn = 'granted' | 'timed_out' | 'cancelled';
 
 export type CallEnding = 'succeeded' | 'refusal' | 'timeout' | 'other';
@@ -31,6 +34,7 @@ export class CallQueue {
   /** Per class, the calls of other classes that have gone since its last call. */
   private readonly passed = perClass(() => 0);
   private timer: NodeJS.Timeout | undefined;
+  private pacedAt = -Infinity;
 
   constructor(
     private readonly ceiling: number,
@@ -47,9 +51,9 @@ export class CallQueue {
     return Math.min(this.limit, Math.max(1, this.ceiling - 1));
   }
 
-  /** Whether calls wait for the request rate now. */
+  /** Whether calls have waited for the request rate in the last seconds. */
   get isPaced(): boolean {
-    return this.timer !== undefined;
+    return performance.now() - this.pacedAt < PACED_MS;
   }
 
   get backgroundInFlight(): number {
@@ -125,6 +129,7 @@ export class CallQueue {
   }
 
   private admitAfter(ms: number): void {
+    this.pacedAt = performance.now();
     this.timer ??= setTimeout(() => {
       this.timer = undefined;
       this.admit();

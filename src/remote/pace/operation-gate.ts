@@ -49,9 +49,12 @@ export class OperationGate {
   }
 
   quiet(ms: number): void {
-    const until = performance.now() + ms;
-    // Other replicas repeat a known wait, a few milliseconds off.
-    if (until > this.breaker.quietUntil + WAIT_STEP_MS) this.requestedMs = ms;
+    const now = performance.now();
+    const until = now + ms;
+    const { quietUntil } = this.breaker;
+    // Other replicas repeat the rest of a known wait, a few milliseconds off.
+    if (until > quietUntil + WAIT_STEP_MS)
+      this.requestedMs = Math.max(now < quietUntil ? this.requestedMs : 0, ms);
     this.breaker = quiet(this.breaker, until);
   }
 

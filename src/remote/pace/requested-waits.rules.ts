@@ -22,7 +22,8 @@ export function addWait(
 
 /** Returns in words which waits were requested. Null if they last less than a minute in total. */
 export function describeTrouble(waits: readonly RequestedWait[]): string | null {
-  const lengths = waits.map(({ from, until }) => until - from);
+  // Rounds, because the sum of two fractional times is not exact.
+  const lengths = waits.map(({ from, until }) => Math.round(until - from));
   if (lengths.reduce((sum, ms) => sum + ms, 0) < NOTABLE_MS) return null;
   const last = `asked to wait for ${Math.ceil(lengths.at(-1)! / 1_000)} s`;
   return waits.length === 1 ? last : `${last}, ${waits.length} times within 5 minutes`;

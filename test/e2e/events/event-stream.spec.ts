@@ -125,6 +125,16 @@ describe('GET /api/v1/events/stream', () => {
     expect(readPage.mock.calls.length).toBeLessThan(20);
   });
 
+  it('reads a page once, too, when many events come at once', async () => {
+    const streams = await Promise.all(Array.from({ length: 20 }, () => follow()));
+    await waitFor('all of them to begin', () => streams.every((stream) => stream.lastEventId()));
+    const readPage = jest.spyOn(test.app.get(EventsStore), 'readPage');
+    await appendTo(randomUUID(), ...Array.from({ length: 1_000 }, () => 'session.lost' as const));
+    await Promise.all(streams.map((stream) => come(stream, 1_000)));
+    // Six pages, some of them again after a signal. Each stream by itself would read 100 pages.
+    expect(readPage.mock.calls.length).toBeLessThan(40);
+  });
+
   it('reads a long past page by page, and nothing twice', async () => {
     await follow();
     const subject = randomUUID();
