@@ -1,7 +1,7 @@
 import type { Sql, Statement } from '../platform/database/database.js';
 import type { BudgetView } from './budget.view.js';
 
-export type Budget = BudgetView;
+export type Budget = Omit<BudgetView, 'late'>;
 
 /** Changes that are counted per state, the latest ones, so that the cost does not grow with their number. */
 const CHANGES_PER_STATE = 1_000;
@@ -11,12 +11,7 @@ const CHANGES_PER_STATE = 1_000;
 const READ_BUDGET: Statement = {
   name: 'status.read_budget',
   text: `
-    WITH late AS (
-      SELECT q.phase, count(*) AS overdue, round(extract(epoch FROM clock_timestamp() - min(q.due_at)), 3) AS "oldestOverdueSeconds"
-        FROM session_polls q
-       WHERE q.due_at <= now() AND NOT EXISTS (SELECT 1 FROM poll_batches b WHERE b.id = q.batch_id)
-       GROUP BY q.phase
-    ), noticed AS (
+    WITH noticed AS (
       SELECT extract(epoch FROM t.at - s.updated_at)::float8 AS seconds
         FROM (VALUES ('awaiting_installation'), ('online')) AS fresh (state)
        CROSS JOIN LATERAL (
@@ -28,7 +23,6 @@ const READ_BUDGET: Statement = {
     )
     SELECT p.stretch, p.wanted_per_second AS "wantedPerSecond", p.allowed_per_second AS "allowedPerSecond",
       p.read_per_second AS "readPerSecond", p.announced_at IS NOT NULL AS "isShort",
-      (SELECT coalesce(json_agg(late ORDER BY phase), '[]') FROM late) AS late,
       (SELECT json_build_object(
                 'changes', count(*),
                 'p50Seconds', percentile_cont(0.5) WITHIN GROUP (ORDER BY seconds),
@@ -37,7 +31,7 @@ const READ_BUDGET: Statement = {
     FROM read_price p`,
 };
 
-/** Reads what the watched sessions want, what the remote service allows, and how late the reads are. */
+/** Reads what the watched sessions want, what the remote service allows, and how soon changes are noticed. */
 export async function readBudget(sql: Sql): Promise<Budget> {
   const [budget] = await sql.query<Budget>(READ_BUDGET);
   return budget!;

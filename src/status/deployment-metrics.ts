@@ -88,8 +88,8 @@ const FIGURES: Readonly<Record<`pv_onboarding_deployment_${string}`, Figure>> = 
   pv_onboarding_deployment_phase_lateness_seconds: {
     help: 'By how much the most overdue session of a phase is late; absent if none is overdue',
     labels: ['phase'],
-    of: ({ budget }) =>
-      budget.late.map(({ phase, oldestOverdueSeconds }) => [{ phase }, oldestOverdueSeconds]),
+    of: ({ backlog }) =>
+      backlog.late.map(({ phase, oldestOverdueSeconds }) => [{ phase }, oldestOverdueSeconds]),
   },
   pv_onboarding_deployment_noticed_after_seconds: {
     help: 'How long after a change of a session in its first 10 minutes it was noticed, over the last hour; absent without changes',

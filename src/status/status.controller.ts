@@ -45,7 +45,7 @@ export class StatusController {
       this.store.readDeployment(),
       this.store.listReplicas(),
     ]);
-    const { poller, outbox, handlers, webhooks, broker, registrations, starts } = backlog;
+    const { poller, outbox, handlers, webhooks, broker, registrations, starts, late } = backlog;
     const remote = this.remote.status();
     const healths = Object.values(remote.operations).map(({ health }) => health);
     // The token is shared: if another replica received the refusal, the operations of this replica may be healthy.
@@ -58,7 +58,7 @@ export class StatusController {
       remote: { health, ...remote, deployment },
       token,
       poller,
-      budget,
+      budget: { ...budget, late },
       outbox: { ...outbox, readers: { handlers, webhooks, streams, broker } },
       registrations,
       starts,

@@ -10,6 +10,7 @@ type Deployment = StatusView['remote']['deployment'];
 export interface Backlog
   extends Pick<StatusView, 'poller' | 'registrations' | 'starts'>, Omit<Outbox['readers'], 'streams'> {
   readonly outbox: Omit<Outbox, 'readers'>;
+  readonly late: StatusView['budget']['late'];
 }
 
 // Returns the size in percent of a sample of at most 1,000 pages. A sample of 100 % is exact: up to some 50,000 watched sessions.
@@ -21,10 +22,13 @@ const SAMPLE_PERCENT = `least(100, 100 * 1000 * 8192.0 / greatest(8192, pg_relat
 const READ_BACKLOG: Statement = {
   name: 'status.read_backlog',
   text: `
-    WITH overdue AS (
-      SELECT count(*) AS overdue, ${age('min(q.due_at)')} AS "oldestOverdueSeconds"
+    WITH late AS (
+      SELECT q.phase, count(*) AS overdue, ${age('min(q.due_at)')} AS "oldestOverdueSeconds"
       FROM session_polls q
       WHERE q.due_at <= now() AND NOT EXISTS (SELECT 1 FROM poll_batches b WHERE b.id = q.batch_id)
+      GROUP BY q.phase
+    ), overdue AS (
+      SELECT coalesce(sum(overdue), 0) AS overdue, coalesce(max("oldestOverdueSeconds"), 0) AS "oldestOverdueSeconds" FROM late
     ), reading AS (
       SELECT coalesce(sum(size), 0) AS reading, count(*) AS batches,
              count(*) FILTER (WHERE lease_until < now()) AS "abandonedBatches"
@@ -93,7 +97,7 @@ const READ_BACKLOG: Statement = {
     )
     SELECT to_json(poller) AS poller, to_json(outbox) AS outbox, to_json(handlers) AS handlers, to_json(webhooks) AS webhooks,
       (SELECT to_json(broker) FROM broker LIMIT 1) AS broker, to_json(registrations) AS registrations,
-      to_json(starts) AS starts
+      to_json(starts) AS starts, (SELECT coalesce(json_agg(late ORDER BY phase), '[]') FROM late) AS late
     FROM poller, outbox, handlers, webhooks, registrations, starts`,
 };
 
