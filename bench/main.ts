@@ -3,6 +3,7 @@ import { type BenchOptions, defaults, LEAST_ROUNDS } from './options.js';
 import { apiBench } from './api.bench.js';
 import { eventsBench } from './events.bench.js';
 import { flatBench } from './flat.bench.js';
+import { freshnessBench } from './freshness.bench.js';
 import { historyBench } from './history.bench.js';
 import { migrationsBench } from './migrations.bench.js';
 import { pollBench } from './poll.bench.js';
@@ -24,6 +25,7 @@ const BENCHES: Readonly<Record<string, (options: BenchOptions) => Promise<void>>
   history: historyBench,
   migrations: migrationsBench,
   remote: remoteBench,
+  freshness: freshnessBench,
 };
 
 const USAGE = `npm run bench -- [NAMES] [options]     without a name: all
@@ -40,6 +42,7 @@ history        sessions from start to closed, deleted by age: the tables of hist
 migrations     how long each migration since the previous release makes writers wait, with a million sessions
 draw           docs/performance.md and its drawings from bench/results (not part of all)
 remote         one call to the remote service, in several ways
+freshness      how soon a change is noticed, simulated: our schedule beside others at equal reads
 
   --quick        small and short: shows that everything runs, and says little
   --rounds N     rounds that count, after one to warm up (7)

@@ -1,0 +1,260 @@
+import { DAY, lifeAt, OF_DAYS, OF_HOURS, OWNERS, POPULATIONS, WATCHED } from './freshness/populations.js';
+import type { Life, Population } from './freshness/populations.js';
+import { seeded, type Random } from './freshness/random.js';
+import {
+  follow,
+  followAtMost,
+  OTHERS,
+  OTHERS_AT_BUDGET,
+  OURS,
+  SETTINGS,
+  type Figures,
+} from './freshness/schedules.js';
+import { Service, Session, type ClaimOrder, type Conditions } from './freshness/service.js';
+import { showProgress } from './harness/progress.js';
+import { report } from './harness/report.js';
+import { atMost, type ResultTable } from './harness/result.js';
+import { control } from './harness/rounds.js';
+import { quantile, rounded } from './harness/statistics.js';
+import type { BenchOptions } from './options.js';
+
+/*
+ * How soon a change is noticed, simulated with the real rules of the schedule, the price and the lanes, and scripted populations.
+ *
+ * What is not simulated: the claim's SQL (its order is stated again in service.ts), batches, leases, replicas, the latency of reads, failed
+ * reads, reads for callers, settling sessions, and the share of the budget that registrations and starts take. The populations are assumed,
+ * not observed. A session has one change; in reality, the owner's change starts the wait for the installer.
+ */
+
+const HOUR = 3_600;
+/** Of all sessions, three fifths wait for owners. */
+const MIX = [OWNERS, OWNERS, OWNERS, OF_HOURS, OF_DAYS];
+/** Points with the same number of sessions per budget are alike, so the smallest is simulated. */
+// 1 million at 2 per second is missing: 6 sessions start per second, so not even one read of each is possible.
+const POINTS = [
+  { sessions: 1_000, perSecond: 200, alike: [] },
+  { sessions: 1_000, perSecond: 20, alike: ['10,000 at 200'] },
+  { sessions: 1_000, perSecond: 2, alike: ['10,000 at 20', '100,000 at 200'] },
+  { sessions: 10_000, perSecond: 2, alike: ['100,000 at 20', '1,000,000 at 200'] },
+  { sessions: 100_000, perSecond: 2, alike: ['1,000,000 at 20'] },
+] as const;
+/** Until the first sessions have ended, and as many end as start. */
+const WARM_UP = 9 * DAY;
+const RECORDED = 3 * DAY;
+const OUTAGE = { from: WARM_UP - 2 * HOUR, to: WARM_UP };
+const AFTER_OUTAGE = 6 * HOUR;
+/** R41 is about changes of sessions younger than this. */
+const YOUNG = 600;
+
+const mean = (values: readonly number[]) => values.reduce((sum, value) => sum + value, 0) / values.length;
+
+export async function freshnessBench(options: BenchOptions): Promise<void> {
+  const count = options.quick ? 200 : 1_000;
+  const alone = POPULATIONS.map((population) => {
+    showProgress(population.name);
+    return { population, ...compareAlone(population, count) };
+  });
+  const points = (options.quick ? POINTS.slice(2, 3) : POINTS).map((point) => {
+    showProgress(`${point.sessions} sessions at ${point.perSecond}/s`);
+    return [titleOf(point), ...compareAtBudget(point.sessions, point.perSecond, count)];
+  });
+  showProgress('outage');
+  const outages = (options.quick ? [] : OUTAGES).map(([name, order, outage]) => [
+    name,
+    ...afterOutage(order, outage),
+  ]);
+  showProgress('');
+  await report({
+    benchmark: 'freshness',
+    title: 'How soon a change is noticed',
+    extent: `simulated: ${count} sessions per population; budgets and outages with up to 100000 open sessions, recorded for 3 days`,
+    isTrial: options.isTrial,
+    control: control(meansOf(3 * count, 1), meansOf(3 * count, 2)),
+    targets: alone.flatMap(({ population: { name }, ours, others }) => [
+      atMost(`${name}: our mean delay, of the optimum's`, 1.25, rounded(ours.mean / others[0]!.mean)),
+      atMost(`${name}: our mean delay, of a fixed interval's`, 0.5, rounded(ours.mean / others.at(-1)!.mean)),
+    ]),
+    tables: [
+      {
+        title: 'At equal reads, without a budget',
+        columns: ['', 'reads per session', 'mean s', 'p95 s', "mean, of the optimum's", 'reads for our mean'],
+        bar: 4,
+        rows: alone.flatMap(({ population, ours, others }) =>
+          [ours, ...others].map(({ name, reads, mean, p95, readsForOurs }) => [
+            `${name}: ${population.name}`,
+            rounded(reads),
+            rounded(mean),
+            rounded(p95),
+            rounded(mean / others[0]!.mean),
+            readsForOurs === undefined ? null : rounded(readsForOurs),
+          ]),
+        ),
+      },
+      {
+        title: 'At a budget, owners and installers mixed',
+        columns: [
+          'open sessions at reads per second',
+          'stretch',
+          'used budget',
+          'reads per session',
+          'ours: mean s',
+          'p95 s',
+          ...OTHERS_AT_BUDGET.flatMap(({ name }) => [`${name}: mean s`, 'p95 s']),
+          'ours, younger than 10 minutes: p95, of floor × stretch',
+        ],
+        rows: points,
+      },
+      {
+        title: 'Two hours without the remote service: 10,000 sessions at 2 reads per second',
+        columns: [
+          'sessions started within 6 h after it',
+          'changes before 10 minutes of age',
+          'mean s',
+          'p95 s',
+          'first read: p95 s',
+          'all changes: mean s',
+        ],
+        rows: outages,
+      },
+      checkedPoints(),
+    ].filter(({ rows }) => rows.length > 0),
+    packages: [],
+  });
+}
+
+const OUTAGES: readonly (readonly [string, ClaimOrder, Conditions['outage']])[] = [
+  ['lanes, without an outage', 'lanes', undefined],
+  ['lanes', 'lanes', OUTAGE],
+  ['oldest due first, without an outage', 'oldest due first', undefined],
+  ['oldest due first', 'oldest due first', OUTAGE],
+];
+
+/** Returns sessions of each population. Their changes are spread evenly over the distribution. */
+const livesOf = (populations: readonly Population[], count: number, random: Random): Life[] =>
+  Array.from({ length: count }, (_, i) =>
+    lifeAt(populations[i % populations.length]!, (i + random()) / count),
+  );
+
+/** Returns the mean delays of our schedule, by population. */
+const meansOf = (count: number, seed: number): number[] =>
+  POPULATIONS.map((population) =>
+    mean(follow(livesOf([population], count, seeded(seed)), OURS, 1, seeded(seed)).delays),
+  );
+
+const summaryOf = (name: string, { readsPerSession, delays }: Figures) => ({
+  name,
+  reads: readsPerSession,
+  mean: mean(delays),
+  p95: quantile(delays, 0.95),
+});
+
+function compareAlone(population: Population, count: number) {
+  const lives = livesOf([population], count, seeded(1));
+  const ours = summaryOf(OURS.name, follow(lives, OURS, 1, seeded(1)));
+  const others = OTHERS.map((schedule) => {
+    const atEqualReads = followAtMost(lives, schedule, ({ readsPerSession }) => readsPerSession < ours.reads);
+    const atEqualMean = followAtMost(lives, schedule, ({ delays }) => mean(delays) > ours.mean);
+    return { ...summaryOf(schedule.name, atEqualReads), readsForOurs: atEqualMean.readsPerSession };
+  });
+  return { ours: { ...ours, readsForOurs: ours.reads }, others };
+}
+
+const titleOf = ({ sessions, perSecond, alike }: (typeof POINTS)[number]) =>
+  [`${sessions.toLocaleString('en')} at ${perSecond}`, ...alike].join('; ');
+
+/** Starts sessions at random times, so many that about `open` are open. */
+function* startsOf(open: number, random: Random): Generator<Session, never> {
+  const watched = mean(livesOf(MIX, 50_000, random).map(({ changeAt }) => Math.min(changeAt, WATCHED)));
+  for (let at = 0; ; at -= (Math.log(random()) * watched) / open)
+    yield new Session(lifeAt(MIX[Math.floor(random() * MIX.length)]!, random()), at);
+}
+
+function compareAtBudget(open: number, perSecond: number, count: number): (number | null)[] {
+  const service = new Service(
+    { settings: SETTINGS, perSecond, order: 'lanes', recordFrom: WARM_UP },
+    seeded(1),
+  );
+  service.run(startsOf(open, seeded(2)), WARM_UP + RECORDED);
+  const changed = service.ended.filter(({ life }) => life.changeAt < Infinity);
+  const reads = service.reads / service.ended.length;
+  const ours = summaryOf(OURS.name, { readsPerSession: reads, delays: changed.map(({ delay }) => delay) });
+  const lives = livesOf(MIX, count, seeded(4));
+  const others = OTHERS_AT_BUDGET.map((schedule) =>
+    summaryOf(
+      schedule.name,
+      followAtMost(lives, schedule, ({ readsPerSession }) => readsPerSession < reads),
+    ),
+  );
+  const { stretch } = service.price;
+  const young = changed.filter(({ life }) => life.changeAt < YOUNG).map(({ delay }) => delay);
+  return [
+    stretch,
+    service.reads / RECORDED / perSecond,
+    reads,
+    ...[ours, ...others].flatMap(({ mean, p95 }) => [mean, p95]),
+    (quantile(young, 0.95) * 1_000) / SETTINGS.minIntervalMs / stretch,
+  ].map((value) => rounded(value));
+}
+
+function afterOutage(order: ClaimOrder, outage: Conditions['outage']): number[] {
+  const conditions = { settings: SETTINGS, perSecond: 2, order, outage, recordFrom: WARM_UP };
+  const service = new Service(conditions, seeded(1));
+  const fresh: Session[] = [];
+  service.run(collect(startsOf(10_000, seeded(2)), fresh, WARM_UP, WARM_UP + AFTER_OUTAGE), WARM_UP + DAY);
+  const delays = fresh.filter(({ life }) => life.changeAt < YOUNG).map(({ delay }) => delay);
+  const all = service.ended.filter(({ life }) => life.changeAt < Infinity).map(({ delay }) => delay);
+  const firstReads = fresh.map(({ firstReadAt, startedAt }) => firstReadAt - startedAt);
+  return [delays.length, mean(delays), quantile(delays, 0.95), quantile(firstReads, 0.95), mean(all)].map(
+    (value) => rounded(value),
+  );
+}
+
+/** Collects the sessions that start in a period. */
+function* collect(
+  sessions: Iterable<Session>,
+  into: Session[],
+  from: number,
+  to: number,
+): Generator<Session> {
+  for (const session of sessions) {
+    if (session.startedAt >= from && session.startedAt < to) into.push(session);
+    yield session;
+  }
+}
+
+/** Simulates what tests demand of the running service. */
+function checkedPoints(): ResultTable {
+  const never: Life = { population: OWNERS, changeAt: Infinity };
+  const old = (count: number) => Array.from({ length: count }, () => new Session(never, -20 * HOUR));
+  const run = (minIntervalMs: number, maxIntervalMs: number, perSecond: number, sessions: Session[]) => {
+    const settings = { ...SETTINGS, minIntervalMs, maxIntervalMs };
+    const service = new Service({ settings, perSecond, order: 'lanes', recordFrom: 60 }, seeded(1));
+    service.run(sessions.values(), 120);
+    const { stretch } = service.price;
+    const unread = Math.max(...sessions.map(({ longestUnread }) => longestUnread));
+    return {
+      stretch,
+      used: service.reads / 60 / perSecond,
+      unread: (unread * 1_000) / stretch / maxIntervalMs,
+    };
+  };
+  const fresh = Array.from({ length: 5 }, () => new Session({ population: OWNERS, changeAt: 0.2 }, 60));
+  const price = run(1_000, 1_000, 20, old(100));
+  const tight = run(250, 5_000, 60, [...old(1_500), ...fresh]);
+  return {
+    title: 'Points that tests check with the running service',
+    columns: ['', 'simulated', 'the running service'],
+    rows: [
+      ['read-price: stretch', rounded(price.stretch), '5.15 ± 0.5'],
+      ['read-price: used budget', rounded(price.used), 'at least 0.9'],
+      ['read-price: longest unread, in stretched intervals', rounded(price.unread), 'below 3'],
+      ['tight-budget: used budget', rounded(tight.used), 'at least 0.9'],
+      ['tight-budget: longest unread, in stretched intervals', rounded(tight.unread), 'at most 3'],
+      [
+        'tight-budget: a change is noticed after s',
+        rounded(Math.max(...fresh.map(({ delay }) => delay))),
+        'at most 3.33',
+      ],
+    ],
+  };
+}

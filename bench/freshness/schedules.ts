@@ -1,0 +1,138 @@
+import {
+  longestIntervalMs,
+  planNextReadMs,
+  type ScheduleSettings,
+  type WatchedSession,
+} from '../../src/onboarding/rules/schedule.rules.js';
+import { EXPIRES_AT, interpolate, truthOf, WATCHED, type Life, type Population } from './populations.js';
+import { seeded, type Random } from './random.js';
+
+/** The defaults. */
+export const SETTINGS: ScheduleSettings = {
+  minIntervalMs: 15_000,
+  maxIntervalMs: 900_000,
+  settleMs: 72 * 3_600_000,
+  lateMs: 7 * 86_400_000,
+  endEvidenceMs: 0,
+};
+const FLOOR = SETTINGS.minIntervalMs / 1_000;
+const CEILING = SETTINGS.maxIntervalMs / 1_000;
+const NOW = new Date(0);
+
+/** What is known of a session. Times are ages in seconds. */
+export interface Watched {
+  readonly age: number;
+  /** The age at the read that found the session expired, or null. */
+  readonly expiredAt: number | null;
+}
+
+/** Returns how many seconds after `age` the next read is. */
+type Interval = (watched: Watched, random: Random) => number;
+
+export interface Schedule {
+  readonly name: string;
+  /** Returns the intervals of a population. `factor` lengthens them. */
+  readonly of: (population: Population, factor: number) => Interval;
+}
+
+const sinceAnchor = ({ age, expiredAt }: Watched) => age - (expiredAt ?? 0);
+const isLate = ({ expiredAt }: Watched) => expiredAt !== null;
+
+export const watchedSession = (phase: WatchedSession['phase'], watched: Watched): WatchedSession => ({
+  phase: isLate(watched) ? 'late' : phase,
+  anchorAt: new Date(-1_000 * sinceAnchor(watched)),
+  failures: 0,
+});
+
+export const OURS: Schedule = {
+  name: 'our schedule',
+  of:
+    ({ phase }, factor) =>
+    (watched, random) =>
+      planNextReadMs(watchedSession(phase, watched), NOW, SETTINGS, factor, random()) / 1_000,
+};
+
+const FIXED: Schedule = { name: 'fixed interval', of: (_, factor) => () => factor * CEILING };
+
+/** The schedule before the present one. */
+const SHARE_OF_AGE: Schedule = {
+  name: '5 % of the age',
+  of: (_, factor) => (watched) => {
+    const least = isLate(watched) ? 8 * FLOOR : FLOOR;
+    return factor * Math.min(CEILING, Math.max(least, 0.05 * sinceAnchor(watched)));
+  },
+};
+
+/** Doubles the interval at each read. The reads before `age` took `age` seconds, so the next interval is as long, and one floor longer. */
+const BACKOFF: Schedule = {
+  name: 'exponential backoff',
+  of: (_, factor) => (watched) => factor * Math.min(CEILING, FLOOR + sinceAnchor(watched)),
+};
+
+/** Knows the distribution of the changes. The price of a read, p in √(h / 2p), is the factor. `ceiling` is the longest interval at an age. */
+const optimum = (name: string, ceiling: (age: number) => number): Schedule => ({
+  name,
+  of: (population, factor) => {
+    const { ages, hazards } = truthOf(population);
+    const reads = new Float64Array(ages.length);
+    for (let i = 1; i < ages.length; i++) {
+      const density = Math.min(1 / FLOOR, Math.max(1 / ceiling(ages[i]!), Math.sqrt(hazards[i]!) / factor));
+      reads[i] = reads[i - 1]! + density * (ages[i]! - ages[i - 1]!);
+    }
+    return ({ age }) => {
+      const read = interpolate(ages, reads, age) + 1;
+      return (read > reads.at(-1)! ? WATCHED : interpolate(reads, ages, read)) - age;
+    };
+  },
+});
+const OPTIMUM = optimum('optimum', () => Infinity);
+const OPTIMUM_IN_OUR_CEILINGS = optimum(
+  'optimum in our ceilings',
+  (age) => longestIntervalMs(age < EXPIRES_AT ? 'awaiting_owner' : 'late', SETTINGS.maxIntervalMs) / 1_000,
+);
+
+export const OTHERS_AT_BUDGET = [OPTIMUM, SHARE_OF_AGE, BACKOFF, FIXED] as const;
+export const OTHERS = [OPTIMUM, OPTIMUM_IN_OUR_CEILINGS, SHARE_OF_AGE, BACKOFF, FIXED] as const;
+
+export interface Figures {
+  readonly readsPerSession: number;
+  /** From each change to its read, in seconds. */
+  readonly delays: readonly number[];
+}
+
+/** Reads each session at the times of a schedule, as if all reads were allowed at once. */
+export function follow(lives: readonly Life[], schedule: Schedule, factor: number, random: Random): Figures {
+  const intervals = new Map<Population, Interval>();
+  const delays: number[] = [];
+  let reads = 0;
+  for (const { population, changeAt } of lives) {
+    const interval = intervals.get(population) ?? schedule.of(population, factor);
+    intervals.set(population, interval);
+    const watched = { age: 0, expiredAt: null as number | null };
+    do {
+      // A session is never read more often than the floor allows, whatever the schedule.
+      watched.age += Math.max(FLOOR, interval(watched, random));
+      reads++;
+      if (watched.age >= EXPIRES_AT) watched.expiredAt ??= watched.age;
+    } while (watched.age < changeAt && watched.age < WATCHED);
+    if (changeAt <= watched.age) delays.push(watched.age - changeAt);
+  }
+  return { readsPerSession: reads / lives.length, delays };
+}
+
+const BISECTIONS = 18;
+
+/** Follows a schedule whose intervals are as long as they may be before `isTooLong`. */
+export function followAtMost(
+  lives: readonly Life[],
+  schedule: Schedule,
+  isTooLong: (figures: Figures) => boolean,
+): Figures {
+  let [least, most] = [Math.log(1e-4), Math.log(1e6)];
+  for (let i = 0; i < BISECTIONS; i++) {
+    const middle = (least + most) / 2;
+    if (isTooLong(follow(lives, schedule, Math.exp(middle), seeded(1)))) most = middle;
+    else least = middle;
+  }
+  return follow(lives, schedule, Math.exp((least + most) / 2), seeded(1));
+}

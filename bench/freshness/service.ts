@@ -1,0 +1,306 @@
+import { LANE_STARTS_SECONDS, LANES, shareOfFresh } from '../../src/onboarding/rules/lanes.rules.js';
+import {
+  AGES_PER_E,
+  nextPrice,
+  wantedPerSecond,
+  type Price,
+} from '../../src/onboarding/rules/price.rules.js';
+import {
+  planNextReadMs,
+  type Phase,
+  type ScheduleSettings,
+} from '../../src/onboarding/rules/schedule.rules.js';
+import { EXPIRES_AT, WATCHED, type Life } from './populations.js';
+import type { Random } from './random.js';
+import { watchedSession } from './schedules.js';
+
+/** The longest and the shortest period of a step of the price, as in price.service.ts. */
+const MOST_PERIOD = 15;
+const LEAST_PERIOD = 1;
+/** A scan of a million sessions takes a second, and 2 % of the time is spent on scans. Here scans are rarer, since they would take most of the time. */
+const SCAN_PERIOD_PER_SESSION = 0.05;
+
+export type ClaimOrder = 'lanes' | 'oldest due first';
+
+export interface Conditions {
+  readonly settings: ScheduleSettings;
+  /** SCS_MAX_REQUESTS_PER_SECOND. All of it is for the poller. */
+  readonly perSecond: number;
+  readonly order: ClaimOrder;
+  /** When no read succeeds. Times are in seconds of the simulation. */
+  readonly outage?: { readonly from: number; readonly to: number };
+  /** From then on, reads and ended sessions are recorded. */
+  readonly recordFrom: number;
+}
+
+export class Session {
+  dueAt = 0;
+  claimedAt: number;
+  expiredAt: number | null = null;
+  longestUnread = 0;
+  firstReadAt = Infinity;
+  /** The end of the watch: the read that noticed the change, or the last one. */
+  endedAt = Infinity;
+
+  constructor(
+    readonly life: Life,
+    readonly startedAt: number,
+  ) {
+    this.claimedAt = startedAt;
+  }
+
+  get delay(): number {
+    return this.endedAt - this.startedAt - this.life.changeAt;
+  }
+}
+
+/** The poller, the price and the claim, with the rules of the service, but without its database. */
+export class Service {
+  price: Price = { stretch: 1, capacityPerSecond: null, readPerSecond: 0 };
+  /** The recorded reads. */
+  reads = 0;
+  /** The sessions whose watch ended while it was recorded. */
+  readonly ended: Session[] = [];
+  private now = 0;
+  private readonly period: number;
+  private readSinceStep = 0;
+  private readonly planned = new Heap();
+  private readonly due: Due;
+  private wanted = 0;
+  private scanAt = 0;
+
+  constructor(
+    private readonly conditions: Conditions,
+    private readonly random: Random,
+  ) {
+    this.period = Math.min(MOST_PERIOD, Math.max(LEAST_PERIOD, conditions.settings.minIntervalMs / 1_000));
+    this.due = conditions.order === 'lanes' ? new Lanes(random) : new OldestFirst();
+  }
+
+  get open(): number {
+    return this.planned.sessions.length + this.due.size;
+  }
+
+  /** Sessions must be in the order of their starts. */
+  run(sessions: Iterator<Session>, until: number): void {
+    const { perSecond, outage } = this.conditions;
+    let starting = sessions.next();
+    let [slotAt, stepAt] = [0, this.period];
+    for (;;) {
+      const arrivesAt = Math.min(
+        starting.done === true ? Infinity : starting.value.startedAt,
+        this.planned.sessions[0]?.dueAt ?? Infinity,
+      );
+      const readAt = this.due.size > 0 ? slotAt : Math.max(slotAt, arrivesAt);
+      const at = Math.min(readAt, stepAt);
+      if (at > until) return;
+      this.now = at;
+      if (at === stepAt) {
+        this.step();
+        stepAt += this.period;
+        continue;
+      }
+      for (; starting.done !== true && starting.value.startedAt <= at; starting = sessions.next())
+        this.plan(starting.value);
+      while ((this.planned.sessions[0]?.dueAt ?? Infinity) <= at) this.due.add(this.planned.take());
+      if (outage !== undefined && at >= outage.from && at < outage.to) slotAt = outage.to;
+      else if (this.due.size > 0) {
+        this.read(this.due.take(at));
+        slotAt = at + 1 / perSecond;
+      }
+    }
+  }
+
+  private plan(session: Session): void {
+    const watched = { age: this.now - session.startedAt, expiredAt: session.expiredAt };
+    const state = watchedSession(session.life.population.phase, watched);
+    const ms = planNextReadMs(state, ORIGIN, this.conditions.settings, this.price.stretch, this.random());
+    session.claimedAt = this.now;
+    session.dueAt = this.now + ms / 1_000;
+    this.planned.add(session);
+  }
+
+  private read(session: Session): void {
+    const age = this.now - session.startedAt;
+    const isRecorded = this.now >= this.conditions.recordFrom;
+    this.readSinceStep++;
+    if (isRecorded) this.reads++;
+    session.firstReadAt = Math.min(session.firstReadAt, this.now);
+    session.longestUnread = Math.max(session.longestUnread, this.now - session.claimedAt);
+    if (age >= session.life.changeAt || age >= WATCHED) {
+      session.endedAt = this.now;
+      if (isRecorded) this.ended.push(session);
+    } else {
+      if (age >= EXPIRES_AT) session.expiredAt ??= age;
+      this.plan(session);
+    }
+  }
+
+  private step(): void {
+    const { outage, perSecond, settings } = this.conditions;
+    if (this.now >= this.scanAt) {
+      this.wanted = wantedPerSecond(this.groupByAge(), settings);
+      this.scanAt = this.now + this.open * SCAN_PERIOD_PER_SESSION;
+    }
+    const reads = this.readSinceStep;
+    this.readSinceStep = 0;
+    this.price = nextPrice(this.price, {
+      wantedPerSecond: this.wanted,
+      ceilingPerSecond: perSecond,
+      readPerSecond: reads / this.period,
+      isBehind: this.due.size > reads,
+      isHealthy: outage === undefined || this.now < outage.from || this.now > outage.to + this.period,
+    });
+  }
+
+  private groupByAge() {
+    const phases: readonly Phase[] = ['awaiting_owner', 'awaiting_installation', 'late'];
+    const counts = phases.map(() => new Int32Array(OLDEST_GROUP));
+    const count = (session: Session) => {
+      const phase = session.expiredAt === null ? session.life.population.phase : 'late';
+      const age = this.now - session.startedAt - (session.expiredAt ?? 0);
+      counts[phases.indexOf(phase)]![Math.floor(AGES_PER_E * Math.log(Math.max(1, age)))]!++;
+    };
+    this.planned.sessions.forEach(count);
+    this.due.forEach(count);
+    return phases.flatMap((phase, nth) =>
+      Array.from(counts[nth]!, (sessions, age) => ({ phase, age, sessions })).filter(
+        ({ sessions }) => sessions > 0,
+      ),
+    );
+  }
+}
+
+const ORIGIN = new Date(0);
+/** Older than any session. */
+const OLDEST_GROUP = AGES_PER_E * 20;
+
+/** The due sessions that are not claimed. */
+interface Due {
+  readonly size: number;
+  /** Adds a session. The sessions come in the order of their due times. */
+  add(session: Session): void;
+  /** Claims a session. */
+  take(now: number): Session;
+  forEach(visit: (session: Session) => void): void;
+}
+
+/** The order of SELECT_DUE in polls.sql.ts. Claims are of one session, as under a budget of 2 per second. */
+class Lanes implements Due {
+  size = 0;
+  // In each lane, those that are too late to be fresh come first.
+  private readonly lanes = LANES.map((lane) => ({ ...lane, late: new Queue(), fresh: new Queue() }));
+
+  constructor(private readonly random: Random) {}
+
+  add(session: Session): void {
+    const interval = session.dueAt - session.claimedAt;
+    const lane = LANE_STARTS_SECONDS.filter((start) => start <= interval).length;
+    this.lanes[lane]!.fresh.add(session);
+    this.size++;
+  }
+
+  take(now: number): Session {
+    this.size--;
+    for (const { fresh, late, lateAfterSeconds } of this.lanes)
+      while (fresh.first !== undefined && now - fresh.first.dueAt > lateAfterSeconds) late.add(fresh.take());
+    const fresh =
+      shareOfFresh(1, this.random()) === 1 && this.lanes.find((lane) => lane.fresh.first !== undefined);
+    return (fresh || undefined)?.fresh.take() ?? this.takeLatest(now);
+  }
+
+  private takeLatest(now: number): Session {
+    const lateness = ({ late, fresh, longestSeconds }: (typeof this.lanes)[number]) =>
+      (now - ((late.first ?? fresh.first)?.dueAt ?? Infinity)) / longestSeconds;
+    const { late, fresh } = this.lanes.reduce((a, b) => (lateness(b) > lateness(a) ? b : a));
+    return (late.first === undefined ? fresh : late).take();
+  }
+
+  forEach(visit: (session: Session) => void): void {
+    for (const { late, fresh } of this.lanes) {
+      late.forEach(visit);
+      fresh.forEach(visit);
+    }
+  }
+}
+
+class OldestFirst implements Due {
+  private readonly queue = new Queue();
+
+  get size(): number {
+    return this.queue.size;
+  }
+
+  add(session: Session): void {
+    this.queue.add(session);
+  }
+
+  take(): Session {
+    return this.queue.take();
+  }
+
+  forEach(visit: (session: Session) => void): void {
+    this.queue.forEach(visit);
+  }
+}
+
+/** Takes sessions in the order in which they were added. */
+class Queue {
+  private sessions: Session[] = [];
+  private taken = 0;
+
+  get size(): number {
+    return this.sessions.length - this.taken;
+  }
+
+  get first(): Session | undefined {
+    return this.sessions[this.taken];
+  }
+
+  add(session: Session): void {
+    this.sessions.push(session);
+  }
+
+  take(): Session {
+    const first = this.sessions[this.taken++]!;
+    if (this.taken > 1_000 && this.taken * 2 > this.sessions.length) {
+      this.sessions = this.sessions.slice(this.taken);
+      this.taken = 0;
+    }
+    return first;
+  }
+
+  forEach(visit: (session: Session) => void): void {
+    for (let i = this.taken; i < this.sessions.length; i++) visit(this.sessions[i]!);
+  }
+}
+
+/** A binary heap. The first session is the next one due. */
+class Heap {
+  readonly sessions: Session[] = [];
+
+  add(session: Session): void {
+    const { sessions } = this;
+    let at = sessions.length;
+    for (let above; at > 0 && sessions[(above = (at - 1) >> 1)]!.dueAt > session.dueAt; at = above)
+      sessions[at] = sessions[above]!;
+    sessions[at] = session;
+  }
+
+  take(): Session {
+    const { sessions } = this;
+    const first = sessions[0]!;
+    const last = sessions.pop()!;
+    if (sessions.length === 0) return first;
+    let at = 0;
+    for (;;) {
+      let below = 2 * at + 1;
+      if (below + 1 < sessions.length && sessions[below + 1]!.dueAt < sessions[below]!.dueAt) below++;
+      if (below >= sessions.length || sessions[below]!.dueAt >= last.dueAt) break;
+      sessions[at] = sessions[below]!;
+      at = below;
+    }
+    sessions[at] = last;
+    return first;
+  }
+}
