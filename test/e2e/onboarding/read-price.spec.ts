@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { PriceStore } from '../../../src/onboarding/poll/price.store.js';
 import { Database } from '../../../src/platform/database/database.js';
 import type { StatusView } from '../../../src/status/status.view.js';
 import { measureUntil } from '../../faults/support/promise.js';
@@ -100,6 +101,15 @@ describe('sessions that want five times the reads that are allowed', () => {
     expect(sufficient!.data).toMatchObject({ ...figures, wantedPerSecond: 0, endedAt: expect.any(String) });
     await waitFor('no stretch', async () => (await budget()).stretch === 1);
     expect(await budget()).toMatchObject({ isShort: false, late: [] });
+  });
+
+  it('are priced by the last count while they cannot be counted', async () => {
+    const count = jest.spyOn(service.app.get(PriceStore), 'countByAge').mockRejectedValue(new Error('slow'));
+    await database.query('UPDATE read_price SET stretch = 3, measure_after = NULL');
+    await waitFor('no stretch', async () => count.mock.calls.length > 0 && (await budget()).stretch === 1);
+    // The count is not repeated in each step.
+    expect(count).toHaveBeenCalledTimes(1);
+    count.mockRestore();
   });
 
   it('shows how soon changes of fresh sessions are noticed', async () => {
