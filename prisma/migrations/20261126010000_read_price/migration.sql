@@ -6,6 +6,8 @@ CREATE TABLE "read_price" (
     "measure_after" TIMESTAMPTZ(3),
     "allowed_per_second" DOUBLE PRECISION,
     "capacity_per_second" DOUBLE PRECISION,
+    "ceiling_per_second" DOUBLE PRECISION,
+    "was_behind" BOOLEAN NOT NULL DEFAULT false,
     "read_per_second" DOUBLE PRECISION,
     "reads" BIGINT NOT NULL DEFAULT 0,
     "step_at" TIMESTAMPTZ(3) NOT NULL DEFAULT clock_timestamp(),
@@ -24,6 +26,8 @@ COMMENT ON COLUMN read_price.wanted_per_second IS 'Reads per second that all wat
 COMMENT ON COLUMN read_price.measure_after IS 'When wanted_per_second is measured again: its scan may take at most 2 % of the time. Null before the first time.';
 COMMENT ON COLUMN read_price.allowed_per_second IS 'Reads per second to which the stretch leads. Null if nothing is known to limit them.';
 COMMENT ON COLUMN read_price.capacity_per_second IS 'Reads per second that were done while sessions waited. Null if that limits nothing.';
+COMMENT ON COLUMN read_price.ceiling_per_second IS 'SCS_MAX_REQUESTS_PER_SECOND in the last period, under which capacity_per_second was learned. Infinity: none is set. Null before the first period.';
+COMMENT ON COLUMN read_price.was_behind IS 'Whether more sessions waited at the end of the last period than were read in it. One such period alone teaches no capacity.';
 COMMENT ON COLUMN read_price.read_per_second IS 'Reads per second in the last period. Null if the remote service was not healthy in it.';
 COMMENT ON COLUMN read_price.reads IS 'Reads since step_at, added up by every worker.';
 COMMENT ON COLUMN read_price.step_at IS 'When a worker last began to compute the stretch.';

@@ -192,7 +192,7 @@ export class Poller implements OnApplicationBootstrap, BeforeApplicationShutdown
       this.release(this.queue.splice(0), read.reason, pauseMs);
     } else {
       this.probing = false;
-      this.price.countRead();
+      if (read.kind !== 'failed') this.price.countRead();
     }
     this.writes.finish(poll, planRead(poll, read, poll.now, this.settings, poll.stretch, Math.random()));
   }

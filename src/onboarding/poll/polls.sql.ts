@@ -41,8 +41,8 @@ const SESSION_OF_POLL = `
 const NOT_CLAIMED = (batchId: string) =>
   `(${batchId} IS NULL OR ${batchId} <> ALL (ARRAY(SELECT id FROM poll_batches)))`;
 
-/** The lane of a row, as in the index session_polls_lane_idx. */
-const LANE = `width_bucket(q.due_at - q.claimed_at, '{${LANE_STARTS_SECONDS.map((start) => `${start} s`).join()}}'::interval[])`;
+/** The lane of a row, as in the index session_polls_lane_idx. planned_at is later than claimed_at only after a read that failed or was lost. */
+const LANE = `width_bucket(q.due_at - greatest(q.claimed_at, q.planned_at), '{${LANE_STARTS_SECONDS.map((start) => `${start} s`).join()}}'::interval[])`;
 
 const ALL_LANES = `(VALUES ${LANES.map(
   ({ lane, longestSeconds, lateAfterSeconds }) =>
@@ -120,16 +120,16 @@ export const DELETE_EXPIRED_BATCHES = `
 
 /** Makes the sessions of expired batches due. batch_id has no index: every poll would update the index, and no other statement would use it. */
 export const RELEASE_BATCHES = `
-    UPDATE session_polls SET due_at = least(due_at, clock_timestamp()), claimed_at = checked_at, batch_id = NULL
+    UPDATE session_polls SET due_at = least(due_at, clock_timestamp()), claimed_at = checked_at, planned_at = claimed_at, batch_id = NULL
      WHERE batch_id = ANY($1::bigint[])`;
 
-/** Records reads without a usable response. Resets `claimed_at` to the last good read, since this claim observed nothing. */
+/** Records reads without a usable response. Resets `claimed_at` to the last good read, since this claim observed nothing; `planned_at` keeps the lane. */
 export const RECORD_FAILURES: Statement = {
   name: 'onboarding.record_poll_failures',
   text: `
     UPDATE session_polls p
        SET failures = f.failures, not_found = f."notFound", last_error = coalesce(f.error, p.last_error), claimed_at = p.checked_at,
-           due_at = clock_timestamp() + f."retryMs" * interval '1 millisecond'
+           planned_at = clock_timestamp(), due_at = clock_timestamp() + f."retryMs" * interval '1 millisecond'
       FROM jsonb_to_recordset($1::jsonb)
         AS f("sessionId" uuid, "batchId" bigint, failures int, "notFound" int, error text, "retryMs" float8)
      WHERE p.session_id = f."sessionId" AND p.batch_id = f."batchId"`,

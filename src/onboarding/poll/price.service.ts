@@ -9,7 +9,13 @@ import { Loop } from '../../platform/async/loop.js';
 import { Environment } from '../../platform/env/environment.js';
 import { errorText } from '../../platform/redaction/error-text.js';
 import { STOP_WITHIN_MS } from '../../platform/shutdown/limits.js';
-import { allowedPerSecond, nextPrice, nextShortage, wantedPerSecond } from '../rules/price.rules.js';
+import {
+  allowedPerSecond,
+  nextPrice,
+  nextShortage,
+  wantedPerSecond,
+  type Shortage,
+} from '../rules/price.rules.js';
 import { scheduleSettings } from '../rules/schedule.rules.js';
 import { PriceStore, type PriceStep, type StepResult } from './price.store.js';
 
@@ -20,6 +26,8 @@ const LEAST_PERIOD_MS = 1_000;
 const REPORTS_PER_PERIOD = 5;
 /** The sessions are scanned for at most 2 % of the time. */
 const PAUSE_PER_SCAN = 50;
+/** While a worker scans the sessions, and if that fails, no other one scans them for this time. */
+const SCAN_MS = 60_000;
 
 /** Keeps the price of a read up to date. Every worker tries; per period, the database lets one of them do it. */
 @Injectable()
@@ -69,33 +77,45 @@ export class PriceControl implements OnApplicationBootstrap, BeforeApplicationSh
   }
 
   private async decide(step: PriceStep): Promise<StepResult> {
-    const { wantedPerSecond, measureAgainMs } = await this.measure(step);
+    const wantedPerSecond = await this.measure(step);
     const backlog = await this.prices.readBacklog(step.reads);
     const { ceilingPerSecond } = this;
     const readPerSecond = step.reads / step.seconds;
     const price = nextPrice(step, { ...backlog, wantedPerSecond, ceilingPerSecond, readPerSecond });
     const allowed = allowedPerSecond(ceilingPerSecond, price.capacityPerSecond);
     const shortage = nextShortage(step, price.stretch, step.now);
-    const result = { ...price, ...shortage, wantedPerSecond, measureAgainMs };
+    const result = { ...price, ...shortage };
     return {
       ...result,
       allowedPerSecond: allowed === Infinity ? null : allowed,
-      events: eventsOf(step, result, allowed),
+      events: eventsOf(step, { ...result, wantedPerSecond }, allowed),
     };
   }
 
-  private async measure(step: PriceStep): Promise<Pick<StepResult, 'wantedPerSecond' | 'measureAgainMs'>> {
-    if (!step.isMeasureDue) return { wantedPerSecond: step.wantedPerSecond, measureAgainMs: null };
-    const startedAt = performance.now();
-    const groups = await this.prices.countByAge();
-    const measureAgainMs = (performance.now() - startedAt) * PAUSE_PER_SCAN;
-    return { wantedPerSecond: wantedPerSecond(groups, this.settings), measureAgainMs };
+  /** Returns the reads per second that the sessions want, the last known if they cannot be scanned. */
+  private async measure(step: PriceStep): Promise<number> {
+    if (!step.isMeasureDue) return step.wantedPerSecond;
+    await this.prices.writeMeasure(SCAN_MS, null);
+    try {
+      const startedAt = performance.now();
+      const wanted = wantedPerSecond(await this.prices.countByAge(), this.settings);
+      await this.prices.writeMeasure((performance.now() - startedAt) * PAUSE_PER_SCAN, wanted);
+      return wanted;
+    } catch (error) {
+      this.logger.warn(`the sessions were not counted: ${errorText(error)}`);
+      return step.wantedPerSecond;
+    }
   }
 }
 
 function eventsOf(
   before: PriceStep,
-  { stretch, wantedPerSecond, shortSince, announcedAt }: Omit<StepResult, 'allowedPerSecond' | 'events'>,
+  {
+    stretch,
+    wantedPerSecond,
+    shortSince,
+    announcedAt,
+  }: Pick<PriceStep, 'stretch' | 'wantedPerSecond'> & Shortage,
   allowed: number,
 ): NewEvent[] {
   if ((before.announcedAt === null) === (announcedAt === null)) return [];

@@ -21,13 +21,21 @@ export const BEGIN_STEP: Statement = {
     RETURNING p.step_at::text AS "stepAt", p.step_at AS now, before.reads::float8 AS reads, p.stretch,
       extract(epoch FROM p.step_at - before.step_at)::float8 AS seconds, p.wanted_per_second AS "wantedPerSecond",
       coalesce(p.measure_after <= clock_timestamp(), true) AS "isMeasureDue", p.capacity_per_second AS "capacityPerSecond",
-      p.read_per_second AS "readPerSecond", p.short_since AS "shortSince", p.announced_at AS "announcedAt"`,
+      p.ceiling_per_second AS "ceilingPerSecond", p.was_behind AS "wasBehind", p.read_per_second AS "readPerSecond", p.short_since AS "shortSince", p.announced_at AS "announcedAt"`,
 };
 
 // date_part instead of extract, which computes a numeric and takes longer. A scan of a million sessions takes a second on two busy cores.
 export const COUNT_BY_AGE = `
     SELECT phase, floor(${AGES_PER_E} * ln(greatest(0.001, date_part('epoch', now() - anchor_at))))::int AS age, count(*)::int AS sessions
       FROM session_polls GROUP BY 1, 2`;
+
+/** Says how long not to scan the sessions, and what they want, if that was measured. */
+// Outside the fence: a scan may take longer than a step.
+export const WRITE_MEASURE: Statement = {
+  name: 'onboarding.write_price_measure',
+  text: `
+    UPDATE read_price SET measure_after = ${msFromNow('$1')}, wanted_per_second = coalesce($2, wanted_per_second)`,
+};
 
 /** Returns whether more than $1 sessions are due and not claimed, and whether a read can succeed. Stops counting at $1. */
 export const READ_BACKLOG: Statement = {
@@ -42,16 +50,16 @@ export const READ_BACKLOG: Statement = {
       NOT EXISTS (SELECT FROM remote_operations WHERE operation IN ('token', 'read_session') AND health <> 'healthy') AS "isHealthy"`,
 };
 
-/** Ends a step. Changes nothing if another worker has begun a later one. $6: how long not to scan the sessions, or null if they were not. */
+/** Ends a step. Changes nothing if another worker has begun a later one. */
 export const FINISH_STEP: Statement = {
   name: 'onboarding.finish_price_step',
   text: `
     UPDATE read_price
-       SET stretch = $2, capacity_per_second = $3, read_per_second = $4, wanted_per_second = $5,
-           measure_after = coalesce(${msFromNow('$6')}, measure_after), allowed_per_second = $7, short_since = $8, announced_at = $9
+       SET stretch = $2, capacity_per_second = $3, ceiling_per_second = $4, was_behind = $5, read_per_second = $6,
+           allowed_per_second = $7, short_since = $8, announced_at = $9
      WHERE step_at = $1::timestamptz
     RETURNING id`,
 };
 
-/** Returns the current stretch, as a subquery. */
-export const STRETCH = '(SELECT stretch FROM read_price)';
+/** Returns the current stretch, as an expression. */
+export const STRETCH = 'coalesce((SELECT stretch FROM read_price), 1)';

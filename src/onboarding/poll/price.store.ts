@@ -16,10 +16,9 @@ export interface PriceStep extends Price, Shortage, Pick<PriceFacts, 'wantedPerS
   readonly isMeasureDue: boolean;
 }
 
-/** What a step came to. `measureAgainMs`: how long the sessions are not scanned again, or null if they were not scanned. */
-export interface StepResult extends Price, Shortage, Pick<PriceFacts, 'wantedPerSecond'> {
+/** What a step came to. */
+export interface StepResult extends Price, Shortage {
   readonly allowedPerSecond: number | null;
-  readonly measureAgainMs: number | null;
   readonly events: readonly NewEvent[];
 }
 
@@ -43,6 +42,11 @@ export class PriceStore {
     return this.database.query<AgeGroup>(sql.COUNT_BY_AGE);
   }
 
+  /** Writes what all sessions want, or null if that was not measured, and that no worker scans them for `pauseMs`. */
+  async writeMeasure(pauseMs: number, wantedPerSecond: number | null): Promise<void> {
+    await this.database.query(sql.WRITE_MEASURE, [pauseMs, wantedPerSecond]);
+  }
+
   /** Returns whether more than `reads` sessions wait, and whether the remote service is healthy. */
   async readBacklog(reads: number): Promise<Pick<PriceFacts, 'isBehind' | 'isHealthy'>> {
     const [row] = await this.database.query<Pick<PriceFacts, 'isBehind' | 'isHealthy'>>(sql.READ_BACKLOG, [
@@ -53,11 +57,14 @@ export class PriceStore {
 
   /** Writes the result with its events. Does nothing if another worker has begun a later step. */
   async finishStep({ stepAt }: PriceStep, result: StepResult): Promise<void> {
-    const { stretch, capacityPerSecond, readPerSecond, wantedPerSecond, measureAgainMs } = result;
-    const values = [stepAt, stretch, capacityPerSecond, readPerSecond, wantedPerSecond, measureAgainMs];
     await this.database.transaction(async (tx) => {
       const written = await tx.query(sql.FINISH_STEP, [
-        ...values,
+        stepAt,
+        result.stretch,
+        result.capacityPerSecond,
+        result.ceilingPerSecond,
+        result.wasBehind,
+        result.readPerSecond,
         result.allowedPerSecond,
         result.shortSince,
         result.announcedAt,

@@ -1,5 +1,5 @@
 /*
- * Which due sessions are read first. A lane holds the sessions whose planned interval (from the claim to the due time) has the same order
+ * Which due sessions are read first. A lane holds the sessions whose planned interval (from the claim, or a failed read, to the due time) has the same order
  * of magnitude, so the longest due of a lane is also the latest relative to its interval, within a factor of LANE_FACTOR.
  *
  * A part of each claim goes to the fresh: to the shortest intervals first, unless they are late by more than LATE_AFTER_INTERVALS. They

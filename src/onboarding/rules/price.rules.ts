@@ -17,7 +17,7 @@ const GAIN = 0.5;
 const MOST_STRETCH = 1_000;
 /** A capacity is tested again: while nothing waits and it is used, it grows by this factor per step. */
 // Not while it is not used: a change of the stretch changes the reads only after whole intervals, and would go on until then.
-const CAPACITY_GROWTH = 1.03;
+const CAPACITY_GROWTH = 1.1;
 const USED_SHARE = 0.9;
 /** A capacity of this multiple of what all sessions want limits nothing, and is forgotten. */
 const ENOUGH_CAPACITY = 1.1;
@@ -41,6 +41,10 @@ export interface Price {
   readonly stretch: number;
   /** Reads per second that were done while sessions waited. Null if that limits nothing. */
   readonly capacityPerSecond: number | null;
+  /** The ceiling under which the capacity was learned. Null before the first step. */
+  readonly ceilingPerSecond: number | null;
+  /** Whether the last step was behind. */
+  readonly wasBehind: boolean;
   /** Reads per second in the last step. Null if the remote service was not healthy in it. */
   readonly readPerSecond: number | null;
 }
@@ -53,7 +57,7 @@ export interface PriceFacts {
   readonly readPerSecond: number;
   /** Whether more sessions wait than were read since the last step. */
   readonly isBehind: boolean;
-  /** Whether no operation that a read needs is in trouble. */
+  /** Whether no operation that a read needs is in trouble. A service that serves reads and asks for waits may be in trouble for good. */
   readonly isHealthy: boolean;
 }
 
@@ -73,11 +77,15 @@ export const allowedPerSecond = (ceiling: number, capacity: number | null): numb
 
 /** Returns the price after a step. An outage says nothing about the budget, so the price stays, and nothing is learned. */
 export function nextPrice(price: Price, facts: PriceFacts): Price {
-  if (!facts.isHealthy) return { ...price, readPerSecond: null };
-  const capacityPerSecond = nextCapacity(price, facts);
-  const allowed = allowedPerSecond(facts.ceilingPerSecond, capacityPerSecond);
+  const { ceilingPerSecond, readPerSecond, isBehind } = facts;
+  if (!facts.isHealthy && readPerSecond === 0) return { ...price, readPerSecond: null };
+  const isSameCeiling = ceilingPerSecond === price.ceilingPerSecond;
+  const capacityPerSecond = isSameCeiling ? nextCapacity(price, facts) : null;
+  const allowed = allowedPerSecond(ceilingPerSecond, capacityPerSecond);
   const stretch = nextStretch(price.stretch, facts.wantedPerSecond, allowed);
-  return { stretch, capacityPerSecond, readPerSecond: facts.readPerSecond };
+  // The reads under another ceiling say nothing about this one.
+  const wasBehind = isSameCeiling && isBehind;
+  return { stretch, capacityPerSecond, ceilingPerSecond, wasBehind, readPerSecond };
 }
 
 /** Returns the stretch after a step towards `wanted / allowed`. Approaches it from one side, so it never overshoots. */
@@ -87,12 +95,14 @@ export function nextStretch(stretch: number, wanted: number, allowed: number): n
   return target === 1 && next < 1.01 ? 1 : next;
 }
 
-/** Returns what the remote service has shown to take. The two last steps count, since the first one may include time before a change. */
+/** Returns what the remote service has shown to take. */
+// Two steps in a row that are behind count, the better of them: one alone may include time in which there was little to read.
 function nextCapacity(price: Price, facts: PriceFacts): number | null {
   const { readPerSecond, isBehind, wantedPerSecond } = facts;
   if (isBehind) {
     const shown = Math.max(readPerSecond, price.readPerSecond ?? 0);
-    return price.readPerSecond === null || shown === 0 ? price.capacityPerSecond : shown;
+    const isShown = price.wasBehind && price.readPerSecond !== null && shown > 0;
+    return isShown ? shown : price.capacityPerSecond;
   }
   if (price.capacityPerSecond === null) return null;
   const isUsed = readPerSecond >= USED_SHARE * price.capacityPerSecond;

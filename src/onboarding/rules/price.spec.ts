@@ -21,7 +21,14 @@ const FACTS: PriceFacts = {
   isBehind: false,
   isHealthy: true,
 };
-const START: Price = { stretch: 1, capacityPerSecond: null, readPerSecond: 100 };
+const START: Price = {
+  stretch: 1,
+  capacityPerSecond: null,
+  ceilingPerSecond: Infinity,
+  wasBehind: false,
+  readPerSecond: 100,
+};
+const LEARNED: Price = { ...START, stretch: 5, capacityPerSecond: 20, readPerSecond: 20 };
 
 /** Returns the prices after each of the facts. */
 function run(price: Price, ...steps: readonly Partial<PriceFacts>[]): Price[] {
@@ -74,12 +81,33 @@ describe('nextStretch', () => {
 describe('nextPrice', () => {
   it('keeps the stretch during an outage, and learns nothing from it', () => {
     const outage = { isHealthy: false, readPerSecond: 0, isBehind: true };
-    const before: Price = { stretch: 3, capacityPerSecond: 30, readPerSecond: 30 };
+    const before: Price = { ...START, stretch: 3, capacityPerSecond: 30, readPerSecond: 30 };
     const [during] = run(before, ...repeat(100, outage)).slice(-1);
     expect(during).toEqual({ ...before, readPerSecond: null });
     // The first step after it may include some time of the outage.
     const [after] = run(during!, { readPerSecond: 2, isBehind: true });
     expect(after!.capacityPerSecond).toBe(30);
+  });
+
+  it('goes on while a service in trouble still serves reads', () => {
+    const limited = { isHealthy: false, readPerSecond: 20, isBehind: true };
+    expect(run(START, ...repeat(12, limited)).at(-1)).toMatchObject({
+      capacityPerSecond: 20,
+      stretch: expect.closeTo(100 / (0.97 * 20), 1),
+    });
+  });
+
+  it('forgets a capacity that it learned under another ceiling', () => {
+    const before = { ...LEARNED, ceilingPerSecond: 20 };
+    const raised = { ceilingPerSecond: 200, readPerSecond: 20, isBehind: true };
+    const [first, last] = run(before, raised, ...repeat(9, { ceilingPerSecond: 200 })).filter(
+      (_, step) => step === 0 || step === 9,
+    );
+    expect(first).toMatchObject({ capacityPerSecond: null, ceilingPerSecond: 200, wasBehind: false });
+    expect(last!.stretch).toBe(1);
+    // The change may happen during an outage.
+    const [, after] = run(before, { ...raised, readPerSecond: 0, isHealthy: false }, raised);
+    expect(after!.capacityPerSecond).toBeNull();
   });
 
   it('leads to the reads that are done while sessions wait, if nothing else limits them', () => {
@@ -89,10 +117,9 @@ describe('nextPrice', () => {
   });
 
   it('tests a capacity again while it is used and nothing waits, and forgets it once it limits nothing', () => {
-    const before: Price = { stretch: 5, capacityPerSecond: 20, readPerSecond: 20 };
-    expect(run(before, { readPerSecond: 19 })[0]!.capacityPerSecond).toBeCloseTo(20.6);
-    expect(run(before, { readPerSecond: 10 })[0]!.capacityPerSecond).toBe(20);
-    let price = before;
+    expect(run(LEARNED, { readPerSecond: 19 })[0]!.capacityPerSecond).toBeCloseTo(22);
+    expect(run(LEARNED, { readPerSecond: 10 })[0]!.capacityPerSecond).toBe(20);
+    let price = LEARNED;
     for (let step = 0; step < 80; step++)
       [price] = run(price, { readPerSecond: Math.min(100, 0.95 * (price.capacityPerSecond ?? 100)) }) as [
         Price,
@@ -101,12 +128,22 @@ describe('nextPrice', () => {
   });
 
   it('does not take a short step for a limit', () => {
-    expect(run(START, { readPerSecond: 3, isBehind: true })[0]).toMatchObject({
-      capacityPerSecond: 100,
-      stretch: expect.any(Number),
+    const short = { readPerSecond: 3, isBehind: true };
+    expect(run(START, short)[0]).toMatchObject({ capacityPerSecond: null, stretch: 1 });
+    expect(run(START, short, { readPerSecond: 90, isBehind: true })[1]!.capacityPerSecond).toBe(90);
+    // There was almost nothing to read, and then much.
+    const idle = { ...START, readPerSecond: 0.1 };
+    expect(run(idle, { readPerSecond: 0.2, isBehind: true })[0]).toMatchObject({
+      capacityPerSecond: null,
+      stretch: 1,
     });
-    expect(run({ ...START, readPerSecond: null }, { readPerSecond: 3, isBehind: true })[0]!.stretch).toBe(1);
-    expect(run({ ...START, readPerSecond: 0 }, { readPerSecond: 0, isBehind: true })[0]!.stretch).toBe(1);
+    expect(
+      run({ ...START, wasBehind: true, readPerSecond: null }, { readPerSecond: 3, isBehind: true })[0]!
+        .stretch,
+    ).toBe(1);
+    expect(
+      run({ ...START, wasBehind: true, readPerSecond: 0 }, { readPerSecond: 0, isBehind: true })[0]!.stretch,
+    ).toBe(1);
   });
 
   it('plans 97 % of the lower of ceiling and capacity', () => {

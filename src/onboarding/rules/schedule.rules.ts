@@ -54,10 +54,10 @@ interface PhasePlan {
 }
 
 const PLANS: Readonly<Record<Phase, PhasePlan>> = {
-  // Somebody waits at a screen for 5 minutes. Of the others, half return within hours. After 9 hours, the interval is 15 minutes.
-  awaiting_owner: { first: 1, held: 20, tau: 0.6, ceiling: 1 },
+  // Somebody waits at a screen for 10 minutes. Of the others, half return within hours. After 9 hours, the interval is 15 minutes.
+  awaiting_owner: { first: 1, held: 40, tau: 0.6, ceiling: 1 },
   // The fastest brands need minutes, and the owner still waits; the others need hours to days.
-  awaiting_installation: { first: 1, held: 20, tau: 0.6, ceiling: 1 },
+  awaiting_installation: { first: 1, held: 40, tau: 0.6, ceiling: 1 },
   // Nobody knows what comes next, so it is read like an open session, half as often.
   unrecognised: { first: 2, held: 20, tau: 1.2, ceiling: 1 },
   // Further inverters come within the hour after the first, or not at all. Nobody waits for them.

@@ -62,12 +62,18 @@ describe('planNextReadMs', () => {
 
   it('reads at the floor while somebody is watching a screen, then at intervals that grow with the root of the age', () => {
     expect(next('awaiting_owner', 0)).toBe(15_000);
-    expect(next('awaiting_owner', 5 * MINUTE)).toBe(15_000);
-    expect(next('awaiting_owner', HOUR)).toBeCloseTo(288_000, -4);
+    expect(next('awaiting_owner', 10 * MINUTE)).toBe(15_000);
+    expect(next('awaiting_owner', HOUR)).toBeCloseTo(275_000, -4);
     expect(
-      next('awaiting_owner', 5 * MINUTE + 4 * HOUR) / next('awaiting_owner', 5 * MINUTE + HOUR),
+      next('awaiting_owner', 10 * MINUTE + 4 * HOUR) / next('awaiting_owner', 10 * MINUTE + HOUR),
     ).toBeCloseTo(2, 2);
     expect(next('awaiting_owner', 10 * HOUR)).toBeGreaterThan(13 * MINUTE);
+  });
+
+  it('R41: reads a session that is younger than 10 minutes within 2.5 of the shortest intervals', () => {
+    for (const phase of ['awaiting_owner', 'awaiting_installation'] as const)
+      for (let ageMs = 0; ageMs < 10 * MINUTE; ageMs += 1_000)
+        expect(next(phase, ageMs, 0, 0.999)).toBeLessThanOrEqual(2.5 * SETTINGS.minIntervalMs);
   });
 
   it('begins anew when an installation is expected', () => {
@@ -81,8 +87,8 @@ describe('planNextReadMs', () => {
     expect(next('late', 7 * DAY)).toBeGreaterThan(100 * MINUTE);
   });
 
-  it('spends at most 160 reads on an abandoned session until it expires, and 150 on the week after', () => {
-    expect(readsIn('awaiting_owner', DAY)).toBeLessThan(160);
+  it('spends at most 180 reads on an abandoned session until it expires, and 150 on the week after', () => {
+    expect(readsIn('awaiting_owner', DAY)).toBeLessThan(180);
     expect(readsIn('late', 7 * DAY)).toBeLessThan(150);
   });
 

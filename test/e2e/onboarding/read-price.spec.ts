@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { PriceStore } from '../../../src/onboarding/poll/price.store.js';
 import { Database } from '../../../src/platform/database/database.js';
 import type { StatusView } from '../../../src/status/status.view.js';
 import { measureUntil } from '../../faults/support/promise.js';
@@ -62,8 +63,13 @@ async function measure(): Promise<{ used: number; longest: number }> {
 describe('sessions that want five times the reads that are allowed', () => {
   it('R41: are read at stretched intervals, with at least 90 % of the budget and never more', async () => {
     await seedSessions(database, sandbox, SESSIONS);
-    await waitFor('the stretch', async () => (await budget()).stretch > 4.8);
-    expect(await budget()).toMatchObject({ wantedPerSecond: 100, allowedPerSecond: 19.4, isShort: false });
+    // A capacity that was learned from the first steps may be below the ceiling for some time.
+    const isSettled = async () => {
+      const { stretch, allowedPerSecond } = await budget();
+      return stretch > 4.8 && allowedPerSecond === 19.4;
+    };
+    await waitFor('the stretch', isSettled, 30_000);
+    expect(await budget()).toMatchObject({ wantedPerSecond: 100, isShort: false });
     const { used, longest } = await measureUntil(
       (figures) => figures.used >= 0.9 && figures.longest < 3,
       measure,
@@ -71,7 +77,9 @@ describe('sessions that want five times the reads that are allowed', () => {
     expect(used).toBeGreaterThanOrEqual(0.9);
     expect(used).toBeLessThanOrEqual(1.05);
     expect(longest).toBeLessThan(3);
-    expect((await budget()).stretch).toBeCloseTo(100 / 19.4, 0);
+    const { stretch, allowedPerSecond } = await budget();
+    expect(allowedPerSecond).toBeLessThanOrEqual(19.4);
+    expect(stretch).toBeGreaterThan(4.8);
   });
 
   it('are announced once that has lasted, and once it is over', async () => {
@@ -84,11 +92,24 @@ describe('sessions that want five times the reads that are allowed', () => {
       eventsOf('remote.budget_short'),
       eventsOf('remote.budget_sufficient'),
     ]);
-    const figures = { operation: 'read_session', allowedPerSecond: 19.4, since: expect.any(String) };
+    const figures = {
+      operation: 'read_session',
+      allowedPerSecond: expect.any(Number),
+      since: expect.any(String),
+    };
     expect(short!.data).toEqual({ ...figures, stretch: expect.any(Number), wantedPerSecond: 100 });
     expect(sufficient!.data).toMatchObject({ ...figures, wantedPerSecond: 0, endedAt: expect.any(String) });
     await waitFor('no stretch', async () => (await budget()).stretch === 1);
     expect(await budget()).toMatchObject({ isShort: false, late: [] });
+  });
+
+  it('are priced by the last count while they cannot be counted', async () => {
+    const count = jest.spyOn(service.app.get(PriceStore), 'countByAge').mockRejectedValue(new Error('slow'));
+    await database.query('UPDATE read_price SET stretch = 3, measure_after = NULL');
+    await waitFor('no stretch', async () => count.mock.calls.length > 0 && (await budget()).stretch === 1);
+    // The count is not repeated in each step.
+    expect(count).toHaveBeenCalledTimes(1);
+    count.mockRestore();
   });
 
   it('shows how soon changes of fresh sessions are noticed', async () => {

@@ -3,6 +3,7 @@ import { CallQueue } from '../../../src/remote/pace/call-queue.js';
 import type { CallClass, RemoteRequest } from '../../../src/remote/outcome.rules.js';
 import { readSession, reply, type RawServer, startRawServer } from '../../e2e/remote/fixture.js';
 import { createTestDatabase, type TestDatabase } from '../../setup/test-database.js';
+import { waitFor } from '../../setup/wait-for.js';
 import { caught, isLong, measureUntil, promise } from '../support/promise.js';
 import { type RemoteReplica, startRemoteReplica } from '../support/remote-replica.js';
 
@@ -68,6 +69,8 @@ async function measure(ms: number) {
   };
   if (callers.length === 0)
     callers = CLASSES.flatMap((name) => Array.from({ length: CALLERS }, () => call(name)));
+  // Before the first call, the replica requests its share of the rate.
+  await waitFor('the first call', () => arrivals.length > 0);
   arrivals = [];
   const startedAt = performance.now();
   await sleep(ms);
@@ -84,7 +87,9 @@ const sleep = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 describe('R44: no class of calls starves another', () => {
   it('lets each class move within its bound at two requests per second', async () => {
     const { gaps, perSecond } = await measureUntil(
-      (figure) => CLASSES.every((name, nth) => figure.gaps[nth]! <= BOUNDS_MS[name]),
+      (figure) =>
+        CLASSES.every((name, nth) => figure.gaps[nth]! <= BOUNDS_MS[name]) &&
+        figure.perSecond >= 0.9 * PER_SECOND,
       () => measure(MEASURED_MS),
     );
     promise('R44', {

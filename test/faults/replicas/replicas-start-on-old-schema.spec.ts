@@ -52,10 +52,14 @@ const LATER_COLUMNS: Readonly<Record<string, string>> = {
   ending_reads: 'int',
   changes_clear_at: 'timestamptz',
   flapping_since: 'timestamptz',
+  planned_at: 'timestamptz',
 };
 const NAMES = Object.keys(LATER_COLUMNS).join('|');
-const WRITTEN = new RegExp(`\\b(${NAMES}) = (r\\."?\\w+"?|CASE .*? END),`, 'g');
-const READ = new RegExp(`\\bp\\.(${NAMES})\\b`, 'g');
+const WRITTEN = new RegExp(
+  `\\b(${NAMES}) = (r\\."?\\w+"?|CASE .*? END|clock_timestamp\\(\\)|claimed_at),`,
+  'g',
+);
+const READ = new RegExp(`\\b[pq]\\.(${NAMES})\\b`, 'g');
 
 /** Returns the statement without the later columns, as the older release has it. */
 const withoutLater = (text: string): string =>

@@ -45,9 +45,14 @@ export interface SimulatedStep {
   /** The stretch at which all reads just fit. */
   readonly target: number;
   readonly reads: number;
+  /** The sessions that are due at its end. */
+  readonly waiting: number;
 }
 
-/** Simulates the reads of `count` sessions, second by second, the longest overdue first, and a step of the price every 15 seconds. */
+/**
+ * Simulates the reads of `count` sessions, second by second, the longest overdue first, and a step of the price every 15 seconds. Begins with
+ * the stretch at which all reads just fit, and with sessions somewhere in their intervals, so nothing waits.
+ */
 export function simulateReads(
   count: number,
   steps: number,
@@ -55,25 +60,33 @@ export function simulateReads(
   decide: Controller,
   random: () => number,
 ): SimulatedStep[] {
-  // Ages from a minute to 11 days, each order of magnitude alike.
+  // Ages from a minute to 11 days, each order of magnitude alike. They stay, as in a deployment where as many sessions start as end.
   const phases: readonly Phase[] = ['awaiting_owner', 'awaiting_installation', 'settling', 'late'];
   const sessions = Array.from({ length: count }, (_, i) => ({
     phase: phases[i % phases.length]!,
-    bornAt: -60 * 10 ** (4.2 * random()),
+    ageSeconds: 60 * 10 ** (4.2 * random()),
   }));
-  let price: Price = { stretch: 1, capacityPerSecond: null, readPerSecond: 0 };
+  const wanted = wantedPerSecond(groupByAge(sessions), SETTINGS);
+  const first = conditions(0);
+  let price: Price = {
+    stretch: Math.max(1, wanted / (0.97 * first.served)),
+    capacityPerSecond: null,
+    ceilingPerSecond: first.ceiling ?? first.served,
+    wasBehind: false,
+    readPerSecond: 0,
+  };
   const dueAt = new Map<number, number[]>();
-  const plan = (session: number, second: number) => {
-    const { phase, bornAt } = sessions[session]!;
-    const anchorAt = new Date(bornAt * 1_000);
+  const plan = (session: number, second: number, part = 1) => {
+    const { phase, ageSeconds } = sessions[session]!;
+    const anchorAt = new Date((second - ageSeconds) * 1_000);
     const now = new Date(second * 1_000);
     const ms = planNextReadMs({ phase, anchorAt, failures: 0 }, now, SETTINGS, price.stretch, random());
-    const at = second + Math.max(1, Math.round(ms / 1_000));
+    const at = second + Math.max(1, Math.round((part * ms) / 1_000));
     const due = dueAt.get(at);
     if (due === undefined) dueAt.set(at, [session]);
     else due.push(session);
   };
-  for (const session of sessions.keys()) plan(session, 0);
+  for (const session of sessions.keys()) plan(session, 0, random());
   const waiting: number[] = [];
   const result: SimulatedStep[] = [];
   let credit = 0;
@@ -89,8 +102,6 @@ export function simulateReads(
       credit = Math.min(credit, 1) + served;
       for (; credit >= 1 && waiting.length > 0; credit--, reads++) plan(waiting.shift()!, second);
     }
-    const now = (step + 1) * STEP_SECONDS;
-    const wanted = wantedPerSecond(groupByAge(sessions, now), SETTINGS);
     price = decide(price, {
       wantedPerSecond: wanted,
       ceilingPerSecond: ceiling,
@@ -100,15 +111,20 @@ export function simulateReads(
       arrived,
       waiting: waiting.length,
     });
-    result.push({ stretch: price.stretch, target: Math.max(1, wanted / served), reads });
+    result.push({
+      stretch: price.stretch,
+      target: Math.max(1, wanted / served),
+      reads,
+      waiting: waiting.length,
+    });
   }
   return result;
 }
 
-function groupByAge(sessions: readonly { phase: Phase; bornAt: number }[], now: number): AgeGroup[] {
+function groupByAge(sessions: readonly { phase: Phase; ageSeconds: number }[]): AgeGroup[] {
   const groups = new Map<string, AgeGroup>();
-  for (const { phase, bornAt } of sessions) {
-    const age = Math.floor(AGES_PER_E * Math.log(now - bornAt));
+  for (const { phase, ageSeconds } of sessions) {
+    const age = Math.floor(AGES_PER_E * Math.log(ageSeconds));
     const key = `${phase} ${age}`;
     groups.set(key, { phase, age, sessions: (groups.get(key)?.sessions ?? 0) + 1 });
   }
