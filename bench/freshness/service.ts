@@ -56,7 +56,13 @@ export class Session {
 
 /** The poller, the price and the claim, with the rules of the service, but without its database. */
 export class Service {
-  price: Price = { stretch: 1, capacityPerSecond: null, readPerSecond: 0 };
+  price: Price = {
+    stretch: 1,
+    capacityPerSecond: null,
+    ceilingPerSecond: null,
+    wasBehind: false,
+    readPerSecond: 0,
+  };
   /** The recorded reads. */
   reads = 0;
   /** The sessions whose watch ended while it was recorded. */
