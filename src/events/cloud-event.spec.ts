@@ -34,7 +34,7 @@ describe('a CloudEvent', () => {
   it('has the traceparent of its span, if it has one', () => {
     const traceparent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
     expect(toCloudEvent({ ...event, traceparent }, '/x')).toMatchObject({ traceparent });
-    expect(toCloudEvent({ ...event, traceparent: null }, '/x')).not.toHaveProperty('traceparent');
+    expect(JSON.stringify(toCloudEvent({ ...event, traceparent: null }, '/x'))).not.toContain('traceparent');
   });
 });
 
