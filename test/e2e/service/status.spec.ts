@@ -237,7 +237,10 @@ describe('GET /status', () => {
     ]);
     expect(poller['oldestOverdueSeconds']).toBeGreaterThanOrEqual(200);
     expect(poller['oldestOverdueSeconds']).toBeLessThan(260);
-    expect(outbox).toMatchObject({ unsequenced: 1, readers: { handlers: { undelivered: 0 }, webhooks: { unread: 0 } } });
+    expect(outbox).toMatchObject({
+      unsequenced: 1,
+      readers: { handlers: { undelivered: 0 }, webhooks: { unread: 0 } },
+    });
     expect(outbox.oldestUnsequencedSeconds).toBeGreaterThanOrEqual(30);
     expect(registrations).toMatchObject({ pending: 1, uncertain: 0 });
     expect(registrations['oldestPendingSeconds']).toBeGreaterThanOrEqual(50);
