@@ -10,12 +10,8 @@ import { requireHome } from './platform/database/deployment.store.js';
 import { migrate } from './platform/database/migrate.js';
 import { checkPoolers } from './platform/database/poolers.js';
 import { readFiles } from './platform/env/environment-files.js';
-import {
-  ConfigurationError,
-  readEnvironment,
-  warningsOf,
-  type EnvironmentSource,
-} from './platform/env/read-environment.js';
+import type { EnvironmentSource } from './platform/env/environment-names.js';
+import { ConfigurationError, readEnvironment, warningsOf } from './platform/env/read-environment.js';
 import { HealthController } from './platform/health/health.controller.js';
 import { createApp } from './platform/http/create-app.js';
 import { listen } from './platform/http/listen.js';

@@ -1,10 +1,21 @@
-import { applyDecorators } from '@nestjs/common';
-import { ApiOperation } from '@nestjs/swagger';
-import { RequireScope } from './require-scope.decorator.js';
+import { applyDecorators, SetMetadata } from '@nestjs/common';
+import { ApiBearerAuth, ApiExtension, ApiOperation } from '@nestjs/swagger';
+import { RouteConfig } from '@nestjs/platform-fastify';
+import { ApiProblems } from '../platform/openapi/api-problems.decorator.js';
 import type { Scope } from './scopes.js';
+
+export const REQUIRED_SCOPE = 'pv-onboarding:scope';
 
 /** Declares an operation of the API, and the scope that its caller must have. The name of the method is the `operationId`. */
 export const Operation = (
   scope: Scope,
   documentation: Readonly<{ summary: string; description: string }>,
-): MethodDecorator => applyDecorators(RequireScope(scope), ApiOperation(documentation));
+): MethodDecorator =>
+  applyDecorators(
+    SetMetadata(REQUIRED_SCOPE, scope),
+    RouteConfig({ requiredScope: scope }),
+    ApiOperation(documentation),
+    ApiBearerAuth('apiKey'),
+    ApiExtension('x-required-scope', scope),
+    ApiProblems('unauthenticated', 'forbidden', 'too_many_requests'),
+  );

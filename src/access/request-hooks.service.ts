@@ -12,7 +12,7 @@ import type { Principal, Scope } from './scopes.js';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** From `@RequireScope()`; a route without it is public. */
+    /** From `@Operation()`; a route without it is public. */
     requiredScope?: Scope;
   }
 }

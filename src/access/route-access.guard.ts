@@ -4,7 +4,7 @@ import { DiscoveryService, MetadataScanner, Reflector } from '@nestjs/core';
 import type { FastifyRequest } from 'fastify';
 import { PUBLIC } from '../platform/http/public.decorator.js';
 import { Problem } from '../platform/problem/problem.js';
-import { REQUIRED_SCOPE } from './require-scope.decorator.js';
+import { REQUIRED_SCOPE } from './operation.decorator.js';
 import { hasScope, type Scope } from './scopes.js';
 
 /** Checks that the key of a request has the scope of the route. Refuses to start if a route neither declares a scope nor is public. */
@@ -28,7 +28,7 @@ export class RouteAccess implements CanActivate, OnModuleInit {
         .map((method) => `${name}.${method}`);
     });
     if (undecided.length > 0)
-      throw new Error(`these routes need @RequireScope() or @Public(): ${undecided.join(', ')}`);
+      throw new Error(`these routes need @Operation() or @Public(): ${undecided.join(', ')}`);
   }
 
   canActivate(context: ExecutionContext): boolean {

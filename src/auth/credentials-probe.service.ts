@@ -15,7 +15,7 @@ import { TokenStore } from './token.store.js';
  * - `too_soon`: another token request or trial runs, or there was a probe within the last 5 s. Nothing was sent.
  */
 export const PROBE_OUTCOMES = ['valid', 'token_issued', 'refused', 'no_token', 'too_soon'] as const;
-export type ProbeOutcome = (typeof PROBE_OUTCOMES)[number];
+type ProbeOutcome = (typeof PROBE_OUTCOMES)[number];
 
 /** The shortest time between two probes, for all replicas together. */
 const PROBE_EVERY_MS = 5_000;

@@ -3,7 +3,8 @@ import { InvalidArgumentError } from 'commander';
 import { Database } from '../platform/database/database.js';
 import { readFiles } from '../platform/env/environment-files.js';
 import type { Environment } from '../platform/env/environment.js';
-import { readEnvironment, type EnvironmentSource } from '../platform/env/read-environment.js';
+import type { EnvironmentSource } from '../platform/env/environment-names.js';
+import { readEnvironment } from '../platform/env/read-environment.js';
 import {
   readGeneratedKeys,
   SANDBOX_CREDENTIALS,

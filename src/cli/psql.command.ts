@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { Command } from 'commander';
 import { findReaderFault, READER_ROLE } from '../platform/database/reader-role.store.js';
 import type { Environment } from '../platform/env/environment.js';
-import type { EnvironmentSource } from '../platform/env/read-environment.js';
+import type { EnvironmentSource } from '../platform/env/environment-names.js';
 import { withDatabase, type ReadEnvironment } from './command-environment.js';
 import { fail, print, printError } from './print.js';
 

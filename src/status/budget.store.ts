@@ -22,7 +22,7 @@ const READ_BUDGET: Statement = {
        WHERE s.state_changed_at = t.at AND s.updated_at BETWEEN s.recorded_at AND least(t.at, s.recorded_at + interval '10 minutes')
     )
     SELECT p.stretch, p.wanted_per_second AS "wantedPerSecond", p.allowed_per_second AS "allowedPerSecond",
-      p.read_per_second AS "readPerSecond", p.announced_at IS NOT NULL AS "isShort",
+      p.announced_at IS NOT NULL AS "isShort",
       (SELECT json_build_object(
                 'changes', count(*),
                 'p50Seconds', percentile_cont(0.5) WITHIN GROUP (ORDER BY seconds),

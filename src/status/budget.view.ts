@@ -31,11 +31,6 @@ export const BudgetView = schemaOf('BudgetView', {
   allowedPerSecond: nullable(
     number('Reads per second to which the stretch leads; null if nothing is known to limit them'),
   ),
-  readPerSecond: nullable(
-    number(
-      'Reads per second of all pollers in the last period, 15 seconds or less; null if the remote service was not healthy in it',
-    ),
-  ),
   isShort: flag('Whether `remote.budget_short` was announced and is not over'),
   late: listOf(LatePhaseView, 'By phase; phases without overdue sessions are absent'),
   noticed: view(

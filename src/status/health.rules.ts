@@ -22,13 +22,11 @@ const ABANDONED_SECONDS = 60;
 const PACED_MS = 60_000;
 
 /** Returns what is wrong with the deployment, the worst first. The thresholds are those of ops/prometheus/alerts.yml. */
-export function findReasons(facts: Facts, ceilings: Ceilings, now: Date): Reason[] {
-  return REASON_CODES.flatMap((code) =>
-    FINDERS[code](facts, ceilings, now).map((detail) => ({ code, detail })),
-  );
+export function findReasons(facts: Facts, ceilings: Ceilings): Reason[] {
+  return REASON_CODES.flatMap((code) => FINDERS[code](facts, ceilings).map((detail) => ({ code, detail })));
 }
 
-const FINDERS: Readonly<Record<Reason['code'], (facts: Facts, ceilings: Ceilings, now: Date) => string[]>> = {
+const FINDERS: Readonly<Record<Reason['code'], (facts: Facts, ceilings: Ceilings) => string[]>> = {
   no_worker({ replicas }) {
     const workers = replicas.filter(({ role }) => role !== 'api');
     if (workers.some(({ isAlive }) => isAlive)) return [];
@@ -56,11 +54,11 @@ const FINDERS: Readonly<Record<Reason['code'], (facts: Facts, ceilings: Ceilings
       ([name, { lastError, retryAfterMs }]) =>
         `${name}: calls fail (${lastError}); the next attempt is in ${seconds(retryAfterMs)} s`,
     ),
-  held_back_by_ceiling: ({ replicas }, { perSecond }, now) =>
+  held_back_by_ceiling: ({ replicas }, { perSecond }) =>
     replicas
       .filter(
-        ({ isAlive, pacedSince }) =>
-          isAlive && pacedSince !== null && now.getTime() - pacedSince.getTime() > PACED_MS,
+        ({ isAlive, lastSeenAt, pacedSince }) =>
+          isAlive && pacedSince !== null && lastSeenAt.getTime() - pacedSince.getTime() > PACED_MS,
       )
       .map(
         ({ name, pacedSince }) =>

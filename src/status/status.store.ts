@@ -7,7 +7,7 @@ type Outbox = StatusView['outbox'];
 type Deployment = StatusView['remote']['deployment'];
 
 /** The backlog of the whole deployment, with the fields of the response. `broker` is null if no process has ever used a broker. */
-export interface Backlog
+interface Backlog
   extends Pick<StatusView, 'poller' | 'registrations' | 'starts'>, Omit<Outbox['readers'], 'streams'> {
   readonly outbox: Omit<Outbox, 'readers'>;
   readonly late: StatusView['budget']['late'];

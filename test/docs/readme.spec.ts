@@ -4,9 +4,9 @@ import { SESSION_STATES } from '../../src/events/event-schemas.rules.js';
 import { EVENT_NAMES } from '../../src/events/catalogue.rules.js';
 import { RULES, type SessionState } from '../../src/onboarding/rules/machine.rules.js';
 import { Environment } from '../../src/platform/env/environment.js';
+import { ENVIRONMENT_NAMES } from '../../src/platform/env/environment-names.js';
 import {
   ConfigurationError,
-  ENVIRONMENT_NAMES,
   LOCAL_DEFAULTS,
   readEnvironment,
 } from '../../src/platform/env/read-environment.js';

@@ -1423,8 +1423,6 @@ export interface components {
             wantedPerSecond: number;
             /** @description Reads per second to which the stretch leads; null if nothing is known to limit them */
             allowedPerSecond: number | null;
-            /** @description Reads per second of all pollers in the last period, 15 seconds or less; null if the remote service was not healthy in it */
-            readPerSecond: number | null;
             /** @description Whether `remote.budget_short` was announced and is not over */
             isShort: boolean;
             /** @description By phase; phases without overdue sessions are absent */

@@ -4,7 +4,7 @@ import {
   COMMAND_LINE_NAMES,
   ENVIRONMENT_NAMES,
   type EnvironmentSource,
-} from '../../platform/env/read-environment.js';
+} from '../../platform/env/environment-names.js';
 import { readGeneratedKeys } from '../../platform/local/local-services.js';
 import { findRunningService } from '../../platform/local/running-service.js';
 import type { FieldError } from '../../platform/problem/problem.js';

@@ -82,7 +82,7 @@ const READ_PENDING: Statement = {
     ORDER BY delivery.position LIMIT 100`,
 };
 
-export interface PendingDelivery {
+interface PendingDelivery {
   readonly position: string;
   readonly event: DomainEvent;
 }

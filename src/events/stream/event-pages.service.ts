@@ -6,7 +6,7 @@ import { toCloudEvent } from '../cloud-event.js';
 import { EventSignal } from '../event-signal.service.js';
 import { EventsStore, type EventFilter, type SequencedEvent } from '../feed/events.store.js';
 
-export interface StreamEvent extends Pick<SequencedEvent, 'name' | 'subject'> {
+interface StreamEvent extends Pick<SequencedEvent, 'name' | 'subject'> {
   readonly sequence: bigint;
   readonly text: string;
 }

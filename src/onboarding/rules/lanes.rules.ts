@@ -22,7 +22,7 @@ const SHARE_OF_FRESH = 0.5;
 /** A session that is later than this is not fresh, whatever its interval was: it has been a part of a backlog while it aged. */
 const LATE_AFTER_INTERVALS = 2;
 
-export interface Lane {
+interface Lane {
   readonly lane: number;
   /** The longest interval of the lane. The last lane has no longest; its value continues the series. */
   readonly longestSeconds: number;

@@ -34,7 +34,7 @@ export interface Classification<State extends SessionState = SessionState> {
   readonly rule: string;
 }
 
-export type FlaggedState = Exclude<SessionState, 'lost'>;
+type FlaggedState = Exclude<SessionState, 'lost'>;
 
 interface Rule extends Classification<FlaggedState> {
   readonly holds: (seen: Observation, startedUpdatedAt: Date) => boolean;

@@ -30,7 +30,7 @@ export type Reading =
   | { readonly kind: 'rederived'; readonly classification: Classification };
 
 /** How a session is watched from now on. */
-export interface Watch extends ChangeRecord {
+interface Watch extends ChangeRecord {
   readonly phase: Phase;
   readonly anchorAt: Date;
   readonly ending: EndEvidence | null;

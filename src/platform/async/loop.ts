@@ -1,7 +1,7 @@
 import { WakeUp } from './wake-up.js';
 import { within } from './within.js';
 
-export interface LoopOptions {
+interface LoopOptions {
   /** Does one step of the task; returns the pause after it in milliseconds. A long step must end early when `stop` aborts. */
   readonly step: (stop: AbortSignal) => Promise<number>;
   /** Returns the pause after a failed step in milliseconds. `failures` counts consecutive failed steps. Not called after `stop`. */

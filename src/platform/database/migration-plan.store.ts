@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { findApplicable, MIGRATIONS_FOLDER, readMigrations, withMigrationLock } from './migrate.js';
 import { locksOf, type MigrationLock } from './migration-locks.rules.js';
 
-export interface PlannedMigration {
+interface PlannedMigration {
   readonly name: string;
   /** The locks on existing tables and views, each with the estimated rows of the table, and its bytes including indexes. */
   readonly locks: readonly (MigrationLock & { readonly rows: number; readonly bytes: number })[];

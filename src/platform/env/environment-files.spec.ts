@@ -3,7 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { readFiles } from './environment-files.js';
-import { ConfigurationError, ENVIRONMENT_NAMES, type EnvironmentSource } from './read-environment.js';
+import { ENVIRONMENT_NAMES, type EnvironmentSource } from './environment-names.js';
+import { ConfigurationError } from './read-environment.js';
 
 let folder: string;
 beforeEach(async () => {

@@ -1,11 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { isAbsolute } from 'node:path';
-import {
-  ConfigurationError,
-  ENVIRONMENT_NAMES,
-  warningsOf,
-  type EnvironmentSource,
-} from './read-environment.js';
+import { ENVIRONMENT_NAMES, type EnvironmentSource } from './environment-names.js';
+import { ConfigurationError, warningsOf } from './read-environment.js';
 
 /**
  * Replaces each NAME_FILE by NAME with the content of that file, without a newline at its end, because mounted secrets are files. Throws

@@ -1,9 +1,8 @@
 import 'reflect-metadata';
 import { plainToInstance } from 'class-transformer';
-import { getMetadataStorage, validateSync } from 'class-validator';
+import { validateSync } from 'class-validator';
 import { Environment } from './environment.js';
-
-export type EnvironmentSource = Readonly<Record<string, string | undefined>>;
+import { ENVIRONMENT_NAMES, findMisspelt, type EnvironmentSource } from './environment-names.js';
 
 /** Placeholders for the variables that a started service or a generated key provides outside production. They are valid, but never used. */
 export const STAND_INS = {
@@ -63,26 +62,9 @@ export function readEnvironment(source: EnvironmentSource): Environment {
   return Object.freeze(environment);
 }
 
-/** The names of all variables that the service reads. */
-export const ENVIRONMENT_NAMES: readonly string[] = Object.keys(
-  getMetadataStorage().groupByPropertyName(
-    getMetadataStorage().getTargetValidationMetadatas(Environment, '', false, false),
-  ),
-);
-
 /** Returns warnings about settings that are probably mistakes. Contains no values, since they may be secret. */
 export function warningsOf(source: EnvironmentSource): string[] {
-  const known = [...ENVIRONMENT_NAMES, ...ENVIRONMENT_NAMES.map((name) => `${name}_FILE`), ...OTHER_NAMES];
-  const misspelt = Object.keys(source)
-    .filter((name) => source[name] !== undefined && !known.includes(name) && !SERVICE_LINK.test(name))
-    .flatMap((name) => {
-      const [meant] = known
-        .map((each) => ({ each, changes: changesBetween(plain(name), plain(each)) }))
-        .filter(({ each, changes }) => changes <= changesAllowed(each))
-        .sort((a, b) => a.changes - b.changes);
-      if (meant !== undefined) return `${name} is not read: ${meant.each} was probably meant`;
-      return OUR_PREFIXES.test(name) ? `${name} is not read: this service has no such variable` : [];
-    });
+  const misspelt = findMisspelt(source);
   if (source.NODE_TLS_REJECT_UNAUTHORIZED !== '0' || source.NODE_ENV === 'production') return misspelt;
   return [...misspelt, `${UNCHECKED_TLS}; production refuses it`];
 }
@@ -199,54 +181,4 @@ function sendsInClear(baseUrl: string | undefined): boolean {
   if (baseUrl === undefined || !URL.canParse(baseUrl)) return false;
   const { protocol, hostname } = new URL(baseUrl);
   return protocol !== 'https:' && !/^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(hostname);
-}
-
-/** Variables of the commands that call the API of a service. */
-export const COMMAND_LINE_NAMES: readonly string[] = ['PV_ONBOARDING_URL', 'PV_ONBOARDING_API_KEY'];
-
-/** Variables of the command line, the sandbox and the contract suite, which the service itself does not read. */
-const OTHER_NAMES = [
-  ...COMMAND_LINE_NAMES.flatMap((name) => [name, `${name}_FILE`]),
-  ...[
-    'ALLOWED_HOSTS',
-    'API_KEY',
-    'CLIENT_ID',
-    'CLIENT_SECRET',
-    'HOST',
-    'PORT',
-    'PUBLIC_URL',
-    'STATE_FILE',
-  ].map((name) => `SANDBOX_${name}`),
-  ...['API_KEY', 'BASE_URL', 'CLIENT_ID', 'CLIENT_SECRET', 'EAN'].map((name) => `SCS_CONTRACT_${name}`),
-];
-
-/** No other program in our environment uses these prefixes. */
-const OUR_PREFIXES = /^(?:SCS|POLL|WEBHOOK)_/;
-/** Matches variables that Kubernetes and Docker set for other services, whatever their names. */
-const SERVICE_LINK =
-  /_(?:SERVICE_HOST|SERVICE_PORT\w*|PORT|PORT_\d+_(?:TCP|UDP|SCTP)(?:_(?:PROTO|PORT|ADDR))?)$/;
-/** Returns how many changes a misspelling of this name may have. -1: no check, because short names such as HOST resemble common names. */
-const changesAllowed = (name: string): number => {
-  const { length } = name.replace(/_FILE$/, '');
-  return length < 8 ? -1 : length < 12 ? 1 : length < 15 ? 2 : 3;
-};
-
-/** Removes differences in case and separators, the most frequent mistakes. */
-const plain = (name: string): string => name.toUpperCase().replace(/[^A-Z0-9]/g, '');
-
-/** Returns how many insertions, deletions, replacements and swaps of neighbours turn `a` into `b`. */
-function changesBetween(a: string, b: string): number {
-  let before: number[] = [];
-  let last = Array.from({ length: b.length + 1 }, (_, column) => column);
-  for (let row = 1; row <= a.length; row++) {
-    const current = [row];
-    for (let column = 1; column <= b.length; column++) {
-      const replaced = last[column - 1]! + (a[row - 1] === b[column - 1] ? 0 : 1);
-      const isSwap = row > 1 && column > 1 && a[row - 1] === b[column - 2] && a[row - 2] === b[column - 1];
-      const swapped = isSwap ? before[column - 2]! + 1 : Infinity;
-      current.push(Math.min(last[column]! + 1, current[column - 1]! + 1, replaced, swapped));
-    }
-    [before, last] = [last, current];
-  }
-  return last[b.length]!;
 }

@@ -4,7 +4,7 @@ import type { IncomingMessage } from 'node:http';
 import { readTraceparent } from '../tracing/traceparent.js';
 
 /** The fields that identify a request in log lines and audit entries. */
-export interface RequestContext {
+interface RequestContext {
   /** The caller's X-Request-Id if it is usable, else a generated id. */
   readonly requestId: string;
   /** From the caller's `traceparent` (W3C Trace Context), 32 hexadecimal digits. */

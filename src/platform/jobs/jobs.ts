@@ -17,7 +17,7 @@ import { RELEASE_JOBS, RELEASE_LAPSED, RENEW_JOBS } from './jobs.sql.js';
 import { JobInterruptedError, RunningJob } from './running-job.js';
 
 /** If the task throws, the job is retried with backoff. */
-export type Task = (payload: unknown, job: RunningJob) => Promise<void>;
+type Task = (payload: unknown, job: RunningJob) => Promise<void>;
 
 /** Enough even if dozens of jobs hang, each for up to 60 s. Free slots poll: 25 small queries a second in all, which take 1 % of a core. */
 export const JOB_SLOTS = 50;

@@ -105,7 +105,7 @@ describe('parseLossless', () => {
     expect(value['admin']).toBeUndefined();
   });
 
-  it('passes NUL and lone surrogates on, for whoever stores the text to refuse', () => {
+  it('passes NUL and lone surrogates on: the store refuses them', () => {
     expect(parseLossless('"\\u0000\\ud800"')).toBe('\u0000\ud800');
   });
 

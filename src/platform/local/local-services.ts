@@ -1,12 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import {
-  LOCAL_DEFAULTS,
-  readEnvironment,
-  STAND_INS,
-  type EnvironmentSource,
-} from '../env/read-environment.js';
+import type { EnvironmentSource } from '../env/environment-names.js';
+import { LOCAL_DEFAULTS, readEnvironment, STAND_INS } from '../env/read-environment.js';
 import { startChild, type Child } from './child.js';
 import { lockFolder } from './data-lock.js';
 import { startEmbeddedPostgres } from './embedded-postgres.js';

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { identify, isAlive, type ProcessIdentity } from './process-identity.js';
 
 /** The content of running.json, by which the demo and the command line find the service that runs in this folder. */
-export interface RunningService extends ProcessIdentity {
+interface RunningService extends ProcessIdentity {
   readonly url: string;
   readonly databaseUrl: string;
   /** The remote service that the service calls. Default: the sandbox. */

@@ -142,7 +142,7 @@ export const PROBLEMS = {
 
 export type ProblemCode = keyof typeof PROBLEMS;
 
-export interface ProblemExtra {
+interface ProblemExtra {
   readonly errors?: readonly FieldError[];
   /** The objects that the problem is about. Each id becomes a member of the response. */
   readonly ids?: Readonly<Partial<Record<'registrationId' | 'userId' | 'sessionId', string>>>;

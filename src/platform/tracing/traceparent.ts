@@ -1,5 +1,5 @@
 /** The position in a trace that a `traceparent` header states (W3C Trace Context). */
-export interface TracePosition {
+interface TracePosition {
   /** 32 hexadecimal digits. */
   readonly traceId: string;
   /** 16 hexadecimal digits. */

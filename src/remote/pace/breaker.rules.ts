@@ -21,7 +21,7 @@ export interface Breaker {
 /** `unknown`: we cancelled the call, so its result says nothing about the service. */
 export type CallResult = 'succeeded' | 'failed' | 'overloaded' | 'unknown';
 
-export type Admission =
+type Admission =
   | { readonly kind: 'pass'; readonly probe: boolean; readonly next: Breaker }
   | {
       readonly kind: 'refused';

@@ -55,7 +55,7 @@ describe('call queue', () => {
     expect(await queueOf({ ceiling: 1 }).turn('background read')).toBe('granted');
   });
 
-  it('admits whoever waits in the foreground first, and somebody of the background after eight of them', async () => {
+  it('admits waiting foreground calls first, and a background call after eight of them', async () => {
     const subject = queueOf({ ceiling: 1 });
     void subject.turn('foreground read');
     const foreground = Array.from({ length: 10 }, (_, i): [string, CallClass] => [

@@ -94,7 +94,7 @@ export interface SharedOperation {
 }
 
 /** What a replica says about itself. `isPaced`: its calls wait for its share of SCS_MAX_REQUESTS_PER_SECOND. */
-export interface SignOfLife {
+interface SignOfLife {
   readonly role: Environment['ROLE'];
   readonly readsPerSecond: number;
   readonly isPaced: boolean;

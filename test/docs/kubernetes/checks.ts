@@ -2,11 +2,8 @@ import { posix } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { readFiles } from '../../../src/platform/env/environment-files.js';
 import { Environment } from '../../../src/platform/env/environment.js';
-import {
-  ConfigurationError,
-  ENVIRONMENT_NAMES,
-  readEnvironment,
-} from '../../../src/platform/env/read-environment.js';
+import { ENVIRONMENT_NAMES } from '../../../src/platform/env/environment-names.js';
+import { ConfigurationError, readEnvironment } from '../../../src/platform/env/read-environment.js';
 import { STOP_WITHIN_MS } from '../../../src/platform/shutdown/limits.js';
 import { variablesIn, type Container, type Labels, type Manifest, type Manifests } from './manifests.js';
 

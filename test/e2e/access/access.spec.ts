@@ -298,7 +298,7 @@ describe('every route', () => {
     const { DATABASE_URL, SCS_BASE_URL } = service.environment;
     await expect(
       startTestApp({ DATABASE_URL, SCS_BASE_URL }, { modules: [UndecidedModule] }),
-    ).rejects.toThrow('these routes need @RequireScope() or @Public(): UndecidedController.forgotten');
+    ).rejects.toThrow('these routes need @Operation() or @Public(): UndecidedController.forgotten');
   });
 });
 

@@ -178,7 +178,7 @@ describe('GET /api/v1/events/stream', () => {
     await come(stream, 2);
   });
 
-  it('is there for whoever asks for its headers alone, and ends', async () => {
+  it('responds to a request for its headers alone, and ends', async () => {
     const stream = await follow('', { method: 'HEAD' });
     expect(stream.status).toBe(200);
     expect(stream.headers['content-type']).toBe('text/event-stream; charset=utf-8');

@@ -155,7 +155,7 @@ describe('?wait= on a session', () => {
 });
 
 describe('the stop', () => {
-  it('answers at once whoever waits', async () => {
+  it('ends all waits at once', async () => {
     const { DATABASE_URL, SCS_BASE_URL, SCS_API_KEY, SCS_CLIENT_ID, SCS_CLIENT_SECRET } = service.environment;
     const other = await startTestApp({
       ROLE: 'api',

@@ -30,7 +30,7 @@ describe('the embedded PostgreSQL', () => {
     await expect(access(folder)).rejects.toThrow('ENOENT');
   });
 
-  it('is stopped, and its data removed, when whoever started it is killed', async () => {
+  it('is stopped, and its data removed, when the process that started it is killed', async () => {
     const holder = await start();
     const { pid } = JSON.parse(holder.logs()) as Pick<Child, 'pid'>;
     await holder.stop('SIGKILL');

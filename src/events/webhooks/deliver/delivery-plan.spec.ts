@@ -35,7 +35,7 @@ describe('what becomes of a delivery', () => {
     expect(planDelivery(failed, reset, SCHEDULE, 0)).toEqual({ status: 'pending', waitMs: 5_000 });
   });
 
-  it('is kept for whoever enables an endpoint again that was gone', () =>
+  it('is kept until an endpoint that was gone is enabled again', () =>
     expect(
       planDelivery({ kind: 'gone', status: 410, error: '', answer: null }, scheduled(9), SCHEDULE, 0),
     ).toEqual({
