@@ -34,6 +34,7 @@ type Observe = (operation: OperationClass, sent: Sent, seconds: number | null) =
 @Injectable()
 export class Remote implements OnModuleDestroy, OnApplicationShutdown {
   private readonly http: ReturnType<typeof createAxios>;
+  private readonly requests: RequestRate;
   private readonly queue: CallQueue;
   private readonly gates: Record<OperationClass, OperationGate>;
   private stopping: Priority | 'none' = 'none';
@@ -52,8 +53,8 @@ export class Remote implements OnModuleDestroy, OnApplicationShutdown {
     };
     this.http = createAxios({ baseUrl, headers: { ApiKey, ...fixed }, timeoutMs });
     this.share = () => environment.SCS_MAX_REQUESTS_PER_SECOND || Infinity;
-    const rate = new RequestRate(() => this.share());
-    this.queue = new CallQueue(environment.SCS_MAX_CONCURRENCY, rate, timeoutMs * WAIT_SHARE);
+    this.requests = new RequestRate(() => this.share());
+    this.queue = new CallQueue(environment.SCS_MAX_CONCURRENCY, this.requests, timeoutMs * WAIT_SHARE);
     this.gates = perOperation(() => new OperationGate(timeoutMs));
   }
 
@@ -103,6 +104,11 @@ export class Remote implements OnModuleDestroy, OnApplicationShutdown {
   /** Returns the requests per second that this process may send. Infinity means no ceiling. */
   get perSecond(): number {
     return this.share();
+  }
+
+  /** Returns how many calls this process has sent under a ceiling. */
+  get admitted(): number {
+    return this.requests.admitted;
   }
 
   /** Whether calls wait for this replica's share of SCS_MAX_REQUESTS_PER_SECOND now. */

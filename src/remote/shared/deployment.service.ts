@@ -8,7 +8,7 @@ import { Environment } from '../../platform/env/environment.js';
 import { STOP_WITHIN_MS } from '../../platform/shutdown/limits.js';
 import type { OperationClass } from '../outcome.rules.js';
 import { WAIT_STEP_MS } from '../pace/operation-gate.js';
-import { planShare } from '../pace/request-rate.js';
+import { planDemand, planShare, usableShare, type ToldShare } from '../pace/rate-share.rules.js';
 import { addWait, describeTrouble, type RequestedWait } from '../pace/requested-waits.rules.js';
 import { type Learn, Remote } from '../remote.service.js';
 import { DeploymentStore, OPERATIONS_CHANNEL, type SharedOperation } from './deployment.store.js';
@@ -16,6 +16,8 @@ import { DeploymentStore, OPERATIONS_CHANNEL, type SharedOperation } from './dep
 /** If a notification is lost, a replica learns within this time that the service requested a wait. Until then, the replica may send calls. */
 const READ_EVERY_MS = 250;
 const BEAT_EVERY_MS = 500;
+/** The weight of the time since the last heartbeat in the calls per second. */
+const SMOOTHING = 0.3;
 /** Without a ceiling, a heartbeat is only a sign of life. */
 const SIGN_OF_LIFE_EVERY_MS = 2_000;
 const READS_PERIOD_MS = 10_000;
@@ -38,7 +40,9 @@ export class Deployment implements OnModuleInit, OnApplicationShutdown {
   /** The end of a wait not yet stored in the database, by performance.now(). */
   private readonly unwritten = new Map<OperationClass, number>();
   private readonly waits = new Coalescer(() => this.writeWaits());
-  private share = { perSecond: 0, until: -Infinity };
+  private share = { perSecond: 0, told: 0, until: -Infinity };
+  private others: readonly ToldShare[] = [];
+  private used = { admitted: 0, perSecond: 0, at: performance.now() };
   private nextBeatAt = -Infinity;
   private readonly requested = new Map<OperationClass, readonly RequestedWait[]>();
   private reads = { count: 0, since: performance.now(), perSecond: 0 };
@@ -154,17 +158,35 @@ export class Deployment implements OnModuleInit, OnApplicationShutdown {
 
   /** Shows that this replica is alive, and renews its share of the request rate. This process stops using the share before the share expires in the database. */
   private async beat(): Promise<void> {
+    const { ceiling, others } = this;
+    const { isPaced } = this.remote;
     const beganAt = performance.now();
-    this.nextBeatAt = beganAt + (this.ceiling > 0 ? BEAT_EVERY_MS : SIGN_OF_LIFE_EVERY_MS);
     const joins = beganAt >= this.share.until;
-    const sign = {
-      role: this.environment.ROLE,
-      readsPerSecond: this.readRate(),
-      isPaced: this.remote.isPaced,
+    const everyMs = ceiling > 0 ? BEAT_EVERY_MS : SIGN_OF_LIFE_EVERY_MS;
+    this.nextBeatAt = beganAt + (joins ? READ_EVERY_MS : everyMs);
+    const demandPerSecond = planDemand(ceiling, others.length + 1, this.usedPerSecond(), isPaced);
+    // A replica that joins does not know yet what the others want.
+    const told = joins ? 0 : planShare(ceiling, demandPerSecond, others);
+    const before = joins ? 0 : this.share.told;
+    this.share.perSecond = Math.min(this.share.perSecond, told);
+    const shares = { demandPerSecond, sharePerSecond: told };
+    const sign = { role: this.environment.ROLE, readsPerSecond: this.readRate(), isPaced, ...shares };
+    this.others = await this.store.beat(LIFE_MS, ceiling, sign);
+    const perSecond = usableShare(ceiling, before, told, this.others);
+    this.share = { perSecond, told, until: beganAt + LIFE_MS };
+  }
+
+  /** Returns the calls per second of the last seconds. */
+  private usedPerSecond(): number {
+    const now = performance.now();
+    const { admitted } = this.remote;
+    const perSecond = ((admitted - this.used.admitted) * 1_000) / Math.max(1, now - this.used.at);
+    this.used = {
+      admitted,
+      perSecond: this.used.perSecond + SMOOTHING * (perSecond - this.used.perSecond),
+      at: now,
     };
-    const beat = await this.store.beat(LIFE_MS, sign);
-    const perSecond = joins ? 0 : planShare(this.ceiling, this.share.perSecond, beat);
-    this.share = { perSecond, until: beganAt + LIFE_MS };
+    return this.used.perSecond;
   }
 
   /** Returns the reads per second of the last full period. */
