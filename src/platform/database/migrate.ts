@@ -107,15 +107,13 @@ export async function findMissingMigrations(sql: Sql): Promise<string[] | null> 
 
 // Locks a row, because PostgreSQL writes a row lock to the write-ahead log, and its commit waits for a synchronous standby, as with any
 // write. A row lock needs no separate table, and blocks no other check.
-const PROVE_WRITABLE: Statement = {
+const LOCK_ONE: Statement = {
   name: 'database.prove_writable',
   text: 'SELECT FROM _prisma_migrations ORDER BY started_at LIMIT 1 FOR KEY SHARE',
 };
 
 /** Resolves once a write is committed. Throws the error of the database if it does not accept writes. */
-export async function proveWritable(sql: Sql): Promise<void> {
-  await sql.query(PROVE_WRITABLE);
-}
+export const proveWritable = (sql: Sql): Promise<unknown> => sql.query(LOCK_ONE);
 
 /** Applies the migrations in `names` that are missing, in order. Returns the names of the applied migrations. */
 export async function applyMissing(pool: pg.Pool, names: readonly string[]): Promise<string[]> {
