@@ -47,7 +47,6 @@ export async function createApp(
     // By default, Nest ends the process if the start fails. But the caller must stop the local services first.
     abortOnError: false,
   });
-  const { PUBLIC_URL, ROLE } = settings;
   const server = adapter.getInstance();
   parseJsonBodies(server);
   if (isTracing()) traceRequests(server);
@@ -58,11 +57,11 @@ export async function createApp(
     );
   });
   const metrics = app.get(Metrics);
-  metrics.buildInfo.set({ version: VERSION, role: ROLE }, 1);
+  metrics.buildInfo.set({ version: VERSION, role: settings.ROLE }, 1);
   measureRequests(server, metrics);
   decideConnections(server);
   app.setGlobalPrefix('api/v1', { exclude: UNPREFIXED });
-  app.useGlobalFilters(new ProblemFilter(server, PUBLIC_URL));
+  app.useGlobalFilters(new ProblemFilter(server, settings.PUBLIC_URL));
   app.useGlobalPipes(new RequestValidation());
   app.useGlobalGuards(new RefuseUnreadQuery());
   return app;
