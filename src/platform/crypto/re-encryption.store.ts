@@ -1,5 +1,5 @@
 import type { Database } from '../database/database.js';
-import { DecryptionError, type Cipher } from './cipher.js';
+import type { Cipher } from './cipher.js';
 
 export interface EncryptedColumn {
   readonly name: string;
@@ -74,7 +74,7 @@ export async function reEncrypt(
       const last = batch.at(-1);
       if (last === undefined) break;
       after = last.id;
-      const renewed = batch.flatMap((row) => renew(cipher, column, row) ?? []);
+      const renewed = batch.flatMap((row) => renew(cipher, column, row));
       unreadable += batch.length - renewed.length;
       readable += renewed.length;
       if (pass > PASSES) continue;
@@ -87,11 +87,7 @@ export async function reEncrypt(
 }
 
 function renew(cipher: Cipher, { context }: EncryptedColumn, row: Stored) {
-  try {
-    const bound = context(row.id);
-    return { ...row, renewed: cipher.encrypt(cipher.decrypt(row.ciphertext, bound), bound) };
-  } catch (error) {
-    if (error instanceof DecryptionError) return null;
-    throw error;
-  }
+  const bound = context(row.id);
+  const text = cipher.tryDecrypt(row.ciphertext, bound);
+  return text === null ? [] : [{ ...row, renewed: cipher.encrypt(text, bound) }];
 }
