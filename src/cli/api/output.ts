@@ -1,6 +1,5 @@
 import { visibleText } from '../../platform/redaction/visible-text.js';
-import { print, printError, printJson } from '../print.js';
-import type { FindApi } from './service-api.js';
+import { print, printError } from '../print.js';
 
 /** Tables and one-line objects fit this width, unless a text that people need whole is longer. */
 const WIDTH = 100;
@@ -8,28 +7,6 @@ const INSTANT = /^(\d{4}-\d\d-\d\d)T(\d\d:\d\d)(:\d\d)[.\d]*Z$/;
 
 /** The columns of a table by title. */
 export type Columns<Row> = Readonly<Record<string, (row: Row) => unknown>>;
-
-export interface Output {
-  readonly json?: boolean;
-}
-
-/** Prints what the API returned, with `--json` unchanged, else with `forPeople`. */
-export function printResult<T>(result: T, { json }: Output, forPeople: (result: T) => void): void {
-  if (json) printJson(result);
-  else forPeople(result);
-}
-
-/** Calls the API and prints the object that it returns. */
-export async function printCall(
-  findApi: FindApi,
-  output: Output,
-  method: string,
-  path: string,
-  body?: unknown,
-): Promise<void> {
-  const api = await findApi();
-  printResult(await api.call<object>(method, path, { body }), output, printFields);
-}
 
 export function printTable<Row>(columns: Columns<Row>, rows: readonly Row[]): void {
   if (rows.length === 0) printError('none');
