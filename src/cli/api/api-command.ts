@@ -44,9 +44,16 @@ export class ApiCommand extends Command {
     });
   }
 
-  /** Prints a page of a list of the API. Each further option is the parameter of the same name. */
-  lists<View>(path: string, columns: Columns<Wire<View>>): this {
-    return this.option('--limit <number>', 'at most so many, up to 200 (default: 50)')
+  /** Adds a command that prints a page of a list. Each further option is the parameter of the same name. */
+  listCommand<View>(
+    name: string,
+    description: string,
+    path: string,
+    columns: Columns<Wire<View>>,
+  ): ApiCommand {
+    return this.command(name)
+      .description(description)
+      .option('--limit <number>', 'at most so many, up to 200 (default: 50)')
       .option('--cursor <text>', 'the next page: `next` of the page before')
       .calls(
         (api, { metadata, ...query }: { metadata?: Query } & Query) =>

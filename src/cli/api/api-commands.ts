@@ -33,9 +33,7 @@ function statusCommand(findApi: FindApi): Command {
 function usersCommand(findApi: FindApi): Command {
   const users = new ApiCommand('users', findApi).description('list and show the registered users');
   users
-    .command('list')
-    .description('list users, newest first')
-    .lists<UserView>('/users', {
+    .listCommand<UserView>('list', 'list users, newest first', '/users', {
       ID: ({ id }) => id,
       AGE: ({ registeredAt }) => age(registeredAt),
       EAN: ({ gridLocations: [first, ...more] }) =>
@@ -54,9 +52,7 @@ function usersCommand(findApi: FindApi): Command {
 function invertersCommand(findApi: FindApi): Command {
   const inverters = new ApiCommand('inverters', findApi).description('list the inverters of all sessions');
   inverters
-    .command('list')
-    .description('list inverters, newest first')
-    .lists<InverterView>('/inverters', {
+    .listCommand<InverterView>('list', 'list inverters, newest first', '/inverters', {
       ID: ({ id }) => id,
       SESSION: ({ sessionId }) => sessionId,
       SEEN: ({ lastSeenAt }) => age(lastSeenAt),

@@ -13,11 +13,7 @@ const SILENCE_MS = 45_000;
 const RETRY_MS = 2_000;
 
 /** A block of the stream; see docs/stream.md. */
-interface Block {
-  readonly id?: string;
-  readonly retry?: string;
-  readonly data?: string;
-}
+type Block = Readonly<Partial<Record<'id' | 'retry' | 'data', string>>>;
 
 export function eventsCommand(findApi: FindApi): Command {
   const events = new Command('events').description('follow the events');

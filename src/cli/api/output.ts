@@ -54,16 +54,12 @@ function fieldsOf(value: object, indent = ''): string[] {
     if (!isObject(part) || (isFlat(part) && line.length <= WIDTH)) return [line];
     const below = `${indent}  `;
     if (!Array.isArray(part)) return [`${indent}${name}`, ...fieldsOf(part, below)];
-    const [first, ...rest] = part as unknown[];
+    const first: unknown = part[0];
     if (!isObject(first)) return [line];
-    const columns = Object.keys(first).map((key) => [
-      key,
-      (row: Record<string, unknown>) => toMinute(row[key]),
-    ]);
-    return [
-      `${indent}${name}`,
-      ...tableOf(Object.fromEntries(columns) as Columns<object>, [first, ...rest] as object[], below),
-    ];
+    const columns: Columns<Record<string, unknown>> = Object.fromEntries(
+      Object.keys(first).map((key) => [key, (row) => toMinute(row[key])]),
+    );
+    return [`${indent}${name}`, ...tableOf(columns, part as Record<string, unknown>[], below)];
   });
 }
 

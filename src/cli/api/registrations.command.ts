@@ -12,9 +12,7 @@ export function registrationsCommand(findApi: FindApi): Command {
     'list registrations, and decide about those whose outcome is unknown',
   );
   registrations
-    .command('list')
-    .description('list registrations, newest first')
-    .lists<RegistrationView>('/registrations', {
+    .listCommand<RegistrationView>('list', 'list registrations, newest first', '/registrations', {
       ID: ({ id }) => id,
       STATUS: ({ status }) => status,
       AGE: ({ createdAt }) => age(createdAt),

@@ -19,9 +19,7 @@ export function sessionsCommand(findApi: FindApi): Command {
     'list, show and refresh onboarding sessions',
   );
   sessions
-    .command('list')
-    .description('list sessions, the longest unchanged first')
-    .lists<SessionView>('/onboarding/pv', {
+    .listCommand<SessionView>('list', 'list sessions, the longest unchanged first', '/onboarding/pv', {
       ID: ({ id }) => id,
       STATE: ({ state }) => state,
       READ: ({ checkedAt }) => age(checkedAt),

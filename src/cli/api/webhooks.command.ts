@@ -37,17 +37,14 @@ export function webhooksCommand(findApi: FindApi): Command {
   const webhooks = new ApiCommand('webhooks', findApi).description(
     'manage webhook endpoints and their deliveries',
   );
-  webhooks
-    .command('list')
-    .description('list the endpoints, newest first')
-    .lists<WebhookEndpointView>(PATH, {
-      ID: ({ id }) => id,
-      STATE: stateOf,
-      PENDING: ({ pending }) => pending,
-      DESCRIPTION: ({ description }) => cut(description, 16),
-      // The path of an address may contain a secret of the receiver.
-      ORIGIN: ({ url }) => cut(new URL(url).origin, 25),
-    });
+  webhooks.listCommand<WebhookEndpointView>('list', 'list the endpoints, newest first', PATH, {
+    ID: ({ id }) => id,
+    STATE: stateOf,
+    PENDING: ({ pending }) => pending,
+    DESCRIPTION: ({ description }) => cut(description, 16),
+    // The path of an address may contain a secret of the receiver.
+    ORIGIN: ({ url }) => cut(new URL(url).origin, 25),
+  });
   webhooks
     .itemCommand('show', 'show an endpoint and its recent health')
     .calls((api, id: string) => api.call<object>('GET', `${PATH}/${id}`));
@@ -126,9 +123,7 @@ export function webhooksCommand(findApi: FindApi): Command {
       },
     );
   webhooks
-    .command('deliveries')
-    .description('list deliveries, newest first')
-    .lists<WebhookDeliveryView>('/webhook-deliveries', {
+    .listCommand<WebhookDeliveryView>('deliveries', 'list deliveries, newest first', '/webhook-deliveries', {
       ID: ({ id }) => id,
       STATUS: ({ status }) => status,
       TRIES: ({ attempts }) => attempts,
