@@ -49,13 +49,11 @@ const FIGURES: Readonly<Record<string, Figure>> = {
   ],
   worker_last_seen_timestamp_seconds: [
     'When a process with ROLE worker or all last showed a sign of life; absent if none did within the last hour',
-    ({ replicas }) =>
-      replicas
-        .filter(({ role }) => role !== 'api')
-        .reduce<number | null>(
-          (last, { lastSeenAt }) => Math.max(last ?? 0, lastSeenAt.getTime() / 1_000),
-          null,
-        ),
+    ({ replicas }) => {
+      const workers = replicas.filter(({ role }) => role !== 'api');
+      if (workers.length === 0) return null;
+      return Math.max(...workers.map(({ lastSeenAt }) => lastSeenAt.getTime())) / 1_000;
+    },
   ],
   abandoned_batches: [
     'Claims whose lease has expired and whose sessions no worker has taken over yet',

@@ -156,6 +156,7 @@ const READ_FACTS: Statement = {
       (SELECT count(*)::int FROM remote_drift) AS "contractDrift"`,
 };
 
+// SQL by hand, because signs of life expire by the database's clock.
 const LIST_REPLICAS: Statement = {
   name: 'status.list_replicas',
   text: `
