@@ -12,15 +12,15 @@ export interface Confirmation {
 export async function confirm(loss: string, { yes }: Confirmation): Promise<boolean> {
   if (yes || !process.stdin.isTTY) return true;
   printError(`${loss} This cannot be undone.`);
-  process.stderr.write('Type yes to confirm: ');
-  const isConfirmed = (await readLine()).trim().toLowerCase() === 'yes';
+  const isConfirmed = (await readLine('Type yes to confirm: ')).trim().toLowerCase() === 'yes';
   if (!isConfirmed) fail('Not confirmed: nothing was changed.');
   return isConfirmed;
 }
 
-/** Returns an empty text if the input ends without a line. */
-async function readLine(): Promise<string> {
-  const lines = createInterface({ input: process.stdin });
+/** Returns an empty text if the input ends without a line, or at Ctrl-C, which a readline on a terminal takes as the end. */
+async function readLine(prompt: string): Promise<string> {
+  const lines = createInterface({ input: process.stdin, output: process.stderr, prompt });
+  lines.prompt();
   const [line = ''] = (await Promise.race([once(lines, 'line'), once(lines, 'close')])) as [string?];
   lines.close();
   return line;
