@@ -10,7 +10,6 @@ import { OpenStreams } from '../events/stream/open-streams.service.js';
 import { Database } from '../platform/database/database.js';
 import { Environment } from '../platform/env/environment.js';
 import { Remote } from '../remote/remote.service.js';
-import { readBudget } from './budget.store.js';
 import { findReasons } from './health.rules.js';
 import { StatusStore } from './status.store.js';
 import { CredentialsProbeView, StatusView, WORST_LAST } from './status.view.js';
@@ -41,11 +40,11 @@ export class StatusController {
     const [token, backlog, budget, deployment, replicas] = await Promise.all([
       this.tokens.getStatus(),
       this.store.readBacklog(),
-      readBudget(this.database),
+      this.store.readBudget(),
       this.store.readDeployment(),
       this.store.listReplicas(),
     ]);
-    const { poller, outbox, handlers, webhooks, broker, registrations, starts, late } = backlog;
+    const { outbox, handlers, webhooks, broker, late, ...queues } = backlog;
     const remote = this.remote.status();
     const healths = Object.values(remote.operations).map(({ health }) => health);
     // The token is shared: if another replica received the refusal, the operations of this replica may be healthy.
@@ -57,11 +56,9 @@ export class StatusController {
       replicas,
       remote: { health, ...remote, deployment },
       token,
-      poller,
       budget: { ...budget, late },
       outbox: { ...outbox, readers: { handlers, webhooks, streams, broker } },
-      registrations,
-      starts,
+      ...queues,
     };
     const { POLL_MAX_INTERVAL_MS: maxIntervalMs, SCS_MAX_REQUESTS_PER_SECOND: perSecond } = this.environment;
     const reasons = findReasons(facts, { maxIntervalMs, perSecond });

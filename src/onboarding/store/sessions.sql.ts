@@ -108,7 +108,7 @@ export const MISS_INVERTERS = `
       JOIN session_polls p ON p.session_id = m."sessionId"
      WHERE i.session_id = m."sessionId" AND i.id = m.id AND i.missing_since IS NULL`;
 
-/** Returns the open, current session that has a startUrl. A session that awaits the owner must have at least one minute left. */
+/** Returns the open, current session that has a startUrl. A session that awaits the owner must have at least one minute left, by the database's clock. */
 export const FIND_OPEN_SESSION: Statement = {
   name: 'onboarding.find_open_session',
   text: `
