@@ -113,27 +113,24 @@ export class WebhookEndpoints {
   async redeliver(endpointId: string, request: RedeliveryRequest, actor: string): Promise<RedeliveryView> {
     refuse(redeliveryErrors(request));
     const { deliveryIds, after = '0', until, types = [], onlyFailed = false } = request;
-    // PostgreSQL returns UUIDs in lower case.
-    const ids = deliveryIds?.map((id) => id.toLowerCase());
-    const range = { after, until, types: eventNamesOf(types), onlyFailed };
-    const redelivered =
-      ids === undefined
-        ? this.deliveries.redeliverRange(endpointId, range, actor)
-        : this.deliveries.redeliverThese(endpointId, ids, actor);
-    const result = existing(endpointId, await redelivered);
-    switch (result.kind) {
-      case 'redelivered':
-        return { redelivered: result.count, next: result.next && formatSequence(result.next) };
-      case 'foreign_deliveries': {
-        const message = 'is not a delivery of this endpoint';
-        const fields = result.ids.map((id) => `deliveryIds[${ids?.indexOf(id)}]`);
-        throw invalidRequest(fields.map((field) => ({ field, message })));
-      }
-      case 'foreign_types': {
-        const message = `must be types of the endpoint; it does not have ${result.types.join(', ')}`;
-        throw invalidRequest([{ field: 'types', message }]);
-      }
+    if (deliveryIds !== undefined) {
+      // PostgreSQL returns UUIDs in lower case.
+      const ids = deliveryIds.map((id) => id.toLowerCase());
+      const foreign = existing(endpointId, await this.deliveries.redeliverThese(endpointId, ids, actor));
+      const message = 'is not a delivery of this endpoint';
+      refuse(foreign.map((id) => ({ field: `deliveryIds[${ids.indexOf(id)}]`, message })));
+      return { redelivered: new Set(ids).size, next: null };
     }
+    const range = { after, until, types: eventNamesOf(types), onlyFailed };
+    const result = existing(endpointId, await this.deliveries.redeliverRange(endpointId, range, actor));
+    if ('count' in result)
+      return { redelivered: result.count, next: result.next && formatSequence(result.next) };
+    const message = `must be types of the endpoint; it does not have ${result.foreignTypes.join(', ')}`;
+    throw invalidRequest([{ field: 'types', message }]);
+  }
+
+  async redeliverOne(id: string, actor: string): Promise<void> {
+    found(await this.deliveries.redeliverOne(id, actor), `webhook delivery ${id}`);
   }
 
   private check(input: Partial<NewWebhookEndpoint>): void {
