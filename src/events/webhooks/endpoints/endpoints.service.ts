@@ -17,14 +17,7 @@ import { WebhookDeliveriesStore } from '../log/deliveries.store.js';
 import { newWebhookSecret, WebhookSealing } from '../secrets/sealing.service.js';
 import { WebhookSender } from '../send/sender.service.js';
 import { endpointInputErrors, eventNamesOf, typeErrors } from './endpoint-input.js';
-import type {
-  NewWebhookEndpoint,
-  RotatedSecretView,
-  SecretRotation,
-  WebhookEndpointChange,
-  WebhookEndpointView,
-  WebhookTestView,
-} from './endpoints.dto.js';
+import type { NewWebhookEndpoint, SecretRotation, WebhookEndpointChange } from './endpoints.dto.js';
 import { MAX_ENDPOINTS, WebhookEndpointsStore } from './endpoints.store.js';
 
 /** Validates and executes requests about endpoints. Throws Problem not_found, and Problem invalid_request with every invalid field. */
@@ -54,11 +47,11 @@ export class WebhookEndpoints {
     return unlessReused(response);
   }
 
-  async get(id: string): Promise<WebhookEndpointView> {
+  async get(id: string) {
     return existing(id, await this.store.find(id));
   }
 
-  async change(id: string, change: WebhookEndpointChange, actor: string): Promise<WebhookEndpointView> {
+  async change(id: string, change: WebhookEndpointChange, actor: string) {
     this.check(change);
     if (change.skipMissed === true && change.enabled !== true)
       refuse([{ field: 'skipMissed', message: 'must be given together with enabled: true' }]);
@@ -77,17 +70,17 @@ export class WebhookEndpoints {
     id: string,
     { secret = newWebhookSecret(), overlapSeconds }: SecretRotation,
     actor: string,
-  ): Promise<RotatedSecretView> {
+  ) {
     this.check({ secret });
     return { secret, ...existing(id, await this.store.rotate(id, secret, overlapSeconds, actor)) };
   }
 
   /** Sends a test event and returns the outcome, even if the attempt fails. If it is accepted, retries become due. */
-  async test(id: string, actor: string): Promise<WebhookTestView> {
+  async test(id: string, actor: string) {
     const destination = this.sealing.openDestination(id, existing(id, await readEndpoint(this.database, id)));
     const timestamp = new Date();
     const eventId = randomUUID();
-    // Matches TEST_EVENT_SCHEMA.
+    // Matches its schema in WEBHOOK_SCHEMAS.
     const event = {
       specversion: '1.0',
       id: eventId,
