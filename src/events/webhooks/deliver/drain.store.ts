@@ -60,7 +60,7 @@ export class WebhookDrainStore {
       if (isWell) return { health: before, isThereMore };
       if (locked === null || locked.isDisabled) return { health: null, isThereMore };
       const plan = planHealth(locked, outcomes, locked.now);
-      await this.writeHealth(tx, id, locked.failures, plan, locked.now);
+      await this.writeHealth(tx, id, locked, plan);
       return { health: plan.disable === null ? { ...plan, now: locked.now } : null, isThereMore };
     });
   }
@@ -68,16 +68,16 @@ export class WebhookDrainStore {
   private async writeHealth(
     tx: Transaction,
     id: string,
-    before: number,
-    { failures, failingSince, quietUntil, recoveredFrom, disable }: HealthPlan,
-    now: Date,
+    before: EndpointRow,
+    plan: HealthPlan,
   ): Promise<void> {
-    const disabled = disable && { disabledAt: now, disabledReason: disable.reason };
+    const { failures, failingSince, quietUntil, recoveredFrom, disable } = plan;
+    const disabled = disable && { disabledAt: before.now, disabledReason: disable.reason };
     const data = { failures, failingSince, quietUntil, ...disabled };
     await tx.prisma.webhookEndpoint.update({ where: { id }, data });
     const say = (level: 'log' | 'warn', text: string) =>
       tx.afterCommit(() => this.logger[level](`webhook endpoint ${id} ${text}`));
-    if (!isFailing({ failures: before }) && isFailing({ failures }))
+    if (!isFailing(before) && isFailing(plan))
       say('warn', `is failing: ${failures} attempts in a row have failed`);
     if (recoveredFrom > 0) {
       const wasFailing = isFailing({ failures: recoveredFrom });
