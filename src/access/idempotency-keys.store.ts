@@ -6,9 +6,7 @@ import { encryptedColumn } from '../platform/crypto/re-encryption.store.js';
 import { Database, type Transaction } from '../platform/database/database.js';
 import type { RepeatableRequest } from './repeatable-request.decorator.js';
 
-const responseContext = (id: string) => `idempotency_keys/${id}/response`;
-
-export const STORED_RESPONSES = encryptedColumn('idempotency_keys', 'response_ciphertext', responseContext, {
+export const STORED_RESPONSES = encryptedColumn('idempotency_keys', 'response_ciphertext', {
   name: 'id',
   type: 'text',
 });
@@ -48,13 +46,13 @@ export class IdempotencyKeys {
       if (stored !== undefined) return this.open<T>(stored.ciphertext, request);
       const response = await create(tx);
       const text = JSON.stringify({ request: body, response });
-      await tx.query(SAVE_RESPONSE, [id, this.cipher.encrypt(text, responseContext(id))]);
+      await tx.query(SAVE_RESPONSE, [id, this.cipher.encrypt(text, STORED_RESPONSES.context(id))]);
       return response;
     });
   }
 
   private open<T>(ciphertext: Buffer, { id, body }: RepeatableRequest): T | 'key_reused' {
-    const text = this.cipher.decrypt(ciphertext, responseContext(id));
+    const text = this.cipher.decrypt(ciphertext, STORED_RESPONSES.context(id));
     const { request, response } = JSON.parse(text) as { readonly request: unknown; readonly response: T };
     return isDeepStrictEqual(request, JSON.parse(JSON.stringify(body))) ? response : 'key_reused';
   }
