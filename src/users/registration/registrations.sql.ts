@@ -36,8 +36,6 @@ export const OPEN_INTENT: Statement = {
     RETURNING ${CLAIM_COLUMNS}`,
 };
 
-export const FIND_UNCHECKED_RESTORE = 'SELECT FROM restores WHERE references_checked_at IS NULL LIMIT 1';
-
 export const CONFIRM_REFERENCES = `
     UPDATE restores SET references_checked_at = clock_timestamp() WHERE references_checked_at IS NULL RETURNING id`;
 
