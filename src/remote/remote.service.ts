@@ -119,9 +119,11 @@ export class Remote implements OnModuleDestroy, OnApplicationShutdown {
   /** Returns the state of the remote service as this process sees it, for GET /status. */
   status() {
     const { isPaced } = this.queue;
+    const { SCS_MAX_CONCURRENCY: ceiling, SCS_MAX_REQUESTS_PER_SECOND: ceilingPerSecond } = this.environment;
+    const rate = { ceilingPerSecond, sharePerSecond: this.share(), isHoldingBack: isPaced };
     return {
-      limit: { current: this.queue.limit, ceiling: this.environment.SCS_MAX_CONCURRENCY },
-      rate: this.rate(),
+      limit: { current: this.queue.limit, ceiling },
+      rate: ceilingPerSecond === 0 ? null : rate,
       inFlight: this.queue.inFlight,
       queued: { foreground: this.queue.queued('foreground'), background: this.queue.queued('background') },
       operations: perOperation((operation) => {
@@ -130,13 +132,6 @@ export class Remote implements OnModuleDestroy, OnApplicationShutdown {
         return { ...status, heldBackBy: status.heldBackBy ?? (isByCeiling ? ('ceiling' as const) : null) };
       }),
     };
-  }
-
-  /** Returns SCS_MAX_REQUESTS_PER_SECOND and this replica's share of it. Null if there is no ceiling. */
-  private rate() {
-    const { SCS_MAX_REQUESTS_PER_SECOND: ceilingPerSecond } = this.environment;
-    if (ceilingPerSecond === 0) return null;
-    return { ceilingPerSecond, sharePerSecond: this.share(), isHoldingBack: this.queue.isPaced };
   }
 
   /** Stops only background calls: callers of our API still get the responses to their open requests. */

@@ -8,7 +8,7 @@ import type { RecordedResponse } from '../rules/read-plan.rules.js';
 export const startUrlContext = (sessionId: string) => `onboarding_sessions/${sessionId}/start_url`;
 
 export const START_URLS = {
-  ...encryptedColumn('onboarding_sessions', 'start_url_ciphertext', startUrlContext),
+  ...encryptedColumn('onboarding_sessions', 'start_url_ciphertext'),
   // Samples the sessions that changed last: of a million sessions, few have a startUrl.
   sample: `
     SELECT start_url_ciphertext AS ciphertext

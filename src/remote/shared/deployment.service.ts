@@ -1,9 +1,9 @@
 import { Injectable, Logger, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
-import { Coalescer } from '../../platform/async/coalescer.js';
 import { Loop } from '../../platform/async/loop.js';
 import { WakeUp } from '../../platform/async/wake-up.js';
 import { within } from '../../platform/async/within.js';
 import { listenTo } from '../../platform/database/listen.js';
+import { repeatWhileUnavailable } from '../../platform/database/repeat-while-unavailable.js';
 import { Environment } from '../../platform/env/environment.js';
 import { STOP_WITHIN_MS } from '../../platform/shutdown/limits.js';
 import type { OperationClass } from '../outcome.rules.js';
@@ -35,11 +35,8 @@ const LEARN = 'read what other replicas know';
 export class Deployment implements OnModuleInit, OnApplicationShutdown {
   private readonly logger = new Logger(Deployment.name);
   private readonly ceiling = this.environment.SCS_MAX_REQUESTS_PER_SECOND;
-  /** The end of the wait stored in the database, by performance.now(). */
+  /** The end of the last wait that the service requested from any replica, by performance.now(). */
   private readonly known = new Map<OperationClass, number>();
-  /** The end of a wait not yet stored in the database, by performance.now(). */
-  private readonly unwritten = new Map<OperationClass, number>();
-  private readonly waits = new Coalescer(() => this.writeWaits());
   private share = { perSecond: 0, told: 0, until: -Infinity };
   private others: readonly ToldShare[] = [];
   private used = { admitted: 0, perSecond: 0, at: performance.now() };
@@ -92,20 +89,22 @@ export class Deployment implements OnModuleInit, OnApplicationShutdown {
   };
 
   private learnWait(operation: OperationClass, waitMs: number, reason: string): void {
+    if (this.isKnown(operation, waitMs)) return;
     const until = performance.now() + waitMs;
-    if (until < this.knownUntil(operation) + WAIT_STEP_MS) return;
+    const store = () => this.store.quiet(operation, Math.max(0, until - performance.now()));
+    // Begins before the announcement, which locks the same row for longer.
+    this.write('record a wait', () => repeatWhileUnavailable(store, waitMs));
     this.noteWait(operation, waitMs, reason);
-    this.unwritten.set(operation, until);
-    this.write('record a wait', () => this.waits.run());
   }
 
-  private knownUntil(operation: OperationClass): number {
-    return Math.max(this.known.get(operation) ?? 0, this.unwritten.get(operation) ?? 0);
+  private isKnown(operation: OperationClass, waitMs: number): boolean {
+    return performance.now() + waitMs < (this.known.get(operation) ?? 0) + WAIT_STEP_MS;
   }
 
   /** Announces waits that are long or repeat. Every replica counts the waits of all replicas, since only one call receives each. */
   private noteWait(operation: OperationClass, waitMs: number, reason?: string): void {
     const now = performance.now();
+    this.known.set(operation, now + waitMs);
     const waits = addWait(this.requested.get(operation) ?? [], { from: now, until: now + waitMs });
     this.requested.set(operation, waits);
     const asked = describeTrouble(waits);
@@ -127,7 +126,6 @@ export class Deployment implements OnModuleInit, OnApplicationShutdown {
 
   private async synchronise(): Promise<number> {
     for (const shared of await this.store.readOperations()) await this.apply(shared);
-    if (this.unwritten.size > 0) await this.waits.run();
     if (performance.now() >= this.nextBeatAt) await this.beat();
     return READ_EVERY_MS;
   }
@@ -135,9 +133,7 @@ export class Deployment implements OnModuleInit, OnApplicationShutdown {
   private async apply({ operation, health, quietMs, troubleMs }: SharedOperation): Promise<void> {
     if (quietMs > 0) {
       this.remote.quiet(operation, quietMs);
-      const isNew = performance.now() + quietMs > this.knownUntil(operation) + WAIT_STEP_MS;
-      if (isNew) this.noteWait(operation, quietMs);
-      this.known.set(operation, performance.now() + quietMs);
+      if (!this.isKnown(operation, quietMs)) this.noteWait(operation, quietMs);
     }
     // The replica that reported the trouble may have died or may send no more calls, so any replica may record the recovery.
     if (health !== 'degraded' || troubleMs > 0) return;
@@ -145,15 +141,6 @@ export class Deployment implements OnModuleInit, OnApplicationShutdown {
     const successAgeMs = lastSuccessAt === null ? Infinity : Date.now() - lastSuccessAt.getTime();
     if (breaker === 'closed' && successAgeMs < -troubleMs)
       await this.recover(operation, 'once_trouble_is_over');
-  }
-
-  private async writeWaits(): Promise<void> {
-    for (const [operation, until] of this.unwritten) {
-      await this.store.quiet(operation, Math.max(0, until - performance.now()));
-      this.known.set(operation, Math.max(until, this.known.get(operation) ?? 0));
-      // A longer wait may have arrived in the meantime.
-      if (this.unwritten.get(operation) === until) this.unwritten.delete(operation);
-    }
   }
 
   /** Shows that this replica is alive, and renews its share of the request rate. This process stops using the share before the share expires in the database. */
@@ -198,7 +185,7 @@ export class Deployment implements OnModuleInit, OnApplicationShutdown {
     return this.reads.perSecond;
   }
 
-  /** Writes in the background. If the database is unreachable, the next `synchronise` retries a wait, but an event is lost. */
+  /** Writes in the background. If the database is unreachable, an event is lost. */
   private write(what: string, work: () => Promise<void>): void {
     const written = work().catch((error: unknown) => this.warn(what, error));
     this.writing.add(written);
