@@ -7,6 +7,7 @@ import { waitFor } from '../setup/wait-for.js';
 import { withClient } from '../setup/with-client.js';
 import { readCompose, secretsOfHead, variablesOfHead } from '../docs/compose.js';
 import { freePort } from '../setup/receivers/programs.js';
+import { blockOf, readPage } from '../docs/readme.js';
 import { Composition } from './composition.js';
 
 jest.setTimeout(240_000);
@@ -14,6 +15,8 @@ jest.setTimeout(240_000);
 const SERVER = process.env.PV_TEST_SERVER_URL ?? '';
 const REAL = { SCS_BASE_URL: 'https://scs.example', SCS_CLIENT_ID: 'client' };
 const ISSUED = { SCS_API_KEY: 'issued-api-key\n', SCS_CLIENT_SECRET: 'issued-client-secret\n' };
+
+const SUCCEEDED = { code: 0, output: expect.any(String) };
 
 let composition: Composition;
 afterEach(async () => {
@@ -43,8 +46,21 @@ async function drop(): Promise<void> {
   const { POSTGRES_USER, POSTGRES_DB } = composition.compose.services.postgres!.environment!;
   await withClient(SERVER, async (client) => {
     await client.query(`DROP DATABASE IF EXISTS ${POSTGRES_DB} WITH (FORCE)`);
+    await client.query(`DROP DATABASE IF EXISTS ${POSTGRES_DB}_saved`);
     await client.query(`DROP ROLE IF EXISTS ${POSTGRES_USER}`);
   });
+}
+
+/** Replaces the database by a copy, since the tests have no client programs of the version of their server. */
+async function copyInsteadOf([program]: readonly string[]): Promise<void> {
+  const { POSTGRES_USER, POSTGRES_DB } = composition.compose.services.postgres!.environment!;
+  const statements: Readonly<Record<string, string>> = {
+    dropdb: `ALTER DATABASE ${POSTGRES_DB} RENAME TO ${POSTGRES_DB}_saved`,
+    createdb: `CREATE DATABASE ${POSTGRES_DB} OWNER ${POSTGRES_USER} TEMPLATE ${POSTGRES_DB}_saved`,
+    pg_restore: `DROP DATABASE ${POSTGRES_DB}_saved`,
+    pg_dump: '',
+  };
+  await withClient(SERVER, (client) => client.query(statements[program!]!));
 }
 
 describe('docker-compose.yml, run without an engine', () => {
@@ -53,7 +69,7 @@ describe('docker-compose.yml, run without an engine', () => {
     const [api, worker] = [await composition.up('api'), await composition.up('worker')];
     expect([api.length, worker.length]).toEqual([2, 2]);
     for (const replica of [...api, ...worker]) {
-      await composition.healthy(replica);
+      await replica.healthy();
       const files = ['environ', 'cmdline'].map((name) => readFile(`/proc/${replica.pid}/${name}`, 'utf8'));
       const text = (await Promise.all(files)).join('') + replica.output();
       expect(Object.keys(secrets).filter((name) => text.includes(secrets[name]!))).toEqual([]);
@@ -63,10 +79,9 @@ describe('docker-compose.yml, run without an engine', () => {
     expect((await client.call('GET', '/status')).status).toBe(200);
     expect((await fetch(`http://${worker[1]!.address}:9464/metrics`)).status).toBe(200);
 
-    expect(await composition.run('api', ['pv-onboarding', 'keys', 'list'])).toMatchObject({ code: 0 });
-    expect(await composition.run('migrate', ['pv-onboarding', 'migrate', '--plan'])).toMatchObject({
-      code: 0,
-    });
+    expect(await api[0]!.exec(['pv-onboarding', 'keys', 'list'])).toEqual(SUCCEEDED);
+    expect(await composition.run('migrate', ['pv-onboarding', 'migrate', '--plan'])).toEqual(SUCCEEDED);
+    expect(await api[0]!.exec(['pv-onboarding', 'status'])).toEqual(SUCCEEDED);
     for (const replica of [...api, ...worker]) expect(await replica.end()).toBe(0);
   });
 
@@ -76,8 +91,10 @@ describe('docker-compose.yml, run without an engine', () => {
     const secrets = await create({ ...dotEnv, POLL_MIN_INTERVAL_MS: '100' }, secretsOfHead(compose));
     const [sandbox] = await composition.up('sandbox');
     const [[api], [, worker]] = [await composition.up('api'), await composition.up('worker')];
-    await composition.healthy(api!);
-    await composition.healthy(worker!);
+    await api!.healthy();
+    await worker!.healthy();
+    // Outside production, it finds the service by a file in the tmpfs.
+    expect(await api!.exec(['pv-onboarding', 'sessions', 'list'])).toMatchObject({ code: 0 });
 
     // Published at another port, since that of the compose file may be in use.
     const port = await freePort();
@@ -96,6 +113,41 @@ describe('docker-compose.yml, run without an engine', () => {
       async () => (await client.session(id)).state === 'online',
       20_000,
     );
+  });
+
+  it('is restored by the commands of docs/backup.md, and its key is rotated by that of docs/encryption.md', async () => {
+    await create(REAL, ISSUED);
+    const [api] = await composition.up('api');
+    await api!.healthy();
+    const block = blockOf(await readPage('docs/backup.md'), 'compose-restore');
+    const lines = block.split('\n').map((line) => line.replace(/ +(#|[<>] ).*$/, ''));
+    for (const line of lines.filter(Boolean)) {
+      const [, action = '', words = ''] = /^docker compose (\w+) (.*)$/.exec(line)!;
+      const [name = '', ...command] = words.split(' ').filter((word) => !/^(-T|--rm|-d)$/.test(word));
+      if (action === 'stop') for (const each of [name, ...command]) await composition.stop(each);
+      else if (name === 'postgres') await copyInsteadOf(command);
+      else if (action === 'run')
+        expect([line, await composition.run(name, command)]).toEqual([line, SUCCEEDED]);
+      else if (action === 'up') {
+        const [restored] = await composition.up('api');
+        await restored!.healthy();
+      } else {
+        const [replica] = await composition.up(name);
+        expect([line, await replica!.exec(command)]).toEqual([line, SUCCEEDED]);
+      }
+      if (line === 'docker compose run --rm migrate')
+        expect(await composition.run('api')).toMatchObject({
+          code: 1,
+          output: expect.stringContaining('leads to a restored backup'),
+        });
+    }
+    const page = await readPage('docs/encryption.md');
+    const rotation = /docker compose exec api (pv-onboarding keys rotate-encryption)/.exec(page)![1]!;
+    const [restored] = await composition.up('api');
+    expect(await restored!.exec(rotation.split(' '))).toMatchObject({
+      code: 0,
+      output: expect.stringContaining('0 under another key'),
+    });
   });
 
   it('names a secret that its user cannot read, and starts nothing', async () => {

@@ -10,7 +10,14 @@ import {
   type Service,
 } from '../docs/compose.js';
 import { waitFor } from '../setup/wait-for.js';
-import { CONFIG, finishInImage, runInImage, type Container, type ImageProcess } from './image.js';
+import {
+  CONFIG,
+  finishInContainer,
+  finishInImage,
+  runInImage,
+  type Container,
+  type ImageProcess,
+} from './image.js';
 import { Network, type Place } from './network.js';
 
 /** The image whose services run here. The other services have the address of this machine. */
@@ -23,7 +30,10 @@ const KEYS = `${APPLIED} ${WITHOUT_EFFECT}`.split(' ');
 
 export interface Replica extends ImageProcess {
   readonly address: string;
-  readonly container: Container;
+  /** Runs a command to its end in this container, as `docker compose exec` does. */
+  exec(command: readonly string[]): ReturnType<typeof finishInImage>;
+  /** Waits until the health check of the image passes. Throws what the container printed if it does not. */
+  healthy(): Promise<void>;
   /** Stops it as compose does. Returns the exit code. */
   end(): Promise<number | null>;
 }
@@ -73,24 +83,21 @@ export class Composition {
     return started;
   }
 
-  /** Runs a command to its end in a container of a service, as `docker compose exec` and `docker compose run` do. */
-  run(name: string, command: readonly string[]) {
-    return finishInImage(command, this.#containerOf(this.#service(name), this.places[name]![0]!));
+  async stop(name: string): Promise<void> {
+    const replicas = await this.#started.get(name);
+    this.#started.delete(name);
+    await Promise.all((replicas ?? []).map((replica) => replica.end()));
   }
 
-  /** Waits until the health check of the image passes. Throws what the container printed if it does not. */
-  async healthy({ container, output }: Replica): Promise<void> {
-    const [, ...check] = CONFIG.Healthcheck.Test;
-    const passes = async () => (await finishInImage(check, container)).code === 0;
-    await waitFor('the container is healthy', passes, 60_000).catch((cause: unknown) => {
-      throw new Error(`The container printed: ${output()}`, { cause });
-    });
+  /** Runs a command to its end in a new container of a service, as `docker compose run` does. Default: the command of the service. */
+  run(name: string, command: readonly string[] = []) {
+    const service = this.#service(name);
+    const words = command.length > 0 ? command : this.#commandOf(name);
+    return finishInImage(words, this.#containerOf(service, this.places[name]![0]!));
   }
 
   async close(): Promise<void> {
-    const started = await Promise.allSettled(this.#started.values());
-    const replicas = started.flatMap((each) => (each.status === 'fulfilled' ? each.value : []));
-    await Promise.all(replicas.map((replica) => replica.end()));
+    await Promise.allSettled([...this.#started.keys()].map((name) => this.stop(name)));
     await this.network.close();
     await rm(this.folder, { recursive: true });
   }
@@ -101,11 +108,22 @@ export class Composition {
       if (other in this.places) await this.#meet(other, condition);
     return this.places[name]!.map((place) => {
       const container = this.#containerOf(service, place);
-      const command = service.command ?? CONFIG.Cmd;
-      if (typeof command === 'string') throw new Error(`${name} has a command that needs a shell`);
-      const started = runInImage(command, container);
+      const started = runInImage(this.#commandOf(name), container);
       const graceMs = Number.parseInt(service.stop_grace_period ?? '10s') * 1_000;
-      return { ...started, container, address: place.address, end: () => started.stop(graceMs) };
+      const exec = (words: readonly string[]) => finishInContainer(words, started.pid, container);
+      return {
+        ...started,
+        address: place.address,
+        exec,
+        healthy: async () => {
+          const [, ...check] = CONFIG.Healthcheck.Test;
+          const passes = async () => (await exec(check)).code === 0;
+          await waitFor(`${name} is healthy`, passes, 60_000).catch((cause: unknown) => {
+            throw new Error(`${name} printed: ${started.output()}`, { cause });
+          });
+        },
+        end: () => started.stop(graceMs),
+      };
     });
   }
 
@@ -121,6 +139,12 @@ export class Composition {
     const service = this.compose.services[name];
     if (service?.image !== IMAGE) throw new Error(`${name} does not run our image`);
     return service;
+  }
+
+  #commandOf(name: string): readonly string[] {
+    const { command = CONFIG.Cmd } = this.#service(name);
+    if (typeof command === 'string') throw new Error(`${name} has a command that is not a list`);
+    return command;
   }
 
   #containerOf(service: Service, { network }: Place): Container {

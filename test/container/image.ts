@@ -52,14 +52,10 @@ export const CLOSED: Container = {
 
 const quoted = (word: string): string => `'${word.replaceAll("'", `'\\''`)}'`;
 
-/** Returns a script that enters the image and runs its arguments there. */
-function enter(container: Container): string {
+/** Returns a script that mounts the image and what belongs to the container. */
+function mounts(container: Container): string {
   const inside = (path: string) => quoted(`${ROOT}${path}`);
   const root = inside('');
-  const options = [
-    ...(container.mayGainPrivileges ? [] : ['--no-new-privs']),
-    ...(container.hasCapabilities ? [] : ['--bounding-set=-all', '--inh-caps=-all']),
-  ];
   return [
     'set -e',
     `mount --bind ${root} ${root}`,
@@ -78,20 +74,44 @@ function enter(container: Container): string {
     ...container.tmpfs.map(
       ({ path, options: how }) => `mount -t tmpfs -o ${quoted(how)} tmpfs ${inside(path)}`,
     ),
-    `exec chroot ${root} setpriv --reuid ${container.user} --regid ${container.user} --init-groups ${options.join(' ')} \\`,
-    `  sh -c 'cd "$0" && exec "$@"' ${CONFIG.WorkingDir} "$@"`,
   ].join('\n');
 }
 
-/** Starts a command in the image as a container runtime would, without a process namespace. */
+/** Returns a script that runs its arguments with the rights of the container. */
+function enter({ user, mayGainPrivileges, hasCapabilities }: Container): string {
+  const options = [
+    ...(mayGainPrivileges ? [] : ['--no-new-privs']),
+    ...(hasCapabilities ? [] : ['--bounding-set=-all', '--inh-caps=-all']),
+  ].join(' ');
+  return `exec chroot ${quoted(ROOT)} setpriv --reuid ${user} --regid ${user} --init-groups ${options} \\
+    sh -c 'cd "$0" && exec "$@"' ${CONFIG.WorkingDir} "$@"`;
+}
+
+/** Starts a container with a command as a container runtime would, but without a process namespace. */
 export function runInImage(command: readonly string[], container: Container = CLOSED): ImageProcess {
   const network = container.network === undefined ? [] : [`--net=/run/netns/${container.network}`];
-  const words = ['unshare', '--mount', 'sh', '-c', enter(container), 'sh', ...command];
+  const script = `${mounts(container)}\n${enter(container)}`;
+  return start([...network, 'unshare', '--mount', 'sh', '-c', script, 'sh', ...command], container);
+}
+
+/** Runs a command to its end in a new container. Returns its exit code and what it printed. */
+export const finishInImage = (command: readonly string[], container?: Container) =>
+  finish(runInImage(command, container));
+
+/** Runs a command to its end in the container of a process. Returns its exit code and what it printed. */
+export const finishInContainer = (command: readonly string[], pid: number, container: Container) =>
+  finish(start(['-t', String(pid), '-m', '-n', 'sh', '-c', enter(container), 'sh', ...command], container));
+
+async function finish({ exited, output }: ImageProcess) {
+  return { code: await exited, output: output() };
+}
+
+function start(words: readonly string[], container: Container): ImageProcess {
   const imageEnv = CONFIG.Env.map((line) => [
     line.slice(0, line.indexOf('=')),
     line.slice(line.indexOf('=') + 1),
   ]);
-  const child = spawn('nsenter', [...network, ...words], {
+  const child = spawn('nsenter', words, {
     env: { ...Object.fromEntries(imageEnv), ...container.env },
   });
   let text = '';
@@ -108,12 +128,6 @@ export function runInImage(command: readonly string[], container: Container = CL
       return exited.finally(() => clearTimeout(timer));
     },
   };
-}
-
-/** Runs a command to its end. Returns its exit code and what it printed. */
-export async function finishInImage(command: readonly string[], container?: Container) {
-  const { exited, output } = runInImage(command, container);
-  return { code: await exited, output: output() };
 }
 
 /** Returns the number of bytes below a folder of the image. */
