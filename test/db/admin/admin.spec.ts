@@ -362,6 +362,16 @@ describe('docs/sql.md', () => {
     await database.drop();
   });
 
+  it('lists every view', async () => {
+    const text = await readFile(new URL('../../../docs/sql.md', import.meta.url), 'utf8');
+    const lists = text.slice(0, text.indexOf('\n## ')).match(/^- .*$/gm) ?? [];
+    const { rows } = await reader.client.query<Row>(
+      `SELECT viewname AS name FROM pg_views WHERE schemaname = 'admin' ORDER BY 1`,
+    );
+    const listed = lists.flatMap((line) => [...line.matchAll(/`([a-z_]+)`/g)].map(([, name]) => name));
+    expect(listed.sort()).toEqual(rows.map(({ name }) => name));
+  });
+
   it('asks nothing that is not tested here, and the other way round', () => {
     expect([...questions.keys()].sort()).toEqual(Object.keys(ANSWERS).sort());
   });
