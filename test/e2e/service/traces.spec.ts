@@ -61,7 +61,6 @@ async function start(more: Record<string, string>): Promise<void> {
     DATABASE_URL: database.url,
     LOG_LEVEL: 'info',
     LOG_REQUESTS: 'true',
-    NODE_OPTIONS: WATCH_MODULES,
     ...more,
   });
   client = new TestClient(service.url, ADMIN_KEY);
@@ -115,7 +114,7 @@ const webhookOf = (type: string, subject: string) =>
 describe('traces', () => {
   beforeAll(async () => {
     await open();
-    await startTraced();
+    await startTraced({ NODE_OPTIONS: WATCH_MODULES });
   });
   afterAll(close);
 
@@ -248,7 +247,7 @@ describe('traces, in a service of their own,', () => {
   });
 
   it('cost nothing without a collector: no module of OpenTelemetry is loaded', async () => {
-    await start({});
+    await start({ NODE_OPTIONS: WATCH_MODULES });
     const { id } = await startSession(parentIn(newTraceId()));
     const { headers, event } = await webhookOf('pv.session.started.v1', id);
     expect([headers.traceparent, event.traceparent]).toEqual([undefined, undefined]);

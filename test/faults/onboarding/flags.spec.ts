@@ -76,7 +76,7 @@ async function exceptions(cases: readonly Case[]): Promise<string[]> {
   const { startReplicas } = await import('../support/replicas.js');
   const { seedSessions } = await import('../support/seeded-sessions.js');
   const { Database } = await import('../../../src/platform/database/database.js');
-  replicas = await startReplicas({ count: 1, environment: { POLL_MAX_INTERVAL_MS: 200 } });
+  replicas = await startReplicas({ count: 1, environment: { POLL_MAX_INTERVAL_MS: 500 } });
   const { control } = replicas.sandbox;
   const database = replicas.apps[0]!.app.get(Database);
   const ids = await seedSessions(database, control, cases.length);
@@ -85,7 +85,7 @@ async function exceptions(cases: readonly Case[]): Promise<string[]> {
   );
 
   const answer = async (flagsOf: (one: Case) => Flags) => {
-    for (const [index, id] of ids.entries()) {
+    const change = async (id: string, index: number) => {
       const { finished, active, expired, inverters, moved } = flagsOf(cases[index]!);
       const startedAt = Date.parse(started.get(id)!);
       const fields = {
@@ -100,7 +100,8 @@ async function exceptions(cases: readonly Case[]): Promise<string[]> {
         set: Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== ABSENT)),
         absent: absent.map(([name]) => name),
       });
-    }
+    };
+    await Promise.all(ids.map(change));
     const [set] = await database.query<{ now: Date }>('SELECT clock_timestamp() AS now');
     await waitFor(
       'every answer was read',
