@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { WebhookDrainStore } from '../../../src/events/webhooks/deliver/drain.store.js';
 import { WebhookSender } from '../../../src/events/webhooks/send/sender.service.js';
 import { Database } from '../../../src/platform/database/database.js';
@@ -26,13 +26,11 @@ let service: TestApp;
 let sink: WebhookSink;
 let database: Database;
 let endpoint: MadeEndpoint;
-beforeEach(async () => {
+beforeAll(async () => {
   sink = await startWebhookSink();
 });
-afterEach(async () => {
-  await service.close();
-  await sink.stop();
-});
+afterEach(() => service.close());
+afterAll(() => sink.stop());
 
 async function start(rules: SinkRules, overrides: Partial<Environment> = {}): Promise<void> {
   service = await startTestApp(
