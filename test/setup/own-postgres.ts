@@ -1,12 +1,15 @@
-import { chmod, mkdtemp, statfs } from 'node:fs/promises';
+import { chmod, mkdtemp, readdir, rm, statfs } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Child } from '../../src/platform/local/child.js';
 import { startEmbeddedPostgres } from '../../src/platform/local/embedded-postgres.js';
+import { processCommand } from '../../src/platform/local/process-identity.js';
 
 const MEMORY = '/dev/shm';
 /** More than a test run needs. Containers often have 64 MB. */
 const NEEDED_BYTES = 3 * 1024 ** 3;
+/** Followed by the id of the process that owns the folder. */
+const PREFIX = 'pv-onboarding-test-';
 
 const SETTINGS = {
   // Test databases need not survive a crash of the machine.
@@ -29,8 +32,20 @@ export async function startOwnPostgres(settings: Readonly<Record<string, string>
 export async function temporaryFolder(): Promise<string> {
   const space = await statfs(MEMORY).catch(() => undefined);
   const isEnough = space !== undefined && space.bavail * space.bsize > NEEDED_BYTES;
-  const folder = await mkdtemp(join(isEnough ? MEMORY : tmpdir(), 'pv-onboarding-test-'));
+  const folder = await mkdtemp(join(isEnough ? MEMORY : tmpdir(), `${PREFIX}${process.pid}-`));
   // If root runs the tests, PostgreSQL runs as another account. This account must be able to enter the folder.
   await chmod(folder, 0o755);
   return folder;
+}
+
+/** Removes the folders of processes that were killed. */
+export async function removeLeftFolders(): Promise<void> {
+  for (const parent of [MEMORY, tmpdir()]) {
+    for (const name of await readdir(parent).catch(() => [])) {
+      const owner = name.startsWith(PREFIX) ? /^\d+(?=-)/.exec(name.slice(PREFIX.length)) : null;
+      if (owner === null || (await processCommand(Number(owner[0]))) !== undefined) continue;
+      // A folder of another account stays.
+      await rm(join(parent, name), { recursive: true, force: true }).catch(() => {});
+    }
+  }
 }

@@ -1,5 +1,5 @@
 import type { Child } from '../../src/platform/local/child.js';
-import { startOwnPostgres } from './own-postgres.js';
+import { removeLeftFolders, startOwnPostgres } from './own-postgres.js';
 import { prepareTemplate } from './template-database.js';
 
 const SETTINGS = {
@@ -16,6 +16,7 @@ let server: Child | undefined;
 
 /** Starts PostgreSQL, unless TEST_DATABASE_URL is set, and prepares the template of all test databases. */
 export async function startTestServer(): Promise<void> {
+  await removeLeftFolders();
   if (process.env.TEST_DATABASE_URL === undefined) server = await startOwnPostgres(SETTINGS);
   const url = process.env.TEST_DATABASE_URL ?? server?.url ?? '';
   process.env.PV_TEST_SERVER_URL = url;
