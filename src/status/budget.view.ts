@@ -32,7 +32,10 @@ export const BudgetView = schemaOf('BudgetView', {
     number('Reads per second to which the stretch leads; null if nothing is known to limit them'),
   ),
   isShort: flag('Whether `remote.budget_short` was announced and is not over'),
-  late: listOf(LatePhaseView, 'By phase; phases without overdue sessions are absent'),
+  late: listOf(
+    LatePhaseView,
+    'By phase; phases without overdue sessions are absent. Empty if `poller` is null',
+  ),
   noticed: view(
     schemaOf('NoticedView', {
       changes: count('Changes that are counted, at most 2,000'),

@@ -145,6 +145,16 @@ const FIGURES: Readonly<Record<`pv_onboarding_deployment_${string}`, Figure>> = 
       [{ status: 'uncertain' }, registrations.uncertain],
     ],
   },
+  pv_onboarding_deployment_doubtful_sessions: {
+    help: 'Open sessions that may need a person, by what is wrong',
+    labels: ['reason'],
+    of: ({ backlog: { sessions } }) => [
+      [{ reason: 'unrecognised' }, sessions.unrecognised],
+      [{ reason: 'lost' }, sessions.lost],
+      [{ reason: 'all_inverters_missing' }, sessions.allInvertersMissing],
+      [{ reason: 'some_inverters_missing' }, sessions.someInvertersMissing],
+    ],
+  },
   pv_onboarding_deployment_registration_age_seconds: {
     help: 'Age of the oldest such registration; 0 if there is none',
     labels: ['status'],

@@ -8,6 +8,7 @@ import { CredentialsProbe } from '../auth/credentials-probe.service.js';
 import { TokenStore } from '../auth/token.store.js';
 import { OpenStreams } from '../events/stream/open-streams.service.js';
 import { Database } from '../platform/database/database.js';
+import { findTableLocks } from '../platform/database/table-locks.js';
 import { Environment } from '../platform/env/environment.js';
 import { Remote } from '../remote/remote.service.js';
 import { readBudget } from './budget.store.js';
@@ -38,14 +39,16 @@ export class StatusController {
   })
   @ApiOkResponse({ type: StatusView })
   async getStatus(): Promise<StatusView> {
-    const [token, backlog, budget, deployment, replicas] = await Promise.all([
+    const [token, polling, backlog, budget, deployment, replicas, tableLocks] = await Promise.all([
       this.tokens.getStatus(),
+      this.store.readPolling(),
       this.store.readBacklog(),
       readBudget(this.database),
       this.store.readDeployment(),
       this.store.listReplicas(),
+      findTableLocks(this.database),
     ]);
-    const { poller, outbox, handlers, webhooks, broker, registrations, starts, late } = backlog;
+    const { outbox, handlers, webhooks, broker, sessions, registrations, starts } = backlog;
     const remote = this.remote.status();
     const healths = Object.values(remote.operations).map(({ health }) => health);
     // The token is shared: if another replica received the refusal, the operations of this replica may be healthy.
@@ -55,11 +58,13 @@ export class StatusController {
     const streams = { open: this.streams.count };
     const facts = {
       replicas,
+      tableLocks,
       remote: { health, ...remote, deployment },
       token,
-      poller,
-      budget: { ...budget, late },
+      poller: polling?.poller ?? null,
+      budget: { ...budget, late: polling?.late ?? [] },
       outbox: { ...outbox, readers: { handlers, webhooks, streams, broker } },
+      sessions,
       registrations,
       starts,
     };

@@ -4,6 +4,7 @@ import type { FastifyReply } from 'fastify';
 import { within } from '../async/within.js';
 import { Database, sqlState } from '../database/database.js';
 import { findMissingMigrations, proveWritable } from '../database/migrate.js';
+import { findTableLocks } from '../database/table-locks.js';
 import { Public } from '../http/public.decorator.js';
 import { field, oneOf, schemaOf } from '../openapi/schema-of.js';
 import { isDatabaseUnavailable } from '../problem/database-unavailable.js';
@@ -18,6 +19,7 @@ const LivenessView = schemaOf('LivenessView', { status: oneOf(['live']) });
 const ReadinessView = schemaOf('ReadinessView', {
   status: oneOf(['ready', 'unready']),
   missing: field<string[]>({ type: [String] }, 'What is missing, for people; empty when ready'),
+  warnings: field<string[]>({ type: [String] }, 'Who locks our tables against writing, for people'),
 });
 
 @ApiTags('Operation')
@@ -26,6 +28,8 @@ export class HealthController implements OnModuleDestroy {
   private readonly logger = new Logger(HealthController.name);
   private draining = false;
   private check: Promise<string[]> | undefined;
+  /** As of the last check. Not a reason to be unready: other replicas would find the same. */
+  private warnings: string[] = [];
 
   constructor(private readonly database: Database) {}
 
@@ -53,8 +57,9 @@ export class HealthController implements OnModuleDestroy {
   @ApiServiceUnavailableResponse({ description: 'Not ready: `missing` has the reasons', type: ReadinessView })
   async ready(@Res({ passthrough: true }) reply: FastifyReply) {
     const missing = await this.missing();
-    reply.status(missing.length === 0 ? 200 : 503);
-    return { status: missing.length === 0 ? 'ready' : 'unready', missing };
+    const isReady = missing.length === 0;
+    reply.status(isReady ? 200 : 503);
+    return { status: isReady ? 'ready' : 'unready', missing, warnings: isReady ? this.warnings : [] };
   }
 
   /** Makes the service unready, for good. */
@@ -81,6 +86,7 @@ export class HealthController implements OnModuleDestroy {
       const missing = await findMissingMigrations(this.database);
       if (missing === null) return ['no migration is applied'];
       if (missing.length === 0) await proveWritable(this.database);
+      this.warnings = await findTableLocks(this.database);
       return missing.map((name) => `the migration ${name} is not applied`);
     } catch (error) {
       if (sqlState(error) === READ_ONLY) return ['the database is read-only'];
