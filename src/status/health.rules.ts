@@ -43,7 +43,11 @@ const FINDERS: Readonly<Record<Reason['code'], (facts: Facts, ceilings: Ceilings
     ];
   },
   credentials_rejected: ({ token: { state, lastError } }) =>
-    state === 'rejected' ? [lastError ?? 'the remote service rejects the token'] : [],
+    state === 'rejected'
+      ? [
+          `the remote service rejects our credentials or fresh tokens: ${lastError ?? 'no reason was recorded'}`,
+        ]
+      : [],
   remote_degraded: ({ remote }) =>
     remote.deployment.degraded
       .filter(({ health }) => health === 'degraded')
