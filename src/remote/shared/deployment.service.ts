@@ -131,12 +131,12 @@ export class Deployment implements OnModuleInit, OnApplicationShutdown {
 
   private async degrade(operation: OperationClass, reason: string, lastsMs: number): Promise<void> {
     if (await this.store.degrade(operation, reason, lastsMs))
-      this.logger.warn(`the remote service is degraded for ${operation}: ${reason}`);
+      this.logger.warn({ message: `the remote service is degraded for ${operation}: ${reason}`, operation });
   }
 
   private async recover(...change: Parameters<DeploymentStore['recover']>): Promise<void> {
     if (await this.store.recover(...change))
-      this.logger.log(`the remote service has recovered for ${change[0]}`);
+      this.logger.log({ message: `the remote service has recovered for ${change[0]}`, operation: change[0] });
   }
 
   private async synchronise(): Promise<number> {

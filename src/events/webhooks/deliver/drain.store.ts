@@ -77,13 +77,19 @@ export class WebhookDrainStore {
     await tx.prisma.webhookEndpoint.update({ where: { id }, data });
     if (!isFailing({ failures: before }) && isFailing({ failures }))
       tx.afterCommit(() =>
-        this.logger.warn(`webhook endpoint ${id} is failing: ${failures} attempts in a row have failed`),
+        this.logger.warn({
+          message: `a webhook endpoint is failing: ${failures} attempts in a row have failed`,
+          endpointId: id,
+        }),
       );
     if (recoveredFrom > 0) {
       const wasFailing = isFailing({ failures: recoveredFrom });
       if (wasFailing)
         tx.afterCommit(() =>
-          this.logger.log(`webhook endpoint ${id} works again, after ${recoveredFrom} failures`),
+          this.logger.log({
+            message: `a webhook endpoint works again, after ${recoveredFrom} failures`,
+            endpointId: id,
+          }),
         );
       const limit = wasFailing ? null : MOST_AFTER_FEW_FAILURES;
       await tx.query(sql.MAKE_RETRIES_DUE, [id, limit]);
@@ -94,8 +100,8 @@ export class WebhookDrainStore {
     await appendEvents(tx, [{ name: action, subject: id, data: { endpointId: id, ...details } }]);
     await recordAudit(tx, { actor: 'webhooks', action, target: id, details });
     const why = disable.reason === 'gone' ? 'it returned 410' : 'every attempt failed';
-    const text = `webhook endpoint ${id} is disabled: ${why}, failing since ${details.since}`;
-    tx.afterCommit(() => this.logger.warn(text));
+    const message = `a webhook endpoint is disabled: ${why}, failing since ${details.since}`;
+    tx.afterCommit(() => this.logger.warn({ message, endpointId: id }));
   }
 
   /**
