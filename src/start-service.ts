@@ -12,7 +12,7 @@ import { checkPoolers } from './platform/database/poolers.js';
 import { readFiles } from './platform/env/environment-files.js';
 import type { EnvironmentSource } from './platform/env/environment-names.js';
 import { ConfigurationError, readEnvironment, warningsOf } from './platform/env/read-environment.js';
-import { HealthController } from './platform/health/health.controller.js';
+import { Readiness } from './platform/health/readiness.service.js';
 import { createApp } from './platform/http/create-app.js';
 import { listen } from './platform/http/listen.js';
 import { startLocalServices } from './platform/local/local-services.js';
@@ -89,7 +89,7 @@ export async function startService(source: EnvironmentSource, dataFolder: string
 
 /** Reports the service as unready, so that no more requests are sent here, continues to serve for `delayMs`, and then stops. */
 async function drain(app: NestFastifyApplication, delayMs: number): Promise<void> {
-  app.get(HealthController).drain();
+  app.get(Readiness).drain();
   await sleep(delayMs);
   const server = app.getHttpServer();
   const cut = setTimeout(() => server.closeAllConnections(), STOP_WITHIN_MS.requests);

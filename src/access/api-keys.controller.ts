@@ -4,7 +4,7 @@ import { ApiProblems } from '../platform/openapi/api-problems.decorator.js';
 import { ApiPage } from '../platform/openapi/api-page.decorator.js';
 import { PageQuery, toPage, type Page } from '../platform/http/page.js';
 import { ParseUuid } from '../platform/http/uuid.pipe.js';
-import { Problem } from '../platform/problem/problem.js';
+import { found } from '../platform/problem/found.js';
 import { ApiKeyView, CreatedApiKeyView, NewApiKey } from './api-keys.dto.js';
 import { ApiKeysStore } from './api-keys.store.js';
 import { CurrentKey } from './current-key.decorator.js';
@@ -66,7 +66,7 @@ export class ApiKeysController {
   @ApiNoContentResponse({ description: 'The key is revoked; every replica refuses it within 5 seconds' })
   @ApiProblems('not_found')
   async revokeApiKey(@Param('id', ParseUuid) id: string, @CurrentKey() principal: Principal): Promise<void> {
-    if (!(await this.keys.revoke(id, actorOf(principal))))
-      throw new Problem('not_found', `There is no API key ${id}`);
+    found(await this.keys.find(id), `API key ${id}`);
+    await this.keys.revoke(id, actorOf(principal));
   }
 }

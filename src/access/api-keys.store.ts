@@ -65,18 +65,14 @@ export class ApiKeysStore {
     return this.database.prisma.apiKey.findUnique({ where: { id }, select: { name: true } });
   }
 
-  /** Returns false if there is no such key. Revoking a key again changes nothing. */
-  async revoke(id: string, actor: string): Promise<boolean> {
+  /** Changes nothing if the key is revoked already. */
+  async revoke(id: string, actor: string): Promise<void> {
     // SQL instead of Prisma, to use the database's clock.
-    const text = `
-      WITH known AS (SELECT id, revoked_at FROM api_keys WHERE id = $1 FOR UPDATE)
-      UPDATE api_keys SET revoked_at = coalesce(api_keys.revoked_at, clock_timestamp())
-      FROM known WHERE api_keys.id = known.id
-      RETURNING known.revoked_at IS NULL AS "wasActive"`;
-    return this.database.transaction(async (tx) => {
-      const [row] = await tx.query<{ wasActive: boolean }>(text, [id]);
-      if (row?.wasActive) await recordAudit(tx, { actor, action: 'api_key.revoked', target: id });
-      return row !== undefined;
+    const text =
+      'UPDATE api_keys SET revoked_at = clock_timestamp() WHERE id = $1 AND revoked_at IS NULL RETURNING id';
+    await this.database.transaction(async (tx) => {
+      const [revoked] = await tx.query(text, [id]);
+      if (revoked) await recordAudit(tx, { actor, action: 'api_key.revoked', target: id });
     });
   }
 }

@@ -1,4 +1,4 @@
-import type { Statement, Transaction } from '../platform/database/database.js';
+import type { Transaction } from '../platform/database/database.js';
 import type { Prisma } from '../platform/database/generated/client.js';
 import { currentRequest } from '../platform/http/request-context.js';
 
@@ -13,10 +13,9 @@ export interface AuditEntry {
 }
 
 /** Clears the request ids of entries about these targets. Callers choose request ids, so an id may be personal. */
-export const ERASE_REQUEST_IDS: Statement = {
-  name: 'access.erase_request_ids',
-  text: 'UPDATE audit_log SET request_id = NULL WHERE target = ANY ($1::text[])',
-};
+export async function eraseRequestIds({ prisma }: Transaction, targets: string[]): Promise<void> {
+  await prisma.auditEntry.updateMany({ where: { target: { in: targets } }, data: { requestId: null } });
+}
 
 /** Records who did what. Pass the transaction of the change, so that change and entry commit together. */
 export async function recordAudit(

@@ -6,9 +6,7 @@ import { encryptedColumn } from '../platform/crypto/re-encryption.store.js';
 import { Database, type Transaction } from '../platform/database/database.js';
 import type { RepeatableRequest } from './repeatable-request.decorator.js';
 
-const responseContext = (id: string) => `idempotency_keys/${id}/response`;
-
-export const STORED_RESPONSES = encryptedColumn('idempotency_keys', 'response_ciphertext', responseContext, {
+export const STORED_RESPONSES = encryptedColumn('idempotency_keys', 'response_ciphertext', {
   name: 'id',
   type: 'text',
 });
@@ -17,24 +15,15 @@ export const STORED_RESPONSES = encryptedColumn('idempotency_keys', 'response_ci
 const IS_EXPIRED = `created_at < clock_timestamp() - interval '24 hours'`;
 
 /** Serialises requests with the same key until they commit. Not a row lock, because the first request with a key has no row to lock. */
-const LOCK_KEY = {
-  name: 'idempotency.lock_key',
-  text: `SELECT pg_advisory_xact_lock(hashtextextended('pv-onboarding/idempotency-keys/' || $1, 0))`,
-};
+const LOCK_KEY = `SELECT pg_advisory_xact_lock(hashtextextended('pv-onboarding/idempotency-keys/' || $1, 0))`;
 
-const FIND_RESPONSE = {
-  name: 'idempotency.find_response',
-  text: `SELECT response_ciphertext AS ciphertext FROM idempotency_keys WHERE id = $1 AND NOT ${IS_EXPIRED}`,
-};
+const FIND_RESPONSE = `SELECT response_ciphertext AS ciphertext FROM idempotency_keys WHERE id = $1 AND NOT ${IS_EXPIRED}`;
 
 /** Inserts the response, or replaces an expired response that has not been deleted yet. */
-const SAVE_RESPONSE = {
-  name: 'idempotency.save_response',
-  text: `
+const SAVE_RESPONSE = `
     INSERT INTO idempotency_keys (id, response_ciphertext) VALUES ($1, $2)
     ON CONFLICT (id) DO UPDATE
-      SET response_ciphertext = excluded.response_ciphertext, created_at = excluded.created_at`,
-};
+      SET response_ciphertext = excluded.response_ciphertext, created_at = excluded.created_at`;
 
 /** Makes creations idempotent: stores the response to a request with an `Idempotency-Key` in the transaction of the creation. */
 @Injectable()
@@ -57,13 +46,13 @@ export class IdempotencyKeys {
       if (stored !== undefined) return this.open<T>(stored.ciphertext, request);
       const response = await create(tx);
       const text = JSON.stringify({ request: body, response });
-      await tx.query(SAVE_RESPONSE, [id, this.cipher.encrypt(text, responseContext(id))]);
+      await tx.query(SAVE_RESPONSE, [id, this.cipher.encrypt(text, STORED_RESPONSES.context(id))]);
       return response;
     });
   }
 
   private open<T>(ciphertext: Buffer, { id, body }: RepeatableRequest): T | 'key_reused' {
-    const text = this.cipher.decrypt(ciphertext, responseContext(id));
+    const text = this.cipher.decrypt(ciphertext, STORED_RESPONSES.context(id));
     const { request, response } = JSON.parse(text) as { readonly request: unknown; readonly response: T };
     return isDeepStrictEqual(request, JSON.parse(JSON.stringify(body))) ? response : 'key_reused';
   }

@@ -23,21 +23,13 @@ const PROBE_EVERY_MS = 5_000;
 /** Requests a token at once, although the next attempt is due later. */
 @Injectable()
 export class CredentialsProbe {
-  private probing: Promise<ProbeOutcome> | undefined;
-
   constructor(
     private readonly store: TokenStore,
     private readonly request: TokenRequest,
     private readonly environment: Environment,
   ) {}
 
-  /** Probes the credentials. Concurrent calls of a process share a probe. */
-  probe(): Promise<ProbeOutcome> {
-    this.probing ??= this.run().finally(() => (this.probing = undefined));
-    return this.probing;
-  }
-
-  private async run(): Promise<ProbeOutcome> {
+  async probe(): Promise<ProbeOutcome> {
     const row = await this.store.read();
     if (planToken(row).kind === 'use' && row.failures === 0) return 'valid';
     const leaseMs = trialLeaseMs(this.environment);

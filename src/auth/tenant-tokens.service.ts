@@ -21,10 +21,10 @@ const LEASE_MARGIN_MS = 1_000;
 export const trialLeaseMs = ({ SCS_TIMEOUT_MS }: Pick<Environment, 'SCS_TIMEOUT_MS'>): number =>
   3 * SCS_TIMEOUT_MS + LEASE_MARGIN_MS;
 
-const AGAIN = { kind: 'again' } as const;
 const REFUSED: NotSent = { kind: 'not_sent', reason: 'credentials_rejected' };
 
-type Step = Grant | NotSent | typeof AGAIN;
+/** Null: read the row again. */
+type Step = Grant | NotSent | null;
 
 /** Supplies the tenant's token (interface sections 4.1 and 5): from memory, or else from the database row that all replicas share. */
 // Within a process, one read of the row serves all waiting calls. Only the replica that has leased the row requests a token.
@@ -117,9 +117,9 @@ export class TenantTokens implements BearerTokens, UserTokenStrategy {
       const beginsStep = this.stepping === undefined;
       this.stepping ??= this.step().finally(() => (this.stepping = undefined));
       const step = await this.stepping;
-      if (step.kind === 'not_sent') return step;
+      if (step?.kind === 'not_sent') return step;
       // In a trial, only the caller that began the step gets the token, to test it with its call. Other callers repeat the loop.
-      if (step.kind === 'token' && (step.trial === undefined || beginsStep))
+      if (step !== null && (step.trial === undefined || beginsStep))
         return { ...step, grantedAt: performance.now() };
       if (performance.now() > until)
         return { kind: 'not_sent', reason: 'token_unavailable', retryAfterMs: REMEMBER_MS };
@@ -138,9 +138,9 @@ export class TenantTokens implements BearerTokens, UserTokenStrategy {
         return this.tryOut(row, plan.withToken);
       case 'wait':
         await sleep(CHECK_AGAIN_MS * (0.5 + Math.random()));
-        return AGAIN;
+        return null;
       case 'refuse':
-        return this.remember({ kind: 'not_sent', reason: plan.reason, retryAfterMs: plan.retryAfterMs });
+        return this.remember({ ...plan, kind: 'not_sent' });
     }
   }
 
@@ -176,12 +176,12 @@ export class TenantTokens implements BearerTokens, UserTokenStrategy {
 
   private async renew(row: TokenRow): Promise<Step> {
     const lease = await this.store.claimLease(row, this.timeoutMs + LEASE_MARGIN_MS);
-    return lease === null ? AGAIN : this.obtain(row, lease, null);
+    return lease === null ? null : this.obtain(row, lease, null);
   }
 
   private async tryOut(row: TokenRow, withToken: 'stored' | 'new'): Promise<Step> {
     const lease = await this.store.claimLease(row, this.trialLeaseMs);
-    if (lease === null) return AGAIN;
+    if (lease === null) return null;
     const token = withToken === 'stored' ? this.store.open(row) : null;
     if (token === null) return this.obtain(row, lease, this.trialLeaseMs);
     return { ...grantOf(token, row.generation), trial: lease };
@@ -192,14 +192,13 @@ export class TenantTokens implements BearerTokens, UserTokenStrategy {
     if (row.generation !== refused.generation) return this.acquire();
     if ((row.obtainedAgoMs ?? 0) < TOO_YOUNG_TO_REPLACE_MS) return this.refused(refused);
     const step = await this.obtain(row, lease, this.trialLeaseMs);
-    return step.kind === 'again' ? this.acquire() : step;
+    return step ?? this.acquire();
   }
 
   /** Obtains a token under the lease. `trialLeaseMs` is null outside a trial. */
   private async obtain(row: TokenRow, lease: string, trialLeaseMs: number | null): Promise<Step> {
     const obtained = await this.request.obtain(row, lease, trialLeaseMs);
-    if (obtained === null) return AGAIN;
-    if (obtained.kind === 'not_sent') return obtained;
+    if (obtained === null || obtained.kind === 'not_sent') return obtained;
     const grant = grantOf(obtained.token, obtained.generation);
     if (trialLeaseMs !== null) return { ...grant, trial: lease };
     return this.cache(grant, obtained.renewInMs, obtained.expiresInMs);

@@ -1,10 +1,7 @@
 import { encryptedColumn } from '../platform/crypto/re-encryption.store.js';
 import { msFromNow, msUntil } from '../platform/database/timestamps.js';
 
-/** Returns the context to which the ciphertext of a token is bound. */
-export const tokenContext = (name: string) => `remote_tokens/${name}/token`;
-
-export const TOKENS = encryptedColumn('remote_tokens', 'token_ciphertext', tokenContext, {
+export const TOKENS = encryptedColumn('remote_tokens', 'token_ciphertext', {
   name: 'name',
   type: 'text',
 });

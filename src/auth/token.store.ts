@@ -10,7 +10,7 @@ import type { TokenLife } from './expires-in.rules.js';
 import type { TokenRow } from './token-plan.rules.js';
 import * as sql from './token.sql.js';
 
-const CONTEXT = sql.tokenContext('tenant');
+const CONTEXT = sql.TOKENS.context('tenant');
 
 export interface Token {
   readonly value: string;

@@ -1,7 +1,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { Command } from 'commander';
-import { asyncapiDocument, webhookSchemas } from '../events/contract/asyncapi.js';
-import { schemaDocument, withSchemas } from '../events/contract/schema-document.js';
+import { asyncapiDocument } from '../events/contract/asyncapi.js';
+import { schemaDocument, WEBHOOK_SCHEMAS, withSchemas } from '../events/contract/schema-document.js';
 import { readEnvironment, STAND_INS } from '../platform/env/read-environment.js';
 import type { RecordedExamples } from '../platform/openapi/operations.js';
 import { fail } from './print.js';
@@ -53,5 +53,5 @@ async function openapiJson(): Promise<string> {
   ) as RecordedExamples;
   const environment = readEnvironment(STAND_INS);
   const app = await createApp(AppModule.forRoot(environment), environment, false);
-  return asJson(createDocument(app, examples, webhookSchemas()));
+  return asJson(createDocument(app, examples, WEBHOOK_SCHEMAS));
 }

@@ -2,7 +2,6 @@ import { Command } from 'commander';
 import { migrate } from '../platform/database/migrate.js';
 import { planMigrations } from '../platform/database/migration-plan.store.js';
 import { checkPoolers } from '../platform/database/poolers.js';
-import type { Environment } from '../platform/env/environment.js';
 import type { ReadEnvironment } from './command-environment.js';
 import { print } from './print.js';
 
@@ -13,20 +12,17 @@ export function migrateCommand(readEnvironment: ReadEnvironment): Command {
       '--plan',
       'print the missing migrations and the locks of tables that make others wait; change nothing',
     )
-    .action(async ({ plan = false }: { plan?: boolean }) => {
+    .action(async ({ plan }: { plan?: boolean }) => {
       const environment = await readEnvironment();
       await checkPoolers(environment);
-      await (plan ? printPlan : run)(environment);
+      if (plan) return printPlan(environment.DATABASE_DIRECT_URL);
+      const applied = await migrate(environment.DATABASE_DIRECT_URL);
+      print(applied.length === 0 ? 'nothing to apply' : `applied ${applied.join(', ')}`);
     });
 }
 
-async function run(environment: Environment): Promise<void> {
-  const applied = await migrate(environment.DATABASE_DIRECT_URL);
-  print(applied.length === 0 ? 'nothing to apply' : `applied ${applied.join(', ')}`);
-}
-
-async function printPlan(environment: Environment): Promise<void> {
-  const planned = await planMigrations(environment.DATABASE_DIRECT_URL);
+async function printPlan(databaseUrl: string): Promise<void> {
+  const planned = await planMigrations(databaseUrl);
   if (planned.length === 0) print('nothing to apply');
   for (const { name, locks } of planned) {
     print(name);

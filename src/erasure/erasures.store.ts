@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { ERASE_REQUEST_IDS, recordAudit } from '../access/audit-log.store.js';
+import { eraseRequestIds, recordAudit } from '../access/audit-log.store.js';
 import type { ErasedCounts } from '../events/catalogue.rules.js';
 import { eraseEvents } from '../events/erase-events.sql.js';
 import { appendEvents } from '../events/outbox.js';
@@ -65,7 +65,7 @@ export class ErasuresStore {
       inverters: sessions.inverters,
       events: await eraseEvents(tx, people, sessions.sessionIds),
     };
-    await tx.query(ERASE_REQUEST_IDS, [[...people, ...sessions.sessionIds]]);
+    await eraseRequestIds(tx, [...people, ...sessions.sessionIds]);
     const { id } = await tx.prisma.erasure.create({ data: { userId, erasedAt, ...erased } });
     const data = { erasureId: id, userId, registrationIds, erasedAt: erasedAt.toISOString(), erased };
     await appendEvents(tx, [...sessions.events, { name: 'user.erased', subject: userId ?? id, data }]);

@@ -6,6 +6,7 @@ import { Environment } from './env/environment.js';
 import { DocsController } from './openapi/docs.controller.js';
 import { HeldRequests } from './http/held-requests.js';
 import { HealthController } from './health/health.controller.js';
+import { Readiness } from './health/readiness.service.js';
 import { Jobs } from './jobs/jobs.js';
 import { Metrics } from './metrics/metrics.js';
 import { MetricsServer } from './metrics/metrics-server.js';
@@ -21,7 +22,13 @@ export class PlatformModule {
     return {
       module: PlatformModule,
       controllers: [HealthController, MetricsController, ProblemsController, DocsController],
-      providers: [{ provide: Environment, useValue: environment }, ...SHARED, DatabaseMetrics, MetricsServer],
+      providers: [
+        { provide: Environment, useValue: environment },
+        ...SHARED,
+        DatabaseMetrics,
+        MetricsServer,
+        Readiness,
+      ],
       exports: [Environment, ...SHARED],
     };
   }

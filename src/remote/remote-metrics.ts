@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Metrics } from '../platform/metrics/metrics.js';
-import { OPERATION_CLASSES, type Sent } from './outcome.rules.js';
+import type { Sent } from './outcome.rules.js';
 import { Remote } from './remote.service.js';
 import { outcomeOf } from './wire/read-response.js';
 
@@ -53,10 +53,9 @@ export class RemoteMetrics {
       help: '1 for the state of the circuit breaker of this process, 0 for the other states, by operation',
       labels: ['operation', 'state'],
       collect: (gauge) => {
-        const { operations } = remote.status();
-        for (const operation of OPERATION_CLASSES)
+        for (const [operation, { breaker }] of Object.entries(remote.status().operations))
           for (const state of ['closed', 'open', 'half_open'])
-            gauge.set({ operation, state }, operations[operation].breaker === state ? 1 : 0);
+            gauge.set({ operation, state }, breaker === state ? 1 : 0);
       },
     });
     metrics.gauge({
@@ -64,10 +63,9 @@ export class RemoteMetrics {
       help: '1 for who holds back the calls of this process now, 0 for the others, by operation: the remote service (Retry-After), the breaker, or our ceiling (SCS_MAX_REQUESTS_PER_SECOND)',
       labels: ['operation', 'by'],
       collect: (gauge) => {
-        const { operations } = remote.status();
-        for (const operation of OPERATION_CLASSES)
+        for (const [operation, { heldBackBy }] of Object.entries(remote.status().operations))
           for (const by of ['remote_service', 'breaker', 'ceiling'])
-            gauge.set({ operation, by }, operations[operation].heldBackBy === by ? 1 : 0);
+            gauge.set({ operation, by }, heldBackBy === by ? 1 : 0);
       },
     });
     metrics.gauge({

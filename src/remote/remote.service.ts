@@ -39,6 +39,7 @@ type Observe = (operation: OperationClass, sent: Sent, seconds: number | null) =
 @Injectable()
 export class Remote implements OnModuleDestroy, OnApplicationShutdown {
   private readonly http: ReturnType<typeof createAxios>;
+  private readonly requests: RequestRate;
   private readonly queue: CallQueue;
   private readonly gates: Record<OperationClass, OperationGate>;
   private stopping: Priority | 'none' = 'none';
@@ -57,8 +58,8 @@ export class Remote implements OnModuleDestroy, OnApplicationShutdown {
     };
     this.http = createAxios({ baseUrl, headers: { ApiKey, ...fixed }, timeoutMs });
     this.share = () => environment.SCS_MAX_REQUESTS_PER_SECOND || Infinity;
-    const rate = new RequestRate(() => this.share());
-    this.queue = new CallQueue(environment.SCS_MAX_CONCURRENCY, rate, timeoutMs * WAIT_SHARE);
+    this.requests = new RequestRate(() => this.share());
+    this.queue = new CallQueue(environment.SCS_MAX_CONCURRENCY, this.requests, timeoutMs * WAIT_SHARE);
     this.gates = perOperation(() => new OperationGate(timeoutMs));
   }
 
@@ -110,6 +111,11 @@ export class Remote implements OnModuleDestroy, OnApplicationShutdown {
     return this.share();
   }
 
+  /** Returns how many calls this process has sent under a ceiling. */
+  get admitted(): number {
+    return this.requests.admitted;
+  }
+
   /** Whether calls wait for this replica's share of SCS_MAX_REQUESTS_PER_SECOND now. */
   get isPaced(): boolean {
     return this.queue.isPaced;
@@ -118,9 +124,11 @@ export class Remote implements OnModuleDestroy, OnApplicationShutdown {
   /** Returns the state of the remote service as this process sees it, for GET /status. */
   status() {
     const { isPaced } = this.queue;
+    const { SCS_MAX_CONCURRENCY: ceiling, SCS_MAX_REQUESTS_PER_SECOND: ceilingPerSecond } = this.environment;
+    const rate = { ceilingPerSecond, sharePerSecond: this.share(), isHoldingBack: isPaced };
     return {
-      limit: { current: this.queue.limit, ceiling: this.environment.SCS_MAX_CONCURRENCY },
-      rate: this.rate(),
+      limit: { current: this.queue.limit, ceiling },
+      rate: ceilingPerSecond === 0 ? null : rate,
       inFlight: this.queue.inFlight,
       queued: { foreground: this.queue.queued('foreground'), background: this.queue.queued('background') },
       operations: perOperation((operation) => {
@@ -129,13 +137,6 @@ export class Remote implements OnModuleDestroy, OnApplicationShutdown {
         return { ...status, heldBackBy: status.heldBackBy ?? (isByCeiling ? ('ceiling' as const) : null) };
       }),
     };
-  }
-
-  /** Returns SCS_MAX_REQUESTS_PER_SECOND and this replica's share of it. Null if there is no ceiling. */
-  private rate() {
-    const { SCS_MAX_REQUESTS_PER_SECOND: ceilingPerSecond } = this.environment;
-    if (ceilingPerSecond === 0) return null;
-    return { ceilingPerSecond, sharePerSecond: this.share(), isHoldingBack: this.queue.isPaced };
   }
 
   /** Stops only background calls: callers of our API still get the responses to their open requests. */

@@ -1,6 +1,6 @@
 import { Injectable, Logger } from '@nestjs/common';
 import { Cron, CronExpression } from '@nestjs/schedule';
-import { Database, type Statement } from '../platform/database/database.js';
+import { Database } from '../platform/database/database.js';
 import { Environment } from '../platform/env/environment.js';
 import { errorText } from '../platform/redaction/error-text.js';
 import * as sql from './retention.sql.js';
@@ -48,7 +48,7 @@ export class Retention {
   }
 
   /** Repeats the statement until it deletes fewer rows than BATCH. Returns the number of deleted rows. If `days` is 0, deletes nothing. */
-  private async inBatches(statement: Statement, days: number): Promise<number> {
+  private async inBatches(statement: string, days: number): Promise<number> {
     for (let pruned = 0, last = BATCH; ; pruned += last) {
       if (days === 0 || last < BATCH) return pruned;
       last = (await this.database.query(statement, [days, BATCH])).length;
@@ -56,7 +56,7 @@ export class Retention {
   }
 
   /** Repeats the statement page by page until a page contains no old row. */
-  private async inPages(statement: Statement, days: number): Promise<number> {
+  private async inPages(statement: string, days: number): Promise<number> {
     let pruned = 0;
     for (let after: string | null = '0'; days > 0 && after !== null;) {
       const [page]: Page[] = await this.database.query<Page>(statement, [days, BATCH, after]);

@@ -11,7 +11,6 @@ import { Database } from '../platform/database/database.js';
 import { findTableLocks } from '../platform/database/table-locks.js';
 import { Environment } from '../platform/env/environment.js';
 import { Remote } from '../remote/remote.service.js';
-import { readBudget } from './budget.store.js';
 import { findReasons } from './health.rules.js';
 import { StatusStore } from './status.store.js';
 import { CredentialsProbeView, StatusView, WORST_LAST } from './status.view.js';
@@ -43,12 +42,12 @@ export class StatusController {
       this.tokens.getStatus(),
       this.store.readPolling(),
       this.store.readBacklog(),
-      readBudget(this.database),
+      this.store.readBudget(),
       this.store.readDeployment(),
       this.store.listReplicas(),
       findTableLocks(this.database),
     ]);
-    const { outbox, handlers, webhooks, broker, sessions, registrations, starts } = backlog;
+    const { outbox, handlers, webhooks, broker, ...queues } = backlog;
     const remote = this.remote.status();
     const healths = Object.values(remote.operations).map(({ health }) => health);
     // The token is shared: if another replica received the refusal, the operations of this replica may be healthy.
@@ -64,9 +63,7 @@ export class StatusController {
       poller: polling?.poller ?? null,
       budget: { ...budget, late: polling?.late ?? [] },
       outbox: { ...outbox, readers: { handlers, webhooks, streams, broker } },
-      sessions,
-      registrations,
-      starts,
+      ...queues,
     };
     const { POLL_MAX_INTERVAL_MS: maxIntervalMs, SCS_MAX_REQUESTS_PER_SECOND: perSecond } = this.environment;
     const reasons = findReasons(facts, { maxIntervalMs, perSecond });

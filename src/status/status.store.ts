@@ -1,10 +1,10 @@
 import { Injectable } from '@nestjs/common';
 import { Database, sqlState, type Sql, type Statement } from '../platform/database/database.js';
-import { readBudget, type Budget } from './budget.store.js';
 import type { StatusView } from './status.view.js';
 
 type Outbox = StatusView['outbox'];
 type Deployment = StatusView['remote']['deployment'];
+type Budget = Omit<StatusView['budget'], 'late'>;
 
 interface Polling {
   readonly poller: NonNullable<StatusView['poller']>;
@@ -129,9 +129,36 @@ const READ_BACKLOG: Statement = {
     FROM outbox, handlers, webhooks, registrations, starts, sessions`,
 };
 
+/** Changes that are counted per state, the latest ones, so that the cost does not grow with their number. */
+const CHANGES_PER_STATE = 1_000;
+
+// A change is noticed at the transition. When it happened is known from the remote service, by its clock, and only of the last change of a
+// session. Both states are entered while an owner may wait. A session counts as fresh in its first 10 minutes.
+const READ_BUDGET: Statement = {
+  name: 'status.read_budget',
+  text: `
+    WITH noticed AS (
+      SELECT extract(epoch FROM t.at - s.updated_at)::float8 AS seconds
+        FROM (VALUES ('awaiting_installation'), ('online')) AS fresh (state)
+       CROSS JOIN LATERAL (
+               SELECT session_id, at FROM session_transitions
+                WHERE to_state = fresh.state AND at > now() - interval '1 hour' AND from_state IS NOT NULL
+                ORDER BY at DESC LIMIT ${CHANGES_PER_STATE}) t
+        JOIN onboarding_sessions s ON s.id = t.session_id
+       WHERE s.state_changed_at = t.at AND s.updated_at BETWEEN s.recorded_at AND least(t.at, s.recorded_at + interval '10 minutes')
+    )
+    SELECT p.stretch, p.wanted_per_second AS "wantedPerSecond", p.allowed_per_second AS "allowedPerSecond",
+      p.announced_at IS NOT NULL AS "isShort",
+      (SELECT json_build_object(
+                'changes', count(*),
+                'p50Seconds', percentile_cont(0.5) WITHIN GROUP (ORDER BY seconds),
+                'p95Seconds', percentile_cont(0.95) WITHIN GROUP (ORDER BY seconds))
+         FROM noticed) AS noticed
+    FROM read_price p`,
+};
+
 /** The facts of the metrics: the backlog, and what `GET /status` does not have. */
-export interface DeploymentFacts {
-  readonly backlog: Polling & Backlog;
+export interface DeploymentFacts extends Polling, Backlog {
   readonly replicas: StatusView['replicas'];
   readonly budget: Budget;
   /** Null if there is no token. */
@@ -157,6 +184,7 @@ const READ_FACTS: Statement = {
       (SELECT count(*)::int FROM remote_drift) AS "contractDrift"`,
 };
 
+// SQL by hand, because signs of life expire by the database's clock.
 const LIST_REPLICAS: Statement = {
   name: 'status.list_replicas',
   text: `
@@ -199,10 +227,17 @@ export class StatusStore {
       const [polling] = await tx.query<Polling>(READ_POLLING);
       const backlog = { ...polling!, ...(await this.readBacklog(tx)) };
       const replicas = await this.listReplicas(tx);
-      const budget = await readBudget(tx);
-      const [facts] = await tx.query<Omit<DeploymentFacts, 'backlog' | 'replicas' | 'budget'>>(READ_FACTS);
-      return { backlog, replicas, budget, ...facts! };
+      const budget = await this.readBudget(tx);
+      const [facts] =
+        await tx.query<Pick<DeploymentFacts, 'tokenAgeSeconds' | 'operations' | 'contractDrift'>>(READ_FACTS);
+      return { ...backlog, replicas, budget, ...facts! };
     });
+  }
+
+  /** Reads what the watched sessions want, what the remote service allows, and how soon changes are noticed. */
+  async readBudget(sql: Sql = this.database): Promise<Budget> {
+    const [budget] = await sql.query<Budget>(READ_BUDGET);
+    return budget!;
   }
 
   /** Returns the running processes, and those that died within the last hour. */

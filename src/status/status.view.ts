@@ -10,14 +10,16 @@ import {
   view,
   schemaOf,
 } from '../platform/openapi/schema-of.js';
-import { BudgetView, PHASES } from './budget.view.js';
 import { PROBE_OUTCOMES } from '../auth/credentials-probe.service.js';
 import { HEALTHS, REASON_CODES } from './reason-codes.rules.js';
 import { OPERATION_CLASSES } from '../remote/outcome.rules.js';
 
 export const WORST_LAST = ['unknown', 'healthy', 'degraded', 'unavailable'] as const;
 
-const age = () => field<number>({ type: 'number' }, 'In seconds; 0 if nothing waits');
+const PHASES = ['awaiting_owner', 'awaiting_installation', 'settling', 'late', 'unrecognised'] as const;
+
+const number = (description: string) => field<number>({ type: 'number' }, description);
+const age = () => number('In seconds; 0 if nothing waits');
 
 /** Describes a field that is an object. `name`: the name of its schema in the API description. */
 const part = <Fields extends Parameters<typeof schemaOf>[1]>(
@@ -73,7 +75,7 @@ const ReplicaView = schemaOf('ReplicaView', {
   isAlive: flag('Whether it showed a sign of life within 5 seconds'),
   startedAt: instant(),
   lastSeenAt: instant('Its last sign of life'),
-  readsPerSecond: field<number>({ type: 'number' }, 'Successful reads of sessions, in the last 10 seconds'),
+  readsPerSecond: number('Successful reads of sessions, in the last 10 seconds'),
   pacedSince: nullable(
     instant('Since when its calls have waited for SCS_MAX_REQUESTS_PER_SECOND; null if none waits'),
   ),
@@ -81,13 +83,36 @@ const ReplicaView = schemaOf('ReplicaView', {
 
 const PhaseView = schemaOf('PollerPhaseView', {
   phase: oneOf(PHASES),
-  oldestReadSeconds: field<number>(
-    { type: 'number' },
+  oldestReadSeconds: number(
     'Age of the last successful read of the session that was read longest ago, of those that are due, being read, or planned again after a failure; 0 if there is none',
   ),
-  medianReadSeconds: field<number>(
-    { type: 'number' },
-    'The median age of the last successful read, of all sessions',
+  medianReadSeconds: number('The median age of the last successful read, of all sessions'),
+});
+
+const LatePhaseView = schemaOf('LatePhaseView', {
+  phase: oneOf(PHASES),
+  overdue: count('Sessions that are due but not being read yet'),
+  oldestOverdueSeconds: number('By how much the most overdue session is late'),
+});
+
+const BudgetView = schemaOf('BudgetView', {
+  stretch: number('By how much all intervals between reads are longer than planned; 1 while there is room'),
+  wantedPerSecond: number('Reads per second that all watched sessions would take at stretch 1'),
+  allowedPerSecond: nullable(
+    number('Reads per second to which the stretch leads; null if nothing is known to limit them'),
+  ),
+  isShort: flag('Whether `remote.budget_short` was announced and is not over'),
+  late: listOf(
+    LatePhaseView,
+    'By phase; phases without overdue sessions are absent. Empty if `poller` is null',
+  ),
+  noticed: view(
+    schemaOf('NoticedView', {
+      changes: count('Changes that are counted, at most 2,000'),
+      p50Seconds: nullable(number('Median; null without changes')),
+      p95Seconds: nullable(number('95th percentile; null without changes')),
+    }),
+    'How long after a change of a session in its first 10 minutes it was noticed, by the clock of the remote service, over the last hour',
   ),
 });
 
@@ -112,11 +137,8 @@ export const StatusView = schemaOf('StatusView', {
     }),
     rate: nullable(
       part('RateView', 'null without SCS_MAX_REQUESTS_PER_SECOND', {
-        ceilingPerSecond: field<number>(
-          { type: 'number' },
-          'SCS_MAX_REQUESTS_PER_SECOND, of the whole deployment',
-        ),
-        sharePerSecond: field<number>({ type: 'number' }, 'The share of the responding replica'),
+        ceilingPerSecond: number('SCS_MAX_REQUESTS_PER_SECOND, of the whole deployment'),
+        sharePerSecond: number('The share of the responding replica'),
         isHoldingBack: flag('Whether calls wait for it now'),
       }),
     ),
@@ -159,10 +181,7 @@ export const StatusView = schemaOf('StatusView', {
       oldestOverdueSeconds: age(),
       reading: count('Sessions that workers have claimed now'),
       batches: count(),
-      readsPerSecond: field<number>(
-        { type: 'number' },
-        'Successful reads of all live replicas, in the last 10 seconds',
-      ),
+      readsPerSecond: number('Successful reads of all live replicas, in the last 10 seconds'),
       phases: listOf(PhaseView, 'Of a random sample if there are more than some 50,000 watched sessions'),
       abandonedBatches: count('Batches whose lease has lapsed; another worker takes them over'),
     }),
@@ -195,8 +214,7 @@ export const StatusView = schemaOf('StatusView', {
           ),
           undelivered: count('Deliveries to enabled endpoints that wait for their first attempt or a retry'),
           failing: count('Deliveries among these that have failed at least once'),
-          oldestUndeliveredSeconds: field<number>(
-            { type: 'number' },
+          oldestUndeliveredSeconds: number(
             'Age of the oldest event that is unread or undelivered, in seconds; 0 if nothing waits',
           ),
         }),

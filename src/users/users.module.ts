@@ -1,5 +1,4 @@
 import { Module } from '@nestjs/common';
-import { AccessModule } from '../access/access.module.js';
 import { AuthModule } from '../auth/auth.module.js';
 import { RemoteModule } from '../remote/remote.module.js';
 import { RegistrationSender } from './registration/sender.service.js';
@@ -11,7 +10,7 @@ import { UsersController } from './user/users.controller.js';
 import { UsersStore } from './user/users.store.js';
 
 @Module({
-  imports: [AccessModule, AuthModule, RemoteModule],
+  imports: [AuthModule, RemoteModule],
   controllers: [UsersController, RegistrationsController],
   providers: [
     RegistrationSender,
@@ -20,6 +19,5 @@ import { UsersStore } from './user/users.store.js';
     UncheckedReferencesStore,
     UsersStore,
   ],
-  exports: [UsersStore],
 })
 export class UsersModule {}

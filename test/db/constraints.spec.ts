@@ -123,6 +123,13 @@ const CASES: readonly Case[] = [
     taken: () => ({ role: 'worker' }),
   },
   {
+    constraint: 'remote_replicas_share_is_not_negative',
+    table: 'remote_replicas',
+    refuses: 'a negative share',
+    refused: () => ({ share_per_second: -1 }),
+    taken: () => ({ share_per_second: 0 }),
+  },
+  {
     constraint: 'remote_operations_health_is_known',
     table: 'remote_operations',
     refuses: 'credentials rejected by one operation alone',

@@ -3,7 +3,7 @@ import { Command } from 'commander';
 import type { CloudEvent } from '../../events/cloud-event.js';
 import { readId } from '../command-environment.js';
 import { print, printError } from '../print.js';
-import { toSecond, type Output } from './output.js';
+import { toSecond } from './output.js';
 import { ApiError, type FindApi, type Query, type ServiceApi } from './service-api.js';
 
 /** The service sends something every 15 seconds, so a connection that is silent for this long is dead. */
@@ -13,11 +13,7 @@ const SILENCE_MS = 45_000;
 const RETRY_MS = 2_000;
 
 /** A block of the stream; see docs/stream.md. */
-interface Block {
-  readonly id?: string;
-  readonly retry?: string;
-  readonly data?: string;
-}
+type Block = Readonly<Partial<Record<'id' | 'retry' | 'data', string>>>;
 
 export function eventsCommand(findApi: FindApi): Command {
   const events = new Command('events').description('follow the events');
@@ -28,7 +24,7 @@ export function eventsCommand(findApi: FindApi): Command {
     .option('--types <list>', 'only these types, separated by commas, such as session.online')
     .option('--session-id <id>', 'only events about this session', readId)
     .option('--json', 'print each event as one line of JSON')
-    .action(async ({ json, after, ...filter }: Output & Query & { after?: string }) =>
+    .action(async ({ json, after, ...filter }: Query & { json?: true; after?: string }) =>
       follow(await findApi(), filter, after, json ? print : printEvent),
     );
   return events;

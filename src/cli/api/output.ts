@@ -1,6 +1,5 @@
 import { visibleText } from '../../platform/redaction/visible-text.js';
-import { print, printError, printJson } from '../print.js';
-import type { FindApi } from './service-api.js';
+import { print, printError } from '../print.js';
 
 /** Tables and one-line objects fit this width, unless a text that people need whole is longer. */
 const WIDTH = 100;
@@ -8,28 +7,6 @@ const INSTANT = /^(\d{4}-\d\d-\d\d)T(\d\d:\d\d)(:\d\d)[.\d]*Z$/;
 
 /** The columns of a table by title. */
 export type Columns<Row> = Readonly<Record<string, (row: Row) => unknown>>;
-
-export interface Output {
-  readonly json?: boolean;
-}
-
-/** Prints what the API returned, with `--json` unchanged, else with `forPeople`. */
-export function printResult<T>(result: T, { json }: Output, forPeople: (result: T) => void): void {
-  if (json) printJson(result);
-  else forPeople(result);
-}
-
-/** Calls the API and prints the object that it returns. */
-export async function printCall(
-  findApi: FindApi,
-  output: Output,
-  method: string,
-  path: string,
-  body?: unknown,
-): Promise<void> {
-  const api = await findApi();
-  printResult(await api.call<object>(method, path, { body }), output, printFields);
-}
 
 export function printTable<Row>(columns: Columns<Row>, rows: readonly Row[]): void {
   if (rows.length === 0) printError('none');
@@ -77,16 +54,12 @@ function fieldsOf(value: object, indent = ''): string[] {
     if (!isObject(part) || (isFlat(part) && line.length <= WIDTH)) return [line];
     const below = `${indent}  `;
     if (!Array.isArray(part)) return [`${indent}${name}`, ...fieldsOf(part, below)];
-    const [first, ...rest] = part as unknown[];
+    const first: unknown = part[0];
     if (!isObject(first)) return [line];
-    const columns = Object.keys(first).map((key) => [
-      key,
-      (row: Record<string, unknown>) => toMinute(row[key]),
-    ]);
-    return [
-      `${indent}${name}`,
-      ...tableOf(Object.fromEntries(columns) as Columns<object>, [first, ...rest] as object[], below),
-    ];
+    const columns: Columns<Record<string, unknown>> = Object.fromEntries(
+      Object.keys(first).map((key) => [key, (row) => toMinute(row[key])]),
+    );
+    return [`${indent}${name}`, ...tableOf(columns, part as Record<string, unknown>[], below)];
   });
 }
 

@@ -55,19 +55,14 @@ export class ServiceApi {
     try {
       return (text === '' ? null : JSON.parse(text)) as T;
     } catch {
-      throw new ApiError(
-        'foreign_response',
-        `${this.url} did not respond with JSON: check PV_ONBOARDING_URL.`,
-      );
+      const message = `${this.url} did not respond with JSON: check PV_ONBOARDING_URL.`;
+      throw new ApiError('foreign_response', message);
     }
   }
 
   /** Returns the response as soon as its headers are there. Throws ApiError unless the call succeeded. */
-  async send(
-    method: string,
-    path: string,
-    { query = {}, body, signal }: CallOptions = {},
-  ): Promise<Response> {
+  async send(method: string, path: string, options: CallOptions): Promise<Response> {
+    const { query = {}, body, signal } = options;
     const url = new URL(`${this.url}/api/v1${path}`);
     for (const [name, value] of Object.entries(query))
       if (value !== undefined) url.searchParams.set(name, String(value));
@@ -94,18 +89,13 @@ export class ServiceApi {
   }
 
   private async refusal(response: Response): Promise<ApiError> {
-    const problem = (await response.json().catch(() => ({}))) as {
-      code?: string;
-      detail?: string;
-      errors?: readonly FieldError[];
-    };
-    const { code, detail, errors = [] } = problem;
+    type Problem = { code?: string; detail?: string; errors?: readonly FieldError[] };
+    const { code, detail, errors = [] } = (await response.json().catch(() => ({}))) as Problem;
     const mayPass = response.status === 429 || response.status >= 500;
-    if (code === 'unauthenticated')
-      return new ApiError(
-        code,
-        `unauthenticated: the service at ${this.url} refuses the API key; set PV_ONBOARDING_API_KEY to a valid one.`,
-      );
+    if (code === 'unauthenticated') {
+      const message = `unauthenticated: the service at ${this.url} refuses the API key; set PV_ONBOARDING_API_KEY to a valid one.`;
+      return new ApiError(code, message);
+    }
     if (code === undefined) {
       const message = `${this.url} responded with ${response.status} and not as this service does: check PV_ONBOARDING_URL.`;
       return new ApiError('foreign_response', message, mayPass);

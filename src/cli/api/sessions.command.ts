@@ -1,79 +1,60 @@
-import { Command, Option } from 'commander';
+import { Option, type Command } from 'commander';
 import type { CloudEvent } from '../../events/cloud-event.js';
 import { SESSION_STATES } from '../../events/event-schemas.rules.js';
 import type { SessionView } from '../../onboarding/api/sessions.view.js';
 import { readId } from '../command-environment.js';
 import { print } from '../print.js';
-import { JSON_OPTION, listCommand, metadataOption } from './list-command.js';
-import { age, cut, printFields, printResult, printTable, toSecond, type Output } from './output.js';
+import { ApiCommand, metadataOption } from './api-command.js';
+import { age, cut, printFields, printTable, toSecond } from './output.js';
 import type { FindApi, ServiceApi, Wire } from './service-api.js';
 
 type Session = Wire<SessionView>;
-/** The fields of the data of session events that the timeline shows. */
+/** `data` has only the fields that the timeline shows. */
 type SessionEvent = CloudEvent & {
-  readonly data: {
-    readonly previousState?: string | null;
-    readonly rule?: string;
-    readonly inverterId?: string;
-  };
+  readonly data: Readonly<Partial<Record<'previousState' | 'rule' | 'inverterId', string | null>>>;
 };
 
 export function sessionsCommand(findApi: FindApi): Command {
-  const sessions = new Command('sessions').description('list, show and refresh onboarding sessions');
-  sessions.addCommand(
-    listCommand<SessionView>(
-      'list',
-      'list sessions, the longest unchanged first',
-      findApi,
-      '/onboarding/pv',
-      {
-        ID: ({ id }) => id,
-        STATE: ({ state }) => state,
-        READ: ({ checkedAt }) => age(checkedAt),
-        BRAND: ({ brand }) => cut(brand, 10),
-        REFERENCE: ({ tenantReference }) => tenantReference,
-      },
-    )
-      .addOption(new Option('--state <state>', 'only in this state').choices([...SESSION_STATES]))
-      .option('--user-id <id>', 'only of this user', readId)
-      .option('--grid-location-id <id>', 'only of this grid location', readId)
-      .option('--tenant-reference <text>', 'only of this reference')
-      .option('--brand <name>', 'only of this brand')
-      .option('--updated-since <instant>', 'only changed since, such as 2026-11-22T10:00:00Z')
-      .addOption(metadataOption()),
+  const sessions = new ApiCommand('sessions', findApi).description(
+    'list, show and refresh onboarding sessions',
   );
   sessions
-    .command('show')
-    .description('show a session and its timeline: all events about it')
-    .argument('<id>', 'from `sessions list`', readId)
-    .option(...JSON_OPTION)
-    .action(async (id: string, output: Output) => {
-      const api = await findApi();
-      const session = await api.call<Session>('GET', `/onboarding/pv/${id}`);
-      printResult({ session, events: await readEvents(api, id) }, output, ({ session, events }) => {
-        printSession(session);
-        print('');
-        printTable(
-          {
-            TIME: ({ time }) => toSecond(time),
-            EVENT: ({ type }) => type.replace(/^pv\.(session\.)?|\.v1$/g, ''),
-            DETAIL: ({ data: { inverterId, previousState, rule } }) =>
-              inverterId ?? (previousState ? `was ${previousState}; ${rule}` : rule),
-          },
-          events,
-        );
-      });
-    });
+    .listCommand<SessionView>('list', 'list sessions, the longest unchanged first', '/onboarding/pv', {
+      ID: ({ id }) => id,
+      STATE: ({ state }) => state,
+      READ: ({ checkedAt }) => age(checkedAt),
+      BRAND: ({ brand }) => cut(brand, 10),
+      REFERENCE: ({ tenantReference }) => tenantReference,
+    })
+    .addOption(new Option('--state <state>', 'only in this state').choices([...SESSION_STATES]))
+    .option('--user-id <id>', 'only of this user', readId)
+    .option('--grid-location-id <id>', 'only of this grid location', readId)
+    .option('--tenant-reference <text>', 'only of this reference')
+    .option('--brand <name>', 'only of this brand')
+    .option('--updated-since <instant>', 'only changed since, such as 2026-11-22T10:00:00Z')
+    .addOption(metadataOption());
+  sessions.itemCommand('show', 'show a session and its timeline: all events about it').calls(
+    async (api, id: string) => ({
+      session: await api.call<Session>('GET', `/onboarding/pv/${id}`),
+      events: await readEvents(api, id),
+    }),
+    ({ session, events }) => {
+      printSession(session);
+      print('');
+      printTable(
+        {
+          TIME: ({ time }) => toSecond(time),
+          EVENT: ({ type }) => type.replace(/^pv\.(session\.)?|\.v1$/g, ''),
+          DETAIL: ({ data: { inverterId, previousState, rule } }) =>
+            inverterId ?? (previousState ? `was ${previousState}; ${rule}` : rule),
+        },
+        events,
+      );
+    },
+  );
   sessions
-    .command('refresh')
-    .description('read a session from the remote service now')
-    .argument('<id>', 'from `sessions list`', readId)
-    .option(...JSON_OPTION)
-    .action(async (id: string, output: Output) => {
-      const api = await findApi();
-      const session = await api.call<Session>('POST', `/onboarding/pv/${id}/refresh`);
-      printResult(session, output, printSession);
-    });
+    .itemCommand('refresh', 'read a session from the remote service now')
+    .calls((api, id: string) => api.call<Session>('POST', `/onboarding/pv/${id}/refresh`), printSession);
   return sessions;
 }
 

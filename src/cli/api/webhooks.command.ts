@@ -1,4 +1,4 @@
-import { Command, InvalidArgumentError, Option } from 'commander';
+import { type Command, InvalidArgumentError, Option } from 'commander';
 import type {
   CreatedWebhookEndpointView,
   RotatedSecretView,
@@ -9,9 +9,9 @@ import type { RedeliveryView, WebhookDeliveryView } from '../../events/webhooks/
 import { readId } from '../command-environment.js';
 import { confirm, YES, type Confirmation } from '../confirm.js';
 import { print, printError } from '../print.js';
-import { readInput, readList, readTypes } from './input.js';
-import { JSON_OPTION, listCommand } from './list-command.js';
-import { age, cut, printCall, printFields, printResult, type Output } from './output.js';
+import { ApiCommand } from './api-command.js';
+import { age, cut } from './output.js';
+import { readInput } from './read-input.js';
 import { ApiError, type FindApi, type Wire } from './service-api.js';
 
 type Endpoint = Wire<WebhookEndpointView>;
@@ -24,31 +24,30 @@ const SECRET_FILE = [
   'your own secret instead of a random one; - reads the standard input',
 ] as const;
 
+interface SecretFile {
+  readonly secretFile?: string;
+}
+
+/** The options that name fields of an endpoint, and the file of its headers. */
 interface Settings {
-  readonly url?: string;
-  readonly types?: string[];
-  readonly description?: string;
   readonly headersFile?: string;
 }
 
 export function webhooksCommand(findApi: FindApi): Command {
-  const webhooks = new Command('webhooks').description('manage webhook endpoints and their deliveries');
-  const onEndpoint = (name: string, description: string): Command =>
-    webhooks.command(name).description(description).argument('<id>', 'from `webhooks list`', readId);
-
-  webhooks.addCommand(
-    listCommand<WebhookEndpointView>('list', 'list the endpoints, newest first', findApi, PATH, {
-      ID: ({ id }) => id,
-      STATE: stateOf,
-      PENDING: ({ pending }) => pending,
-      DESCRIPTION: ({ description }) => cut(description, 16),
-      // The path of an address may contain a secret of the receiver.
-      ORIGIN: ({ url }) => cut(new URL(url).origin, 25),
-    }),
+  const webhooks = new ApiCommand('webhooks', findApi).description(
+    'manage webhook endpoints and their deliveries',
   );
-  onEndpoint('show', 'show an endpoint and its recent health')
-    .option(...JSON_OPTION)
-    .action((id: string, output: Output) => printCall(findApi, output, 'GET', `${PATH}/${id}`));
+  webhooks.listCommand<WebhookEndpointView>('list', 'list the endpoints, newest first', PATH, {
+    ID: ({ id }) => id,
+    STATE: stateOf,
+    PENDING: ({ pending }) => pending,
+    DESCRIPTION: ({ description }) => cut(description, 16),
+    // The path of an address may contain a secret of the receiver.
+    ORIGIN: ({ url }) => cut(new URL(url).origin, 25),
+  });
+  webhooks
+    .itemCommand('show', 'show an endpoint and its recent health')
+    .calls((api, id: string) => api.call<object>('GET', `${PATH}/${id}`));
   withSettings(
     webhooks
       .command('create')
@@ -56,103 +55,90 @@ export function webhooksCommand(findApi: FindApi): Command {
       .argument('<url>', 'where to send events'),
   )
     .option(...SECRET_FILE)
-    .option(...JSON_OPTION)
-    .action(async (url: string, options: Settings & { secretFile?: string } & Output) => {
-      const body = { url, ...(await settingsOf(options)), ...(await secretOf(options)) };
-      const api = await findApi();
-      const created = await api.call<Wire<CreatedWebhookEndpointView>>('POST', PATH, { body });
-      printResult(created, options, ({ id, secret }) => printSecret(`created ${id}`, secret));
-    });
-  withSettings(onEndpoint('update', 'change an endpoint, or disable or enable it'))
+    .calls(
+      async (api, url: string, { secretFile, ...settings }: Settings & SecretFile) => {
+        const body = { url, ...(await settingsOf(settings)), secret: await readSecret(secretFile) };
+        return api.call<Wire<CreatedWebhookEndpointView>>('POST', PATH, { body });
+      },
+      ({ id, secret }) => printSecret(`created ${id}`, secret),
+    );
+  withSettings(webhooks.itemCommand('update', 'change an endpoint, or disable or enable it'))
     .option('--url <url>', 'where to send events')
     .option('--enable', 'send again, from the event at which it stopped')
     .addOption(new Option('--disable', 'send nothing; no event is lost').conflicts('enable'))
     .option('--skip-missed', 'with --enable: skip the events that it missed')
-    .option(...JSON_OPTION)
-    .action(async (id: string, options: Settings & Output & Switch) => {
-      const { url, enable, disable, skipMissed } = options;
-      const enabled = enable ? true : disable ? false : undefined;
-      const body = { url, enabled, skipMissed, ...(await settingsOf(options)) };
-      await printCall(findApi, options, 'PATCH', `${PATH}/${id}`, body);
-    });
-  onEndpoint('delete', 'delete an endpoint and the log of its deliveries')
-    .option(...YES)
-    .option(...JSON_OPTION)
-    .action(async (id: string, options: Output & Confirmation) => {
-      const api = await findApi();
+    .calls(
+      async (
+        api,
+        id: string,
+        { enable, disable, ...settings }: Settings & { enable?: true; disable?: true },
+      ) => {
+        const enabled = enable ? true : disable ? false : undefined;
+        const body = { enabled, ...(await settingsOf(settings)) };
+        return api.call<object>('PATCH', `${PATH}/${id}`, { body });
+      },
+    );
+  const deletion = webhooks.itemCommand('delete', 'delete an endpoint and the log of its deliveries');
+  deletion.option(...YES).calls(
+    async (api, id: string, confirmation: Confirmation) => {
       const { url, pending } = await api.call<Endpoint>('GET', `${PATH}/${id}`);
       const loss = `This deletes the endpoint ${id} (${new URL(url).origin}), its ${pending} pending deliveries and the log of all its deliveries.`;
-      if (!(await confirm(loss, options))) return;
-      await api.call('DELETE', `${PATH}/${id}`);
-      if (!options.json) printError(`deleted ${id}`);
-    });
-  onEndpoint('test', 'send a test event now; fails unless the receiver responds with 2xx')
-    .option(...JSON_OPTION)
-    .action(async (id: string, output: Output) => {
-      const api = await findApi();
+      if (!(await confirm(loss, confirmation))) return undefined;
+      return api.call<null>('DELETE', `${PATH}/${id}`);
+    },
+    () => printError(`deleted ${deletion.args[0]}`),
+  );
+  webhooks
+    .itemCommand('test', 'send a test event now; fails unless the receiver responds with 2xx')
+    .calls(async (api, id: string) => {
       const result = await api.call<WebhookTestView>('POST', `${PATH}/${id}/test`);
-      printResult(result, output, printFields);
       if (!result.delivered) process.exitCode = 1;
+      return result;
     });
-  onEndpoint('rotate-secret', 'replace the secret and print the new one; it is never shown again')
+  webhooks
+    .itemCommand('rotate-secret', 'replace the secret and print the new one; it is never shown again')
     .option('--overlap-seconds <number>', 'how long the old secret still signs (default: a day)', readCount)
     .option(...SECRET_FILE)
-    .option(...JSON_OPTION)
-    .action(async (id: string, options: Output & { overlapSeconds?: number; secretFile?: string }) => {
-      const body = { overlapSeconds: options.overlapSeconds, ...(await secretOf(options)) };
-      const api = await findApi();
-      const rotated = await api.call<Wire<RotatedSecretView>>('POST', `${PATH}/${id}/rotate-secret`, {
-        body,
-      });
-      printResult(rotated, options, ({ secret, previousSecretUntil }) =>
+    .calls(
+      async (api, id: string, { secretFile, ...options }: SecretFile) => {
+        const body = { ...options, secret: await readSecret(secretFile) };
+        return api.call<Wire<RotatedSecretView>>('POST', `${PATH}/${id}/rotate-secret`, { body });
+      },
+      ({ secret, previousSecretUntil }) =>
         printSecret(`the old secret signs until ${previousSecretUntil ?? 'now'}`, secret),
-      );
-    });
-  onEndpoint('redeliver', 'send events again: these deliveries, or all events after a sequence')
+    );
+  webhooks
+    .itemCommand('redeliver', 'send events again: these deliveries, or all events after a sequence')
     .option('--delivery-ids <list>', 'from `webhooks deliveries`, separated by commas', readList)
     .option('--after <sequence>', 'every event after this one; 0 is the beginning')
     .option('--until <sequence>', 'with --after: up to and including this event')
     .option('--types <list>', 'with --after: only these types', readList)
     .option('--only-failed', 'with --after: only failed deliveries')
-    .option(...JSON_OPTION)
-    .action(async (id: string, { json, ...body }: Output & object) => {
-      const api = await findApi();
-      const result = await api.call<RedeliveryView>('POST', `${PATH}/${id}/redeliver`, { body });
-      printResult(result, { json }, ({ redelivered, next }) => {
+    .calls(
+      (api, id: string, body: object) =>
+        api.call<RedeliveryView>('POST', `${PATH}/${id}/redeliver`, { body }),
+      ({ redelivered, next }) => {
         print(`${redelivered} events are sent again`);
         if (next !== null) printError(`there are more: repeat with --after ${next}`);
-      });
-    });
-  webhooks.addCommand(
-    listCommand<WebhookDeliveryView>(
-      'deliveries',
-      'list deliveries, newest first',
-      findApi,
-      '/webhook-deliveries',
-      {
-        ID: ({ id }) => id,
-        STATUS: ({ status }) => status,
-        TRIES: ({ attempts }) => attempts,
-        LAST: ({ lastStatus, lastError }) => lastStatus ?? (lastError && 'error'),
-        AGE: ({ createdAt }) => age(createdAt),
-        EVENT: ({ type }) => type.replace(/^pv\.|\.v1$/g, ''),
       },
+    );
+  webhooks
+    .listCommand<WebhookDeliveryView>('deliveries', 'list deliveries, newest first', '/webhook-deliveries', {
+      ID: ({ id }) => id,
+      STATUS: ({ status }) => status,
+      TRIES: ({ attempts }) => attempts,
+      LAST: ({ lastStatus, lastError }) => lastStatus ?? (lastError && 'error'),
+      AGE: ({ createdAt }) => age(createdAt),
+      EVENT: ({ type }) => type.replace(/^pv\.|\.v1$/g, ''),
+    })
+    .option('--endpoint-id <id>', 'only to this endpoint', readId)
+    .addOption(
+      new Option('--status <status>', 'only in this status').choices(['pending', 'delivered', 'failed']),
     )
-      .option('--endpoint-id <id>', 'only to this endpoint', readId)
-      .addOption(
-        new Option('--status <status>', 'only in this status').choices(['pending', 'delivered', 'failed']),
-      )
-      .option('--event-id <id>', 'only of this event', readId)
-      .option('--subject <id>', 'only of events about this session, user or other subject')
-      .option('--since <instant>', 'only created since, such as 2026-11-22T10:00:00Z'),
-  );
+    .option('--event-id <id>', 'only of this event', readId)
+    .option('--subject <id>', 'only of events about this session, user or other subject')
+    .option('--since <instant>', 'only created since, such as 2026-11-22T10:00:00Z');
   return webhooks;
-}
-
-interface Switch {
-  readonly enable?: boolean;
-  readonly disable?: boolean;
-  readonly skipMissed?: boolean;
 }
 
 const stateOf = ({ enabled, disabledReason, failures }: Endpoint): string => {
@@ -161,19 +147,19 @@ const stateOf = ({ enabled, disabledReason, failures }: Endpoint): string => {
   return failures > 0 ? 'retrying' : 'enabled';
 };
 
-const withSettings = (command: Command): Command =>
+const withSettings = (command: ApiCommand): ApiCommand =>
   command
     .option('--types <list>', 'event types, separated by commas, or all', readTypes)
     .option('--description <text>', 'a note for people')
     .option('--headers-file <file>', 'headers to send, as a JSON object; - reads the standard input');
 
-async function settingsOf({ types, description, headersFile }: Settings): Promise<object> {
-  const headers = headersFile === undefined ? undefined : readJson(await readInput(headersFile));
-  return { types, description, headers };
+/** Returns the fields that the API takes. */
+async function settingsOf({ headersFile, ...settings }: Settings): Promise<object> {
+  return { ...settings, headers: headersFile && readJson(await readInput(headersFile)) };
 }
 
-async function secretOf({ secretFile }: { secretFile?: string }): Promise<object> {
-  return secretFile === undefined ? {} : { secret: (await readInput(secretFile)).trim() };
+async function readSecret(file: string | undefined): Promise<string | undefined> {
+  return file && (await readInput(file)).trim();
 }
 
 /** Prints the secret alone to the standard output, so that it can be piped. */
@@ -195,3 +181,9 @@ function readCount(text: string): number {
   if (!/^\d+$/.test(text)) throw new InvalidArgumentError('It must be a whole number.');
   return Number(text);
 }
+
+/** Returns the parts of a list such as `session.online,inverter.online`. */
+const readList = (text: string): string[] => text.split(',').map((part) => part.trim());
+
+/** Like readList, but `all` is the empty list, which means all types to the API. */
+const readTypes = (text: string): string[] => (text === 'all' ? [] : readList(text));

@@ -137,8 +137,10 @@ export class Broker implements OnApplicationBootstrap, OnModuleDestroy, BeforeAp
       if (!isKnownToWork && (acked > 0 || failure === null)) {
         isKnownToWork = true;
         this.failures = 0;
-        const seconds = await sql.markWorking(this.database, lease);
-        if (seconds !== null) this.logger.log(`the broker accepts events again, after ${seconds} s`);
+        if (lease.failingSeconds !== null) {
+          await sql.markWorking(this.database, lease);
+          this.logger.log(`the broker accepts events again, after ${lease.failingSeconds} s`);
+        }
       }
       // A lost connection that worked before is not a failure of the broker. The next step reconnects.
       if (failure !== null && isKnownToWork) return;
@@ -161,8 +163,8 @@ export class Broker implements OnApplicationBootstrap, OnModuleDestroy, BeforeAp
 
   private async reportFailure(lease: sql.Lease, reason: string): Promise<number> {
     this.failures += 1;
-    const isNew = await sql.markFailing(this.database, lease, reason);
-    if (isNew || this.failures === 1)
+    await sql.markFailing(this.database, lease, reason);
+    if (reason !== lease.lastError || this.failures === 1)
       this.logger.warn(`the broker accepts no events: ${reason}. They are published once it does`);
     return backoffMs(BACKOFF, this.failures, Math.random());
   }

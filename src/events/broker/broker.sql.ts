@@ -5,6 +5,9 @@ export interface Lease {
   readonly token: string;
   /** The sequence of the last event recorded as confirmed by the broker; 0 if none. */
   readonly readTo: string;
+  /** Why the broker failed, and for how many seconds it had been failing, when the lease was claimed. Null if it was working. */
+  readonly lastError: string | null;
+  readonly failingSeconds: number | null;
 }
 
 /** Claims the lease. Returns null while another process has it. */
@@ -14,7 +17,8 @@ export async function claimLease(sql: Sql, leaseMs: number): Promise<Lease | nul
     VALUES ('nats', gen_random_uuid(), clock_timestamp() + $1 * interval '1 millisecond')
     ON CONFLICT (name) DO UPDATE SET lease_token = excluded.lease_token, lease_until = excluded.lease_until
     WHERE place.lease_until IS NULL OR place.lease_until < clock_timestamp()
-    RETURNING lease_token AS token, read_to AS "readTo"`;
+    RETURNING lease_token AS token, read_to AS "readTo", last_error AS "lastError",
+      round(extract(epoch FROM clock_timestamp() - failing_since))::int AS "failingSeconds"`;
   return (await sql.query<Lease>(text, [leaseMs]))[0] ?? null;
 }
 
@@ -39,30 +43,17 @@ export async function movePosition(sql: Sql, { token }: Lease, readTo: string): 
   return (await sql.query(text, [token, readTo])).length === 1;
 }
 
-/** Records the failure. Returns whether the reason differs from the last reason that any process recorded. */
-export async function markFailing(sql: Sql, { token }: Lease, reason: string): Promise<boolean> {
+export async function markFailing(sql: Sql, { token }: Lease, reason: string): Promise<void> {
   const text = `
-    WITH before AS (
-      SELECT name, last_error FROM broker_positions WHERE lease_token = $1 FOR UPDATE
-    )
-    UPDATE broker_positions AS place
+    UPDATE broker_positions
     SET failing_since = coalesce(failing_since, clock_timestamp()), last_error = $2
-    FROM before WHERE place.name = before.name
-    RETURNING before.last_error IS DISTINCT FROM $2 AS "isNew"`;
-  return (await sql.query<{ isNew: boolean }>(text, [token, reason]))[0]?.isNew === true;
+    WHERE lease_token = $1`;
+  await sql.query(text, [token, reason]);
 }
 
-/** Records that the broker works. Returns for how many seconds it had been failing, or null if it had not been failing. */
-export async function markWorking(sql: Sql, { token }: Lease): Promise<number | null> {
-  const text = `
-    WITH before AS (
-      SELECT name, failing_since FROM broker_positions
-      WHERE lease_token = $1 AND failing_since IS NOT NULL FOR UPDATE
-    )
-    UPDATE broker_positions AS place SET failing_since = NULL, last_error = NULL
-    FROM before WHERE place.name = before.name
-    RETURNING round(extract(epoch FROM clock_timestamp() - before.failing_since))::int AS seconds`;
-  return (await sql.query<{ seconds: number }>(text, [token]))[0]?.seconds ?? null;
+export async function markWorking({ prisma }: Database, { token }: Lease): Promise<void> {
+  const data = { failingSince: null, lastError: null };
+  await prisma.brokerPosition.updateMany({ where: { leaseToken: token }, data });
 }
 
 export async function recordWarnings({ prisma }: Database, { token }: Lease, warnings: readonly string[]) {

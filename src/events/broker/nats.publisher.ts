@@ -72,12 +72,11 @@ function publisherOf(
     let acked = 0;
     while (acked < events.length) {
       const part = events.slice(acked, acked + IN_FLIGHT);
-      const results = await Promise.allSettled(part.map(send));
-      const failed = results.findIndex(({ status }) => status === 'rejected');
-      if (failed !== -1) {
-        const { reason } = results[failed] as { reason: unknown };
-        return { acked: acked + failed, failure: explained(reason) };
-      }
+      const failures = await Promise.all(
+        part.map((event, index) => send(event, index).then(() => null, explained)),
+      );
+      const failed = failures.findIndex((failure) => failure !== null);
+      if (failed !== -1) return { acked: acked + failed, failure: failures[failed]! };
       acked += part.length;
       lastSequence += part.length;
     }

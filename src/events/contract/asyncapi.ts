@@ -1,4 +1,4 @@
-import { SCHEMAS_BY_TYPE, TEST_EVENT_SCHEMA, TEST_TYPE, type JsonSchema } from './schema-document.js';
+import { SCHEMAS_BY_TYPE, TEST_TYPE, WEBHOOK_SCHEMAS, type JsonSchema } from './schema-document.js';
 
 const CONTENT_TYPE = 'application/cloudevents+json';
 
@@ -9,13 +9,6 @@ page by page: see GET /api/v1/events in openapi.json.`;
 const types = Object.keys(SCHEMAS_BY_TYPE);
 const reference = (path: string) => ({ $ref: `#/${path}` });
 const messages = Object.fromEntries(types.map((type) => [type, reference(`components/messages/${type}`)]));
-
-const messageOf = (type: string, summary: string) => ({
-  name: type,
-  summary,
-  contentType: CONTENT_TYPE,
-  payload: reference(`components/schemas/${type}`),
-});
 
 const CHANNELS = {
   webhook: {
@@ -70,12 +63,6 @@ const operationOf = (
   ),
 });
 
-/** Returns, by type, the schemas of all events that webhooks send. Includes the test event. */
-export const webhookSchemas = (): Record<string, JsonSchema> => ({
-  ...SCHEMAS_BY_TYPE,
-  [TEST_TYPE]: TEST_EVENT_SCHEMA,
-});
-
 /** Returns the AsyncAPI 3 document of the events we send. The feed, which clients poll, is in openapi.json. */
 export function asyncapiDocument(): JsonSchema {
   return {
@@ -122,16 +109,18 @@ export function asyncapiDocument(): JsonSchema {
     },
     components: {
       securitySchemes: SECURITY_SCHEMES,
-      messages: {
-        ...Object.fromEntries(
-          Object.entries(SCHEMAS_BY_TYPE).map(([type, { description }]) => [
-            type,
-            messageOf(type, description),
-          ]),
-        ),
-        [TEST_TYPE]: messageOf(TEST_TYPE, 'When a test of a webhook endpoint is requested'),
-      },
-      schemas: webhookSchemas(),
+      messages: Object.fromEntries(
+        Object.entries(WEBHOOK_SCHEMAS).map(([type, { description: summary }]) => [
+          type,
+          {
+            name: type,
+            summary,
+            contentType: CONTENT_TYPE,
+            payload: reference(`components/schemas/${type}`),
+          },
+        ]),
+      ),
+      schemas: WEBHOOK_SCHEMAS,
     },
   };
 }

@@ -38,7 +38,7 @@ export function schemaOfEvent(name: EventName) {
 export const TEST_TYPE = 'pv.webhook_endpoint.test.v1';
 
 /** Has no `sequence`, because test events are not in the feed. */
-export const TEST_EVENT_SCHEMA = {
+const TEST_EVENT_SCHEMA = {
   title: TEST_TYPE,
   description: 'When a test is requested: POST /api/v1/webhook-endpoints/{id}/test',
   ...object({
@@ -50,6 +50,9 @@ export const TEST_EVENT_SCHEMA = {
 export const SCHEMAS_BY_TYPE = Object.fromEntries(
   EVENT_NAMES.map((name) => [toEventType(name), schemaOfEvent(name)]),
 );
+
+/** The schemas of all events that webhooks send, by type. Includes the test event. */
+export const WEBHOOK_SCHEMAS = { ...SCHEMAS_BY_TYPE, [TEST_TYPE]: TEST_EVENT_SCHEMA };
 
 export function schemaDocument(): JsonSchema {
   return {

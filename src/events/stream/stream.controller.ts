@@ -80,8 +80,12 @@ export class StreamController {
     @Res() reply: FastifyReply,
   ): Promise<void> {
     const filter = { types: readTypes(types), sessionId };
+    if (lastEventId !== undefined && !SEQUENCE.test(lastEventId)) {
+      const message = 'must be the `id` of an event of this stream: a number of at most 19 digits';
+      refuse([{ field: LAST_EVENT_ID, message }]);
+    }
     const newest = await this.events.getNewest();
-    const position = readPosition(lastEventId, after, newest);
+    const position = lastEventId ?? after ?? newest;
     const loss = await this.events.findLoss(position);
     refuseUnknownPosition(lastEventId === undefined ? 'after' : LAST_EVENT_ID, position, newest, loss);
     // A response to HEAD has no body. Without this, the client would wait for ever, because the stream does not end.
@@ -94,12 +98,4 @@ export class StreamController {
       await untraced(() => this.streams.run(stream, key.id));
     });
   }
-}
-
-function readPosition(lastEventId: string | undefined, after: string | undefined, newest: string): string {
-  if (lastEventId !== undefined && !SEQUENCE.test(lastEventId)) {
-    const message = 'must be the `id` of an event of this stream: a number of at most 19 digits';
-    refuse([{ field: LAST_EVENT_ID, message }]);
-  }
-  return lastEventId ?? after ?? newest;
 }

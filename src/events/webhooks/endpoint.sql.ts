@@ -11,6 +11,7 @@ export interface EndpointRow
   readonly now: Date;
 }
 
+// In SQL, because Prisma neither locks rows nor reads the database's clock.
 const READ: Statement = {
   name: 'webhooks.read_endpoint',
   text: `

@@ -20,7 +20,10 @@ export class AbandonedStarts implements OnApplicationBootstrap, BeforeApplicatio
   private readonly expiredLeases = new SeenLeases(() => this.starts.findExpiredLeases());
   private readonly loop = new Loop({
     step: () => this.end(),
-    onError: (error, failures) => this.report(error, failures),
+    onError: (error, failures) => {
+      if (failures === 1) this.logger.warn(`abandoned starts could not be ended: ${String(error)}`);
+      return PAUSE_MS;
+    },
   });
 
   constructor(
@@ -41,11 +44,6 @@ export class AbandonedStarts implements OnApplicationBootstrap, BeforeApplicatio
     const count = leases.length > 0 ? await this.starts.endAbandoned(leases) : 0;
     if (count > 0)
       this.logger.warn(`${count} starts have failed: their lease expired before the outcome was stored`);
-    return PAUSE_MS;
-  }
-
-  private report(error: unknown, failures: number): number {
-    if (failures === 1) this.logger.warn(`abandoned starts could not be ended: ${String(error)}`);
     return PAUSE_MS;
   }
 }

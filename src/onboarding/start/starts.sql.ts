@@ -1,6 +1,8 @@
 import type { Statement } from '../../platform/database/database.js';
 import { STRETCH } from '../poll/price.sql.js';
 
+// SQL by hand, because leases begin and end by the database's clock, which Prisma Client cannot use.
+
 /** Selects the location $1 and locks its user, unless the user is erased. Locks the user before the start, as an erasure does, to avoid deadlocks. */
 const LOCKED_PLACE = `
     place AS MATERIALIZED (

@@ -8,7 +8,7 @@ import type { RecordedResponse } from '../rules/read-plan.rules.js';
 export const startUrlContext = (sessionId: string) => `onboarding_sessions/${sessionId}/start_url`;
 
 export const START_URLS = {
-  ...encryptedColumn('onboarding_sessions', 'start_url_ciphertext', startUrlContext),
+  ...encryptedColumn('onboarding_sessions', 'start_url_ciphertext'),
   // Samples the sessions that changed last: of a million sessions, few have a startUrl.
   sample: `
     SELECT start_url_ciphertext AS ciphertext
@@ -108,7 +108,7 @@ export const MISS_INVERTERS = `
       JOIN session_polls p ON p.session_id = m."sessionId"
      WHERE i.session_id = m."sessionId" AND i.id = m.id AND i.missing_since IS NULL`;
 
-/** Returns the open, current session that has a startUrl. A session that awaits the owner must have at least one minute left. */
+/** Returns the open, current session that has a startUrl. A session that awaits the owner must have at least one minute left, by the database's clock. */
 export const FIND_OPEN_SESSION: Statement = {
   name: 'onboarding.find_open_session',
   text: `

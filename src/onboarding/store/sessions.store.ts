@@ -78,14 +78,7 @@ export class SessionsStore {
   }
 
   private decide(session: LockedSession, read: Pick<Move, 'reading' | 'response' | 'traceparent'>): Move {
-    const { reading, response, traceparent } = read;
-    return {
-      session,
-      reading,
-      response,
-      traceparent,
-      decision: reconcile(session, reading, session.now, this.settings),
-    };
+    return { session, ...read, decision: reconcile(session, read.reading, session.now, this.settings) };
   }
 
   private async write(tx: Transaction, moves: readonly Move[]): Promise<void> {
@@ -102,25 +95,20 @@ export class SessionsStore {
 
   private async reschedule(tx: Transaction, moves: readonly Move[]): Promise<void> {
     const rows = moves.flatMap((move) => {
-      const { session, response, decision } = move;
+      const { response, decision } = move;
       if (decision.watch === null) return [];
+      const { id: sessionId, batchId, now, stretch } = move.session;
       const { ending, ...watch } = decision.watch;
       return {
         ...watch,
-        sessionId: session.id,
-        batchId: session.batchId,
+        sessionId,
+        batchId,
         endingSince: ending?.since,
         endingReads: ending?.reads ?? 0,
         isRecorded: addsObservation(move) || replacesObservation(move),
         hash: response?.hash,
         factsHash: response?.factsHash,
-        nextMs: planNextReadMs(
-          { ...watch, failures: 0 },
-          session.now,
-          this.settings,
-          session.stretch,
-          Math.random(),
-        ),
+        nextMs: planNextReadMs({ ...watch, failures: 0 }, now, this.settings, stretch, Math.random()),
       };
     });
     await run(tx, polls.RESCHEDULE, rows);

@@ -23,7 +23,7 @@ describe('a coalescer', () => {
 
     ends[1]!();
     await Promise.all(further);
-    await coalescer.idle();
+    await nextTurn();
     expect(ends).toHaveLength(2);
   });
 

@@ -12,11 +12,6 @@ export class Coalescer {
     return (this.next ??= this.current.then(begin, begin));
   }
 
-  /** Resolves when nothing runs; never rejects. */
-  async idle(): Promise<void> {
-    while (this.current !== undefined) await this.current.catch(() => {});
-  }
-
   private begin(): Promise<void> {
     this.next = undefined;
     // If a further run is requested, `current` stays set until that run begins, so that no third run starts in parallel.

@@ -19,7 +19,7 @@ interface Key {
 }
 
 /** Thrown if the bytes are not our ciphertext, were altered or copied from another row, or their key is missing from ENCRYPTION_KEYS. */
-export class DecryptionError extends Error {
+class DecryptionError extends Error {
   constructor() {
     super('stored secret cannot be decrypted with any of ENCRYPTION_KEYS');
   }

@@ -1,5 +1,5 @@
 import type { Database } from '../database/database.js';
-import { DecryptionError, type Cipher } from './cipher.js';
+import type { Cipher } from './cipher.js';
 
 export interface EncryptedColumn {
   readonly name: string;
@@ -10,23 +10,20 @@ export interface EncryptedColumn {
   readonly beforeAll: string;
   /** Replaces $2[n] by $3[n] in the row $1[n], if the row still contains $2[n]; returns a row for each replacement. */
   readonly replace: string;
+  /** Returns the context to which the ciphertext of a row is bound: the table, the id and the column without `_ciphertext`. */
   readonly context: (id: string) => string;
 }
 
-/**
- * Describes a column for `reEncrypt`, which pages by id. An index by encryption key would slow down every write, but be used once in years.
- * Default of `context`: the table, the id and the column without `_ciphertext`.
- */
+/** Describes a column for `reEncrypt`, which pages by id. An index by encryption key would slow down every write, but be used once in years. */
 export function encryptedColumn(
   table: string,
   column: string,
-  context = (id: string) => `${table}/${id}/${column.replace(/_ciphertext$/, '')}`,
   key: { readonly name: string; readonly type: 'uuid' | 'text' } = { name: 'id', type: 'uuid' },
 ): EncryptedColumn {
   return {
     name: `${table}.${column}`,
     beforeAll: key.type === 'uuid' ? '00000000-0000-0000-0000-000000000000' : '',
-    context,
+    context: (id) => `${table}/${id}/${column.replace(/_ciphertext$/, '')}`,
     sample: `SELECT ${column} AS ciphertext FROM ${table} WHERE ${column} IS NOT NULL LIMIT $1`,
     selectOthers: `
       SELECT ${key.name} AS id, ${column} AS ciphertext FROM ${table}
@@ -74,7 +71,7 @@ export async function reEncrypt(
       const last = batch.at(-1);
       if (last === undefined) break;
       after = last.id;
-      const renewed = batch.flatMap((row) => renew(cipher, column, row) ?? []);
+      const renewed = batch.flatMap((row) => renew(cipher, column, row));
       unreadable += batch.length - renewed.length;
       readable += renewed.length;
       if (pass > PASSES) continue;
@@ -87,11 +84,7 @@ export async function reEncrypt(
 }
 
 function renew(cipher: Cipher, { context }: EncryptedColumn, row: Stored) {
-  try {
-    const bound = context(row.id);
-    return { ...row, renewed: cipher.encrypt(cipher.decrypt(row.ciphertext, bound), bound) };
-  } catch (error) {
-    if (error instanceof DecryptionError) return null;
-    throw error;
-  }
+  const bound = context(row.id);
+  const text = cipher.tryDecrypt(row.ciphertext, bound);
+  return text === null ? [] : [{ ...row, renewed: cipher.encrypt(text, bound) }];
 }

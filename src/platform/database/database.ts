@@ -42,17 +42,17 @@ const DISK_FULL = '53100';
 /** How long `hasNoSpace` remembers such an error: several intervals of a health probe. */
 const NO_SPACE_FOR_MS = 15_000;
 
-const SPAN_ATTRIBUTES = { 'db.system.name': 'postgresql' };
-
 /** The SQLSTATEs of a serialization failure and a deadlock, after which the transaction is retried. */
 const TRANSIENT = ['40001', '40P01'];
 const ATTEMPTS = 3;
 
-// Use Prisma to read and write rows. Use SQL where Prisma lacks a feature or is slow: claims and leases by the database's clock, set-based
-// writes, queues, views. One transaction may use both.
 /** Returns the name of the span of a statement. Spends no time on it while traces are not exported. */
 const nameOf = (text: string): string => (isTracing() ? spanNameOf(text) : '');
 
+/**
+ * Use Prisma to read and write rows. Use SQL where Prisma lacks a feature or is slow: claims and leases by the database's clock, set-based
+ * writes, queues, views. One transaction may use both.
+ */
 @Injectable()
 export class Database implements Sql, OnApplicationShutdown {
   readonly pool: pg.Pool;
@@ -151,11 +151,10 @@ export class Database implements Sql, OnApplicationShutdown {
     statement: string | Statement,
     values: readonly unknown[],
   ): Promise<Row[]> {
-    const isNamed = typeof statement !== 'string' && this.prepares;
-    const query = isNamed ? statement : { text: textOf(statement) };
-    const name = typeof statement === 'string' ? nameOf(statement) : statement.name;
+    const { name, text } = typeof statement === 'string' ? { name: undefined, text: statement } : statement;
+    const query = this.prepares ? { name, text } : { text };
     try {
-      const { rows } = await this.timed(name, () => runner.query(query, values as unknown[]));
+      const { rows } = await this.timed(name ?? nameOf(text), () => runner.query(query, values as unknown[]));
       return rows as Row[];
     } catch (error) {
       this.note(error);
@@ -167,7 +166,7 @@ export class Database implements Sql, OnApplicationShutdown {
   private async timed<T>(name: string, run: () => Promise<T>): Promise<T> {
     const beganAt = performance.now();
     try {
-      return await traced({ name, kind: 'client', attributes: SPAN_ATTRIBUTES }, run);
+      return await traced({ name, kind: 'client', attributes: { 'db.system.name': 'postgresql' } }, run);
     } finally {
       this.observe((performance.now() - beganAt) / 1_000);
     }
@@ -196,9 +195,6 @@ export class Database implements Sql, OnApplicationShutdown {
     await this.pool.end();
   }
 }
-
-const textOf = (statement: string | Statement): string =>
-  typeof statement === 'string' ? statement : statement.text;
 
 export const UNIQUE_VIOLATION = '23505';
 

@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { Logger } from '@nestjs/common';
 import { runMigrations } from 'graphile-worker';
 import pg from 'pg';
-import { sqlState, type Sql, type Statement } from './database.js';
+import { sqlState, type Sql } from './database.js';
 import { withoutTimeouts } from './settings.js';
 
 export const MIGRATIONS_FOLDER = fileURLToPath(new URL('../../../prisma/migrations', import.meta.url));
@@ -89,15 +89,13 @@ export async function readMigrations(): Promise<string[]> {
   return folders.map(({ name }) => name).sort();
 }
 
-const APPLIED: Statement = {
-  name: 'database.find_applied_migrations',
-  text: 'SELECT migration_name AS name FROM _prisma_migrations WHERE finished_at IS NOT NULL AND rolled_back_at IS NULL',
-};
+const FIND_APPLIED =
+  'SELECT migration_name AS name FROM _prisma_migrations WHERE finished_at IS NOT NULL AND rolled_back_at IS NULL';
 
 /** Returns the names of the migrations that are not applied, or null if the database has no record of migrations. */
 export async function findMissingMigrations(sql: Sql): Promise<string[] | null> {
   try {
-    const applied = new Set((await sql.query<{ name: string }>(APPLIED)).map(({ name }) => name));
+    const applied = new Set((await sql.query<{ name: string }>(FIND_APPLIED)).map(({ name }) => name));
     return (await readMigrations()).filter((name) => !applied.has(name));
   } catch (error) {
     if (sqlState(error) === UNDEFINED_TABLE) return null;
@@ -105,17 +103,13 @@ export async function findMissingMigrations(sql: Sql): Promise<string[] | null> 
   }
 }
 
-// Locks a row, because PostgreSQL writes a row lock to the write-ahead log, and its commit waits for a synchronous standby, as with any
-// write. A row lock needs no separate table, and blocks no other check.
-const PROVE_WRITABLE: Statement = {
-  name: 'database.prove_writable',
-  text: 'SELECT FROM _prisma_migrations ORDER BY started_at LIMIT 1 FOR KEY SHARE',
-};
-
-/** Resolves once a write is committed. Throws the error of the database if it does not accept writes. */
-export async function proveWritable(sql: Sql): Promise<void> {
-  await sql.query(PROVE_WRITABLE);
-}
+/**
+ * Resolves once a write is committed. Throws the error of the database if it does not accept writes. Locks a row, because PostgreSQL writes a
+ * row lock to the write-ahead log, and its commit waits for a synchronous standby, as with any write. A row lock needs no separate table,
+ * and blocks no other check.
+ */
+export const proveWritable = (sql: Sql): Promise<unknown> =>
+  sql.query('SELECT FROM _prisma_migrations ORDER BY started_at LIMIT 1 FOR KEY SHARE');
 
 /** Applies the migrations in `names` that are missing, in order. Returns the names of the applied migrations. */
 export async function applyMissing(pool: pg.Pool, names: readonly string[]): Promise<string[]> {

@@ -3,6 +3,7 @@ import type { Database } from './database.js';
 /** The role that may read the views of the schema `admin` and nothing else. */
 export const READER_ROLE = 'pv_onboarding_reader';
 
+// SQL instead of Prisma, since Prisma Client cannot set a role.
 /** Returns why the user of the database cannot read the views in the role of a reader; null if it can. */
 export async function findReaderFault(database: Database): Promise<string | null> {
   try {

@@ -26,6 +26,12 @@ export const TIMEOUTS: Settings = {
   idle_in_transaction_session_timeout: 10_000,
 };
 
+const NO_TIMEOUTS: Settings = {
+  statement_timeout: 0,
+  lock_timeout: 0,
+  idle_in_transaction_session_timeout: 0,
+};
+
 /** No `lock_timeout`: graphile-worker stops if it cannot complete a job. */
 export const JOB_TIMEOUTS: Settings = { ...TIMEOUTS, lock_timeout: 0 };
 
@@ -48,15 +54,7 @@ export const withPooledSettings = {
 /** Pool options for migrations, which may take long. A role's `transaction_timeout` would end the connection with their lock. */
 export const withoutTimeouts = {
   onConnect: async (client: pg.ClientBase) => {
-    await client.query(
-      assign('SET', {
-        statement_timeout: 0,
-        lock_timeout: 0,
-        idle_in_transaction_session_timeout: 0,
-        ...KEPT_BY_POOLERS,
-        ...LOST_BY_POOLERS,
-      }),
-    );
+    await withSettings(NO_TIMEOUTS).onConnect(client);
     // Not SET, which fails before PostgreSQL 17, where transaction_timeout does not exist.
     await client.query(
       `SELECT set_config(name, '0', false) FROM pg_settings WHERE name = 'transaction_timeout'`,

@@ -26,6 +26,8 @@ const HttpUrl = () =>
     { require_tld: false, require_protocol: true, protocols: ['http', 'https'] },
     { message: '$property must be a URL that begins with http:// or https://' },
   );
+const PostgresUrl = () =>
+  Matches(/^postgres(ql)?:\/\/\S+$/, { message: '$property must be a URL that begins with postgresql://' });
 
 /** Takes plain decimal numbers only: `Number` would also accept 1e3, 0x10 and blanks. */
 const Range = (min: number, max: number) =>
@@ -37,6 +39,7 @@ const Range = (min: number, max: number) =>
     Max(max),
   );
 const Integer = (min: number, max: number) => applyDecorators(Range(min, max), IsInt());
+const Days = () => Integer(0, 36_500);
 
 const List = (convert = (text: string): unknown => text) =>
   Transform(({ value }: { value: unknown }) =>
@@ -72,96 +75,52 @@ export class Environment {
   NODE_ENV: 'development' | 'test' | 'production' = 'development';
 
   @Matches(/^[\w.:-]+$/, { message: 'HOST must be an address or a host name' })
-  HOST: string = '127.0.0.1';
-
+  HOST = '127.0.0.1';
   /** 0 takes a free port. */
-  @Integer(0, 65535)
-  PORT: number = 3000;
-
+  @Integer(0, 65535) PORT = 3000;
   /** If set, `/metrics` is served on this port instead of PORT. 0 takes a free port. */
-  @IsOptional()
-  @Integer(0, 65535)
-  METRICS_PORT?: number;
-
-  @IsOptional()
-  @HttpUrl()
-  PUBLIC_URL?: string;
+  @IsOptional() @Integer(0, 65535) METRICS_PORT?: number;
+  @IsOptional() @HttpUrl() PUBLIC_URL?: string;
 
   /** `source` of every CloudEvent: a URI reference that names the deployment permanently, even if its address changes. */
   @MaxLength(1_000, { message: 'EVENT_SOURCE must be at most 1,000 characters long' })
   @Matches(/^[\w\-.~:/?#[\]@!$&'()*+,;=%]+$/, {
     message: 'EVENT_SOURCE must be a URI or a path such as /pv-onboarding',
   })
-  EVENT_SOURCE: string = '/pv-onboarding';
+  EVENT_SOURCE = '/pv-onboarding';
 
   /** Whether `/docs` serves the documentation of the API. Default: only outside production. */
-  @IsOptional()
-  @Flag()
-  DOCS: boolean;
-
+  @IsOptional() @Flag() DOCS: boolean;
   /** Per API key and process; 0 means no limit. */
-  @Integer(0, 1_000_000)
-  API_MAX_REQUESTS_PER_SECOND: number = 300;
-
+  @Integer(0, 1_000_000) API_MAX_REQUESTS_PER_SECOND = 300;
   /** Proxies whose X-Forwarded-For is trusted: addresses or networks such as 10.0.0.0/8. */
-  @IsOptional()
-  @List()
-  @IsNetwork()
-  TRUSTED_PROXIES?: string[];
+  @IsOptional() @List() @IsNetwork() TRUSTED_PROXIES?: string[];
 
   @IsIn(['api', 'worker', 'all'])
   ROLE: 'api' | 'worker' | 'all' = 'all';
 
-  @Matches(/^postgres(ql)?:\/\/\S+$/, {
-    message: 'DATABASE_URL must be a URL that begins with postgresql://',
-  })
-  DATABASE_URL: string;
-
+  @PostgresUrl() DATABASE_URL: string;
   /** For uses that need a dedicated connection: notifications, jobs, migrations. Default: DATABASE_URL. */
-  @IsOptional()
-  @Matches(/^postgres(ql)?:\/\/\S+$/, {
-    message: 'DATABASE_DIRECT_URL must be a URL that begins with postgresql://',
-  })
-  DATABASE_DIRECT_URL: string;
-
-  @Flag()
-  DATABASE_PREPARED_STATEMENTS: boolean = true;
-
-  @Integer(2, 500)
-  DATABASE_POOL_SIZE: number = 10;
+  @IsOptional() @PostgresUrl() DATABASE_DIRECT_URL: string;
+  @Flag() DATABASE_PREPARED_STATEMENTS = true;
+  @Integer(2, 500) DATABASE_POOL_SIZE = 10;
 
   @Matches(/^[^\s@?#]+$/, { message: 'SCS_BASE_URL must not hold credentials, a query or a fragment' })
   @HttpUrl()
   SCS_BASE_URL: string;
-
-  @HeaderText()
-  SCS_API_KEY: string;
-
-  @MinLength(1)
-  SCS_CLIENT_ID: string;
-
-  @MinLength(1)
-  SCS_CLIENT_SECRET: string;
-
-  @MinLength(1)
-  SCS_SCOPE: string = 'pvcurtailment';
-
+  @HeaderText() SCS_API_KEY: string;
+  @MinLength(1) SCS_CLIENT_ID: string;
+  @MinLength(1) SCS_CLIENT_SECRET: string;
+  @MinLength(1) SCS_SCOPE = 'pvcurtailment';
   @IsIn(['auto', 'onboarding', 'user'])
   SCS_SESSION_PATH: 'auto' | 'onboarding' | 'user' = 'auto';
+  @Integer(100, 120_000) SCS_TIMEOUT_MS = 10_000;
+  @Integer(1, 10_000) SCS_MAX_CONCURRENCY = 32;
+  /** For all replicas together; 0 means no limit. */
+  @Integer(0, 1_000_000) SCS_MAX_REQUESTS_PER_SECOND = 0;
 
   /** How long a stopping process still serves requests while unready, so that load balancers first stop sending requests to it. */
-  @Integer(0, 300_000)
-  SHUTDOWN_DELAY_MS: number = 0;
-
-  @Integer(100, 120_000)
-  SCS_TIMEOUT_MS: number = 10_000;
-
-  @Integer(1, 10_000)
-  SCS_MAX_CONCURRENCY: number = 32;
-
-  /** For all replicas together; 0 means no limit. */
-  @Integer(0, 1_000_000)
-  SCS_MAX_REQUESTS_PER_SECOND: number = 0;
+  @Integer(0, 300_000) SHUTDOWN_DELAY_MS = 0;
 
   @HeaderText()
   @MinLength(32, { message: 'ADMIN_API_KEY must be at least 32 characters long' })
@@ -175,39 +134,19 @@ export class Environment {
   })
   ENCRYPTION_KEYS: string[];
 
-  @Integer(10, HOUR_MS)
-  POLL_TICK_MS: number = 1_000;
-
-  @Integer(10, LARGEST_TIMER_MS)
-  POLL_MIN_INTERVAL_MS: number = 15_000;
-
-  @Integer(10, LARGEST_TIMER_MS)
-  POLL_MAX_INTERVAL_MS: number = 900_000;
-
-  @Integer(1, 10_000)
-  POLL_BATCH_SIZE: number = 500;
-
-  @Integer(100, HOUR_MS)
-  POLL_LEASE_MS: number = 60_000;
-
-  @Range(0, 24 * 365)
-  SETTLE_HOURS: number = 72;
-
-  @Range(0, 365)
-  LATE_ONLINE_DAYS: number = 7;
+  @Integer(10, HOUR_MS) POLL_TICK_MS = 1_000;
+  @Integer(10, LARGEST_TIMER_MS) POLL_MIN_INTERVAL_MS = 15_000;
+  @Integer(10, LARGEST_TIMER_MS) POLL_MAX_INTERVAL_MS = 900_000;
+  @Integer(1, 10_000) POLL_BATCH_SIZE = 500;
+  @Integer(100, HOUR_MS) POLL_LEASE_MS = 60_000;
+  @Range(0, 24 * 365) SETTLE_HOURS = 72;
+  @Range(0, 365) LATE_ONLINE_DAYS = 7;
 
   /** How long the responses of the remote service about a closed session are stored. 0 means for ever, here and below. */
-  @Integer(0, 36_500)
-  RETENTION_OBSERVATIONS_DAYS: number = 400;
-
-  @Integer(0, 36_500)
-  RETENTION_DELIVERIES_DAYS: number = 30;
-
-  @Integer(0, 36_500)
-  RETENTION_EVENTS_DAYS: number = 0;
-
-  @Integer(0, 36_500)
-  RETENTION_SESSIONS_DAYS: number = 0;
+  @Days() RETENTION_OBSERVATIONS_DAYS = 400;
+  @Days() RETENTION_DELIVERIES_DAYS = 30;
+  @Days() RETENTION_EVENTS_DAYS = 0;
+  @Days() RETENTION_SESSIONS_DAYS = 0;
 
   @IsIn(['off', 'warn', 'enforce'])
   EAN_CHECK_DIGIT: 'off' | 'warn' | 'enforce' = 'warn';
@@ -226,31 +165,23 @@ export class Environment {
   @IsInt({ each: true, message: 'WEBHOOK_RETRY_SCHEDULE_MS must be whole numbers, separated by commas' })
   @Min(0, { each: true })
   @Max(7 * 24 * HOUR_MS, { each: true })
-  WEBHOOK_RETRY_SCHEDULE_MS: number[] = [
+  WEBHOOK_RETRY_SCHEDULE_MS = [
     5_000,
     300_000,
     ...[0.5, 2, 5, 10, 14, 20, 24].map((hours) => hours * HOUR_MS),
   ];
-
   /** Whether webhooks may be sent to loopback, private and other special addresses. Default: only outside production. */
-  @IsOptional()
-  @Flag()
-  WEBHOOK_ALLOW_PRIVATE_ADDRESSES: boolean;
+  @IsOptional() @Flag() WEBHOOK_ALLOW_PRIVATE_ADDRESSES: boolean;
 
   @IsIn(['error', 'warn', 'info', 'debug'])
   LOG_LEVEL: 'error' | 'warn' | 'info' | 'debug' = 'info';
-
   /** Default: `pretty` on a terminal, else `json`. */
   @IsIn(['pretty', 'json'])
   LOG_FORMAT: 'pretty' | 'json' = process.stdout.isTTY ? 'pretty' : 'json';
-
-  @Flag()
-  LOG_REQUESTS: boolean = false;
+  @Flag() LOG_REQUESTS = false;
 
   /** If set, traces are exported to this collector over OTLP/HTTP. The variables below and all others of OpenTelemetry count only then. */
-  @IsOptional()
-  @HttpUrl()
-  OTEL_EXPORTER_OTLP_ENDPOINT?: string;
+  @IsOptional() @HttpUrl() OTEL_EXPORTER_OTLP_ENDPOINT?: string;
 
   /** May contain a token. */
   @IsOptional()
@@ -260,9 +191,7 @@ export class Environment {
   OTEL_EXPORTER_OTLP_HEADERS?: string;
 
   /** Default: `service.name` of OTEL_RESOURCE_ATTRIBUTES, else `pv-onboarding`. */
-  @IsOptional()
-  @MinLength(1)
-  OTEL_SERVICE_NAME?: string;
+  @IsOptional() @MinLength(1) OTEL_SERVICE_NAME?: string;
 
   @IsOptional()
   @Matches(/^[^,=]+=([^,=%]|%[0-9a-f]{2})*(,[^,=]+=([^,=%]|%[0-9a-f]{2})*)*$/i, {
@@ -271,9 +200,7 @@ export class Environment {
   OTEL_RESOURCE_ATTRIBUTES?: string;
 
   @IsIn(['always_on', 'always_off', 'traceidratio'].flatMap((name) => [name, `parentbased_${name}`]))
-  OTEL_TRACES_SAMPLER: string = 'parentbased_always_on';
-
+  OTEL_TRACES_SAMPLER = 'parentbased_always_on';
   /** The share of traces that the ratio samplers take. */
-  @Range(0, 1)
-  OTEL_TRACES_SAMPLER_ARG: number = 1;
+  @Range(0, 1) OTEL_TRACES_SAMPLER_ARG = 1;
 }

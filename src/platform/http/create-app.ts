@@ -47,7 +47,6 @@ export async function createApp(
     // By default, Nest ends the process if the start fails. But the caller must stop the local services first.
     abortOnError: false,
   });
-  const { PUBLIC_URL, ROLE } = settings;
   const server = adapter.getInstance();
   parseJsonBodies(server);
   if (isTracing()) traceRequests(server);
@@ -58,11 +57,11 @@ export async function createApp(
     );
   });
   const metrics = app.get(Metrics);
-  metrics.buildInfo.set({ version: VERSION, role: ROLE }, 1);
+  metrics.buildInfo.set({ version: VERSION, role: settings.ROLE }, 1);
   measureRequests(server, metrics);
   decideConnections(server);
   app.setGlobalPrefix('api/v1', { exclude: UNPREFIXED });
-  app.useGlobalFilters(new ProblemFilter(server, PUBLIC_URL));
+  app.useGlobalFilters(new ProblemFilter(server, settings.PUBLIC_URL));
   app.useGlobalPipes(new RequestValidation());
   app.useGlobalGuards(new RefuseUnreadQuery());
   return app;
@@ -178,11 +177,10 @@ function measureRequests(server: FastifyInstance, metrics: Metrics): void {
     const route = request.routeOptions.url ?? 'none';
     // Excludes the time for which the request was deliberately held open.
     const tookMs = Math.max(0, reply.elapsedTime - (request.heldMs ?? 0));
-    const { method } = request;
-    const { statusCode: status } = reply;
-    metrics.httpRequests.inc({ method, route, status });
-    const labels = { method, route, status_class: `${Math.floor(status / 100)}xx` };
-    metrics.httpSeconds.observe(labels, tookMs / 1_000);
+    const labels = { method: request.method, route };
+    const status = reply.statusCode;
+    metrics.httpRequests.inc({ ...labels, status });
+    metrics.httpSeconds.observe({ ...labels, status_class: `${Math.floor(status / 100)}xx` }, tookMs / 1_000);
     done();
   });
 }

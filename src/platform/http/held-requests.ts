@@ -1,5 +1,6 @@
 import type { Socket } from 'node:net';
 import { Injectable } from '@nestjs/common';
+import type { FastifyRequest } from 'fastify';
 import { Problem } from '../problem/problem.js';
 import { HTTP_LIMITS } from './http-limits.js';
 
@@ -13,10 +14,7 @@ declare module 'fastify' {
 /** A stream of events, or a read that waits for a change with `?wait=`. */
 type Kind = 'stream' | 'wait';
 
-export interface HoldableRequest {
-  readonly raw: { readonly socket: Socket };
-  heldMs?: number;
-}
+export type HoldableRequest = Pick<FastifyRequest, 'heldMs'> & { readonly raw: { readonly socket: Socket } };
 
 /** Limits the requests held open: all together to half of the connections, each API key to a third of that half. */
 @Injectable()

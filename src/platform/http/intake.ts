@@ -8,8 +8,6 @@ const SHORTEST_HEAD_BYTES = 14;
 /** The smallest part of a body to parse at a time. Without it, a body of empty lines would be parsed in parts of four bytes. */
 const SHORTEST_BODY_BYTES = 256;
 
-type IntakeLimits = Pick<HttpLimits, 'pipeliningConnections' | 'discardedBytes'>;
-
 /**
  * Feeds the parser of a connection one request at a time. The next follows when the kernel has accepted the whole previous response.
  * Without this, 55 kB of pipelined requests would start 1,500 handlers at once. A few small requests with bodies may overlap.
@@ -25,7 +23,7 @@ class Intake {
     private readonly parse: (bytes: Buffer) => void,
     /** The server's connections that have unparsed input. */
     private readonly pipelining: Set<Intake>,
-    private readonly limits: IntakeLimits,
+    private readonly limits: HttpLimits,
   ) {
     socket.on('resume', () => {
       // Node resumes the socket after each parsed request.
@@ -102,7 +100,7 @@ class Intake {
 const intakes = new WeakMap<Socket, Intake>();
 
 /** Installs an intake before the parser of each connection. Call it before the server listens. */
-export function limitIntake(server: Server, limits: IntakeLimits): void {
+export function limitIntake(server: Server, limits: HttpLimits): void {
   const pipelining = new Set<Intake>();
   server.on('connection', (socket: Socket) => {
     // Node's own listener, registered before this one, passes each chunk to the parser.

@@ -18,9 +18,9 @@ export async function listen(
   const more = mayTakeAnother ? Array.from({ length: NEXT_PORTS }, (_, index) => PORT + 1 + index) : [];
   for (const port of [PORT, ...more]) {
     try {
-      await server.listen({ port, host: HOST });
+      const url = await server.listen({ port, host: HOST });
       if (port !== PORT) say(`port ${PORT} is in use, using ${port}`);
-      return addressOf(app, HOST);
+      return url.replace('[::]', '[::1]');
     } catch (error) {
       const { code = '' } = error as NodeJS.ErrnoException;
       if (code === 'EADDRINUSE' && mayTakeAnother) continue;
@@ -40,12 +40,4 @@ export function listenError(error: unknown, variable: string, port: number, host
     ENOTFOUND: `HOST ${host} is not an address of this machine`,
   }[code];
   return reason === undefined ? error : new Error(reason, { cause: error });
-}
-
-function addressOf(app: NestFastifyApplication, host: string): string {
-  const address = app.getHttpServer().address();
-  const port = typeof address === 'object' && address !== null ? address.port : 0;
-  const reachable =
-    host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '[::1]' : host.includes(':') ? `[${host}]` : host;
-  return `http://${reachable}:${port}`;
 }

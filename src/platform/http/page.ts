@@ -6,16 +6,9 @@ import type { ListPosition } from '../database/list-position.js';
 import { parseInstant } from '../time/instant.rules.js';
 import { IntegerParameter } from './parameters.js';
 
-const DEFAULT_LIMIT = 50;
-
 export class LimitQuery {
-  @IntegerParameter({
-    minimum: 1,
-    maximum: 200,
-    default: DEFAULT_LIMIT,
-    description: 'Maximum number of items',
-  })
-  limit: number = DEFAULT_LIMIT;
+  @IntegerParameter({ minimum: 1, maximum: 200, default: 50, description: 'Maximum number of items' })
+  limit: number = 50;
 }
 
 /** Decoders of the values in a cursor. They return undefined for text that no cursor of ours contains. */

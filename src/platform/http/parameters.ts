@@ -38,11 +38,7 @@ export function InstantParameter(description: string): PropertyDecorator {
 }
 
 export const UuidParameter = (description?: string): PropertyDecorator =>
-  applyDecorators(
-    ApiPropertyOptional({ format: 'uuid', ...(description !== undefined && { description }) }),
-    IsOptional(),
-    IsUUID('loose'),
-  );
+  applyDecorators(ApiPropertyOptional({ format: 'uuid', description }), IsOptional(), IsUUID('loose'));
 
 /** Declares an optional text in a query or a body. `faultOf` is a pure function that returns what is wrong with the value, or undefined. */
 export const OptionalText = (
@@ -55,8 +51,4 @@ export const OptionalFlag = (description: string): PropertyDecorator =>
   applyDecorators(ApiPropertyOptional({ description }), MayBeAbsent(), IsBoolean());
 
 export const ChoiceParameter = (values: readonly string[], description?: string): PropertyDecorator =>
-  applyDecorators(
-    ApiPropertyOptional({ enum: values, ...(description !== undefined && { description }) }),
-    IsOptional(),
-    IsIn(values),
-  );
+  applyDecorators(ApiPropertyOptional({ enum: values, description }), IsOptional(), IsIn(values));

@@ -31,7 +31,7 @@ export class RequestValidation implements PipeTransform {
     if (metatype === undefined || !isDeclared(metatype)) return value;
     if (value !== undefined && !isPlainObject(value))
       throw new Problem('invalid_request', `The ${type} must be a JSON object`);
-    // Most requests have no query. Validating an empty query would take a tenth of the request's CPU.
+    // Most requests have no query. Validating an empty query would take a tenth of its CPU (`npm run bench -- api`).
     const isEmpty = Object.keys(value ?? {}).length === 0;
     if (isEmpty && this.fineWhenEmpty.has(metatype)) return new metatype();
     return this.instantiate(metatype, collectByKey(value ?? {}, metatype), isEmpty);

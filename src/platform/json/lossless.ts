@@ -64,10 +64,8 @@ class Parser {
   }
 
   private object(depth: number): Record<string, unknown> {
-    this.enter(depth);
     const object: Record<string, unknown> = {};
-    if (this.skip('}')) return object;
-    do {
+    this.items(depth, '}', () => {
       this.take(SPACE);
       const position = this.at;
       if (this.text[position] !== '"') this.fail('A name in double quotes is expected');
@@ -81,19 +79,25 @@ class Parser {
       if (name === '__proto__')
         Object.defineProperty(object, name, { value, enumerable: true, configurable: true, writable: true });
       else object[name] = value;
-    } while (this.skip(','));
-    if (!this.skip('}')) this.fail("',' or '}' is expected");
+    });
     return object;
   }
 
   private array(depth: number): unknown[] {
-    this.enter(depth);
     const array: unknown[] = [];
-    if (this.skip(']')) return array;
-    do array.push(this.value(depth));
-    while (this.skip(','));
-    if (!this.skip(']')) this.fail("',' or ']' is expected");
+    this.items(depth, ']', () => array.push(this.value(depth)));
     return array;
+  }
+
+  /** Reads from the opening bracket to the closing one; `readItem` reads what is between the commas. */
+  private items(depth: number, close: '}' | ']', readItem: () => void): void {
+    if (depth > MAX_DEPTH) this.fail(`Nesting deeper than ${MAX_DEPTH}`);
+    this.at++;
+    this.take(SPACE);
+    if (this.skip(close)) return;
+    do readItem();
+    while (this.skip(','));
+    if (!this.skip(close)) this.fail(`',' or '${close}' is expected`);
   }
 
   private string(): string {
@@ -111,12 +115,6 @@ class Parser {
     const escape = this.take(ESCAPE);
     if (escape !== '') return JSON.parse(`"\\${escape}"`) as string;
     this.fail(this.skip('u') ? 'Four hexadecimal digits are expected' : 'An escape that JSON does not have');
-  }
-
-  private enter(depth: number): void {
-    if (depth > MAX_DEPTH) this.fail(`Nesting deeper than ${MAX_DEPTH}`);
-    this.at++;
-    this.take(SPACE);
   }
 
   private skip(character: string): boolean {

@@ -9,13 +9,7 @@ import { visibleLines, visibleText } from '../redaction/visible-text.js';
 import { currentTrace } from '../tracing/tracing.js';
 
 /** Nest classes that log every module and route at startup. Their level is debug, so that they do not bury the lines an operator needs. */
-const STARTUP_DETAILS = new Set<unknown>([
-  'NestFactory',
-  'NestApplication',
-  'InstanceLoader',
-  'RoutesResolver',
-  'RouterExplorer',
-]);
+const STARTUP_DETAILS = /^(NestFactory|NestApplication|InstanceLoader|RoutesResolver|RouterExplorer)$/;
 
 /** Fields that always contain secrets, up to two levels deep. */
 const SECRET_FIELDS = [
@@ -80,7 +74,7 @@ export class ServiceLogger implements LoggerService {
   error = (message: unknown, ...rest: unknown[]): void => this.write('error', message, rest);
   warn = (message: unknown, ...rest: unknown[]): void => this.write('warn', message, rest);
   log = (message: unknown, ...rest: unknown[]): void =>
-    this.write(STARTUP_DETAILS.has(rest.at(-1)) ? 'debug' : 'info', message, rest);
+    this.write(STARTUP_DETAILS.test(String(rest.at(-1))) ? 'debug' : 'info', message, rest);
   debug = (message: unknown, ...rest: unknown[]): void => this.write('debug', message, rest);
   verbose = this.debug;
 

@@ -44,32 +44,27 @@ export class Metrics {
     return this.text;
   }
 
-  counter<Label extends string = never>({
-    labels = [],
-    ...named
-  }: Named<`${string}_total`, Label>): Counter<Label> {
-    return new Counter({ ...named, labelNames: labels, registers: [this.registry] });
+  counter<Label extends string = never>(named: Named<`${string}_total`, Label>): Counter<Label> {
+    return new Counter(this.options(named));
   }
 
-  histogram<Label extends string = never>({
-    labels = [],
-    ...named
-  }: Named<`${string}_seconds`, Label>): Histogram<Label> {
-    return new Histogram({ ...named, labelNames: labels, buckets: BUCKETS, registers: [this.registry] });
+  histogram<Label extends string = never>(named: Named<`${string}_seconds`, Label>): Histogram<Label> {
+    return new Histogram({ ...this.options(named), buckets: BUCKETS });
   }
 
   /** With `collect`, the value is computed at each read of the metrics; an error in `collect` fails that read. */
   gauge<Label extends string = never>({
-    labels = [],
     collect,
     ...named
   }: Named<string, Label> & { collect?: (gauge: Gauge<Label>) => void | Promise<void> }): Gauge<Label> {
     const gauge: Gauge<Label> = new Gauge({
-      ...named,
-      labelNames: labels,
-      registers: [this.registry],
+      ...this.options(named),
       ...(collect && { collect: () => collect(gauge) }),
     });
     return gauge;
+  }
+
+  private options<Label extends string>({ name, help, labels = [] }: Named<string, Label>) {
+    return { name, help, labelNames: labels, registers: [this.registry] };
   }
 }

@@ -19,7 +19,11 @@ class SharedFile {
 
   /** Sends the file, or 304 to a client that has it. Clients revalidate it each time, since a new release changes it. */
   send(request: FastifyRequest, reply: FastifyReply): void {
-    const { body, etag } = (this.content ??= withTag(this.read()));
+    if (this.content === undefined) {
+      const body = this.read();
+      this.content = { body, etag: `"${createHash('sha256').update(body).digest('base64url')}"` };
+    }
+    const { body, etag } = this.content;
     const known = request.headers['if-none-match'] ?? '';
     void reply.headers({ etag, 'cache-control': 'no-cache' });
     // Tags are compared weakly (RFC 9110, section 13.1.2): `W/` before the quotes does not matter.
@@ -27,11 +31,6 @@ class SharedFile {
     else void reply.header('content-type', this.type).send(body);
   }
 }
-
-const withTag = (body: Buffer) => ({
-  body,
-  etag: `"${createHash('sha256').update(body).digest('base64url')}"`,
-});
 
 const SCRIPT_TYPE = 'text/javascript; charset=utf-8';
 /** The committed file, which `npm run check` compares with the code. */

@@ -38,9 +38,9 @@ export function toProblem(error: unknown): Problem | undefined {
 function statusOf(error: unknown): number | undefined {
   if (error instanceof HttpException) return error.getStatus();
   // Fastify sets statusCode on its own errors, and on those of a request stream whose client has disconnected.
-  const isFromFastify =
-    error instanceof Error && 'statusCode' in error && typeof error.statusCode === 'number';
-  return isFromFastify ? (error.statusCode as number) : undefined;
+  if (error instanceof Error && 'statusCode' in error && typeof error.statusCode === 'number')
+    return error.statusCode;
+  return undefined;
 }
 
 function detailOf(error: Error): string {

@@ -7,8 +7,7 @@ const OPAQUE = /[A-Za-z0-9_+/=.~-]{18,}/g;
 
 /** Returns the name of an error of unknown origin and the first line of its message, shortened and without possible secrets. */
 export function errorText(error: unknown): string {
-  const name = error instanceof Error ? error.name : typeof error;
-  const message = error instanceof Error ? error.message : '';
+  const { name, message } = error instanceof Error ? error : { name: typeof error, message: '' };
   const [line = ''] = message.split('\n', 1);
   // A word without a digit is prose or an identifier from code. A UUID identifies a row and is needed to find it.
   const safe = redact(line).replace(OPAQUE, (word) => (UUID.test(word) || !/\d/.test(word) ? word : HIDDEN));

@@ -8,9 +8,6 @@ export const visibleText = (text: string): string => text.replace(UNPRINTABLE, e
 export const visibleLines = (text: string, indent = ''): string =>
   text.split('\n').map(visibleText).join(`\n${indent}`);
 
-function escapeOf(character: string): string {
-  return Array.from({ length: character.length }, (_, at) => {
-    const unit = character.charCodeAt(at).toString(16).padStart(4, '0');
-    return `\\u${unit}`;
-  }).join('');
-}
+/** Escapes each UTF-16 code unit of a character. */
+const escapeOf = (character: string): string =>
+  character.replace(/[^]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);

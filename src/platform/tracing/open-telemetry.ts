@@ -1,5 +1,4 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { hostname } from 'node:os';
 import { Logger } from '@nestjs/common';
 import {
   ROOT_CONTEXT,
@@ -10,7 +9,6 @@ import {
   SpanKind,
   SpanStatusCode,
   trace,
-  TraceFlags,
   type Tracer as SdkTracer,
 } from '@opentelemetry/api';
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http';
@@ -24,20 +22,13 @@ import { BasicTracerProvider, BatchSpanProcessor } from '@opentelemetry/sdk-trac
 import { within } from '../async/within.js';
 import type { Environment } from '../env/environment.js';
 import { errorText } from '../redaction/error-text.js';
+import { REPLICA_NAME } from '../replica-name.js';
 import { STOP_WITHIN_MS } from '../shutdown/limits.js';
 import { VERSION } from '../version.js';
 import { NO_SPAN, type NewSpan, type Span, type Tracer } from './span.js';
 import { formatTraceparent, readTraceparent } from './traceparent.js';
 
 // Only tracing.ts imports this file, and only if traces are exported: loading OpenTelemetry takes time and memory.
-
-const KINDS = {
-  internal: SpanKind.INTERNAL,
-  server: SpanKind.SERVER,
-  client: SpanKind.CLIENT,
-  producer: SpanKind.PRODUCER,
-  consumer: SpanKind.CONSUMER,
-} as const;
 
 /** Opens a tracer that exports over OTLP/HTTP in batches. Spans beyond a full queue are dropped: they never delay the work. */
 export function openTracer(environment: Environment): { tracer: Tracer; stop: () => Promise<void> } {
@@ -47,7 +38,7 @@ export function openTracer(environment: Environment): { tracer: Tracer; stop: ()
   const instance = {
     'service.name': 'pv-onboarding',
     'service.version': VERSION,
-    'service.instance.id': `${hostname()}:${process.pid}`,
+    'service.instance.id': REPLICA_NAME,
   };
   const resource = defaultResource()
     .merge(resourceFromAttributes({ ...instance, 'pv_onboarding.role': environment.ROLE }))
@@ -86,8 +77,7 @@ class OpenTelemetrySpan implements Span {
   constructor(readonly sdk: SdkSpan) {}
 
   get traceparent(): string {
-    const { traceId, spanId, traceFlags } = this.sdk.spanContext();
-    return formatTraceparent({ traceId, spanId, isSampled: (traceFlags & TraceFlags.SAMPLED) !== 0 });
+    return formatTraceparent(this.sdk.spanContext());
   }
 
   set(attributes: NonNullable<NewSpan['attributes']>): void {
@@ -105,10 +95,11 @@ class OpenTelemetryTracer implements Tracer {
   constructor(private readonly tracer: SdkTracer) {}
 
   run<T>(start: NewSpan, work: (span: Span) => T): T {
-    const { name, kind = 'internal', links = [], beganAtMs: startTime, attributes } = start;
+    const { name, links = [], beganAtMs: startTime, attributes } = start;
     const parent = this.parentOf(start);
     if (parent === undefined) return work(NO_SPAN);
-    const options = { kind: KINDS[kind], links: links.flatMap(linkTo), attributes, startTime };
+    const kind = SpanKind[(start.kind ?? 'internal').toUpperCase() as keyof typeof SpanKind];
+    const options = { kind, links: links.flatMap(linkTo), attributes, startTime };
     const span = new OpenTelemetrySpan(this.tracer.startSpan(name, options, parent));
     return this.current.run(span, () => endAfter(span, work));
   }
@@ -133,26 +124,20 @@ class OpenTelemetryTracer implements Tracer {
 }
 
 function endAfter<T>(span: OpenTelemetrySpan, work: (span: Span) => T): T {
-  const fail = (error: unknown): never => {
+  const end = (): void => span.sdk.end();
+  const fail = (error: unknown): void => {
     span.fail(typeOf(error));
-    span.sdk.end();
-    throw error;
+    end();
   };
-  let result: T;
   try {
-    result = work(span);
+    const result = work(span);
+    if (result instanceof Promise) void result.then(end, fail);
+    else end();
+    return result;
   } catch (error) {
-    return fail(error);
+    fail(error);
+    throw error;
   }
-  if (result instanceof Promise) {
-    const ended = result.then((value: unknown) => {
-      span.sdk.end();
-      return value;
-    }, fail);
-    return ended as T;
-  }
-  span.sdk.end();
-  return result;
 }
 
 /** Returns the code of the error, such as a SQLSTATE or the code of a problem, or its class. Its message may contain a secret. */
@@ -163,10 +148,8 @@ function typeOf(error: unknown): string {
 }
 
 function positionOf(traceparent: string | null): SpanContext | undefined {
-  const read = readTraceparent(traceparent);
-  if (read === undefined) return undefined;
-  const { isSampled, ...ids } = read;
-  return { ...ids, traceFlags: isSampled ? TraceFlags.SAMPLED : TraceFlags.NONE, isRemote: true };
+  const position = readTraceparent(traceparent);
+  return position && { ...position, isRemote: true };
 }
 
 function linkTo(traceparent: string): Link[] {

@@ -4,7 +4,8 @@ interface TracePosition {
   readonly traceId: string;
   /** 16 hexadecimal digits. */
   readonly spanId: string;
-  readonly isSampled: boolean;
+  /** Bit 0: the trace is sampled. */
+  readonly traceFlags: number;
 }
 
 // An all-zero trace or parent id is invalid and must be ignored (W3C Trace Context, section 3.2.2).
@@ -14,8 +15,8 @@ const TRACEPARENT = /^[0-9a-e][0-9a-f]-(?!0{32})([0-9a-f]{32})-(?!0{16})([0-9a-f
 export function readTraceparent(text: unknown): TracePosition | undefined {
   const [, traceId, spanId, flags] = (typeof text === 'string' && TRACEPARENT.exec(text)) || [];
   if (traceId === undefined || spanId === undefined || flags === undefined) return undefined;
-  return { traceId, spanId, isSampled: (Number.parseInt(flags, 16) & 1) === 1 };
+  return { traceId, spanId, traceFlags: Number.parseInt(flags, 16) & 1 };
 }
 
-export const formatTraceparent = ({ traceId, spanId, isSampled }: TracePosition): string =>
-  `00-${traceId}-${spanId}-0${isSampled ? 1 : 0}`;
+export const formatTraceparent = ({ traceId, spanId, traceFlags }: TracePosition): string =>
+  `00-${traceId}-${spanId}-0${traceFlags & 1}`;

@@ -27,7 +27,7 @@ export type CallEnding = 'succeeded' | 'refusal' | 'timeout' | 'other';
 /** Limits the concurrency and the rate of calls. Calls of one class go in order of arrival. */
 export class CallQueue {
   inFlight = 0;
-  private background = 0;
+  backgroundInFlight = 0;
   private state = firstLimit(this.ceiling);
   /** Per queued call, the function that ends its wait. */
   private readonly waiting = perClass(() => new Set<(turn: Turn) => void>());
@@ -56,23 +56,13 @@ export class CallQueue {
     return performance.now() - this.pacedAt < PACED_MS;
   }
 
-  get backgroundInFlight(): number {
-    return this.background;
-  }
-
   queued(priority: Priority): number {
     return classesOf(priority).reduce((sum, name) => sum + this.waiting[name].size, 0);
   }
 
   /** Resolves when the call may go, or when its wait ends without a turn. After a granted turn, the caller must call `end`. */
-  async turn(name: CallClass, signal?: AbortSignal): Promise<Turn> {
+  turn(name: CallClass, signal?: AbortSignal): Promise<Turn> {
     const waiting = this.waiting[name];
-    // Most calls find a place at once and need no timer. If another call waits for the rate, a timer is set already.
-    if (waiting.size === 0 && this.hasPlace(name) && this.next() === undefined) {
-      const earlyMs = this.rate.take(performance.now());
-      if (earlyMs === 0) return this.enter(name);
-      this.admitAfter(earlyMs);
-    }
     return new Promise((resolve) => {
       const leave = (turn: Turn) => {
         clearTimeout(timer);
@@ -84,6 +74,7 @@ export class CallQueue {
       const timer = setTimeout(() => leave('timed_out'), this.maxWaitMs);
       signal?.addEventListener('abort', cancel);
       waiting.add(leave);
+      this.admit();
     });
   }
 
@@ -92,7 +83,7 @@ export class CallQueue {
     if (ending === 'succeeded') this.state = raise(this.state, this.inFlight, this.ceiling);
     else if (ending !== 'other') this.state = lower(this.state, ending, sentAt, performance.now());
     this.inFlight--;
-    if (isBackground(name)) this.background--;
+    if (isBackground(name)) this.backgroundInFlight--;
     this.admit();
   }
 
@@ -104,23 +95,19 @@ export class CallQueue {
     for (let next = this.next(); next; next = this.next()) {
       const earlyMs = this.rate.take(performance.now());
       if (earlyMs > 0) return this.admitAfter(earlyMs);
-      const [first] = this.waiting[next];
-      first!(this.enter(next));
+      this.inFlight++;
+      if (isBackground(next)) this.backgroundInFlight++;
+      for (const other of CLASSES) this.passed[other]++;
+      this.passed[next] = 0;
+      const [leave] = this.waiting[next];
+      leave!('granted');
     }
-  }
-
-  private enter(name: CallClass): 'granted' {
-    this.inFlight++;
-    if (isBackground(name)) this.background++;
-    for (const other of CLASSES) this.passed[other]++;
-    this.passed[name] = 0;
-    return 'granted';
   }
 
   private hasPlace(name: CallClass): boolean {
     // One place is reserved for foreground calls, so that a user at a screen does not wait for slow reads.
     if (!isBackground(name)) return this.inFlight < Math.min(this.ceiling, this.limit + 1);
-    return this.inFlight < this.limit && this.background < this.backgroundLimit;
+    return this.inFlight < this.limit && this.backgroundInFlight < this.backgroundLimit;
   }
 
   private next(): CallClass | undefined {

@@ -1,14 +1,14 @@
 import { Injectable, Logger, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
-import { Coalescer } from '../../platform/async/coalescer.js';
 import { Loop } from '../../platform/async/loop.js';
 import { WakeUp } from '../../platform/async/wake-up.js';
 import { within } from '../../platform/async/within.js';
 import { listenTo } from '../../platform/database/listen.js';
+import { repeatWhileUnavailable } from '../../platform/database/repeat-while-unavailable.js';
 import { Environment } from '../../platform/env/environment.js';
 import { STOP_WITHIN_MS } from '../../platform/shutdown/limits.js';
 import type { OperationClass } from '../outcome.rules.js';
 import { WAIT_STEP_MS } from '../pace/operation-gate.js';
-import { planShare } from '../pace/request-rate.js';
+import { planDemand, planShare, usableShare, type ToldShare } from '../pace/rate-share.rules.js';
 import { addWait, describeTrouble, type RequestedWait } from '../pace/requested-waits.rules.js';
 import { type Learn, Remote } from '../remote.service.js';
 import { DeploymentStore, OPERATIONS_CHANNEL, type SharedOperation } from './deployment.store.js';
@@ -16,6 +16,8 @@ import { DeploymentStore, OPERATIONS_CHANNEL, type SharedOperation } from './dep
 /** If a notification is lost, a replica learns within this time that the service requested a wait. Until then, the replica may send calls. */
 const READ_EVERY_MS = 250;
 const BEAT_EVERY_MS = 500;
+/** The weight of the time since the last heartbeat in the calls per second. */
+const SMOOTHING = 0.3;
 /** Without a ceiling, a heartbeat is only a sign of life. */
 const SIGN_OF_LIFE_EVERY_MS = 2_000;
 const READS_PERIOD_MS = 10_000;
@@ -37,12 +39,11 @@ const LEARN = 'read what other replicas know';
 export class Deployment implements OnModuleInit, OnApplicationShutdown {
   private readonly logger = new Logger(Deployment.name);
   private readonly ceiling = this.environment.SCS_MAX_REQUESTS_PER_SECOND;
-  /** The end of the wait stored in the database, by performance.now(). */
+  /** The end of the last wait that the service requested from any replica, by performance.now(). */
   private readonly known = new Map<OperationClass, number>();
-  /** The end of a wait not yet stored in the database, by performance.now(). */
-  private readonly unwritten = new Map<OperationClass, number>();
-  private readonly waits = new Coalescer(() => this.writeWaits());
-  private share = { perSecond: 0, until: -Infinity };
+  private share = { perSecond: 0, told: 0, until: -Infinity };
+  private others: readonly ToldShare[] = [];
+  private used = { admitted: 0, perSecond: 0, at: performance.now() };
   private nextBeatAt = -Infinity;
   private readonly requested = new Map<OperationClass, readonly RequestedWait[]>();
   /** How many responses in a row were slow. */
@@ -106,20 +107,22 @@ export class Deployment implements OnModuleInit, OnApplicationShutdown {
   }
 
   private learnWait(operation: OperationClass, waitMs: number, reason: string): void {
+    if (this.isKnown(operation, waitMs)) return;
     const until = performance.now() + waitMs;
-    if (until < this.knownUntil(operation) + WAIT_STEP_MS) return;
+    const store = () => this.store.quiet(operation, Math.max(0, until - performance.now()));
+    // Begins before the announcement, which locks the same row for longer.
+    this.write('record a wait', () => repeatWhileUnavailable(store, waitMs));
     this.noteWait(operation, waitMs, reason);
-    this.unwritten.set(operation, until);
-    this.write('record a wait', () => this.waits.run());
   }
 
-  private knownUntil(operation: OperationClass): number {
-    return Math.max(this.known.get(operation) ?? 0, this.unwritten.get(operation) ?? 0);
+  private isKnown(operation: OperationClass, waitMs: number): boolean {
+    return performance.now() + waitMs < (this.known.get(operation) ?? 0) + WAIT_STEP_MS;
   }
 
   /** Announces waits that are long or repeat. Every replica counts the waits of all replicas, since only one call receives each. */
   private noteWait(operation: OperationClass, waitMs: number, reason?: string): void {
     const now = performance.now();
+    this.known.set(operation, now + waitMs);
     const waits = addWait(this.requested.get(operation) ?? [], { from: now, until: now + waitMs });
     this.requested.set(operation, waits);
     const asked = describeTrouble(waits);
@@ -141,7 +144,6 @@ export class Deployment implements OnModuleInit, OnApplicationShutdown {
 
   private async synchronise(): Promise<number> {
     for (const shared of await this.store.readOperations()) await this.apply(shared);
-    if (this.unwritten.size > 0) await this.waits.run();
     if (performance.now() >= this.nextBeatAt) await this.beat();
     return READ_EVERY_MS;
   }
@@ -149,9 +151,7 @@ export class Deployment implements OnModuleInit, OnApplicationShutdown {
   private async apply({ operation, health, quietMs, troubleMs }: SharedOperation): Promise<void> {
     if (quietMs > 0) {
       this.remote.quiet(operation, quietMs);
-      const isNew = performance.now() + quietMs > this.knownUntil(operation) + WAIT_STEP_MS;
-      if (isNew) this.noteWait(operation, quietMs);
-      this.known.set(operation, performance.now() + quietMs);
+      if (!this.isKnown(operation, quietMs)) this.noteWait(operation, quietMs);
     }
     // The replica that reported the trouble may have died or may send no more calls, so any replica may record the recovery.
     if (health !== 'degraded' || troubleMs > 0) return;
@@ -162,28 +162,37 @@ export class Deployment implements OnModuleInit, OnApplicationShutdown {
       await this.recover(operation, 'once_trouble_is_over');
   }
 
-  private async writeWaits(): Promise<void> {
-    for (const [operation, until] of this.unwritten) {
-      await this.store.quiet(operation, Math.max(0, until - performance.now()));
-      this.known.set(operation, Math.max(until, this.known.get(operation) ?? 0));
-      // A longer wait may have arrived in the meantime.
-      if (this.unwritten.get(operation) === until) this.unwritten.delete(operation);
-    }
-  }
-
   /** Shows that this replica is alive, and renews its share of the request rate. This process stops using the share before the share expires in the database. */
   private async beat(): Promise<void> {
+    const { ceiling, others } = this;
+    const { isPaced } = this.remote;
     const beganAt = performance.now();
-    this.nextBeatAt = beganAt + (this.ceiling > 0 ? BEAT_EVERY_MS : SIGN_OF_LIFE_EVERY_MS);
     const joins = beganAt >= this.share.until;
-    const sign = {
-      role: this.environment.ROLE,
-      readsPerSecond: this.readRate(),
-      isPaced: this.remote.isPaced,
+    const everyMs = ceiling > 0 ? BEAT_EVERY_MS : SIGN_OF_LIFE_EVERY_MS;
+    this.nextBeatAt = beganAt + (joins ? READ_EVERY_MS : everyMs);
+    const demandPerSecond = planDemand(ceiling, others.length + 1, this.usedPerSecond(), isPaced);
+    // A replica that joins does not know yet what the others want.
+    const told = joins ? 0 : planShare(ceiling, demandPerSecond, others);
+    const before = joins ? 0 : this.share.told;
+    this.share.perSecond = Math.min(this.share.perSecond, told);
+    const shares = { demandPerSecond, sharePerSecond: told };
+    const sign = { role: this.environment.ROLE, readsPerSecond: this.readRate(), isPaced, ...shares };
+    this.others = await this.store.beat(LIFE_MS, ceiling, sign);
+    const perSecond = usableShare(ceiling, before, told, this.others);
+    this.share = { perSecond, told, until: beganAt + LIFE_MS };
+  }
+
+  /** Returns the calls per second of the last seconds. */
+  private usedPerSecond(): number {
+    const now = performance.now();
+    const { admitted } = this.remote;
+    const perSecond = ((admitted - this.used.admitted) * 1_000) / Math.max(1, now - this.used.at);
+    this.used = {
+      admitted,
+      perSecond: this.used.perSecond + SMOOTHING * (perSecond - this.used.perSecond),
+      at: now,
     };
-    const beat = await this.store.beat(LIFE_MS, sign);
-    const perSecond = joins ? 0 : planShare(this.ceiling, this.share.perSecond, beat);
-    this.share = { perSecond, until: beganAt + LIFE_MS };
+    return this.used.perSecond;
   }
 
   /** Returns the reads per second of the last full period. */
@@ -195,7 +204,7 @@ export class Deployment implements OnModuleInit, OnApplicationShutdown {
     return this.reads.perSecond;
   }
 
-  /** Writes in the background. If the database is unreachable, the next `synchronise` retries a wait, but an event is lost. */
+  /** Writes in the background. If the database is unreachable, an event is lost. */
   private write(what: string, work: () => Promise<void>): void {
     const written = work().catch((error: unknown) => this.warn(what, error));
     this.writing.add(written);

@@ -7,7 +7,7 @@ import type { Environment } from '../../platform/env/environment.js';
 import { REPLICA_NAME } from '../../platform/replica-name.js';
 import type { Drift } from '../drift/drift.js';
 import type { OperationClass } from '../outcome.rules.js';
-import type { Beat } from '../pace/request-rate.js';
+import type { ToldShare } from '../pace/rate-share.rules.js';
 
 /** Notified when the remote service tells a replica to wait. Notifications may be lost, so replicas also read periodically. */
 export const OPERATIONS_CHANNEL = 'pv_onboarding_remote';
@@ -54,21 +54,25 @@ const RECOVER_OPERATION = `
   FROM before WHERE o.operation = before.operation
   RETURNING before.since, o.since AS "recoveredAt"`;
 
-// One statement, so that both counts are of one snapshot. Replicas that join at the same time do not count each other, so a first beat
-// grants no share. A replica that died is shown for an hour.
+// One statement, so that it reads the others and writes this one at the same time. A replica that died is shown for an hour.
+// `counted` and a null share: replicas of releases that divided the ceiling equally. They count the live ones until all agree.
 const BEAT_REPLICA = `
   WITH others AS (
-    SELECT count(*)::int AS live, min(counted) AS counted FROM remote_replicas WHERE id <> $1 AND expires_at > clock_timestamp()
+    SELECT coalesce(demand_per_second, 'Infinity') AS "demandPerSecond", coalesce(share_per_second, $9::float8 / counted) AS "sharePerSecond"
+    FROM remote_replicas WHERE id <> $1 AND expires_at > clock_timestamp()
   ), gone AS (
     DELETE FROM remote_replicas WHERE id <> $1 AND expires_at < clock_timestamp() - interval '1 hour'
   ), mine AS (
-    INSERT INTO remote_replicas AS me (id, name, counted, expires_at, role, reads_per_second, paced_since)
-    SELECT $1, $2, live + 1, ${msFromNow('$3')}, $4, $5, CASE WHEN $6::boolean THEN clock_timestamp() END FROM others
+    INSERT INTO remote_replicas AS me
+      (id, name, counted, expires_at, role, reads_per_second, paced_since, demand_per_second, share_per_second)
+    SELECT $1, $2, count(*) + 1, ${msFromNow('$3')}, $4, $5, CASE WHEN $6::boolean THEN clock_timestamp() END, $7::float8, $8::float8
+    FROM others
     ON CONFLICT (id) DO UPDATE SET counted = excluded.counted, expires_at = excluded.expires_at, seen_at = clock_timestamp(),
       reads_per_second = excluded.reads_per_second,
-      paced_since = CASE WHEN $6::boolean THEN coalesce(me.paced_since, clock_timestamp()) END
+      paced_since = CASE WHEN $6::boolean THEN coalesce(me.paced_since, clock_timestamp()) END,
+      demand_per_second = excluded.demand_per_second, share_per_second = excluded.share_per_second
   )
-  SELECT live + 1 AS replicas, coalesce(counted > live, true) AS settled FROM others`;
+  SELECT * FROM others`;
 
 /** Locks the operation, so that its events are in the order of its changes. */
 const LOCK_OPERATION = `SELECT 1 FROM remote_operations WHERE operation = $1 FOR UPDATE`;
@@ -94,7 +98,7 @@ export interface SharedOperation {
 }
 
 /** What a replica says about itself. `isPaced`: its calls wait for its share of SCS_MAX_REQUESTS_PER_SECOND. */
-interface SignOfLife {
+interface SignOfLife extends ToldShare {
   readonly role: Environment['ROLE'];
   readonly readsPerSecond: number;
   readonly isPaced: boolean;
@@ -135,11 +139,20 @@ export class DeploymentStore {
     return this.database.transaction((tx) => recoverFrom(tx, 'degraded', operation, when));
   }
 
-  /** Marks this replica as alive for `lifeMs`. Returns the number of live replicas, and whether all others count at least as many. */
-  async beat(lifeMs: number, { role, readsPerSecond, isPaced }: SignOfLife): Promise<Beat> {
-    const values = [this.replicaId, REPLICA_NAME, lifeMs, role, readsPerSecond, isPaced];
-    const [beat] = await this.database.query<Beat>(BEAT_REPLICA, values);
-    return beat!;
+  /** Marks this replica as alive for `lifeMs`. Returns the shares of `ceiling` that the other live replicas told. */
+  async beat(lifeMs: number, ceiling: number, sign: SignOfLife): Promise<ToldShare[]> {
+    const { role, readsPerSecond, isPaced, demandPerSecond, sharePerSecond } = sign;
+    return this.database.query<ToldShare>(BEAT_REPLICA, [
+      this.replicaId,
+      REPLICA_NAME,
+      lifeMs,
+      role,
+      readsPerSecond,
+      isPaced,
+      demandPerSecond,
+      sharePerSecond,
+      ceiling,
+    ]);
   }
 
   async leave(): Promise<void> {

@@ -2,7 +2,7 @@ import type { AxiosResponse, InternalAxiosRequestConfig } from 'axios';
 import type { Dispatcher } from 'undici';
 import { readRetryAfter } from '../../platform/http-client/retry-after.rules.js';
 import { redact } from '../../platform/redaction/redaction.js';
-import type { Sent } from '../outcome.rules.js';
+import type { RemoteResponse, Sent } from '../outcome.rules.js';
 import type { CallResult } from '../pace/breaker.rules.js';
 import type { CallEnding } from '../pace/call-queue.js';
 
@@ -22,11 +22,8 @@ class ExchangeError extends Error {
   }
 }
 
-/** The `data` of an axios response: the body decoded from UTF-8. `fault` says why a body was not read. */
-export interface ExchangeBody {
-  readonly text: string;
-  readonly fault?: string;
-}
+/** The `data` of an axios response. */
+export type ExchangeBody = Pick<RemoteResponse, 'body' | 'bodyFault'>;
 
 /** One request and its response. Settles once. Ignores later callbacks of undici. */
 export class Exchange implements Dispatcher.DispatchHandler {
@@ -85,7 +82,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
   onComplete(): void {
     // Decode the whole body at once: a character may be split between two chunks.
     const whole = this.chunks.length === 1 ? this.chunks[0]! : Buffer.concat(this.chunks, this.size);
-    this.respond({ text: whole.toString() }, true);
+    this.respond({ body: whole.toString() }, true);
   }
 
   onError(error: Error): void {
@@ -101,9 +98,9 @@ export class Exchange implements Dispatcher.DispatchHandler {
   }
 
   /** Settles with the status but without a body. Closes the connection: to reuse it, the rest of the body would have to be read. */
-  private respondWithout(fault: string): void {
-    this.respond({ text: '', fault }, false);
-    this.abort?.(new Error(fault));
+  private respondWithout(bodyFault: string): void {
+    this.respond({ body: '', bodyFault }, false);
+    this.abort?.(new Error(bodyFault));
   }
 
   private fail(fault: ExchangeError['fault'], reason: string): void {
@@ -154,10 +151,7 @@ export function classifyResponse(response: AxiosResponse<ExchangeBody>): Exchang
   // Retry-After may be a date of the service's clock, so compare it with the service's Date header, not with our clock.
   const respondedAt = new Date(Date.parse(date ?? '') || Date.now());
   const retryAfterMs = readRetryAfter(asked, respondedAt);
-  const sent: Sent = {
-    kind: 'response',
-    response: { status, retryAfterMs, body: data.text, bodyFault: data.fault },
-  };
+  const sent: Sent = { kind: 'response', response: { status, retryAfterMs, ...data } };
   const fault = `status ${status}`;
   if (status === 429 || status === 503)
     return { sent, result: 'overloaded', ending: 'refusal', fault, quietMs: retryAfterMs };

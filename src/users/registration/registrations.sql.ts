@@ -36,8 +36,6 @@ export const OPEN_INTENT: Statement = {
     RETURNING ${CLAIM_COLUMNS}`,
 };
 
-export const FIND_UNCHECKED_RESTORE = 'SELECT FROM restores WHERE references_checked_at IS NULL LIMIT 1';
-
 export const CONFIRM_REFERENCES = `
     UPDATE restores SET references_checked_at = clock_timestamp() WHERE references_checked_at IS NULL RETURNING id`;
 
@@ -58,20 +56,14 @@ export const MOVE_PENDING_TO_UNCERTAIN = `
 const IS_LEASED = `status = 'pending' AND next_attempt_at IS NULL AND lease_token IS NOT NULL`;
 
 /** Makes unsent registrations due again, if they do not yet count as abandoned. */
-export const RETURN_CLAIM: Statement = {
-  name: 'registrations.return_claim',
-  text: `
+export const RETURN_CLAIM = `
     UPDATE registrations SET last_error = 'the database was lost before it was sent', next_attempt_at = clock_timestamp(),
       sent_at = NULL, ${RELEASED}
     WHERE ${IS_LEASED} AND lease_token = $1
-    RETURNING id`,
-};
+    RETURNING id`;
 
 /** Claims one registration for a request, if the registration is due and no worker has claimed it. */
-export const CLAIM_ONE: Statement = {
-  name: 'registrations.claim_one',
-  text: `UPDATE registrations SET ${LEASED} WHERE id = $3 AND ${DUE} RETURNING ${CLAIM_COLUMNS}`,
-};
+export const CLAIM_ONE = `UPDATE registrations SET ${LEASED} WHERE id = $3 AND ${DUE} RETURNING ${CLAIM_COLUMNS}`;
 
 // MATERIALIZED: a nested-loop join would execute a plain subquery, and its LIMIT, once per row.
 export const CLAIM_DUE: Statement = {
@@ -87,12 +79,9 @@ export const CLAIM_DUE: Statement = {
     RETURNING ${CLAIM_COLUMNS}`,
 };
 
-export const EXTEND_LEASE: Statement = {
-  name: 'registrations.extend_lease',
-  text: `
+export const EXTEND_LEASE = `
     UPDATE registrations SET lease_until = clock_timestamp() + $1 * interval '1 millisecond'
-    WHERE id = $2 AND lease_token = $3`,
-};
+    WHERE id = $2 AND lease_token = $3`;
 
 /** Locks the registration if the outcome of call $2 may be stored: under lease $3, or without a lease if the outcome is certain ($4). */
 // A certain outcome stays true after the lease has expired. An uncertain outcome must not undo a person's decision.

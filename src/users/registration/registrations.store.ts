@@ -97,7 +97,7 @@ export class RegistrationsStore {
     return this.claim(sql.CLAIM_DUE, [limit]);
   }
 
-  private async claim(statement: Statement, values: readonly unknown[]): Promise<Claim[]> {
+  private async claim(statement: string | Statement, values: readonly unknown[]): Promise<Claim[]> {
     const lease = randomUUID();
     try {
       return await this.database.query<Claim>(statement, [LEASE_MS, lease, ...values]);

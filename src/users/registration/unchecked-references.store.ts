@@ -17,7 +17,8 @@ export class UncheckedReferencesStore {
 
   /** If references are unchecked, inserts the registration as `uncertain` without sending it. Returns whether they are unchecked. */
   async insertIfUnchecked({ tenantReference, eans, metadata }: RegistrationRequest): Promise<boolean> {
-    this.mayBeUnchecked &&= (await this.database.query(sql.FIND_UNCHECKED_RESTORE)).length > 0;
+    const where = { referencesCheckedAt: null };
+    this.mayBeUnchecked &&= (await this.database.prisma.restore.count({ where })) > 0;
     if (!this.mayBeUnchecked) return false;
     await this.database.transaction(async (tx) => {
       const values = [randomUUID(), tenantReference, eans, metadata, RESTORED];

@@ -1,6 +1,7 @@
 import type { FieldError } from '../../platform/problem/problem.js';
 import { parseInstant } from '../../platform/time/instant.rules.js';
 import { eanFault, readEan } from '../ean.rules.js';
+import { isPlainObject } from '../metadata.rules.js';
 
 /** A user object of the Solar Curtailment Service (interface section 2.3), with every EAN as text. */
 export interface RemoteUser {
@@ -24,9 +25,6 @@ export interface RequestedUser {
 /** Ten times what a registration may request. Each location costs rows and space in the event, so a longer list counts as an error. */
 const MAX_GRID_LOCATIONS = 1_000;
 
-const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
-const TIMES = ['createdAt', 'updatedAt'] as const;
-
 /** Reads a user object and checks it against the request. A fault names the field but does not repeat the value. */
 // The interface does not say which fields are required. This function requires the ids, the reference and every requested EAN.
 export function readRemoteUser(
@@ -34,7 +32,7 @@ export function readRemoteUser(
   requested: RequestedUser,
   from: 'service' | 'person',
 ): { readonly user: RemoteUser } | { readonly faults: readonly FieldError[] } {
-  if (!isRecord(value)) return { faults: [{ field: 'user', message: 'must be a JSON object' }] };
+  if (!isPlainObject(value)) return { faults: [{ field: 'user', message: 'must be a JSON object' }] };
   const faults: FieldError[] = [];
   const fault = (field: string, message: string) => void faults.push({ field, message });
 
@@ -48,7 +46,7 @@ export function readRemoteUser(
   if (faults.length === 0 && missing > 0)
     fault('gridLocations', `must hold every EAN that was sent; ${missing} missing`);
   // An unreadable time is a fault if a person entered it. If the remote service sent it, the time becomes null.
-  for (const field of TIMES)
+  for (const field of ['createdAt', 'updatedAt'])
     if (from === 'person' && (value[field] ?? null) !== null && instant(value[field]) === null)
       fault(field, 'must be an ISO 8601 timestamp with Z or an offset, of the years 1 to 9999');
 
@@ -84,7 +82,7 @@ function readLocations(
   const eans = new Set<string>();
   return value.flatMap((item: unknown, index) => {
     const field = `gridLocations[${index}]`;
-    if (!isRecord(item)) {
+    if (!isPlainObject(item)) {
       fault(field, 'must be a JSON object');
       return [];
     }
@@ -101,10 +99,8 @@ function readLocations(
   });
 }
 
-const isRecord = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
-
-const isUuid = (value: unknown): value is string => typeof value === 'string' && UUID.test(value);
+const isUuid = (value: unknown): value is string =>
+  typeof value === 'string' && /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(value);
 
 // Removes NUL and replaces lone surrogates, which PostgreSQL cannot store: a name must not make a registration fail.
 const text = (value: unknown): string =>

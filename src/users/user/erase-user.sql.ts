@@ -19,19 +19,25 @@ export async function lockPerson(tx: Transaction, tenantReference: string) {
   return { userId: user?.id ?? null, registrations };
 }
 
-/** Deletes registrations in any status, since all contain personal data. Their events still show how many there were. */
-export const DELETE_REGISTRATIONS = 'DELETE FROM registrations WHERE id = ANY ($1::uuid[]) RETURNING id';
-
-export const ERASE_USER = `
-    UPDATE users SET erased_at = $2, tenant_reference = NULL, tenant_name = '', first_name = '', last_name = '', email = '',
-      metadata = '{}'
-    WHERE id = $1`;
-
-export const ERASE_GRID_LOCATIONS = 'UPDATE grid_locations SET ean = NULL WHERE user_id = $1 RETURNING id';
-
-export async function eraseUser(tx: Transaction, { userId, registrations }: LockedPerson, erasedAt: Date) {
-  const deleted = await tx.query(DELETE_REGISTRATIONS, [registrations.map(({ id }) => id)]);
-  await tx.query(ERASE_USER, [userId, erasedAt]);
-  const emptied = await tx.query(ERASE_GRID_LOCATIONS, [userId]);
-  return { registrations: deleted.length, gridLocations: emptied.length };
+/** Erases the locked person. Returns the numbers of deleted registrations and of grid locations whose EAN was erased. */
+export async function eraseUser(
+  { prisma }: Transaction,
+  { userId, registrations }: LockedPerson,
+  erasedAt: Date,
+) {
+  // In any status, since all contain personal data. Their events still show how many there were.
+  const ids = registrations.map(({ id }) => id);
+  const deleted = await prisma.registration.deleteMany({ where: { id: { in: ids } } });
+  if (userId === null) return { registrations: deleted.count, gridLocations: 0 };
+  const nothing = {
+    tenantReference: null,
+    tenantName: '',
+    firstName: '',
+    lastName: '',
+    email: '',
+    metadata: {},
+  };
+  await prisma.user.updateMany({ where: { id: userId }, data: { ...nothing, erasedAt } });
+  const emptied = await prisma.gridLocation.updateMany({ where: { userId }, data: { ean: null } });
+  return { registrations: deleted.count, gridLocations: emptied.count };
 }

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { Webhook } from 'standardwebhooks';
-import { TEST_EVENT_SCHEMA } from '../../../src/events/contract/schema-document.js';
+import { TEST_TYPE, WEBHOOK_SCHEMAS } from '../../../src/events/contract/schema-document.js';
 import type { Environment } from '../../../src/platform/env/environment.js';
 import { Database } from '../../../src/platform/database/database.js';
 import { TestClient, type Answer } from '../../setup/client.js';
@@ -438,7 +438,7 @@ describe('webhook endpoints', () => {
         type: 'pv.webhook_endpoint.test.v1',
         subject: id,
       });
-      const validate = new Ajv2020({ validateFormats: false }).compile(TEST_EVENT_SCHEMA);
+      const validate = new Ajv2020({ validateFormats: false }).compile(WEBHOOK_SCHEMAS[TEST_TYPE]);
       expect([validate(JSON.parse(bytes)), validate.errors]).toEqual([true, null]);
       expect(await client.events()).not.toContainEqual(expect.objectContaining({ subject: id }));
       expect(await auditOf(id)).toEqual(['endpoint.created', 'endpoint.tested']);

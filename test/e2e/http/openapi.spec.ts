@@ -1,7 +1,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Ajv2020 } from 'ajv/dist/2020.js';
-import { webhookSchemas } from '../../../src/events/contract/asyncapi.js';
+import { WEBHOOK_SCHEMAS } from '../../../src/events/contract/schema-document.js';
 import { createDocument } from '../../../src/platform/openapi/document.js';
 import type { RecordedExamples } from '../../../src/platform/openapi/operations.js';
 import { TestClient, type UserAnswer } from '../../setup/client.js';
@@ -49,14 +49,14 @@ describe('the OpenAPI document', () => {
     if (process.env.UPDATE_EXAMPLES !== undefined) {
       const recorded = await recordExamples(
         service,
-        callsOf(createDocument(service.app, {}, webhookSchemas())),
+        callsOf(createDocument(service.app, {}, WEBHOOK_SCHEMAS)),
       );
       await writeFile(EXAMPLES, `${JSON.stringify(recorded, null, 2)}\n`);
       await service.close();
       service = await startTestApp();
     }
     examples = JSON.parse(await readFile(EXAMPLES, 'utf8')) as RecordedExamples;
-    document = createDocument(service.app, examples, webhookSchemas()) as unknown as Document;
+    document = createDocument(service.app, examples, WEBHOOK_SCHEMAS) as unknown as Document;
     operations = operationsOf(document);
   });
 

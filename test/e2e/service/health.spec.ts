@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { HealthController } from '../../../src/platform/health/health.controller.js';
 import { Database } from '../../../src/platform/database/database.js';
+import { Readiness } from '../../../src/platform/health/readiness.service.js';
 import { startTestApp, type TestApp } from '../../setup/test-app.js';
 import { createTestDatabase } from '../../setup/test-database.js';
 import { waitFor } from '../../setup/wait-for.js';
@@ -121,7 +121,7 @@ describe('the service', () => {
     try {
       const write = `DO $$ BEGIN RAISE EXCEPTION 'could not extend file' USING ERRCODE = 'disk_full'; END $$`;
       await expect(other.app.get(Database).query(write)).rejects.toThrow('could not extend file');
-      expect(await other.app.get(HealthController).missing()).toEqual(['the database has no space left']);
+      expect(await other.app.get(Readiness).missing()).toEqual(['the database has no space left']);
     } finally {
       await other.close();
     }
@@ -154,8 +154,8 @@ describe('the service', () => {
 
   it('is unready from the moment it begins to stop', async () => {
     const other = await startTestApp({ ROLE: 'api' });
-    const health = other.app.get(HealthController);
+    const readiness = other.app.get(Readiness);
     await other.close();
-    expect(await health.missing()).toEqual(['the service is stopping']);
+    expect(await readiness.missing()).toEqual(['the service is stopping']);
   });
 });

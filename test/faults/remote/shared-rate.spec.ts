@@ -37,7 +37,7 @@ afterEach(async () => {
   await database.drop();
 });
 
-async function start(): Promise<RemoteReplica> {
+async function start({ atOnce = CALLERS_PER_REPLICA } = {}): Promise<RemoteReplica> {
   const settings = {
     DATABASE_URL: database.url,
     SCS_BASE_URL: server.url,
@@ -45,15 +45,20 @@ async function start(): Promise<RemoteReplica> {
   };
   const replica = await startRemoteReplica(settings);
   replicas.push(replica);
+  callFrom(replica, atOnce);
+  return replica;
+}
+
+/** Sends calls without a pause until the end of the test. */
+function callFrom({ remote }: RemoteReplica, atOnce = CALLERS_PER_REPLICA): void {
   const call = async (): Promise<void> => {
     while (calling) {
-      const sent = await replica.remote.send(readSession);
+      const sent = await remote.send(readSession);
       // Pauses, because a closed replica returns not_sent at once.
       if (sent.kind === 'not_sent') await sleep(20);
     }
   };
-  for (let i = 0; i < CALLERS_PER_REPLICA; i++) callers.push(call());
-  return replica;
+  for (let i = 0; i < atOnce; i++) callers.push(call());
 }
 
 const sleep = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
@@ -106,6 +111,18 @@ describe('SCS_MAX_REQUESTS_PER_SECOND', () => {
     await expectFullUse();
   });
 
+  it('is used by one replica alone while the others are idle, and divided again once they call', async () => {
+    await start();
+    const idle = [await start({ atOnce: 0 }), await start({ atOnce: 0 })];
+    await settled(3);
+    await expectFullUse();
+    for (const replica of idle) callFrom(replica);
+    const shares = () => replicas.map(({ remote }) => remote.perSecond);
+
+    await waitFor('equal shares', () => Math.min(...shares()) > 0.9 * (CEILING / 3));
+    expect(await measure(MEASURED_MS)).toBeLessThanOrEqual(1.1);
+  });
+
   itAtLength(
     'is not exceeded while others join, and is one replica’s alone once they have left',
     async () => {
@@ -137,7 +154,7 @@ describe('SCS_MAX_REQUESTS_PER_SECOND', () => {
 
   it('would be exceeded if a replica counted itself alone', async () => {
     const alone = DeploymentStore.prototype.beat;
-    DeploymentStore.prototype.beat = async () => ({ replicas: 1, settled: true });
+    DeploymentStore.prototype.beat = async () => [];
     try {
       await Promise.all([start(), start(), start()]);
       await waitFor('the first calls', () => arrivals.length > 0);

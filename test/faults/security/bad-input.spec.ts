@@ -2,7 +2,7 @@ import type { Server } from 'node:http';
 import { describe, expect, it, jest } from '@jest/globals';
 import { ValidationPipe } from '@nestjs/common';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
-import { webhookSchemas } from '../../../src/events/contract/asyncapi.js';
+import { WEBHOOK_SCHEMAS } from '../../../src/events/contract/schema-document.js';
 import { createDocument } from '../../../src/platform/openapi/document.js';
 import { Database } from '../../../src/platform/database/database.js';
 import { RequestValidation } from '../../../src/platform/http/validation.js';
@@ -53,8 +53,8 @@ async function readCursors(service: TestApp, document: Document): Promise<Cursor
 
 /** Sends requests made from the document. Stops at `enough` faults, for instance a 5xx, an undocumented response or a timeout. */
 async function attack(service: TestApp, enough: number): Promise<Result> {
-  const examples = await recordExamples(service, callsOf(createDocument(service.app, {}, webhookSchemas())));
-  const document = createDocument(service.app, examples, webhookSchemas()) as unknown as Document;
+  const examples = await recordExamples(service, callsOf(createDocument(service.app, {}, WEBHOOK_SCHEMAS)));
+  const document = createDocument(service.app, examples, WEBHOOK_SCHEMAS) as unknown as Document;
   const cursors = await readCursors(service, document);
   const queue = [...edgeRequests(document, cursors), ...hostileRequests(document, cursors, REQUESTS, SEED)];
   const sent = queue.length;

@@ -2,7 +2,7 @@ import { createCipheriv, createDecipheriv } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { Logger } from '@nestjs/common';
 import { Webhook } from 'standardwebhooks';
-import { tokenContext, TOKENS } from '../../../src/auth/token.sql.js';
+import { TOKENS } from '../../../src/auth/token.sql.js';
 import { rotateEncryptionCommand } from '../../../src/cli/keys.command.js';
 import {
   PREVIOUS_WEBHOOK_SECRETS,
@@ -63,9 +63,9 @@ describe('R37: keys are changed while the service goes on', () => {
     const [row] = await database.query<{ token: Buffer }>(
       'SELECT token_ciphertext AS token FROM remote_tokens',
     );
-    const token = bothCipher.decrypt(row!.token, tokenContext('tenant'));
+    const token = bothCipher.decrypt(row!.token, TOKENS.context('tenant'));
     await database.query('UPDATE remote_tokens SET token_ciphertext = $1', [
-      oldCipher.encrypt(token, tokenContext('tenant')),
+      oldCipher.encrypt(token, TOKENS.context('tenant')),
     ]);
   }
 
@@ -144,7 +144,7 @@ describe('R37: keys are changed while the service goes on', () => {
     const [token] = await database.query<{ ciphertext: Buffer }>(
       'SELECT token_ciphertext AS ciphertext FROM remote_tokens',
     );
-    expect(newCipher.decrypt(token!.ciphertext, tokenContext('tenant'))).not.toBe('');
+    expect(newCipher.decrypt(token!.ciphertext, TOKENS.context('tenant'))).not.toBe('');
   }, 60_000);
 
   it('the secrets and headers of webhook endpoints with them, which go on being sent and signing', async () => {
@@ -278,7 +278,7 @@ describe('R37: keys are changed while the service goes on', () => {
         ROLE: 'api',
       });
     try {
-      const token = oldCipher.encrypt('token', tokenContext('tenant'));
+      const token = oldCipher.encrypt('token', TOKENS.context('tenant'));
       const now = new Date();
       await stored.prisma.remoteToken.create({
         data: { name: 'tenant', tokenCiphertext: token, obtainedAt: now, renewAt: now, expiresAt: now },

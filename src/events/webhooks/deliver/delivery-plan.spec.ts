@@ -37,7 +37,12 @@ describe('what becomes of a delivery', () => {
 
   it('is kept until an endpoint that was gone is enabled again', () =>
     expect(
-      planDelivery({ kind: 'gone', status: 410, error: '', answer: null }, scheduled(9), SCHEDULE, 0),
+      planDelivery(
+        { kind: 'gone', status: 410, error: '', answer: null, retryAfterMs: null },
+        scheduled(9),
+        SCHEDULE,
+        0,
+      ),
     ).toEqual({
       status: 'pending',
       waitMs: 0,

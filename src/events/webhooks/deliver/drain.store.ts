@@ -60,7 +60,7 @@ export class WebhookDrainStore {
       if (isWell) return { health: before, isThereMore };
       if (locked === null || locked.isDisabled) return { health: null, isThereMore };
       const plan = planHealth(locked, outcomes, locked.now);
-      await this.writeHealth(tx, id, locked.failures, plan, locked.now);
+      await this.writeHealth(tx, id, locked, plan);
       return { health: plan.disable === null ? { ...plan, now: locked.now } : null, isThereMore };
     });
   }
@@ -68,31 +68,21 @@ export class WebhookDrainStore {
   private async writeHealth(
     tx: Transaction,
     id: string,
-    before: number,
-    { failures, failingSince, quietUntil, recoveredFrom, disable }: HealthPlan,
-    now: Date,
+    before: EndpointRow,
+    plan: HealthPlan,
   ): Promise<void> {
-    const disabled = disable && { disabledAt: now, disabledReason: disable.reason };
+    const { failures, failingSince, quietUntil, recoveredFrom, disable } = plan;
+    const disabled = disable && { disabledAt: before.now, disabledReason: disable.reason };
     const data = { failures, failingSince, quietUntil, ...disabled };
     await tx.prisma.webhookEndpoint.update({ where: { id }, data });
-    if (!isFailing({ failures: before }) && isFailing({ failures }))
-      tx.afterCommit(() =>
-        this.logger.warn({
-          message: `a webhook endpoint is failing: ${failures} attempts in a row have failed`,
-          endpointId: id,
-        }),
-      );
+    const say = (level: 'log' | 'warn', text: string) =>
+      tx.afterCommit(() => this.logger[level]({ message: `a webhook endpoint ${text}`, endpointId: id }));
+    if (!isFailing(before) && isFailing(plan))
+      say('warn', `is failing: ${failures} attempts in a row have failed`);
     if (recoveredFrom > 0) {
       const wasFailing = isFailing({ failures: recoveredFrom });
-      if (wasFailing)
-        tx.afterCommit(() =>
-          this.logger.log({
-            message: `a webhook endpoint works again, after ${recoveredFrom} failures`,
-            endpointId: id,
-          }),
-        );
-      const limit = wasFailing ? null : MOST_AFTER_FEW_FAILURES;
-      await tx.query(sql.MAKE_RETRIES_DUE, [id, limit]);
+      if (wasFailing) say('log', `works again, after ${recoveredFrom} failures`);
+      await tx.query(sql.MAKE_RETRIES_DUE, [id, wasFailing ? null : MOST_AFTER_FEW_FAILURES]);
     }
     if (disable === null) return;
     const details = { reason: disable.reason, since: disable.since.toISOString() };
@@ -100,8 +90,7 @@ export class WebhookDrainStore {
     await appendEvents(tx, [{ name: action, subject: id, data: { endpointId: id, ...details } }]);
     await recordAudit(tx, { actor: 'webhooks', action, target: id, details });
     const why = disable.reason === 'gone' ? 'it returned 410' : 'every attempt failed';
-    const message = `a webhook endpoint is disabled: ${why}, failing since ${details.since}`;
-    tx.afterCommit(() => this.logger.warn({ message, endpointId: id }));
+    say('warn', `is disabled: ${why}, failing since ${details.since}`);
   }
 
   /**

@@ -9,7 +9,6 @@ import { traced } from '../../../platform/tracing/tracing.js';
 import { toCloudEvent, toEventType } from '../../cloud-event.js';
 import { planDelivery, type DeliveryPlan } from './delivery-plan.rules.js';
 import { stateOf } from './drain.rules.js';
-import { isFailing, placesOf, type HealthPlan } from './endpoint-health.rules.js';
 import type { WebhookDrainStore } from './drain.store.js';
 import { DrainedEndpoint } from './drained-endpoint.js';
 import type { Attempt, DueDelivery } from './queue.sql.js';
@@ -104,14 +103,15 @@ export class WebhookDrain {
 
   private async claimAndSend(): Promise<void> {
     const isDue = this.isThereMore || performance.now() - this.claimedAtMs >= CLAIM_EVERY_MS;
-    const hasPlace = this.places() > this.inFlight.size;
-    if (isDue && hasPlace && this.ready.length < FEWEST_READY) await this.claim();
+    const places = this.places();
+    // Claims no more for a failing endpoint, whose quiet period would release them again.
+    const limit = places === 1 ? 1 : MOST_CLAIMED - this.claimed.size;
+    if (isDue && places > this.inFlight.size && this.ready.length < FEWEST_READY) await this.claim(limit);
     this.fill();
   }
 
-  private async claim(): Promise<void> {
+  private async claim(limit: number): Promise<void> {
     this.isThereMore = false;
-    const limit = isFailing(this.health()) ? 1 : MOST_CLAIMED - this.claimed.size;
     const { deliveries, isThereMore } = await this.store.claim(this.endpoint.id, this.claimed, limit);
     this.claimedAtMs = performance.now();
     for (const { subject } of deliveries) this.claimed.add(subject);
@@ -170,12 +170,7 @@ export class WebhookDrain {
   }
 
   private places(): number {
-    const health = this.health();
-    return this.endpoint.isQuiet(health) ? 0 : placesOf(health);
-  }
-
-  private health(): HealthPlan {
-    return this.endpoint.healthAfter(this.ended.map(({ outcome }) => outcome));
+    return this.endpoint.placesAfter(this.ended.map(({ outcome }) => outcome));
   }
 
   /** Waits if a delivery can be sent within `LINGER_MS`; otherwise completes the job. Returns whether to continue. */

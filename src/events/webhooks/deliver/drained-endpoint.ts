@@ -1,7 +1,7 @@
 import type { Connections } from '../../../platform/http-client/connections.js';
 import type { Destination, WebhookSender } from '../send/sender.service.js';
 import type { EndpointHealth, WebhookDrainStore } from './drain.store.js';
-import { planHealth, type HealthPlan } from './endpoint-health.rules.js';
+import { placesOf, planHealth } from './endpoint-health.rules.js';
 import type { SendOutcome } from '../send/outcome.rules.js';
 import type { Message } from '../send/signature.js';
 
@@ -42,13 +42,12 @@ export class DrainedEndpoint {
     }
   }
 
-  /** Returns the health, including outcomes that are not recorded yet. */
-  healthAfter(outcomes: readonly SendOutcome[]): HealthPlan {
-    return planHealth(this.health, outcomes, this.now());
-  }
-
-  isQuiet({ quietUntil }: HealthPlan): boolean {
-    return quietUntil !== null && quietUntil > this.now();
+  /** Returns how many requests may be in flight, given outcomes that are not recorded yet. 0 during the quiet period after failures. */
+  placesAfter(outcomes: readonly SendOutcome[]): number {
+    const now = this.now();
+    const health = planHealth(this.health, outcomes, now);
+    const isQuiet = health.quietUntil !== null && health.quietUntil > now;
+    return isQuiet ? 0 : placesOf(health);
   }
 
   send(message: Message, signal: AbortSignal): Promise<SendOutcome> {

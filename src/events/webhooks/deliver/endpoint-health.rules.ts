@@ -68,7 +68,7 @@ function quietOf(failures: number, failingSince: Date, now: Date): number {
 }
 
 const askedQuietOf = (outcome: SendOutcome): number =>
-  outcome.kind === 'failed' ? (outcome.retryAfterMs ?? 0) : 0;
+  outcome.kind === 'delivered' ? 0 : (outcome.retryAfterMs ?? 0);
 
 function later(until: Date | null, quietMs: number, now: Date): Date | null {
   const asked = now.getTime() + quietMs;

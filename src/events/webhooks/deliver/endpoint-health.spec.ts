@@ -10,7 +10,7 @@ const DAY = 24 * 60 * MINUTE;
 const WELL: Health = { failures: 0, failingSince: null, quietUntil: null };
 const delivered: SendOutcome = { kind: 'delivered', status: 200, answer: null };
 const failed: SendOutcome = { kind: 'failed', status: 500, error: '', answer: null, retryAfterMs: null };
-const gone: SendOutcome = { kind: 'gone', status: 410, error: '', answer: null };
+const gone: SendOutcome = { kind: 'gone', status: 410, error: '', answer: null, retryAfterMs: null };
 const times = (count: number, outcome: SendOutcome) => Array.from({ length: count }, () => outcome);
 const quietMs = ({ quietUntil }: Health) => quietUntil && quietUntil.getTime() - NOW.getTime();
 
@@ -54,7 +54,7 @@ describe('the health of a webhook endpoint', () => {
   });
 
   it('is quiet for as long as the receiver asks', () => {
-    const asked: SendOutcome = { ...failed, kind: 'failed', retryAfterMs: 30_000 };
+    const asked: SendOutcome = { ...failed, retryAfterMs: 30_000 };
     expect(quietMs(planHealth(WELL, [asked], NOW))).toBe(30_000);
     expect(quietMs(planHealth(WELL, [asked, failed], NOW))).toBe(30_000);
     expect(quietMs(planHealth(WELL, [asked, delivered], NOW))).toBe(30_000);

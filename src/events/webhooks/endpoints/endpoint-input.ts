@@ -6,8 +6,6 @@ import { webhookSecretFault } from '../secrets/secret.rules.js';
 import { refusalOfHost } from '../send/addresses.js';
 import type { NewWebhookEndpoint } from './endpoints.dto.js';
 
-type Deployment = Pick<Environment, 'NODE_ENV' | 'WEBHOOK_ALLOW_PRIVATE_ADDRESSES'>;
-
 /** Proxies may truncate or reject longer URLs. */
 const MAX_URL_LENGTH = 2_000;
 /** More than any receiver or gateway needs; all are sent with every request. */
@@ -25,10 +23,10 @@ const PRINTABLE = /^[\x21-\x7e]([\x20-\x7e]*[\x21-\x7e])?$/;
 /** Returns the errors of the given fields, whose types are already validated. Never includes the value of a URL, header or secret. */
 export function endpointInputErrors(
   { url, types = [], headers = {}, secret }: Partial<NewWebhookEndpoint>,
-  deployment: Deployment,
+  environment: Environment,
 ): FieldError[] {
   return [
-    ...faultAt('url', url === undefined ? undefined : urlFault(url, deployment)),
+    ...faultAt('url', url === undefined ? undefined : urlFault(url, environment)),
     ...typeErrors(types),
     ...headerErrors(headers),
     ...faultAt('secret', secret === undefined ? undefined : webhookSecretFault(secret)),
@@ -56,10 +54,8 @@ const faultAt = (field: string, message: string | undefined): FieldError[] =>
  * Returns what is wrong with the URL. Checks an IP address here, so that the caller sees the reason. The addresses of a host name are
  * checked when connecting, because they may change.
  */
-function urlFault(
-  value: string,
-  { NODE_ENV, WEBHOOK_ALLOW_PRIVATE_ADDRESSES: allowsPrivate }: Deployment,
-): string | undefined {
+function urlFault(value: string, environment: Environment): string | undefined {
+  const { NODE_ENV, WEBHOOK_ALLOW_PRIVATE_ADDRESSES: allowsPrivate } = environment;
   if (value.length > MAX_URL_LENGTH)
     return `must have at most ${MAX_URL_LENGTH} characters, not ${value.length}`;
   // `new URL` would silently remove line breaks and blanks.

@@ -17,14 +17,7 @@ import { WebhookDeliveriesStore } from '../log/deliveries.store.js';
 import { newWebhookSecret, WebhookSealing } from '../secrets/sealing.service.js';
 import { WebhookSender } from '../send/sender.service.js';
 import { endpointInputErrors, eventNamesOf, typeErrors } from './endpoint-input.js';
-import type {
-  NewWebhookEndpoint,
-  RotatedSecretView,
-  SecretRotation,
-  WebhookEndpointChange,
-  WebhookEndpointView,
-  WebhookTestView,
-} from './endpoints.dto.js';
+import type { NewWebhookEndpoint, SecretRotation, WebhookEndpointChange } from './endpoints.dto.js';
 import { MAX_ENDPOINTS, WebhookEndpointsStore } from './endpoints.store.js';
 
 /** Validates and executes requests about endpoints. Throws Problem not_found, and Problem invalid_request with every invalid field. */
@@ -54,11 +47,11 @@ export class WebhookEndpoints {
     return unlessReused(response);
   }
 
-  async get(id: string): Promise<WebhookEndpointView> {
+  async get(id: string) {
     return existing(id, await this.store.find(id));
   }
 
-  async change(id: string, change: WebhookEndpointChange, actor: string): Promise<WebhookEndpointView> {
+  async change(id: string, change: WebhookEndpointChange, actor: string) {
     this.check(change);
     if (change.skipMissed === true && change.enabled !== true)
       refuse([{ field: 'skipMissed', message: 'must be given together with enabled: true' }]);
@@ -77,17 +70,17 @@ export class WebhookEndpoints {
     id: string,
     { secret = newWebhookSecret(), overlapSeconds }: SecretRotation,
     actor: string,
-  ): Promise<RotatedSecretView> {
+  ) {
     this.check({ secret });
     return { secret, ...existing(id, await this.store.rotate(id, secret, overlapSeconds, actor)) };
   }
 
   /** Sends a test event and returns the outcome, even if the attempt fails. If it is accepted, retries become due. */
-  async test(id: string, actor: string): Promise<WebhookTestView> {
+  async test(id: string, actor: string) {
     const destination = this.sealing.openDestination(id, existing(id, await readEndpoint(this.database, id)));
     const timestamp = new Date();
     const eventId = randomUUID();
-    // Matches TEST_EVENT_SCHEMA.
+    // Matches its schema in WEBHOOK_SCHEMAS.
     const event = {
       specversion: '1.0',
       id: eventId,
@@ -113,27 +106,24 @@ export class WebhookEndpoints {
   async redeliver(endpointId: string, request: RedeliveryRequest, actor: string): Promise<RedeliveryView> {
     refuse(redeliveryErrors(request));
     const { deliveryIds, after = '0', until, types = [], onlyFailed = false } = request;
-    // PostgreSQL returns UUIDs in lower case.
-    const ids = deliveryIds?.map((id) => id.toLowerCase());
-    const range = { after, until, types: eventNamesOf(types), onlyFailed };
-    const redelivered =
-      ids === undefined
-        ? this.deliveries.redeliverRange(endpointId, range, actor)
-        : this.deliveries.redeliverThese(endpointId, ids, actor);
-    const result = existing(endpointId, await redelivered);
-    switch (result.kind) {
-      case 'redelivered':
-        return { redelivered: result.count, next: result.next && formatSequence(result.next) };
-      case 'foreign_deliveries': {
-        const message = 'is not a delivery of this endpoint';
-        const fields = result.ids.map((id) => `deliveryIds[${ids?.indexOf(id)}]`);
-        throw invalidRequest(fields.map((field) => ({ field, message })));
-      }
-      case 'foreign_types': {
-        const message = `must be types of the endpoint; it does not have ${result.types.join(', ')}`;
-        throw invalidRequest([{ field: 'types', message }]);
-      }
+    if (deliveryIds !== undefined) {
+      // PostgreSQL returns UUIDs in lower case.
+      const ids = deliveryIds.map((id) => id.toLowerCase());
+      const foreign = existing(endpointId, await this.deliveries.redeliverThese(endpointId, ids, actor));
+      const message = 'is not a delivery of this endpoint';
+      refuse(foreign.map((id) => ({ field: `deliveryIds[${ids.indexOf(id)}]`, message })));
+      return { redelivered: new Set(ids).size, next: null };
     }
+    const range = { after, until, types: eventNamesOf(types), onlyFailed };
+    const result = existing(endpointId, await this.deliveries.redeliverRange(endpointId, range, actor));
+    if ('count' in result)
+      return { redelivered: result.count, next: result.next && formatSequence(result.next) };
+    const message = `must be types of the endpoint; it does not have ${result.foreignTypes.join(', ')}`;
+    throw invalidRequest([{ field: 'types', message }]);
+  }
+
+  async redeliverOne(id: string, actor: string): Promise<void> {
+    found(await this.deliveries.redeliverOne(id, actor), `webhook delivery ${id}`);
   }
 
   private check(input: Partial<NewWebhookEndpoint>): void {

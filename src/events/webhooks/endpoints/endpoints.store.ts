@@ -43,7 +43,6 @@ const MOST_COUNTED = 10_000;
 /** The health of an endpoint after it was repaired or enabled, or has accepted a test event. */
 const WELL = { failures: 0, failingSince: null, quietUntil: null };
 
-type Via = Pick<Transaction, 'prisma' | 'query'>;
 type Recorder = (action: string, details?: AuditEntry['details']) => Promise<void>;
 
 const disabledAt = (now: Date) => ({ disabledAt: now, disabledReason: 'requested', updatedAt: now });
@@ -71,15 +70,15 @@ export class WebhookEndpointsStore {
       secretCiphertext: this.sealing.sealSecret(id, secret),
       headersCiphertext: this.sealing.sealHeaders(id, headers),
     };
-    await tx.prisma.webhookEndpoint.create({ data });
+    const row = await tx.prisma.webhookEndpoint.create({ ...LISTED, data });
     const details = shownOf({ ...settings, types, headers });
     await recordAudit(tx, { actor, action: 'webhook_endpoint.created', target: id, details });
-    return this.find(id, tx);
+    return this.describe(row, tx);
   }
 
-  async find(id: string, via: Via = this.database): Promise<WebhookEndpointView | null> {
-    const row = await via.prisma.webhookEndpoint.findUnique({ ...LISTED, where: { id } });
-    return row && this.describe(row, via);
+  async find(id: string): Promise<WebhookEndpointView | null> {
+    const row = await this.database.prisma.webhookEndpoint.findUnique({ ...LISTED, where: { id } });
+    return row && this.describe(row);
   }
 
   async list(position: ListPosition | undefined, limit: number): Promise<WebhookEndpointView[]> {
@@ -89,12 +88,12 @@ export class WebhookEndpointsStore {
       orderBy: NEWEST_FIRST,
       take: limit,
     });
-    return Promise.all(rows.map((row) => this.describe(row, this.database)));
+    return Promise.all(rows.map((row) => this.describe(row)));
   }
 
   private async describe(
     { headersCiphertext, readTo, types, ...endpoint }: Prisma.WebhookEndpointGetPayload<typeof LISTED>,
-    via: Via,
+    via: Pick<Transaction, 'prisma' | 'query'> = this.database,
   ): Promise<WebhookEndpointView> {
     const where = { endpointId: endpoint.id, status: 'pending' };
     return {

@@ -62,7 +62,7 @@ export class WebhookDeliveriesController {
     @Param('id', ParseUuid) id: string,
     @CurrentKey() key: Principal,
   ): Promise<WebhookDeliveryView> {
-    await this.deliveries.redeliverOne(id, actorOf(key));
+    await this.endpoints.redeliverOne(id, actorOf(key));
     return this.readWebhookDelivery(id);
   }
 

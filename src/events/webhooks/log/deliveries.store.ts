@@ -19,13 +19,11 @@ interface RedeliveryRange {
   readonly onlyFailed: boolean;
 }
 
-type Redelivery =
+type RedeliveredRange =
   /** `next` is the `after` of the next request, or null if the range is done. */
-  | { readonly kind: 'redelivered'; readonly count: number; readonly next: string | null }
-  /** Nothing is redelivered: these are not deliveries of the endpoint. */
-  | { readonly kind: 'foreign_deliveries'; readonly ids: readonly string[] }
+  | { readonly count: number; readonly next: string | null }
   /** Nothing is redelivered: the endpoint does not subscribe to these types. */
-  | { readonly kind: 'foreign_types'; readonly types: readonly EventName[] };
+  | { readonly foreignTypes: readonly EventName[] };
 
 const NEWEST_FIRST =
   'ORDER BY delivery.created_at DESC, delivery.position DESC, delivery.endpoint_id DESC LIMIT $7';
@@ -83,11 +81,16 @@ const REDELIVER_THESE = `
   ), ${QUEUED}
   SELECT`;
 
-/** Redelivers the events of one step. Unless `onlyFailed` ($5), inserts missing deliveries too. LIMIT counts events before the filters. */
+/**
+ * Redelivers the events of one step; returns no row if there is no such endpoint. Locks the endpoint only against deletion. Unless
+ * `onlyFailed` ($5), inserts missing deliveries too. LIMIT counts events before the filters.
+ */
 const REDELIVER_SPAN = `
-  WITH span AS MATERIALIZED (
+  WITH endpoint AS MATERIALIZED (
+    SELECT read_to FROM webhook_endpoints WHERE id = $1 FOR KEY SHARE
+  ), span AS MATERIALIZED (
     SELECT position, sequence, subject, name FROM domain_events
-    WHERE sequence > $2 AND sequence <= (SELECT least(read_to, $3::bigint) FROM webhook_endpoints WHERE id = $1)
+    WHERE sequence > $2 AND sequence <= (SELECT least(read_to, $3::bigint) FROM endpoint)
     ORDER BY sequence LIMIT ${STEP_SIZE}
   ), redelivered AS (
     INSERT INTO webhook_deliveries AS delivery (endpoint_id, position, subject)
@@ -99,8 +102,9 @@ const REDELIVER_SPAN = `
     ON CONFLICT (endpoint_id, position) DO UPDATE SET ${SET_PENDING}
     RETURNING delivery.endpoint_id, delivery.subject
   ), ${QUEUED}
-  SELECT 'redelivered' AS kind, (SELECT count(*)::int FROM redelivered) AS count,
-    (SELECT CASE count(*) WHEN ${STEP_SIZE} THEN max(sequence) END FROM span) AS next`;
+  SELECT (SELECT count(*)::int FROM redelivered) AS count,
+    (SELECT CASE count(*) WHEN ${STEP_SIZE} THEN max(sequence) END FROM span) AS next
+  FROM endpoint`;
 
 /** Reads the log of deliveries, and redelivers: makes deliveries pending again with the same ids. */
 @Injectable()
@@ -123,32 +127,32 @@ export class WebhookDeliveriesStore {
     return this.database.query<StoredDelivery>(LIST_DELIVERIES, values);
   }
 
-  async redeliverOne(id: string, actor: string): Promise<void> {
-    await this.database.transaction(async (tx) => {
+  /** Returns null if there is no such delivery. */
+  async redeliverOne(id: string, actor: string): Promise<true | null> {
+    return this.database.transaction(async (tx) => {
       const delivery = await tx.prisma.webhookDelivery.findUnique({ where: { id } });
-      if (delivery === null) return;
+      if (delivery === null) return null;
       await redeliver(tx, delivery.endpointId, [id]);
       await recordAudit(tx, { actor, action: 'webhook_delivery.redelivered', target: id });
+      return true;
     });
   }
 
-  /** Redelivers all or none. Returns null if there is no such endpoint. */
-  async redeliverThese(
-    endpointId: string,
-    ids: readonly string[],
-    actor: string,
-  ): Promise<Redelivery | null> {
-    return this.database.transaction(async (tx): Promise<Redelivery | null> => {
-      if ((await shareEndpoint(tx, endpointId)) === undefined) return null;
-      // A delivery is deleted only with its endpoint, and the endpoint is locked.
+  /** Redelivers all, or none if some are not deliveries of the endpoint. Returns which are not; null if there is no such endpoint. */
+  async redeliverThese(endpointId: string, ids: readonly string[], actor: string): Promise<string[] | null> {
+    return this.database.transaction(async (tx) => {
+      // Locks the endpoint only against deletion: a delivery is deleted only with its endpoint.
+      const lock = 'SELECT FROM webhook_endpoints WHERE id = $1 FOR KEY SHARE';
+      if ((await tx.query(lock, [endpointId])).length === 0) return null;
       const where = { endpointId, id: { in: [...ids] } };
-      const rows = await tx.prisma.webhookDelivery.findMany({ where, select: { id: true } });
-      const known = new Set(rows.map(({ id }) => id));
-      const foreign = ids.filter((id) => !known.has(id));
-      if (foreign.length > 0) return { kind: 'foreign_deliveries', ids: foreign };
+      const known = (await tx.prisma.webhookDelivery.findMany({ where, select: { id: true } })).map(
+        ({ id }) => id,
+      );
+      const foreign = ids.filter((id) => !known.includes(id));
+      if (foreign.length > 0) return foreign;
       await redeliver(tx, endpointId, ids);
-      await this.record(tx, endpointId, actor, { deliveries: rows.length });
-      return { kind: 'redelivered', count: rows.length, next: null };
+      await recordRedelivery(tx, endpointId, actor, { deliveries: known.length });
+      return [];
     });
   }
 
@@ -160,41 +164,39 @@ export class WebhookDeliveriesStore {
     endpointId: string,
     range: RedeliveryRange,
     actor: string,
-  ): Promise<Redelivery | null> {
+  ): Promise<RedeliveredRange | null> {
     const { until, types, onlyFailed } = range;
     const startedAt = performance.now();
+    const select = { types: true };
+    const endpoint = await this.database.prisma.webhookEndpoint.findUnique({
+      where: { id: endpointId },
+      select,
+    });
+    if (endpoint === null) return null;
+    const foreignTypes = types.filter((type) => !endpoint.types.includes(type));
+    if (endpoint.types.length > 0 && foreignTypes.length > 0) return { foreignTypes };
+    const wanted = types.length > 0 ? types : endpoint.types;
     await sequenceEvents(this.database);
     let count = 0;
     for (let { after } = range; ;) {
-      const step = await this.database.transaction(async (tx): Promise<Redelivery | null> => {
-        const endpoint = await shareEndpoint(tx, endpointId);
-        if (endpoint === undefined) return null;
-        const isForeign = (type: EventName) => endpoint.types.length > 0 && !endpoint.types.includes(type);
-        const foreign = types.filter(isForeign);
-        if (foreign.length > 0) return { kind: 'foreign_types', types: foreign };
-        const values = [endpointId, after, until, types.length > 0 ? types : endpoint.types, onlyFailed];
-        const [done] = await tx.query<Redelivery & { kind: 'redelivered' }>(REDELIVER_SPAN, values);
-        if (done!.count > 0) await addWebhookJobs(tx, [endpointId]);
-        if (after === range.after) await this.record(tx, endpointId, actor, { ...range });
-        return done!;
+      const step = await this.database.transaction(async (tx) => {
+        const values = [endpointId, after, until, wanted, onlyFailed];
+        const [done] = await tx.query<{ count: number; next: string | null }>(REDELIVER_SPAN, values);
+        if (done === undefined) return null;
+        if (done.count > 0) await addWebhookJobs(tx, [endpointId]);
+        if (after === range.after) await recordRedelivery(tx, endpointId, actor, { ...range });
+        return done;
       });
-      if (step?.kind !== 'redelivered') return step;
+      if (step === null) return null;
       count += step.count;
-      if (step.next === null || performance.now() - startedAt > LONGEST_MS) return { ...step, count };
+      if (step.next === null || performance.now() - startedAt > LONGEST_MS) return { count, next: step.next };
       after = step.next;
     }
   }
-
-  private async record(tx: Transaction, target: string, actor: string, details: Record<string, unknown>) {
-    await recordAudit(tx, { actor, action: 'webhook_endpoint.redelivered', target, details });
-  }
 }
 
-/** Locks the endpoint only against deletion. */
-async function shareEndpoint(tx: Transaction, id: string) {
-  const text = 'SELECT types FROM webhook_endpoints WHERE id = $1 FOR KEY SHARE';
-  return (await tx.query<{ types: readonly EventName[] }>(text, [id]))[0];
-}
+const recordRedelivery = (tx: Transaction, target: string, actor: string, details: Record<string, unknown>) =>
+  recordAudit(tx, { actor, action: 'webhook_endpoint.redelivered', target, details });
 
 async function redeliver(tx: Transaction, endpointId: string, ids: readonly string[]): Promise<void> {
   await tx.query(REDELIVER_THESE, [endpointId, ids]);

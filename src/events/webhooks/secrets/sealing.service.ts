@@ -52,20 +52,17 @@ export class WebhookSealing {
     return this.cipher.encrypt(JSON.stringify(headers), WEBHOOK_HEADERS.context(id));
   }
 
-  openHeaders(id: string, ciphertext: Uint8Array | null): Destination['headers'] {
-    if (ciphertext === null) return {};
-    return JSON.parse(this.cipher.decrypt(ciphertext, WEBHOOK_HEADERS.context(id))) as Destination['headers'];
-  }
-
   /** Returns an empty list if no key decrypts the headers. */
   listHeaderNames(id: string, ciphertext: Uint8Array | null): string[] {
     const text = ciphertext && this.cipher.tryDecrypt(ciphertext, WEBHOOK_HEADERS.context(id));
-    return text === null ? [] : Object.keys(JSON.parse(text) as Destination['headers']);
+    return Object.keys(JSON.parse(text ?? '{}') as Destination['headers']);
   }
 
   openDestination(id: string, row: EndpointRow): Destination {
     const { secret, previous } = this.openSecrets(id, row);
-    const headers = this.openHeaders(id, row.headersCiphertext);
-    return { url: row.url, headers, secrets: [secret, ...previous.map((other) => other.secret)] };
+    const { url, headersCiphertext } = row;
+    const text = headersCiphertext && this.cipher.decrypt(headersCiphertext, WEBHOOK_HEADERS.context(id));
+    const headers = JSON.parse(text ?? '{}') as Destination['headers'];
+    return { url, headers, secrets: [secret, ...previous.map((other) => other.secret)] };
   }
 }

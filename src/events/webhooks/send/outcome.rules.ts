@@ -3,10 +3,9 @@ import { readRetryAfter } from '../../../platform/http-client/retry-after.rules.
 /** The outcome of one attempt. Texts are redacted. */
 export type SendOutcome =
   | { readonly kind: 'delivered'; readonly status: number; readonly answer: string | null }
-  /** The receiver is permanently gone (Standard Webhooks). */
-  | { readonly kind: 'gone'; readonly status: 410; readonly error: string; readonly answer: string | null }
   | {
-      readonly kind: 'failed';
+      /** `gone`: the receiver is permanently gone (Standard Webhooks). */
+      readonly kind: 'gone' | 'failed';
       /** Null if there was no response. */
       readonly status: number | null;
       readonly error: string;
@@ -26,9 +25,9 @@ export function sendOutcomeOf(
   now: Date,
 ): SendOutcome {
   if (status >= 200 && status < 300) return { kind: 'delivered', status, answer: text };
-  if (status === 410) return { kind: 'gone', status, error: 'responded with 410', answer: text };
   const asksToWait = MAY_ASK_TO_WAIT.includes(status);
   const retryAfterMs = (asksToWait ? readRetryAfter(retryAfter, now) : undefined) ?? null;
   const hint = status >= 300 && status < 400 ? ': redirects are not followed' : '';
-  return { kind: 'failed', status, error: `responded with ${status}${hint}`, answer: text, retryAfterMs };
+  const kind = status === 410 ? 'gone' : 'failed';
+  return { kind, status, error: `responded with ${status}${hint}`, answer: text, retryAfterMs };
 }

@@ -1,4 +1,5 @@
 import { createHmac } from 'node:crypto';
+import { SECRET_PREFIX } from '../secrets/secret.rules.js';
 
 export interface Message {
   /** The id of the event: the same at every attempt, so that a receiver recognises repeats. */
@@ -10,8 +11,6 @@ export interface Message {
   /** The span of the attempt (W3C Trace Context). */
   readonly traceparent?: string | undefined;
 }
-
-const SECRET_PREFIX = 'whsec_';
 
 /** Returns the headers of Standard Webhooks 1.0 with one signature per secret: during a rotation, a receiver may know only one secret. */
 export function signedHeaders(message: Message, secrets: readonly string[]): Record<string, string> {

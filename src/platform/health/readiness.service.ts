@@ -1,0 +1,57 @@
+import { Injectable, Logger, type OnModuleDestroy } from '@nestjs/common';
+import { within } from '../async/within.js';
+import { Database, sqlState } from '../database/database.js';
+import { findMissingMigrations, proveWritable } from '../database/migrate.js';
+import { findTableLocks } from '../database/table-locks.js';
+import { isDatabaseUnavailable } from '../problem/database-unavailable.js';
+import { errorText } from '../redaction/error-text.js';
+
+/** Less than the usual timeout of a health probe, 1 s. */
+const PROBE_MS = 900;
+const READ_ONLY = '25006';
+
+/** Decides whether requests should be sent to this process. */
+@Injectable()
+export class Readiness implements OnModuleDestroy {
+  private readonly logger = new Logger(Readiness.name);
+  private draining = false;
+  private check: Promise<string[]> | undefined;
+  /** Who locks our tables, as of the last check. Not a reason to be unready: other replicas would find the same. */
+  warnings: string[] = [];
+
+  constructor(private readonly database: Database) {}
+
+  /** Makes the service unready, for good. */
+  drain(): void {
+    this.draining = true;
+  }
+
+  // Nest's first shutdown hook, so that load balancers stop sending requests while those in flight complete.
+  onModuleDestroy(): void {
+    this.drain();
+  }
+
+  /** Returns why the service is not ready, in words; an empty list if it is ready. */
+  async missing(): Promise<string[]> {
+    if (this.draining) return ['the service is stopping'];
+    // One check at a time, so that checks of a database that does not respond cannot use up its connections.
+    this.check ??= this.missingOfDatabase().finally(() => (this.check = undefined));
+    return within(PROBE_MS, this.check, () => [`the database has not answered within ${PROBE_MS} ms`]);
+  }
+
+  private async missingOfDatabase(): Promise<string[]> {
+    if (this.database.hasNoSpace()) return ['the database has no space left'];
+    try {
+      const missing = await findMissingMigrations(this.database);
+      if (missing === null) return ['no migration is applied'];
+      if (missing.length === 0) await proveWritable(this.database);
+      this.warnings = await findTableLocks(this.database);
+      return missing.map((name) => `the migration ${name} is not applied`);
+    } catch (error) {
+      if (sqlState(error) === READ_ONLY) return ['the database is read-only'];
+      if (isDatabaseUnavailable(error)) return ['the database cannot be reached'];
+      this.logger.warn(`readiness could not be checked: ${errorText(error)}`);
+      return ['the database refuses the check'];
+    }
+  }
+}
