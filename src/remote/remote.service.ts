@@ -25,7 +25,12 @@ const WAIT_SHARE = 0.5;
 const WAITING_SECONDS = 0.5;
 
 /** Receives the result of every exchange, to inform other replicas. Must return at once and never throw: calls wait for it. */
-export type Learn = (operation: OperationClass, exchanged: Exchanged, change: BreakerChange) => void;
+export type Learn = (
+  operation: OperationClass,
+  exchanged: Exchanged,
+  change: BreakerChange,
+  seconds: number,
+) => void;
 
 /** Receives every attempt. `seconds` is null if the call was not sent. */
 type Observe = (operation: OperationClass, sent: Sent, seconds: number | null) => void;
@@ -172,8 +177,9 @@ export class Remote implements OnModuleDestroy, OnApplicationShutdown {
       deadline.at ??= sentAt + this.environment.SCS_TIMEOUT_MS;
       const exchanged = await this.exchange(request, deadline.at - sentAt);
       ending = exchanged.ending;
-      this.observe(request.operation, exchanged.sent, (performance.now() - sentAt) / 1_000);
-      this.learn(request.operation, exchanged, gate.record(exchanged, admission.probe));
+      const seconds = (performance.now() - sentAt) / 1_000;
+      this.observe(request.operation, exchanged.sent, seconds);
+      this.learn(request.operation, exchanged, gate.record(exchanged, admission.probe), seconds);
       return exchanged.sent;
     } finally {
       if (limited) this.queue.end(name, ending, sentAt);

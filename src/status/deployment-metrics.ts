@@ -127,6 +127,16 @@ const FIGURES: Readonly<Record<string, Figure>> = {
     ],
     'status',
   ],
+  doubtful_sessions: [
+    'Open sessions that may need a person, by what is wrong',
+    ({ sessions }) => [
+      ['unrecognised', sessions.unrecognised],
+      ['lost', sessions.lost],
+      ['all_inverters_missing', sessions.allInvertersMissing],
+      ['some_inverters_missing', sessions.someInvertersMissing],
+    ],
+    'reason',
+  ],
   registration_age_seconds: [
     'Age of the oldest such registration; 0 if there is none',
     ({ registrations }) => [

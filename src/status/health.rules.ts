@@ -1,3 +1,4 @@
+import { SHORT_STRETCH } from '../onboarding/rules/price.rules.js';
 import { longestIntervalMs } from '../onboarding/rules/schedule.rules.js';
 import { REASON_CODES } from './reason-codes.rules.js';
 import type { StatusView } from './status.view.js';
@@ -18,6 +19,8 @@ const OVERDUE_SECONDS = 120;
 const UNSEQUENCED_SECONDS = 60;
 const BEHIND_SECONDS = 900;
 const ABANDONED_SECONDS = 60;
+/** A single failed attempt says little about a receiver. */
+const FAILING_SECONDS = 60;
 /** Calls that wait for our ceiling for less than this are a burst. */
 const PACED_MS = 60_000;
 
@@ -27,6 +30,7 @@ export function findReasons(facts: Facts, ceilings: Ceilings): Reason[] {
 }
 
 const FINDERS: Readonly<Record<Reason['code'], (facts: Facts, ceilings: Ceilings) => string[]>> = {
+  tables_locked: ({ tableLocks }) => [...tableLocks],
   no_worker({ replicas }) {
     const workers = replicas.filter(({ role }) => role !== 'api');
     if (workers.some(({ isAlive }) => isAlive)) return [];
@@ -39,7 +43,11 @@ const FINDERS: Readonly<Record<Reason['code'], (facts: Facts, ceilings: Ceilings
     ];
   },
   credentials_rejected: ({ token: { state, lastError } }) =>
-    state === 'rejected' ? [lastError ?? 'the remote service rejects the token'] : [],
+    state === 'rejected'
+      ? [
+          `the remote service rejects our credentials or fresh tokens: ${lastError ?? 'no reason was recorded'}`,
+        ]
+      : [],
   remote_degraded: ({ remote }) =>
     remote.deployment.degraded
       .filter(({ health }) => health === 'degraded')
@@ -65,13 +73,13 @@ const FINDERS: Readonly<Record<Reason['code'], (facts: Facts, ceilings: Ceilings
           `${name}: calls have waited for SCS_MAX_REQUESTS_PER_SECOND=${perSecond} since ${pacedSince!.toISOString()}`,
       ),
   budget_short: ({ budget: { isShort, stretch, wantedPerSecond, allowedPerSecond } }) =>
-    isShort
+    isShort || stretch > SHORT_STRETCH
       ? [
           `sessions want ${wantedPerSecond.toFixed(1)} reads per second; ${allowedPerSecond?.toFixed(1)} are allowed, so intervals are ${stretch.toFixed(1)} times as long`,
         ]
       : [],
   reads_stale: ({ poller, budget: { stretch } }, { maxIntervalMs }) =>
-    poller.phases
+    (poller?.phases ?? [])
       .filter(
         ({ phase, oldestReadSeconds }) =>
           oldestReadSeconds * 1_000 > 2 * longestIntervalMs(phase, maxIntervalMs) * stretch,
@@ -80,9 +88,9 @@ const FINDERS: Readonly<Record<Reason['code'], (facts: Facts, ceilings: Ceilings
         ({ phase, oldestReadSeconds }) =>
           `${phase}: a session was last read ${Math.round(oldestReadSeconds)} s ago, more than twice its longest interval`,
       ),
-  sessions_overdue: ({ poller: { overdue, oldestOverdueSeconds } }) =>
-    oldestOverdueSeconds > OVERDUE_SECONDS
-      ? [`${overdue} sessions are due, the first for ${Math.round(oldestOverdueSeconds)} s`]
+  sessions_overdue: ({ poller }) =>
+    poller !== null && poller.oldestOverdueSeconds > OVERDUE_SECONDS
+      ? [`${poller.overdue} sessions are due, the first for ${Math.round(poller.oldestOverdueSeconds)} s`]
       : [],
   events_unsequenced: ({ outbox: { unsequenced, oldestUnsequencedSeconds } }) =>
     oldestUnsequencedSeconds > UNSEQUENCED_SECONDS ? [`${unsequenced} events have no sequence`] : [],
@@ -94,10 +102,30 @@ const FINDERS: Readonly<Record<Reason['code'], (facts: Facts, ceilings: Ceilings
     })
       .filter(([, age]) => age > BEHIND_SECONDS)
       .map(([reader, age]) => `${reader}: an event of ${Math.round(age)} s ago has not arrived`),
+  webhooks_failing: ({ outbox }) => {
+    const { endpoints, failingEndpoints, oldestFailingSeconds, disabledEndpoints } = outbox.readers.webhooks;
+    return [
+      ...(oldestFailingSeconds > FAILING_SECONDS
+        ? [
+            `${failingEndpoints} of ${endpoints} endpoints fail, the first for ${Math.round(oldestFailingSeconds)} s`,
+          ]
+        : []),
+      ...(disabledEndpoints > 0 ? [`${disabledEndpoints} endpoints were disabled automatically`] : []),
+    ];
+  },
   starts_abandoned: ({ starts: { abandoned, oldestAbandonedSeconds } }) =>
     oldestAbandonedSeconds > ABANDONED_SECONDS ? [`${abandoned} starts wait for a worker to end them`] : [],
   registrations_uncertain: ({ registrations: { uncertain } }) =>
     uncertain > 0 ? [`${uncertain} registrations wait for a person`] : [],
+  sessions_doubtful: ({ sessions }) =>
+    Object.entries({
+      'the interface does not describe the flags of': sessions.unrecognised,
+      'the remote service no longer knows': sessions.lost,
+      'all inverters are missing of': sessions.allInvertersMissing,
+      'some inverters are missing of': sessions.someInvertersMissing,
+    })
+      .filter(([, count]) => count > 0)
+      .map(([what, count]) => `${what} ${count} sessions`),
 };
 
 function operationsOf({ operations }: Facts['remote'], by: string) {

@@ -29,6 +29,7 @@ const replica = {
 const reader = { undelivered: 0, failing: 0, oldestUndeliveredSeconds: 0 };
 const WELL: Facts = {
   replicas: [replica],
+  tableLocks: [],
   remote: {
     health: 'healthy',
     limit: { current: 8, ceiling: 32 },
@@ -80,16 +81,25 @@ const WELL: Facts = {
     oldestUnsequencedSeconds: 0,
     readers: {
       handlers: reader,
-      webhooks: { ...reader, endpoints: 0, failingEndpoints: 0, disabledEndpoints: 0, unread: 0 },
+      webhooks: {
+        ...reader,
+        endpoints: 0,
+        failingEndpoints: 0,
+        oldestFailingSeconds: 0,
+        disabledEndpoints: 0,
+        unread: 0,
+      },
       streams: { open: 0 },
       broker: null,
     },
   },
+  sessions: { unrecognised: 0, lost: 0, allInvertersMissing: 0, someInvertersMissing: 0 },
   registrations: { pending: 0, oldestPendingSeconds: 0, uncertain: 0, oldestUncertainSeconds: 0 },
   starts: { abandoned: 0, oldestAbandonedSeconds: 0, orphans: 0 },
 };
 
-const { remote, poller, outbox } = WELL;
+const { remote, outbox } = WELL;
+const poller = WELL.poller!;
 const reads = (state: object): Partial<Facts> => ({
   remote: { ...remote, operations: { ...remote.operations, read_session: { ...operation, ...state } } },
 });
@@ -170,6 +180,26 @@ it.each<[string, string, Partial<Facts>]>([
     },
   ],
   ['starts_abandoned', '2 starts', { starts: { abandoned: 2, oldestAbandonedSeconds: 61, orphans: 0 } }],
+  ['tables_locked', 'users is locked by process 1', { tableLocks: ['users is locked by process 1'] }],
+  [
+    'webhooks_failing',
+    '1 of 2 endpoints fail, the first for 61 s',
+    {
+      outbox: {
+        ...outbox,
+        readers: {
+          ...outbox.readers,
+          webhooks: {
+            ...outbox.readers.webhooks,
+            endpoints: 2,
+            failingEndpoints: 1,
+            oldestFailingSeconds: 61,
+          },
+        },
+      },
+    },
+  ],
+  ['sessions_doubtful', 'of 2 sessions', { sessions: { ...WELL.sessions, unrecognised: 2 } }],
   ['registrations_uncertain', '1 registrations', { registrations: { ...WELL.registrations, uncertain: 1 } }],
 ])('%s: %s', (code, detail, fault) => {
   const reasons = findReasons({ ...WELL, ...fault }, CEILINGS);

@@ -2,6 +2,7 @@ export const HEALTHS = ['healthy', 'degraded'] as const;
 
 /** The worst first. */
 export const REASON_CODES = [
+  'tables_locked',
   'no_worker',
   'credentials_rejected',
   'remote_degraded',
@@ -13,6 +14,8 @@ export const REASON_CODES = [
   'sessions_overdue',
   'events_unsequenced',
   'reader_behind',
+  'webhooks_failing',
   'starts_abandoned',
   'registrations_uncertain',
+  'sessions_doubtful',
 ] as const;

@@ -8,6 +8,7 @@ import { CredentialsProbe } from '../auth/credentials-probe.service.js';
 import { TokenStore } from '../auth/token.store.js';
 import { OpenStreams } from '../events/stream/open-streams.service.js';
 import { Database } from '../platform/database/database.js';
+import { findTableLocks } from '../platform/database/table-locks.js';
 import { Environment } from '../platform/env/environment.js';
 import { Remote } from '../remote/remote.service.js';
 import { findReasons } from './health.rules.js';
@@ -37,14 +38,16 @@ export class StatusController {
   })
   @ApiOkResponse({ type: StatusView })
   async getStatus(): Promise<StatusView> {
-    const [token, backlog, budget, deployment, replicas] = await Promise.all([
+    const [token, polling, backlog, budget, deployment, replicas, tableLocks] = await Promise.all([
       this.tokens.getStatus(),
+      this.store.readPolling(),
       this.store.readBacklog(),
       this.store.readBudget(),
       this.store.readDeployment(),
       this.store.listReplicas(),
+      findTableLocks(this.database),
     ]);
-    const { outbox, handlers, webhooks, broker, late, ...queues } = backlog;
+    const { outbox, handlers, webhooks, broker, ...queues } = backlog;
     const remote = this.remote.status();
     const healths = Object.values(remote.operations).map(({ health }) => health);
     // The token is shared: if another replica received the refusal, the operations of this replica may be healthy.
@@ -54,9 +57,11 @@ export class StatusController {
     const streams = { open: this.streams.count };
     const facts = {
       replicas,
+      tableLocks,
       remote: { health, ...remote, deployment },
       token,
-      budget: { ...budget, late },
+      poller: polling?.poller ?? null,
+      budget: { ...budget, late: polling?.late ?? [] },
       outbox: { ...outbox, readers: { handlers, webhooks, streams, broker } },
       ...queues,
     };

@@ -1,17 +1,24 @@
 import { Injectable } from '@nestjs/common';
-import { Database, type Sql, type Statement } from '../platform/database/database.js';
+import { Database, sqlState, type Sql, type Statement } from '../platform/database/database.js';
 import type { StatusView } from './status.view.js';
 
 type Outbox = StatusView['outbox'];
 type Deployment = StatusView['remote']['deployment'];
 type Budget = Omit<StatusView['budget'], 'late'>;
 
-/** The backlog of the whole deployment, with the fields of the response. `broker` is null if no process has ever used a broker. */
-interface Backlog
-  extends Pick<StatusView, 'poller' | 'registrations' | 'starts'>, Omit<Outbox['readers'], 'streams'> {
-  readonly outbox: Omit<Outbox, 'readers'>;
+interface Polling {
+  readonly poller: NonNullable<StatusView['poller']>;
   readonly late: StatusView['budget']['late'];
 }
+
+/** The backlog of the whole deployment, with the fields of the response. `broker` is null if no process has ever used a broker. */
+interface Backlog
+  extends Pick<StatusView, 'sessions' | 'registrations' | 'starts'>, Omit<Outbox['readers'], 'streams'> {
+  readonly outbox: Omit<Outbox, 'readers'>;
+}
+
+const LOCK_NOT_AVAILABLE = '55P03';
+const LOCK_TIMEOUT_MS = 500;
 
 // Returns the size in percent of a sample of at most 1,000 pages. A sample of 100 % is exact: up to some 50,000 watched sessions.
 const SAMPLE_PERCENT = `least(100, 100 * 1000 * 8192.0 / greatest(8192, pg_relation_size('session_polls')))`;
@@ -19,8 +26,8 @@ const SAMPLE_PERCENT = `least(100, 100 * 1000 * 8192.0 / greatest(8192, pg_relat
 // Scans only index ranges of waiting rows, so the cost grows with the backlog, not with the history. Exceptions: `watched` counts all
 // rows of a narrow table, and `phases` reads a sample of it. The last read of a session was at `claimed_at` or, while a batch contains
 // the session, at `checked_at`. Of a million sessions, the sample takes 70 ms and a scan 1.3 s. A session is overdue if the poller would claim it: it is due, and no existing batch contains it.
-const READ_BACKLOG: Statement = {
-  name: 'status.read_backlog',
+const READ_POLLING: Statement = {
+  name: 'status.read_polling',
   text: `
     WITH late AS (
       SELECT q.phase, count(*) AS overdue, ${age('min(q.due_at)')} AS "oldestOverdueSeconds"
@@ -46,7 +53,15 @@ const READ_BACKLOG: Statement = {
         (SELECT coalesce(sum(reads_per_second), 0) FROM remote_replicas WHERE expires_at > now()) AS "readsPerSecond",
         (SELECT coalesce(json_agg(phases), '[]') FROM phases) AS phases
       FROM overdue, reading
-    ), outbox AS (
+    )
+    SELECT to_json(poller) AS poller, (SELECT coalesce(json_agg(late ORDER BY phase), '[]') FROM late) AS late FROM poller`,
+};
+
+// Without session_polls, so that a lock of that table hides nothing else.
+const READ_BACKLOG: Statement = {
+  name: 'status.read_backlog',
+  text: `
+    WITH outbox AS (
       SELECT count(*) AS unsequenced, ${age('min(time)')} AS "oldestUnsequencedSeconds" FROM domain_events WHERE sequence IS NULL
     ), handlers AS (
       SELECT count(*) AS undelivered, count(*) FILTER (WHERE attempts > 0) AS failing,
@@ -58,6 +73,7 @@ const READ_BACKLOG: Statement = {
       SELECT count(*) FILTER (WHERE disabled_at IS NULL) AS endpoints,
              count(*) FILTER (WHERE disabled_at IS NULL AND failures > 0) AS "failingEndpoints",
              count(*) FILTER (WHERE disabled_reason <> 'requested') AS "disabledEndpoints",
+             ${age('min(failing_since) FILTER (WHERE disabled_at IS NULL)')} AS "oldestFailingSeconds",
              min(read_to) FILTER (WHERE disabled_at IS NULL) AS read_to
       FROM webhook_endpoints
     ), unread AS (
@@ -71,7 +87,7 @@ const READ_BACKLOG: Statement = {
       FROM webhook_deliveries AS delivery JOIN webhook_endpoints AS endpoint ON endpoint.id = delivery.endpoint_id
       WHERE delivery.status = 'pending' AND endpoint.disabled_at IS NULL
     ), webhooks AS (
-      SELECT endpoints, "failingEndpoints", "disabledEndpoints", unread, undelivered, failing,
+      SELECT endpoints, "failingEndpoints", "oldestFailingSeconds", "disabledEndpoints", unread, undelivered, failing,
         greatest("oldestUndeliveredSeconds", seconds) AS "oldestUndeliveredSeconds"
       FROM endpoints, unread, deliveries
     ), broker AS (
@@ -94,11 +110,23 @@ const READ_BACKLOG: Statement = {
       WHERE orphans > 0 AND updated_at > now() - interval '1 day'
     ), starts AS (
       SELECT * FROM abandoned, orphans
+    ), current AS NOT MATERIALIZED (
+      SELECT id, state, changed_at FROM onboarding_sessions WHERE closed_at IS NULL AND superseded_at IS NULL
+    ), missing AS (
+      SELECT EXISTS (SELECT FROM inverters i WHERE i.session_id = s.id AND i.missing_since IS NULL) AS is_partial
+      FROM current s
+      WHERE s.state = 'online' AND s.id IN (SELECT session_id FROM inverters WHERE missing_since IS NOT NULL)
+    ), sessions AS (
+      SELECT (SELECT count(*) FROM current WHERE state = 'unrecognised') AS unrecognised,
+             (SELECT count(*) FROM current WHERE state = 'lost' AND changed_at > now() - interval '30 days') AS lost,
+             count(*) FILTER (WHERE NOT is_partial) AS "allInvertersMissing",
+             count(*) FILTER (WHERE is_partial) AS "someInvertersMissing"
+      FROM missing
     )
-    SELECT to_json(poller) AS poller, to_json(outbox) AS outbox, to_json(handlers) AS handlers, to_json(webhooks) AS webhooks,
+    SELECT to_json(outbox) AS outbox, to_json(handlers) AS handlers, to_json(webhooks) AS webhooks,
       (SELECT to_json(broker) FROM broker LIMIT 1) AS broker, to_json(registrations) AS registrations,
-      to_json(starts) AS starts, (SELECT coalesce(json_agg(late ORDER BY phase), '[]') FROM late) AS late
-    FROM poller, outbox, handlers, webhooks, registrations, starts`,
+      to_json(starts) AS starts, to_json(sessions) AS sessions
+    FROM outbox, handlers, webhooks, registrations, starts, sessions`,
 };
 
 /** Changes that are counted per state, the latest ones, so that the cost does not grow with their number. */
@@ -130,7 +158,7 @@ const READ_BUDGET: Statement = {
 };
 
 /** The facts of the metrics: the backlog, and what `GET /status` does not have. */
-export interface DeploymentFacts extends Backlog {
+export interface DeploymentFacts extends Polling, Backlog {
   readonly replicas: StatusView['replicas'];
   readonly budget: Budget;
   /** Null if there is no token. */
@@ -169,6 +197,19 @@ const LIST_REPLICAS: Statement = {
 export class StatusStore {
   constructor(private readonly database: Database) {}
 
+  /** Returns null if a table is locked. */
+  async readPolling(): Promise<Polling | null> {
+    const read = this.database.transaction(async (tx) => {
+      await tx.query(`SET LOCAL lock_timeout = ${LOCK_TIMEOUT_MS}`);
+      const [row] = await tx.query<Polling>(READ_POLLING);
+      return row!;
+    });
+    return read.catch((error: unknown) => {
+      if (sqlState(error) === LOCK_NOT_AVAILABLE) return null;
+      throw error;
+    });
+  }
+
   async readBacklog(sql: Sql = this.database): Promise<Backlog> {
     const [row] = await sql.query<Backlog>(READ_BACKLOG);
     const { broker, ...backlog } = row!;
@@ -183,7 +224,8 @@ export class StatusStore {
   async readFacts(timeoutMs: number): Promise<DeploymentFacts> {
     return this.database.transaction(async (tx) => {
       await tx.query(`SET LOCAL statement_timeout = ${timeoutMs}`);
-      const backlog = await this.readBacklog(tx);
+      const [polling] = await tx.query<Polling>(READ_POLLING);
+      const backlog = { ...polling!, ...(await this.readBacklog(tx)) };
       const replicas = await this.listReplicas(tx);
       const budget = await this.readBudget(tx);
       const [facts] =

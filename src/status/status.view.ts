@@ -102,7 +102,10 @@ const BudgetView = schemaOf('BudgetView', {
     number('Reads per second to which the stretch leads; null if nothing is known to limit them'),
   ),
   isShort: flag('Whether `remote.budget_short` was announced and is not over'),
-  late: listOf(LatePhaseView, 'By phase; phases without overdue sessions are absent'),
+  late: listOf(
+    LatePhaseView,
+    'By phase; phases without overdue sessions are absent. Empty if `poller` is null',
+  ),
   noticed: view(
     schemaOf('NoticedView', {
       changes: count('Changes that are counted, at most 2,000'),
@@ -117,6 +120,10 @@ export const StatusView = schemaOf('StatusView', {
   health: oneOf(HEALTHS, '`degraded` if there are `reasons`'),
   reasons: listOf(ReasonView, 'What is wrong, the worst first; empty while all is well'),
   replicas: listOf(ReplicaView, 'The running processes, and those that died within the last hour'),
+  tableLocks: field<readonly string[]>(
+    { type: [String] },
+    'Who locks our tables in the database against writing; empty if nobody does',
+  ),
   remote: part('RemoteView', 'The remote service as the responding replica sees it', {
     health: oneOf(
       WORST_LAST,
@@ -167,16 +174,18 @@ export const StatusView = schemaOf('StatusView', {
     lastError: nullable(text()),
     nextAttemptAt: nullable(instant()),
   }),
-  poller: part('PollerView', null, {
-    watched: count('Watched sessions'),
-    overdue: count('Sessions that are due but not being read yet'),
-    oldestOverdueSeconds: age(),
-    reading: count('Sessions that workers have claimed now'),
-    batches: count(),
-    readsPerSecond: number('Successful reads of all live replicas, in the last 10 seconds'),
-    phases: listOf(PhaseView, 'Of a random sample if there are more than some 50,000 watched sessions'),
-    abandonedBatches: count('Batches whose lease has lapsed; another worker takes them over'),
-  }),
+  poller: nullable(
+    part('PollerView', 'null while the table of the schedule is locked: see `tableLocks`', {
+      watched: count('Watched sessions'),
+      overdue: count('Sessions that are due but not being read yet'),
+      oldestOverdueSeconds: age(),
+      reading: count('Sessions that workers have claimed now'),
+      batches: count(),
+      readsPerSecond: number('Successful reads of all live replicas, in the last 10 seconds'),
+      phases: listOf(PhaseView, 'Of a random sample if there are more than some 50,000 watched sessions'),
+      abandonedBatches: count('Batches whose lease has lapsed; another worker takes them over'),
+    }),
+  ),
   budget: view(BudgetView, 'The reads that the whole deployment wants and may do; see `remote.budget_short`'),
   outbox: part('OutboxView', null, {
     unsequenced: count('Events that have no sequence number yet'),
@@ -193,6 +202,10 @@ export const StatusView = schemaOf('StatusView', {
         webhooks: part('WebhooksView', null, {
           endpoints: count('Enabled endpoints'),
           failingEndpoints: count('Enabled endpoints whose last attempt failed'),
+          oldestFailingSeconds: field<number>(
+            { type: 'number' },
+            'How long the enabled endpoint that has failed longest has been failing, in seconds; 0 if none fails',
+          ),
           disabledEndpoints: count(
             'Endpoints disabled automatically: they returned 410 or have been failing for days',
           ),
@@ -229,6 +242,12 @@ export const StatusView = schemaOf('StatusView', {
         ),
       },
     ),
+  }),
+  sessions: part('DoubtfulSessionsView', 'Open sessions that may need a person; admin.stuck lists them', {
+    unrecognised: count('Sessions with flags that the interface does not describe'),
+    lost: count('Sessions that the remote service no longer knows'),
+    allInvertersMissing: count('Sessions that are online and no longer list any of their inverters'),
+    someInvertersMissing: count('Sessions that are online and no longer list some of their inverters'),
   }),
   registrations: part('OpenRegistrationsView', null, {
     pending: count('Registrations that are sent again automatically'),

@@ -683,6 +683,8 @@ export interface components {
             status: "ready" | "unready";
             /** @description What is missing, for people; empty when ready */
             missing: string[];
+            /** @description Who locks our tables against writing, for people */
+            warnings: string[];
         };
         ProblemKindView: {
             /** @enum {string} */
@@ -1244,7 +1246,7 @@ export interface components {
         };
         StatusReasonView: {
             /** @enum {string} */
-            code: "no_worker" | "credentials_rejected" | "remote_degraded" | "held_back_by_remote_service" | "held_back_by_breaker" | "held_back_by_ceiling" | "budget_short" | "reads_stale" | "sessions_overdue" | "events_unsequenced" | "reader_behind" | "starts_abandoned" | "registrations_uncertain";
+            code: "tables_locked" | "no_worker" | "credentials_rejected" | "remote_degraded" | "held_back_by_remote_service" | "held_back_by_breaker" | "held_back_by_ceiling" | "budget_short" | "reads_stale" | "sessions_overdue" | "events_unsequenced" | "reader_behind" | "webhooks_failing" | "starts_abandoned" | "registrations_uncertain" | "sessions_doubtful";
             /** @description For people */
             detail: string;
         };
@@ -1425,7 +1427,7 @@ export interface components {
             allowedPerSecond: number | null;
             /** @description Whether `remote.budget_short` was announced and is not over */
             isShort: boolean;
-            /** @description By phase; phases without overdue sessions are absent */
+            /** @description By phase; phases without overdue sessions are absent. Empty if `poller` is null */
             late: components["schemas"]["LatePhaseView"][];
             /** @description How long after a change of a session in its first 10 minutes it was noticed, by the clock of the remote service, over the last hour */
             noticed: components["schemas"]["NoticedView"];
@@ -1443,6 +1445,8 @@ export interface components {
             endpoints: number;
             /** @description Enabled endpoints whose last attempt failed */
             failingEndpoints: number;
+            /** @description How long the enabled endpoint that has failed longest has been failing, in seconds; 0 if none fails */
+            oldestFailingSeconds: number;
             /** @description Endpoints disabled automatically: they returned 410 or have been failing for days */
             disabledEndpoints: number;
             /** @description Events not yet offered to the enabled endpoint that is furthest behind, subscribed or not. A worker offers them within a second */
@@ -1498,6 +1502,16 @@ export interface components {
             /** @description Each reader has its own place, so none waits for another. The feed stores no place; its readers do */
             readers: components["schemas"]["ReadersView"];
         };
+        DoubtfulSessionsView: {
+            /** @description Sessions with flags that the interface does not describe */
+            unrecognised: number;
+            /** @description Sessions that the remote service no longer knows */
+            lost: number;
+            /** @description Sessions that are online and no longer list any of their inverters */
+            allInvertersMissing: number;
+            /** @description Sessions that are online and no longer list some of their inverters */
+            someInvertersMissing: number;
+        };
         OpenRegistrationsView: {
             /** @description Registrations that are sent again automatically */
             pending: number;
@@ -1526,14 +1540,19 @@ export interface components {
             reasons: components["schemas"]["StatusReasonView"][];
             /** @description The running processes, and those that died within the last hour */
             replicas: components["schemas"]["ReplicaView"][];
+            /** @description Who locks our tables in the database against writing; empty if nobody does */
+            tableLocks: string[];
             /** @description The remote service as the responding replica sees it */
             remote: components["schemas"]["RemoteView"];
             /** @description The access token of the whole deployment, without its value */
             token: components["schemas"]["TokenView"];
-            poller: components["schemas"]["PollerView"];
+            /** @description null while the table of the schedule is locked: see `tableLocks` */
+            poller: components["schemas"]["PollerView"] | null;
             /** @description The reads that the whole deployment wants and may do; see `remote.budget_short` */
             budget: components["schemas"]["BudgetView"];
             outbox: components["schemas"]["OutboxView"];
+            /** @description Open sessions that may need a person; admin.stuck lists them */
+            sessions: components["schemas"]["DoubtfulSessionsView"];
             registrations: components["schemas"]["OpenRegistrationsView"];
             starts: components["schemas"]["StartsView"];
         };
@@ -2866,7 +2885,7 @@ export interface components {
         };
         /**
          * pv.remote.degraded.v1
-         * @description When a replica stopped calling an operation of the remote service after failures, or was asked to wait for a minute in total within 5 minutes
+         * @description When a replica stopped calling an operation of the remote service after failures, was asked to wait for a minute in total within 5 minutes, or got three responses in a row that took over 2 seconds
          */
         "pv.remote.degraded.v1": {
             /** @constant */

@@ -88,9 +88,10 @@ export class EventHandlers implements OnModuleInit, OnApplicationBootstrap, OnMo
           await this.call(handler, next.event);
         } catch (error) {
           const reason = errorText(error);
-          this.logger.warn(`${name} failed on event ${next.event.id}: ${reason}`);
           this.deliveries.inc({ outcome: 'failed' });
-          await sql.markFailed(this.database, name, next, reason);
+          const attempts = await sql.markFailed(this.database, name, next, reason);
+          const message = `${name} failed on an event: ${reason}`;
+          this.logger[attempts === 1 ? 'warn' : 'debug']({ message, eventId: next.event.id });
           if (delivered > 0) await job.restartBackoff();
           // graphile-worker stores this message, and an erasure does not change it. So the message must not contain `reason`.
           throw new Error(`${name} failed; its delivery has the error`);
@@ -113,6 +114,9 @@ export class EventHandlers implements OnModuleInit, OnApplicationBootstrap, OnMo
     }
     if (await sql.isSubscribed(this.database, name, event.name))
       throw new Error(`a newer release of ${name} listens to ${event.name}, this one does not`);
-    this.logger.warn(`${name} no longer listens to ${event.name}; dropped event ${event.id}`);
+    this.logger.warn({
+      message: `${name} no longer listens to ${event.name}; dropped an event`,
+      eventId: event.id,
+    });
   }
 }

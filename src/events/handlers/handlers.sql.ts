@@ -107,22 +107,25 @@ export async function deleteDelivery(sql: Sql, handler: string, position: string
   await sql.query({ name: 'handlers.delete_delivery', text }, [handler, position]);
 }
 
-/** Counts the failed attempt. Stores `error`, which may quote the event, only if the user has not been erased meanwhile. */
+/** Counts the failed attempt and returns how many there are now. Stores `error`, which may quote the event, only if the user has not been erased meanwhile. */
 export async function markFailed(
   database: Database,
   handler: string,
   { position, event }: PendingDelivery,
   error: string,
-): Promise<void> {
+): Promise<number> {
   const text = `
     UPDATE handler_deliveries AS delivery
     SET attempts = attempts + 1, last_error = CASE WHEN event.data ->> 'tenantReference' IS NOT DISTINCT FROM $4 THEN $3 END
     FROM domain_events AS event
-    WHERE delivery.handler = $1 AND delivery.position = $2 AND event.position = $2`;
+    WHERE delivery.handler = $1 AND delivery.position = $2 AND event.position = $2
+    RETURNING delivery.attempts`;
   const tenantReference = 'tenantReference' in event.data ? event.data.tenantReference : null;
-  await database.transaction(async (tx) => {
+  return database.transaction(async (tx) => {
     // Locks the event. An erasure before the lock is visible to the next statement; a later erasure waits, and then clears the text.
     await tx.query('SELECT FROM domain_events WHERE position = $1 FOR SHARE', [position]);
-    await tx.query(text, [handler, position, error, tenantReference]);
+    const values = [handler, position, error, tenantReference];
+    const [row] = await tx.query<{ attempts: number }>(text, values);
+    return row?.attempts ?? 1;
   });
 }

@@ -156,10 +156,8 @@ export class Poller implements OnApplicationBootstrap, BeforeApplicationShutdown
       await this.read(poll);
     } catch (error) {
       // A bug in reading one session must neither stop the others nor go unrecorded.
-      this.logger.error(
-        `reading session ${poll.sessionId} threw`,
-        error instanceof Error ? error.stack : undefined,
-      );
+      const stack = error instanceof Error ? error.stack : undefined;
+      this.logger.error({ message: 'reading a session threw', sessionId: poll.sessionId, stack });
       this.finish(poll, { kind: 'failed', error: 'internal error' });
     } finally {
       this.inFlight--;

@@ -85,7 +85,7 @@ export class PollWrites {
       if (renewed.has(id)) {
         if (batch) batch.readUntil = readUntil;
       } else if (this.live.delete(id))
-        this.logger.warn(`the lease of batch ${id} was lost; its results are dropped`);
+        this.logger.warn({ message: 'the lease of a batch was lost; its results are dropped', batchId: id });
     }
   }
 
@@ -164,9 +164,8 @@ export class PollWrites {
 
   /** Postpones a session whose response cannot be saved, so that it does not block other sessions. */
   private postponeUnsavable({ sessionId, batchId }: BatchReading, state: string): void {
-    this.logger.error(
-      `the response about session ${sessionId} cannot be saved (SQLSTATE ${state}); the session is postponed`,
-    );
+    const message = `a response cannot be saved (SQLSTATE ${state}); the session is postponed`;
+    this.logger.error({ message, sessionId });
     this.count(batchId, 1);
     this.failures.push({ sessionId, batchId, ...planUnsavable(state) });
   }

@@ -23,7 +23,7 @@ const USED_SHARE = 0.9;
 const ENOUGH_CAPACITY = 1.1;
 
 /** Above this stretch for `SHORT_MS`, `remote.budget_short` is announced. Its end is announced below `ENOUGH_STRETCH`. */
-const SHORT_STRETCH = 2;
+export const SHORT_STRETCH = 2;
 const ENOUGH_STRETCH = 1.5;
 export const SHORT_MS = 15 * 60_000;
 

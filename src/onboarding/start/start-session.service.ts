@@ -51,7 +51,10 @@ export class StartSessionService {
     } catch (error) {
       this.outcomes.inc({ outcome: error instanceof Problem ? error.code : 'error' });
       if (error instanceof Problem && error.code !== 'not_found')
-        this.logger.warn(`a start at grid location ${wanted.gridLocationId} has failed: ${error.message}`);
+        this.logger.warn({
+          message: `a start has failed: ${error.message}`,
+          gridLocationId: wanted.gridLocationId,
+        });
       throw error;
     }
   }

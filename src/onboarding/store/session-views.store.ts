@@ -81,7 +81,7 @@ export class SessionViewsStore {
   findStartUrl({ id, state, closedAt, startUrlCiphertext }: SessionRow): string | null {
     if (startUrlCiphertext === null || closedAt !== null || !OPEN_STATES.includes(state)) return null;
     const startUrl = this.cipher.tryDecrypt(startUrlCiphertext, startUrlContext(id));
-    if (startUrl === null) this.logger.warn(`the startUrl of session ${id} cannot be decrypted`);
+    if (startUrl === null) this.logger.warn({ message: 'a startUrl cannot be decrypted', sessionId: id });
     return startUrl;
   }
 

@@ -2,6 +2,7 @@ import { Injectable, Logger, type OnModuleDestroy } from '@nestjs/common';
 import { within } from '../async/within.js';
 import { Database, sqlState } from '../database/database.js';
 import { findMissingMigrations, proveWritable } from '../database/migrate.js';
+import { findTableLocks } from '../database/table-locks.js';
 import { isDatabaseUnavailable } from '../problem/database-unavailable.js';
 import { errorText } from '../redaction/error-text.js';
 
@@ -15,6 +16,8 @@ export class Readiness implements OnModuleDestroy {
   private readonly logger = new Logger(Readiness.name);
   private draining = false;
   private check: Promise<string[]> | undefined;
+  /** Who locks our tables, as of the last check. Not a reason to be unready: other replicas would find the same. */
+  warnings: string[] = [];
 
   constructor(private readonly database: Database) {}
 
@@ -42,6 +45,7 @@ export class Readiness implements OnModuleDestroy {
       const missing = await findMissingMigrations(this.database);
       if (missing === null) return ['no migration is applied'];
       if (missing.length === 0) await proveWritable(this.database);
+      this.warnings = await findTableLocks(this.database);
       return missing.map((name) => `the migration ${name} is not applied`);
     } catch (error) {
       if (sqlState(error) === READ_ONLY) return ['the database is read-only'];

@@ -25,6 +25,10 @@ const READS_PERIOD_MS = 10_000;
 const LIFE_MS = 5_000;
 /** An operation counts as in trouble for this long after its breaker has opened. While probes fail, it opens again at least every 36 s. */
 const TROUBLE_LASTS_MS = 90_000;
+/** A response that takes longer is slow: a person may be waiting for it. */
+const SLOW_SECONDS = 2;
+/** From this many slow responses in a row on, the operation is in trouble. */
+const SLOW_FROM = 3;
 const LEARN = 'read what other replicas know';
 
 /**
@@ -42,6 +46,8 @@ export class Deployment implements OnModuleInit, OnApplicationShutdown {
   private used = { admitted: 0, perSecond: 0, at: performance.now() };
   private nextBeatAt = -Infinity;
   private readonly requested = new Map<OperationClass, readonly RequestedWait[]>();
+  /** How many responses in a row were slow. */
+  private readonly slow = new Map<OperationClass, number>();
   private reads = { count: 0, since: performance.now(), perSecond: 0 };
   private readonly notified = new WakeUp();
   private readonly loop = new Loop({
@@ -80,13 +86,25 @@ export class Deployment implements OnModuleInit, OnApplicationShutdown {
     await within(STOP_WITHIN_MS.replicaShare, left);
   }
 
-  private readonly learn: Learn = (operation, { result, fault, quietMs = 0 }, change) => {
-    if (operation === 'read_session' && result === 'succeeded' && fault === undefined) this.reads.count++;
+  private readonly learn: Learn = (operation, { result, fault, quietMs = 0 }, change, seconds) => {
+    if (result === 'succeeded' && fault === undefined) {
+      if (operation === 'read_session') this.reads.count++;
+      this.learnDuration(operation, seconds);
+    }
     if (quietMs > 0) this.learnWait(operation, quietMs, fault ?? 'refused');
     if (change === 'opened')
       this.write('announce trouble', () => this.degrade(operation, fault ?? 'failures', TROUBLE_LASTS_MS));
     if (change === 'closed') this.write('announce a recovery', () => this.recover(operation, 'now'));
   };
+
+  private learnDuration(operation: OperationClass, seconds: number): void {
+    const slow = seconds > SLOW_SECONDS ? (this.slow.get(operation) ?? 0) + 1 : 0;
+    this.slow.set(operation, slow);
+    // Not every one, because a reader may have many slow responses a second.
+    if (slow === 0 || slow % SLOW_FROM > 0) return;
+    const reason = `responses take ${seconds.toFixed(1)} s`;
+    this.write('announce slow responses', () => this.degrade(operation, reason, TROUBLE_LASTS_MS));
+  }
 
   private learnWait(operation: OperationClass, waitMs: number, reason: string): void {
     if (this.isKnown(operation, waitMs)) return;
@@ -116,12 +134,12 @@ export class Deployment implements OnModuleInit, OnApplicationShutdown {
 
   private async degrade(operation: OperationClass, reason: string, lastsMs: number): Promise<void> {
     if (await this.store.degrade(operation, reason, lastsMs))
-      this.logger.warn(`the remote service is degraded for ${operation}: ${reason}`);
+      this.logger.warn({ message: `the remote service is degraded for ${operation}: ${reason}`, operation });
   }
 
   private async recover(...change: Parameters<DeploymentStore['recover']>): Promise<void> {
     if (await this.store.recover(...change))
-      this.logger.log(`the remote service has recovered for ${change[0]}`);
+      this.logger.log({ message: `the remote service has recovered for ${change[0]}`, operation: change[0] });
   }
 
   private async synchronise(): Promise<number> {
@@ -139,7 +157,8 @@ export class Deployment implements OnModuleInit, OnApplicationShutdown {
     if (health !== 'degraded' || troubleMs > 0) return;
     const { breaker, lastSuccessAt } = this.remote.status().operations[operation];
     const successAgeMs = lastSuccessAt === null ? Infinity : Date.now() - lastSuccessAt.getTime();
-    if (breaker === 'closed' && successAgeMs < -troubleMs)
+    const isSlow = (this.slow.get(operation) ?? 0) >= SLOW_FROM;
+    if (breaker === 'closed' && !isSlow && successAgeMs < -troubleMs)
       await this.recover(operation, 'once_trouble_is_over');
   }
 

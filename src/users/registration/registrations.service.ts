@@ -79,7 +79,7 @@ export class RegistrationsService {
     };
     const decided = await this.store.decide(id, actor, decision, readUser);
     if (decided.status !== 'decided') throw problemOf(decided, decision, id);
-    this.logger.log(`registration ${id}: ${actor} decided to ${decision}`);
+    this.logger.log({ message: `${actor} decided to ${decision} a registration`, registrationId: id });
     return found(await this.store.findSequenced(id), `registration ${id}`);
   }
 

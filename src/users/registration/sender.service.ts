@@ -85,7 +85,11 @@ export class RegistrationSender implements OnApplicationBootstrap, BeforeApplica
 
   private async renew(claim: Claim): Promise<void> {
     // The next renewal may succeed. If all renewals fail, the registration becomes `uncertain`, but a late response can still settle it.
-    const warn = () => this.logger.warn(`registration ${claim.id}: the lease could not be renewed`);
+    const warn = () =>
+      this.logger.warn({
+        message: 'the lease of a registration could not be renewed',
+        registrationId: claim.id,
+      });
     await this.store.extendLease(claim).catch(warn);
   }
 
@@ -106,13 +110,14 @@ export class RegistrationSender implements OnApplicationBootstrap, BeforeApplica
 
   private report(claim: Claim, settlement: Settlement, isStored: boolean): void {
     this.outcomes.inc({ outcome: isStored ? settlement.status : 'stale' });
-    const said = `registration ${claim.id}: ${settlement.status} after call ${claim.attempts}`;
-    if (!isStored) this.logger.warn(`${said}, not stored: a newer call or a decision came first`);
-    else if (settlement.status === 'registered') this.logger.log(said);
-    else if (settlement.status === 'pending') {
-      const level = claim.attempts === 1 ? 'log' : 'debug';
-      this.logger[level](`${said}: ${settlement.lastError}`);
-    } else this.logger.warn(`${said}: ${settlement.reason}`);
+    const said = `a registration is ${settlement.status} after call ${claim.attempts}`;
+    const say = (level: 'log' | 'debug' | 'warn', message: string) =>
+      this.logger[level]({ message, registrationId: claim.id });
+    if (!isStored) say('warn', `${said}, not stored: a newer call or a decision came first`);
+    else if (settlement.status === 'registered') say('log', said);
+    else if (settlement.status === 'pending')
+      say(claim.attempts === 1 ? 'log' : 'debug', `${said}: ${settlement.lastError}`);
+    else say('warn', `${said}: ${settlement.reason}`);
   }
 
   private reportFailure(error: unknown, failures: number): number {

@@ -86,6 +86,28 @@ describe('the service', () => {
     await waitFor('it is ready', async () => (await probe('ready')).status === 200);
   });
 
+  it('is ready and says who locks a table', async () => {
+    await withClient(service.environment.DATABASE_URL, async (client) => {
+      await client.query('BEGIN; LOCK TABLE session_polls IN SHARE MODE');
+      const { rows } = await client.query<{ pid: number }>('SELECT pg_backend_pid() AS pid');
+      const response = await fetch(`${service.url}/health/ready`);
+      expect([response.status, await response.json()]).toEqual([
+        200,
+        {
+          status: 'ready',
+          missing: [],
+          warnings: [
+            expect.stringMatching(
+              new RegExp(
+                `^session_polls is locked by process ${rows[0]!.pid} \\(idle in transaction, for \\d+ s\\)$`,
+              ),
+            ),
+          ],
+        },
+      ]);
+    });
+  });
+
   it('is a 503, not a 500, when the database refuses the check', async () => {
     await change('ALTER TABLE _prisma_migrations RENAME rolled_back_at TO elsewhere');
     const refused = await probe('ready');
@@ -114,7 +136,7 @@ describe('the service', () => {
       const ready = await fetch(`${other.url}/health/ready`);
       expect([ready.status, await ready.json()]).toEqual([
         503,
-        { status: 'unready', missing: ['the database cannot be reached'] },
+        { status: 'unready', missing: ['the database cannot be reached'], warnings: [] },
       ]);
       for (const path of ['users', 'api-keys', 'onboarding/pv', 'events', 'status']) {
         const response = await fetch(`${other.url}/api/v1/${path}`, {

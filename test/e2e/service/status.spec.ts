@@ -180,7 +180,7 @@ describe('GET /status', () => {
     const { readers, ...outbox } = status.outbox;
     expect(readers.broker).toBeNull();
     const parts = [readers.handlers, readers.webhooks, readers.streams];
-    const { phases, ...poller } = status.poller;
+    const { phases, ...poller } = status.poller!;
     expect(phases).toEqual([]);
     for (const part of [poller, outbox, status.registrations, status.starts, ...parts]) {
       expect(Object.values(part).every((figure) => figure === 0)).toBe(true);
@@ -222,7 +222,7 @@ describe('GET /status', () => {
     expect(starts['oldestAbandonedSeconds']).toBeGreaterThanOrEqual(80);
     expect(poller).toMatchObject({ watched: 4, overdue: 2, reading: 1, batches: 1, abandonedBatches: 0 });
     // The third is claimed, so its last read is the one before the claim.
-    expect(poller.phases).toEqual([
+    expect(poller!.phases).toEqual([
       {
         phase: 'awaiting_owner',
         oldestReadSeconds: expect.closeTo(630, -2),
@@ -235,8 +235,8 @@ describe('GET /status', () => {
         medianReadSeconds: expect.closeTo(270, -2),
       },
     ]);
-    expect(poller['oldestOverdueSeconds']).toBeGreaterThanOrEqual(200);
-    expect(poller['oldestOverdueSeconds']).toBeLessThan(260);
+    expect(poller!['oldestOverdueSeconds']).toBeGreaterThanOrEqual(200);
+    expect(poller!['oldestOverdueSeconds']).toBeLessThan(260);
     expect(outbox).toMatchObject({
       unsequenced: 1,
       readers: { handlers: { undelivered: 0 }, webhooks: { unread: 0 } },

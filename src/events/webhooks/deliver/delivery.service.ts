@@ -104,7 +104,10 @@ export class WebhookDelivery implements OnApplicationBootstrap, OnModuleDestroy,
           if (result.written > 0) this.drains.get(id)?.wake();
         } catch (error) {
           failed.add(id);
-          this.logger.warn(`events could not be queued for webhook endpoint ${id}: ${errorText(error)}`);
+          this.logger.warn({
+            message: `events could not be queued for a webhook endpoint: ${errorText(error)}`,
+            endpointId: id,
+          });
         }
       }
     };

@@ -76,7 +76,7 @@ export class WebhookDrainStore {
     const data = { failures, failingSince, quietUntil, ...disabled };
     await tx.prisma.webhookEndpoint.update({ where: { id }, data });
     const say = (level: 'log' | 'warn', text: string) =>
-      tx.afterCommit(() => this.logger[level](`webhook endpoint ${id} ${text}`));
+      tx.afterCommit(() => this.logger[level]({ message: `a webhook endpoint ${text}`, endpointId: id }));
     if (!isFailing(before) && isFailing(plan))
       say('warn', `is failing: ${failures} attempts in a row have failed`);
     if (recoveredFrom > 0) {
