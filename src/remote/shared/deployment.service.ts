@@ -168,8 +168,6 @@ export class Deployment implements OnModuleInit, OnApplicationShutdown {
     const { isPaced } = this.remote;
     const beganAt = performance.now();
     const joins = beganAt >= this.share.until;
-    const everyMs = ceiling > 0 ? BEAT_EVERY_MS : SIGN_OF_LIFE_EVERY_MS;
-    this.nextBeatAt = beganAt + (joins ? READ_EVERY_MS : everyMs);
     const demandPerSecond = planDemand(ceiling, others.length + 1, this.usedPerSecond(), isPaced);
     // A replica that joins does not know yet what the others want.
     const told = joins ? 0 : planShare(ceiling, demandPerSecond, others);
@@ -180,6 +178,9 @@ export class Deployment implements OnModuleInit, OnApplicationShutdown {
     this.others = await this.store.beat(LIFE_MS, ceiling, sign);
     const perSecond = usableShare(ceiling, before, told, this.others);
     this.share = { perSecond, told, until: beganAt + LIFE_MS };
+    // While the share is to rise, tells and reads again soon.
+    const everyMs = joins || perSecond < told ? READ_EVERY_MS : BEAT_EVERY_MS;
+    this.nextBeatAt = beganAt + (ceiling > 0 ? everyMs : SIGN_OF_LIFE_EVERY_MS);
   }
 
   /** Returns the calls per second of the last seconds. */

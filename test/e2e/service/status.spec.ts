@@ -124,7 +124,9 @@ describe('calls that are held back', () => {
     );
     const { remote, replicas } = await waitFor('calls to wait', async () => {
       const now = await status();
-      return (now.replicas[0]?.pacedSince ?? null) !== null && now.remote.rate?.isHoldingBack === true && now;
+      const { rate } = now.remote;
+      const isPaced = rate?.isHoldingBack === true && rate.sharePerSecond > 0;
+      return (now.replicas[0]?.pacedSince ?? null) !== null && isPaced && now;
     });
     expect(remote.rate).toEqual({ ceilingPerSecond: 1, sharePerSecond: 1, isHoldingBack: true });
     expect(remote.operations.register_user.heldBackBy).toBe('ceiling');
