@@ -1,3 +1,4 @@
+import type { Hazards } from './habits.rules.js';
 import { planNextReadMs, type Phase, type ScheduleSettings } from './schedule.rules.js';
 
 /*
@@ -35,6 +36,8 @@ export interface AgeGroup {
   /** The logarithm of the age in seconds, times `AGES_PER_E`, rounded down. */
   readonly age: number;
   readonly sessions: number;
+  /** The hazards of their changes, if they are known. */
+  readonly hazards?: Hazards | undefined;
 }
 
 export interface Price {
@@ -64,9 +67,11 @@ export interface PriceFacts {
 /** Returns the reads per second that the sessions would take at stretch 1. */
 export function wantedPerSecond(groups: readonly AgeGroup[], settings: ScheduleSettings): number {
   const now = new Date(0);
-  return groups.reduce((sum, { phase, age, sessions }) => {
+  return groups.reduce((sum, { phase, age, sessions, hazards }) => {
     const anchorAt = new Date(-1_000 * Math.exp((age + 0.5) / AGES_PER_E));
-    const intervalMs = planNextReadMs({ phase, anchorAt, failures: 0 }, now, settings, 1, 0.5);
+    // As if the session began with the phase: a few minutes per session, in which too many reads are expected.
+    const learned = hazards && { hazards, startedAt: anchorAt };
+    const intervalMs = planNextReadMs({ phase, anchorAt, failures: 0, learned }, now, settings, 1, 0.5);
     return sum + (sessions * 1_000) / intervalMs;
   }, 0);
 }
