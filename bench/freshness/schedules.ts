@@ -57,7 +57,7 @@ const isLate = ({ expiredAt }: Watched) => expiredAt !== null;
 
 export const watchedSession = (phase: Phase, watched: Watched, habits?: Habits): WatchedSession => {
   const hazards = habits?.[isLate(watched) ? 'late' : phase];
-  const startedAt = new Date(-1_000 * (watched.age + (phase === 'awaiting_owner' ? 0 : BY_OWNER)));
+  const startedAt = new Date(-1_000 * (watched.age + byOwner(phase)));
   return {
     phase: isLate(watched) ? 'late' : phase,
     anchorAt: new Date(-1_000 * sinceAnchor(watched)),
@@ -74,11 +74,14 @@ export const OURS: Schedule = {
       planNextReadMs(watchedSession(phase, watched), NOW, SETTINGS, factor, random()) / 1_000,
 };
 
-/** What our own schedule saw of a sample of each population, as if it was a brand of its own. */
-type Habits = Partial<Readonly<Record<Phase, Hazards | undefined>>>;
+/** What our own schedule saw of a sample of each population, each a brand of its own. */
+export type Habits = Partial<Readonly<Record<Phase, Hazards | undefined>>>;
+export type HabitsOf = (population: Population) => Habits;
 const SAMPLE = 2_000;
-/** How long the owner took, before an installer is awaited. */
-const BY_OWNER = 480;
+/** R41: a session that is younger than this is read at the shortest interval. */
+export const YOUNG = 600;
+/** Returns how old a session is when its phase begins. Before an installer is awaited, the owner took 8 minutes. */
+const byOwner = (phase: Phase): number => (phase === 'awaiting_owner' ? 0 : 480);
 
 const known = new Map<Population, Habits>();
 
@@ -104,7 +107,7 @@ interface Stay {
   readonly isChange: boolean;
 }
 
-/** Counts stays as REFRESH_HABITS does. */
+/** Counts stays as COUNT_HABITS does. */
 const countStays = (stays: readonly Stay[]): HabitCount[] =>
   Array.from({ length: OLDEST_HABIT + 1 }, (_, age) => {
     const ended = stays.filter(({ seconds }) => habitAgeOf(seconds) === age);
@@ -145,14 +148,15 @@ const BACKOFF: Schedule = {
   of: (_, factor) => (watched) => factor * Math.min(CEILING, FLOOR + sinceAnchor(watched)),
 };
 
-/** Knows the distribution of the changes. The price of a read, p in √(h / 2p), is the factor. `ceiling` is the longest interval at an age. */
-const optimum = (name: string, ceiling: (age: number) => number): Schedule => ({
+/** Knows the distribution of the changes. The price of a read, p in √(h / 2p), is the factor. `longest` is the longest interval at an age. */
+const optimum = (name: string, longest: (age: number, population: Population) => number): Schedule => ({
   name,
   of: (population, factor) => {
     const { ages, hazards } = truthOf(population);
     const reads = new Float64Array(ages.length);
     for (let i = 1; i < ages.length; i++) {
-      const density = Math.min(1 / FLOOR, Math.max(1 / ceiling(ages[i]!), Math.sqrt(hazards[i]!) / factor));
+      const least = 1 / longest(ages[i]!, population);
+      const density = Math.min(1 / FLOOR, Math.max(least, Math.sqrt(hazards[i]!) / factor));
       reads[i] = reads[i - 1]! + density * (ages[i]! - ages[i - 1]!);
     }
     return ({ age }) => {
@@ -162,13 +166,13 @@ const optimum = (name: string, ceiling: (age: number) => number): Schedule => ({
   },
 });
 const OPTIMUM = optimum('optimum', () => Infinity);
-const OPTIMUM_IN_OUR_CEILINGS = optimum(
-  'optimum in our ceilings',
-  (age) => longestIntervalMs(age < EXPIRES_AT ? 'awaiting_owner' : 'late', SETTINGS.maxIntervalMs) / 1_000,
-);
+const OPTIMUM_IN_OUR_LIMITS = optimum('optimum in our limits', (age, { phase }) => {
+  if (age + byOwner(phase) < YOUNG) return FLOOR;
+  return longestIntervalMs(age < EXPIRES_AT ? phase : 'late', SETTINGS.maxIntervalMs) / 1_000;
+});
 
 export const OTHERS_AT_BUDGET = [OPTIMUM, SHARE_OF_AGE, BACKOFF, FIXED] as const;
-export const OTHERS = [OPTIMUM, OPTIMUM_IN_OUR_CEILINGS, SHARE_OF_AGE, BACKOFF, FIXED] as const;
+export const OTHERS = [OPTIMUM, OPTIMUM_IN_OUR_LIMITS, SHARE_OF_AGE, BACKOFF, FIXED] as const;
 
 export interface Figures {
   readonly readsPerSession: number;
