@@ -12,8 +12,8 @@ export interface BrandHabits {
 
 /** The counted stays began in this time, so that old habits are forgotten. */
 const COUNTED_DAYS = 90;
-/** Older transitions are not read, so that the statement takes seconds, whatever the number of sessions. Habits show in far fewer. */
-const MOST_TRANSITIONS = 1_000_000;
+/** Older transitions are not read. A million took 9 s on two busy cores; a statement may take 15 s. Habits show in far fewer. */
+const MOST_TRANSITIONS = 500_000;
 const DAY_MS = 86_400_000;
 /** While a worker counts, and if that fails, no other one counts for this time. */
 const RETRY_MS = 600_000;
