@@ -64,13 +64,16 @@ export interface PriceFacts {
   readonly isHealthy: boolean;
 }
 
+const LONG_AGO = new Date(-1e15);
+
 /** Returns the reads per second that the sessions would take at stretch 1. */
 export function wantedPerSecond(groups: readonly AgeGroup[], settings: ScheduleSettings): number {
   const now = new Date(0);
   return groups.reduce((sum, { phase, age, sessions, hazards }) => {
     const anchorAt = new Date(-1_000 * Math.exp((age + 0.5) / AGES_PER_E));
-    // As if the session began with the phase: a few minutes per session, in which too many reads are expected.
-    const learned = hazards && { hazards, startedAt: anchorAt };
+    // Only owners are awaited from the start of the session on. The others' sessions count as old: a few reads too few are expected.
+    const startedAt = phase === 'awaiting_owner' ? anchorAt : LONG_AGO;
+    const learned = hazards && { hazards, startedAt };
     const intervalMs = planNextReadMs({ phase, anchorAt, failures: 0, learned }, now, settings, 1, 0.5);
     return sum + (sessions * 1_000) / intervalMs;
   }, 0);
