@@ -4,16 +4,21 @@ import { seeded, type Random } from './freshness/random.js';
 import {
   follow,
   followAtMost,
+  habitsOf,
+  LEARNED,
   OTHERS,
   OTHERS_AT_BUDGET,
   OURS,
   SETTINGS,
+  YOUNG,
   type Figures,
+  type HabitsOf,
+  type Schedule,
 } from './freshness/schedules.js';
 import { Service, Session, type ClaimOrder, type Conditions } from './freshness/service.js';
 import { showProgress } from './harness/progress.js';
 import { report } from './harness/report.js';
-import { atMost, type ResultTable } from './harness/result.js';
+import { atLeast, atMost, type ResultTable } from './harness/result.js';
 import { control } from './harness/rounds.js';
 import { quantile, rounded } from './harness/statistics.js';
 import type { BenchOptions } from './options.js';
@@ -43,8 +48,6 @@ const WARM_UP = 9 * DAY;
 const RECORDED = 3 * DAY;
 const OUTAGE = { from: WARM_UP - 2 * HOUR, to: WARM_UP };
 const AFTER_OUTAGE = 6 * HOUR;
-/** R41 is about changes of sessions younger than this. */
-const YOUNG = 600;
 
 const mean = (values: readonly number[]) => values.reduce((sum, value) => sum + value, 0) / values.length;
 
@@ -70,23 +73,36 @@ export async function freshnessBench(options: BenchOptions): Promise<void> {
     extent: `simulated: ${count} sessions per population; budgets and outages with up to 100000 open sessions, recorded for 3 days`,
     isTrial: options.isTrial,
     control: control(meansOf(3 * count, 1), meansOf(3 * count, 2)),
-    targets: alone.flatMap(({ population: { name }, ours, others }) => [
-      atMost(`${name}: our mean delay, of the optimum's`, 1.25, rounded(ours.mean / others[0]!.mean)),
-      atMost(`${name}: our mean delay, of a fixed interval's`, 0.5, rounded(ours.mean / others.at(-1)!.mean)),
+    targets: alone.flatMap(({ population: { name }, ours, learned, others }) => [
+      atMost(
+        `${name}: our mean delay, learned, of the optimum's`,
+        1.25,
+        rounded(learned.mean / others[0]!.mean),
+      ),
+      atMost(
+        `${name}: our mean delay, learned, of a fixed interval's`,
+        0.5,
+        rounded(learned.mean / others.at(-1)!.mean),
+      ),
+      atLeast(
+        `${name}: reads without habits for the same delay`,
+        1.2,
+        rounded(ours.readsForOurs / learned.reads),
+      ),
     ]),
     tables: [
       {
         title: 'At equal reads, without a budget',
         columns: ['', 'reads per session', 'mean s', 'p95 s', "mean, of the optimum's", 'reads for our mean'],
         bar: 4,
-        rows: alone.flatMap(({ population, ours, others }) =>
-          [ours, ...others].map(({ name, reads, mean, p95, readsForOurs }) => [
+        rows: alone.flatMap(({ population, learned, ours, others }) =>
+          [learned, ours, ...others].map(({ name, reads, mean, p95, readsForOurs }) => [
             `${name}: ${population.name}`,
             rounded(reads),
             rounded(mean),
             rounded(p95),
             rounded(mean / others[0]!.mean),
-            readsForOurs === undefined ? null : rounded(readsForOurs),
+            rounded(readsForOurs),
           ]),
         ),
       },
@@ -95,12 +111,15 @@ export async function freshnessBench(options: BenchOptions): Promise<void> {
         columns: [
           'open sessions at reads per second',
           'stretch',
+          'without habits',
           'used budget',
           'reads per session',
+          'learned: mean s',
+          'p95 s',
           'ours: mean s',
           'p95 s',
           ...OTHERS_AT_BUDGET.flatMap(({ name }) => [`${name}: mean s`, 'p95 s']),
-          'ours, younger than 10 minutes: p95, of floor × stretch',
+          'learned, younger than 10 minutes: p95, of floor × stretch',
         ],
         rows: points,
       },
@@ -150,13 +169,21 @@ const summaryOf = (name: string, { readsPerSession, delays }: Figures) => ({
 
 function compareAlone(population: Population, count: number) {
   const lives = livesOf([population], count, seeded(1));
-  const ours = summaryOf(OURS.name, follow(lives, OURS, 1, seeded(1)));
-  const others = OTHERS.map((schedule) => {
-    const atEqualReads = followAtMost(lives, schedule, ({ readsPerSession }) => readsPerSession < ours.reads);
-    const atEqualMean = followAtMost(lives, schedule, ({ delays }) => mean(delays) > ours.mean);
+  const learned = summaryOf(LEARNED.name, follow(lives, LEARNED, 1, seeded(1)));
+  const compare = (schedule: Schedule) => {
+    const atEqualReads = followAtMost(
+      lives,
+      schedule,
+      ({ readsPerSession }) => readsPerSession < learned.reads,
+    );
+    const atEqualMean = followAtMost(lives, schedule, ({ delays }) => mean(delays) > learned.mean);
     return { ...summaryOf(schedule.name, atEqualReads), readsForOurs: atEqualMean.readsPerSession };
-  });
-  return { ours: { ...ours, readsForOurs: ours.reads }, others };
+  };
+  return {
+    learned: { ...learned, readsForOurs: learned.reads },
+    ours: compare(OURS),
+    others: OTHERS.map(compare),
+  };
 }
 
 const titleOf = ({ sessions, perSecond, alike }: (typeof POINTS)[number]) =>
@@ -170,14 +197,26 @@ function* startsOf(open: number, random: Random): Generator<Session, never> {
 }
 
 function compareAtBudget(open: number, perSecond: number, count: number): (number | null)[] {
-  const service = new Service(
-    { settings: SETTINGS, perSecond, order: 'lanes', recordFrom: WARM_UP },
-    seeded(1),
-  );
-  service.run(startsOf(open, seeded(2)), WARM_UP + RECORDED);
+  const serve = (habits?: HabitsOf) => {
+    const conditions = {
+      settings: SETTINGS,
+      perSecond,
+      order: 'lanes',
+      recordFrom: WARM_UP,
+      habits,
+    } as const;
+    const service = new Service(conditions, seeded(1));
+    service.run(startsOf(open, seeded(2)), WARM_UP + RECORDED);
+    return service;
+  };
+  const delaysOf = ({ ended }: Service) =>
+    ended.filter(({ life }) => life.changeAt < Infinity).map(({ delay }) => delay);
+  const service = serve(habitsOf);
+  const unlearned = serve();
   const changed = service.ended.filter(({ life }) => life.changeAt < Infinity);
   const reads = service.reads / service.ended.length;
-  const ours = summaryOf(OURS.name, { readsPerSession: reads, delays: changed.map(({ delay }) => delay) });
+  const ours = summaryOf(LEARNED.name, { readsPerSession: reads, delays: delaysOf(service) });
+  const without = summaryOf(OURS.name, { readsPerSession: reads, delays: delaysOf(unlearned) });
   const lives = livesOf(MIX, count, seeded(4));
   const others = OTHERS_AT_BUDGET.map((schedule) =>
     summaryOf(
@@ -189,9 +228,10 @@ function compareAtBudget(open: number, perSecond: number, count: number): (numbe
   const young = changed.filter(({ life }) => life.changeAt < YOUNG).map(({ delay }) => delay);
   return [
     stretch,
+    unlearned.price.stretch,
     service.reads / RECORDED / perSecond,
     reads,
-    ...[ours, ...others].flatMap(({ mean, p95 }) => [mean, p95]),
+    ...[ours, without, ...others].flatMap(({ mean, p95 }) => [mean, p95]),
     (quantile(young, 0.95) * 1_000) / SETTINGS.minIntervalMs / stretch,
   ].map((value) => rounded(value));
 }

@@ -1,10 +1,27 @@
 import {
+  HABIT_AGES_PER_E,
+  habitAgeOf,
+  hazardsOf,
+  OLDEST_HABIT,
+  type HabitCount,
+  type Hazards,
+} from '../../src/onboarding/rules/habits.rules.js';
+import {
   longestIntervalMs,
   planNextReadMs,
+  type Phase,
   type ScheduleSettings,
   type WatchedSession,
 } from '../../src/onboarding/rules/schedule.rules.js';
-import { EXPIRES_AT, interpolate, truthOf, WATCHED, type Life, type Population } from './populations.js';
+import {
+  EXPIRES_AT,
+  interpolate,
+  lifeAt,
+  truthOf,
+  WATCHED,
+  type Life,
+  type Population,
+} from './populations.js';
 import { seeded, type Random } from './random.js';
 
 /** The defaults. */
@@ -38,11 +55,16 @@ export interface Schedule {
 const sinceAnchor = ({ age, expiredAt }: Watched) => age - (expiredAt ?? 0);
 const isLate = ({ expiredAt }: Watched) => expiredAt !== null;
 
-export const watchedSession = (phase: WatchedSession['phase'], watched: Watched): WatchedSession => ({
-  phase: isLate(watched) ? 'late' : phase,
-  anchorAt: new Date(-1_000 * sinceAnchor(watched)),
-  failures: 0,
-});
+export const watchedSession = (phase: Phase, watched: Watched, habits?: Habits): WatchedSession => {
+  const hazards = habits?.[isLate(watched) ? 'late' : phase];
+  const startedAt = new Date(-1_000 * (watched.age + byOwner(phase)));
+  return {
+    phase: isLate(watched) ? 'late' : phase,
+    anchorAt: new Date(-1_000 * sinceAnchor(watched)),
+    failures: 0,
+    learned: hazards && { hazards, startedAt },
+  };
+};
 
 export const OURS: Schedule = {
   name: 'our schedule',
@@ -50,6 +72,63 @@ export const OURS: Schedule = {
     ({ phase }, factor) =>
     (watched, random) =>
       planNextReadMs(watchedSession(phase, watched), NOW, SETTINGS, factor, random()) / 1_000,
+};
+
+/** What our own schedule saw of a sample of each population, each a brand of its own. */
+export type Habits = Partial<Readonly<Record<Phase, Hazards | undefined>>>;
+export type HabitsOf = (population: Population) => Habits;
+const SAMPLE = 2_000;
+/** R41: a session that is younger than this is read at the shortest interval. */
+export const YOUNG = 600;
+/** Returns how old a session is when its phase begins. Before an installer is awaited, the owner took 8 minutes. */
+const byOwner = (phase: Phase): number => (phase === 'awaiting_owner' ? 0 : 480);
+
+const known = new Map<Population, Habits>();
+
+export function habitsOf(population: Population): Habits {
+  const habits = known.get(population) ?? learn(population);
+  known.set(population, habits);
+  return habits;
+}
+
+function learn(population: Population): Habits {
+  const random = seeded(3);
+  const lives = Array.from({ length: SAMPLE }, () => lifeAt(population, random()));
+  const [stays, late]: [Stay[], Stay[]] = [[], []];
+  follow(lives, OURS, 1, random, ({ age, expiredAt }, isChange) => {
+    stays.push({ seconds: expiredAt ?? age, isChange: isChange && expiredAt === null });
+    if (expiredAt !== null) late.push({ seconds: age - expiredAt, isChange });
+  });
+  return { [population.phase]: hazardsOf(countStays(stays)), late: hazardsOf(countStays(late)) };
+}
+
+interface Stay {
+  readonly seconds: number;
+  readonly isChange: boolean;
+}
+
+/** Counts stays as COUNT_HABITS does. */
+const countStays = (stays: readonly Stay[]): HabitCount[] =>
+  Array.from({ length: OLDEST_HABIT + 1 }, (_, age) => {
+    const ended = stays.filter(({ seconds }) => habitAgeOf(seconds) === age);
+    const changed = ended.filter(({ isChange }) => isChange).length;
+    const start = age === 0 ? 0 : Math.exp(age / HABIT_AGES_PER_E);
+    return {
+      age,
+      changed,
+      ended: ended.length,
+      seconds: ended.reduce((sum, s) => sum + s.seconds - start, 0),
+    };
+  });
+
+export const LEARNED: Schedule = {
+  name: 'our schedule, learned',
+  of: (population, factor) => {
+    const habits = habitsOf(population);
+    return (watched, random) =>
+      planNextReadMs(watchedSession(population.phase, watched, habits), NOW, SETTINGS, factor, random()) /
+      1_000;
+  },
 };
 
 const FIXED: Schedule = { name: 'fixed interval', of: (_, factor) => () => factor * CEILING };
@@ -69,14 +148,15 @@ const BACKOFF: Schedule = {
   of: (_, factor) => (watched) => factor * Math.min(CEILING, FLOOR + sinceAnchor(watched)),
 };
 
-/** Knows the distribution of the changes. The price of a read, p in √(h / 2p), is the factor. `ceiling` is the longest interval at an age. */
-const optimum = (name: string, ceiling: (age: number) => number): Schedule => ({
+/** Knows the distribution of the changes. The price of a read, p in √(h / 2p), is the factor. `longest` is the longest interval at an age. */
+const optimum = (name: string, longest: (age: number, population: Population) => number): Schedule => ({
   name,
   of: (population, factor) => {
     const { ages, hazards } = truthOf(population);
     const reads = new Float64Array(ages.length);
     for (let i = 1; i < ages.length; i++) {
-      const density = Math.min(1 / FLOOR, Math.max(1 / ceiling(ages[i]!), Math.sqrt(hazards[i]!) / factor));
+      const least = 1 / longest(ages[i]!, population);
+      const density = Math.min(1 / FLOOR, Math.max(least, Math.sqrt(hazards[i]!) / factor));
       reads[i] = reads[i - 1]! + density * (ages[i]! - ages[i - 1]!);
     }
     return ({ age }) => {
@@ -86,13 +166,13 @@ const optimum = (name: string, ceiling: (age: number) => number): Schedule => ({
   },
 });
 const OPTIMUM = optimum('optimum', () => Infinity);
-const OPTIMUM_IN_OUR_CEILINGS = optimum(
-  'optimum in our ceilings',
-  (age) => longestIntervalMs(age < EXPIRES_AT ? 'awaiting_owner' : 'late', SETTINGS.maxIntervalMs) / 1_000,
-);
+const OPTIMUM_IN_OUR_LIMITS = optimum('optimum in our limits', (age, { phase }) => {
+  if (age + byOwner(phase) < YOUNG) return FLOOR;
+  return longestIntervalMs(age < EXPIRES_AT ? phase : 'late', SETTINGS.maxIntervalMs) / 1_000;
+});
 
 export const OTHERS_AT_BUDGET = [OPTIMUM, SHARE_OF_AGE, BACKOFF, FIXED] as const;
-export const OTHERS = [OPTIMUM, OPTIMUM_IN_OUR_CEILINGS, SHARE_OF_AGE, BACKOFF, FIXED] as const;
+export const OTHERS = [OPTIMUM, OPTIMUM_IN_OUR_LIMITS, SHARE_OF_AGE, BACKOFF, FIXED] as const;
 
 export interface Figures {
   readonly readsPerSession: number;
@@ -101,7 +181,13 @@ export interface Figures {
 }
 
 /** Reads each session at the times of a schedule, as if all reads were allowed at once. */
-export function follow(lives: readonly Life[], schedule: Schedule, factor: number, random: Random): Figures {
+export function follow(
+  lives: readonly Life[],
+  schedule: Schedule,
+  factor: number,
+  random: Random,
+  onEnd: (watched: Watched, isChange: boolean) => void = () => {},
+): Figures {
   const intervals = new Map<Population, Interval>();
   const delays: number[] = [];
   let reads = 0;
@@ -115,6 +201,7 @@ export function follow(lives: readonly Life[], schedule: Schedule, factor: numbe
       reads++;
       if (watched.age >= EXPIRES_AT) watched.expiredAt ??= watched.age;
     } while (watched.age < changeAt && watched.age < WATCHED);
+    onEnd(watched, changeAt <= watched.age);
     if (changeAt <= watched.age) delays.push(watched.age - changeAt);
   }
   return { readsPerSession: reads / lives.length, delays };

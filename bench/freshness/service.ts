@@ -3,6 +3,7 @@ import {
   AGES_PER_E,
   nextPrice,
   wantedPerSecond,
+  type AgeGroup,
   type Price,
 } from '../../src/onboarding/rules/price.rules.js';
 import {
@@ -10,9 +11,9 @@ import {
   type Phase,
   type ScheduleSettings,
 } from '../../src/onboarding/rules/schedule.rules.js';
-import { EXPIRES_AT, WATCHED, type Life } from './populations.js';
+import { EXPIRES_AT, WATCHED, type Life, type Population } from './populations.js';
 import type { Random } from './random.js';
-import { watchedSession } from './schedules.js';
+import { watchedSession, type HabitsOf } from './schedules.js';
 
 /** The longest and the shortest period of a step of the price, as in price.service.ts. */
 const MOST_PERIOD = 15;
@@ -31,6 +32,8 @@ export interface Conditions {
   readonly outage?: { readonly from: number; readonly to: number };
   /** From then on, reads and ended sessions are recorded. */
   readonly recordFrom: number;
+  /** Default: no habits are known. */
+  readonly habits?: HabitsOf | undefined;
 }
 
 export class Session {
@@ -119,7 +122,8 @@ export class Service {
 
   private plan(session: Session): void {
     const watched = { age: this.now - session.startedAt, expiredAt: session.expiredAt };
-    const state = watchedSession(session.life.population.phase, watched);
+    const { population } = session.life;
+    const state = watchedSession(population.phase, watched, this.conditions.habits?.(population));
     const ms = planNextReadMs(state, ORIGIN, this.conditions.settings, this.price.stretch, this.random());
     session.claimedAt = this.now;
     session.dueAt = this.now + ms / 1_000;
@@ -159,21 +163,29 @@ export class Service {
     });
   }
 
-  private groupByAge() {
-    const phases: readonly Phase[] = ['awaiting_owner', 'awaiting_installation', 'late'];
-    const counts = phases.map(() => new Int32Array(OLDEST_GROUP));
-    const count = (session: Session) => {
-      const phase = session.expiredAt === null ? session.life.population.phase : 'late';
-      const age = this.now - session.startedAt - (session.expiredAt ?? 0);
-      counts[phases.indexOf(phase)]![Math.floor(AGES_PER_E * Math.log(Math.max(1, age)))]!++;
+  private groupByAge(): AgeGroup[] {
+    const counts = new Map<Population, { readonly open: Int32Array; readonly late: Int32Array }>();
+    const count = ({ life: { population }, expiredAt, startedAt }: Session) => {
+      const age = this.now - startedAt - (expiredAt ?? 0);
+      const ofPopulation = counts.get(population) ?? {
+        open: new Int32Array(OLDEST_GROUP),
+        late: new Int32Array(OLDEST_GROUP),
+      };
+      counts.set(population, ofPopulation);
+      ofPopulation[expiredAt === null ? 'open' : 'late'][
+        Math.floor(AGES_PER_E * Math.log(Math.max(1, age)))
+      ]!++;
     };
     this.planned.sessions.forEach(count);
     this.due.forEach(count);
-    return phases.flatMap((phase, nth) =>
-      Array.from(counts[nth]!, (sessions, age) => ({ phase, age, sessions })).filter(
+    return [...counts].flatMap(([population, { open, late }]) => {
+      const habits = this.conditions.habits?.(population);
+      const groupsOf = (phase: Phase, ofPhase: Int32Array) =>
+        Array.from(ofPhase, (sessions, age) => ({ phase, age, sessions, hazards: habits?.[phase] }));
+      return [...groupsOf(population.phase, open), ...groupsOf('late', late)].filter(
         ({ sessions }) => sessions > 0,
-      ),
-    );
+      );
+    });
   }
 }
 

@@ -455,6 +455,20 @@ const CASES: readonly Case[] = [
     taken: () => ({ stretch: 1 }),
   },
   {
+    constraint: 'read_habits_phase_is_learned',
+    table: 'read_habits',
+    refuses: 'a phase whose end nobody waits for',
+    refused: () => ({ phase: 'settling' }),
+    taken: () => ({ phase: 'awaiting_owner' }),
+  },
+  {
+    constraint: 'read_habits_counts_fit',
+    table: 'read_habits',
+    refuses: 'more changes than ends',
+    refused: () => ({ changed: 3, ended: 2 }),
+    taken: () => ({ changed: 2, ended: 2 }),
+  },
+  {
     constraint: 'broker_positions_read_to_is_a_place',
     table: 'broker_positions',
     refuses: 'a place before the first event',

@@ -84,6 +84,7 @@ const VALID = {
   }),
   remote_tokens: () => ({ name: randomUUID() }),
   read_price: () => ({ id: true }),
+  read_habits: () => ({ brand: 'acme', phase: 'late', age: 7, changed: 1, ended: 2, seconds: 3 }),
   deployment: () => ({ home: 'here' }),
   restores: () => ({ last_sequence: 0, first_sequence: 1 }),
   remote_operations: () => ({ operation: 'read_session' }),

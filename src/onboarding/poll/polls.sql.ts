@@ -29,12 +29,13 @@ export const OPEN_BATCH: Statement = {
 const CLAIMED_COLUMNS = `
            p.session_id AS "sessionId", p.user_id AS "userId", p.phase, p.anchor_at AS "anchorAt", p.failures,
            p.not_found AS "notFound", encode(p.answer_hash, 'hex') AS "responseHash", encode(p.facts_hash, 'hex') AS "factsHash",
-           p.answer_kept_at AS "responseRecordedAt", s.expires_at AS "expiresAt", s.recorded_at AS "recordedAt"`;
+           p.answer_kept_at AS "responseRecordedAt", s.expires_at AS "expiresAt", s.recorded_at AS "recordedAt",
+           coalesce(s.brand, '') AS brand`;
 
 // OFFSET 0 prevents a hash join, which scanned all 20,000 sessions to find 500 and took two thirds of the statement's time.
 // By primary key, a session costs 3 µs, whatever the size of the table.
 const SESSION_OF_POLL = `
-    LATERAL (SELECT expires_at, recorded_at FROM onboarding_sessions WHERE id = p.session_id OFFSET 0) s`;
+    LATERAL (SELECT expires_at, recorded_at, brand FROM onboarding_sessions WHERE id = p.session_id OFFSET 0) s`;
 
 /** Returns the condition that no live batch has claimed the row. The array of live batches is small and computed once. */
 // Rejected: an anti-join, which may become a hash join and lose the order of the index.

@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { Database, type Statement } from '../../platform/database/database.js';
 import { Environment } from '../../platform/env/environment.js';
 import { REPLICA_NAME } from '../../platform/replica-name.js';
+import { ReadHabits } from './habits.service.js';
 import * as sql from './polls.sql.js';
 import type { ReadableSession } from '../remote/session-reader.service.js';
 import type { SessionState } from '../rules/machine.rules.js';
@@ -22,6 +23,8 @@ interface Claim {
 /** A session that only this process may read now. */
 export interface ClaimedPoll extends Claim, ReadSession, ReadableSession {}
 
+type DuePoll = Omit<ClaimedPoll, keyof Claim | 'learned'> & { readonly brand: string };
+
 export type FailedRead = Pick<ClaimedPoll, 'sessionId' | 'batchId'> &
   Extract<ReadStep, { readonly kind: 'postpone' }>;
 
@@ -36,6 +39,7 @@ export class PollsStore {
   constructor(
     private readonly database: Database,
     private readonly environment: Environment,
+    private readonly habits: ReadHabits,
   ) {}
 
   /** Claims at most `limit` due sessions as one batch, as lanes.rules.ts says. */
@@ -66,7 +70,8 @@ export class PollsStore {
 
   private async claim(select: Statement, which: readonly unknown[], leaseMs: number): Promise<ClaimedPoll[]> {
     return this.database.transaction(async (tx) => {
-      const due = await tx.query<Omit<ClaimedPoll, keyof Claim>>(select, which);
+      const rows = await tx.query<DuePoll>(select, which);
+      const due = rows.map((poll) => ({ ...poll, learned: this.habits.learnedOf(poll) }));
       if (due.length === 0) return [];
       const opening = [REPLICA_NAME, due.length, leaseMs];
       const [batch] = await tx.query<Claim>(sql.OPEN_BATCH, opening);

@@ -17,6 +17,7 @@ import {
   type Shortage,
 } from '../rules/price.rules.js';
 import { scheduleSettings } from '../rules/schedule.rules.js';
+import { ReadHabits } from './habits.service.js';
 import { PriceStore, type PriceStep, type StepResult } from './price.store.js';
 
 /** The longest period of a step. Usually it is the shortest interval between two reads of a session. */
@@ -51,6 +52,7 @@ export class PriceControl implements OnApplicationBootstrap, BeforeApplicationSh
 
   constructor(
     private readonly prices: PriceStore,
+    private readonly habits: ReadHabits,
     private readonly environment: Environment,
   ) {}
 
@@ -98,7 +100,11 @@ export class PriceControl implements OnApplicationBootstrap, BeforeApplicationSh
     await this.prices.writeMeasure(SCAN_MS, null);
     try {
       const startedAt = performance.now();
-      const wanted = wantedPerSecond(await this.prices.countByAge(), this.settings);
+      const groups = await this.prices.countByAge(this.habits.areKnown);
+      const wanted = wantedPerSecond(
+        groups.map((group) => ({ ...group, hazards: this.habits.hazardsOf(group) })),
+        this.settings,
+      );
       await this.prices.writeMeasure((performance.now() - startedAt) * PAUSE_PER_SCAN, wanted);
       return wanted;
     } catch (error) {

@@ -38,8 +38,9 @@ export class PriceStore {
     return (await this.database.query<PriceStep>(sql.BEGIN_STEP, [periodMs]))[0];
   }
 
-  async countByAge(): Promise<AgeGroup[]> {
-    return this.database.query<AgeGroup>(sql.COUNT_BY_AGE);
+  /** Counts the watched sessions. Without `byBrand`, they all count as sessions without a brand. */
+  async countByAge(byBrand: boolean): Promise<(AgeGroup & { readonly brand: string })[]> {
+    return this.database.query(byBrand ? sql.COUNT_BY_BRAND : sql.COUNT_BY_AGE);
   }
 
   /** Writes what all sessions want, or null if that was not measured, and that no worker scans them for `pauseMs`. */

@@ -1,3 +1,4 @@
+import type { Hazards } from './habits.rules.js';
 import { planNextReadMs, type Phase, type ScheduleSettings } from './schedule.rules.js';
 
 /*
@@ -35,6 +36,8 @@ export interface AgeGroup {
   /** The logarithm of the age in seconds, times `AGES_PER_E`, rounded down. */
   readonly age: number;
   readonly sessions: number;
+  /** The hazards of their changes, if they are known. */
+  readonly hazards?: Hazards | undefined;
 }
 
 export interface Price {
@@ -61,12 +64,17 @@ export interface PriceFacts {
   readonly isHealthy: boolean;
 }
 
+const LONG_AGO = new Date(-1e15);
+
 /** Returns the reads per second that the sessions would take at stretch 1. */
 export function wantedPerSecond(groups: readonly AgeGroup[], settings: ScheduleSettings): number {
   const now = new Date(0);
-  return groups.reduce((sum, { phase, age, sessions }) => {
+  return groups.reduce((sum, { phase, age, sessions, hazards }) => {
     const anchorAt = new Date(-1_000 * Math.exp((age + 0.5) / AGES_PER_E));
-    const intervalMs = planNextReadMs({ phase, anchorAt, failures: 0 }, now, settings, 1, 0.5);
+    // Only owners are awaited from the start of the session on. The others' sessions count as old: a few reads too few are expected.
+    const startedAt = phase === 'awaiting_owner' ? anchorAt : LONG_AGO;
+    const learned = hazards && { hazards, startedAt };
+    const intervalMs = planNextReadMs({ phase, anchorAt, failures: 0, learned }, now, settings, 1, 0.5);
     return sum + (sessions * 1_000) / intervalMs;
   }, 0);
 }

@@ -57,6 +57,16 @@ describe('wantedPerSecond', () => {
   });
 });
 
+describe('wantedPerSecond of brands whose hazards are known', () => {
+  it('follows these hazards', () => {
+    const group = { phase: 'late', age: AGES_PER_E * 9, sessions: 600 } as const;
+    const hazards = Array<number>(29).fill(12.5 / 300 ** 2);
+    // In the middle of its range, an interval is 5 % longer than planned.
+    expect(wantedPerSecond([{ ...group, hazards }], SETTINGS)).toBeCloseTo(2 / 1.05, 6);
+    expect(wantedPerSecond([group], SETTINGS)).not.toBeCloseTo(2 / 1.05, 1);
+  });
+});
+
 describe('nextStretch', () => {
   it('approaches wanted / allowed from one side', () => {
     let stretch = 1;

@@ -1,4 +1,5 @@
 import type { Environment } from '../../platform/env/environment.js';
+import { secondsUntilReads, type Hazards } from './habits.rules.js';
 import type { SessionState } from './machine.rules.js';
 
 /** Why a session is watched. The phase decides how often the session is read, and until when. */
@@ -32,6 +33,8 @@ export interface WatchedSession {
   readonly anchorAt: Date;
   /** Consecutive reads that failed or returned 404 or 410. */
   readonly failures: number;
+  /** The hazards of a change at this brand in this phase, if they are known, and when the session started. */
+  readonly learned?: { readonly hazards: Hazards; readonly startedAt: Date } | undefined;
 }
 
 /*
@@ -41,6 +44,8 @@ export interface WatchedSession {
  *
  * α and p occur only as 2p / α. At stretch 1, p is the price at which the first interval of a phase is right: 2p / α = first² / τ. A stretch
  * multiplies all intervals, since p is stretch² times this price.
+ *
+ * This hazard is assumed. Where the hazard of a brand is known, habits.rules.ts takes its place, at the same price.
  */
 interface PhasePlan {
   /** The first interval, in multiples of `minIntervalMs`. */
@@ -85,17 +90,33 @@ export function planNextReadMs(
   random: number,
 ): number {
   const { minIntervalMs, maxIntervalMs } = settings;
-  const { first, held, tau } = PLANS[session.phase];
-  const ageMs = now.getTime() - session.anchorAt.getTime();
-  const age = Math.max(0, ageMs / minIntervalMs - held);
   const mostMs = longestIntervalMs(session.phase, maxIntervalMs);
   const within = (ms: number) => {
     const base = clamp(ms, minIntervalMs, Math.max(minIntervalMs, mostMs / (1 + JITTER)));
     return Math.min(mostMs, base * (1 + JITTER * random));
   };
-  const plannedMs = within(first * minIntervalMs * Math.sqrt(1 + age / tau)) * stretch;
+  const plannedMs = within(intervalMs(session, now, settings, stretch)) * stretch;
   if (session.failures === 0) return plannedMs;
   return Math.max(plannedMs, within(minIntervalMs * 2 ** Math.min(session.failures, 30)));
+}
+
+/** Returns the interval at stretch 1, before the clamps. */
+function intervalMs(
+  { phase, anchorAt, learned }: WatchedSession,
+  now: Date,
+  { minIntervalMs, maxIntervalMs }: ScheduleSettings,
+  stretch: number,
+): number {
+  const { first, held, tau } = PLANS[phase];
+  const ageMs = now.getTime() - anchorAt.getTime();
+  if (learned === undefined) {
+    const age = Math.max(0, ageMs / minIntervalMs - held);
+    return first * minIntervalMs * Math.sqrt(1 + age / tau);
+  }
+  // The person at the screen has waited since the session started, not since the phase began.
+  if (now.getTime() - learned.startedAt.getTime() < held * minIntervalMs) return minIntervalMs;
+  const bounds = { least: 1_000 / longestIntervalMs(phase, maxIntervalMs), most: 1_000 / minIntervalMs };
+  return (secondsUntilReads(learned.hazards, ageMs / 1_000, stretch, bounds) * 1_000) / stretch;
 }
 
 export function phaseOf(state: SessionState): Phase {

@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
+import { OLDEST_HABIT } from './habits.rules.js';
 import { planNextReadMs } from './schedule.rules.js';
 import type { Phase } from './schedule.rules.js';
 
@@ -109,5 +110,66 @@ describe('planNextReadMs', () => {
   it('R27: spreads sessions that were read together', () => {
     expect(next('awaiting_owner', 0, 0, 0.5)).not.toBe(next('awaiting_owner', 0, 0, 0.6));
     expect(next('late', 30 * DAY, 0, 0.5)).not.toBe(next('late', 30 * DAY, 0, 0.6));
+  });
+});
+
+describe('planNextReadMs of a brand whose hazards are known', () => {
+  /** Hazards at which the interval is `seconds` at every age. */
+  const everySeconds = (seconds: number) => Array<number>(OLDEST_HABIT + 1).fill(12.5 / seconds ** 2);
+  const learned = (
+    phase: Phase,
+    ageMs: number,
+    sessionMs: number,
+    seconds: number,
+    stretch = 1,
+    random = 0,
+  ) =>
+    planNextReadMs(
+      {
+        phase,
+        anchorAt: ago(ageMs),
+        failures: 0,
+        learned: { hazards: everySeconds(seconds), startedAt: ago(sessionMs) },
+      },
+      NOW,
+      SETTINGS,
+      stretch,
+      random,
+    );
+
+  it('follows them, by at most 10 % later, and stretched', () => {
+    for (const phase of ['awaiting_owner', 'awaiting_installation', 'late'] as const) {
+      expect(learned(phase, HOUR, 2 * HOUR, 300)).toBeCloseTo(300_000, 3);
+      expect(learned(phase, HOUR, 2 * HOUR, 300, 1, 0.999)).toBeCloseTo(330_000, -2);
+      expect(learned(phase, HOUR, 2 * HOUR, 300, 4)).toBeCloseTo(1_200_000, 3);
+    }
+  });
+
+  it('stays between floor and ceiling of the phase at stretch 1', () => {
+    for (const random of [0, 0.999]) {
+      expect(learned('late', HOUR, DAY, 0.1, 1, random)).toBeGreaterThanOrEqual(15_000);
+      expect(learned('awaiting_owner', HOUR, HOUR, 1e6, 1, random)).toBeLessThanOrEqual(15 * MINUTE);
+      expect(learned('late', HOUR, DAY, 1e6, 1, random)).toBeLessThanOrEqual(2 * HOUR);
+      expect(learned('late', HOUR, DAY, 1e6, 5, random)).toBeLessThanOrEqual(10 * HOUR);
+    }
+  });
+
+  it('R41: reads a session that is younger than 10 minutes at the floor', () => {
+    for (let ageMs = 0; ageMs < 10 * MINUTE; ageMs += 1_000) {
+      expect(learned('awaiting_owner', ageMs, ageMs, 1e6)).toBe(15_000);
+      expect(learned('awaiting_installation', ageMs / 3, ageMs, 1e6, 3)).toBe(45_000);
+    }
+    expect(learned('awaiting_owner', 10 * MINUTE, 10 * MINUTE, 300)).toBeCloseTo(300_000, 3);
+  });
+
+  it('does not read an installation at the floor for 10 minutes again', () => {
+    expect(learned('awaiting_installation', 0, HOUR, 300)).toBeCloseTo(300_000, 3);
+    expect(next('awaiting_installation', 0)).toBe(15_000);
+  });
+
+  it('backs off from failures all the same', () => {
+    const session = { phase: 'late' as const, anchorAt: ago(HOUR), failures: 4 };
+    const known = { hazards: everySeconds(20), startedAt: ago(DAY) };
+    expect(planNextReadMs({ ...session, learned: known }, NOW, SETTINGS, 1, 0)).toBe(240_000);
   });
 });

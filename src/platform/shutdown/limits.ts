@@ -14,6 +14,8 @@ export const STOP_WITHIN_MS = {
   abandonedStarts: 1_000,
   /** A step of the price of a read. */
   price: 500,
+  /** Learning or reading the habits of brands. */
+  habits: 500,
   /** Reads of sessions in flight. After this time, they are aborted. */
   reads: 2_000,
   /** Writing the results of these reads, after `reads`. */

@@ -204,6 +204,18 @@ const ANSWERS: Readonly<Record<string, Check>> = {
       overdue_seconds_max: null,
     });
   },
+  'What is known of the habits of each brand?': (rows) => {
+    expect(rows).toEqual([
+      {
+        brand: 'acme',
+        phase: 'late',
+        known_changes: '1',
+        stays: '2',
+        half_within_seconds: expect.anything(),
+      },
+    ]);
+    expect(Number(rows[0]!.half_within_seconds)).toBeCloseTo(33 * 1.65, 1);
+  },
   'Who is reading right now?': (rows) => {
     expect(rows).toEqual(
       containing([

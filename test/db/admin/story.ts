@@ -218,6 +218,7 @@ async function insertSessions(client: pg.ClientBase) {
   });
   await insertRow(client, 'poll_batches', { worker: 'host-a:11', size: 40, claimed_at: ago(0.1) });
   await insertRow(client, 'poll_batches', { worker: 'host-a:11', size: 2, claimed_at: ago(0.05) });
+  await insertRow(client, 'read_habits', {});
   await insertStarts(client, customer.gridLocationId);
 }
 

@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { ReadHabits } from '../../../src/onboarding/poll/habits.service.js';
+import { HabitsStore } from '../../../src/onboarding/poll/habits.store.js';
 import { PollsStore } from '../../../src/onboarding/poll/polls.store.js';
 import { Database } from '../../../src/platform/database/database.js';
 import { createTestDatabase, type TestDatabase } from '../../setup/test-database.js';
@@ -26,7 +28,7 @@ beforeAll(async () => {
     POLL_MAX_INTERVAL_MS: '900000',
   });
   database = new Database(environment);
-  polls = new PollsStore(database, environment);
+  polls = new PollsStore(database, environment, new ReadHabits(new HabitsStore(database), environment));
 });
 afterAll(async () => {
   await database.onApplicationShutdown();

@@ -42,7 +42,7 @@ afterEach(async () => {
 
 /** Tables and a function that the older schema lacks. */
 const LATER =
-  /\b(sequence_events|read_price|erasures|remote_(operations|replicas|drift)|webhook_\w+|broker_\w+)\b/;
+  /\b(sequence_events|read_price|read_habits|erasures|remote_(operations|replicas|drift)|webhook_\w+|broker_\w+)\b/;
 
 /** Columns of session_polls that the older schema lacks, with their types. */
 const LATER_COLUMNS: Readonly<Record<string, string>> = {

@@ -1,0 +1,84 @@
+/*
+ * Learned schedules. Where enough changes of a brand in a phase are known, their hazard takes the place of the assumed one: in each group of
+ * ages, the changes divided by the time for which sessions were watched at these ages (the occurrence-exposure rate). Sessions that left the
+ * phase in another way, or are still in it, count as watched until then.
+ *
+ * The density of reads is √(h / 2p), as in schedule.rules.ts. The next read is due when the density, added up from now, reaches the stretch.
+ * So an interval before a rise of the hazard is shorter than one before a fall.
+ */
+
+/** Groups ages: `HABIT_AGES_PER_E` groups while the age grows by the factor e. Finer groups would need more changes to be told apart. */
+export const HABIT_AGES_PER_E = 2;
+/** The last group. Older ages, from 13 days, belong to it. */
+export const OLDEST_HABIT = 28;
+
+/** With fewer changes of a brand in a phase, its sessions follow the assumed hazard. */
+export const LEAST_CHANGES = 200;
+/** A group with fewer changes is joined with its neighbours. The density then has a standard error of about a tenth. */
+const CHANGES_PER_GROUP = 20;
+/** The price 2p of a read, in seconds: a read costs as much as 6 seconds of delay. It is that of the assumed schedule, whose 2p / α is 25 s, at α = 0.5. */
+const TWICE_PRICE_SECONDS = 12.5;
+
+/** The stays of a brand's sessions in a phase that ended at an age of the group. A stay that goes on ends now. */
+export interface HabitCount {
+  readonly age: number;
+  /** Stays that ended by a change that somebody waits for. */
+  readonly changed: number;
+  readonly ended: number;
+  /** How long these stays lasted beyond the start of the group, added up. */
+  readonly seconds: number;
+}
+
+/** The hazard of a change per second, by group of ages. */
+export type Hazards = readonly number[];
+
+/** The least age of a group, in seconds. */
+const startOf = (group: number): number => (group === 0 ? 0 : Math.exp(group / HABIT_AGES_PER_E));
+
+/** Returns the group of an age in seconds. */
+export const habitAgeOf = (seconds: number): number =>
+  Math.min(OLDEST_HABIT, Math.floor(HABIT_AGES_PER_E * Math.log(Math.max(1, seconds))));
+
+/** Returns the hazards of the stays, or undefined if too few changes are known. */
+export function hazardsOf(counts: readonly HabitCount[]): Hazards | undefined {
+  const groups = Array.from({ length: OLDEST_HABIT + 1 }, () => ({ changed: 0, ended: 0, seconds: 0 }));
+  for (const { age, changed, ended, seconds } of counts) groups[age] = { changed, ended, seconds };
+  if (sum(groups.map(({ changed }) => changed)) < LEAST_CHANGES) return undefined;
+  const watched = groups.map(({ seconds }, group) => {
+    const stayedOn = sum(groups.slice(group + 1).map(({ ended }) => ended));
+    return seconds + stayedOn * (startOf(group + 1) - startOf(group));
+  });
+  return groups.map((_, group) => {
+    for (let reach = 0; ; reach++) {
+      const [from, to] = [Math.max(0, group - reach), group + reach + 1];
+      const changed = sum(groups.slice(from, to).map((near) => near.changed));
+      if (changed >= CHANGES_PER_GROUP) return changed / sum(watched.slice(from, to));
+    }
+  });
+}
+
+/** Bounds of the density of reads, per second. */
+export interface DensityBounds {
+  readonly least: number;
+  readonly most: number;
+}
+
+/** Returns how many seconds after `age` the density of reads has added up to `reads`. */
+export function secondsUntilReads(
+  hazards: Hazards,
+  age: number,
+  reads: number,
+  { least, most }: DensityBounds,
+): number {
+  let [at, left] = [age, reads];
+  for (let group = habitAgeOf(age); ; group++) {
+    const density = Math.min(most, Math.max(least, Math.sqrt(hazards[group]! / TWICE_PRICE_SECONDS)));
+    const end = group === OLDEST_HABIT ? Infinity : startOf(group + 1);
+    const within = density * Math.max(0, end - at);
+    if (left <= within) return at - age + left / density;
+    left -= within;
+    at = end;
+  }
+}
+
+const sum = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0);

@@ -1,0 +1,169 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { HabitsStore } from '../../../src/onboarding/poll/habits.store.js';
+import { habitAgeOf } from '../../../src/onboarding/rules/habits.rules.js';
+import type { Database } from '../../../src/platform/database/database.js';
+import { createTestDatabase, type TestDatabase } from '../../setup/test-database.js';
+import { insertCustomer, insertRow } from '../valid-rows.js';
+
+const MINUTE = 60;
+const HOUR = 60 * MINUTE;
+const DAY = 24 * HOUR;
+
+let testDatabase: TestDatabase;
+let database: Database;
+let habits: HabitsStore;
+
+beforeAll(async () => {
+  testDatabase = await createTestDatabase();
+  database = testDatabase.open();
+  habits = new HabitsStore(database);
+});
+afterAll(() => testDatabase.drop());
+beforeEach(async () => {
+  await database.query('TRUNCATE users, read_habits CASCADE');
+  await countAgain();
+});
+
+const countAgain = () => database.query('UPDATE read_price SET habits_after = NULL');
+const ago = (seconds: number) => new Date(Date.now() - 1_000 * seconds);
+
+/** Inserts a session that entered the states at these ages, in seconds. */
+async function insertSession(
+  brand: string | null,
+  startedAgo: number,
+  states: readonly (readonly [state: string, age: number])[],
+  values: Readonly<Record<string, unknown>> = {},
+): Promise<void> {
+  const { userId, gridLocationId } = await insertCustomer(database.pool);
+  const session = { id: randomUUID(), user_id: userId, grid_location_id: gridLocationId, brand, ...values };
+  await insertRow(database.pool, 'onboarding_sessions', session);
+  for (const [state, age] of states)
+    await insertRow(database.pool, 'session_transitions', {
+      session_id: session.id,
+      to_state: state,
+      basis: state === 'awaiting_installation' ? 'inferred' : 'observed',
+      at: ago(startedAgo - age),
+    });
+}
+
+const counted = () =>
+  database.query(
+    `SELECT brand, phase, age, changed, ended, seconds FROM read_habits ORDER BY brand, phase, age`,
+  );
+
+/** The row of stays that ended at these ages. */
+function row(brand: string, phase: string, changed: number, ...ages: readonly number[]) {
+  const age = habitAgeOf(ages[0]!);
+  const seconds = ages.reduce((sum, seconds) => sum + seconds - Math.exp(age / 2), 0);
+  return { brand, phase, age, changed, ended: ages.length, seconds: expect.closeTo(seconds, -1) };
+}
+
+describe('the habits of brands', () => {
+  it('are how long sessions stay in each phase, by brand, and how they leave it', async () => {
+    const online = [
+      ['awaiting_owner', 0],
+      ['awaiting_installation', 8 * MINUTE],
+      ['online', 3 * HOUR],
+    ] as const;
+    await insertSession('acme', 5 * DAY, online);
+    await insertSession('acme', 6 * DAY, online);
+    await insertSession(null, 6 * DAY, [
+      ['awaiting_owner', 0],
+      ['expired', DAY],
+      ['online', 2 * DAY],
+    ]);
+    await habits.countDaily();
+    expect(await counted()).toEqual([
+      row('', 'awaiting_owner', 0, DAY),
+      row('', 'late', 1, DAY),
+      row('acme', 'awaiting_installation', 2, 172 * MINUTE, 172 * MINUTE),
+      row('acme', 'awaiting_owner', 2, 8 * MINUTE, 8 * MINUTE),
+    ]);
+  });
+
+  it('count stays that go on until now, and those of closed and erased sessions until the close', async () => {
+    await insertSession('acme', 2 * HOUR, [['awaiting_owner', 0]]);
+    await insertSession('acme', 60 * DAY, [['awaiting_owner', 0]], {
+      closed_at: ago(60 * DAY - 2 * HOUR),
+      close_reason: 'erased',
+    });
+    await insertSession('acme', 60 * DAY, [['unrecognised', 0]]);
+    await habits.countDaily();
+    expect(await counted()).toEqual([row('acme', 'awaiting_owner', 0, 2 * HOUR, 2 * HOUR)]);
+  });
+
+  it('forget what began over 90 days ago', async () => {
+    const states = [
+      ['awaiting_owner', 0],
+      ['online', HOUR],
+    ] as const;
+    await insertSession('acme', 91 * DAY, states);
+    await insertSession('acme', 89 * DAY, states);
+    await habits.countDaily();
+    expect(await counted()).toEqual([row('acme', 'awaiting_owner', 1, HOUR)]);
+  });
+
+  it('are counted by one worker, once a day, and then include later changes of the same sessions', async () => {
+    await insertSession('acme', 2 * HOUR, [['awaiting_owner', 0]]);
+    await Promise.all(Array.from({ length: 5 }, () => habits.countDaily()));
+    expect(await counted()).toMatchObject([{ changed: 0, ended: 1 }]);
+    const [price] = await database.query<{ hours: number }>(
+      `SELECT date_part('epoch', habits_after - clock_timestamp()) / 3600 AS hours FROM read_price`,
+    );
+    expect(price!.hours).toBeCloseTo(24, 1);
+
+    await database.query(
+      `INSERT INTO session_transitions (session_id, to_state, basis, rule, at) SELECT id, 'online', 'observed', 'test', now() FROM onboarding_sessions`,
+    );
+    await habits.countDaily();
+    expect(await counted()).toMatchObject([{ changed: 0 }]);
+    await countAgain();
+    await habits.countDaily();
+    expect(await counted()).toMatchObject([{ changed: 1, ended: 1 }]);
+  });
+
+  it('stay as they are, and are counted again in 10 minutes, if they cannot be counted', async () => {
+    await insertSession('acme', 2 * HOUR, [['awaiting_owner', 0]]);
+    await habits.countDaily();
+    await countAgain();
+    await database.query('ALTER TABLE session_transitions RENAME TO hidden');
+    await expect(habits.countDaily()).rejects.toThrow('session_transitions');
+    await database.query('ALTER TABLE hidden RENAME TO session_transitions');
+    expect(await counted()).toHaveLength(1);
+    const [price] = await database.query<{ minutes: number }>(
+      `SELECT date_part('epoch', habits_after - clock_timestamp()) / 60 AS minutes FROM read_price`,
+    );
+    expect(price!.minutes).toBeCloseTo(10, 0);
+  });
+
+  it('are used from 200 changes on', async () => {
+    await database.query(
+      `INSERT INTO read_habits VALUES ('few', 'late', 10, 199, 900, 5), ('many', 'late', 10, 100, 900, 5), ('many', 'late', 12, 100, 100, 7)`,
+    );
+    expect(await habits.findKnown()).toEqual([
+      {
+        brand: 'many',
+        phase: 'late',
+        counts: expect.arrayContaining([
+          { age: 10, changed: 100, ended: 900, seconds: 5 },
+          { age: 12, changed: 100, ended: 100, seconds: 7 },
+        ]),
+      },
+    ]);
+  });
+
+  it('are shown to administrators', async () => {
+    await database.query(
+      `INSERT INTO read_habits VALUES ('', 'late', 10, 1, 9, 5), ('', 'late', 12, 2, 2, 7)`,
+    );
+    expect(
+      await database.query(
+        'SELECT brand, phase, from_seconds::int, changed, known_changes::int FROM admin.read_habits ORDER BY from_seconds',
+      ),
+    ).toEqual([
+      { brand: null, phase: 'late', from_seconds: 148, changed: 1, known_changes: 3 },
+      { brand: null, phase: 'late', from_seconds: 403, changed: 2, known_changes: 3 },
+    ]);
+  });
+});

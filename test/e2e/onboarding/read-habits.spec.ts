@@ -1,0 +1,97 @@
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { ReadHabits } from '../../../src/onboarding/poll/habits.service.js';
+import { PriceStore } from '../../../src/onboarding/poll/price.store.js';
+import { Database } from '../../../src/platform/database/database.js';
+import { TestClient } from '../../setup/client.js';
+import { startTestApp, type TestApp } from '../../setup/test-app.js';
+import { waitFor } from '../../setup/wait-for.js';
+
+jest.setTimeout(60_000);
+
+const HISTORY = 250;
+
+let service: TestApp;
+let client: TestClient;
+let database: Database;
+
+beforeAll(async () => {
+  service = await startTestApp({ POLL_MIN_INTERVAL_MS: 15_000, POLL_MAX_INTERVAL_MS: 900_000 });
+  client = TestClient.of(service);
+  database = service.app.get(Database);
+});
+afterAll(() => service.close());
+
+/** Inserts closed sessions of a brand whose installers took about so many hours. */
+async function insertHistory(brand: string, hours: number): Promise<void> {
+  const place = await client.locate();
+  await database.query(
+    `WITH sessions AS (
+       INSERT INTO onboarding_sessions (id, user_id, grid_location_id, brand, metadata, state, basis, rule, finished, active, created_at, updated_at,
+                                        expires_at, started_updated_at, state_changed_at, last_checked_at, superseded_at, closed_at, close_reason)
+       SELECT gen_random_uuid(), user_id, id, $2, '{}', 'online', 'observed', 'test', true, false, now(), now(),
+              now(), now(), now(), now(), now(), now(), 'settled'
+         FROM grid_locations, generate_series(1, ${HISTORY}) WHERE id = $1
+       RETURNING id)
+     INSERT INTO session_transitions (session_id, to_state, basis, rule, at)
+     SELECT id, t.state, t.basis, 'test', now() - interval '60 days' + t.hours * interval '1 hour'
+       FROM (SELECT id, row_number() OVER () / ${HISTORY}::float8 AS share FROM sessions) s,
+            LATERAL (VALUES (1, 'awaiting_owner', 'observed', 0::float8), (2, 'awaiting_installation', 'inferred', 0.1), (3, 'online', 'observed', 0.1 + $3::float8 * (0.5 + share)))
+              AS t(step, state, basis, hours)
+      ORDER BY id, step`,
+    [place, brand, hours],
+  );
+}
+
+/** Starts a session, moves its installation back to `hours` ago, and returns the interval that the next read plans, in seconds. */
+async function intervalAfter(brand: string, hours: number): Promise<number> {
+  const { id } = await client.startNew({ brand });
+  await database.query(
+    `UPDATE onboarding_sessions SET recorded_at = recorded_at - interval '3 days' WHERE id = $1`,
+    [id],
+  );
+  await database.query(
+    `UPDATE session_polls SET phase = 'awaiting_installation', anchor_at = now() - $2 * interval '1 hour', due_at = now() WHERE session_id = $1`,
+    [id, hours],
+  );
+  const planned = async () =>
+    (
+      await database.query<{ seconds: number }>(
+        `SELECT date_part('epoch', due_at - claimed_at) AS seconds FROM session_polls
+          WHERE session_id = $1 AND due_at > now() AND claimed_at > anchor_at + interval '1 minute'`,
+        [id],
+      )
+    )[0];
+  await waitFor('the read', async () => (await planned()) !== undefined);
+  return (await planned())!.seconds;
+}
+
+describe('sessions of brands with different habits', () => {
+  it('are read when the changes of their brand are likely', async () => {
+    await insertHistory('fast', 2);
+    await insertHistory('slow', 10);
+    const before = [await intervalAfter('fast', 1.5), await intervalAfter('slow', 1.5)];
+    for (const seconds of before) expect(seconds / before[0]!).toBeCloseTo(1, 0);
+
+    await database.query('UPDATE read_price SET habits_after = NULL');
+    await service.app.get(ReadHabits).reload();
+
+    const [ofFast, ofSlow, ofNobody] = [
+      await intervalAfter('fast', 1.5),
+      await intervalAfter('slow', 1.5),
+      await intervalAfter('unknown', 1.5),
+    ];
+    expect(ofFast).toBeLessThan(before[0]! / 1.2);
+    expect(ofSlow).toBeGreaterThan(before[1]! * 1.2);
+    expect(ofSlow).toBeGreaterThan(2 * ofFast);
+    expect(ofNobody / before[0]!).toBeCloseTo(1, 0);
+    expect(await intervalAfter('slow', 10)).toBeLessThan(ofSlow);
+  });
+
+  it('are priced by brand', async () => {
+    const count = (byBrand: boolean) => service.app.get(PriceStore).countByAge(byBrand);
+    expect(new Set((await count(true)).map(({ brand }) => brand))).toEqual(
+      new Set(['fast', 'slow', 'unknown']),
+    );
+    expect(new Set((await count(false)).map(({ brand }) => brand))).toEqual(new Set(['']));
+  });
+});
