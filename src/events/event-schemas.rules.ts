@@ -177,7 +177,7 @@ export const EVENT_SCHEMAS = {
   'inverter.online': aboutInverter('the session lists an inverter that it did not list before'),
   'inverter.missing': aboutInverter('the session no longer lists an inverter'),
   'remote.degraded': aboutRemoteTrouble(
-    'a replica stopped calling an operation of the remote service after failures, was asked to wait for a minute in total within 5 minutes, or got three responses in a row that took over 2 seconds',
+    'a replica stopped calling an operation of the remote service after failures, or was asked to wait for a minute in total within 5 minutes',
   ),
   'remote.recovered': {
     when: 'the condition announced by `remote.degraded` or `remote.credentials_rejected` is over',

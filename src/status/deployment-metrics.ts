@@ -166,6 +166,15 @@ const FIGURES: Readonly<Record<string, Figure>> = {
     'operation',
     'health',
   ],
+  remote_slow: [
+    '1 if most of the latest calls of a process took over 2 seconds, else 0, by operation',
+    ({ operations, replicas }) =>
+      operations.map(({ operation }) => [
+        operation,
+        replicas.some(({ isAlive, slowOperations }) => isAlive && slowOperations.includes(operation)) ? 1 : 0,
+      ]),
+    'operation',
+  ],
   remote_wait_seconds: [
     'The rest of the wait that the remote service requested (Retry-After); 0 if there is none, by operation',
     ({ operations }) => operations.map(({ operation, waitSeconds }) => [operation, waitSeconds]),
@@ -212,7 +221,7 @@ export class DeploymentMetrics {
           else gauge.reset();
           const samples = facts && of(facts);
           if (typeof samples === 'number') gauge.set(samples);
-          else for (const [of, value] of samples ?? []) gauge.labels(...[of].flat()).set(value);
+          else for (const [values, value] of samples ?? []) gauge.labels(...[values].flat()).set(value);
         },
       });
     }

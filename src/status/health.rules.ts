@@ -1,5 +1,6 @@
 import { SHORT_STRETCH } from '../onboarding/rules/price.rules.js';
 import { longestIntervalMs } from '../onboarding/rules/schedule.rules.js';
+import { SLOW_SECONDS } from '../remote/pace/slow-calls.rules.js';
 import { REASON_CODES } from './reason-codes.rules.js';
 import type { StatusView } from './status.view.js';
 
@@ -52,6 +53,14 @@ const FINDERS: Readonly<Record<Reason['code'], (facts: Facts, ceilings: Ceilings
     remote.deployment.degraded
       .filter(({ health }) => health === 'degraded')
       .map(({ operation, reason, since }) => `${operation}: ${reason}, since ${since.toISOString()}`),
+  remote_slow: ({ replicas }) =>
+    replicas
+      .filter(({ isAlive }) => isAlive)
+      .flatMap(({ name, slowOperations }) =>
+        slowOperations.map(
+          (operation) => `${operation}: most of the latest calls of ${name} took over ${SLOW_SECONDS} s`,
+        ),
+      ),
   held_back_by_remote_service: ({ remote }) =>
     operationsOf(remote, 'remote_service').map(
       ([name, { requestedWaitMs, retryAfterMs }]) =>
@@ -73,9 +82,9 @@ const FINDERS: Readonly<Record<Reason['code'], (facts: Facts, ceilings: Ceilings
           `${name}: calls have waited for SCS_MAX_REQUESTS_PER_SECOND=${perSecond} since ${pacedSince!.toISOString()}`,
       ),
   budget_short: ({ budget: { isShort, stretch, wantedPerSecond, allowedPerSecond } }) =>
-    isShort || stretch > SHORT_STRETCH
+    allowedPerSecond !== null && (isShort || stretch > SHORT_STRETCH)
       ? [
-          `sessions want ${wantedPerSecond.toFixed(1)} reads per second; ${allowedPerSecond?.toFixed(1)} are allowed, so intervals are ${stretch.toFixed(1)} times as long`,
+          `sessions want ${wantedPerSecond.toFixed(1)} reads per second; ${allowedPerSecond.toFixed(1)} are allowed, so intervals are ${stretch.toFixed(1)} times as long`,
         ]
       : [],
   reads_stale: ({ poller, budget: { stretch } }, { maxIntervalMs }) =>
@@ -122,7 +131,6 @@ const FINDERS: Readonly<Record<Reason['code'], (facts: Facts, ceilings: Ceilings
       'the interface does not describe the flags of': sessions.unrecognised,
       'the remote service no longer knows': sessions.lost,
       'all inverters are missing of': sessions.allInvertersMissing,
-      'some inverters are missing of': sessions.someInvertersMissing,
     })
       .filter(([, count]) => count > 0)
       .map(([what, count]) => `${what} ${count} sessions`),

@@ -25,6 +25,7 @@ const replica = {
   lastSeenAt: before(1),
   readsPerSecond: 0,
   pacedSince: null,
+  slowOperations: [] as string[],
 } as const;
 const reader = { undelivered: 0, failing: 0, oldestUndeliveredSeconds: 0 };
 const WELL: Facts = {
@@ -112,6 +113,11 @@ it.each<[string, string, Partial<Facts>]>([
     'no_worker',
     'the last sign of life was at 2026-11-22T11:59:50.000Z',
     { replicas: [{ ...replica, isAlive: false, lastSeenAt: before(10) }] },
+  ],
+  [
+    'remote_slow',
+    'start_session: most of the latest calls of a:1 took over 2 s',
+    { replicas: [{ ...replica, slowOperations: ['start_session'] }] },
   ],
   [
     'credentials_rejected',

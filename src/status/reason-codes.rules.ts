@@ -6,6 +6,7 @@ export const REASON_CODES = [
   'no_worker',
   'credentials_rejected',
   'remote_degraded',
+  'remote_slow',
   'held_back_by_remote_service',
   'held_back_by_breaker',
   'held_back_by_ceiling',

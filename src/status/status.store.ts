@@ -23,8 +23,7 @@ const LOCK_TIMEOUT_MS = 500;
 // Returns the size in percent of a sample of at most 1,000 pages. A sample of 100 % is exact: up to some 50,000 watched sessions.
 const SAMPLE_PERCENT = `least(100, 100 * 1000 * 8192.0 / greatest(8192, pg_relation_size('session_polls')))`;
 
-// Scans only index ranges of waiting rows, so the cost grows with the backlog, not with the history. Exceptions: `watched` counts all
-// rows of a narrow table, and `phases` reads a sample of it. The last read of a session was at `claimed_at` or, while a batch contains
+// `watched` counts all rows of a narrow table, and `phases` reads a sample of it. The last read of a session was at `claimed_at` or, while a batch contains
 // the session, at `checked_at`. Of a million sessions, the sample takes 70 ms and a scan 1.3 s. A session is overdue if the poller would claim it: it is due, and no existing batch contains it.
 const READ_POLLING: Statement = {
   name: 'status.read_polling',
@@ -57,7 +56,11 @@ const READ_POLLING: Statement = {
     SELECT to_json(poller) AS poller, (SELECT coalesce(json_agg(late ORDER BY phase), '[]') FROM late) AS late FROM poller`,
 };
 
-// Without session_polls, so that a lock of that table hides nothing else.
+/** Doubtful sessions are counted up to this number, so that the cost does not grow with an incident. */
+const MOST_DOUBTFUL = 10_000;
+
+// Scans only index ranges of waiting rows, so the cost grows with the backlog, not with the history. Without session_polls, so that a lock
+// of that table hides nothing else.
 const READ_BACKLOG: Statement = {
   name: 'status.read_backlog',
   text: `
@@ -111,14 +114,15 @@ const READ_BACKLOG: Statement = {
     ), starts AS (
       SELECT * FROM abandoned, orphans
     ), current AS NOT MATERIALIZED (
-      SELECT id, state, changed_at FROM onboarding_sessions WHERE closed_at IS NULL AND superseded_at IS NULL
+      SELECT id, state FROM onboarding_sessions WHERE closed_at IS NULL AND superseded_at IS NULL
     ), missing AS (
       SELECT EXISTS (SELECT FROM inverters i WHERE i.session_id = s.id AND i.missing_since IS NULL) AS is_partial
       FROM current s
       WHERE s.state = 'online' AND s.id IN (SELECT session_id FROM inverters WHERE missing_since IS NOT NULL)
+      LIMIT ${MOST_DOUBTFUL}
     ), sessions AS (
-      SELECT (SELECT count(*) FROM current WHERE state = 'unrecognised') AS unrecognised,
-             (SELECT count(*) FROM current WHERE state = 'lost' AND changed_at > now() - interval '30 days') AS lost,
+      SELECT (SELECT count(*) FROM (SELECT FROM current WHERE state = 'unrecognised' LIMIT ${MOST_DOUBTFUL}) s) AS unrecognised,
+             (SELECT count(*) FROM (SELECT FROM current WHERE state = 'lost' LIMIT ${MOST_DOUBTFUL}) s) AS lost,
              count(*) FILTER (WHERE NOT is_partial) AS "allInvertersMissing",
              count(*) FILTER (WHERE is_partial) AS "someInvertersMissing"
       FROM missing
@@ -189,7 +193,7 @@ const LIST_REPLICAS: Statement = {
   name: 'status.list_replicas',
   text: `
     SELECT name, role, expires_at > clock_timestamp() AS "isAlive", joined_at AS "startedAt", seen_at AS "lastSeenAt",
-      reads_per_second AS "readsPerSecond", paced_since AS "pacedSince"
+      reads_per_second AS "readsPerSecond", paced_since AS "pacedSince", slow_operations AS "slowOperations"
     FROM remote_replicas ORDER BY "isAlive" DESC, role, name, joined_at`,
 };
 

@@ -79,6 +79,10 @@ const ReplicaView = schemaOf('ReplicaView', {
   pacedSince: nullable(
     instant('Since when its calls have waited for SCS_MAX_REQUESTS_PER_SECOND; null if none waits'),
   ),
+  slowOperations: field<string[]>(
+    { type: [String] },
+    'The operations of the remote service that took over 2 seconds in most of its latest calls',
+  ),
 });
 
 const PhaseView = schemaOf('PollerPhaseView', {
@@ -202,8 +206,7 @@ export const StatusView = schemaOf('StatusView', {
         webhooks: part('WebhooksView', null, {
           endpoints: count('Enabled endpoints'),
           failingEndpoints: count('Enabled endpoints whose last attempt failed'),
-          oldestFailingSeconds: field<number>(
-            { type: 'number' },
+          oldestFailingSeconds: number(
             'How long the enabled endpoint that has failed longest has been failing, in seconds; 0 if none fails',
           ),
           disabledEndpoints: count(

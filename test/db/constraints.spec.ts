@@ -123,11 +123,11 @@ const CASES: readonly Case[] = [
     taken: () => ({ role: 'worker' }),
   },
   {
-    constraint: 'remote_replicas_share_is_not_negative',
+    constraint: 'remote_replicas_share_is_a_part',
     table: 'remote_replicas',
-    refuses: 'a negative share',
-    refused: () => ({ share_per_second: -1 }),
-    taken: () => ({ share_per_second: 0 }),
+    refuses: 'a share above 1',
+    refused: () => ({ share: 1.5 }),
+    taken: () => ({ share: 1 }),
   },
   {
     constraint: 'remote_operations_health_is_known',

@@ -683,7 +683,7 @@ export interface components {
             status: "ready" | "unready";
             /** @description What is missing, for people; empty when ready */
             missing: string[];
-            /** @description Who locks our tables against writing, for people */
+            /** @description What is wrong with all replicas alike, for people */
             warnings: string[];
         };
         ProblemKindView: {
@@ -1246,7 +1246,7 @@ export interface components {
         };
         StatusReasonView: {
             /** @enum {string} */
-            code: "tables_locked" | "no_worker" | "credentials_rejected" | "remote_degraded" | "held_back_by_remote_service" | "held_back_by_breaker" | "held_back_by_ceiling" | "budget_short" | "reads_stale" | "sessions_overdue" | "events_unsequenced" | "reader_behind" | "webhooks_failing" | "starts_abandoned" | "registrations_uncertain" | "sessions_doubtful";
+            code: "tables_locked" | "no_worker" | "credentials_rejected" | "remote_degraded" | "remote_slow" | "held_back_by_remote_service" | "held_back_by_breaker" | "held_back_by_ceiling" | "budget_short" | "reads_stale" | "sessions_overdue" | "events_unsequenced" | "reader_behind" | "webhooks_failing" | "starts_abandoned" | "registrations_uncertain" | "sessions_doubtful";
             /** @description For people */
             detail: string;
         };
@@ -1274,6 +1274,8 @@ export interface components {
              * @description Since when its calls have waited for SCS_MAX_REQUESTS_PER_SECOND; null if none waits
              */
             pacedSince: string | null;
+            /** @description The operations of the remote service that took over 2 seconds in most of its latest calls */
+            slowOperations: string[];
         };
         LimitView: {
             /** @description Calls that may be in flight at once now. Falls when the service refuses or times out; does not grow while fewer calls are in flight, so it stays low under our own pacing */
@@ -2885,7 +2887,7 @@ export interface components {
         };
         /**
          * pv.remote.degraded.v1
-         * @description When a replica stopped calling an operation of the remote service after failures, was asked to wait for a minute in total within 5 minutes, or got three responses in a row that took over 2 seconds
+         * @description When a replica stopped calling an operation of the remote service after failures, or was asked to wait for a minute in total within 5 minutes
          */
         "pv.remote.degraded.v1": {
             /** @constant */

@@ -61,13 +61,13 @@ export class ReadHabits implements OnApplicationBootstrap, BeforeApplicationShut
     return hazards && { hazards, startedAt: poll.recordedAt };
   }
 
-  /** Counts the habits, if that is due, and reads them. */
+  /** Reads the habits, and again if they were due to be counted. */
   async reload(): Promise<void> {
-    // Without new counts, the last ones stay in use.
-    if (this.environment.ROLE !== 'api')
-      await this.habits
-        .countDaily()
-        .catch((error: unknown) => this.logger.warn(`habits were not counted: ${errorText(error)}`));
+    await this.read();
+    if (this.environment.ROLE !== 'api' && (await this.habits.countDaily())) await this.read();
+  }
+
+  private async read(): Promise<void> {
     const known = await this.habits.findKnown();
     this.known = new Map(known.map((habits) => [keyOf(habits), hazardsOf(habits.counts)]));
   }

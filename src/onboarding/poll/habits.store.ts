@@ -12,13 +12,13 @@ export interface BrandHabits {
 
 /** The counted stays began in this time, so that old habits are forgotten. */
 const COUNTED_DAYS = 90;
-/** Older transitions are not read. A million took 9 s on two busy cores; a statement may take 15 s. Habits show in far fewer. */
-const MOST_TRANSITIONS = 500_000;
+/** Older transitions are not read. Habits show in far fewer. */
+const MOST_TRANSITIONS = 200_000;
+/** Less than a process has to stop. A count that takes longer is left to the next day. */
+const COUNT_WITHIN_MS = 4_000;
 const DAY_MS = 86_400_000;
-/** While a worker counts, and if that fails, no other one counts for this time. */
-const RETRY_MS = 600_000;
 
-/** Returns a row for the one worker that may count now. */
+/** Returns a row for the one worker that may count today. */
 const CLAIM_COUNT: Statement = {
   name: 'onboarding.claim_habits',
   text: `
@@ -27,8 +27,8 @@ const CLAIM_COUNT: Statement = {
     RETURNING id`,
 };
 
-// A stay in a phase lasts from a transition to the next one, to the close (or erasure) of the session, or until now. Phases as in phaseOf.
-// A change counts at the read that noticed it, a fraction of its age later.
+// A stay in a phase lasts from the transition that began it to the one that ended it, to the close (or erasure) of the session, or until now.
+// Phases as in phaseOf. A change counts at the read that noticed it, a fraction of its age later.
 const COUNT_HABITS = `
     INSERT INTO read_habits (brand, phase, age, changed, ended, seconds)
     SELECT brand, phase, age, count(*) FILTER (WHERE is_change), count(*),
@@ -36,17 +36,21 @@ const COUNT_HABITS = `
       FROM (
         SELECT *, least(${OLDEST_HABIT}, floor(${HABIT_AGES_PER_E} * ln(greatest(1, seconds))))::int AS age
           FROM (
-            SELECT coalesce(s.brand, '') AS brand,
-                   CASE WHEN t.state IN ('expired', 'lost') THEN 'late' ELSE t.state END AS phase,
-                   coalesce(t.next_state = 'online' OR (t.state, t.next_state) = ('awaiting_owner', 'awaiting_installation'), false) AS is_change,
+            SELECT coalesce(s.brand, '') AS brand, t.phase,
+                   coalesce(t.next_phase = 'online' OR (t.phase, t.next_phase) = ('awaiting_owner', 'awaiting_installation'), false) AS is_change,
                    greatest(0, date_part('epoch', coalesce(t.next_at, s.closed_at, now()) - t.at)) AS seconds
               FROM (
-                SELECT session_id, to_state AS state, at, lead(to_state) OVER stays AS next_state, lead(at) OVER stays AS next_at
-                  FROM session_transitions
-                 WHERE at > now() - interval '${COUNTED_DAYS} days' AND id > (SELECT max(id) FROM session_transitions) - ${MOST_TRANSITIONS}
+                SELECT session_id, phase, at, lead(phase) OVER stays AS next_phase, lead(at) OVER stays AS next_at
+                  FROM (
+                    SELECT *, lag(phase) OVER (PARTITION BY session_id ORDER BY id) AS before
+                      FROM (
+                        SELECT id, session_id, at, CASE WHEN to_state IN ('expired', 'lost') THEN 'late' ELSE to_state END AS phase
+                          FROM session_transitions
+                         WHERE at > now() - interval '${COUNTED_DAYS} days' AND id > $1::bigint) phases) begun
+                 WHERE phase IS DISTINCT FROM before
                 WINDOW stays AS (PARTITION BY session_id ORDER BY id)) t
               JOIN onboarding_sessions s ON s.id = t.session_id
-             WHERE t.state IN ('awaiting_owner', 'awaiting_installation', 'expired', 'lost')) stays) grouped
+             WHERE t.phase IN ('awaiting_owner', 'awaiting_installation', 'late')) stays) grouped
      GROUP BY brand, phase, age`;
 
 const FIND_KNOWN: Statement = {
@@ -61,14 +65,19 @@ const FIND_KNOWN: Statement = {
 export class HabitsStore {
   constructor(private readonly database: Database) {}
 
-  /** Counts again, unless another worker has done so within a day. */
-  async countDaily(): Promise<void> {
-    if ((await this.database.query(CLAIM_COUNT, [RETRY_MS])).length === 0) return;
+  /** Counts again, unless another worker has begun to within a day. Returns whether it did. */
+  async countDaily(): Promise<boolean> {
+    if ((await this.database.query(CLAIM_COUNT, [DAY_MS])).length === 0) return false;
+    // A parameter, since the planner must know how few transitions are read.
+    const [last] = await this.database.query<{ id: string }>(
+      'SELECT coalesce(max(id), 0) AS id FROM session_transitions',
+    );
     await this.database.transaction(async (tx) => {
+      await tx.query(`SET LOCAL statement_timeout = ${COUNT_WITHIN_MS}`);
       await tx.query('DELETE FROM read_habits');
-      await tx.query(COUNT_HABITS);
-      await tx.query(`UPDATE read_price SET habits_after = ${msFromNow('$1')}`, [DAY_MS]);
+      await tx.query(COUNT_HABITS, [Number(last!.id) - MOST_TRANSITIONS]);
     });
+    return true;
   }
 
   /** Returns the counts of all brands and phases of which enough changes are known. */

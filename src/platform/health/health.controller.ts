@@ -10,7 +10,7 @@ const LivenessView = schemaOf('LivenessView', { status: oneOf(['live']) });
 const ReadinessView = schemaOf('ReadinessView', {
   status: oneOf(['ready', 'unready']),
   missing: field<string[]>({ type: [String] }, 'What is missing, for people; empty when ready'),
-  warnings: field<string[]>({ type: [String] }, 'Who locks our tables against writing, for people'),
+  warnings: field<string[]>({ type: [String] }, 'What is wrong with all replicas alike, for people'),
 });
 
 @ApiTags('Operation')
@@ -44,7 +44,6 @@ export class HealthController {
     const missing = await this.readiness.missing();
     const isReady = missing.length === 0;
     reply.status(isReady ? 200 : 503);
-    const warnings = isReady ? this.readiness.warnings : [];
-    return { status: isReady ? 'ready' : 'unready', missing, warnings };
+    return { status: isReady ? 'ready' : 'unready', missing, warnings: this.readiness.warnings };
   }
 }

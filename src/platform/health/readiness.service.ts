@@ -16,7 +16,7 @@ export class Readiness implements OnModuleDestroy {
   private readonly logger = new Logger(Readiness.name);
   private draining = false;
   private check: Promise<string[]> | undefined;
-  /** Who locks our tables, as of the last check. Not a reason to be unready: other replicas would find the same. */
+  /** As of the last check. Not a reason to be unready: other replicas would find the same. */
   warnings: string[] = [];
 
   constructor(private readonly database: Database) {}
@@ -41,11 +41,12 @@ export class Readiness implements OnModuleDestroy {
 
   private async missingOfDatabase(): Promise<string[]> {
     if (this.database.hasNoSpace()) return ['the database has no space left'];
+    const noted = this.noteLocks();
     try {
       const missing = await findMissingMigrations(this.database);
       if (missing === null) return ['no migration is applied'];
       if (missing.length === 0) await proveWritable(this.database);
-      this.warnings = await findTableLocks(this.database);
+      await noted;
       return missing.map((name) => `the migration ${name} is not applied`);
     } catch (error) {
       if (sqlState(error) === READ_ONLY) return ['the database is read-only'];
@@ -53,5 +54,12 @@ export class Readiness implements OnModuleDestroy {
       this.logger.warn(`readiness could not be checked: ${errorText(error)}`);
       return ['the database refuses the check'];
     }
+  }
+
+  // Not who and what: anybody who reaches the port sees it.
+  private async noteLocks(): Promise<void> {
+    const locks = await findTableLocks(this.database).catch(() => []);
+    this.warnings =
+      locks.length === 0 ? [] : ['tables are locked against writing: see tableLocks of /status'];
   }
 }

@@ -10,6 +10,7 @@ import type { OperationClass } from '../outcome.rules.js';
 import { WAIT_STEP_MS } from '../pace/operation-gate.js';
 import { planDemand, planShare, usableShare, type ToldShare } from '../pace/rate-share.rules.js';
 import { addWait, describeTrouble, type RequestedWait } from '../pace/requested-waits.rules.js';
+import { addDuration, areSlow, type CallDuration } from '../pace/slow-calls.rules.js';
 import { type Learn, Remote } from '../remote.service.js';
 import { DeploymentStore, OPERATIONS_CHANNEL, type SharedOperation } from './deployment.store.js';
 
@@ -20,15 +21,12 @@ const BEAT_EVERY_MS = 500;
 const SMOOTHING = 0.3;
 /** Without a ceiling, a heartbeat is only a sign of life. */
 const SIGN_OF_LIFE_EVERY_MS = 2_000;
+const ROUNDING = 1e-9;
 const READS_PERIOD_MS = 10_000;
 /** A replica's share of the request rate ends this long after its last heartbeat, whether the replica died or lost the database. */
 const LIFE_MS = 5_000;
 /** An operation counts as in trouble for this long after its breaker has opened. While probes fail, it opens again at least every 36 s. */
 const TROUBLE_LASTS_MS = 90_000;
-/** A response that takes longer is slow: a person may be waiting for it. */
-const SLOW_SECONDS = 2;
-/** From this many slow responses in a row on, the operation is in trouble. */
-const SLOW_FROM = 3;
 const LEARN = 'read what other replicas know';
 
 /**
@@ -41,13 +39,13 @@ export class Deployment implements OnModuleInit, OnApplicationShutdown {
   private readonly ceiling = this.environment.SCS_MAX_REQUESTS_PER_SECOND;
   /** The end of the last wait that the service requested from any replica, by performance.now(). */
   private readonly known = new Map<OperationClass, number>();
-  private share = { perSecond: 0, told: 0, until: -Infinity };
+  /** Parts of the ceiling. */
+  private share = { usable: 0, told: 0, until: -Infinity };
   private others: readonly ToldShare[] = [];
   private used = { admitted: 0, perSecond: 0, at: performance.now() };
   private nextBeatAt = -Infinity;
   private readonly requested = new Map<OperationClass, readonly RequestedWait[]>();
-  /** How many responses in a row were slow. */
-  private readonly slow = new Map<OperationClass, number>();
+  private readonly durations = new Map<OperationClass, readonly CallDuration[]>();
   private reads = { count: 0, since: performance.now(), perSecond: 0 };
   private readonly notified = new WakeUp();
   private readonly loop = new Loop({
@@ -61,13 +59,14 @@ export class Deployment implements OnModuleInit, OnApplicationShutdown {
   });
   private stopListening: (() => Promise<void>) | undefined;
   private readonly writing = new Set<Promise<void>>();
+  private isStopping = false;
 
   constructor(
     private readonly remote: Remote,
     private readonly store: DeploymentStore,
     private readonly environment: Environment,
   ) {
-    const perSecond = () => (performance.now() < this.share.until ? this.share.perSecond : 0);
+    const perSecond = () => (performance.now() < this.share.until ? this.share.usable * this.ceiling : 0);
     remote.join(this.learn, this.ceiling > 0 ? perSecond : () => Infinity);
   }
 
@@ -81,6 +80,7 @@ export class Deployment implements OnModuleInit, OnApplicationShutdown {
 
   /** Deletes this replica's sign of life and its share of the request rate, since all calls have ended. Waits only a limited time for the database. */
   async onApplicationShutdown(): Promise<void> {
+    this.isStopping = true;
     const ended = Promise.all([this.stopListening?.(), this.loop.stop(), ...this.writing]);
     const left = ended.then(() => this.store.leave()).catch(() => {});
     await within(STOP_WITHIN_MS.replicaShare, left);
@@ -89,7 +89,8 @@ export class Deployment implements OnModuleInit, OnApplicationShutdown {
   private readonly learn: Learn = (operation, { result, fault, quietMs = 0 }, change, seconds) => {
     if (result === 'succeeded' && fault === undefined) {
       if (operation === 'read_session') this.reads.count++;
-      this.learnDuration(operation, seconds);
+      const call = { endedAt: performance.now(), seconds };
+      this.durations.set(operation, addDuration(this.durations.get(operation) ?? [], call));
     }
     if (quietMs > 0) this.learnWait(operation, quietMs, fault ?? 'refused');
     if (change === 'opened')
@@ -97,19 +98,12 @@ export class Deployment implements OnModuleInit, OnApplicationShutdown {
     if (change === 'closed') this.write('announce a recovery', () => this.recover(operation, 'now'));
   };
 
-  private learnDuration(operation: OperationClass, seconds: number): void {
-    const slow = seconds > SLOW_SECONDS ? (this.slow.get(operation) ?? 0) + 1 : 0;
-    this.slow.set(operation, slow);
-    // Not every one, because a reader may have many slow responses a second.
-    if (slow === 0 || slow % SLOW_FROM > 0) return;
-    const reason = `responses take ${seconds.toFixed(1)} s`;
-    this.write('announce slow responses', () => this.degrade(operation, reason, TROUBLE_LASTS_MS));
-  }
-
   private learnWait(operation: OperationClass, waitMs: number, reason: string): void {
     if (this.isKnown(operation, waitMs)) return;
     const until = performance.now() + waitMs;
-    const store = () => this.store.quiet(operation, Math.max(0, until - performance.now()));
+    const store = async () => {
+      if (!this.isStopping) await this.store.quiet(operation, Math.max(0, until - performance.now()));
+    };
     // Begins before the announcement, which locks the same row for longer.
     this.write('record a wait', () => repeatWhileUnavailable(store, waitMs));
     this.noteWait(operation, waitMs, reason);
@@ -157,30 +151,35 @@ export class Deployment implements OnModuleInit, OnApplicationShutdown {
     if (health !== 'degraded' || troubleMs > 0) return;
     const { breaker, lastSuccessAt } = this.remote.status().operations[operation];
     const successAgeMs = lastSuccessAt === null ? Infinity : Date.now() - lastSuccessAt.getTime();
-    const isSlow = (this.slow.get(operation) ?? 0) >= SLOW_FROM;
-    if (breaker === 'closed' && !isSlow && successAgeMs < -troubleMs)
+    if (breaker === 'closed' && successAgeMs < -troubleMs)
       await this.recover(operation, 'once_trouble_is_over');
   }
 
   /** Shows that this replica is alive, and renews its share of the request rate. This process stops using the share before the share expires in the database. */
   private async beat(): Promise<void> {
-    const { ceiling, others } = this;
     const { isPaced } = this.remote;
     const beganAt = performance.now();
     const joins = beganAt >= this.share.until;
-    const demandPerSecond = planDemand(ceiling, others.length + 1, this.usedPerSecond(), isPaced);
+    const used = this.ceiling > 0 ? this.usedPerSecond() / this.ceiling : 0;
+    const demand = planDemand(this.others.length + 1, used, isPaced);
     // A replica that joins does not know yet what the others want.
-    const told = joins ? 0 : planShare(ceiling, demandPerSecond, others);
-    const before = joins ? 0 : this.share.told;
-    this.share.perSecond = Math.min(this.share.perSecond, told);
-    const shares = { demandPerSecond, sharePerSecond: told };
-    const sign = { role: this.environment.ROLE, readsPerSecond: this.readRate(), isPaced, ...shares };
-    this.others = await this.store.beat(LIFE_MS, ceiling, sign);
-    const perSecond = usableShare(ceiling, before, told, this.others);
-    this.share = { perSecond, told, until: beganAt + LIFE_MS };
+    const told = joins ? 0 : planShare(demand, this.others);
+    const { usable, told: toldBefore, until } = this.share;
+    const before = joins ? 0 : toldBefore;
+    // Falls before it is told, since the statement may take effect without a response.
+    this.share = { usable: Math.min(usable, told), told: Math.min(before, told), until };
+    this.others = await this.store.beat(LIFE_MS, {
+      role: this.environment.ROLE,
+      readsPerSecond: this.readRate(),
+      isPaced,
+      slowOperations: this.slowOperations(),
+      demand,
+      share: told,
+    });
+    this.share = { usable: usableShare(before, told, this.others), told, until: beganAt + LIFE_MS };
     // While the share is to rise, tells and reads again soon.
-    const everyMs = joins || perSecond < told ? READ_EVERY_MS : BEAT_EVERY_MS;
-    this.nextBeatAt = beganAt + (ceiling > 0 ? everyMs : SIGN_OF_LIFE_EVERY_MS);
+    const everyMs = joins || this.share.usable < told - ROUNDING ? READ_EVERY_MS : BEAT_EVERY_MS;
+    this.nextBeatAt = beganAt + (this.ceiling > 0 ? everyMs : SIGN_OF_LIFE_EVERY_MS);
   }
 
   /** Returns the calls per second of the last seconds. */
@@ -194,6 +193,11 @@ export class Deployment implements OnModuleInit, OnApplicationShutdown {
       at: now,
     };
     return this.used.perSecond;
+  }
+
+  private slowOperations(): OperationClass[] {
+    const now = performance.now();
+    return [...this.durations].filter(([, latest]) => areSlow(latest, now)).map(([operation]) => operation);
   }
 
   /** Returns the reads per second of the last full period. */

@@ -58,19 +58,19 @@ const RECOVER_OPERATION = `
 // `counted` and a null share: replicas of releases that divided the ceiling equally. They count the live ones until all agree.
 const BEAT_REPLICA = `
   WITH others AS (
-    SELECT coalesce(demand_per_second, 'Infinity') AS "demandPerSecond", coalesce(share_per_second, $9::float8 / counted) AS "sharePerSecond"
+    SELECT coalesce(demand, 1) AS demand, coalesce(share, 1.0::float8 / counted) AS share
     FROM remote_replicas WHERE id <> $1 AND expires_at > clock_timestamp()
   ), gone AS (
     DELETE FROM remote_replicas WHERE id <> $1 AND expires_at < clock_timestamp() - interval '1 hour'
   ), mine AS (
     INSERT INTO remote_replicas AS me
-      (id, name, counted, expires_at, role, reads_per_second, paced_since, demand_per_second, share_per_second)
-    SELECT $1, $2, count(*) + 1, ${msFromNow('$3')}, $4, $5, CASE WHEN $6::boolean THEN clock_timestamp() END, $7::float8, $8::float8
+      (id, name, counted, expires_at, role, reads_per_second, paced_since, demand, share, slow_operations)
+    SELECT $1, $2, count(*) + 1, ${msFromNow('$3')}, $4, $5, CASE WHEN $6::boolean THEN clock_timestamp() END, $7::float8, $8::float8, $9::text[]
     FROM others
     ON CONFLICT (id) DO UPDATE SET counted = excluded.counted, expires_at = excluded.expires_at, seen_at = clock_timestamp(),
       reads_per_second = excluded.reads_per_second,
       paced_since = CASE WHEN $6::boolean THEN coalesce(me.paced_since, clock_timestamp()) END,
-      demand_per_second = excluded.demand_per_second, share_per_second = excluded.share_per_second
+      demand = excluded.demand, share = excluded.share, slow_operations = excluded.slow_operations
   )
   SELECT * FROM others`;
 
@@ -102,6 +102,8 @@ interface SignOfLife extends ToldShare {
   readonly role: Environment['ROLE'];
   readonly readsPerSecond: number;
   readonly isPaced: boolean;
+  /** The operations most of whose latest calls were slow. */
+  readonly slowOperations: readonly OperationClass[];
 }
 
 /** Stores what all replicas know about the remote service. A change and its event commit together. */
@@ -139,9 +141,9 @@ export class DeploymentStore {
     return this.database.transaction((tx) => recoverFrom(tx, 'degraded', operation, when));
   }
 
-  /** Marks this replica as alive for `lifeMs`. Returns the shares of `ceiling` that the other live replicas told. */
-  async beat(lifeMs: number, ceiling: number, sign: SignOfLife): Promise<ToldShare[]> {
-    const { role, readsPerSecond, isPaced, demandPerSecond, sharePerSecond } = sign;
+  /** Marks this replica as alive for `lifeMs`. Returns what the other live replicas told. */
+  async beat(lifeMs: number, sign: SignOfLife): Promise<ToldShare[]> {
+    const { role, readsPerSecond, isPaced, slowOperations, demand, share } = sign;
     return this.database.query<ToldShare>(BEAT_REPLICA, [
       this.replicaId,
       REPLICA_NAME,
@@ -149,9 +151,9 @@ export class DeploymentStore {
       role,
       readsPerSecond,
       isPaced,
-      demandPerSecond,
-      sharePerSecond,
-      ceiling,
+      demand,
+      share,
+      slowOperations,
     ]);
   }
 

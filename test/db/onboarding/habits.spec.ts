@@ -93,6 +93,16 @@ describe('the habits of brands', () => {
     expect(await counted()).toEqual([row('acme', 'awaiting_owner', 0, 2 * HOUR, 2 * HOUR)]);
   });
 
+  it('take expired and then lost as one stay', async () => {
+    await insertSession('acme', 5 * DAY, [
+      ['expired', 0],
+      ['lost', HOUR],
+      ['online', DAY],
+    ]);
+    await habits.countDaily();
+    expect(await counted()).toEqual([row('acme', 'late', 1, DAY)]);
+  });
+
   it('forget what began over 90 days ago', async () => {
     const states = [
       ['awaiting_owner', 0],
@@ -123,18 +133,15 @@ describe('the habits of brands', () => {
     expect(await counted()).toMatchObject([{ changed: 1, ended: 1 }]);
   });
 
-  it('stay as they are, and are counted again in 10 minutes, if they cannot be counted', async () => {
+  it('stay as they are until the next day if they cannot be counted', async () => {
     await insertSession('acme', 2 * HOUR, [['awaiting_owner', 0]]);
     await habits.countDaily();
     await countAgain();
     await database.query('ALTER TABLE session_transitions RENAME TO hidden');
     await expect(habits.countDaily()).rejects.toThrow('session_transitions');
     await database.query('ALTER TABLE hidden RENAME TO session_transitions');
+    expect(await habits.countDaily()).toBe(false);
     expect(await counted()).toHaveLength(1);
-    const [price] = await database.query<{ minutes: number }>(
-      `SELECT date_part('epoch', habits_after - clock_timestamp()) / 60 AS minutes FROM read_price`,
-    );
-    expect(price!.minutes).toBeCloseTo(10, 0);
   });
 
   it('are used from 200 changes on', async () => {

@@ -86,25 +86,16 @@ describe('the service', () => {
     await waitFor('it is ready', async () => (await probe('ready')).status === 200);
   });
 
-  it('is ready and says who locks a table', async () => {
+  it('is ready and says that a table is locked, but not by whom', async () => {
     await withClient(service.environment.DATABASE_URL, async (client) => {
       await client.query('BEGIN; LOCK TABLE session_polls IN SHARE MODE');
-      const { rows } = await client.query<{ pid: number }>('SELECT pg_backend_pid() AS pid');
-      const response = await fetch(`${service.url}/health/ready`);
-      expect([response.status, await response.json()]).toEqual([
-        200,
-        {
-          status: 'ready',
-          missing: [],
-          warnings: [
-            expect.stringMatching(
-              new RegExp(
-                `^session_polls is locked by process ${rows[0]!.pid} \\(idle in transaction, for \\d+ s\\)$`,
-              ),
-            ),
-          ],
-        },
-      ]);
+      const ready = await waitFor('the warning', async () => {
+        const response = await fetch(`${service.url}/health/ready`);
+        const { warnings } = (await response.json()) as { warnings: string[] };
+        return warnings.length > 0 && { status: response.status, warnings };
+      });
+      const warnings = ['tables are locked against writing: see tableLocks of /status'];
+      expect(ready).toEqual({ status: 200, warnings });
     });
   });
 

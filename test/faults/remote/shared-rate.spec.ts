@@ -116,10 +116,11 @@ describe('SCS_MAX_REQUESTS_PER_SECOND', () => {
     const idle = [await start({ atOnce: 0 }), await start({ atOnce: 0 })];
     await settled(3);
     await expectFullUse();
+    const handover = measure(MEASURED_MS);
     for (const replica of idle) callFrom(replica);
     const shares = () => replicas.map(({ remote }) => remote.perSecond);
-
     await waitFor('equal shares', () => Math.min(...shares()) > 0.9 * (CEILING / 3));
+    expect(await handover).toBeLessThanOrEqual(1.1);
     expect(await measure(MEASURED_MS)).toBeLessThanOrEqual(1.1);
   });
 
