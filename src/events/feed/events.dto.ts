@@ -5,7 +5,16 @@ import { IsOptional, IsString, Matches } from 'class-validator';
 import { LimitQuery } from '../../platform/http/page.js';
 import { UuidParameter } from '../../platform/http/parameters.js';
 import { MayBeAbsent, refuse } from '../../platform/http/validation.js';
-import * as schema from '../../platform/openapi/schema-of.js';
+import {
+  field,
+  listOf,
+  nullable,
+  oneOf,
+  optional,
+  schemaOf,
+  text,
+  uuid,
+} from '../../platform/openapi/schema-of.js';
 import { EVENT_NAMES, type EventName } from '../catalogue.rules.js';
 import { findEventName, formatSequence, toEventType } from '../cloud-event.js';
 
@@ -63,40 +72,40 @@ export class FeedQuery extends LimitQuery {
 const SEQUENCE_SCHEMA = { type: String, pattern: '^[0-9]{19}$' };
 
 /** The field `sequence` of a session or registration. */
-export const LAST_SEQUENCE = schema.nullable(
-  schema.field<string>(
+export const LAST_SEQUENCE = nullable(
+  field<string>(
     SEQUENCE_SCHEMA,
     'The `sequence` of the last event about it; null if there is none. The response contains all changes up to that event. An event gets ' +
       'its sequence just after its change is committed: until then, this is the sequence of the previous event',
   ),
 );
 
-const CloudEventView = schema.schemaOf('CloudEventView', {
-  specversion: schema.oneOf(['1.0']),
-  id: schema.uuid('The same at every delivery'),
-  source: schema.field<string>({ type: String, format: 'uri-reference' }, '`EVENT_SOURCE` of the deployment'),
-  type: schema.oneOf(EVENT_NAMES.map(toEventType)),
-  subject: schema.text(
+const CloudEventView = schemaOf('CloudEventView', {
+  specversion: oneOf(['1.0']),
+  id: uuid('The same at every delivery'),
+  source: field<string>({ type: String, format: 'uri-reference' }, '`EVENT_SOURCE` of the deployment'),
+  type: oneOf(EVENT_NAMES.map(toEventType)),
+  subject: text(
     'The id of the session, user, registration, erasure or webhook endpoint, or the class of remote operations. Events of one subject are in order',
   ),
-  time: schema.field<string>({ type: String, format: 'date-time' }),
-  datacontenttype: schema.oneOf(['application/json']),
-  sequence: schema.field<string>(SEQUENCE_SCHEMA, 'Position in the feed; sorts as text in feed order'),
-  traceparent: schema.optional(
-    schema.field<string>(
+  time: field<string>({ type: String, format: 'date-time' }),
+  datacontenttype: oneOf(['application/json']),
+  sequence: field<string>(SEQUENCE_SCHEMA, 'Position in the feed; sorts as text in feed order'),
+  traceparent: optional(
+    field<string>(
       { type: String, pattern: '^00-[0-9a-f]{32}-[0-9a-f]{16}-0[01]$' },
       'The [trace](https://www.w3.org/TR/trace-context/) in which the event happened, if traces are exported',
     ),
   ),
-  data: schema.field<object>(
+  data: field<object>(
     { type: 'object', additionalProperties: true },
     'The facts of the event; `type` determines its fields',
   ),
 });
 
-export const FeedView = schema.schemaOf('FeedView', {
-  items: schema.listOf(CloudEventView),
-  next: schema.text(
+export const FeedView = schemaOf('FeedView', {
+  items: listOf(CloudEventView),
+  next: text(
     'The `after` of the next request, always present. Skips events that were filtered out; unchanged if there are no new events',
   ),
 });
