@@ -171,7 +171,7 @@ const FIGURES: Readonly<Record<string, Figure>> = {
     ({ operations, replicas }) =>
       operations.map(({ operation }) => [
         operation,
-        replicas.some(({ isAlive, slowOperations }) => isAlive && slowOperations.includes(operation)) ? 1 : 0,
+        replicas.some(({ isAlive, slow }) => isAlive && slow.includes(operation)) ? 1 : 0,
       ]),
     'operation',
   ],

@@ -56,8 +56,8 @@ const FINDERS: Readonly<Record<Reason['code'], (facts: Facts, ceilings: Ceilings
   remote_slow: ({ replicas }) =>
     replicas
       .filter(({ isAlive }) => isAlive)
-      .flatMap(({ name, slowOperations }) =>
-        slowOperations.map(
+      .flatMap(({ name, slow }) =>
+        slow.map(
           (operation) => `${operation}: most of the latest calls of ${name} took over ${SLOW_SECONDS} s`,
         ),
       ),

@@ -25,7 +25,7 @@ const replica = {
   lastSeenAt: before(1),
   readsPerSecond: 0,
   pacedSince: null,
-  slowOperations: [] as string[],
+  slow: [] as string[],
 } as const;
 const reader = { undelivered: 0, failing: 0, oldestUndeliveredSeconds: 0 };
 const WELL: Facts = {
@@ -117,7 +117,7 @@ it.each<[string, string, Partial<Facts>]>([
   [
     'remote_slow',
     'start_session: most of the latest calls of a:1 took over 2 s',
-    { replicas: [{ ...replica, slowOperations: ['start_session'] }] },
+    { replicas: [{ ...replica, slow: ['start_session'] }] },
   ],
   [
     'credentials_rejected',

@@ -193,7 +193,7 @@ const LIST_REPLICAS: Statement = {
   name: 'status.list_replicas',
   text: `
     SELECT name, role, expires_at > clock_timestamp() AS "isAlive", joined_at AS "startedAt", seen_at AS "lastSeenAt",
-      reads_per_second AS "readsPerSecond", paced_since AS "pacedSince", slow_operations AS "slowOperations"
+      reads_per_second AS "readsPerSecond", paced_since AS "pacedSince", slow_operations AS slow
     FROM remote_replicas ORDER BY "isAlive" DESC, role, name, joined_at`,
 };
 

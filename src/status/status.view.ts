@@ -79,7 +79,7 @@ const ReplicaView = schemaOf('ReplicaView', {
   pacedSince: nullable(
     instant('Since when its calls have waited for SCS_MAX_REQUESTS_PER_SECOND; null if none waits'),
   ),
-  slowOperations: field<string[]>(
+  slow: field<string[]>(
     { type: [String] },
     'The operations of the remote service that took over 2 seconds in most of its latest calls',
   ),

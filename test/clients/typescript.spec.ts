@@ -136,6 +136,22 @@ describe('the TypeScript client', () => {
       expect(await waiting).toMatchObject({ id, state: 'online', inverters: [{ missingSince: null }] });
     });
 
+    it('has the remote service read as often as wanted', async () => {
+      const { id } = await start();
+      const queries: string[] = [];
+      const fetchNoting = (request: Request) => {
+        queries.push(new URL(request.url).search);
+        return fetch(request);
+      };
+      const watcher = createClient({ baseUrl: service.url, apiKey: ADMIN_KEY, fetch: fetchNoting });
+      const waiting = waitForOnline(watcher, id, { maxAgeSeconds: 1 });
+      await waitFor('a third read', () => queries.length > 2);
+      await bringOnline(id);
+      expect((await waiting).state).toBe('online');
+      const query = '?wait=1&from=awaiting_owner&maxAge=1&stale=allow';
+      expect(queries.slice(0, 3)).toEqual(['', query, query]);
+    });
+
     it('goes on through an outage', async () => {
       const { id } = await start();
       const proxy = await startTcpProxy(service.url);

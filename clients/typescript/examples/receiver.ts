@@ -18,4 +18,4 @@ app.post('/webhooks', express.raw({ type: () => true }), (request, response) => 
   }
 });
 
-app.listen(Number(PORT));
+app.listen(Number(PORT), '127.0.0.1');

@@ -1275,7 +1275,7 @@ export interface components {
              */
             pacedSince: string | null;
             /** @description The operations of the remote service that took over 2 seconds in most of its latest calls */
-            slowOperations: string[];
+            slow: string[];
         };
         LimitView: {
             /** @description Calls that may be in flight at once now. Falls when the service refuses or times out; does not grow while fewer calls are in flight, so it stays low under our own pacing */

@@ -8,6 +8,11 @@ const WAIT_SECONDS = 30;
 export interface WaitOptions {
   /** Default: as long as the service watches the session, which may be days. */
   readonly timeoutMs?: number;
+  /**
+   * While somebody looks: how old the session may be, in whole seconds. Each such period is a call of the remote service. Default: the service reads the
+   * session at its own intervals, from 15 seconds on.
+   */
+  readonly maxAgeSeconds?: number;
   readonly signal?: AbortSignal;
 }
 
@@ -27,7 +32,7 @@ export class NotOnlineError extends Error {
 export async function waitForOnline(
   client: Client,
   sessionId: string,
-  { timeoutMs, signal }: WaitOptions = {},
+  { timeoutMs, maxAgeSeconds, signal }: WaitOptions = {},
 ): Promise<Session> {
   const timeout =
     timeoutMs === undefined ? undefined : AbortSignal.timeout(Math.min(timeoutMs, LONGEST_TIMER_MS));
@@ -36,7 +41,7 @@ export async function waitForOnline(
   let session: Session | undefined;
   for (;;) {
     try {
-      session = await readSession(client, sessionId, session, ended);
+      session = await readSession(client, sessionId, { known: session, maxAgeSeconds, signal: ended });
       backoff.succeeded();
     } catch (error) {
       if (!ended.aborted && !isTemporary(error)) throw error;
@@ -52,14 +57,24 @@ export async function waitForOnline(
   }
 }
 
+interface Read {
+  readonly known: Session | undefined;
+  readonly maxAgeSeconds: number | undefined;
+  readonly signal: AbortSignal;
+}
+
 /** Reads a session. If it is `known`, the service responds as soon as the state is another. */
 async function readSession(
   client: Client,
   id: string,
-  known: Session | undefined,
-  signal: AbortSignal,
+  { known, maxAgeSeconds: maxAge, signal }: Read,
 ): Promise<Session> {
-  const query = known && { wait: WAIT_SECONDS, from: known.state };
+  const fresh = maxAge !== undefined && { maxAge, stale: 'allow' as const };
+  const query = known && {
+    wait: Math.max(1, Math.min(WAIT_SECONDS, maxAge ?? WAIT_SECONDS)),
+    from: known.state,
+    ...fresh,
+  };
   const params = { path: { id }, ...(query && { query }) };
   return (await client.GET('/api/v1/onboarding/pv/{id}', { params, signal })).data;
 }

@@ -67,6 +67,7 @@ async function measureFresh(
   gate!.open();
   const reads = async () => (await control.ledger()).reads;
   await waitFor('the backlog to be read', async () => Object.keys(await reads()).length > PER_SECOND);
+  const ids = await begin(database);
   const startedAt = performance.now();
   const measure = async (id: string): Promise<number> => {
     for (;;) {
@@ -76,7 +77,7 @@ async function measureFresh(
       await new Promise((resolve) => setTimeout(resolve, 100));
     }
   };
-  const delays = await Promise.all((await begin(database)).map(measure));
+  const delays = await Promise.all(ids.map(measure));
   expect(delays).toHaveLength(FRESH);
   expect(Object.keys(await reads()).length).toBeLessThan(OVERDUE);
   return delays;
