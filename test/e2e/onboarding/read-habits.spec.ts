@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { ReadHabits } from '../../../src/onboarding/poll/habits.service.js';
-import { PriceStore } from '../../../src/onboarding/poll/price.store.js';
+import { PriceControl } from '../../../src/onboarding/poll/price.service.js';
+import { PriceStore, type PriceStep } from '../../../src/onboarding/poll/price.store.js';
 import { Database } from '../../../src/platform/database/database.js';
 import { TestClient } from '../../setup/client.js';
 import { startTestApp, type TestApp } from '../../setup/test-app.js';
@@ -93,5 +94,18 @@ describe('sessions of brands with different habits', () => {
       new Set(['fast', 'slow', 'unknown']),
     );
     expect(new Set((await count(false)).map(({ brand }) => brand))).toEqual(new Set(['']));
+  });
+
+  it('want as many reads as their learned intervals make', async () => {
+    await database.query(
+      `DELETE FROM session_polls p USING onboarding_sessions s WHERE s.id = p.session_id AND s.brand <> 'fast'`,
+    );
+    const measure = () => service.app.get(PriceControl)['measure']({ isMeasureDue: true } as PriceStep);
+    const learned = await measure();
+    const known = jest.spyOn(ReadHabits.prototype, 'areKnown', 'get').mockReturnValue(false);
+    const assumed = await measure();
+    known.mockRestore();
+    // 'fast' is read more often than assumed at its age.
+    expect(learned).toBeGreaterThan(1.1 * assumed);
   });
 });

@@ -22,27 +22,39 @@ const BOUND_MS = 2 * INTERVAL_MS;
 let service: TestApp;
 afterEach(() => service.close());
 
+interface Fresh {
+  readonly id: string;
+  /** When it was asked for, by performance.now(). */
+  readonly since: number;
+}
+
 /** Makes some sessions of the backlog fresh and due now, as if their reads had failed for an hour. */
-async function failForAnHour(database: Database): Promise<string[]> {
+async function failForAnHour(database: Database): Promise<Fresh[]> {
+  const since = performance.now();
   const rows = await database.query<{ id: string }>(
     `UPDATE session_polls p SET anchor_at = now(), claimed_at = now() - interval '1 hour', planned_at = now() - $2 * interval '1 ms', due_at = now()
        FROM (SELECT session_id FROM session_polls WHERE due_at <= now() AND batch_id IS NULL ORDER BY due_at DESC LIMIT $1 FOR UPDATE) last
       WHERE last.session_id = p.session_id RETURNING p.session_id AS id`,
     [FRESH, INTERVAL_MS],
   );
-  return rows.map(({ id }) => id);
+  return rows.map(({ id }) => ({ id, since }));
 }
 
 /** Starts sessions. */
-async function startSome(): Promise<string[]> {
+async function startSome(): Promise<Fresh[]> {
   const client = TestClient.of(service);
-  return Promise.all(Array.from({ length: FRESH }, async () => (await client.startNew()).id));
+  const startOne = async () => {
+    const location = await client.locate();
+    const since = performance.now();
+    return { id: (await client.start(location)).body.id, since };
+  };
+  return Promise.all(Array.from({ length: FRESH }, startOne));
 }
 
 /** Lets sessions be fresh while a backlog of two hours is read. Returns how long after that each was read; Infinity: not within `withinMs`. */
 async function measureFresh(
   withinMs: number,
-  begin: (database: Database) => Promise<string[]> = startSome,
+  begin: (database: Database) => Promise<Fresh[]> = startSome,
   mutate: (app: NestFastifyApplication) => void = () => {},
 ): Promise<number[]> {
   let gate: PollingGate | undefined;
@@ -67,17 +79,15 @@ async function measureFresh(
   gate!.open();
   const reads = async () => (await control.ledger()).reads;
   await waitFor('the backlog to be read', async () => Object.keys(await reads()).length > PER_SECOND);
-  const ids = await begin(database);
-  const startedAt = performance.now();
-  const measure = async (id: string): Promise<number> => {
+  const measure = async ({ id, since }: Fresh): Promise<number> => {
     for (;;) {
-      const afterMs = performance.now() - startedAt;
+      const afterMs = performance.now() - since;
       if (((await reads())[id]?.total ?? 0) > 0) return afterMs;
       if (afterMs > withinMs) return Infinity;
       await new Promise((resolve) => setTimeout(resolve, 100));
     }
   };
-  const delays = await Promise.all(ids.map(measure));
+  const delays = await Promise.all((await begin(database)).map(measure));
   expect(delays).toHaveLength(FRESH);
   expect(Object.keys(await reads()).length).toBeLessThan(OVERDUE);
   return delays;
