@@ -66,6 +66,7 @@ module.exports = {
       to: {
         path: ['^src/platform/tracing/open-telemetry[.]ts$', '^node_modules/@opentelemetry/'],
         dynamic: false,
+        dependencyTypesNot: ['type-only'],
       },
     },
     {

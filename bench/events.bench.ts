@@ -1,6 +1,6 @@
 import { burstRound, burstsOf, RELAY } from './events/many-at-once.js';
 import { CONTROL, type Delay, HANDLER, latencyRound, NOTIFY, STREAM, waysOf } from './events/one-by-one.js';
-import { ASKING, prepareParts } from './events/parts.js';
+import { prepareParts, UNUSED_REMOTE } from './events/parts.js';
 import { LineUp } from './harness/line-up.js';
 import { report } from './harness/report.js';
 import { atLeast, atMost } from './harness/result.js';
@@ -10,7 +10,7 @@ import type { BenchOptions } from './options.js';
 
 export async function eventsBench(options: BenchOptions): Promise<void> {
   const events = options.quick ? 20 : 200;
-  await LineUp.with({ sessions: 1, remotes: [ASKING] }, async (lineUp) => {
+  await LineUp.with({ sessions: 1, remotes: [UNUSED_REMOTE] }, async (lineUp) => {
     const parts = await prepareParts(lineUp);
     try {
       const ways = waysOf(parts);

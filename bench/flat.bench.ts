@@ -2,7 +2,6 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Environment } from '../src/platform/env/environment.js';
 import { Database } from '../src/platform/database/database.js';
 import { ReadHabits } from '../src/onboarding/poll/habits.service.js';
-import { HabitsStore } from '../src/onboarding/poll/habits.store.js';
 import { PollsStore } from '../src/onboarding/poll/polls.store.js';
 import type { BenchDatabase } from './harness/database.js';
 import { LineUp } from './harness/line-up.js';
@@ -177,7 +176,7 @@ async function prepare(lineUp: LineUp, name: string, sessions: number, options: 
     sessions,
     database,
     worker,
-    polls: new PollsStore(own, environment, new ReadHabits(new HabitsStore(own), environment)),
+    polls: new PollsStore(own, environment, new ReadHabits(own, environment)),
     end: () => own.onApplicationShutdown(),
   };
 }

@@ -80,6 +80,11 @@ export async function freshnessBench(options: BenchOptions): Promise<void> {
         rounded(learned.mean / others[0]!.mean),
       ),
       atMost(
+        `${name}: the same, of the optimum's in our limits`,
+        1.25,
+        rounded(learned.mean / others[1]!.mean),
+      ),
+      atMost(
         `${name}: our mean delay, learned, of a fixed interval's`,
         0.5,
         rounded(learned.mean / others.at(-1)!.mean),

@@ -40,17 +40,17 @@ replicas       one, two and four processes, and their common ceiling
 soak           everything at once for --minutes: memory, tables, lag
 history        sessions from start to closed, deleted by age: the tables of history
 migrations     how long each migration since the previous release makes writers wait, with a million sessions
-draw           docs/performance.md and its drawings from bench/results (not part of all)
 remote         one call to the remote service, in several ways
 freshness      how soon a change is noticed, simulated: our schedule beside others at equal reads
+draw           docs/performance.md and its drawings from bench/results (not part of all)
 
-  --quick        small and short: shows that everything runs, and says little
+  --quick        a short trial: shows that everything runs; its figures are not valid
   --rounds N     rounds that count, after one to warm up (7)
-  --minutes N    length of soak (5)
+  --minutes N    length of soak (5; a valid one takes at least 20)
   --profile DIR  write a .cpuprofile of our service to DIR
   --help
 
-Everything is a ratio of things measured in turn in one run. Each prints its targets and writes bench/results/NAME.json.`;
+Every benchmark measures its contenders in turn in one run, prints their ratios and its targets, and writes bench/results/NAME.json.`;
 
 const { values, positionals } = readArguments();
 

@@ -1,5 +1,5 @@
 export interface BenchOptions {
-  /** Whether the run is small and short, and shows only that everything works. */
+  /** Whether the run is a short trial, which only shows that everything works. */
   readonly quick: boolean;
   /** Whether the run is not a valid result: it is quick, has too few rounds, or is profiled. */
   readonly isTrial: boolean;

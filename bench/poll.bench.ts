@@ -72,7 +72,7 @@ export async function pollBench(options: BenchOptions): Promise<void> {
         ...cells.map(({ latencyMs, samples }) => tableOf(latencyMs, samples)),
         profileTable('Where the CPU of our poller goes, zero latency', profile),
         statementTable(
-          'What our poller asks of PostgreSQL, zero latency',
+          'Statements of our poller, zero latency',
           cells[0]!.statements.filter(isOfPoller),
           'read',
           reads,
@@ -218,8 +218,8 @@ function tableOf(latencyMs: number, samples: Samples): ResultTable {
   return {
     title:
       latencyMs === 0
-        ? 'The remote service answers at once'
-        : `The remote service answers after ${latencyMs} ms`,
+        ? 'The remote service responds at once'
+        : `The remote service responds after ${latencyMs} ms`,
     columns: [
       'contender',
       'reads/s',

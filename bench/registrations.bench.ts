@@ -157,7 +157,7 @@ export async function registrationsBench(options: BenchOptions): Promise<void> {
         },
         profileTable('Where the CPU of POST /users goes', profile),
         statementTable(
-          'What POST /users asks of PostgreSQL',
+          'Statements of POST /users',
           statements.filter(({ totalMs }) => (totalMs * 1_000) / users >= 1),
           'registration',
           users,

@@ -27,7 +27,6 @@ export async function replicasBench(options: BenchOptions): Promise<void> {
     const start = (name: string, database: typeof free, environment = {}) =>
       lineUp.contender({ name, script, database, concurrency: IN_FLIGHT, environment });
 
-    const samples = new Map<string, Sample[]>();
     const workers: Participant[] = [];
     const round = (count: number) => async (): Promise<Sample> => {
       // Stops surplus workers, which would otherwise share the reads.
@@ -57,7 +56,7 @@ export async function replicasBench(options: BenchOptions): Promise<void> {
       ...COUNTS.map((count) => ({ name: nameOf(count), round: round(count) })),
       { name: again, round: round(1) },
     ];
-    for (const [name, list] of await interleave(contenders, options.rounds)) samples.set(name, list);
+    const samples = await interleave(contenders, options.rounds);
     while (workers.length > 0) await lineUp.dismiss(workers.pop()!);
 
     const ceiledFlow = await underCeiling();

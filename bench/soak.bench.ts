@@ -75,12 +75,8 @@ export async function soakBench(options: BenchOptions): Promise<void> {
     showProgress('');
 
     const { second, fourth } = quarters(samples);
-    const rate = (list: readonly Sample[]) => {
-      const of = list.map(
-        ({ reads }, nth) => reads / (list[nth]!.atSeconds - (before(samples, list[nth]!) ?? 0)),
-      );
-      return median(of);
-    };
+    const rate = (list: readonly Sample[]) =>
+      median(list.map((sample) => sample.reads / (sample.atSeconds - (before(samples, sample) ?? 0))));
     const growth = (of: (sample: Sample) => number) => median(fourth.map(of)) - median(second.map(of));
     const times = (of: (sample: Sample) => number) =>
       rounded(median(fourth.map(of)) / Math.max(1e-9, median(second.map(of))));

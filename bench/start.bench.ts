@@ -18,7 +18,7 @@ const MAIN = fileURLToPath(new URL('../dist/main.js', import.meta.url));
 const IDLE_MS = 10_000;
 const MEGABYTE = 2 ** 20;
 /** The pause between two readiness checks, and thus the error of a measured start. */
-const LOOK_EVERY_MS = 5;
+const CHECK_EVERY_MS = 5;
 
 interface Start {
   readonly readyMs: number;
@@ -44,7 +44,7 @@ export async function startBench(options: BenchOptions): Promise<void> {
         stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
       });
       const url = await readyUrl(child);
-      while (!(await isReady(url))) await sleep(LOOK_EVERY_MS);
+      while (!(await isReady(url))) await sleep(CHECK_EVERY_MS);
       const readyMs = performance.now() - startedAt;
       await sleep(idleMs);
       const residentBytes = await residentOf(child.pid!);

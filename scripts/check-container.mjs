@@ -14,9 +14,9 @@ const CERTIFICATES = '/etc/ssl/certs';
 const run = promisify(execFile);
 const ENV = { ...process.env, BUILDAH_ISOLATION: 'chroot' };
 /** Runs a program and returns what it prints, trimmed. */
-const ask = async (program, args, options = {}) =>
+const outputOf = async (program, args, options = {}) =>
   (await run(program, args, { env: ENV, maxBuffer: 2 ** 26, ...options })).stdout.trim();
-const buildah = (...args) => ask('buildah', args);
+const buildah = (...args) => outputOf('buildah', args);
 
 /** Builds the image with buildah, which needs no engine, and runs test/container on it, with the services of docker-compose.yml. Returns the exit code. */
 export async function checkContainer(args) {
@@ -59,20 +59,20 @@ export async function checkContainer(args) {
 async function makeBase(folder, from) {
   if (process.env.NODE_IMAGE) return process.env.NODE_IMAGE;
   const image = 'localhost/node:24-slim';
-  await ask('mmdebstrap', [
+  await outputOf('mmdebstrap', [
     '--variant=minbase',
     '--include=ca-certificates',
     'bookworm',
     join(folder, 'base.tar'),
   ]);
   const [node] = JSON.parse(
-    await ask('npm', ['pack', '--json', `node-linux-${process.arch}@24`], { cwd: folder }),
+    await outputOf('npm', ['pack', '--json', `node-linux-${process.arch}@24`], { cwd: folder }),
   );
-  await ask('tar', ['-xzf', node.filename, 'package/bin/node'], { cwd: folder });
+  await outputOf('tar', ['-xzf', node.filename, 'package/bin/node'], { cwd: folder });
   const container = await from('scratch');
   await buildah('add', '--quiet', container, join(folder, 'base.tar'), '/');
   await buildah('copy', '--quiet', container, join(folder, 'package/bin/node'), '/usr/local/bin/node');
-  const npm = join(await ask('npm', ['root', '--global']), 'npm');
+  const npm = join(await outputOf('npm', ['root', '--global']), 'npm');
   await buildah('copy', '--quiet', container, npm, '/usr/local/lib/node_modules/npm');
   const finish =
     'ln -s ../lib/node_modules/npm/bin/npm-cli.js /usr/local/bin/npm && useradd --uid 1000 --create-home node';

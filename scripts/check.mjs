@@ -11,7 +11,6 @@ export const NOT_POSSIBLE = 75;
  */
 const CHECKS = [
   ['packages', ['scripts/check/packages.mjs']],
-  ['lock file', ['scripts/check/lock-file.mjs']],
   ['format', ['node_modules/prettier/bin/prettier.cjs', '--check', '--log-level=warn', '.']],
   [
     'dependency rules',

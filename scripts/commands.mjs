@@ -5,75 +5,43 @@ import { prepare } from './prepare.mjs';
 import { ROOT } from './root.mjs';
 import { runNode } from './run-node.mjs';
 
-/** The npm commands. Each first builds what is out of date. Most then run in this process, so that signals reach them directly. */
-const COMMANDS = {
-  start: async () => {
-    await prepare('build');
-    loadEnvFile();
-    await importBuilt('main.js');
-  },
-  dev: async (flags) => {
-    await prepare('build');
-    loadEnvFile();
-    await (await import('./dev.mjs')).watch(flags);
-  },
-  sandbox: async () => {
-    await prepare('build');
-    loadEnvFile();
-    await importBuilt('sandbox/main.js');
-  },
-  cli: async (args) => {
-    await prepare('build');
-    loadEnvFile();
+/** The npm commands for the service, which read `.env`. They run in this process, so that signals reach them directly. */
+const SERVICE = {
+  start: () => importBuilt('main.js'),
+  dev: async (flags) => (await import('./dev.mjs')).watch(flags),
+  sandbox: () => importBuilt('sandbox/main.js'),
+  cli: (args) => {
     process.argv = [process.argv[0], 'npm run cli --', ...args];
-    await importBuilt('cli/main.js');
+    return importBuilt('cli/main.js');
   },
-  demo: async () => {
-    await prepare('build');
-    loadEnvFile();
-    await (await import('./demo.mjs')).demo();
-  },
-  test: async (args) => {
-    await prepare('build');
-    process.exitCode = await (await import('./test.mjs')).test(args);
-  },
-  'test:faults': async (args) => {
-    await prepare('build');
-    process.exitCode = await (await import('./test-faults.mjs')).testFaults(args);
-  },
-  bench: async (args) => {
-    await prepare('build');
-    process.exitCode = await runNode([
-      '--import',
-      './test/setup/compile/typescript.mjs',
-      'bench/main.ts',
-      ...args,
-    ]);
-  },
-  'check:container': async (args) => {
-    await prepare('build');
-    process.exitCode = await (await import('./check-container.mjs')).checkContainer(args);
-  },
-  'check:nodes': async () => {
-    await prepare('build');
-    process.exitCode = await (await import('./check-nodes.mjs')).checkNodes();
-  },
-  check: async (args) => {
-    await prepare('build');
-    process.exitCode = await (await import('./check.mjs')).check(args);
-  },
+  demo: async () => (await import('./demo.mjs')).demo(),
+};
+
+/** The npm commands for developers. Each returns the exit code. */
+const DEVELOPMENT = {
+  test: async (args) => (await import('./test.mjs')).test(args),
+  'test:faults': async (args) => (await import('./test-faults.mjs')).testFaults(args),
+  bench: (args) => runNode(['--import', './test/setup/compile/typescript.mjs', 'bench/main.ts', ...args]),
+  'check:container': async (args) => (await import('./check-container.mjs')).checkContainer(args),
+  'check:nodes': async () => (await import('./check-nodes.mjs')).checkNodes(),
+  check: async (args) => (await import('./check.mjs')).check(args),
 };
 
 export async function runCommand(name, args) {
   process.chdir(ROOT);
-  const command = COMMANDS[name];
-  if (command === undefined) {
-    console.error(`usage: node scripts/run.mjs <${Object.keys(COMMANDS).join('|')}>`);
+  const names = Object.keys({ ...SERVICE, ...DEVELOPMENT });
+  if (!names.includes(name)) {
+    console.error(`usage: node scripts/run.mjs <${names.join('|')}>`);
     process.exit(1);
   }
   endWithNpm();
   try {
-    await command(args);
+    await prepare();
+    if (name in DEVELOPMENT) process.exitCode = await DEVELOPMENT[name](args);
+    else {
+      loadEnvFile();
+      await SERVICE[name](args);
+    }
   } catch (error) {
     console.error(error.isForPeople ? error.message : error);
     process.exit(1);
@@ -89,12 +57,12 @@ function loadEnvFile() {
 function endWithNpm() {
   if (process.env.npm_lifecycle_event === undefined) return;
   const npm = process.ppid;
-  const look = setInterval(() => {
+  const timer = setInterval(() => {
     if (process.ppid === npm) return;
-    clearInterval(look);
+    clearInterval(timer);
     process.kill(process.pid, 'SIGTERM');
   }, 500);
-  look.unref();
+  timer.unref();
 }
 
 const importBuilt = (file) => import(pathToFileURL(join(ROOT, 'dist', file)).href);

@@ -1,60 +1,85 @@
 import { randomInt } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { createClient, followEvents, ProblemError, waitForOnline } from '../dist/clients/typescript/index.js';
+import { findRunningService } from '../dist/platform/local/running-service.js';
 import { forPeople } from './for-people.mjs';
 
-const READ_AT_LEAST_EVERY_S = 1;
 const GIVE_UP_MS = 90_000;
 
 /** Takes one user from the registration to an online session, at the service that runs in this folder. Prints each step. */
 export async function demo() {
-  const { url, key, sandboxUrl } = await findService();
-  const api = apiOf(url, key);
+  const { url, apiKey, sandboxUrl } = await findService();
   console.log(`The service at ${url}, with the sandbox at ${sandboxUrl} as its remote service.\n`);
-
-  const feed = await followFeed(api, (event) => tell('event', `${event.sequence} ${event.type}`));
-  const tell = timeline();
-  const ean = newEan();
-  const user = await api('POST', '/users', {
-    tenantReference: `demo-${new Date().toISOString()}`,
-    gridLocations: [{ ean }],
-  });
-  const [location] = user.gridLocations;
-  tell('user', `${user.id} registered, grid location ${location.id} (EAN ${location.ean})`);
-  await feed.readUntil('pv.user.registered.v1', user.id);
-
-  const session = await api('POST', `/onboarding/pv/${location.id}`);
-  tell('session', `${session.id} started: ${session.state}`);
-  await feed.readUntil('pv.session.started.v1', session.id);
-
-  tell('owner', `opens ${session.startUrl}`);
-  await completeWebFlow(session.startUrl);
-  tell('owner', 'chose Heliotec, signed in, allowed monitoring and curtailment');
-
-  // Reads the session like an app in the foreground, and the feed like an app in the background.
-  const read = () => api('GET', `/onboarding/pv/${session.id}?maxAge=${READ_AT_LEAST_EVERY_S}&wait=1`);
-  for (let shown = session.state; shown !== 'online';) {
-    const { state, basis, inverters } = await read();
-    if (state !== shown) {
-      shown = state;
-      tell('session', [`${state} (${basis})`, ...inverters.map(({ id }) => `inverter ${id}`)].join(', '));
-      if (state !== 'online') await feed.readUntil(`pv.session.${state}.v1`, session.id);
-    }
-    tell.giveUpAfter(GIVE_UP_MS, `the session is still ${state}; GET ${url}/api/v1/status may say why`);
+  const signal = AbortSignal.timeout(GIVE_UP_MS);
+  try {
+    await onboard(createClient({ baseUrl: url, apiKey }), signal);
+  } catch (error) {
+    if (error === signal.reason)
+      throw forPeople(`Given up after ${GIVE_UP_MS / 1_000} s; GET ${url}/api/v1/status may say why.`);
+    if (!(error instanceof ProblemError)) throw error;
+    const hint = error.status === 401 ? ' (ADMIN_API_KEY must be that of the running service)' : '';
+    throw forPeople(`The service responded ${error.status} ${error.code}: ${error.detail}${hint}`);
   }
-  await feed.readUntil('pv.inverter.online.v1', session.id);
-  tell('done', 'the installation is online');
+}
+
+/**
+ * @param {import('../dist/clients/typescript/index.js').Client} client
+ * @param {AbortSignal} signal
+ */
+async function onboard(client, signal) {
+  const print = timeline();
+  // An app continues after the last event that it has handled. This one has handled none.
+  const events = followEvents(client, { after: '0', signal });
+  const subjects = [];
+  /** Prints the events of the user and the session, up to the next one of this type. */
+  const printUntil = async (type) => {
+    for (;;) {
+      const { value: event, done } = await events.next();
+      if (done) throw signal.reason;
+      if (!subjects.includes(event.subject)) continue;
+      const basis = 'basis' in event.data ? ` (${event.data.basis})` : '';
+      print('event', `${event.sequence} ${event.type}${basis}`);
+      if (event.type === type) return;
+    }
+  };
+
+  const { data: user } = await client.POST('/api/v1/users', {
+    body: { tenantReference: `demo-${new Date().toISOString()}`, gridLocations: [{ ean: newEan() }] },
+  });
+  if (user.object === 'registration')
+    throw forPeople(`The registration is ${user.status}: ${user.lastError}`);
+  const [location] = user.gridLocations;
+  print('user', `${user.id} registered, grid location ${location.id} (EAN ${location.ean})`);
+  subjects.push(user.id);
+  await printUntil('pv.user.registered.v1');
+
+  const params = { path: { id: location.id } };
+  const { data: session } = await client.POST('/api/v1/onboarding/pv/{id}', { params });
+  print('session', `${session.id} started: ${session.state}`);
+  subjects.push(session.id);
+  await printUntil('pv.session.started.v1');
+
+  print('owner', `opens ${session.startUrl}`);
+  await completeWebFlow(session.startUrl);
+  print('owner', 'chose Heliotec, signed in, allowed monitoring and curtailment');
+
+  // Waits like an app in the foreground, and follows the events like one in the background.
+  const [{ inverters }] = await Promise.all([
+    waitForOnline(client, session.id, { maxAgeSeconds: 1, signal }),
+    printUntil('pv.inverter.online.v1'),
+  ]);
+  print('done', `the installation is online: inverter ${inverters.map(({ id }) => id).join(', ')}`);
+  await events.return();
 }
 
 async function findService() {
-  const { findRunningService } = await import('../dist/platform/local/running-service.js');
   const folder = resolve('.data');
   const service = await findRunningService(folder);
   if (service === undefined)
     throw forPeople('No service runs here. Start it with `npm start`, then run the demo beside it.');
   const isSandbox = await fetch(`${service.remoteUrl}/sandbox/settings`).then(
-    (answer) => answer.ok,
+    (response) => response.ok,
     () => false,
   );
   if (!isSandbox) {
@@ -65,52 +90,8 @@ async function findService() {
   const generated = async () => JSON.parse(await readFile(resolve(folder, 'keys.json'), 'utf8')).adminApiKey;
   return {
     url: service.url,
-    key: process.env.ADMIN_API_KEY ?? (await generated()),
+    apiKey: process.env.ADMIN_API_KEY ?? (await generated()),
     sandboxUrl: service.remoteUrl,
-  };
-}
-
-const apiOf = (url, key) => async (method, path, body) => {
-  const response = await fetch(`${url}/api/v1${path}`, {
-    method,
-    headers: {
-      authorization: `Bearer ${key}`,
-      ...(body !== undefined && { 'content-type': 'application/json' }),
-    },
-    ...(body !== undefined && { body: JSON.stringify(body) }),
-  });
-  /** @type {any} */
-  const answer = await response.json();
-  if (response.status === 200 || response.status === 201) return answer;
-  const hint = response.status === 401 ? ' (ADMIN_API_KEY must be that of the running service)' : '';
-  throw forPeople(
-    `${method} ${path} was answered ${response.status}: ${answer.detail ?? JSON.stringify(answer)}${hint}`,
-  );
-};
-
-/** Reads the feed from its current end. `onEvent` receives the events of the subjects passed to `readUntil`. */
-async function followFeed(api, onEvent) {
-  let after = '0';
-  const readPage = async () => {
-    const page = await api('GET', `/events?after=${after}&limit=200`);
-    after = page.next;
-    return page.items;
-  };
-  while ((await readPage()).length > 0);
-  const subjects = new Set();
-  const received = new Set();
-  return {
-    async readUntil(type, subject) {
-      subjects.add(subject);
-      for (const deadline = Date.now() + GIVE_UP_MS; !received.has(`${type} ${subject}`); await sleep(100)) {
-        for (const event of await readPage()) {
-          if (!subjects.has(event.subject)) continue;
-          received.add(`${event.type} ${event.subject}`);
-          onEvent(event);
-        }
-        if (Date.now() > deadline) throw forPeople(`The event ${type} has not come.`);
-      }
-    },
   };
 }
 
@@ -127,22 +108,21 @@ async function completeWebFlow(startUrl) {
     ],
   };
   for (const [step, fields] of Object.entries(steps)) {
-    const answer = await fetch(`${startUrl}/${step}`, { method: 'POST', body: new URLSearchParams(fields) });
-    if (!answer.ok) throw forPeople(`The web flow answered ${answer.status} to ${step}.`);
+    const response = await fetch(`${startUrl}/${step}`, {
+      method: 'POST',
+      body: new URLSearchParams(fields),
+    });
+    if (!response.ok) throw forPeople(`The web flow responded ${response.status} to ${step}.`);
   }
 }
 
 /** Returns a function that prints a line with the seconds elapsed since this call. */
 function timeline() {
   const startedAt = performance.now();
-  const tell = (what, text) => {
+  return (what, text) => {
     const seconds = ((performance.now() - startedAt) / 1_000).toFixed(1);
     console.log(`${seconds.padStart(5)} s  ${what.padEnd(8)} ${text}`);
   };
-  tell.giveUpAfter = (limitMs, reason) => {
-    if (performance.now() - startedAt > limitMs) throw forPeople(`Given up: ${reason}.`);
-  };
-  return tell;
 }
 
 /** Returns a random EAN: 17 digits and their GS1 check digit. */

@@ -2,17 +2,20 @@ import { link, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** Runs `work` under a lock file in the folder. Waits while another live process has the lock; removes the lock of a dead one. */
+/**
+ * Runs `work` under a lock file in the folder. Waits while another live process has the lock; removes the lock of a dead one. Repeats
+ * data-lock.ts, which is not built yet when this runs.
+ */
 export async function exclusively(folder, name, work) {
   await mkdir(folder, { recursive: true });
   const file = join(folder, `${name}.lock`);
-  let said = false;
+  let isReported = false;
   while (!(await take(file))) {
     const pid = Number(await readFile(file, 'utf8').catch(() => ''));
     if (pid > 0 && !isAlive(pid)) await removeStale(file, pid);
-    else if (!said) {
-      said = true;
-      console.log(`waiting for process ${pid}, which installs and builds here`);
+    else if (!isReported) {
+      isReported = true;
+      console.error(`waiting for process ${pid}, which installs and builds here`);
     }
     await sleep(200);
   }

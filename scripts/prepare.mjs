@@ -15,12 +15,11 @@ const INSTALLED_LOCK = join(ROOT, 'node_modules', '.package-lock.json');
 const STAMP = join(ROOT, 'dist', '.stamp');
 
 /** Installs and builds what is missing or out of date. Of several processes at once, one does the work and the others wait. */
-export async function prepare(what) {
-  const isReady = async () => (await isInstalled()) && (what === 'packages' || (await isBuilt()));
-  if (await isReady()) return;
+export async function prepare() {
+  if ((await isInstalled()) && (await isBuilt())) return;
   await exclusively(join(ROOT, '.data'), 'prepare', async () => {
     if (!(await isInstalled())) await install();
-    if (what === 'build' && !(await isBuilt())) await build();
+    if (!(await isBuilt())) await build();
   });
 }
 
@@ -86,9 +85,12 @@ async function build() {
   // Computed before the build, so that a file changed during the build causes another build at the next start.
   const digest = await digestOfSources();
   const done = progress('building');
+  const compiler = 'node_modules/typescript/bin/tsc';
   const steps = [
     ['node_modules/prisma/build/index.js', 'generate'],
-    ['node_modules/typescript/bin/tsc', '-p', 'tsconfig.build.json'],
+    [compiler, '-p', 'tsconfig.build.json'],
+    // For the demo. Not into the folder of the client, because `npm pack` writes `dist` there.
+    [compiler, '-p', 'clients/typescript/tsconfig.build.json', '--outDir', 'dist/clients/typescript'],
   ];
   for (const step of steps) {
     const output = [];
@@ -116,9 +118,15 @@ async function digestOfSources() {
     'tsconfig.json',
     'tsconfig.build.json',
     'prisma/schema.prisma',
+    'clients/typescript/tsconfig.json',
+    'clients/typescript/tsconfig.build.json',
   ];
-  const entries = await readdir(join(ROOT, 'src'), { recursive: true, withFileTypes: true });
+  const folders = ['src', 'clients/typescript/src'].map((folder) => join(ROOT, folder));
+  const entries = await Promise.all(
+    folders.map((folder) => readdir(folder, { recursive: true, withFileTypes: true })),
+  );
   const sources = entries
+    .flat()
     .filter((entry) => entry.isFile() && entry.name.endsWith('.ts') && !entry.name.endsWith('.spec.ts'))
     .map((entry) => join(entry.parentPath ?? entry.path, entry.name))
     .filter((file) => !file.includes(join('database', 'generated')))

@@ -2,12 +2,11 @@ import { readFile, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { LONG, runJest } from './jest.mjs';
 import { idsOf, rowsOf } from './promise-rows.mjs';
-import { printTable } from './promise-table.mjs';
 
 const USAGE = `usage: npm run test:faults [-- [--short | --longer] [--json] [R3 R17 ...]]
-  --short   no more than npm test does of each
-  --longer  only the files of which npm test does less
-  --json    the table as JSON
+  --short   the short form, which npm test runs
+  --longer  only the files that npm test runs in a shorter form or not at all
+  --json    the results as JSON
   R3 ...    only these promises`;
 
 /** Matches a test title that begins with the id of a promise. */
@@ -18,7 +17,7 @@ const FAILED = ['failed', 'not proven', 'no test'];
 /** Jest replaces a worker that uses more memory than this. Otherwise, garbage of earlier test files would distort measurements. */
 const WORKER_MEMORY = '700MB';
 
-/** Runs the tests of the promises, prints a table of the results, and returns the exit code. */
+/** Runs the tests of the promises, prints the results, and returns the exit code. */
 export async function testFaults(args) {
   const ids = args.filter((arg) => /^R\d+$/.test(arg));
   const flags = args.filter((arg) => !ids.includes(arg));
@@ -46,12 +45,19 @@ export async function testFaults(args) {
   const rows = rowsOf(suites, notes, { ids, leftOut });
   const others = failuresOutside(suites);
   if (flags.includes('--json')) console.log(JSON.stringify(rows, null, 2));
-  else printTable(rows.filter(({ result }) => result !== 'not run'));
+  else rows.filter(({ result }) => result !== 'not run').forEach(printRow);
   for (const failure of others) console.log(`failed, of no promise: ${failure}`);
   const passed = rows.filter(({ result }) => result === 'passed').length;
   const failed = rows.filter(({ result }) => FAILED.includes(result)).length + others.length;
   console.log(`${passed} passed, ${failed} failed`);
   return failed > 0 ? code || 1 : code;
+}
+
+function printRow({ id, promise, result, figures, seededBugsCaught, isPart }) {
+  const none = isPart ? 'by the files that were not run' : 'none';
+  console.log(`${id.padEnd(3)}  ${result.padEnd(10)}  ${promise}`);
+  for (const { figure, bound } of figures) console.log(`     measured: ${figure}; bound: ${bound}`);
+  if (result !== 'no test') console.log(`     seeded bugs caught: ${seededBugsCaught.join('; ') || none}`);
 }
 
 /** Returns the test files that prove one of `ids`. If `ids` is empty, returns the files that prove any promise, all files in test/faults, and all long ones. */

@@ -5,7 +5,6 @@ import { AuthModule } from './auth/auth.module.js';
 import { ErasureModule } from './erasure/erasure.module.js';
 import { EventsModule } from './events/events.module.js';
 import { WebhooksModule } from './events/webhooks/webhooks.module.js';
-import { EventStreamModule } from './events/stream/stream.module.js';
 import { OnboardingModule } from './onboarding/onboarding.module.js';
 import { Environment } from './platform/env/environment.js';
 import { PlatformModule } from './platform/platform.module.js';
@@ -28,7 +27,6 @@ export class AppModule {
         AuthModule,
         EventsModule,
         WebhooksModule,
-        EventStreamModule,
         UsersModule,
         OnboardingModule,
         ErasureModule,

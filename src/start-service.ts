@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { format } from 'node:util';
 import { Logger } from '@nestjs/common';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { AppModule } from './app.module.js';
@@ -35,12 +36,13 @@ export async function startService(source: EnvironmentSource, dataFolder: string
   const print = (line: string): void => {
     if (source.LOG_FORMAT !== 'json') console.log(line);
   };
-  const shutdown = new Shutdown(tell, process.exit);
+  const shutdown = new Shutdown(tell);
   stopOnSignals(shutdown);
   try {
-    const variables = readFiles(source);
+    const files = readFiles(source);
+    const { variables } = files;
     const isProduction = variables.NODE_ENV === 'production';
-    const local = await startLocalServices(variables, dataFolder, { sandbox: true }, print);
+    const local = await startLocalServices(files, dataFolder, { sandbox: true }, print);
     shutdown.add({ name: 'the local services', stop: local.stop });
     void local.failed.then((name) => {
       console.error(`${name} ended; its log is in ${dataFolder}`);
@@ -50,7 +52,7 @@ export async function startService(source: EnvironmentSource, dataFolder: string
     const log = (logger = new ServiceLogger(environment));
     Logger.overrideLogger(log);
     stopOnErrors(log, shutdown);
-    logWarnings(log);
+    logOthers(log, isProduction);
     for (const warning of warningsOf(variables)) log.warn(warning, 'Start');
 
     const stopTracing = await startTracing(environment);
@@ -76,7 +78,8 @@ export async function startService(source: EnvironmentSource, dataFolder: string
     say(`listening on ${url} as ${environment.ROLE}`);
     if (!isProduction) {
       const tour = { url, environment, withSandbox: variables.SCS_BASE_URL === undefined };
-      print(local.adminKeyIsGenerated ? tourOf(tour) : addressesOf(tour));
+      // Shows the administrator's key only if it was generated.
+      print(variables.ADMIN_API_KEY === undefined ? tourOf(tour) : addressesOf(tour));
     }
     process.send?.({ type: 'ready', url });
   } catch (error) {
@@ -97,25 +100,25 @@ async function drain(app: NestFastifyApplication, delayMs: number): Promise<void
   clearTimeout(cut);
 }
 
-/** Logs the warnings of Node.js, which it would print in a form of its own. */
-function logWarnings(logger: ServiceLogger): void {
+/** Logs the warnings of Node.js. In production, also what libraries print: graphile-worker prints errors of the database to the console. */
+function logOthers(logger: ServiceLogger, isProduction: boolean): void {
   process.removeAllListeners('warning');
   process.on('warning', ({ name, message }) => logger.warn(`${name}: ${message}`, 'Process'));
+  if (!isProduction) return;
+  const warn = (...parts: unknown[]): void => logger.warn(format(...parts), 'Process');
+  Object.assign(console, { error: warn, warn, trace: warn });
 }
 
 /** Shuts down gracefully at the first uncaught error, so that requests in flight complete: an interrupted registration needs a person's decision. */
 function stopOnErrors(logger: ServiceLogger, shutdown: Shutdown): void {
   let isFirst = true;
-  const end = (kind: string) => (error: unknown) => {
-    logger.fatal(
-      `${kind}: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`,
-      'Process',
-    );
+  // Node also reports unhandled rejections here, unless NODE_OPTIONS changes that.
+  process.on('uncaughtException', (error, origin) => {
+    const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
+    logger.fatal(`${origin}: ${text}`, 'Process');
     // At a second error, exits at once. That is safe: transactions roll back, leases expire, child processes end.
     if (!isFirst) process.exit(1);
     isFirst = false;
     void shutdown.run(1);
-  };
-  process.on('uncaughtException', end('uncaught exception'));
-  process.on('unhandledRejection', end('unhandled rejection'));
+  });
 }

@@ -9,19 +9,19 @@ takePart(async ({ databaseUrl, remoteUrl }) => {
   const pool = new pg.Pool({ connectionString: databaseUrl, max: 10 });
   const remote = new Pool(remoteUrl);
   await pool.query(
-    `CREATE TABLE bare_starts (id uuid PRIMARY KEY DEFAULT gen_random_uuid(), location uuid, answer jsonb)`,
+    `CREATE TABLE bare_starts (id uuid PRIMARY KEY DEFAULT gen_random_uuid(), location uuid, response jsonb)`,
   );
-  const begin = { name: 'begin', text: 'INSERT INTO bare_starts (location) VALUES ($1) RETURNING id' };
-  const keep = { name: 'keep', text: 'UPDATE bare_starts SET answer = $2 WHERE id = $1' };
+  const insert = { name: 'insert', text: 'INSERT INTO bare_starts (location) VALUES ($1) RETURNING id' };
+  const update = { name: 'update', text: 'UPDATE bare_starts SET response = $2 WHERE id = $1' };
   const headers = { ApiKey: 'bench', authorization: 'Bearer benchmark', accept: 'application/json' };
   const app = Fastify();
   app.post<{ Params: { location: string } }>('/start/:location', async ({ params }) => {
-    const { rows } = await pool.query<{ id: string }>(begin, [params.location]);
+    const { rows } = await pool.query<{ id: string }>(insert, [params.location]);
     const path = `/api/v1/ssa/onboarding/pv/${params.location}`;
     const { body } = await remote.request({ path, method: 'POST', headers });
-    const answer = await body.json();
-    await pool.query(keep, [rows[0]!.id, JSON.stringify(answer)]);
-    return answer;
+    const response = await body.json();
+    await pool.query(update, [rows[0]!.id, JSON.stringify(response)]);
+    return response;
   });
   return { url: await app.listen({ port: 0, host: '127.0.0.1' }) };
 });

@@ -12,7 +12,7 @@ import type { Participant } from '../harness/participant.js';
 import { gridLocationId, userId } from '../harness/sessions.js';
 
 /** The name of the port at the fake remote service. The harness requires one, but no process of this benchmark sends requests to it. */
-export const ASKING = 'events';
+export const UNUSED_REMOTE = 'events';
 
 /** Each reader subscribes to its own event type, so that only one reader works at a time. */
 export const EVENT_OF = {
@@ -24,9 +24,14 @@ export type Reader = keyof typeof EVENT_OF;
 
 export async function prepareParts(lineUp: LineUp) {
   const database = await lineUp.database('events');
-  const script = (file: string) => new URL(`../${file}`, import.meta.url);
-  const start = (file: string, environment = {}, concurrency = 10) =>
-    lineUp.contender({ name: ASKING, script: script(file), database, concurrency, environment });
+  const start = (file: string, environment = {}, on = database) =>
+    lineUp.contender({
+      name: UNUSED_REMOTE,
+      script: new URL(`../${file}`, import.meta.url),
+      database: on,
+      concurrency: 10,
+      environment,
+    });
   const service = await start('events-service.process.ts', {
     ROLE: 'all',
     WEBHOOK_ALLOW_PRIVATE_ADDRESSES: 'true',
@@ -35,20 +40,9 @@ export async function prepareParts(lineUp: LineUp) {
   const receiver = await start('harness/event-receiver.process.ts');
   const listener = await start('baselines/listener.process.ts');
   // `jobs` and `tunedJobs` both run graphile-worker, so each needs its own database.
-  const jobs = await lineUp.contender({
-    name: ASKING,
-    script: script('baselines/empty-jobs.process.ts'),
-    database: await lineUp.database('jobs'),
-    concurrency: 10,
-  });
+  const jobs = await start('baselines/empty-jobs.process.ts', {}, await lineUp.database('jobs'));
   const tunedDatabase = await lineUp.database('tuned_jobs');
-  const tunedJobs = await lineUp.contender({
-    name: ASKING,
-    script: script('baselines/empty-jobs.process.ts'),
-    database: tunedDatabase,
-    concurrency: 10,
-    environment: { TUNED: '1' },
-  });
+  const tunedJobs = await start('baselines/empty-jobs.process.ts', { TUNED: '1' }, tunedDatabase);
   const headers = await newKey(service.url, ['events:read']);
   await post(`${service.url}/api/v1/webhook-endpoints`, { url: receiver.url, types: [EVENT_OF.webhook] });
 

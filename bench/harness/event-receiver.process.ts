@@ -30,7 +30,7 @@ takePart(async () => {
     const ending = new AbortController();
     leave = () => ending.abort();
     const { statusCode, body } = await request(url, { headers, signal: ending.signal });
-    if (statusCode !== 200) throw new Error(`the stream was answered ${statusCode}: ${await body.text()}`);
+    if (statusCode !== 200) throw new Error(`the stream responded ${statusCode}: ${await body.text()}`);
     let text = '';
     body.setEncoding('utf8');
     body.on('error', () => {});

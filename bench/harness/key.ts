@@ -2,15 +2,15 @@ import { request } from 'undici';
 import { ADMIN_KEY } from './service-variables.js';
 
 /** Throws unless the response is a 2xx. */
-export async function post<Answer>(url: string, body: object): Promise<Answer> {
-  const answer = await request(url, {
+export async function post<Body>(url: string, body: object): Promise<Body> {
+  const response = await request(url, {
     method: 'POST',
     headers: { authorization: `Bearer ${ADMIN_KEY}`, 'content-type': 'application/json' },
     body: JSON.stringify(body),
   });
-  const text = await answer.body.text();
-  if (answer.statusCode >= 300) throw new Error(`${url} was answered ${answer.statusCode}: ${text}`);
-  return JSON.parse(text) as Answer;
+  const text = await response.body.text();
+  if (response.statusCode >= 300) throw new Error(`${url} responded ${response.statusCode}: ${text}`);
+  return JSON.parse(text) as Body;
 }
 
 export async function newKey(serviceUrl: string, scopes: readonly string[]): Promise<Record<string, string>> {

@@ -30,10 +30,10 @@ export class Participant {
   /** Profiles the CPU time of the process during `work`. A profile slows the process, so rates are not measured then. */
   async profile(work: () => Promise<unknown>): Promise<readonly ProfilePart[]> {
     const command: ContenderCommand = { kind: 'profile' };
-    const asked = () => this.child.ask<Reply>(command, ({ kind }) => kind === 'profile');
-    await asked();
+    const toggle = () => this.child.ask<Reply>(command, ({ kind }) => kind === 'profile');
+    await toggle();
     await work();
-    return ((await asked()) as Extract<Reply, { kind: 'profile' }>).parts;
+    return ((await toggle()) as Extract<Reply, { kind: 'profile' }>).parts;
   }
 
   stop(): Promise<void> {

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 
 /** In each pass over all sessions, one of this many sessions changes. Consecutive passes change different sessions. */
-export const CHANGE_EVERY = 50;
+const CHANGE_EVERY = 50;
 
 type Kind = 'session' | 'user' | 'location' | 'inverter' | 'registered' | 'registered location';
 

@@ -16,7 +16,7 @@ function figuresOf(result: BenchResult | undefined): string {
   const { benchmark, extent, isTrial, control, targets, tables, machine, versions } = result;
   const { ratio, least, most, isValid } = control;
   const trust = isValid
-    ? `The same thing measured twice differed by a factor of ${ratio} (${least} to ${most} is let pass).`
+    ? `The same thing measured twice differed by a factor of ${ratio} (${least} to ${most} is accepted).`
     : `**Void**: the same thing measured twice differed by a factor of ${ratio}, so the machine was not quiet and nothing here counts.`;
   return [
     `${isTrial ? '**A trial, not a result.** ' : ''}${extent}. ${trust}`,

@@ -23,7 +23,7 @@ const report = parse(stdout ?? '');
 if (report?.vulnerabilities === undefined) {
   const reason = report?.message ?? report?.error?.summary ?? 'npm audit gave no report';
   console.log(
-    `NOT DONE: whether a dependency has a known vulnerability, the registry does not say (${reason}).`,
+    `NOT DONE: the registry did not say whether a dependency has a known vulnerability (${reason}).`,
   );
   process.exitCode = NOT_POSSIBLE;
 } else {

@@ -7,6 +7,7 @@ import { ParseUuid } from '../platform/http/uuid.pipe.js';
 import { found } from '../platform/problem/found.js';
 import { ApiKeyView, CreatedApiKeyView, NewApiKey } from './api-keys.dto.js';
 import { ApiKeysStore } from './api-keys.store.js';
+import { Authentication } from './authentication.service.js';
 import { CurrentKey } from './current-key.decorator.js';
 import { IdempotencyKeys } from './idempotency-keys.store.js';
 import {
@@ -23,6 +24,7 @@ import { actorOf, type Principal } from './scopes.js';
 export class ApiKeysController {
   constructor(
     private readonly keys: ApiKeysStore,
+    private readonly authentication: Authentication,
     private readonly idempotencyKeys: IdempotencyKeys,
   ) {}
 
@@ -68,5 +70,6 @@ export class ApiKeysController {
   async revokeApiKey(@Param('id', ParseUuid) id: string, @CurrentKey() principal: Principal): Promise<void> {
     found(await this.keys.find(id), `API key ${id}`);
     await this.keys.revoke(id, actorOf(principal));
+    this.authentication.expireAll();
   }
 }

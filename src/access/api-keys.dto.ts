@@ -7,7 +7,7 @@ export class NewApiKey {
   @ApiProperty({ description: 'The app that uses this key, for people', minLength: 1, maxLength: 100 })
   @IsString()
   @Length(1, 100)
-  @Matches(/^\S(.*\S)?$/, { message: 'name must not begin or end with a space or hold a line break' })
+  @Matches(/^\S(.*\S)?$/, { message: 'name must not begin or end with a space or contain a line break' })
   name: string;
 
   @ApiProperty({

@@ -38,7 +38,7 @@ export class ApiKeysStore {
     const text = `
       UPDATE api_keys SET last_used_at = clock_timestamp()
       WHERE id = $1 AND (last_used_at IS NULL OR last_used_at < clock_timestamp() - interval '1 minute')`;
-    await this.database.query({ name: 'access.note_key_use', text }, [id]);
+    await this.database.query(text, [id]);
   }
 
   async create(tx: Transaction, name: string, scopes: readonly Scope[], actor: string) {
@@ -50,8 +50,8 @@ export class ApiKeysStore {
     return { id, name, scopes, key, createdAt };
   }
 
-  /** Returns at most `limit` keys after `position`, newest first, including the revoked ones. */
-  async list(position: ListPosition | undefined, limit: number): Promise<ApiKeyView[]> {
+  /** Returns at most `limit` keys after `position`, newest first, including the revoked ones. Default: all. */
+  async list(position?: ListPosition, limit?: number): Promise<ApiKeyView[]> {
     const rows = await this.database.prisma.apiKey.findMany({
       omit: { keyHash: true },
       where: position && after(position),

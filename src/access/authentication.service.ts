@@ -1,27 +1,21 @@
 import { timingSafeEqual } from 'node:crypto';
-import { Injectable, Logger } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import { Environment } from '../platform/env/environment.js';
 import { Problem } from '../platform/problem/problem.js';
 import { ApiKeysStore, hashOf, isApiKey } from './api-keys.store.js';
 import type { Principal } from './scopes.js';
 
-/** The longest time for which a replica accepts a revoked key. docs/api-keys.md promises 5 s. */
+/** The longest time for which another replica accepts a revoked key. docs/api-keys.md promises 5 s. */
 const CACHE_MS = 2_000;
 const CACHE_SIZE = 1_000;
 
 const ADMINISTRATOR: Principal = { id: null, name: 'environment', scopes: ['admin'] };
 
-interface LookUp {
-  readonly principal: Promise<Principal | null>;
-  readonly startedAt: number;
-}
-
 /** Finds the principal of an API key. Compares with ADMIN_API_KEY in constant time. */
 @Injectable()
 export class Authentication {
-  private readonly logger = new Logger(Authentication.name);
   private readonly adminHash = hashOf(this.environment.ADMIN_API_KEY);
-  private readonly cache = new Map<string, LookUp>();
+  private readonly cache = new Map<string, { principal: Promise<Principal | null>; startedAt: number }>();
 
   constructor(
     private readonly environment: Environment,
@@ -35,10 +29,12 @@ export class Authentication {
     return isApiKey(key) ? this.lookUp(hash, now) : null;
   }
 
-  /** Returns whether this replica found the key valid before, or is looking it up now. */
-  knows(key: string): boolean {
+  /** Returns whether a well-formed key is unknown to this replica: it is neither cached as valid nor being looked up. */
+  mustQuery(key: string): boolean {
     const hash = hashOf(key);
-    return timingSafeEqual(hash, this.adminHash) || this.cache.has(hash.toString('base64'));
+    return (
+      isApiKey(key) && !timingSafeEqual(hash, this.adminHash) && !this.cache.has(hash.toString('base64'))
+    );
   }
 
   /** Throws Problem unauthenticated if the key was revoked. Call it before a response that comes long after its request. */
@@ -46,6 +42,11 @@ export class Authentication {
     if (id === null) return;
     const revoked = await this.keys.findRevoked([id]);
     if (revoked.length > 0) throw new Problem('unauthenticated', 'The API key has been revoked');
+  }
+
+  /** Makes this replica look up every key again, since one was revoked. Keeps the entries: a known key does not count as a failure. */
+  expireAll(): void {
+    for (const entry of this.cache.values()) entry.startedAt = -Infinity;
   }
 
   private lookUp(hash: Buffer<ArrayBuffer>, now: number): Promise<Principal | null> {
@@ -71,10 +72,7 @@ export class Authentication {
   private async find(hash: Buffer<ArrayBuffer>): Promise<Principal | null> {
     const found = await this.keys.findByHash(hash);
     // Not awaited. If recording this use fails, the next use is recorded.
-    if (found !== null)
-      this.keys
-        .noteUse(found.id)
-        .catch((error: Error) => this.logger.debug(`use of a key not recorded: ${error.message}`));
+    if (found !== null) this.keys.noteUse(found.id).catch(() => {});
     return found;
   }
 }

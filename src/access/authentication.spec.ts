@@ -48,7 +48,7 @@ describe('Authentication', () => {
     authentication = new Authentication(environment, store as unknown as ApiKeysStore);
   });
 
-  it('knows the administrator of the environment without asking anybody', async () => {
+  it('accepts ADMIN_API_KEY without a database query', async () => {
     expect(await authentication.authenticate(ADMIN_KEY)).toEqual({
       id: null,
       name: 'environment',
@@ -66,12 +66,12 @@ describe('Authentication', () => {
     `pvo_${'a'.repeat(44)}`,
     `xxx_${'a'.repeat(43)}`,
     'p'.repeat(100_000),
-  ])('refuses %.50s without asking anybody', async (key) => {
+  ])('refuses %.50s without a database query', async (key) => {
     expect(await authentication.authenticate(key)).toBeNull();
     expect(store.lookUps).toBe(0);
   });
 
-  it('asks once for many requests at once, and again after 2 seconds', async () => {
+  it('looks up a key once for concurrent requests, and again after 2 seconds', async () => {
     const key = store.add();
     const found = await Promise.all(Array.from({ length: 50 }, () => authentication.authenticate(key, 0)));
     expect(new Set(found.map((principal) => principal?.scopes[0]))).toEqual(new Set(['users:read']));
@@ -81,17 +81,17 @@ describe('Authentication', () => {
     expect(store.lookUps).toBe(2);
   });
 
-  it('refuses a revoked key after 2 seconds, however busy it is', async () => {
+  it('refuses a revoked key after 2 seconds, even if requests with it never pause', async () => {
     const key = store.add();
     await authentication.authenticate(key, 0);
     store.revoke(key);
-    const answers: boolean[] = [];
+    const accepted: boolean[] = [];
     for (let now = 100; now <= 3_000; now += 100)
-      answers.push((await authentication.authenticate(key, now)) !== null);
-    expect(answers.lastIndexOf(true)).toBe(18);
+      accepted.push((await authentication.authenticate(key, now)) !== null);
+    expect(accepted.lastIndexOf(true)).toBe(18);
   });
 
-  it('remembers neither an unknown key nor a failure', async () => {
+  it('caches neither an unknown key nor a failure', async () => {
     const unknown = newApiKey();
     expect(await authentication.authenticate(unknown, 0)).toBeNull();
     expect(await authentication.authenticate(unknown, 0)).toBeNull();
@@ -103,7 +103,7 @@ describe('Authentication', () => {
     expect(await authentication.authenticate(key, 0)).not.toBeNull();
   });
 
-  it('keeps 1,000 keys at most, and made-up ones push none out', async () => {
+  it('caches at most 1,000 keys, and unknown keys displace none of them', async () => {
     const keys = Array.from({ length: 1_001 }, () => store.add());
     for (const key of keys) await authentication.authenticate(key, 0);
     for (let i = 0; i < 2_000; i++) await authentication.authenticate(newApiKey(), 0);
@@ -123,7 +123,7 @@ describe('Authentication', () => {
 });
 
 describe('newApiKey', () => {
-  it('makes keys that are ours by their shape and differ', () => {
+  it('returns distinct keys in our format', () => {
     const keys = Array.from({ length: 1_000 }, newApiKey);
     expect(keys.every(isApiKey)).toBe(true);
     expect(new Set(keys).size).toBe(1_000);

@@ -1,9 +1,10 @@
 import { isDeepStrictEqual } from 'node:util';
-import { Injectable } from '@nestjs/common';
+import { Injectable, Logger } from '@nestjs/common';
 import { Interval } from '@nestjs/schedule';
 import { Cipher } from '../platform/crypto/cipher.js';
 import { encryptedColumn } from '../platform/crypto/re-encryption.store.js';
 import { Database, type Transaction } from '../platform/database/database.js';
+import { errorText } from '../platform/redaction/error-text.js';
 import type { RepeatableRequest } from './repeatable-request.decorator.js';
 
 export const STORED_RESPONSES = encryptedColumn('idempotency_keys', 'response_ciphertext', {
@@ -28,6 +29,8 @@ const SAVE_RESPONSE = `
 /** Makes creations idempotent: stores the response to a request with an `Idempotency-Key` in the transaction of the creation. */
 @Injectable()
 export class IdempotencyKeys {
+  private readonly logger = new Logger(IdempotencyKeys.name);
+
   constructor(
     private readonly database: Database,
     private readonly cipher: Cipher,
@@ -57,9 +60,12 @@ export class IdempotencyKeys {
     return isDeepStrictEqual(request, JSON.parse(JSON.stringify(body))) ? response : 'key_reused';
   }
 
-  /** If this throws, the scheduler logs the error and calls it again after the interval. */
   @Interval(10 * 60_000)
   async deleteExpired(): Promise<void> {
-    await this.database.query(`DELETE FROM idempotency_keys WHERE ${IS_EXPIRED}`);
+    try {
+      await this.database.query(`DELETE FROM idempotency_keys WHERE ${IS_EXPIRED}`);
+    } catch (error) {
+      this.logger.warn(`expired Idempotency-Keys could not be deleted: ${errorText(error)}`);
+    }
   }
 }

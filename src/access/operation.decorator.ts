@@ -1,10 +1,14 @@
-import { applyDecorators, SetMetadata } from '@nestjs/common';
+import { applyDecorators } from '@nestjs/common';
 import { ApiBearerAuth, ApiExtension, ApiOperation } from '@nestjs/swagger';
 import { RouteConfig } from '@nestjs/platform-fastify';
 import { ApiProblems } from '../platform/openapi/api-problems.decorator.js';
 import type { Scope } from './scopes.js';
 
-export const REQUIRED_SCOPE = 'pv-onboarding:scope';
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    requiredScope?: Scope;
+  }
+}
 
 /** Declares an operation of the API, and the scope that its caller must have. The name of the method is the `operationId`. */
 export const Operation = (
@@ -12,7 +16,6 @@ export const Operation = (
   documentation: Readonly<{ summary: string; description: string }>,
 ): MethodDecorator =>
   applyDecorators(
-    SetMetadata(REQUIRED_SCOPE, scope),
     RouteConfig({ requiredScope: scope }),
     ApiOperation(documentation),
     ApiBearerAuth('apiKey'),

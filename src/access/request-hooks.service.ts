@@ -1,59 +1,60 @@
 import { isIP } from 'node:net';
 import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
 import { HttpAdapterHost } from '@nestjs/core';
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from 'fastify';
 import ipaddr from 'ipaddr.js';
 import { Environment } from '../platform/env/environment.js';
 import { contextOf } from '../platform/http/request-context.js';
 import { Problem } from '../platform/problem/problem.js';
 import { Authentication } from './authentication.service.js';
-import { RateLimit, type Taken } from './rate-limit.js';
-import type { Principal, Scope } from './scopes.js';
+import { RateLimit } from './rate-limit.js';
+import { hasScope, type Principal } from './scopes.js';
 
-declare module 'fastify' {
-  interface FastifyContextConfig {
-    /** From `@Operation()`; a route without it is public. */
-    requiredScope?: Scope;
-  }
-}
-
-/** The most requests with an invalid key per client network. Each such request queries the database. */
-const FAILURES_A_MINUTE = 20;
-const MINUTE_MS = 60_000;
+/** The most requests with an unknown key per client network. Each such request queries the database. */
+const FAILURES = { amount: 300, periodMs: 60_000 };
 /** A key may send at once all requests that it may send in this many seconds, so that an app can catch up after a pause. */
 const BURST_SECONDS = 10;
 
-/** Finds the principal and applies the rate limits before the body of a request is read. With LOG_REQUESTS, logs one line per response. */
+/**
+ * Finds the principal, applies the rate limits and checks the scope before the body of a request is read. With LOG_REQUESTS, logs one line
+ * per response. Refuses to start if a route neither declares a scope nor is public.
+ */
 @Injectable()
 export class RequestHooks implements OnModuleInit {
   private readonly logger = new Logger('Request');
-  private readonly failures = new RateLimit('invalid-key', FAILURES_A_MINUTE, MINUTE_MS);
+  private readonly failures = new RateLimit('invalid-key', FAILURES);
   private readonly requests: RateLimit | undefined;
+  /** Undefined without an HTTP server. */
+  private readonly server: FastifyInstance | undefined;
 
   constructor(
-    private readonly host: HttpAdapterHost,
+    host: HttpAdapterHost,
     private readonly authentication: Authentication,
     private readonly environment: Environment,
   ) {
     const perSecond = environment.API_MAX_REQUESTS_PER_SECOND;
-    if (perSecond > 0)
-      this.requests = new RateLimit('default', BURST_SECONDS * perSecond, BURST_SECONDS * 1_000);
+    const rate = { amount: BURST_SECONDS * perSecond, periodMs: BURST_SECONDS * 1_000 };
+    if (perSecond > 0) this.requests = new RateLimit('default', rate);
+    this.server = host.httpAdapter?.getInstance<FastifyInstance>();
+    // Not in onModuleInit, which Nest calls after it has declared the routes.
+    this.server?.addHook('onRoute', requireAccess);
   }
 
   onModuleInit(): void {
-    // Without an HTTP server, there is no adapter.
-    const server = this.host.httpAdapter?.getInstance<FastifyInstance>();
     const { API_MAX_REQUESTS_PER_SECOND, LOG_REQUESTS } = this.environment;
-    server?.addHook('onRequest', async (request, reply) => {
-      if (request.routeOptions.config.requiredScope === undefined) return;
+    this.server?.addHook('onRequest', async (request, reply) => {
+      const { requiredScope } = request.routeOptions.config;
+      if (requiredScope === undefined) return;
       const key = /^Bearer +(\S+) *$/i.exec(request.headers.authorization ?? '')?.[1] ?? '';
       request.principal = await this.identify(key, request, reply);
       const { id, name } = request.principal;
       const taken = this.requests?.take(id ?? name, performance.now());
       if (taken !== undefined)
         refuseBeyond(taken, reply, `A key may make ${API_MAX_REQUESTS_PER_SECOND} requests a second`);
+      if (!hasScope(request.principal, requiredScope))
+        throw new Problem('forbidden', `This needs a key with the scope ${requiredScope}`);
     });
-    if (LOG_REQUESTS) server?.addHook('onResponse', async (request, reply) => this.log(request, reply));
+    if (LOG_REQUESTS) this.server?.addHook('onResponse', async (request, reply) => this.log(request, reply));
   }
 
   /** Logs the route, not the URL: a URL's ids and query may be personal or secret. */
@@ -74,8 +75,9 @@ export class RequestHooks implements OnModuleInit {
   /** Counts an unknown key as a failure before it is looked up, so that concurrent invalid keys cannot all reach the database. */
   private async identify(key: string, request: FastifyRequest, reply: FastifyReply): Promise<Principal> {
     const network = clientNetwork(request.ip, request.socket.remoteAddress ?? '');
-    const count = () => this.failures.take(network, performance.now());
-    const counted = this.authentication.knows(key) ? undefined : count();
+    const counted = this.authentication.mustQuery(key)
+      ? this.failures.take(network, performance.now())
+      : undefined;
     if (counted !== undefined && counted.waitMs > 0)
       refuseBeyond(counted, reply, 'This address sent too many requests without a valid key');
     let principal: Principal | null | undefined;
@@ -86,10 +88,15 @@ export class RequestHooks implements OnModuleInit {
       if (counted !== undefined && principal !== null) this.failures.giveBack(network);
     }
     if (principal !== null) return principal;
-    reply.headers((counted ?? count()).headers);
+    reply.headers(counted?.headers ?? {});
     // The same error for every reason, because the reason would help only an attacker.
     throw new Problem('unauthenticated', 'Send a valid API key as Authorization: Bearer <key>');
   }
+}
+
+function requireAccess({ method, url, config }: RouteOptions): void {
+  if (!config?.isPublic && config?.requiredScope === undefined)
+    throw new Error(`${String(method)} ${url} needs @Operation() or @Public()`);
 }
 
 /** Returns a client's IPv4 address or IPv6 network. `given` may come from a proxy; if it is not an IP address, uses `ofSocket`. */
@@ -105,7 +112,8 @@ export function clientNetwork(given: string, ofSocket: string): string {
   return `${groups.join(':')}::/64`;
 }
 
-/** Sets the rate-limit headers. Throws Problem too_many_requests if the limit is exceeded. */
+type Taken = ReturnType<RateLimit['take']>;
+
 function refuseBeyond({ waitMs, headers }: Taken, reply: FastifyReply, detail: string): void {
   reply.headers(headers);
   if (waitMs > 0) throw new Problem('too_many_requests', detail, { retryAfterSeconds: waitMs / 1_000 });

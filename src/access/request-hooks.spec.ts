@@ -11,12 +11,12 @@ describe('clientNetwork', () => {
     ['fe80::1%eth0', 'fe80:0:0:0::/64'],
     ['::1', '0:0:0:0::/64'],
     ['64:ff9b::192.0.2.7', '64:ff9b:0:0::/64'],
-  ])('counts %s under %s', (address, network) => {
+  ])('counts %s as %s', (address, network) => {
     expect(clientNetwork(address, '198.51.100.1')).toBe(network);
   });
 
   it.each(['unknown', '', '192.0.2.7:4711', '_hidden', 'x'.repeat(8_000)])(
-    'counts under the socket when a proxy says %.20j',
+    'uses the address of the socket if a proxy sends %.20j',
     (given) => expect(clientNetwork(given, '198.51.100.1')).toBe('198.51.100.1'),
   );
 });

@@ -63,6 +63,10 @@ const withToken = (request: RemoteRequest, { token }: Grant): RemoteRequest => (
 const isRefusal = (sent: Sent): boolean => sent.kind === 'response' && sent.response.status === 401;
 
 async function report(tokens: BearerTokens, grant: Grant, sent: Sent): Promise<Sent> {
-  await (sent.kind === 'response' ? tokens.accepted(grant) : tokens.abandoned(grant));
+  await (hasAcceptedToken(sent) ? tokens.accepted(grant) : tokens.abandoned(grant));
   return sent;
 }
+
+/** A 403 may be about the token, and a 429 or 5xx may precede its check. */
+const hasAcceptedToken = (sent: Sent): boolean =>
+  sent.kind === 'response' && sent.response.status < 500 && ![403, 429].includes(sent.response.status);

@@ -19,7 +19,7 @@ function authorised(tokens: Partial<BearerTokens>, send: () => Promise<Sent>): A
 
 const lost = () => Promise.reject(new Error('Connection terminated unexpectedly'));
 
-it('says that nothing was sent when the database is away and a token has to be asked for', async () => {
+it('returns not_sent if the database is unavailable and no token is cached', async () => {
   const send = jest.fn<() => Promise<Sent>>();
   expect(await authorised({ current: lost }, send).send(START, 'tenant')).toEqual({
     kind: 'not_sent',
@@ -28,7 +28,7 @@ it('says that nothing was sent when the database is away and a token has to be a
   expect(send).not.toHaveBeenCalled();
 });
 
-it('says the same after a 401, which took nothing', async () => {
+it('returns not_sent if the database is unavailable after a 401, which had no effect', async () => {
   const refused: Sent = { kind: 'response', response: { status: 401, body: '' } };
   const remote = authorised({ current: () => Promise.resolve(GRANT), renewed: lost }, () =>
     Promise.resolve(refused),
@@ -36,15 +36,15 @@ it('says the same after a 401, which took nothing', async () => {
   expect(await remote.send(START, 'user', 'u')).toEqual({ kind: 'not_sent', reason: 'token_unavailable' });
 });
 
-it('does not say so when the database is away after the call, which may have been taken', async () => {
-  const taken: Sent = { kind: 'response', response: { status: 201, body: '' } };
+it('throws if the database is unavailable after a call that may have had an effect', async () => {
+  const created: Sent = { kind: 'response', response: { status: 201, body: '' } };
   const remote = authorised({ current: () => Promise.resolve(GRANT), accepted: lost }, () =>
-    Promise.resolve(taken),
+    Promise.resolve(created),
   );
   await expect(remote.send(START, 'tenant')).rejects.toThrow('Connection terminated unexpectedly');
 });
 
-it('hides no other fault', async () => {
+it('throws any other error', async () => {
   const remote = authorised(
     { current: () => Promise.reject(new TypeError('a bug')) },
     jest.fn<() => Promise<Sent>>(),

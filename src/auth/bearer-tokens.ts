@@ -15,6 +15,13 @@ export interface Grant {
   readonly trial?: string;
 }
 
+export const grantOf = (token: string, generation: number): Grant => ({
+  kind: 'token',
+  token,
+  generation,
+  grantedAt: performance.now(),
+});
+
 /** Supplies bearer tokens for calls. Callers report which tokens the remote service accepted or refused. */
 export interface BearerTokens {
   /** Returns a token that should be valid, or the reason why there is no token. Waits while another call or replica obtains a token. */
@@ -23,9 +30,9 @@ export interface BearerTokens {
   renewed(refused: Grant): Promise<Grant | NotSent>;
   /** Called after a 401 to a call with the renewed grant. Returns the outcome of the call. */
   refused(grant: Grant): Promise<NotSent>;
-  /** Called after a response other than 401. */
+  /** Called after a response that shows that the service accepted the token. */
   accepted(grant: Grant): void | Promise<void>;
-  /** Called if the call ended without a response. Whether the token is valid remains unknown. */
+  /** Called if the call ended otherwise. Whether the token is valid remains unknown. */
   abandoned(grant: Grant): void | Promise<void>;
 }
 

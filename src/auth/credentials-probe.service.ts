@@ -6,7 +6,7 @@ import { TokenRequest } from './token-request.service.js';
 import { TokenStore } from './token.store.js';
 
 /**
- * What a probe of the credentials came to. The interface (section 7) documents no errors, so `refused` cannot say whether the API key or the
+ * The result of a probe of the credentials. The interface (section 7) documents no errors, so `refused` cannot say whether the API key or the
  * client was refused.
  * - `valid`: the token is valid and nothing has failed since it was obtained. Nothing was sent.
  * - `token_issued`: the service issued a token. If it has refused calls, the next call tests the token.

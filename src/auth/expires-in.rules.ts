@@ -10,8 +10,8 @@ export interface TokenLife {
 const DAY_MS = 86_400_000;
 /** The upper limit. Interface section 5.4: "A tenant access token is valid for 14 days, or for the period given". */
 const LONGEST_MS = 14 * DAY_MS;
-/** The lower limit. With a shorter lifetime, most remote calls would be renewals. If a token expires earlier, a 401 causes its renewal. */
-const SHORTEST_MS = 60_000;
+/** The lower limit, so that a tiny lifetime causes at most about one renewal a second. */
+const SHORTEST_MS = 1_000;
 /** Assumed if `expires_in` is not understood or in the past. This costs about 100 token requests a day. */
 const ASSUMED_MS = 900_000;
 
@@ -26,7 +26,7 @@ const DECIMAL = /^\d+(?:\.\d+)?$/;
 /** The easternmost zone: a timestamp without a zone is read as the earliest instant that it can mean. */
 const EARLIEST_ZONE = '+14:00';
 
-/** Reads `expires_in`. Never throws. The lifetime is always between 1 minute and 14 days. */
+/** Reads `expires_in`. Never throws. The lifetime is always between 1 second and 14 days. */
 export function readExpiresIn(value: unknown, receivedAt: Date): TokenLife {
   if (typeof value === 'number') return readNumber(value, receivedAt);
   if (typeof value !== 'string') return NOT_UNDERSTOOD;

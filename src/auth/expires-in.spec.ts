@@ -28,8 +28,8 @@ const TABLE: readonly [unknown, number, string][] = [
   [1_209_600, 14 * DAY, 'seconds'],
   [1_209_601, 14 * DAY, 'seconds'],
   [999_999_999, 14 * DAY, 'seconds'],
-  [1, MINUTE, 'seconds'],
-  [0.001, MINUTE, 'seconds'],
+  [59, 59 * SECOND, 'seconds'],
+  [0.001, SECOND, 'seconds'],
   [NOW.getTime() / 1_000 + 3_600, HOUR, 'epoch_seconds'],
   [`${NOW.getTime() / 1_000 + 3_600}`, HOUR, 'epoch_seconds'],
   [NOW.getTime() + HOUR, HOUR, 'epoch_ms'],
@@ -61,11 +61,11 @@ const TABLE: readonly [unknown, number, string][] = [
 
 type Reader = typeof readExpiresIn;
 
-/** Returns whether `read` fulfils promise R14: it does not throw, and it returns a lifetime between 1 minute and 14 days. */
+/** Returns whether `read` fulfils promise R14: it does not throw, and it returns a lifetime between 1 second and 14 days. */
 function holds(read: Reader, value: unknown): boolean {
   try {
     const { lifetimeMs } = read(value, NOW);
-    return lifetimeMs >= MINUTE && lifetimeMs <= 14 * DAY;
+    return lifetimeMs >= SECOND && lifetimeMs <= 14 * DAY;
   } catch {
     return false;
   }
@@ -81,7 +81,7 @@ describe('R14: expires_in is read, whatever it is', () => {
     promise('R14', { figure: `${broken.length} of ${TABLE.length} values break it`, bound: '0' });
   });
 
-  it('never throws, never above 14 days, never so short that renewing is all we do', () => {
+  it('never throws, and returns between 1 second and 14 days', () => {
     fc.assert(fc.property(fc.anything(), (value) => holds(readExpiresIn, value)));
     fc.assert(
       fc.property(fc.double(), (value) => holds(readExpiresIn, value) && holds(readExpiresIn, `${value}`)),

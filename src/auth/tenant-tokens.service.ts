@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Injectable, Logger } from '@nestjs/common';
 import { Environment } from '../platform/env/environment.js';
-import { redact } from '../platform/redaction/redaction.js';
+import { errorText } from '../platform/redaction/error-text.js';
 import type { NotSent } from '../remote/outcome.rules.js';
-import type { BearerTokens, Grant, UserTokenStrategy } from './bearer-tokens.js';
+import { grantOf, type BearerTokens, type Grant, type UserTokenStrategy } from './bearer-tokens.js';
 import { coolDownMs, planToken, type TokenRow } from './token-plan.rules.js';
 import { TokenRequest } from './token-request.service.js';
 import { TokenStore } from './token.store.js';
@@ -22,6 +22,9 @@ export const trialLeaseMs = ({ SCS_TIMEOUT_MS }: Pick<Environment, 'SCS_TIMEOUT_
   3 * SCS_TIMEOUT_MS + LEASE_MARGIN_MS;
 
 const REFUSED: NotSent = { kind: 'not_sent', reason: 'credentials_rejected' };
+const STOPPING: NotSent = { kind: 'not_sent', reason: 'stopping' };
+
+const NONE_SUSPECTED = { generation: 0, stored: Promise.resolve() };
 
 /** Null: read the row again. */
 type Step = Grant | NotSent | null;
@@ -36,11 +39,15 @@ export class TenantTokens implements BearerTokens, UserTokenStrategy {
   private cached: { readonly grant: Grant; readonly expiresAt: number; renewAt: number } | undefined;
   private refusal: { readonly until: number; readonly outcome: NotSent } | undefined;
   private stepping: Promise<Step> | undefined;
-  private acceptedAt = -Infinity;
-  private suspected = 0;
+  /** Until when the service must not be asked again, because it refused our credentials. */
+  private rejectedUntil = -Infinity;
+  /** When the newest grant that was accepted was made. */
+  private acceptedGrantAt = -Infinity;
+  /** The newest token that a call of this process saw refused. */
+  private suspected = NONE_SUSPECTED;
   /** Logs that the result of a trial (see Grant) could not be saved. The caller still gets the response, and the trial's lease expires. */
   private readonly notSaved = (error: unknown) =>
-    this.logger.warn(`the outcome of a token trial could not be stored: ${redact(String(error))}`);
+    this.logger.warn(`the outcome of a token trial could not be stored: ${errorText(error)}`);
 
   constructor(
     private readonly store: TokenStore,
@@ -70,37 +77,36 @@ export class TenantTokens implements BearerTokens, UserTokenStrategy {
     const { generation, trial } = refused;
     if (trial !== undefined) return this.renewOnTrial(refused, trial);
     const isCached = generation === this.cached?.grant.generation;
-    // Another call was accepted with this token after this call had started. So the service refuses the call, not the token.
-    if (isCached && this.acceptedAt > refused.grantedAt) return REFUSED;
-    if (isCached) this.cached = undefined;
-    if (this.suspected < generation) {
-      this.suspected = generation;
-      this.logger.warn(`the remote service refused the token of generation ${generation}`);
-      await this.store.suspect(generation);
+    if (isCached) {
+      // A call that got this token later was accepted. So the service refuses the call, not the token.
+      if (this.acceptedGrantAt > refused.grantedAt) return { ...refused, grantedAt: performance.now() };
+      this.cached = undefined;
     }
+    await this.suspect(generation);
+    // This step may have read the row before the refusal was stored.
+    await this.stepping?.catch(() => {});
+    if (this.cached?.grant.generation === generation) this.cached = undefined;
     return this.acquire();
   }
 
   async refused({ trial }: Grant): Promise<NotSent> {
     // The refusal blocks other calls only if this call is the trial (see Grant).
     if (trial === undefined) return REFUSED;
-    let failures = 0;
     let retryAfterMs = coolDownMs(1);
     try {
-      ({ failures } = await this.store.read());
-      retryAfterMs = coolDownMs(failures + 1);
+      retryAfterMs = coolDownMs((await this.store.read()).failures + 1);
       await this.store.refuse(trial, retryAfterMs);
     } catch (error) {
       this.notSaved(error);
     }
-    this.logger[failures === 0 ? 'error' : 'debug'](
+    this.logger.debug(
       `the remote service refuses a fresh token: calls are blocked, next trial in ${retryAfterMs} ms`,
     );
     return this.remember({ ...REFUSED, retryAfterMs });
   }
 
-  async accepted({ trial }: Grant): Promise<void> {
-    this.acceptedAt = performance.now();
+  async accepted({ trial, grantedAt }: Grant): Promise<void> {
+    this.acceptedGrantAt = Math.max(this.acceptedGrantAt, grantedAt);
     if (trial === undefined) return;
     this.logger.log('the remote service accepts the token');
     await this.store.accept(trial).catch(this.notSaved);
@@ -110,24 +116,47 @@ export class TenantTokens implements BearerTokens, UserTokenStrategy {
     if (trial !== undefined) await this.store.release(trial, REMEMBER_MS).catch(this.notSaved);
   }
 
+  /** Stores the refusal of a token. All calls with this token wait for it; if it fails, the next one tries again. */
+  private suspect(generation: number): Promise<void> {
+    if (this.suspected.generation >= generation) return this.suspected.stored;
+    const stored = this.store.suspect(generation).then((isNew) => {
+      if (isNew) this.logger.warn(`the remote service refused the token of generation ${generation}`);
+    });
+    const suspected = { generation, stored };
+    this.suspected = suspected;
+    stored.catch(() => {
+      if (this.suspected === suspected) this.suspected = NONE_SUSPECTED;
+    });
+    return stored;
+  }
+
   private async acquire(): Promise<Grant | NotSent> {
     // Long enough for the lease of a dead replica to expire and for this process to obtain a token.
     const until = performance.now() + 2 * this.timeoutMs + LEASE_MARGIN_MS;
-    for (;;) {
+    while (!this.request.isStopping) {
       const beginsStep = this.stepping === undefined;
       this.stepping ??= this.step().finally(() => (this.stepping = undefined));
       const step = await this.stepping;
-      if (step?.kind === 'not_sent') return step;
+      if (step?.kind === 'not_sent') {
+        if (step.reason === 'credentials_rejected')
+          this.rejectedUntil = performance.now() + (step.retryAfterMs ?? 0);
+        return step;
+      }
       // In a trial, only the caller that began the step gets the token, to test it with its call. Other callers repeat the loop.
       if (step !== null && (step.trial === undefined || beginsStep))
         return { ...step, grantedAt: performance.now() };
       if (performance.now() > until)
         return { kind: 'not_sent', reason: 'token_unavailable', retryAfterMs: REMEMBER_MS };
     }
+    return STOPPING;
   }
 
   private async step(): Promise<Step> {
     const row = await this.store.read();
+    const rejectedMs = this.rejectedUntil - performance.now();
+    // Replicas with other credentials have a token. A further refusal of ours would replace it in the row, and be announced.
+    if (!row.ours && rejectedMs > 0)
+      return this.remember({ ...REFUSED, retryAfterMs: Math.ceil(rejectedMs) });
     const plan = planToken(row);
     switch (plan.kind) {
       case 'use':
@@ -153,37 +182,39 @@ export class TenantTokens implements BearerTokens, UserTokenStrategy {
   private cacheStored(row: TokenRow): Grant | undefined {
     const token = this.store.open(row);
     if (token === null) return undefined;
-    return this.cache(grantOf(token, row.generation), row.renewInMs ?? 0, row.expiresInMs ?? 0);
-  }
-
-  private cache(grant: Grant, renewInMs: number, expiresInMs: number): Grant {
-    const { grantedAt } = grant;
-    this.cached = { grant, renewAt: grantedAt + renewInMs, expiresAt: grantedAt + expiresInMs };
+    const grant = grantOf(token, row.generation);
+    const after = (ms: number | null) => grant.grantedAt + (ms ?? 0);
+    this.cached = { grant, renewAt: after(row.renewInMs), expiresAt: after(row.expiresInMs) };
     return grant;
   }
 
   /** Renews a token that is still valid, while calls continue to use it. If this fails, a later call triggers the next renewal. */
   private async renewInBackground({ generation }: Grant): Promise<void> {
     try {
-      const row = await this.store.read();
+      let row = await this.store.read();
       const plan = planToken(row);
-      if (plan.kind === 'use' && row.generation !== generation) this.cacheStored(row);
-      else if (plan.kind === 'renew' || (plan.kind === 'use' && plan.alsoRenew)) await this.renew(row);
+      if (plan.kind === 'renew' || (plan.kind === 'use' && plan.alsoRenew)) {
+        await this.renew(row);
+        row = await this.store.read();
+      }
+      if (row.generation !== generation && planToken(row).kind === 'use') this.cacheStored(row);
     } catch (error) {
-      this.logger.warn(`the token could not be renewed: ${redact(String(error))}`);
+      this.logger.warn(`the token could not be renewed: ${errorText(error)}`);
     }
   }
 
-  private async renew(row: TokenRow): Promise<Step> {
+  /** Renews the token in the row that all replicas share. Returns null if the row must be read again. */
+  private async renew(row: TokenRow): Promise<NotSent | null> {
     const lease = await this.store.claimLease(row, this.timeoutMs + LEASE_MARGIN_MS);
-    return lease === null ? null : this.obtain(row, lease, null);
+    const obtained = lease === null ? null : await this.request.obtain(row, lease, null);
+    return obtained?.kind === 'not_sent' ? obtained : null;
   }
 
   private async tryOut(row: TokenRow, withToken: 'stored' | 'new'): Promise<Step> {
     const lease = await this.store.claimLease(row, this.trialLeaseMs);
     if (lease === null) return null;
     const token = withToken === 'stored' ? this.store.open(row) : null;
-    if (token === null) return this.obtain(row, lease, this.trialLeaseMs);
+    if (token === null) return this.request.obtain(row, lease, this.trialLeaseMs);
     return { ...grantOf(token, row.generation), trial: lease };
   }
 
@@ -191,23 +222,6 @@ export class TenantTokens implements BearerTokens, UserTokenStrategy {
     const row = await this.store.read();
     if (row.generation !== refused.generation) return this.acquire();
     if ((row.obtainedAgoMs ?? 0) < TOO_YOUNG_TO_REPLACE_MS) return this.refused(refused);
-    const step = await this.obtain(row, lease, this.trialLeaseMs);
-    return step ?? this.acquire();
-  }
-
-  /** Obtains a token under the lease. `trialLeaseMs` is null outside a trial. */
-  private async obtain(row: TokenRow, lease: string, trialLeaseMs: number | null): Promise<Step> {
-    const obtained = await this.request.obtain(row, lease, trialLeaseMs);
-    if (obtained === null || obtained.kind === 'not_sent') return obtained;
-    const grant = grantOf(obtained.token, obtained.generation);
-    if (trialLeaseMs !== null) return { ...grant, trial: lease };
-    return this.cache(grant, obtained.renewInMs, obtained.expiresInMs);
+    return (await this.request.obtain(row, lease, this.trialLeaseMs)) ?? this.acquire();
   }
 }
-
-const grantOf = (token: string, generation: number): Grant => ({
-  kind: 'token',
-  token,
-  generation,
-  grantedAt: performance.now(),
-});

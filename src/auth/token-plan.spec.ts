@@ -43,7 +43,7 @@ const TABLE: readonly [string, TokenRow, TokenPlan][] = [
     { kind: 'use', alsoRenew: false },
   ],
   ['none yet', NEW, { kind: 'renew' }],
-  ['none yet, somebody is at it', { ...NEW, leased: true }, { kind: 'wait' }],
+  ['none yet, being obtained', { ...NEW, leased: true }, { kind: 'wait' }],
   [
     'of other credentials, which are rejected',
     { ...VALID, ours: false, rejected: true, failures: 3, nextAttemptInMs: 9 },
@@ -62,9 +62,9 @@ const TABLE: readonly [string, TokenRow, TokenPlan][] = [
     { kind: 'renew' },
   ],
   ['refused once', SUSPECTED, { kind: 'try', withToken: 'new' }],
-  ['refused once, trial going on', { ...SUSPECTED, leased: true }, { kind: 'wait' }],
+  ['refused once, trial in progress', { ...SUSPECTED, leased: true }, { kind: 'wait' }],
   [
-    'refused once, trial found nothing out',
+    'refused once, trial without a result',
     { ...SUSPECTED, nextAttemptInMs: 5 },
     { kind: 'refuse', reason: 'token_unavailable', retryAfterMs: 5 },
   ],
@@ -79,7 +79,7 @@ const TABLE: readonly [string, TokenRow, TokenPlan][] = [
     { kind: 'try', withToken: 'stored' },
   ],
   [
-    'refused again, cooled down, trial going on',
+    'refused again, cooled down, trial in progress',
     { ...VALID, rejected: true, failures: 1, leased: true },
     { kind: 'wait' },
   ],
@@ -111,7 +111,7 @@ describe('waits', () => {
     );
   });
 
-  it('renews between 80 and 90 % of the lifetime', () => {
+  it('last 80 to 90 % of the lifetime before a renewal', () => {
     expect(renewAfterMs(1_000, 0)).toBe(800);
     expect(renewAfterMs(1_000, 0.999)).toBeLessThan(900);
   });

@@ -1,12 +1,14 @@
-import { Injectable, Logger } from '@nestjs/common';
+import { Injectable, Logger, type OnModuleDestroy } from '@nestjs/common';
 import { Environment } from '../platform/env/environment.js';
 import { hideToken } from '../platform/redaction/secrets.js';
+import { STOP_WITHIN_MS } from '../platform/shutdown/limits.js';
 import { ContractDrift } from '../remote/drift/contract-drift.service.js';
 import type { DocumentedFields, Drift } from '../remote/drift/drift.js';
 import type { NotSent, Outcome, RemoteRequest } from '../remote/outcome.rules.js';
 import { Remote } from '../remote/remote.service.js';
 import type { Fields } from '../remote/wire/read-field.js';
 import { UnreadableResponse } from '../remote/wire/read-response.js';
+import { grantOf, type Grant } from './bearer-tokens.js';
 import { readExpiresIn } from './expires-in.rules.js';
 import { coolDownMs, endpointWaitMs, renewAfterMs, type TokenRow } from './token-plan.rules.js';
 import { TokenStore, type Token } from './token.store.js';
@@ -25,8 +27,9 @@ const HEADER_SAFE = /^[\x21-\x7e]{1,8000}$/;
 type Failure = Exclude<Outcome<Token>, { kind: 'done' }>;
 
 @Injectable()
-export class TokenRequest {
+export class TokenRequest implements OnModuleDestroy {
   private readonly logger = new Logger('Auth');
+  private readonly stop = new AbortController();
 
   constructor(
     private readonly store: TokenStore,
@@ -35,9 +38,18 @@ export class TokenRequest {
     private readonly environment: Environment,
   ) {}
 
+  onModuleDestroy(): void {
+    setTimeout(() => this.stop.abort(), STOP_WITHIN_MS.token).unref();
+  }
+
+  get isStopping(): boolean {
+    return this.stop.signal.aborted;
+  }
+
   /** Requests and saves a token. Returns null if the lease expired and another replica claimed it. `trialLeaseMs`: null outside a trial. */
-  async obtain(row: TokenRow, lease: string, trialLeaseMs: number | null) {
-    const sent = await this.remote.send(tokenRequest(this.environment));
+  async obtain(row: TokenRow, lease: string, trialLeaseMs: number | null): Promise<Grant | NotSent | null> {
+    const { signal } = this.stop;
+    const sent = await this.remote.send({ ...tokenRequest(this.environment), signal });
     const outcome = this.drift.interpret('token', sent, TOKEN_RESPONSE, (fields) =>
       readTokenResponse(fields, new Date()),
     );
@@ -52,19 +64,19 @@ export class TokenRequest {
     this.logger.log(
       `token of generation ${generation}: expires_in read as ${reading}, ${lifetimeMs / 1_000} s`,
     );
-    return { kind: 'obtained', token: token.value, generation, renewInMs, expiresInMs: lifetimeMs } as const;
+    return { ...grantOf(token.value, generation), ...(trialLeaseMs !== null && { trial: lease }) };
   }
 
   private async failed(row: TokenRow, lease: string, outcome: Failure): Promise<NotSent> {
-    if (outcome.kind === 'not_sent' && outcome.reason === 'stopping') {
+    if (this.isStopping || (outcome.kind === 'not_sent' && outcome.reason === 'stopping')) {
       await this.store.release(lease, 0);
-      return outcome;
+      return { kind: 'not_sent', reason: 'stopping' };
     }
     const rejected = isAboutCredentials(outcome);
-    const asked = 'retryAfterMs' in outcome ? (outcome.retryAfterMs ?? 0) : 0;
+    const requestedMs = 'retryAfterMs' in outcome ? (outcome.retryAfterMs ?? 0) : 0;
     const retryAfterMs = rejected
       ? coolDownMs(row.failures + 2)
-      : Math.max(endpointWaitMs(row.failures, Math.random()), asked);
+      : Math.max(endpointWaitMs(row.failures, Math.random()), requestedMs);
     const error = `no token: ${describe(outcome)}`;
     await this.store.fail(lease, error, retryAfterMs, rejected);
     const level = row.failures === 0 ? 'warn' : 'debug';

@@ -56,13 +56,14 @@ export const RECORD_FAILURE = `
     token_ciphertext = CASE WHEN credentials_fingerprint = $5 THEN token_ciphertext END,
     credentials_fingerprint = $5, lease_token = NULL, lease_until = NULL
   WHERE name = 'tenant' AND lease_token = $1
-  RETURNING rejected_at IS NOT NULL AND failures > 0 AS "rejected"`;
+  RETURNING 1`;
 
 // Many calls may report the same refused token: only the first report writes. The generation protects a newer token from a late report.
 export const SUSPECT_TOKEN = `
   UPDATE remote_tokens SET token_ciphertext = NULL, rejected_at = clock_timestamp(), failures = 0, next_attempt_at = NULL,
     last_error = 'the service refused the token'
-  WHERE name = 'tenant' AND generation = $1 AND credentials_fingerprint = $2 AND rejected_at IS NULL`;
+  WHERE name = 'tenant' AND generation = $1 AND credentials_fingerprint = $2 AND rejected_at IS NULL
+  RETURNING 1`;
 
 export const ACCEPT_TOKEN = `
   UPDATE remote_tokens SET rejected_at = NULL, failures = 0, last_error = NULL, next_attempt_at = NULL,

@@ -1,8 +1,9 @@
 import { createHmac, randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { Cipher } from '../platform/crypto/cipher.js';
-import { Database } from '../platform/database/database.js';
+import { Database, type Transaction } from '../platform/database/database.js';
 import type { RemoteToken } from '../platform/database/generated/client.js';
+import { repeatWhileUnavailable } from '../platform/database/repeat-while-unavailable.js';
 import { Environment } from '../platform/env/environment.js';
 import { hideToken } from '../platform/redaction/secrets.js';
 import { acceptCredentials, rejectCredentials } from '../remote/shared/deployment.store.js';
@@ -11,6 +12,8 @@ import type { TokenRow } from './token-plan.rules.js';
 import * as sql from './token.sql.js';
 
 const CONTEXT = sql.TOKENS.context('tenant');
+/** How long the holder of the lease tries to write its result while the database is unavailable. If it fails, all wait for the lease to expire. */
+const WRITE_WITHIN_MS = 5_000;
 
 export interface Token {
   readonly value: string;
@@ -70,7 +73,7 @@ export class TokenStore {
     return (await this.database.query(sql.CLAIM_TOKEN, values)).length > 0 ? lease : null;
   }
 
-  /** Claims the lease although the next attempt is due later. Returns null if it is leased, or was claimed so within the last `everyMs`. */
+  /** Claims the lease although the next attempt is due later. Returns null if it is leased, or a probe has claimed it in the last `everyMs`. */
   async claimProbe(row: TokenRow, leaseMs: number, everyMs: number): Promise<string | null> {
     const lease = randomUUID();
     const values = [lease, leaseMs, row.generation, everyMs];
@@ -84,7 +87,7 @@ export class TokenStore {
     renewAfterMs: number,
     trialLeaseMs: number | null,
   ): Promise<number | null> {
-    return this.database.transaction(async (tx) => {
+    return this.write(async (tx) => {
       const [saved] = await tx.query<{ generation: number }>(sql.SAVE_TOKEN, [
         lease,
         this.cipher.encrypt(token.value, CONTEXT),
@@ -100,29 +103,29 @@ export class TokenStore {
     });
   }
 
-  /** Records a failed token request. If the service `rejected` the credentials, calls are blocked once no valid token is left. */
+  /** Records a failed token request. If the service `rejected` the credentials, announces it; calls are blocked once no valid token is left. */
   async fail(lease: string, error: string, waitMs: number, rejected: boolean): Promise<void> {
-    await this.database.transaction(async (tx) => {
+    await this.write(async (tx) => {
       const values = [lease, error, waitMs, rejected, this.fingerprint];
-      const [failed] = await tx.query<{ rejected: boolean }>(sql.RECORD_FAILURE, values);
-      if (failed?.rejected === true) await rejectCredentials(tx, error);
+      const recorded = await tx.query(sql.RECORD_FAILURE, values);
+      if (rejected && recorded.length > 0) await rejectCredentials(tx, error);
     });
   }
 
-  /** Records that the service refused the token of this generation, unless the refusal is already recorded or a newer token exists. */
-  async suspect(generation: number): Promise<void> {
-    await this.database.query(sql.SUSPECT_TOKEN, [generation, this.fingerprint]);
+  /** Records that the service refused the token of this generation. Returns false if that is already recorded or a newer token exists. */
+  async suspect(generation: number): Promise<boolean> {
+    return (await this.database.query(sql.SUSPECT_TOKEN, [generation, this.fingerprint])).length > 0;
   }
 
   async accept(lease: string): Promise<void> {
-    await this.database.transaction(async (tx) => {
+    await this.write(async (tx) => {
       const accepted = await tx.query(sql.ACCEPT_TOKEN, [lease]);
       if (accepted.length > 0) await acceptCredentials(tx);
     });
   }
 
   async refuse(lease: string, coolDownMs: number): Promise<void> {
-    await this.database.transaction(async (tx) => {
+    await this.write(async (tx) => {
       const [refused] = await tx.query<{ lastError: string }>(sql.REFUSE_TOKEN, [lease, coolDownMs]);
       if (refused !== undefined) await rejectCredentials(tx, refused.lastError);
     });
@@ -130,7 +133,12 @@ export class TokenStore {
 
   /** Releases the lease after a call without a result. The next attempt may start after `waitMs`. */
   async release(lease: string, waitMs: number): Promise<void> {
-    await this.database.query(sql.RELEASE_TOKEN, [lease, waitMs]);
+    await this.write((tx) => tx.query(sql.RELEASE_TOKEN, [lease, waitMs]));
+  }
+
+  /** Writes under a lease. The lease ends with the write, or stays ours, so writing again after a lost COMMIT is harmless. */
+  private write<T>(work: (tx: Transaction) => Promise<T>): Promise<T> {
+    return repeatWhileUnavailable(() => this.database.transaction(work), WRITE_WITHIN_MS);
   }
 
   async getStatus(): Promise<TokenStatus> {

@@ -12,13 +12,18 @@ import {
   type LocalServices,
 } from '../platform/local/local-services.js';
 import { findRunningService } from '../platform/local/running-service.js';
-import { Problem } from '../platform/problem/problem.js';
-import { fail } from './print.js';
+import { CommandError } from './command-error.js';
 
 /** The actor in the audit log and in `created_by` for commands run in a shell on the server. */
 export const ACTOR = 'cli';
 
 export type ReadEnvironment = () => Promise<Environment> | Environment;
+
+const isSet = (source: EnvironmentSource, name: string): boolean =>
+  source[name] !== undefined || source[`${name}_FILE`] !== undefined;
+
+/** Returns whether the commands are meant for the service at an address. */
+export const namesService = (source: EnvironmentSource): boolean => isSet(source, 'PV_ONBOARDING_URL');
 
 /** Reads a command's configuration. Outside production, missing values come from the running service or, if none runs, from local defaults. */
 export class CommandEnvironment {
@@ -26,25 +31,44 @@ export class CommandEnvironment {
 
   constructor(private readonly source: EnvironmentSource) {}
 
-  async read(): Promise<Environment> {
+  /** Throws CommandError if it is unclear whose database is meant, or if the command needs one that runs and none does. */
+  async read({ mayStartDatabase = true } = {}): Promise<Environment> {
+    const hasDatabase = isSet(this.source, 'DATABASE_URL');
+    if (namesService(this.source) && !hasDatabase)
+      throw new CommandError(
+        'configuration',
+        'PV_ONBOARDING_URL is set, but this command works on a database: set DATABASE_URL to the database of that service, or unset PV_ONBOARDING_URL.',
+        2,
+      );
     // A command never polls or runs jobs; only the service does.
-    const own: EnvironmentSource = { ...readFiles(this.source), ROLE: 'api' };
-    if (own.NODE_ENV === 'production') return readEnvironment(own);
+    const { variables, problems } = readFiles(this.source);
+    const own: EnvironmentSource = { ...variables, ROLE: 'api' };
+    if (own.NODE_ENV === 'production') return readEnvironment(own, problems);
     const folder = resolve('.data');
     const running = await findRunningService(folder);
+    if (running === undefined && !hasDatabase && !mayStartDatabase)
+      throw new CommandError(
+        'configuration',
+        'No service runs in this folder: run `npm start` first, or set DATABASE_URL.',
+      );
     if (running === undefined) {
-      this.local = await startLocalServices(own, folder, { sandbox: false }, () => {});
+      this.local = await startLocalServices(
+        { variables: own, problems },
+        folder,
+        { sandbox: false },
+        () => {},
+      );
       return readEnvironment(this.local.source);
     }
     const keys = await readGeneratedKeys(folder);
-    return readEnvironment({
+    const ofService = {
       DATABASE_URL: running.databaseUrl,
       SCS_BASE_URL: running.remoteUrl,
       ...SANDBOX_CREDENTIALS,
       ADMIN_API_KEY: keys.adminApiKey,
       ENCRYPTION_KEYS: keys.encryptionKey,
-      ...own,
-    });
+    };
+    return readEnvironment({ ...ofService, ...own }, problems);
   }
 
   async stop(): Promise<void> {
@@ -52,7 +76,7 @@ export class CommandEnvironment {
   }
 }
 
-/** Runs `work` with a database connection. Prints a Problem instead of throwing it. */
+/** Runs `work` with a database connection. */
 export async function withDatabase(
   readEnvironment: ReadEnvironment,
   work: (database: Database, environment: Environment) => Promise<void>,
@@ -61,12 +85,15 @@ export async function withDatabase(
   const database = new Database(environment);
   try {
     await work(database, environment);
-  } catch (error) {
-    if (!(error instanceof Problem)) throw error;
-    fail(error.message);
   } finally {
     await database.onApplicationShutdown();
   }
+}
+
+/** Returns, for people, where a command changes something. */
+export function placeOf({ DATABASE_URL }: Environment): string {
+  const { pathname, searchParams, host } = new URL(DATABASE_URL);
+  return `In the database ${decodeURIComponent(pathname.slice(1))} on ${searchParams.get('host') ?? host}`;
 }
 
 export function readId(text: string): string {

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
-import { fail, printError } from './print.js';
+import { CommandError } from './command-error.js';
+import { printError } from './print.js';
 
 export const YES = ['--yes', 'do not ask for a confirmation'] as const;
 
@@ -8,13 +9,12 @@ export interface Confirmation {
   readonly yes?: boolean;
 }
 
-/** On a terminal, says what will be lost and asks a person. Returns false, with the exit code set, unless the person confirms. */
-export async function confirm(loss: string, { yes }: Confirmation): Promise<boolean> {
-  if (yes || !process.stdin.isTTY) return true;
-  printError(`${loss} This cannot be undone.`);
-  const isConfirmed = (await readLine('Type yes to confirm: ')).trim().toLowerCase() === 'yes';
-  if (!isConfirmed) fail('Not confirmed: nothing was changed.');
-  return isConfirmed;
+/** On a terminal, asks a person to confirm the effect at this place. Throws CommandError unless the person confirms. */
+export async function confirm(place: string, effect: string, { yes }: Confirmation): Promise<void> {
+  if (yes || !process.stdin.isTTY) return;
+  printError(`${place}: ${effect}`);
+  if ((await readLine('Type yes to confirm: ')).trim().toLowerCase() !== 'yes')
+    throw new CommandError('not_confirmed', 'Not confirmed: nothing was changed.');
 }
 
 /** Returns an empty text if the input ends without a line, or at Ctrl-C, which a readline on a terminal takes as the end. */

@@ -2,7 +2,7 @@ import { Command, InvalidArgumentError } from 'commander';
 import { ErasuresStore } from '../erasure/erasures.store.js';
 import { toReceipt } from '../erasure/receipt.view.js';
 import { tenantReferenceFault } from '../users/tenant-reference.rules.js';
-import { ACTOR, withDatabase, type ReadEnvironment } from './command-environment.js';
+import { ACTOR, placeOf, withDatabase, type ReadEnvironment } from './command-environment.js';
 import { confirm, YES, type Confirmation } from './confirm.js';
 import { printJson } from './print.js';
 
@@ -13,10 +13,11 @@ export function eraseCommand(readEnvironment: ReadEnvironment): Command {
     )
     .argument('<tenant-reference>', 'as registered', readReference)
     .option(...YES)
+    .option('--json', 'print the receipt as JSON, which is the default')
     .action(async (tenantReference: string, confirmation: Confirmation) => {
-      const loss = `This erases all personal data stored here for ${tenantReference}: names, email, EANs, metadata, registrations and inverter ids. Its sessions are no longer watched.`;
-      if (!(await confirm(loss, confirmation))) return;
-      await withDatabase(readEnvironment, async (database) => {
+      const effect = `this erases all personal data stored here for ${tenantReference}: names, email, EANs, metadata, registrations and inverter ids. Its sessions are no longer watched. This cannot be undone.`;
+      await withDatabase(readEnvironment, async (database, environment) => {
+        await confirm(placeOf(environment), effect, confirmation);
         const erasures = new ErasuresStore(database);
         const erasure = await erasures.eraseReference(tenantReference, ACTOR);
         printJson(toReceipt(erasure, 'user and no registration with this tenantReference'));

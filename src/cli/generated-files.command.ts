@@ -1,15 +1,15 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { Command } from 'commander';
 import { asyncapiDocument } from '../events/contract/asyncapi.js';
-import { schemaDocument, WEBHOOK_SCHEMAS, withSchemas } from '../events/contract/schema-document.js';
+import { OPENAPI_SCHEMAS, schemaDocument } from '../events/contract/schema-document.js';
 import { readEnvironment, STAND_INS } from '../platform/env/read-environment.js';
 import type { RecordedExamples } from '../platform/openapi/operations.js';
-import { fail } from './print.js';
+import { CommandError } from './command-error.js';
 
 const ROOT = new URL('../../', import.meta.url);
 
-/** Generators by file path. A generator receives the file's current text, because docs/events.md is generated only in part. */
-type Generators = Readonly<Record<string, (current: string) => string | Promise<string>>>;
+/** Generators by file path. */
+type Generators = Readonly<Record<string, () => string | Promise<string>>>;
 
 const asJson = (document: object) => `${JSON.stringify(document, null, 2)}\n`;
 
@@ -20,7 +20,6 @@ export const openapiCommand = generatedFiles('openapi', 'the controllers and the
 export const asyncapiCommand = generatedFiles('asyncapi', 'the catalogue of events', {
   'asyncapi.json': () => asJson(asyncapiDocument()),
   'docs/events.schema.json': () => asJson(schemaDocument()),
-  'docs/events.md': withSchemas,
 });
 
 /** Returns a command that writes the files. With `--check`, it only reports files that are not up to date. */
@@ -29,14 +28,15 @@ function generatedFiles(name: string, origin: string, generators: Generators): C
     .description(`write ${Object.keys(generators).join(', ')} from ${origin}`)
     .option('--check', 'write nothing, and exit with 1 if a file is not up to date')
     .action(async ({ check }: { check?: boolean }) => {
+      const stale: string[] = [];
       for (const [path, generate] of Object.entries(generators)) {
         const file = new URL(path, ROOT);
-        const current = await readFile(file, 'utf8').catch(() => '');
-        const wanted = await generate(current);
+        const wanted = await generate();
         if (!check) await writeFile(file, wanted);
-        else if (current !== wanted)
-          fail(`${path} is not up to date: run \`npm run ${name}\` and commit the difference`);
+        else if ((await readFile(file, 'utf8').catch(() => '')) !== wanted)
+          stale.push(`${path} is not up to date: run \`npm run ${name}\` and commit the difference`);
       }
+      if (stale.length > 0) throw new CommandError('not_up_to_date', stale.join('\n'));
     });
 }
 
@@ -53,5 +53,5 @@ async function openapiJson(): Promise<string> {
   ) as RecordedExamples;
   const environment = readEnvironment(STAND_INS);
   const app = await createApp(AppModule.forRoot(environment), environment, false);
-  return asJson(createDocument(app, examples, WEBHOOK_SCHEMAS));
+  return asJson(createDocument(app, examples, OPENAPI_SCHEMAS));
 }

@@ -3,26 +3,30 @@ import { migrate } from '../platform/database/migrate.js';
 import { planMigrations } from '../platform/database/migration-plan.store.js';
 import { checkPoolers } from '../platform/database/poolers.js';
 import type { ReadEnvironment } from './command-environment.js';
-import { print } from './print.js';
+import { JSON_OPTION, print, printJson } from './print.js';
 
 export function migrateCommand(readEnvironment: ReadEnvironment): Command {
   return new Command('migrate')
     .description('apply the missing migrations to the database')
     .option(
       '--plan',
-      'print the missing migrations and the locks of tables that make others wait; change nothing',
+      'print the missing migrations and the table locks that make reads or writes wait; change nothing',
     )
-    .action(async ({ plan }: { plan?: boolean }) => {
+    .option(...JSON_OPTION)
+    .action(async ({ plan, json }: { plan?: boolean; json?: boolean }) => {
       const environment = await readEnvironment();
       await checkPoolers(environment);
-      if (plan) return printPlan(environment.DATABASE_DIRECT_URL);
+      if (plan) {
+        const planned = await planMigrations(environment.DATABASE_DIRECT_URL);
+        return json ? printJson({ planned }) : printPlan(planned);
+      }
       const applied = await migrate(environment.DATABASE_DIRECT_URL);
-      print(applied.length === 0 ? 'nothing to apply' : `applied ${applied.join(', ')}`);
+      if (json) printJson({ applied });
+      else print(applied.length === 0 ? 'nothing to apply' : `applied ${applied.join(', ')}`);
     });
 }
 
-async function printPlan(databaseUrl: string): Promise<void> {
-  const planned = await planMigrations(databaseUrl);
+function printPlan(planned: Awaited<ReturnType<typeof planMigrations>>): void {
   if (planned.length === 0) print('nothing to apply');
   for (const { name, locks } of planned) {
     print(name);

@@ -7,11 +7,7 @@ export const print = (line: string): void => console.log(visibleText(line));
 
 export const printError = (line: string): void => console.error(visibleText(line));
 
-/** Prints an error and sets the exit code: 1 if the command was refused or failed, 2 if it was used wrongly. The command continues. */
-export function fail(line: string, exitCode: 1 | 2 = 1): void {
-  printError(line);
-  process.exitCode = exitCode;
-}
+export const JSON_OPTION = ['--json', 'print the result, or the error, as JSON'] as const;
 
 export const printJson = (value: unknown): void => console.log(visibleLines(JSON.stringify(value, null, 2)));
 
@@ -20,15 +16,15 @@ export const printFault = (text: string): void => console.error(visibleLines(tex
 
 /**
  * Escapes the help and the errors of a command, because they quote its arguments. Makes the command throw a CommanderError instead of
- * ending the process.
+ * ending the process. With `isJson`, its errors are only thrown.
  */
-export function printVisibly(command: Command): Command {
+export function printVisibly(command: Command, isJson: boolean): Command {
   // Lets the caller set the exit code, after its own clean-up.
   command.exitOverride();
   command.configureOutput({
     writeOut: (text) => process.stdout.write(visibleLines(text)),
-    writeErr: (text) => process.stderr.write(visibleLines(text)),
+    writeErr: (text) => isJson || process.stderr.write(visibleLines(text)),
   });
-  command.commands.forEach(printVisibly);
+  for (const sub of command.commands) printVisibly(sub, isJson);
   return command;
 }

@@ -1,11 +1,14 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { resolve } from 'node:path';
 import { Command } from 'commander';
 import { findReaderFault, READER_ROLE } from '../platform/database/reader-role.store.js';
 import type { Environment } from '../platform/env/environment.js';
 import type { EnvironmentSource } from '../platform/env/environment-names.js';
+import { findPasswordPlace } from '../platform/local/local-services.js';
 import { withDatabase, type ReadEnvironment } from './command-environment.js';
-import { fail, print, printError } from './print.js';
+import { CommandError } from './command-error.js';
+import { print, printError } from './print.js';
 
 /** The same settings as those of a login made by admin.add_reader. */
 const SETTINGS = {
@@ -26,8 +29,9 @@ export function psqlCommand(readEnvironment: ReadEnvironment, source: Environmen
       withDatabase(readEnvironment, async (database, environment) => {
         const fault = await findReaderFault(database);
         if (fault === null) return openPsql(environment, source, command);
-        fail(
-          `The user of DATABASE_URL cannot read as ${READER_ROLE} (${fault}): make a login for readers, as in docs/sql.md.`,
+        throw new CommandError(
+          'no_reader',
+          `The user of DATABASE_URL cannot read as ${READER_ROLE} (${fault}). If the service has never run on this database, run \`npm start\` first; else make a login for readers, as in docs/sql.md.`,
         );
       }),
     );
@@ -45,9 +49,11 @@ async function openPsql(
   });
   // Ctrl-C cancels a statement in psql, which has the same terminal.
   process.on('SIGINT', () => {});
-  const ended = await once(psql, 'exit').catch((error: NodeJS.ErrnoException) => {
+  const ended = await once(psql, 'exit').catch(async (error: NodeJS.ErrnoException) => {
     if (error.code !== 'ENOENT') throw error;
-    printError('psql is not on the path. Install it, or run this where it is; it asks for the password:');
+    const place = await findPasswordPlace(resolve('.data'), password);
+    const asked = place === undefined ? 'the password' : `the password, which is ${place}`;
+    printError(`psql is not on the path. Install it, or run this where it is; it asks for ${asked}:`);
     print(`PGOPTIONS='${OPTIONS}' psql '${url}'`);
     return [1];
   });

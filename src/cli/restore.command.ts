@@ -7,8 +7,9 @@ import {
   confirmReferences,
   movePendingToUncertain,
 } from '../users/registration/unchecked-references.store.js';
+import { CommandError } from './command-error.js';
 import { ACTOR, withDatabase, type ReadEnvironment } from './command-environment.js';
-import { fail, print } from './print.js';
+import { JSON_OPTION, print, printJson } from './print.js';
 
 interface Options {
   readonly confirm?: boolean;
@@ -26,28 +27,47 @@ export function restoreCommand(readEnvironment: ReadEnvironment): Command {
       '--references-checked',
       'everything registered after the backup was found: send registrations as usual',
     )
-    .action((options: Options) => {
+    .option(...JSON_OPTION)
+    .action(({ json, ...options }: Options & { json?: boolean }) => {
       if (Object.keys(options).length !== 1)
-        return fail('Give one of --confirm, --moved and --references-checked.', 2);
-      return withDatabase(readEnvironment, (database) => run(database, options));
+        throw new CommandError('usage', 'Give one of --confirm, --moved and --references-checked.', 2);
+      return withDatabase(readEnvironment, async (database) => {
+        const done = await run(database, options);
+        if (json) printJson(done);
+        else print(textOf(done));
+      });
     });
 }
 
-async function run(database: Database, { confirm, moved }: Options): Promise<void> {
+interface Done {
+  /** As in the audit log. */
+  readonly action: 'database.restored' | 'database.moved' | 'references.checked';
+  readonly uncertain?: number;
+}
+
+async function run(database: Database, { confirm, moved }: Options): Promise<Done> {
   if ((confirm || moved) && (await isServiceRunning(database)))
-    return fail('The service is running on this database: stop it first.');
-  if (confirm) {
-    const uncertain = await confirmRestore(database);
-    return print(`${uncertain} pending registrations are uncertain now; new ones wait for a person`);
-  }
-  const isDone = await database.transaction(async (tx) => {
-    if (!moved && !(await confirmReferences(tx))) return false;
+    throw new CommandError('service_running', 'The service is running on this database: stop it first.');
+  if (confirm) return { action: 'database.restored', uncertain: await confirmRestore(database) };
+  const action = moved ? 'database.moved' : 'references.checked';
+  await database.transaction(async (tx) => {
     if (moved) await moveHome(tx);
-    await recordAudit(tx, { actor: ACTOR, action: moved ? 'database.moved' : 'references.checked' });
-    return true;
+    else if (!(await confirmReferences(tx)))
+      throw new CommandError('no_restore', 'There is no restore with unchecked references.');
+    await recordAudit(tx, { actor: ACTOR, action });
   });
-  if (!isDone) return fail('There is no restore with unchecked references.');
-  print(moved ? 'the service now starts on this database' : 'registrations are now sent as usual');
+  return { action };
+}
+
+function textOf({ action, uncertain }: Done): string {
+  switch (action) {
+    case 'database.restored':
+      return `${uncertain} pending registrations are uncertain now; new ones wait for a person`;
+    case 'database.moved':
+      return 'the service now starts on this database';
+    case 'references.checked':
+      return 'registrations are now sent as usual';
+  }
 }
 
 const confirmRestore = (database: Database): Promise<number> =>

@@ -20,7 +20,13 @@ export interface BeingSent {
   readonly registrationBeingSent: string;
 }
 
-const NO_SESSIONS: ErasedSessions = { sessionIds: [], observations: 0, inverters: 0, events: [] };
+const NO_SESSIONS: ErasedSessions = {
+  sessionIds: [],
+  prunedIds: [],
+  observations: 0,
+  inverters: 0,
+  events: [],
+};
 
 /** Erases a person in one transaction: every module clears its own tables. Both methods return null if there is nobody to erase. */
 @Injectable()
@@ -49,13 +55,14 @@ export class ErasuresStore {
   private async erase(tx: Transaction, person: LockedPerson, actor: string): Promise<Erasure | BeingSent> {
     const sent = person.registrations.find(({ isBeingSent }) => isBeingSent);
     if (sent !== undefined) return { registrationBeingSent: sent.id };
-    // Read after all locks are taken, so that `erasedAt` is later than every row committed during the wait for a lock.
+    // Read after the person is locked, so that `erasedAt` is later than every row committed during that wait.
     const [clock] = await tx.query<{ now: Date }>('SELECT clock_timestamp() AS now');
     const erasedAt = clock!.now;
     const { userId } = person;
     const registrationIds = person.registrations.map(({ id }) => id);
     const sessions = userId === null ? NO_SESSIONS : await eraseSessions(tx, userId, erasedAt);
     const { registrations, gridLocations } = await eraseUser(tx, person, erasedAt);
+    const sessionIds = [...sessions.sessionIds, ...sessions.prunedIds];
     const people = [...(userId === null ? [] : [userId]), ...registrationIds];
     const erased = {
       gridLocations,
@@ -63,9 +70,9 @@ export class ErasuresStore {
       sessions: sessions.sessionIds.length,
       observations: sessions.observations,
       inverters: sessions.inverters,
-      events: await eraseEvents(tx, people, sessions.sessionIds),
+      events: await eraseEvents(tx, people, sessionIds),
     };
-    await eraseRequestIds(tx, [...people, ...sessions.sessionIds]);
+    await eraseRequestIds(tx, [...people, ...sessionIds]);
     const { id } = await tx.prisma.erasure.create({ data: { userId, erasedAt, ...erased } });
     const data = { erasureId: id, userId, registrationIds, erasedAt: erasedAt.toISOString(), erased };
     await appendEvents(tx, [...sessions.events, { name: 'user.erased', subject: userId ?? id, data }]);

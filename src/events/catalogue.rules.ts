@@ -1,6 +1,5 @@
 import { EVENT_SCHEMAS } from './event-schemas.rules.js';
 
-/** The type of the values that match a schema. */
 type ValueOf<S> = S extends { readonly enum: readonly (infer V)[] }
   ? V
   : S extends { readonly type: 'string' }
@@ -23,7 +22,6 @@ export type EventPayloads = { readonly [N in EventName]: ValueOf<(typeof EVENT_S
 
 export type SessionFacts = EventPayloads['session.started'];
 
-/** How many rows of each kind an erasure emptied or deleted. */
 export type ErasedCounts = EventPayloads['user.erased']['erased'];
 
 export type NewEvent<N extends EventName = EventName> = {
@@ -32,8 +30,8 @@ export type NewEvent<N extends EventName = EventName> = {
     /** The id of a session, user, registration, erasure or endpoint, or a class of remote operations. Order holds within a subject. */
     readonly subject: string;
     readonly data: EventPayloads[K];
-    /** The span that found the fact, if that is not the current span. */
-    readonly traceparent?: string | null | undefined;
+    /** In a new event: the span that found the fact. Default: the current span. In a stored event: its own span, or null without traces. */
+    readonly traceparent?: string | null;
   };
 }[N];
 
@@ -45,8 +43,6 @@ export type DomainEvent<N extends EventName = EventName> = NewEvent<N> & {
   readonly sequence?: string;
   /** When the event was appended, by the database's clock. */
   readonly time: Date;
-  /** The span of the event (W3C Trace Context). Null or absent if traces were not exported. */
-  readonly traceparent?: string | null;
 };
 
 export const EVENT_NAMES = Object.keys(EVENT_SCHEMAS) as readonly EventName[];

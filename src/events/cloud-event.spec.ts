@@ -52,5 +52,5 @@ describe('an event type', () => {
     'pv.session.online.v2',
     'toString',
     'Session.Online',
-  ])('%p is none', (text) => expect(findEventName(text)).toBeNull());
+  ])('%p is not an event type', (text) => expect(findEventName(text)).toBeNull());
 });

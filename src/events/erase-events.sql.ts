@@ -1,7 +1,9 @@
-import type { Statement, Transaction } from '../platform/database/database.js';
+import type { Transaction } from '../platform/database/database.js';
 import type { EventName, EventPayloads } from './catalogue.rules.js';
 
-type EventField = { [N in EventName]: keyof EventPayloads[N] }[EventName];
+/** The other events are about the remote service or a webhook endpoint, not about a person. */
+type PersonalEvent = Exclude<EventName, `remote.${string}` | `webhook_endpoint.${string}`>;
+type EventField = { [N in PersonalEvent]: keyof EventPayloads[N] }[PersonalEvent];
 
 /** The value of each event field after an erasure; `kept`: unchanged. Unlisted fields come from other releases and become null. */
 const WHEN_ERASED = {
@@ -27,56 +29,34 @@ const WHEN_ERASED = {
   observedAt: 'kept',
   erasedAt: 'kept',
   erased: 'kept',
-  // Fields of events about the remote service, not about a person.
-  operation: 'kept',
-  since: 'kept',
-  from: 'kept',
-  recoveredAt: 'kept',
-  kind: 'kept',
-  field: 'kept',
-  expected: 'kept',
-  found: 'kept',
-  stretch: 'kept',
-  wantedPerSecond: 'kept',
-  allowedPerSecond: 'kept',
-  endedAt: 'kept',
-  endpointId: 'kept',
 } as const satisfies Record<EventField, 'kept' | null | object>;
 
 const KEPT = Object.entries(WHEN_ERASED).flatMap(([field, value]) => (value === 'kept' ? [field] : []));
 
 // Updates in place, so positions, sequences and deliveries do not change. Locks events in the same order as sequencing, to avoid deadlocks.
 // Filters by name, because a faulty remote service may use the id of a user as the id of a session too.
-export const ERASE_EVENTS: Statement = {
-  name: 'events.erase_events',
-  text: `
-    WITH locked AS MATERIALIZED (
-      SELECT position FROM domain_events
-       WHERE subject = ANY ($1::text[]) AND name LIKE 'user.%' OR subject = ANY ($4::text[]) AND name NOT LIKE 'user.%'
-       ORDER BY position FOR UPDATE
-    )
-    UPDATE domain_events AS event
-    SET data = (
-      SELECT coalesce(jsonb_object_agg(key, CASE WHEN key = ANY ($2::text[]) THEN value ELSE coalesce($3::jsonb -> key, 'null') END), '{}')
-      FROM jsonb_each(event.data)
-    )
-    FROM locked WHERE event.position = locked.position
-    RETURNING event.position`,
-};
+export const ERASE_EVENTS = `
+  WITH locked AS MATERIALIZED (
+    SELECT position FROM domain_events
+     WHERE subject = ANY ($1::text[]) AND name LIKE 'user.%' OR subject = ANY ($4::text[]) AND name NOT LIKE 'user.%'
+     ORDER BY position FOR UPDATE
+  )
+  UPDATE domain_events AS event
+  SET data = (
+    SELECT coalesce(jsonb_object_agg(key, CASE WHEN key = ANY ($2::text[]) THEN value ELSE coalesce($3::jsonb -> key, 'null') END), '{}')
+    FROM jsonb_each(event.data)
+  )
+  FROM locked WHERE event.position = locked.position
+  RETURNING event.position`;
 
 /** Erases the errors of handlers, because an error may quote the event. */
-export const ERASE_DELIVERY_ERRORS: Statement = {
-  name: 'events.erase_handler_errors',
-  text: 'UPDATE handler_deliveries SET last_error = NULL WHERE subject = ANY ($1::text[])',
-};
+export const ERASE_DELIVERY_ERRORS =
+  'UPDATE handler_deliveries SET last_error = NULL WHERE subject = ANY ($1::text[])';
 
 /** Erases responses and errors: a response may quote the request, and a connection error may quote the receiver. */
-export const ERASE_WEBHOOK_RESPONSES: Statement = {
-  name: 'events.erase_webhook_responses',
-  text: `
-    UPDATE webhook_deliveries SET last_answer = NULL, last_error = NULL
-    WHERE subject = ANY ($1::text[]) AND (last_answer IS NOT NULL OR last_error IS NOT NULL)`,
-};
+export const ERASE_WEBHOOK_RESPONSES = `
+  UPDATE webhook_deliveries SET last_answer = NULL, last_error = NULL
+  WHERE subject = ANY ($1::text[]) AND (last_answer IS NOT NULL OR last_error IS NOT NULL)`;
 
 /** Removes personal data from all events of these subjects; returns their number. `people`: the ids of users and registrations. */
 export async function eraseEvents(

@@ -2,7 +2,7 @@ interface EventSchema {
   /** Completes the sentence `When …`. */
   readonly when: string;
   readonly subject: string;
-  /** A field without a value is null. Only fields that events of earlier releases lack are not required. */
+  /** A field without a value is null. All fields are required except those that events of earlier releases lack. */
   readonly data: { readonly properties: Readonly<Record<string, { readonly description: string }>> };
 }
 
@@ -97,7 +97,7 @@ const budget = {
   since: instant('Since when the stretch has been above 2'),
 } as const;
 
-// All events. Types, events.md, events.schema.json and asyncapi.json are derived from these schemas. No field may contain an EAN, name,
+// All events. Types, events.schema.json and asyncapi.json are derived from these schemas. No field may contain an EAN, name,
 // address, startUrl or secret. An erasure replaces a field that identifies a person by null, {} or [], so its schema must allow that value.
 export const EVENT_SCHEMAS = {
   'user.registered': {
@@ -151,6 +151,9 @@ export const EVENT_SCHEMAS = {
     }),
   },
   'session.started': aboutSession('a session exists, and its `startUrl` can be sent to the owner'),
+  'session.awaiting_owner': aboutSession(
+    'the session is again as it was at its start, after another state. The start itself is `session.started`',
+  ),
   'session.awaiting_installation': aboutSession(
     'the owner has probably completed the web flow. Inferred: the remote service has no flag for it',
   ),
@@ -193,7 +196,7 @@ export const EVENT_SCHEMAS = {
     'the remote service refuses our credentials or fresh tokens. A person has to correct this',
   ),
   'remote.budget_short': {
-    when: 'sessions have wanted more than twice the reads that the budget allows for 15 minutes, so that changes are noticed later',
+    when: 'sessions have wanted, for 15 minutes, more than twice the reads that the budget allows, so that changes are noticed later',
     subject: 'class of remote operations',
     data: object(budget),
   },

@@ -5,12 +5,15 @@ import { EventSignal } from './event-signal.service.js';
 import { EventHandlers } from './handlers/handlers.service.js';
 import { EventsController } from './feed/events.controller.js';
 import { EventsStore } from './feed/events.store.js';
+import { EventPages } from './stream/event-pages.service.js';
+import { OpenStreams } from './stream/open-streams.service.js';
+import { StreamController } from './stream/stream.controller.js';
 
 /** The readers of the outbox. Writers need no module: they import `appendEvents`. */
 @Module({
   imports: [DiscoveryModule],
-  controllers: [EventsController],
-  providers: [EventsStore, EventSignal, EventHandlers, Broker, Publishers],
+  controllers: [EventsController, StreamController],
+  providers: [EventsStore, EventSignal, EventHandlers, EventPages, OpenStreams, Broker, Publishers],
   exports: [EventsStore, EventSignal],
 })
 export class EventsModule {}

@@ -2,7 +2,6 @@ import { Module } from '@nestjs/common';
 import { AuthModule } from '../auth/auth.module.js';
 import { EventsModule } from '../events/events.module.js';
 import { RemoteModule } from '../remote/remote.module.js';
-import { HabitsStore } from './poll/habits.store.js';
 import { ReadHabits } from './poll/habits.service.js';
 import { PollWrites } from './poll/write-queue.js';
 import { Poller } from './poll/poller.js';
@@ -31,7 +30,6 @@ import { StartsStore } from './start/starts.store.js';
     SessionViewsStore,
     SessionRefreshService,
     SessionReader,
-    HabitsStore,
     ReadHabits,
     PollsStore,
     PollWrites,

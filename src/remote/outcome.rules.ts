@@ -53,7 +53,7 @@ export type OperationClass = (typeof OPERATION_CLASSES)[number];
 /** Callers wait for `foreground` calls, so these take precedence over `background` calls. */
 export type Priority = 'foreground' | 'background';
 
-/** Where a call waits for its turn. Registrations and starts (`change`) take precedence over reads of the same priority. */
+/** The queue in which a call waits. Registrations and starts (`change`) take precedence over reads of the same priority. */
 export type CallClass = `${Priority} ${'change' | 'read'}`;
 
 export interface RemoteRequest {

@@ -51,12 +51,13 @@ export class Remote implements OnModuleDestroy, OnApplicationShutdown {
   constructor(private readonly environment: Environment) {
     hideSecrets([environment.SCS_API_KEY, environment.SCS_CLIENT_ID, environment.SCS_CLIENT_SECRET]);
     const { SCS_BASE_URL: baseUrl, SCS_API_KEY: ApiKey, SCS_TIMEOUT_MS: timeoutMs } = environment;
-    const fixed = {
+    const headers = {
+      ApiKey,
       accept: 'application/json',
       'accept-encoding': 'identity',
       'user-agent': 'pv-onboarding',
     };
-    this.http = createAxios({ baseUrl, headers: { ApiKey, ...fixed }, timeoutMs });
+    this.http = createAxios({ baseUrl, headers, timeoutMs });
     this.share = () => environment.SCS_MAX_REQUESTS_PER_SECOND || Infinity;
     this.requests = new RequestRate(() => this.share());
     this.queue = new CallQueue(environment.SCS_MAX_CONCURRENCY, this.requests, timeoutMs * WAIT_SHARE);
@@ -99,7 +100,7 @@ export class Remote implements OnModuleDestroy, OnApplicationShutdown {
     this.gates[operation].quiet(ms);
   }
 
-  /** Returns how many background calls may be begun and not yet ended. Any further call would wait long in the queue. */
+  /** Returns how many background calls may be queued or in flight. Any further call would wait long in the queue. */
   // Under a tight rate, a call that waits here is one that was chosen too early: a more urgent session may become due meanwhile.
   get liveLimit(): number {
     const mayWait = Math.max(1, Math.floor(this.share() * WAITING_SECONDS));
@@ -111,12 +112,12 @@ export class Remote implements OnModuleDestroy, OnApplicationShutdown {
     return this.share();
   }
 
-  /** Returns how many calls this process has sent under a ceiling. */
+  /** Returns how many calls the ceiling has admitted; token requests are not counted. */
   get admitted(): number {
     return this.requests.admitted;
   }
 
-  /** Whether calls wait for this replica's share of SCS_MAX_REQUESTS_PER_SECOND now. */
+  /** Whether calls have waited for this replica's share of SCS_MAX_REQUESTS_PER_SECOND in the last seconds. */
   get isPaced(): boolean {
     return this.queue.isPaced;
   }

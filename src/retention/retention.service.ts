@@ -8,11 +8,9 @@ import * as sql from './retention.sql.js';
 /** Rows per statement: few, so that locks are short and the deletes do not delay other statements. */
 const BATCH = 1_000;
 
-interface Page {
-  /** The last row that was read; null at the end of the table. */
-  readonly last: string | null;
-  readonly isOld: boolean | null;
+interface Step {
   readonly pruned: number;
+  readonly next: string | null;
 }
 
 @Injectable()
@@ -32,36 +30,30 @@ export class Retention {
       if (Object.values(pruned).some((count) => count > 0))
         this.logger.log(`deleted by retention: ${JSON.stringify(pruned)}`);
     } catch (error) {
-      this.logger.warn(`history could not be deleted: ${errorText(error)}`);
+      this.logger.warn(`retention ended early; what it had deleted stays deleted: ${errorText(error)}`);
     }
   }
 
   /** Returns the number of deleted rows of each kind. */
   async prune() {
     const { environment } = this;
-    return {
-      sessions: await this.inBatches(sql.PRUNE_SESSIONS, environment.RETENTION_SESSIONS_DAYS),
-      observations: await this.inPages(sql.PRUNE_OBSERVATIONS, environment.RETENTION_OBSERVATIONS_DAYS),
-      deliveries: await this.inBatches(sql.PRUNE_DELIVERIES, environment.RETENTION_DELIVERIES_DAYS),
-      events: await this.inPages(sql.PRUNE_EVENTS, environment.RETENTION_EVENTS_DAYS),
+    const pruned = {
+      sessions: await this.pruneAll(sql.PRUNE_SESSIONS, environment.RETENTION_SESSIONS_DAYS),
+      observations: await this.pruneAll(sql.PRUNE_OBSERVATIONS, environment.RETENTION_OBSERVATIONS_DAYS),
+      deliveries: await this.pruneAll(sql.PRUNE_DELIVERIES, environment.RETENTION_DELIVERIES_DAYS),
+      events: await this.pruneAll(sql.PRUNE_EVENTS, environment.RETENTION_EVENTS_DAYS),
     };
+    await this.pruneAll(sql.FORGET_SESSIONS, environment.RETENTION_EVENTS_DAYS);
+    return pruned;
   }
 
-  /** Repeats the statement until it deletes fewer rows than BATCH. Returns the number of deleted rows. If `days` is 0, deletes nothing. */
-  private async inBatches(statement: string, days: number): Promise<number> {
-    for (let pruned = 0, last = BATCH; ; pruned += last) {
-      if (days === 0 || last < BATCH) return pruned;
-      last = (await this.database.query(statement, [days, BATCH])).length;
-    }
-  }
-
-  /** Repeats the statement page by page until a page contains no old row. */
-  private async inPages(statement: string, days: number): Promise<number> {
+  /** Repeats the statement until no old rows are left. Returns the number of deleted rows. If `days` is 0, deletes nothing. */
+  private async pruneAll(statement: string, days: number): Promise<number> {
     let pruned = 0;
-    for (let after: string | null = '0'; days > 0 && after !== null;) {
-      const [page]: Page[] = await this.database.query<Page>(statement, [days, BATCH, after]);
-      pruned += page!.pruned;
-      after = page!.isOld === true ? page!.last : null;
+    for (let next: string | null = '0'; days > 0 && next !== null;) {
+      const [step]: Step[] = await this.database.query<Step>(statement, [days, BATCH, next]);
+      pruned += step!.pruned;
+      ({ next } = step!);
     }
     return pruned;
   }

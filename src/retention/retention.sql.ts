@@ -1,12 +1,13 @@
 // SQL by hand, since Prisma Client has no database clock, no LIMIT for deletes and no SKIP LOCKED. Each statement reads up to $2 rows and
-// deletes those older than $1 days, with the rows that belong to them. Replicas that prune at the same time skip each other's rows.
+// deletes those older than $1 days, with the rows that belong to them. It returns their number as `pruned`, and as `next` the cursor of the
+// next statement, or null if no old rows are left. $3 is the cursor, '0' at first. Replicas that prune at the same time skip each other's rows.
 // MATERIALIZED, since a nested loop would run a plain subquery, and its LIMIT, once per row.
 
 // now() instead of clock_timestamp(): only a stable function can bound an index scan.
 const cutoff = `now() - $1 * interval '1 day'`;
 
 // Deletes only whole histories: from an incomplete history, `rederive` would derive a wrong state. So the age counts from closed_at. Reads
-// the oldest observations after the id $3, since there is no index by session and age. The caller continues while `isOld` is true.
+// the oldest observations after the id $3, since there is no index by session and age.
 export const PRUNE_OBSERVATIONS = `
     WITH page AS MATERIALIZED (
       SELECT id, session_id, observed_at FROM session_observations WHERE id > $3 ORDER BY id LIMIT $2
@@ -16,7 +17,7 @@ export const PRUNE_OBSERVATIONS = `
     ), pruned AS (
       DELETE FROM session_observations WHERE session_id IN (SELECT id FROM ended) RETURNING 1
     )
-    SELECT max(id) AS last, bool_or(observed_at < ${cutoff}) AS "isOld", (SELECT count(*)::int FROM pruned) AS pruned FROM page`;
+    SELECT (SELECT count(*)::int FROM pruned) AS pruned, CASE WHEN bool_or(observed_at < ${cutoff}) THEN max(id) END AS next FROM page`;
 
 // Keeps pending deliveries, whatever their age. Reads endpoint by endpoint to use the index by endpoint and time.
 export const PRUNE_DELIVERIES = `
@@ -26,8 +27,10 @@ export const PRUNE_DELIVERIES = `
         WHERE endpoint_id = endpoint.id AND created_at < ${cutoff} AND status <> 'pending'
         ORDER BY created_at LIMIT $2 FOR UPDATE SKIP LOCKED
       ) AS old LIMIT $2
+    ), pruned AS (
+      DELETE FROM webhook_deliveries WHERE id IN (SELECT id FROM gone) RETURNING 1
     )
-    DELETE FROM webhook_deliveries WHERE id IN (SELECT id FROM gone) RETURNING id`;
+    SELECT count(*)::int AS pruned, CASE count(*) WHEN $2 THEN $3::text END AS next FROM pruned`;
 
 // Keeps every event that an endpoint (enabled or not), the broker or a handler has not received yet. Keeps the newest event, because new
 // sequences continue from its sequence. Reads the oldest events after the sequence $3: otherwise, every batch would read the kept events
@@ -46,12 +49,34 @@ export const PRUNE_EVENTS = `
     ), pruned AS (
       DELETE FROM domain_events WHERE position IN (SELECT position FROM gone) RETURNING 1
     )
-    SELECT max(sequence) AS last, bool_or(time < ${cutoff}) AS "isOld", (SELECT count(*)::int FROM pruned) AS pruned FROM page`;
+    SELECT (SELECT count(*)::int FROM pruned) AS pruned, CASE WHEN bool_or(time < ${cutoff}) THEN max(sequence) END AS next FROM page`;
 
-/** Deletes closed sessions with their starts, history and inverters. Their events stay. A later change, such as a refresh, restarts the period. */
+/**
+ * Deletes closed sessions with their starts, history and inverters. Their events stay, and pruned_sessions says whose they are. A later
+ * change, such as a refresh, restarts the period.
+ */
 export const PRUNE_SESSIONS = `
     WITH gone AS MATERIALIZED (
-      SELECT id FROM onboarding_sessions WHERE changed_at < ${cutoff} AND closed_at < ${cutoff}
+      SELECT id, user_id FROM onboarding_sessions WHERE changed_at < ${cutoff} AND closed_at < ${cutoff}
       ORDER BY changed_at LIMIT $2 FOR UPDATE SKIP LOCKED
+    ), remembered AS (
+      INSERT INTO pruned_sessions (session_id, user_id) SELECT id, user_id FROM gone ON CONFLICT DO NOTHING
+    ), pruned AS (
+      DELETE FROM onboarding_sessions WHERE id IN (SELECT id FROM gone) RETURNING 1
     )
-    DELETE FROM onboarding_sessions WHERE id IN (SELECT id FROM gone) RETURNING id`;
+    SELECT count(*)::int AS pruned, CASE count(*) WHEN $2 THEN $3::text END AS next FROM pruned`;
+
+/** Deletes from pruned_sessions the sessions that have no events any more. Reads all of them, in the order of their ids ($3 without hyphens). */
+export const FORGET_SESSIONS = `
+    WITH page AS MATERIALIZED (
+      SELECT session_id FROM pruned_sessions WHERE $1::float8 > 0 AND session_id > lpad($3, 32, '0')::uuid ORDER BY session_id LIMIT $2
+    ), gone AS MATERIALIZED (
+      SELECT session_id FROM pruned_sessions AS session
+      WHERE session_id IN (SELECT session_id FROM page)
+        AND NOT EXISTS (SELECT FROM domain_events WHERE subject = session.session_id::text)
+      ORDER BY session_id FOR UPDATE SKIP LOCKED
+    ), pruned AS (
+      DELETE FROM pruned_sessions WHERE session_id IN (SELECT session_id FROM gone) RETURNING 1
+    )
+    SELECT (SELECT count(*)::int FROM pruned) AS pruned,
+           CASE count(*) WHEN $2 THEN max(replace(session_id::text, '-', '')) END AS next FROM page`;

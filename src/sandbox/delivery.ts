@@ -3,15 +3,15 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Socket } from 'node:net';
 import type { FastifyReply } from 'fastify';
 import type { Fault } from './faults.js';
-import type { Answer } from './wire.js';
+import type { WireResponse } from './wire.js';
 
-export const deliver = (reply: FastifyReply, answer: Answer): FastifyReply =>
-  reply.code(answer.status).headers(answer.headers).send(answer.body);
+export const deliver = (reply: FastifyReply, response: WireResponse): FastifyReply =>
+  reply.code(response.status).headers(response.headers).send(response.body);
 
 /** Applies the fault and sends the response. A fault that breaks the byte stream writes to the socket and bypasses Fastify. */
 export const deliverWith = async (
   reply: FastifyReply,
-  answer: Answer,
+  response: WireResponse,
   fault: Fault,
 ): Promise<FastifyReply> => {
   const { behaviour } = fault;
@@ -19,7 +19,7 @@ export const deliverWith = async (
   const { socket } = reply.raw;
   switch (behaviour.kind) {
     case 'delay':
-      return deliver(reply, answer);
+      return deliver(reply, response);
     case 'hold':
       await new Promise<void>((letGo) => {
         fault.held.add(letGo);
@@ -29,28 +29,28 @@ export const deliverWith = async (
           letGo();
         });
       });
-      return deliver(reply, answer);
+      return deliver(reply, response);
     case 'answer':
-      return deliver(reply, behaviour.answer);
+      return deliver(reply, behaviour.response);
     case 'reset':
       reply.hijack();
       socket?.resetAndDestroy();
       return reply;
     case 'truncate': {
-      const { head, body } = bytesOf(answer);
+      const { head, body } = bytesOf(response);
       reply.hijack();
       socket?.end(Buffer.concat([head, body.subarray(0, Math.floor(body.length / 2))]));
       return reply;
     }
     case 'stall': {
-      const { head, body } = bytesOf(answer);
+      const { head, body } = bytesOf(response);
       reply.hijack();
       if (behaviour.after !== 'nothing') socket?.write(head);
       if (behaviour.after === 'half') socket?.write(body.subarray(0, Math.floor(body.length / 2)));
       return reply;
     }
     case 'drip': {
-      const { head, body } = bytesOf(answer);
+      const { head, body } = bytesOf(response);
       reply.hijack();
       if (!socket) return reply;
       if (behaviour.from === 'body') socket.write(head);
@@ -72,10 +72,10 @@ const drip = async (
   socket.end();
 };
 
-const bytesOf = (answer: Answer): { head: Buffer; body: Buffer } => {
-  const body = Buffer.from(answer.body);
-  const headers = { ...answer.headers, 'content-length': String(body.length), connection: 'close' };
+const bytesOf = (response: WireResponse): { head: Buffer; body: Buffer } => {
+  const body = Buffer.from(response.body);
+  const headers = { ...response.headers, 'content-length': String(body.length), connection: 'close' };
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
-  const status = `HTTP/1.1 ${answer.status} ${STATUS_CODES[answer.status] ?? ''}\r\n`;
+  const status = `HTTP/1.1 ${response.status} ${STATUS_CODES[response.status] ?? ''}\r\n`;
   return { head: Buffer.from(`${status}${lines.join('')}\r\n`), body };
 };

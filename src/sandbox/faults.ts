@@ -1,11 +1,11 @@
 import type { Operation } from './ledger.js';
-import type { Answer } from './wire.js';
+import type { WireResponse } from './wire.js';
 
 /** How a fault alters the response to a request. */
-export type Behaviour =
+type Behaviour =
   | { readonly kind: 'delay' }
   | { readonly kind: 'hold' }
-  | { readonly kind: 'answer'; readonly answer: Answer }
+  | { readonly kind: 'answer'; readonly response: WireResponse }
   | { readonly kind: 'reset' }
   | { readonly kind: 'truncate' }
   | {
@@ -18,7 +18,7 @@ export type Behaviour =
 
 /** The body of `POST /sandbox/faults`. */
 export interface FaultScript {
-  readonly kind: Exclude<Behaviour['kind'], 'answer'> | 'answer' | 'redirect' | 'too_many_requests' | 'html';
+  readonly kind: Behaviour['kind'] | 'redirect' | 'too_many_requests' | 'html';
   readonly operation?: Operation | 'any';
   /** Limits the fault to requests whose path or body contains this text, such as an id or an EAN. */
   readonly contains?: string;
@@ -192,7 +192,7 @@ const scripted = (
       : Buffer.from(script.bodyBase64, 'base64');
   return {
     kind: 'answer',
-    answer: {
+    response: {
       status,
       headers: { ...headers, ...script.headers },
       body: Buffer.concat(Array.from({ length: script.repeat ?? 1 }, () => body)),

@@ -29,6 +29,6 @@ export const onlyTo =
     const name = (headers.host ?? '').toLowerCase().replace(/:\d+$/, '');
     if (LOOPBACK_NAME.test(name) || allowedHosts.includes(name)) return undefined;
     return reply.code(403).send({
-      message: 'the Host of this request is no name of the sandbox: SANDBOX_ALLOWED_HOSTS can list it',
+      message: 'the Host of this request is not a name of the sandbox: SANDBOX_ALLOWED_HOSTS can list it',
     });
   };

@@ -1,5 +1,5 @@
 import { createSandbox } from './server.js';
-import { keepInFile } from './state-file.js';
+import { persistInFile } from './state-file.js';
 
 const DEFAULT_PORT = 4010;
 
@@ -48,7 +48,7 @@ const readAllowedHosts = (publicUrl: string | null): string[] => {
 const publicUrl = readPublicUrl();
 const { app, sandbox } = createSandbox(credentials, readAllowedHosts(publicUrl), publicUrl);
 const flush = env.SANDBOX_STATE_FILE
-  ? keepInFile(sandbox.state, env.SANDBOX_STATE_FILE, say)
+  ? persistInFile(sandbox.state, env.SANDBOX_STATE_FILE, say)
   : () => undefined;
 
 // Does not wait for requests in flight: clients of the sandbox must handle lost responses anyway.
@@ -63,14 +63,14 @@ process.on('disconnect', stop);
 
 /** Starts to listen. If the default port is taken and there is no public URL, uses any free port. Otherwise, exits if the port is taken. */
 const listen = async (): Promise<void> => {
-  const asked = readPort();
+  const requested = readPort();
   try {
-    await app.listen({ host, port: asked ?? DEFAULT_PORT });
+    await app.listen({ host, port: requested ?? DEFAULT_PORT });
   } catch (error) {
     const isTaken = error instanceof Error && 'code' in error && error.code === 'EADDRINUSE';
-    if (!isTaken || asked !== null || publicUrl !== null) {
+    if (!isTaken || requested !== null || publicUrl !== null) {
       fail(
-        `The sandbox cannot listen on ${host}:${asked ?? DEFAULT_PORT}: ${isTaken ? 'the port is taken' : String(error)}`,
+        `The sandbox cannot listen on ${host}:${requested ?? DEFAULT_PORT}: ${isTaken ? 'the port is taken' : String(error)}`,
       );
     }
     await app.listen({ host, port: 0 });

@@ -5,14 +5,14 @@ import type { Operation } from './ledger.js';
 import type { Sandbox } from './sandbox.js';
 import {
   json,
-  readAnswer,
+  sessionResponse,
   readRegistration,
   refusal,
-  startAnswer,
-  tokenAnswer,
-  userAnswer,
+  startResponse,
+  tokenResponse,
+  userResponse,
   userTimestamp,
-  type Answer,
+  type WireResponse,
 } from './wire.js';
 
 const BASE = '/api/v1/ssa';
@@ -34,7 +34,7 @@ export const remoteInterface =
      * Section 5: requires the ApiKey, and a bearer token on all but the token request and the probe. The scheme is `Bearer`, although
      * `token_type` is `pvcurtailment`. Returns null if the credentials are valid.
      */
-    const refuseCredentials = (request: FastifyRequest, operation: Operation): Answer | null => {
+    const refuseCredentials = (request: FastifyRequest, operation: Operation): WireResponse | null => {
       if (request.headers.apikey !== credentials.apiKey)
         return refusal(401, 'the ApiKey header is missing or wrong');
       if (operation === 'token' || operation === 'probe') return null;
@@ -43,17 +43,17 @@ export const remoteInterface =
       return refusal(401, 'the bearer token is missing, unknown or expired');
     };
 
-    const turnAway = (): Answer => {
+    const turnAway = (): WireResponse => {
       ledger.requestTurnedAway();
-      const answer = refusal(settings().overloadStatus, 'too many requests');
+      const response = refusal(settings().overloadStatus, 'too many requests');
       const retryAfter = settings().overloadRetryAfter;
       return retryAfter === null
-        ? answer
-        : { ...answer, headers: { ...answer.headers, 'retry-after': retryAfter } };
+        ? response
+        : { ...response, headers: { ...response.headers, 'retry-after': retryAfter } };
     };
 
     const serve =
-      (operation: Operation, route: string, answerTo: (request: FastifyRequest) => Answer) =>
+      (operation: Operation, route: string, responseTo: (request: FastifyRequest) => WireResponse) =>
       (request: FastifyRequest, reply: FastifyReply): FastifyReply | Promise<FastifyReply> => {
         const sessionId = operation === 'read_session' ? (request.params as SessionParams).sessionId : null;
         const departed = ledger.requestArrived(operation, route, request.url, sessionId);
@@ -65,15 +65,18 @@ export const remoteInterface =
         if (refused) return deliver(reply, refused);
 
         const fault = sandbox.faults.take(operation, request.url, request.body);
-        const answer = fault && !fault.effect ? NO_EFFECT : answerTo(request);
-        const send = () => (fault ? deliverWith(reply, answer, fault) : deliver(reply, answer));
+        const response = fault && !fault.effect ? NO_EFFECT : responseTo(request);
+        const send = () => (fault ? deliverWith(reply, response, fault) : deliver(reply, response));
         return latencyMs > 0 ? sleep(latencyMs).then(send) : send();
       };
 
-    const get = (operation: Operation, path: string, answerTo: (request: FastifyRequest) => Answer) =>
-      app.get(`${BASE}${path}`, serve(operation, `GET ${BASE}${path}`, answerTo));
-    const post = (operation: Operation, path: string, answerTo: (request: FastifyRequest) => Answer) =>
-      app.post(`${BASE}${path}`, serve(operation, `POST ${BASE}${path}`, answerTo));
+    const get = (operation: Operation, path: string, responseTo: (request: FastifyRequest) => WireResponse) =>
+      app.get(`${BASE}${path}`, serve(operation, `GET ${BASE}${path}`, responseTo));
+    const post = (
+      operation: Operation,
+      path: string,
+      responseTo: (request: FastifyRequest) => WireResponse,
+    ) => app.post(`${BASE}${path}`, serve(operation, `POST ${BASE}${path}`, responseTo));
 
     // Section 4.5 does not show the response to the probe.
     get('probe', '', () => refusal(200, 'the sandbox is up'));
@@ -97,9 +100,9 @@ export const remoteInterface =
       const expiresAt = now + tokenLifetimeMs;
       const accessToken = state.issueToken(expiresAt);
       ledger.tokenIssued(now, accessToken);
-      if (tokenForm === 'timestamp') return tokenAnswer(accessToken, userTimestamp(expiresAt));
-      if (tokenForm === 'seconds') return tokenAnswer(accessToken, Math.floor(tokenLifetimeMs / 1000));
-      return tokenAnswer(accessToken, tokenForm.value);
+      if (tokenForm === 'timestamp') return tokenResponse(accessToken, userTimestamp(expiresAt));
+      if (tokenForm === 'seconds') return tokenResponse(accessToken, Math.floor(tokenLifetimeMs / 1000));
+      return tokenResponse(accessToken, tokenForm.value);
     });
 
     post('register_user', '/users', (request) => {
@@ -114,7 +117,7 @@ export const remoteInterface =
         eans: registration.eans,
         body,
       });
-      return userAnswer(user, 'Sandbox tenant');
+      return userResponse(user, 'Sandbox tenant');
     });
 
     post('start_session', '/onboarding/pv/:gridLocationId', (request) => {
@@ -125,10 +128,10 @@ export const remoteInterface =
       const session = state.startSession(gridLocationId, { lifetimeMs, scenario, speed }, now);
       if (session === null) return refusal(404, 'there is no such grid location');
       ledger.sessionStarted({ at: now, sessionId: session.sessionId, gridLocationId });
-      return startAnswer(session, sandbox.url());
+      return startResponse(session, sandbox.url());
     });
 
-    const read = (request: FastifyRequest, shape: 'onboarding' | 'user'): Answer => {
+    const read = (request: FastifyRequest, shape: 'onboarding' | 'user'): WireResponse => {
       const { userId, sessionId } = request.params as SessionParams;
       const { sessionPath } = settings();
       if (sessionPath !== 'both' && sessionPath !== shape) return refusal(404, 'not found');
@@ -137,7 +140,7 @@ export const remoteInterface =
       if (session === null || (userId !== undefined && userId !== session.userId)) {
         return refusal(404, 'there is no such session');
       }
-      return readAnswer(session);
+      return sessionResponse(session);
     };
     get('read_session', '/onboarding/pv/:sessionId', (request) => read(request, 'onboarding'));
     get('read_session', '/users/:userId/pv/onboarding-sessions/:sessionId', (request) =>

@@ -28,7 +28,7 @@ const flags = ({ finished, active, expired, inverters, deleted }: Session) => ({
 });
 
 describe('a session of the sandbox', () => {
-  it('moves updatedAt with every change, also within one second', () => {
+  it('raises updatedAt with every change, even within one second', () => {
     const session = startSession();
     completeFlow(session, START + 10, { afterMs: null, inverters: 1 });
     expect(session.updatedAt).toBe(START + 1000);
@@ -45,7 +45,7 @@ describe('a session of the sandbox', () => {
     expect(session.updatedAt).toBe(START + 5_000);
   });
 
-  it('comes online when its delay has passed, with as many inverters as were chosen', () => {
+  it('comes online after the delay, with the number of inverters that were chosen', () => {
     const session = startSession();
     completeFlow(session, START, { afterMs: 5_000, inverters: 2 });
     settle(session, START + 4_999);
@@ -77,20 +77,23 @@ describe('a session of the sandbox', () => {
     ['never-online', { finished: false, active: false, expired: true, inverters: 0 }],
     ['lost', { deleted: true }],
     ['by-hand', { finished: false, expired: true, inverters: 0 }],
-  ] as const)('ends as the scenario %s says, looked at once or every minute', (scenario, end) => {
-    const once = startSession(scenario);
-    settle(once, START + 2 * DAY_MS);
-    expect(flags(once)).toMatchObject(end);
+  ] as const)(
+    'ends as the scenario %s describes, whether it is read once or every minute',
+    (scenario, end) => {
+      const once = startSession(scenario);
+      settle(once, START + 2 * DAY_MS);
+      expect(flags(once)).toMatchObject(end);
 
-    const often = startSession(scenario);
-    for (let now = START; now <= START + 2 * DAY_MS; now += 60_000) settle(often, now);
-    expect({ ...flags(often), updatedAt: often.updatedAt }).toEqual({
-      ...flags(once),
-      updatedAt: once.updatedAt,
-    });
-  });
+      const often = startSession(scenario);
+      for (let now = START; now <= START + 2 * DAY_MS; now += 60_000) settle(often, now);
+      expect({ ...flags(often), updatedAt: often.updatedAt }).toEqual({
+        ...flags(once),
+        updatedAt: once.updatedAt,
+      });
+    },
+  );
 
-  it('runs a scenario as many times faster as it is told', () => {
+  it('divides the delays of a scenario by its speed', () => {
     expect(planScenario('slow-owner', 3_600, START).map(({ dueAt }) => dueAt - START)).toEqual([
       20_000, 20_166,
     ]);

@@ -27,7 +27,7 @@ export interface Session {
   override: Override | null;
 }
 
-export interface Override {
+interface Override {
   readonly set: Readonly<Record<string, unknown>>;
   readonly absent: readonly string[];
 }

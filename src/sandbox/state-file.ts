@@ -9,7 +9,7 @@ const WRITE_AFTER_MS = 50;
  * Restores the state from a JSON file and saves every change to the file, so that sessions survive a restart of the sandbox. Returns a
  * function that writes pending changes at once.
  */
-export const keepInFile = (state: State, path: string, say: (line: string) => void): (() => void) => {
+export const persistInFile = (state: State, path: string, say: (line: string) => void): (() => void) => {
   const snapshot = readSnapshot(path, say);
   if (snapshot) state.restore(snapshot);
 
@@ -49,9 +49,9 @@ const readSnapshot = (path: string, say: (line: string) => void): Snapshot | nul
 /** Writes a temporary file and renames it, so that a crash leaves either the old file or the new file. */
 const writeSnapshot = (path: string, snapshot: Snapshot): void => {
   mkdirSync(dirname(path), { recursive: true });
-  const aside = `${path}.${process.pid}.new`;
-  writeFileSync(aside, JSON.stringify(snapshot), { mode: 0o600 });
-  renameSync(aside, path);
+  const temporary = `${path}.${process.pid}.new`;
+  writeFileSync(temporary, JSON.stringify(snapshot), { mode: 0o600 });
+  renameSync(temporary, path);
 };
 
 const reasonOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

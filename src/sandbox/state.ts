@@ -30,7 +30,7 @@ export class State {
   readonly #sessionOfLink = new Map<string, Session>();
   readonly #tokens = new Map<string, number>();
 
-  /** Called after every change; keepInFile sets it. */
+  /** Called after every change; persistInFile sets it. */
   onChange: () => void = () => undefined;
 
   get users(): readonly User[] {

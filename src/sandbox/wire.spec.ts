@@ -1,23 +1,23 @@
 import { describe, expect, it } from '@jest/globals';
-import { readRegistration, sessionTimestamp, userAnswer, userTimestamp } from './wire.js';
+import { readRegistration, sessionTimestamp, userResponse, userTimestamp } from './wire.js';
 
 const registration = (eans: string) => `{"tenantReference":"A-1","gridLocations":[${eans}]}`;
 
 describe('the wire formats', () => {
-  it('writes user times in UTC with fractional seconds and session times with a numeric offset and none', () => {
+  it('writes user times with fractional seconds and Z, and session times with whole seconds and a numeric offset', () => {
     const at = Date.UTC(2026, 10, 20, 23, 10, 0, 120);
     expect(userTimestamp(at)).toBe('2026-11-20T23:10:00.120Z');
     expect(sessionTimestamp(at)).toBe('2026-11-20T23:10:00+00:00');
   });
 
-  it('writes a user to the byte, the EAN as a bare number', () => {
+  it('writes the EAN of a user as a bare number', () => {
     const user = {
       id: 'u',
       tenantReference: 'A "1"',
       createdAt: Date.UTC(2026, 0, 2),
       gridLocations: [{ id: 'g', ean: '541448860000000013' }],
     };
-    expect(userAnswer(user, 'T').body).toBe(
+    expect(userResponse(user, 'T').body).toBe(
       '{"id":"u","firstName":"","lastName":"","email":"","tenantName":"T","tenantReference":"A \\"1\\"",' +
         '"createdAt":"2026-01-02T00:00:00.000Z","updatedAt":"2026-01-02T00:00:00.000Z",' +
         '"gridLocations":[{"id":"g","ean":541448860000000013}]}',
@@ -42,18 +42,18 @@ describe('the wire formats', () => {
     ['a fraction', '{"ean":541448860000000013.0}'],
     ['an exponent', '{"ean":541448860000000013e0}'],
     ['a negative number', '{"ean":-541448860000000013}'],
-    ['no ean', '{}'],
+    ['nothing', '{}'],
     ['an array of digits', '{"ean":["541448860000000013"]}'],
-  ])('refuses an EAN that is %s', (_what, location) => {
+  ])('refuses as an EAN: %s', (_what, location) => {
     expect(readRegistration(registration(location))).toMatch(/ean that is a number of 18 digits/);
   });
 
   it.each([
-    ['no JSON', '{"tenantReference":'],
+    ['invalid JSON', '{"tenantReference":'],
     ['an array', '[]'],
     ['null', 'null'],
-    ['empty', ''],
-  ])('refuses a body that is %s', (_what, text) => {
+    ['nothing', ''],
+  ])('refuses as a body: %s', (_what, text) => {
     expect(readRegistration(text)).toEqual(expect.any(String));
   });
 });

@@ -3,20 +3,21 @@ import type { Session } from './session.js';
 import type { Registration, User } from './state.js';
 
 /** A response whose body is already serialised. */
-export interface Answer {
+export interface WireResponse {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string | Buffer;
 }
 
-export const json = (status: number, body: string): Answer => ({
+export const json = (status: number, body: string): WireResponse => ({
   status,
   headers: { 'content-type': 'application/json; charset=utf-8' },
   body,
 });
 
 /** Returns an error response. The interface describes none (section 7): status and body are the sandbox's own choice. */
-export const refusal = (status: number, message: string): Answer => json(status, JSON.stringify({ message }));
+export const refusal = (status: number, message: string): WireResponse =>
+  json(status, JSON.stringify({ message }));
 
 /** Formats an instant as in section 2.3: UTC with `Z` and fractional seconds. */
 export const userTimestamp = (at: number): string => new Date(at).toISOString();
@@ -24,7 +25,7 @@ export const userTimestamp = (at: number): string => new Date(at).toISOString();
 /** Formats an instant as in section 2.5: a numeric offset and no fractional seconds, such as 2026-11-20T23:10:00+00:00. */
 export const sessionTimestamp = (at: number): string => `${new Date(at).toISOString().slice(0, 19)}+00:00`;
 
-export const tokenAnswer = (accessToken: string, expiresIn: unknown): Answer =>
+export const tokenResponse = (accessToken: string, expiresIn: unknown): WireResponse =>
   json(
     200,
     JSON.stringify({ access_token: accessToken, expires_in: expiresIn, token_type: 'pvcurtailment' }),
@@ -34,7 +35,7 @@ export const tokenAnswer = (accessToken: string, expiresIn: unknown): Answer =>
 const gridLocation = (location: User['gridLocations'][number]): string =>
   `{"id":"${location.id}","ean":${location.ean}}`;
 
-export const userAnswer = (user: User, tenantName: string): Answer => {
+export const userResponse = (user: User, tenantName: string): WireResponse => {
   const timestamp = userTimestamp(user.createdAt);
   const fields = {
     id: user.id,
@@ -51,7 +52,7 @@ export const userAnswer = (user: User, tenantName: string): Answer => {
 };
 
 /** Section 4.3: the only response with `startUrl`. It has neither `expired` nor `inverters`. */
-export const startAnswer = (session: Session, onboardingUrl: string): Answer =>
+export const startResponse = (session: Session, onboardingUrl: string): WireResponse =>
   json(
     200,
     JSON.stringify({
@@ -66,7 +67,7 @@ export const startAnswer = (session: Session, onboardingUrl: string): Answer =>
   );
 
 /** Section 4.4. Applies the fields that the control API overrides. */
-export const readAnswer = (session: Session): Answer => {
+export const sessionResponse = (session: Session): WireResponse => {
   const fields: Record<string, unknown> = {
     sessionId: session.sessionId,
     finished: session.finished,

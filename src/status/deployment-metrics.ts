@@ -4,16 +4,19 @@ import { Metrics } from '../platform/metrics/metrics.js';
 import { errorText } from '../platform/redaction/error-text.js';
 import { StatusStore, type DeploymentFacts } from './status.store.js';
 
-/** The database is not read again within this time. Shorter than usual intervals of scrapes, so that each scrape gets new figures. */
+/** How long figures are reused. Shorter than the usual interval of scrapes, so that each scrape gets new figures. */
 const REUSE_MS = 5_000;
-/** Both are shorter than the usual timeout of a scrape, 10 s. */
-const STATEMENT_TIMEOUT_MS = 2_000;
+/** How long a scrape waits, and how long a statement may take. Shorter than the usual timeout of a scrape, 10 s. */
 const WAIT_MS = 4_000;
 
-/** A figure: its help, its value (null: there is none), and its labels. With labels, a value for each of their combinations. */
+type Facts = DeploymentFacts & { readonly poller: NonNullable<DeploymentFacts['poller']> };
+
+/** Null if there is no value. */
+type Value = number | null;
+/** A figure: its help, its value, and its labels. With labels, a value for each of their combinations. */
 type Figure = readonly [
   help: string,
-  of: (facts: DeploymentFacts) => number | null | readonly (readonly [string | readonly string[], number])[],
+  of: (facts: Facts) => Value | readonly (readonly [string | readonly string[], Value])[],
   ...labels: readonly string[],
 ];
 
@@ -78,14 +81,12 @@ const FIGURES: Readonly<Record<string, Figure>> = {
   ],
   noticed_after_seconds: [
     'How long after a change of a session in its first 10 minutes it was noticed, over the last hour; absent without changes',
-    ({ budget: { noticed } }) =>
-      noticed.p50Seconds === null || noticed.p95Seconds === null
-        ? null
-        : [
-            ['0.5', noticed.p50Seconds],
-            ['0.95', noticed.p95Seconds],
-          ],
-    'quantile',
+    ({ budget: { noticed } }) => [
+      ['50', noticed.p50Seconds],
+      ['95', noticed.p95Seconds],
+    ],
+    // Not `quantile`, which Prometheus reserves for summaries.
+    'percentile',
   ],
   unsequenced_events: ['Events without a sequence number', ({ outbox }) => outbox.unsequenced],
   unsequenced_event_age_seconds: [
@@ -97,7 +98,7 @@ const FIGURES: Readonly<Record<string, Figure>> = {
     ({ handlers, webhooks, broker }) => [
       ['handlers', handlers.undelivered],
       ['webhooks', webhooks.unread + webhooks.undelivered],
-      ...(broker ? [['broker', broker.unpublished] as const] : []),
+      ['broker', broker?.unpublished ?? null],
     ],
     'reader',
   ],
@@ -106,7 +107,7 @@ const FIGURES: Readonly<Record<string, Figure>> = {
     ({ handlers, webhooks, broker }) => [
       ['handlers', handlers.oldestUndeliveredSeconds],
       ['webhooks', webhooks.oldestUndeliveredSeconds],
-      ...(broker ? [['broker', broker.oldestUnpublishedSeconds] as const] : []),
+      ['broker', broker?.oldestUnpublishedSeconds ?? null],
     ],
     'reader',
   ],
@@ -127,6 +128,14 @@ const FIGURES: Readonly<Record<string, Figure>> = {
     ],
     'status',
   ],
+  registration_age_seconds: [
+    'Age of the oldest registration in this status; 0 if there is none',
+    ({ registrations }) => [
+      ['pending', registrations.oldestPendingSeconds],
+      ['uncertain', registrations.oldestUncertainSeconds],
+    ],
+    'status',
+  ],
   doubtful_sessions: [
     'Open sessions that may need a person, by what is wrong',
     ({ sessions }) => [
@@ -137,20 +146,12 @@ const FIGURES: Readonly<Record<string, Figure>> = {
     ],
     'reason',
   ],
-  registration_age_seconds: [
-    'Age of the oldest such registration; 0 if there is none',
-    ({ registrations }) => [
-      ['pending', registrations.oldestPendingSeconds],
-      ['uncertain', registrations.oldestUncertainSeconds],
-    ],
-    'status',
-  ],
   abandoned_starts: [
     'Starts whose lease has expired; a worker ends them within seconds',
     ({ starts }) => starts.abandoned,
   ],
   abandoned_start_age_seconds: [
-    'How long ago the first of these leases expired; 0 if there is none',
+    'How long ago the first lease of an abandoned start expired; 0 if there is none',
     ({ starts }) => starts.oldestAbandonedSeconds,
   ],
   orphans: [
@@ -194,9 +195,8 @@ const FIGURES: Readonly<Record<string, Figure>> = {
 @Injectable()
 export class DeploymentMetrics {
   private readonly logger = new Logger(DeploymentMetrics.name);
-  /** Null if the database did not respond in time. */
-  private facts: Promise<DeploymentFacts | null> = Promise.resolve(null);
-  private isReading = false;
+  /** Null if the database did not respond in time, or a table is locked. */
+  private facts: Promise<Facts | null> = Promise.resolve(null);
   private readAgainAt = -Infinity;
 
   constructor(
@@ -219,29 +219,36 @@ export class DeploymentMetrics {
           // would fail all other metrics too.
           if (labels.length === 0) gauge.remove();
           else gauge.reset();
-          const samples = facts && of(facts);
-          if (typeof samples === 'number') gauge.set(samples);
-          else for (const [values, value] of samples ?? []) gauge.labels(...[values].flat()).set(value);
+          const values = facts && of(facts);
+          const samples = values === null || typeof values === 'number' ? ([[[], values]] as const) : values;
+          for (const [label, value] of samples)
+            if (value !== null) gauge.labels(...[label].flat()).set(value);
         },
       });
     }
   }
 
-  /** Returns the figures of at most `REUSE_MS` ago. A statement that still runs is not repeated. */
-  private read(): Promise<DeploymentFacts | null> {
-    const now = performance.now();
-    if (!this.isReading && now >= this.readAgainAt) {
-      this.isReading = true;
-      this.readAgainAt = now + REUSE_MS;
-      const reading = this.store.readFacts(STATEMENT_TIMEOUT_MS).finally(() => (this.isReading = false));
-      const late = (): never => {
-        throw new Error(`no response within ${WAIT_MS} ms`);
-      };
-      this.facts = within(WAIT_MS, reading, late).catch((error: unknown) => {
-        this.logger.debug(`the figures of the deployment could not be read: ${errorText(error)}`);
-        return null;
+  /** Returns figures at most REUSE_MS old. Does not start a read while one is running. */
+  private read(): Promise<Facts | null> {
+    if (performance.now() >= this.readAgainAt) {
+      this.readAgainAt = Infinity;
+      const read = this.store.readFacts(WAIT_MS).then(
+        ({ poller, ...facts }) =>
+          poller === null ? this.report('session_polls or poll_batches is locked') : { ...facts, poller },
+        (error: unknown) => this.report(errorText(error)),
+      );
+      this.facts = within(WAIT_MS, read, () => this.report(`no response within ${WAIT_MS} ms`));
+      // Keeps the figures of a late read for scrapes within REUSE_MS, such as those of a second Prometheus.
+      void read.then(() => {
+        this.facts = read;
+        this.readAgainAt = performance.now() + REUSE_MS;
       });
     }
     return this.facts;
+  }
+
+  private report(reason: string): null {
+    this.logger.debug(`the figures of the deployment could not be read: ${reason}`);
+    return null;
   }
 }

@@ -1,20 +1,15 @@
 import { SHORT_STRETCH } from '../onboarding/rules/price.rules.js';
 import { longestIntervalMs } from '../onboarding/rules/schedule.rules.js';
+import type { Environment } from '../platform/env/environment.js';
 import { SLOW_SECONDS } from '../remote/pace/slow-calls.rules.js';
 import { REASON_CODES } from './reason-codes.rules.js';
 import type { StatusView } from './status.view.js';
 
-interface Reason {
-  readonly code: (typeof REASON_CODES)[number];
-  readonly detail: string;
-}
-
+type Reason = StatusView['reasons'][number];
 type Facts = Omit<StatusView, 'health' | 'reasons'>;
-
-interface Ceilings {
-  readonly maxIntervalMs: number;
-  readonly perSecond: number;
-}
+type Ceilings = Pick<Environment, 'POLL_MAX_INTERVAL_MS' | 'SCS_MAX_REQUESTS_PER_SECOND'>;
+/** Returns the details of the reasons of one kind. */
+type Finder = (facts: Facts, ceilings: Ceilings) => string | false | readonly (string | false)[];
 
 const OVERDUE_SECONDS = 120;
 const UNSEQUENCED_SECONDS = 60;
@@ -25,42 +20,43 @@ const FAILING_SECONDS = 60;
 /** Calls that wait for our ceiling for less than this are a burst. */
 const PACED_MS = 60_000;
 
-/** Returns what is wrong with the deployment, the worst first. The thresholds are those of ops/prometheus/alerts.yml. */
+/**
+ * Returns what is wrong with the deployment, the worst first. Uses the thresholds of ops/prometheus/alerts.yml, but not its waits: most alerts
+ * fire only after some minutes (`for`).
+ */
 export function findReasons(facts: Facts, ceilings: Ceilings): Reason[] {
-  return REASON_CODES.flatMap((code) => FINDERS[code](facts, ceilings).map((detail) => ({ code, detail })));
+  return REASON_CODES.flatMap((code) =>
+    [FINDERS[code](facts, ceilings)].flat().flatMap((detail) => (detail === false ? [] : { code, detail })),
+  );
 }
 
-const FINDERS: Readonly<Record<Reason['code'], (facts: Facts, ceilings: Ceilings) => string[]>> = {
-  tables_locked: ({ tableLocks }) => [...tableLocks],
+const FINDERS: Readonly<Record<Reason['code'], Finder>> = {
+  tables_locked: ({ tableLocks }) => tableLocks,
   no_worker({ replicas }) {
     const workers = replicas.filter(({ role }) => role !== 'api');
-    if (workers.some(({ isAlive }) => isAlive)) return [];
+    if (workers.some(({ isAlive }) => isAlive)) return false;
     const last = workers
       .map(({ lastSeenAt }) => lastSeenAt.toISOString())
       .sort()
       .at(-1);
-    return [
-      `no process with ROLE worker or all is alive${last === undefined ? '' : `; the last sign of life was at ${last}`}`,
-    ];
+    return `no process with ROLE worker or all is alive${last === undefined ? '' : `; the last sign of life was at ${last}`}`;
   },
-  credentials_rejected: ({ token: { state, lastError } }) =>
-    state === 'rejected'
-      ? [
-          `the remote service rejects our credentials or fresh tokens: ${lastError ?? 'no reason was recorded'}`,
-        ]
-      : [],
+  // Not by the state of the token, which stays valid when its renewal is refused.
+  credentials_rejected: ({ remote }) =>
+    troubleOf(remote, 'credentials_rejected').map(
+      ({ reason }) => `the remote service rejects our credentials or fresh tokens: ${reason}`,
+    ),
   remote_degraded: ({ remote }) =>
-    remote.deployment.degraded
-      .filter(({ health }) => health === 'degraded')
-      .map(({ operation, reason, since }) => `${operation}: ${reason}, since ${since.toISOString()}`),
+    troubleOf(remote, 'degraded').map(
+      ({ operation, reason, since }) => `${operation}: ${reason}, since ${since.toISOString()}`,
+    ),
   remote_slow: ({ replicas }) =>
-    replicas
-      .filter(({ isAlive }) => isAlive)
-      .flatMap(({ name, slow }) =>
-        slow.map(
-          (operation) => `${operation}: most of the latest calls of ${name} took over ${SLOW_SECONDS} s`,
-        ),
+    replicas.flatMap(({ name, isAlive, slow }) =>
+      slow.map(
+        (operation) =>
+          isAlive && `${operation}: most of the latest calls of ${name} took over ${SLOW_SECONDS} s`,
       ),
+    ),
   held_back_by_remote_service: ({ remote }) =>
     operationsOf(remote, 'remote_service').map(
       ([name, { requestedWaitMs, retryAfterMs }]) =>
@@ -71,70 +67,62 @@ const FINDERS: Readonly<Record<Reason['code'], (facts: Facts, ceilings: Ceilings
       ([name, { lastError, retryAfterMs }]) =>
         `${name}: calls fail (${lastError}); the next attempt is in ${seconds(retryAfterMs)} s`,
     ),
-  held_back_by_ceiling: ({ replicas }, { perSecond }) =>
-    replicas
-      .filter(
-        ({ isAlive, lastSeenAt, pacedSince }) =>
-          isAlive && pacedSince !== null && lastSeenAt.getTime() - pacedSince.getTime() > PACED_MS,
-      )
-      .map(
-        ({ name, pacedSince }) =>
-          `${name}: calls have waited for SCS_MAX_REQUESTS_PER_SECOND=${perSecond} since ${pacedSince!.toISOString()}`,
-      ),
+  held_back_by_ceiling: ({ replicas }, { SCS_MAX_REQUESTS_PER_SECOND: perSecond }) =>
+    replicas.map(
+      ({ name, isAlive, lastSeenAt, pacedSince }) =>
+        isAlive &&
+        pacedSince !== null &&
+        lastSeenAt.getTime() - pacedSince.getTime() > PACED_MS &&
+        `${name}: calls have waited for SCS_MAX_REQUESTS_PER_SECOND=${perSecond} since ${pacedSince.toISOString()}`,
+    ),
   budget_short: ({ budget: { isShort, stretch, wantedPerSecond, allowedPerSecond } }) =>
-    allowedPerSecond !== null && (isShort || stretch > SHORT_STRETCH)
-      ? [
-          `sessions want ${wantedPerSecond.toFixed(1)} reads per second; ${allowedPerSecond.toFixed(1)} are allowed, so intervals are ${stretch.toFixed(1)} times as long`,
-        ]
-      : [],
-  reads_stale: ({ poller, budget: { stretch } }, { maxIntervalMs }) =>
-    (poller?.phases ?? [])
-      .filter(
-        ({ phase, oldestReadSeconds }) =>
-          oldestReadSeconds * 1_000 > 2 * longestIntervalMs(phase, maxIntervalMs) * stretch,
-      )
-      .map(
-        ({ phase, oldestReadSeconds }) =>
-          `${phase}: a session was last read ${Math.round(oldestReadSeconds)} s ago, more than twice its longest interval`,
-      ),
+    allowedPerSecond !== null &&
+    (isShort || stretch > SHORT_STRETCH) &&
+    `sessions want ${wantedPerSecond.toFixed(1)} reads per second; ${allowedPerSecond.toFixed(1)} are allowed, so intervals are ${stretch.toFixed(1)} times as long`,
+  reads_stale: ({ poller, budget: { stretch } }, { POLL_MAX_INTERVAL_MS: maxIntervalMs }) =>
+    (poller?.phases ?? []).map(
+      ({ phase, oldestReadSeconds }) =>
+        oldestReadSeconds * 1_000 > 2 * longestIntervalMs(phase, maxIntervalMs) * stretch &&
+        `${phase}: a session was last read ${Math.round(oldestReadSeconds)} s ago, more than twice its longest interval`,
+    ),
   sessions_overdue: ({ poller }) =>
-    poller !== null && poller.oldestOverdueSeconds > OVERDUE_SECONDS
-      ? [`${poller.overdue} sessions are due, the first for ${Math.round(poller.oldestOverdueSeconds)} s`]
-      : [],
+    poller !== null &&
+    poller.oldestOverdueSeconds > OVERDUE_SECONDS &&
+    `${poller.overdue} sessions are due, the most overdue for ${Math.round(poller.oldestOverdueSeconds)} s`,
   events_unsequenced: ({ outbox: { unsequenced, oldestUnsequencedSeconds } }) =>
-    oldestUnsequencedSeconds > UNSEQUENCED_SECONDS ? [`${unsequenced} events have no sequence`] : [],
+    oldestUnsequencedSeconds > UNSEQUENCED_SECONDS &&
+    `${unsequenced} events have no sequence, the oldest for ${Math.round(oldestUnsequencedSeconds)} s`,
   reader_behind: ({ outbox: { readers } }) =>
     Object.entries({
       handlers: readers.handlers.oldestUndeliveredSeconds,
       webhooks: readers.webhooks.oldestUndeliveredSeconds,
       broker: readers.broker?.oldestUnpublishedSeconds ?? 0,
-    })
-      .filter(([, age]) => age > BEHIND_SECONDS)
-      .map(([reader, age]) => `${reader}: an event of ${Math.round(age)} s ago has not arrived`),
+    }).map(
+      ([reader, age]) =>
+        age > BEHIND_SECONDS && `${reader}: an event has not arrived for ${Math.round(age)} s`,
+    ),
   webhooks_failing: ({ outbox }) => {
     const { endpoints, failingEndpoints, oldestFailingSeconds, disabledEndpoints } = outbox.readers.webhooks;
     return [
-      ...(oldestFailingSeconds > FAILING_SECONDS
-        ? [
-            `${failingEndpoints} of ${endpoints} endpoints fail, the first for ${Math.round(oldestFailingSeconds)} s`,
-          ]
-        : []),
-      ...(disabledEndpoints > 0 ? [`${disabledEndpoints} endpoints were disabled automatically`] : []),
+      oldestFailingSeconds > FAILING_SECONDS &&
+        `${failingEndpoints} of ${endpoints} endpoints fail, the longest for ${Math.round(oldestFailingSeconds)} s`,
+      disabledEndpoints > 0 && `${disabledEndpoints} endpoints were disabled automatically`,
     ];
   },
   starts_abandoned: ({ starts: { abandoned, oldestAbandonedSeconds } }) =>
-    oldestAbandonedSeconds > ABANDONED_SECONDS ? [`${abandoned} starts wait for a worker to end them`] : [],
+    oldestAbandonedSeconds > ABANDONED_SECONDS && `${abandoned} starts wait for a worker to end them`,
   registrations_uncertain: ({ registrations: { uncertain } }) =>
-    uncertain > 0 ? [`${uncertain} registrations wait for a person`] : [],
+    uncertain > 0 && `${uncertain} registrations wait for a person`,
   sessions_doubtful: ({ sessions }) =>
     Object.entries({
       'the interface does not describe the flags of': sessions.unrecognised,
       'the remote service no longer knows': sessions.lost,
-      'all inverters are missing of': sessions.allInvertersMissing,
-    })
-      .filter(([, count]) => count > 0)
-      .map(([what, count]) => `${what} ${count} sessions`),
+      'all inverters are missing from': sessions.allInvertersMissing,
+    }).map(([what, count]) => count > 0 && `${what} ${count} sessions`),
 };
+
+const troubleOf = ({ deployment }: Facts['remote'], of: 'degraded' | 'credentials_rejected') =>
+  deployment.degraded.filter(({ health }) => health === of);
 
 function operationsOf({ operations }: Facts['remote'], by: string) {
   return Object.entries(operations).filter(([, { heldBackBy }]) => heldBackBy === by);

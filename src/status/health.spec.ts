@@ -5,7 +5,7 @@ type Facts = Parameters<typeof findReasons>[0];
 
 const NOW = new Date('2026-11-22T12:00:00Z');
 const before = (seconds: number) => new Date(NOW.getTime() - seconds * 1_000);
-const CEILINGS = { maxIntervalMs: 900_000, perSecond: 2 };
+const CEILINGS = { POLL_MAX_INTERVAL_MS: 900_000, SCS_MAX_REQUESTS_PER_SECOND: 2 };
 
 const operation = {
   health: 'healthy',
@@ -17,7 +17,7 @@ const operation = {
   lastErrorAt: null,
   lastError: null,
 } as const;
-const replica = {
+const replica: Facts['replicas'][number] = {
   name: 'a:1',
   role: 'all',
   isAlive: true,
@@ -25,10 +25,10 @@ const replica = {
   lastSeenAt: before(1),
   readsPerSecond: 0,
   pacedSince: null,
-  slow: [] as string[],
-} as const;
+  slow: [],
+};
 const reader = { undelivered: 0, failing: 0, oldestUndeliveredSeconds: 0 };
-const WELL: Facts = {
+const HEALTHY: Facts = {
   replicas: [replica],
   tableLocks: [],
   remote: {
@@ -99,13 +99,13 @@ const WELL: Facts = {
   starts: { abandoned: 0, oldestAbandonedSeconds: 0, orphans: 0 },
 };
 
-const { remote, outbox } = WELL;
-const poller = WELL.poller!;
+const { remote, outbox } = HEALTHY;
+const poller = HEALTHY.poller!;
 const reads = (state: object): Partial<Facts> => ({
   remote: { ...remote, operations: { ...remote.operations, read_session: { ...operation, ...state } } },
 });
 
-it('a deployment at work has no reasons', () => expect(findReasons(WELL, CEILINGS)).toEqual([]));
+it('a healthy deployment has no reasons', () => expect(findReasons(HEALTHY, CEILINGS)).toEqual([]));
 
 it.each<[string, string, Partial<Facts>]>([
   ['no_worker', 'is alive', { replicas: [{ ...replica, role: 'api' }] }],
@@ -122,7 +122,17 @@ it.each<[string, string, Partial<Facts>]>([
   [
     'credentials_rejected',
     'no token',
-    { token: { ...WELL.token, state: 'rejected', lastError: 'no token' } },
+    {
+      remote: {
+        ...remote,
+        deployment: {
+          degraded: [
+            { operation: 'token', health: 'credentials_rejected', since: before(60), reason: 'no token' },
+          ],
+          contractDrift: 0,
+        },
+      },
+    },
   ],
   [
     'remote_degraded',
@@ -158,7 +168,7 @@ it.each<[string, string, Partial<Facts>]>([
     'budget_short',
     'sessions want 10.0 reads per second; 2.0 are allowed, so intervals are 5.0 times as long',
     {
-      budget: { ...WELL.budget, isShort: true, stretch: 5, wantedPerSecond: 10, allowedPerSecond: 2 },
+      budget: { ...HEALTHY.budget, isShort: true, stretch: 5, wantedPerSecond: 10, allowedPerSecond: 2 },
     },
   ],
   [
@@ -168,7 +178,7 @@ it.each<[string, string, Partial<Facts>]>([
   ],
   [
     'sessions_overdue',
-    '7 sessions are due, the first for 130 s',
+    '7 sessions are due, the most overdue for 130 s',
     { poller: { ...poller, overdue: 7, oldestOverdueSeconds: 130 } },
   ],
   ['events_unsequenced', '3 events', { outbox: { ...outbox, unsequenced: 3, oldestUnsequencedSeconds: 61 } }],
@@ -189,7 +199,7 @@ it.each<[string, string, Partial<Facts>]>([
   ['tables_locked', 'users is locked by process 1', { tableLocks: ['users is locked by process 1'] }],
   [
     'webhooks_failing',
-    '1 of 2 endpoints fail, the first for 61 s',
+    '1 of 2 endpoints fail, the longest for 61 s',
     {
       outbox: {
         ...outbox,
@@ -205,9 +215,13 @@ it.each<[string, string, Partial<Facts>]>([
       },
     },
   ],
-  ['sessions_doubtful', 'of 2 sessions', { sessions: { ...WELL.sessions, unrecognised: 2 } }],
-  ['registrations_uncertain', '1 registrations', { registrations: { ...WELL.registrations, uncertain: 1 } }],
+  ['sessions_doubtful', 'of 2 sessions', { sessions: { ...HEALTHY.sessions, unrecognised: 2 } }],
+  [
+    'registrations_uncertain',
+    '1 registrations',
+    { registrations: { ...HEALTHY.registrations, uncertain: 1 } },
+  ],
 ])('%s: %s', (code, detail, fault) => {
-  const reasons = findReasons({ ...WELL, ...fault }, CEILINGS);
+  const reasons = findReasons({ ...HEALTHY, ...fault }, CEILINGS);
   expect(reasons).toEqual([{ code, detail: expect.stringContaining(detail) }]);
 });

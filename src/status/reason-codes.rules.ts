@@ -1,5 +1,3 @@
-export const HEALTHS = ['healthy', 'degraded'] as const;
-
 /** The worst first. */
 export const REASON_CODES = [
   'tables_locked',

@@ -6,10 +6,10 @@ import { Operation } from '../access/operation.decorator.js';
 import { actorOf, type Principal } from '../access/scopes.js';
 import { CredentialsProbe } from '../auth/credentials-probe.service.js';
 import { TokenStore } from '../auth/token.store.js';
-import { OpenStreams } from '../events/stream/open-streams.service.js';
 import { Database } from '../platform/database/database.js';
 import { findTableLocks } from '../platform/database/table-locks.js';
 import { Environment } from '../platform/env/environment.js';
+import { HeldRequests } from '../platform/http/held-requests.js';
 import { Remote } from '../remote/remote.service.js';
 import { findReasons } from './health.rules.js';
 import { StatusStore } from './status.store.js';
@@ -22,7 +22,7 @@ export class StatusController {
     private readonly remote: Remote,
     private readonly tokens: TokenStore,
     private readonly store: StatusStore,
-    private readonly streams: OpenStreams,
+    private readonly held: HeldRequests,
     private readonly credentials: CredentialsProbe,
     private readonly database: Database,
     private readonly environment: Environment,
@@ -38,35 +38,36 @@ export class StatusController {
   })
   @ApiOkResponse({ type: StatusView })
   async getStatus(): Promise<StatusView> {
-    const [token, polling, backlog, budget, deployment, replicas, tableLocks] = await Promise.all([
+    const [token, deployment, tableLocks] = await Promise.all([
       this.tokens.getStatus(),
-      this.store.readPolling(),
-      this.store.readBacklog(),
-      this.store.readBudget(),
-      this.store.readDeployment(),
-      this.store.listReplicas(),
+      this.store.readFacts(),
       findTableLocks(this.database),
     ]);
-    const { outbox, handlers, webhooks, broker, ...queues } = backlog;
+    const { poller, late, budget, replicas, contractDrift, operations } = deployment;
+    const { outbox, handlers, webhooks, broker, registrations, starts, sessions } = deployment;
+    const degraded = operations
+      .filter((each) => each.health !== 'healthy')
+      .map(({ waitSeconds, ...operation }) => operation);
     const remote = this.remote.status();
     const healths = Object.values(remote.operations).map(({ health }) => health);
     // The token is shared: if another replica received the refusal, the operations of this replica may be healthy.
     if (token.state === 'rejected') healths.push('unavailable');
-    else if (token.state === 'on_trial' || deployment.degraded.length > 0) healths.push('degraded');
+    else if (token.state === 'on_trial' || degraded.length > 0) healths.push('degraded');
     const health = WORST_LAST.findLast((each) => healths.includes(each))!;
-    const streams = { open: this.streams.count };
+    const streams = { open: this.held.count('stream') };
     const facts = {
       replicas,
       tableLocks,
-      remote: { health, ...remote, deployment },
+      remote: { health, ...remote, deployment: { degraded, contractDrift } },
       token,
-      poller: polling?.poller ?? null,
-      budget: { ...budget, late: polling?.late ?? [] },
+      poller,
+      budget: { ...budget, late },
       outbox: { ...outbox, readers: { handlers, webhooks, streams, broker } },
-      ...queues,
+      sessions,
+      registrations,
+      starts,
     };
-    const { POLL_MAX_INTERVAL_MS: maxIntervalMs, SCS_MAX_REQUESTS_PER_SECOND: perSecond } = this.environment;
-    const reasons = findReasons(facts, { maxIntervalMs, perSecond });
+    const reasons = findReasons(facts, this.environment);
     return { health: reasons.length === 0 ? 'healthy' : 'degraded', reasons, ...facts };
   }
 
@@ -75,13 +76,18 @@ export class StatusController {
   @Operation('admin', {
     summary: 'Request an access token from the remote service now',
     description:
-      'After refused credentials, the next attempt waits up to 5 minutes. This makes it at once, for all replicas, at most every 5 seconds.',
+      'After refused credentials, the next attempt waits up to 5 minutes. This call makes the attempt now, for all replicas, at most once every 5 seconds.',
   })
   @ApiOkResponse({ type: CredentialsProbeView, description: 'The result, whether there is a token or not' })
   async probeCredentials(@CurrentKey() key: Principal): Promise<CredentialsProbeView> {
     const outcome = await this.credentials.probe();
-    const action = 'credentials.probed';
-    await recordAudit(this.database, { actor: actorOf(key), action, target: 'token', details: { outcome } });
+    const audit = {
+      actor: actorOf(key),
+      action: 'credentials.probed',
+      target: 'token',
+      details: { outcome },
+    };
+    await recordAudit(this.database, audit);
     const { lastError, nextAttemptAt } = await this.tokens.getStatus();
     return { outcome, lastError, nextAttemptAt };
   }

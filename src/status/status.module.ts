@@ -1,13 +1,12 @@
 import { Module } from '@nestjs/common';
 import { AuthModule } from '../auth/auth.module.js';
-import { EventStreamModule } from '../events/stream/stream.module.js';
 import { RemoteModule } from '../remote/remote.module.js';
 import { DeploymentMetrics } from './deployment-metrics.js';
 import { StatusController } from './status.controller.js';
 import { StatusStore } from './status.store.js';
 
 @Module({
-  imports: [AuthModule, EventStreamModule, RemoteModule],
+  imports: [AuthModule, RemoteModule],
   controllers: [StatusController],
   providers: [StatusStore, DeploymentMetrics],
 })

@@ -1,166 +1,148 @@
-import type { Statement } from '../platform/database/database.js';
-
-// Returns the size in percent of a sample of at most 1,000 pages. A sample of 100 % is exact: up to some 50,000 watched sessions.
+// Returns the size in percent of a sample of at most 1,000 pages. Up to some 50,000 watched sessions, it is 100 % and thus exact.
 const SAMPLE_PERCENT = `least(100, 100 * 1000 * 8192.0 / greatest(8192, pg_relation_size('session_polls')))`;
 
-// `watched` counts all rows of a narrow table, and `phases` reads a sample of it. The last read of a session was at `claimed_at` or, while a batch contains
-// the session, at `checked_at`. Of a million sessions, the sample takes 70 ms and a scan 1.3 s. A session is overdue if the poller would claim it: it is due, and no existing batch contains it.
-export const READ_POLLING: Statement = {
-  name: 'status.read_polling',
-  text: `
-    WITH late AS (
-      SELECT q.phase, count(*) AS overdue, ${age('min(q.due_at)')} AS "oldestOverdueSeconds"
-      FROM session_polls q
-      WHERE q.due_at <= now() AND NOT EXISTS (SELECT 1 FROM poll_batches b WHERE b.id = q.batch_id)
-      GROUP BY q.phase
-    ), overdue AS (
-      SELECT coalesce(sum(overdue), 0) AS overdue, coalesce(max("oldestOverdueSeconds"), 0) AS "oldestOverdueSeconds" FROM late
-    ), reading AS (
-      SELECT coalesce(sum(size), 0) AS reading, count(*) AS batches,
-             count(*) FILTER (WHERE lease_until < now()) AS "abandonedBatches"
-      FROM poll_batches
-    ), read_ages AS (
-      SELECT q.phase, extract(epoch FROM clock_timestamp() - CASE WHEN b.id IS NULL THEN q.claimed_at ELSE q.checked_at END) AS age,
-        q.due_at <= now() OR b.id IS NOT NULL OR q.failures > 0 OR q.last_error IS NOT NULL AS is_waiting
-      FROM session_polls q TABLESAMPLE SYSTEM (${SAMPLE_PERCENT}) LEFT JOIN poll_batches b ON b.id = q.batch_id
-    ), phases AS (
-      SELECT phase, coalesce(round(max(age) FILTER (WHERE is_waiting), 3), 0) AS "oldestReadSeconds",
-        round((percentile_cont(0.5) WITHIN GROUP (ORDER BY age))::numeric, 3) AS "medianReadSeconds"
-      FROM read_ages GROUP BY phase ORDER BY phase
-    ), poller AS (
-      SELECT (SELECT count(*) FROM session_polls) AS watched, overdue.*, reading.*,
-        (SELECT coalesce(sum(reads_per_second), 0) FROM remote_replicas WHERE expires_at > now()) AS "readsPerSecond",
-        (SELECT coalesce(json_agg(phases), '[]') FROM phases) AS phases
-      FROM overdue, reading
-    )
-    SELECT to_json(poller) AS poller, (SELECT coalesce(json_agg(late ORDER BY phase), '[]') FROM late) AS late FROM poller`,
-};
+// `watched` counts all rows of a narrow table, and `phases` reads a sample of it. Of a million sessions, the sample takes 70 ms and a scan
+// 1.3 s. The last read of a session was at `claimed_at` or, while a batch contains the session, at `checked_at`. A session is overdue if the
+// poller would claim it: it is due, and no existing batch contains it.
+export const READ_POLLING = `
+  WITH late AS (
+    SELECT q.phase, count(*) AS overdue, ${age('min(q.due_at)')} AS "oldestOverdueSeconds"
+    FROM session_polls q
+    WHERE q.due_at <= now() AND NOT EXISTS (SELECT 1 FROM poll_batches b WHERE b.id = q.batch_id)
+    GROUP BY q.phase
+  ), overdue AS (
+    SELECT coalesce(sum(overdue), 0) AS overdue, coalesce(max("oldestOverdueSeconds"), 0) AS "oldestOverdueSeconds" FROM late
+  ), reading AS (
+    SELECT coalesce(sum(size), 0) AS reading, count(*) AS batches,
+           count(*) FILTER (WHERE lease_until < now()) AS "abandonedBatches"
+    FROM poll_batches
+  ), read_ages AS (
+    SELECT q.phase, extract(epoch FROM clock_timestamp() - CASE WHEN b.id IS NULL THEN q.claimed_at ELSE q.checked_at END) AS age,
+      q.due_at <= now() OR b.id IS NOT NULL OR q.failures > 0 OR q.last_error IS NOT NULL AS is_waiting
+    FROM session_polls q TABLESAMPLE SYSTEM (${SAMPLE_PERCENT}) LEFT JOIN poll_batches b ON b.id = q.batch_id
+  ), phases AS (
+    SELECT phase, coalesce(round(max(age) FILTER (WHERE is_waiting), 3), 0) AS "oldestReadSeconds",
+      round((percentile_cont(0.5) WITHIN GROUP (ORDER BY age))::numeric, 3) AS "medianReadSeconds"
+    FROM read_ages GROUP BY phase ORDER BY phase
+  ), poller AS (
+    SELECT (SELECT count(*) FROM session_polls) AS watched, overdue.*, reading.*,
+      (SELECT coalesce(sum(reads_per_second), 0) FROM remote_replicas WHERE expires_at > now()) AS "readsPerSecond",
+      (SELECT coalesce(json_agg(phases), '[]') FROM phases) AS phases
+    FROM overdue, reading
+  )
+  SELECT to_json(poller) AS poller, (SELECT coalesce(json_agg(late ORDER BY phase), '[]') FROM late) AS late FROM poller`;
 
 /** Doubtful sessions are counted up to this number, so that the cost does not grow with an incident. */
 const MOST_DOUBTFUL = 10_000;
 
 // Scans only index ranges of waiting rows, so the cost grows with the backlog, not with the history. Without session_polls, so that a lock
 // of that table hides nothing else.
-export const READ_BACKLOG: Statement = {
-  name: 'status.read_backlog',
-  text: `
-    WITH outbox AS (
-      SELECT count(*) AS unsequenced, ${age('min(time)')} AS "oldestUnsequencedSeconds" FROM domain_events WHERE sequence IS NULL
-    ), handlers AS (
-      SELECT count(*) AS undelivered, count(*) FILTER (WHERE attempts > 0) AS failing,
-             ${age('min(created_at)')} AS "oldestUndeliveredSeconds"
-      FROM handler_deliveries
-    ), newest AS (
-      SELECT coalesce(max(sequence), 0) AS sequence FROM domain_events
-    ), endpoints AS (
-      SELECT count(*) FILTER (WHERE disabled_at IS NULL) AS endpoints,
-             count(*) FILTER (WHERE disabled_at IS NULL AND failures > 0) AS "failingEndpoints",
-             count(*) FILTER (WHERE disabled_reason <> 'requested') AS "disabledEndpoints",
-             ${age('min(failing_since) FILTER (WHERE disabled_at IS NULL)')} AS "oldestFailingSeconds",
-             min(read_to) FILTER (WHERE disabled_at IS NULL) AS read_to
-      FROM webhook_endpoints
-    ), unread AS (
-      SELECT CASE WHEN read_to IS NULL THEN 0 ELSE greatest(0, newest.sequence - read_to) + unsequenced END AS unread,
-        CASE WHEN read_to IS NULL THEN 0 ELSE greatest("oldestUnsequencedSeconds",
-          ${age('(SELECT time FROM domain_events WHERE sequence > read_to ORDER BY sequence LIMIT 1)')}) END AS seconds
-      FROM endpoints, newest, outbox
-    ), deliveries AS (
-      SELECT count(*) AS undelivered, count(*) FILTER (WHERE delivery.attempts > 0) AS failing,
-             ${age('min(delivery.created_at)')} AS "oldestUndeliveredSeconds"
-      FROM webhook_deliveries AS delivery JOIN webhook_endpoints AS endpoint ON endpoint.id = delivery.endpoint_id
-      WHERE delivery.status = 'pending' AND endpoint.disabled_at IS NULL
-    ), webhooks AS (
-      SELECT endpoints, "failingEndpoints", "oldestFailingSeconds", "disabledEndpoints", unread, undelivered, failing,
-        greatest("oldestUndeliveredSeconds", seconds) AS "oldestUndeliveredSeconds"
-      FROM endpoints, unread, deliveries
-    ), broker AS (
-      SELECT name AS kind, coalesce(lease_until > clock_timestamp(), false) AS "isPublishing",
-             newest.sequence - read_to AS unpublished,
-             ${age('(SELECT time FROM domain_events WHERE sequence > read_to ORDER BY sequence LIMIT 1)')} AS "oldestUnpublishedSeconds",
-             published_at AS "publishedAt", failing_since AS "failingSince", last_error AS "lastError", warnings
-      FROM broker_positions, newest
-    ), registrations AS (
-      SELECT count(*) FILTER (WHERE status = 'pending') AS pending,
-             ${age(`min(created_at) FILTER (WHERE status = 'pending')`)} AS "oldestPendingSeconds",
-             count(*) FILTER (WHERE status = 'uncertain') AS uncertain,
-             ${age(`min(created_at) FILTER (WHERE status = 'uncertain')`)} AS "oldestUncertainSeconds"
-      FROM registrations WHERE status IN ('pending', 'uncertain')
-    ), abandoned AS (
-      SELECT count(*) AS abandoned, ${age('min(lease_until)')} AS "oldestAbandonedSeconds"
-      FROM session_starts WHERE status = 'sending' AND lease_until < now()
-    ), orphans AS (
-      SELECT coalesce(sum(orphans), 0) AS orphans FROM session_starts
-      WHERE orphans > 0 AND updated_at > now() - interval '1 day'
-    ), starts AS (
-      SELECT * FROM abandoned, orphans
-    ), current AS NOT MATERIALIZED (
-      SELECT id, state FROM onboarding_sessions WHERE closed_at IS NULL AND superseded_at IS NULL
-    ), missing AS (
-      SELECT EXISTS (SELECT FROM inverters i WHERE i.session_id = s.id AND i.missing_since IS NULL) AS is_partial
-      FROM current s
-      WHERE s.state = 'online' AND s.id IN (SELECT session_id FROM inverters WHERE missing_since IS NOT NULL)
-      LIMIT ${MOST_DOUBTFUL}
-    ), sessions AS (
-      SELECT (SELECT count(*) FROM (SELECT FROM current WHERE state = 'unrecognised' LIMIT ${MOST_DOUBTFUL}) s) AS unrecognised,
-             (SELECT count(*) FROM (SELECT FROM current WHERE state = 'lost' LIMIT ${MOST_DOUBTFUL}) s) AS lost,
-             count(*) FILTER (WHERE NOT is_partial) AS "allInvertersMissing",
-             count(*) FILTER (WHERE is_partial) AS "someInvertersMissing"
-      FROM missing
-    )
-    SELECT to_json(outbox) AS outbox, to_json(handlers) AS handlers, to_json(webhooks) AS webhooks,
-      (SELECT to_json(broker) FROM broker LIMIT 1) AS broker, to_json(registrations) AS registrations,
-      to_json(starts) AS starts, to_json(sessions) AS sessions
-    FROM outbox, handlers, webhooks, registrations, starts, sessions`,
-};
+export const READ_QUEUES = `
+  WITH outbox AS (
+    SELECT count(*) AS unsequenced, ${age('min(time)')} AS "oldestUnsequencedSeconds" FROM domain_events WHERE sequence IS NULL
+  ), handlers AS (
+    SELECT count(*) AS undelivered, count(*) FILTER (WHERE attempts > 0) AS failing,
+           ${age('min(created_at)')} AS "oldestUndeliveredSeconds"
+    FROM handler_deliveries
+  ), newest AS (
+    SELECT coalesce(max(sequence), 0) AS sequence FROM domain_events
+  ), endpoints AS (
+    SELECT count(*) FILTER (WHERE disabled_at IS NULL) AS endpoints,
+           count(*) FILTER (WHERE disabled_at IS NULL AND failures > 0) AS "failingEndpoints",
+           count(*) FILTER (WHERE disabled_reason <> 'requested') AS "disabledEndpoints",
+           ${age('min(failing_since) FILTER (WHERE disabled_at IS NULL)')} AS "oldestFailingSeconds",
+           min(read_to) FILTER (WHERE disabled_at IS NULL) AS read_to
+    FROM webhook_endpoints
+  ), unread AS (
+    SELECT CASE WHEN read_to IS NULL THEN 0 ELSE greatest(0, newest.sequence - read_to) + unsequenced END AS unread,
+      CASE WHEN read_to IS NULL THEN 0 ELSE greatest("oldestUnsequencedSeconds",
+        ${age('(SELECT time FROM domain_events WHERE sequence > read_to ORDER BY sequence LIMIT 1)')}) END AS seconds
+    FROM endpoints, newest, outbox
+  ), deliveries AS (
+    SELECT count(*) AS undelivered, count(*) FILTER (WHERE delivery.attempts > 0) AS failing,
+           ${age('min(delivery.created_at)')} AS "oldestUndeliveredSeconds"
+    FROM webhook_deliveries AS delivery JOIN webhook_endpoints AS endpoint ON endpoint.id = delivery.endpoint_id
+    WHERE delivery.status = 'pending' AND endpoint.disabled_at IS NULL
+  ), webhooks AS (
+    SELECT endpoints, "failingEndpoints", "oldestFailingSeconds", "disabledEndpoints", unread, undelivered, failing,
+      greatest("oldestUndeliveredSeconds", seconds) AS "oldestUndeliveredSeconds"
+    FROM endpoints, unread, deliveries
+  ), broker AS (
+    SELECT name AS kind, coalesce(lease_until > clock_timestamp(), false) AS "isPublishing",
+           newest.sequence - read_to AS unpublished,
+           ${age('(SELECT time FROM domain_events WHERE sequence > read_to ORDER BY sequence LIMIT 1)')} AS "oldestUnpublishedSeconds",
+           published_at AS "publishedAt", failing_since AS "failingSince", last_error AS "lastError", warnings
+    FROM broker_positions, newest
+  ), registrations AS (
+    SELECT count(*) FILTER (WHERE status = 'pending') AS pending,
+           ${age(`min(created_at) FILTER (WHERE status = 'pending')`)} AS "oldestPendingSeconds",
+           count(*) FILTER (WHERE status = 'uncertain') AS uncertain,
+           ${age(`min(created_at) FILTER (WHERE status = 'uncertain')`)} AS "oldestUncertainSeconds"
+    FROM registrations WHERE status IN ('pending', 'uncertain')
+  ), abandoned AS (
+    SELECT count(*) AS abandoned, ${age('min(lease_until)')} AS "oldestAbandonedSeconds"
+    FROM session_starts WHERE status = 'sending' AND lease_until < now()
+  ), orphans AS (
+    SELECT coalesce(sum(orphans), 0) AS orphans FROM session_starts
+    WHERE orphans > 0 AND updated_at > now() - interval '1 day'
+  ), starts AS (
+    SELECT * FROM abandoned, orphans
+  ), current AS NOT MATERIALIZED (
+    SELECT id, state FROM onboarding_sessions WHERE closed_at IS NULL AND superseded_at IS NULL
+  ), missing AS (
+    SELECT EXISTS (SELECT FROM inverters i WHERE i.session_id = s.id AND i.missing_since IS NULL) AS is_partial
+    FROM current s
+    WHERE s.state = 'online' AND s.id IN (SELECT session_id FROM inverters WHERE missing_since IS NOT NULL)
+    LIMIT ${MOST_DOUBTFUL}
+  ), sessions AS (
+    SELECT (SELECT count(*) FROM (SELECT FROM current WHERE state = 'unrecognised' LIMIT ${MOST_DOUBTFUL}) s) AS unrecognised,
+           (SELECT count(*) FROM (SELECT FROM current WHERE state = 'lost' LIMIT ${MOST_DOUBTFUL}) s) AS lost,
+           count(*) FILTER (WHERE NOT is_partial) AS "allInvertersMissing",
+           count(*) FILTER (WHERE is_partial) AS "someInvertersMissing"
+    FROM missing
+  )
+  SELECT to_json(outbox) AS outbox, to_json(handlers) AS handlers, to_json(webhooks) AS webhooks,
+    (SELECT to_json(broker) FROM broker LIMIT 1) AS broker, to_json(registrations) AS registrations,
+    to_json(starts) AS starts, to_json(sessions) AS sessions, (SELECT count(*)::int FROM remote_drift) AS "contractDrift", (
+      SELECT extract(epoch FROM clock_timestamp() - obtained_at)::float8
+      FROM remote_tokens WHERE name = 'tenant' AND token_ciphertext IS NOT NULL
+    ) AS "tokenAgeSeconds"
+  FROM outbox, handlers, webhooks, registrations, starts, sessions`;
 
-/** Changes that are counted per state, the latest ones, so that the cost does not grow with their number. */
+/** How many of the latest changes per state are counted, so that the cost does not grow with their number. */
 const CHANGES_PER_STATE = 1_000;
 
-// A change is noticed at the transition. When it happened is known from the remote service, by its clock, and only of the last change of a
-// session. Both states are entered while an owner may wait. A session counts as fresh in its first 10 minutes.
-export const READ_BUDGET: Statement = {
-  name: 'status.read_budget',
-  text: `
-    WITH noticed AS (
-      SELECT extract(epoch FROM t.at - s.updated_at)::float8 AS seconds
-        FROM (VALUES ('awaiting_installation'), ('online')) AS fresh (state)
-       CROSS JOIN LATERAL (
-               SELECT session_id, at FROM session_transitions
-                WHERE to_state = fresh.state AND at > now() - interval '1 hour' AND from_state IS NOT NULL
-                ORDER BY at DESC LIMIT ${CHANGES_PER_STATE}) t
-        JOIN onboarding_sessions s ON s.id = t.session_id
-       WHERE s.state_changed_at = t.at AND s.updated_at BETWEEN s.recorded_at AND least(t.at, s.recorded_at + interval '10 minutes')
-    )
-    SELECT p.stretch, p.wanted_per_second AS "wantedPerSecond", p.allowed_per_second AS "allowedPerSecond",
-      p.announced_at IS NOT NULL AS "isShort",
-      (SELECT json_build_object(
-                'changes', count(*),
-                'p50Seconds', percentile_cont(0.5) WITHIN GROUP (ORDER BY seconds),
-                'p95Seconds', percentile_cont(0.95) WITHIN GROUP (ORDER BY seconds))
-         FROM noticed) AS noticed
-    FROM read_price p`,
-};
+// Compares a transition with `updated_at`, the time of the change by the clock of the remote service. That is known only of the last change of
+// a session. Counts the states that a session enters while its owner may wait, in its first 10 minutes.
+export const READ_BUDGET = `
+  WITH noticed AS (
+    SELECT extract(epoch FROM t.at - s.updated_at)::float8 AS seconds
+      FROM (VALUES ('awaiting_installation'), ('online')) AS fresh (state)
+     CROSS JOIN LATERAL (
+             SELECT session_id, at FROM session_transitions
+              WHERE to_state = fresh.state AND at > now() - interval '1 hour' AND from_state IS NOT NULL
+              ORDER BY at DESC LIMIT ${CHANGES_PER_STATE}) t
+      JOIN onboarding_sessions s ON s.id = t.session_id
+     WHERE s.state_changed_at = t.at AND s.updated_at BETWEEN s.recorded_at AND least(t.at, s.recorded_at + interval '10 minutes')
+  )
+  SELECT p.stretch, p.wanted_per_second AS "wantedPerSecond", p.allowed_per_second AS "allowedPerSecond",
+    p.announced_at IS NOT NULL AS "isShort",
+    (SELECT json_build_object(
+              'changes', count(*),
+              'p50Seconds', percentile_cont(0.5) WITHIN GROUP (ORDER BY seconds),
+              'p95Seconds', percentile_cont(0.95) WITHIN GROUP (ORDER BY seconds))
+       FROM noticed) AS noticed
+  FROM read_price p`;
 
-export const READ_FACTS: Statement = {
-  name: 'status.read_facts',
-  text: `
-    SELECT (
-        SELECT extract(epoch FROM clock_timestamp() - obtained_at)::float8
-        FROM remote_tokens WHERE name = 'tenant' AND token_ciphertext IS NOT NULL
-      ) AS "tokenAgeSeconds",
-      (SELECT coalesce(json_agg(json_build_object('operation', operation, 'health', health,
-        'waitSeconds', ${age('quiet_until', -1)})), '[]') FROM remote_operations) AS operations,
-      (SELECT count(*)::int FROM remote_drift) AS "contractDrift"`,
-};
+export const LIST_OPERATIONS = `
+  SELECT operation, health, since, reason, ${age('quiet_until', -1)}::float8 AS "waitSeconds"
+  FROM remote_operations ORDER BY since`;
 
 // SQL by hand, because signs of life expire by the database's clock.
-export const LIST_REPLICAS: Statement = {
-  name: 'status.list_replicas',
-  text: `
-    SELECT name, role, expires_at > clock_timestamp() AS "isAlive", joined_at AS "startedAt", seen_at AS "lastSeenAt",
-      reads_per_second AS "readsPerSecond", paced_since AS "pacedSince", slow_operations AS slow
-    FROM remote_replicas ORDER BY "isAlive" DESC, role, name, joined_at`,
-};
+export const LIST_REPLICAS = `
+  SELECT name, role, expires_at > clock_timestamp() AS "isAlive", joined_at AS "startedAt", seen_at AS "lastSeenAt",
+    reads_per_second AS "readsPerSecond", paced_since AS "pacedSince", slow_operations AS slow
+  FROM remote_replicas ORDER BY "isAlive" DESC, role, name, joined_at`;
 
 /** Returns SQL for the seconds since `since`, or until `since` with the sign -1; 0 if there are none. */
 function age(since: string, sign = 1): string {

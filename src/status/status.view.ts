@@ -10,13 +10,12 @@ import {
   view,
   schemaOf,
 } from '../platform/openapi/schema-of.js';
+import { PHASES } from '../onboarding/rules/schedule.rules.js';
 import { PROBE_OUTCOMES } from '../auth/credentials-probe.service.js';
-import { HEALTHS, REASON_CODES } from './reason-codes.rules.js';
-import { OPERATION_CLASSES } from '../remote/outcome.rules.js';
+import { REASON_CODES } from './reason-codes.rules.js';
+import { OPERATION_CLASSES, type OperationClass } from '../remote/outcome.rules.js';
 
 export const WORST_LAST = ['unknown', 'healthy', 'degraded', 'unavailable'] as const;
-
-const PHASES = ['awaiting_owner', 'awaiting_installation', 'settling', 'late', 'unrecognised'] as const;
 
 const number = (description: string) => field<number>({ type: 'number' }, description);
 const age = () => number('In seconds; 0 if nothing waits');
@@ -70,17 +69,17 @@ const ReasonView = schemaOf('StatusReasonView', {
 const ReplicaView = schemaOf('ReplicaView', {
   name: text('Host and process id, as in its log lines'),
   role: nullable(
-    oneOf(['api', 'worker', 'all'] as const, 'null for a process of a release that did not tell'),
+    oneOf(['api', 'worker', 'all'] as const, 'null for a process of a release that did not report its role'),
   ),
-  isAlive: flag('Whether it showed a sign of life within 5 seconds'),
+  isAlive: flag('Whether it showed a sign of life in the last 5 seconds'),
   startedAt: instant(),
   lastSeenAt: instant('Its last sign of life'),
   readsPerSecond: number('Successful reads of sessions, in the last 10 seconds'),
   pacedSince: nullable(
     instant('Since when its calls have waited for SCS_MAX_REQUESTS_PER_SECOND; null if none waits'),
   ),
-  slow: field<string[]>(
-    { type: [String] },
+  slow: field<OperationClass[]>(
+    { enum: OPERATION_CLASSES, isArray: true },
     'The operations of the remote service that took over 2 seconds in most of its latest calls',
   ),
 });
@@ -105,7 +104,7 @@ const BudgetView = schemaOf('BudgetView', {
   allowedPerSecond: nullable(
     number('Reads per second to which the stretch leads; null if nothing is known to limit them'),
   ),
-  isShort: flag('Whether `remote.budget_short` was announced and is not over'),
+  isShort: flag('Whether `remote.budget_short` was announced and its end was not'),
   late: listOf(
     LatePhaseView,
     'By phase; phases without overdue sessions are absent. Empty if `poller` is null',
@@ -121,7 +120,7 @@ const BudgetView = schemaOf('BudgetView', {
 });
 
 export const StatusView = schemaOf('StatusView', {
-  health: oneOf(HEALTHS, '`degraded` if there are `reasons`'),
+  health: oneOf(['healthy', 'degraded'] as const, '`degraded` if there are `reasons`'),
   reasons: listOf(ReasonView, 'What is wrong, the worst first; empty while all is well'),
   replicas: listOf(ReplicaView, 'The running processes, and those that died within the last hour'),
   tableLocks: field<readonly string[]>(
@@ -187,7 +186,7 @@ export const StatusView = schemaOf('StatusView', {
       batches: count(),
       readsPerSecond: number('Successful reads of all live replicas, in the last 10 seconds'),
       phases: listOf(PhaseView, 'Of a random sample if there are more than some 50,000 watched sessions'),
-      abandonedBatches: count('Batches whose lease has lapsed; another worker takes them over'),
+      abandonedBatches: count('Batches whose lease has expired; another worker takes them over'),
     }),
   ),
   budget: view(BudgetView, 'The reads that the whole deployment wants and may do; see `remote.budget_short`'),

@@ -38,9 +38,10 @@ export function hasValidCheckDigit(ean: string): boolean {
 }
 
 /**
- * Returns an error per EAN in `gridLocations` of a body that its client has probably rounded: a bare number with the digits of a double and a
- * wrong check digit. A double is written as its shortest digits (JSON.stringify: 541448860004178050) or as all of its digits (C's `%.0f`:
- * 541448860004178048). Both are compared, since the two seldom agree. An EAN in `known` is not rounded, whatever its digits.
+ * Returns an error for each EAN in `gridLocations` of `body` that the client has probably rounded: a bare number with the digits of a double
+ * and a wrong check digit. A double is written as its shortest digits (JSON.stringify: 541448860004178050) or as all of its digits (C's
+ * `%.0f`: 541448860004178048). Both are compared, since the two seldom agree. `known`: EANs of the existing registration, which are never
+ * reported.
  */
 export function roundedEans(body: unknown, known: readonly string[] = []): FieldError[] {
   const { gridLocations } = (body ?? {}) as { readonly gridLocations?: unknown };
@@ -82,7 +83,7 @@ export function readGridLocations(
   };
 }
 
-const WRONG_CHECK_DIGIT = 'must end with its GS1 check digit; one of the digits is mistyped';
+const WRONG_CHECK_DIGIT = 'must end with its GS1 check digit; a digit is probably mistyped';
 
 const fieldError = (index: number, message: string): FieldError => ({
   field: `gridLocations[${index}].ean`,

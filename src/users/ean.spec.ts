@@ -91,7 +91,7 @@ describe('an EAN that a client may have rounded', () => {
     expect(errorsOf(bodyOf(text))).toEqual([]);
   });
 
-  it('is named among others, and not repeated', () => {
+  it('is reported by its position, and not quoted', () => {
     const errors = errorsOf(bodyOf('"x"', '871685900000000000', 'null', '871685900000000000'));
     expect(errors.map(({ field }) => field)).toEqual(['gridLocations[1].ean', 'gridLocations[3].ean']);
     expect(JSON.stringify(errors)).not.toContain('8716859');
@@ -132,7 +132,7 @@ describe('grid locations', () => {
     expect(errors).toEqual([
       {
         field: 'gridLocations[1].ean',
-        message: 'must end with its GS1 check digit; one of the digits is mistyped',
+        message: 'must end with its GS1 check digit; a digit is probably mistyped',
       },
     ]);
     expect(suspects).toBe(0);

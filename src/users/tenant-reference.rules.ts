@@ -1,7 +1,5 @@
 const MAX_LENGTH = 200;
 const CONTROL_CHARACTER = /[\p{Cc}\u2028\u2029]/u;
-// With the u flag, this matches only lone surrogates, which neither UTF-8 nor PostgreSQL can store.
-const LONE_SURROGATE = /\p{Surrogate}/u;
 const BLANK_AT_AN_END = /^\s|\s$/u;
 
 /** Returns why `value` is not a tenantReference, else undefined. Never trims it: the reference must equal the one in the tenant's system. */
@@ -13,7 +11,7 @@ export function lineFault(value: unknown, maxLength: number): string | undefined
   if (value.length === 0 || value.length > maxLength)
     return `must have 1 to ${maxLength} characters, not ${value.length}`;
   if (CONTROL_CHARACTER.test(value)) return 'must not contain control characters or line breaks';
-  if (LONE_SURROGATE.test(value)) return 'must not contain half a surrogate pair';
+  if (!value.isWellFormed()) return 'must not contain half a surrogate pair';
   if (BLANK_AT_AN_END.test(value)) return 'must not begin or end with a blank';
   return undefined;
 }

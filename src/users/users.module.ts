@@ -5,19 +5,12 @@ import { RegistrationSender } from './registration/sender.service.js';
 import { RegistrationsController } from './registration/registrations.controller.js';
 import { RegistrationsService } from './registration/registrations.service.js';
 import { RegistrationsStore } from './registration/registrations.store.js';
-import { UncheckedReferencesStore } from './registration/unchecked-references.store.js';
 import { UsersController } from './user/users.controller.js';
 import { UsersStore } from './user/users.store.js';
 
 @Module({
   imports: [AuthModule, RemoteModule],
   controllers: [UsersController, RegistrationsController],
-  providers: [
-    RegistrationSender,
-    RegistrationsService,
-    RegistrationsStore,
-    UncheckedReferencesStore,
-    UsersStore,
-  ],
+  providers: [RegistrationSender, RegistrationsService, RegistrationsStore, UsersStore],
 })
 export class UsersModule {}

@@ -1,5 +1,5 @@
 import { execFile, spawn } from 'node:child_process';
-import { copyFile, mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
+import { cp, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -43,16 +43,15 @@ describe('the package of the TypeScript client', () => {
     await rm(folder, { recursive: true });
   });
 
-  /** Packs the client, installs it in an empty project, and compiles the examples there. */
+  /** Packs the client, installs it in an empty project, and compiles its examples there. */
   async function installPackage(): Promise<void> {
     await writeFile(join(folder, 'package.json'), JSON.stringify({ private: true, type: 'module' }));
-    await mkdir(join(folder, 'src'));
-    for (const name of EXAMPLES)
-      await copyFile(join(CLIENT, 'examples', `${name}.ts`), join(folder, 'src', `${name}.ts`));
     const { stdout } = await run('npm', ['pack', '--silent', '--pack-destination', folder], { cwd: CLIENT });
     const file = `./${stdout.trim().split('\n').at(-1)}`;
     const quiet = ['--prefer-offline', '--ignore-scripts', '--no-audit', '--no-fund', '--silent'];
     await run('npm', ['install', file, ...quiet], { cwd: folder });
+    const examples = join(folder, 'node_modules/@pv-onboarding/client/examples');
+    await cp(examples, join(folder, 'src'), { recursive: true });
     // Express is a package of the example, not of the client.
     for (const name of ['express', '@types'])
       await symlink(join(ROOT, 'node_modules', name), join(folder, 'node_modules', name));
@@ -86,11 +85,11 @@ describe('the package of the TypeScript client', () => {
       child.kill('SIGKILL');
       await exited;
     });
-    const prints = (text: string) =>
+    const waitForOutput = (text: string) =>
       waitFor(`${name} to print ${text}`, () => output.includes(text), 30_000).catch((error) => {
         throw new Error(output, { cause: error });
       });
-    return { prints, output: () => output, exited, kill: () => child.kill('SIGTERM') };
+    return { waitForOutput, output: () => output, exited, kill: () => child.kill('SIGTERM') };
   }
 
   async function startReceiver(name: string) {
@@ -98,8 +97,10 @@ describe('the package of the TypeScript client', () => {
     const port = await freePort();
     const receiver = start(name, { PORT: String(port), WEBHOOK_SECRETS: `whsec_b3RoZXI=,${SECRET}` });
     const url = `http://127.0.0.1:${port}/webhooks`;
-    await waitFor(`${name} to listen`, () =>
-      fetch(url, { method: 'POST' }).then(({ status }) => status === 401),
+    await waitFor(
+      `${name} to listen`,
+      () => fetch(url, { method: 'POST' }).then(({ status }) => status === 401),
+      60_000,
     );
     await client.call('POST', '/webhook-endpoints', { url, types: ['session.online'], secret: SECRET });
     return receiver;
@@ -109,13 +110,13 @@ describe('the package of the TypeScript client', () => {
     const receivers = await Promise.all(['receiver', 'serve-route'].map(startReceiver));
     const worker = start('worker', { PLACE: join(folder, 'place') });
     const app = start('onboard', { EAN: '871685920000000017' });
-    await app.prints('The owner opens');
+    await app.waitForOutput('The owner opens');
     const { body } = await TestClient.of(service).call<{ items: [{ id: string }] }>('GET', '/onboarding/pv');
     const { id } = body.items[0];
     await service.sandbox?.control.complete(id, { inverters: 1, onlineAfterMs: 0 });
-    await app.prints('online: ');
+    await app.waitForOutput('online: ');
     expect(await app.exited).toBe(0);
-    for (const each of [...receivers, worker]) await each.prints(`${id} is online`);
+    for (const each of [...receivers, worker]) await each.waitForOutput(`${id} is online`);
     worker.kill();
     expect(await worker.exited).toBe(0);
   });

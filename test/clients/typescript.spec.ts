@@ -1,4 +1,10 @@
 import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { setImmediate } from 'node:timers/promises';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import {
   createClient,
@@ -13,6 +19,7 @@ import {
   type Client,
   type EventOf,
   type OnboardingEvent,
+  type RetryOptions,
 } from '../../clients/typescript/src/index.js';
 import { startTcpProxy } from '../faults/support/tcp-proxy.js';
 import { closeAfterEach } from '../setup/close-after-each.js';
@@ -28,6 +35,8 @@ jest.setTimeout(120_000);
 
 const inUpperCase = (headers: object) =>
   Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toUpperCase(), String(value)]));
+
+type BeginOptions = RetryOptions & { readonly signal?: AbortSignal };
 
 const UNKNOWN_ID = randomUUID();
 let eans = 871_685_910_000_000_000n;
@@ -55,7 +64,7 @@ describe('the TypeScript client', () => {
     const { data } = await client.POST('/api/v1/users', {
       body: { tenantReference, gridLocations: [{ ean }], metadata },
     });
-    if ('status' in data) throw new Error(`the registration is ${data.status}`);
+    if (data.object === 'registration') throw new Error(`the registration is ${data.status}`);
     return data;
   }
   async function start() {
@@ -65,6 +74,11 @@ describe('the TypeScript client', () => {
     return data;
   }
   const bringOnline = (id: string) => sandbox.control.complete(id, { inverters: 1, onlineAfterMs: 0 });
+
+  it('refuses a baseUrl without http:// or https://', () => {
+    for (const baseUrl of ['localhost:3000', 'htp://localhost'])
+      expect(() => createClient({ baseUrl, apiKey: ADMIN_KEY })).toThrow('must begin with http://');
+  });
 
   describe('a call', () => {
     it('returns the body and the response', async () => {
@@ -152,7 +166,7 @@ describe('the TypeScript client', () => {
       expect(queries.slice(0, 3)).toEqual(['', query, query]);
     });
 
-    it('goes on through an outage', async () => {
+    it('continues through an outage', async () => {
       const { id } = await start();
       const proxy = await startTcpProxy(service.url);
       closing.push(proxy.close);
@@ -167,7 +181,7 @@ describe('the TypeScript client', () => {
     it('ends when the time is over, with the session as it is', async () => {
       const { id } = await start();
       const beganAt = performance.now();
-      const waiting = waitForOnline(client, id, { timeoutMs: 700 });
+      const waiting = waitForOnline(client, id, { timeoutMs: 3_000 });
       await expect(waiting).rejects.toBeInstanceOf(NotOnlineError);
       await expect(waiting).rejects.toMatchObject({ session: { id, state: 'awaiting_owner' } });
       expect(performance.now() - beganAt).toBeLessThan(10_000);
@@ -196,7 +210,7 @@ describe('the TypeScript client', () => {
         });
         for await (const event of events) followed.push(event);
       })();
-      const isFollowed = (id: string) =>
+      const waitForEvent = (id: string) =>
         waitFor(`the event of ${id}`, () => followed.some(({ data }) => data.userId === id));
       await waitFor('the stream', () => proxy.begun('/events/stream') === 1);
       const ids: string[] = [];
@@ -209,7 +223,7 @@ describe('the TypeScript client', () => {
         await proxy.refuse();
         ids.push((await register()).id, (await register()).id);
         await proxy.accept();
-        await isFollowed(ids.at(-1)!);
+        await waitForEvent(ids.at(-1)!);
         expect(proxy.begun('/events/stream')).toBe(connections);
       }
       stop.abort();
@@ -220,12 +234,54 @@ describe('the TypeScript client', () => {
 
     it('starts after a given event', async () => {
       const [first, second] = [await register(), await register()];
-      const { data } = await client.GET('/api/v1/events', { params: { query: { limit: 200 } } });
-      const after = data.items.find(({ subject }) => subject === first.id)!.sequence;
-      for await (const event of followEvents(client, { after })) {
-        expect(event.subject).toBe(second.id);
+      const types = ['pv.user.registered.v1'] as const;
+      let after = '0';
+      for await (const { sequence, subject } of followEvents(client, { after, types })) {
+        after = sequence;
+        if (subject === first.id) break;
+      }
+      for await (const { subject } of followEvents(client, { after, types })) {
+        expect(subject).toBe(second.id);
         break;
       }
+    });
+
+    it('disconnects when the iteration ends, also after a garbage collection', async () => {
+      setFlagsFromString('--expose-gc');
+      const collectGarbage = runInNewContext('gc') as () => void;
+      await register();
+      const events = followEvents(client, { after: '0' });
+      await events.next();
+      for (let times = 0; times < 3; times++) {
+        await setImmediate();
+        collectGarbage();
+      }
+      await events.return();
+      await waitFor('the end of all streams', async () => {
+        const { data: status } = await client.GET('/api/v1/status');
+        return status.outbox.readers.streams.open === 0;
+      });
+    });
+
+    it('delivers only the events of a given session', async () => {
+      const session = await start();
+      for await (const { subject } of followEvents(client, { after: '0', sessionId: session.id })) {
+        expect(subject).toBe(session.id);
+        break;
+      }
+    });
+
+    it('delivers nothing more once the signal has aborted, even if it has arrived', async () => {
+      const body = ['1', '2'].map((id) => `id: ${id}\ndata: {"sequence": "${id}"}\n\n`).join('');
+      const fetch = async () => new Response(body, { headers: { 'content-type': 'text/event-stream' } });
+      const stop = new AbortController();
+      const followed: string[] = [];
+      const atOnce = createClient({ baseUrl: service.url, apiKey: ADMIN_KEY, fetch });
+      for await (const { sequence } of followEvents(atOnce, { signal: stop.signal })) {
+        followed.push(sequence);
+        stop.abort();
+      }
+      expect(followed).toEqual(['1']);
     });
 
     it('ends with the problem when the key is refused', async () => {
@@ -235,6 +291,88 @@ describe('the TypeScript client', () => {
         status: 401,
       });
     });
+  });
+
+  describe.each([
+    {
+      name: 'waitForOnline',
+      begin: (from: Client, options: BeginOptions) => waitForOnline(from, UNKNOWN_ID, options),
+    },
+    {
+      name: 'followEvents',
+      begin: (from: Client, options: BeginOptions) =>
+        followEvents(from, { after: '9'.repeat(18), ...options }).next(),
+    },
+  ])('$name, while the service cannot be reached,', ({ begin }) => {
+    it('reports each error and retries until the service responds', async () => {
+      const proxy = await startTcpProxy(service.url);
+      closing.push(proxy.close);
+      await proxy.refuse();
+      const errors: unknown[] = [];
+      const begun = begin(createClient({ baseUrl: proxy.url, apiKey: ADMIN_KEY }), {
+        onRetry: (error) => errors.push(error),
+      });
+      await waitFor('two errors', () => errors.length === 2);
+      await proxy.accept();
+      await expect(begun).rejects.toBeInstanceOf(ProblemError);
+      for (const error of errors) expect(error).toMatchObject({ cause: { code: 'ECONNREFUSED' } });
+    });
+
+    it('ends with what onRetry throws', async () => {
+      const proxy = await startTcpProxy(service.url);
+      await proxy.close();
+      const onRetry = () => {
+        throw new Error('given up');
+      };
+      const begun = begin(createClient({ baseUrl: proxy.url, apiKey: ADMIN_KEY }), { onRetry });
+      await expect(begun).rejects.toThrow('given up');
+    });
+
+    it('sends the request again if nothing comes for 45 seconds', async () => {
+      let requests = 0;
+      const silent = createServer(() => requests++).listen(0, '127.0.0.1');
+      await once(silent, 'listening');
+      closing.push(() => silent.close().closeAllConnections());
+      jest.useFakeTimers({
+        doNotFake: ['Date', 'nextTick', 'performance', 'queueMicrotask', 'setImmediate'],
+      });
+      closing.push(() => jest.useRealTimers());
+      const errors: unknown[] = [];
+      const stop = new AbortController();
+      const { port } = silent.address() as AddressInfo;
+      const begun = begin(createClient({ baseUrl: `http://127.0.0.1:${port}`, apiKey: ADMIN_KEY }), {
+        onRetry: (error) => errors.push(error),
+        signal: stop.signal,
+      });
+      await waitFor('the request', () => requests === 1);
+      jest.advanceTimersByTime(45_000);
+      await waitFor('the error', () => errors.length === 1);
+      expect(String(errors[0])).toContain('45000 ms');
+      jest.advanceTimersByTime(1_250);
+      await waitFor('the next request', () => requests === 2);
+      stop.abort();
+      await Promise.allSettled([begun]);
+    });
+  });
+
+  it('reports a stream that falls silent, even if its body does not follow the signal', async () => {
+    jest.useFakeTimers({ doNotFake: ['Date', 'nextTick', 'performance', 'queueMicrotask', 'setImmediate'] });
+    closing.push(() => jest.useRealTimers());
+    const headers = { 'content-type': 'text/event-stream' };
+    const silent = createClient({
+      baseUrl: 'http://127.0.0.1',
+      apiKey: ADMIN_KEY,
+      fetch: async () => new Response(new ReadableStream(), { headers }),
+    });
+    const stop = new AbortController();
+    const onRetry = jest.fn(() => stop.abort());
+    const end = jest.fn();
+    void followEvents(silent, { onRetry, signal: stop.signal }).next().then(end);
+    await waitFor('the end', () => {
+      jest.advanceTimersByTime(45_000);
+      return end.mock.calls.length > 0;
+    });
+    expect(String(onRetry.mock.calls.flat())).toContain('45000 ms');
   });
 
   describe('verifyWebhook', () => {

@@ -100,7 +100,7 @@ describe('docker-compose.yml, run without an engine', () => {
     const port = await freePort();
     await composition.network.forward('127.0.0.1', port, { host: sandbox!.address, port: 4010 });
     const published = `http://localhost:${port}`;
-    expect((await fetch(published)).status).toBe(200);
+    await waitFor('the sandbox', async () => (await fetch(published)).ok, 20_000);
 
     const client = new TestClient(`http://${api!.address}:3000`, secrets.ADMIN_API_KEY!);
     const { id, startUrl } = await client.startNew();

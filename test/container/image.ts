@@ -1,6 +1,7 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { dirname } from 'node:path';
+import { variablesIn } from '../docs/kubernetes/manifests.js';
 
 /** The configuration of the image, as far as the tests need it. */
 interface ImageConfig {
@@ -24,7 +25,7 @@ export interface ImageProcess {
   stop(graceMs?: number): Promise<number | null>;
 }
 
-/** What a container runtime is told about a container, beside its command. */
+/** The settings of a container, without its command. */
 export interface Container {
   readonly env: Readonly<Record<string, string>>;
   readonly user: string;
@@ -107,13 +108,7 @@ async function finish({ exited, output }: ImageProcess) {
 }
 
 function start(words: readonly string[], container: Container): ImageProcess {
-  const imageEnv = CONFIG.Env.map((line) => [
-    line.slice(0, line.indexOf('=')),
-    line.slice(line.indexOf('=') + 1),
-  ]);
-  const child = spawn('nsenter', words, {
-    env: { ...Object.fromEntries(imageEnv), ...container.env },
-  });
+  const child = spawn('nsenter', words, { env: { ...variablesIn(CONFIG.Env), ...container.env } });
   let text = '';
   for (const stream of [child.stdout, child.stderr])
     stream.on('data', (chunk: Buffer) => (text += chunk.toString()));

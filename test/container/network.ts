@@ -47,7 +47,7 @@ export class Network {
     return { network: name, address };
   }
 
-  /** Forwards connections to `address` and `port`, one of this machine's, to another server. */
+  /** Listens on `port` of `address`, an address of this machine, and forwards each connection to `to`. */
   async forward(address: string, port: number, to: { host: string; port: number }): Promise<void> {
     const server = createServer((incoming) => {
       const outgoing = connect(to);

@@ -7,7 +7,7 @@ export interface RemoteTarget {
 }
 
 /** A response with its body as text, because JSON.parse would round an EAN. */
-export interface RawAnswer {
+export interface RawResponse {
   readonly status: number;
   readonly contentType: string;
   readonly text: string;
@@ -29,7 +29,7 @@ export class RawClient {
     };
   }
 
-  requestToken(): Promise<RawAnswer> {
+  requestToken(): Promise<RawResponse> {
     return this.request('POST', '/oauth/token', {
       headers: { ApiKey: this.target.apiKey, accept: 'application/json' },
       body: new URLSearchParams({
@@ -41,47 +41,47 @@ export class RawClient {
     });
   }
 
-  async authorise(): Promise<RawAnswer> {
-    const answer = await this.requestToken();
-    const { access_token: accessToken } = JSON.parse(answer.text) as { access_token: string };
+  async authorise(): Promise<RawResponse> {
+    const response = await this.requestToken();
+    const { access_token: accessToken } = JSON.parse(response.text) as { access_token: string };
     this.#accessToken = accessToken;
-    return answer;
+    return response;
   }
 
-  probe(): Promise<RawAnswer> {
+  probe(): Promise<RawResponse> {
     return this.request('GET', '', { headers: { ApiKey: this.target.apiKey } });
   }
 
   /** Writes the EANs into the body as JSON numbers with all their digits. */
-  register(tenantReference: string, eans: readonly string[]): Promise<RawAnswer> {
+  register(tenantReference: string, eans: readonly string[]): Promise<RawResponse> {
     const locations = eans.map((ean) => `{"ean":${ean}}`).join(',');
     return this.postUsers(
       `{"tenantReference":${JSON.stringify(tenantReference)},"gridLocations":[${locations}]}`,
     );
   }
 
-  postUsers(body: string): Promise<RawAnswer> {
+  postUsers(body: string): Promise<RawResponse> {
     return this.request('POST', '/users', {
       headers: { ...this.authorised, 'content-type': 'application/json' },
       body,
     });
   }
 
-  start(gridLocationId: string): Promise<RawAnswer> {
+  start(gridLocationId: string): Promise<RawResponse> {
     return this.request('POST', `/onboarding/pv/${gridLocationId}`, { headers: this.authorised });
   }
 
-  read(sessionId: string): Promise<RawAnswer> {
+  read(sessionId: string): Promise<RawResponse> {
     return this.request('GET', `/onboarding/pv/${sessionId}`, { headers: this.authorised });
   }
 
-  readOfUser(userId: string, sessionId: string): Promise<RawAnswer> {
+  readOfUser(userId: string, sessionId: string): Promise<RawResponse> {
     return this.request('GET', `/users/${userId}/pv/onboarding-sessions/${sessionId}`, {
       headers: this.authorised,
     });
   }
 
-  async request(method: string, path: string, init: Omit<RequestInit, 'method'> = {}): Promise<RawAnswer> {
+  async request(method: string, path: string, init: Omit<RequestInit, 'method'> = {}): Promise<RawResponse> {
     const response = await fetch(`${this.target.baseUrl}/api/v1/ssa${path}`, {
       ...init,
       method,

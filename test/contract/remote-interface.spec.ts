@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { startSandbox, type TestSandbox } from '../setup/sandbox.js';
-import { RawClient, type RawAnswer } from './raw-client.js';
+import { RawClient, type RawResponse } from './raw-client.js';
 import { findRealTarget, type RealTarget } from './real-target.js';
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
@@ -45,10 +45,10 @@ describe.each(targets)('the remote interface of $name', ({ open }) => {
   const tenantReference = `contract-${randomUUID()}`;
   let ean: string;
   let client: RawClient;
-  let token: RawAnswer;
-  let user: RawAnswer;
-  let started: RawAnswer;
-  let reads: RawAnswer[];
+  let token: RawResponse;
+  let user: RawResponse;
+  let started: RawResponse;
+  let reads: RawResponse[];
 
   beforeAll(async () => {
     const target = await open();
@@ -68,11 +68,11 @@ describe.each(targets)('the remote interface of $name', ({ open }) => {
     );
   });
 
-  it('answers the probe (4.5)', async () => {
+  it('responds to the probe (4.5)', async () => {
     expect((await client.probe()).status).toBeLessThan(500);
   });
 
-  it('answers a token request with a JSON object (2.2, 4.1)', () => {
+  it('responds to a token request with a JSON object (2.2, 4.1)', () => {
     expect(token.status).toBe(200);
     expect(token.contentType).toMatch(/^application\/json/);
     expect(JSON.parse(token.text)).toMatchObject({
@@ -90,7 +90,7 @@ describe.each(targets)('the remote interface of $name', ({ open }) => {
     expect(leftMs).toBeLessThanOrEqual(14 * DAY_MS + 60_000);
   });
 
-  it('answers a registration with the user, its times in UTC with fractional seconds (2.3, 4.2)', () => {
+  it('responds to a registration with the user, its times in UTC with fractional seconds (2.3, 4.2)', () => {
     expect(user.status).toBeGreaterThanOrEqual(200);
     expect(user.status).toBeLessThan(300);
     expect(user.contentType).toMatch(/^application\/json/);
@@ -112,7 +112,7 @@ describe.each(targets)('the remote interface of $name', ({ open }) => {
     expect(user.text).toMatch(new RegExp(`"ean"\\s*:\\s*${ean}\\s*[,}]`));
   });
 
-  it('answers a start with an open session and its startUrl (2.5, 3, 4.3)', () => {
+  it('responds to a start with an open session and its startUrl (2.5, 3, 4.3)', () => {
     expect(started.status).toBeGreaterThanOrEqual(200);
     expect(started.status).toBeLessThan(300);
     const session = JSON.parse(started.text) as Record<string, string>;
@@ -134,7 +134,7 @@ describe.each(targets)('the remote interface of $name', ({ open }) => {
     expect(reads.length).toBeGreaterThanOrEqual(1);
   });
 
-  it('answers a read with the session, without its startUrl (2.5, 3, 4.4)', () => {
+  it('responds to a read with the session, without its startUrl (2.5, 3, 4.4)', () => {
     const { sessionId, createdAt, updatedAt, expiresAt } = JSON.parse(started.text) as Record<string, string>;
     for (const read of reads) {
       expect(read.contentType).toMatch(/^application\/json/);
@@ -154,7 +154,7 @@ describe.each(targets)('the remote interface of $name', ({ open }) => {
     }
   });
 
-  it('answers the same on both path shapes, where it serves both (4.4)', () => {
+  it('gives the same response on both path shapes, if it serves both (4.4)', () => {
     expect(new Set(reads.map(({ text }) => text)).size).toBe(1);
   });
 });

@@ -28,7 +28,7 @@ describe('comments', () => {
     expect(await unexplained()).toEqual([]);
   });
 
-  it('are missed when a table, a column or a view comes without one', async () => {
+  it('are reported as missing if a table, a column or a view is added without one', async () => {
     await client.query(`BEGIN;
       ALTER TABLE users ADD COLUMN nickname text;
       CREATE TABLE campaigns (id int);

@@ -48,8 +48,8 @@ const eanCases: readonly Case[] = [
 }));
 
 const eansCases: readonly Case[] = [
-  ['no list of EANs', null],
-  ['no EAN', []],
+  ['null instead of EANs', null],
+  ['an empty list of EANs', []],
   ['a short EAN among others', [EAN, EAN.slice(1)]],
   ['a null among EANs', [EAN, null]],
   ['two EANs in one element', [`${EAN},${EAN}`]],
@@ -146,7 +146,7 @@ const CASES: readonly Case[] = [
   {
     constraint: 'remote_operations_trouble_has_reason',
     table: 'remote_operations',
-    refuses: 'trouble that goes on while healthy',
+    refuses: 'trouble while healthy',
     refused: () => ({ trouble_until: later }),
     taken: () => ({ quiet_until: later }),
   },
@@ -244,7 +244,7 @@ const CASES: readonly Case[] = [
   {
     constraint: 'session_starts_started_has_session',
     table: 'session_starts',
-    refuses: 'one that started no session',
+    refuses: 'a started one without a session',
     refused: (ground) => ({ grid_location_id: ground.grid_location_id, status: 'started' }),
     taken: (ground) => ({
       grid_location_id: ground.grid_location_id,
@@ -404,7 +404,7 @@ const CASES: readonly Case[] = [
   {
     constraint: 'api_keys_hash_is_sha256',
     table: 'api_keys',
-    refuses: 'a hash that is none',
+    refuses: 'a hash of 31 bytes',
     refused: () => ({ key_hash: Buffer.alloc(31) }),
     taken: () => ({ key_hash: Buffer.alloc(32) }),
   },
@@ -418,7 +418,7 @@ const CASES: readonly Case[] = [
   ...[
     ['an unknown scope', ['users:read', 'users:delete']],
     ['a null among scopes', ['users:read', null]],
-    ['no list of scopes', null],
+    ['null instead of scopes', null],
   ].map(([refuses, scopes]): Case => ({
     constraint: 'api_keys_scopes_are_known',
     table: 'api_keys',
@@ -457,7 +457,7 @@ const CASES: readonly Case[] = [
   {
     constraint: 'read_habits_phase_is_learned',
     table: 'read_habits',
-    refuses: 'a phase whose end nobody waits for',
+    refuses: 'a phase that is not learned',
     refused: () => ({ phase: 'settling' }),
     taken: () => ({ phase: 'awaiting_owner' }),
   },
@@ -492,7 +492,7 @@ const CASES: readonly Case[] = [
   {
     constraint: 'broker_positions_warnings_is_a_list',
     table: 'broker_positions',
-    refuses: 'no list of warnings',
+    refuses: 'null instead of warnings',
     refused: () => ({ warnings: null }),
     taken: () => ({ warnings: [] }),
   },
@@ -511,9 +511,9 @@ const CASES: readonly Case[] = [
     taken: () => ({ previous_secret_ciphertext: Buffer.alloc(64), previous_secret_until: 'tomorrow' }),
   },
   ...[
-    ['no reason for being disabled', { disabled_at: 'now' }],
-    ['a reason for being disabled while it is enabled', { disabled_reason: 'gone' }],
-    ['an unknown reason for being disabled', { disabled_at: 'now', disabled_reason: 'tired' }],
+    ['a disabled endpoint without a reason', { disabled_at: 'now' }],
+    ['an enabled endpoint with a reason', { disabled_reason: 'gone' }],
+    ['an unknown reason', { disabled_at: 'now', disabled_reason: 'tired' }],
   ].map(([refuses, values]): Case => ({
     constraint: 'webhook_endpoints_disabled_has_reason',
     table: 'webhook_endpoints',
@@ -524,7 +524,7 @@ const CASES: readonly Case[] = [
   {
     constraint: 'webhook_endpoints_failing_since_first_failure',
     table: 'webhook_endpoints',
-    refuses: 'failures without a first one',
+    refuses: 'failures without the time of the first',
     refused: () => ({ failures: 1 }),
     taken: () => ({ failures: 1, failing_since: 'now' }),
   },
@@ -537,7 +537,7 @@ const CASES: readonly Case[] = [
   },
   ...[
     ['a pending delivery without a next attempt', { next_attempt_at: null }],
-    ['a next attempt of one that is delivered', { status: 'delivered' }],
+    ['a delivered one with a next attempt', { status: 'delivered' }],
   ].map(([refuses, values]): Case => ({
     constraint: 'webhook_deliveries_only_pending_has_next_attempt',
     table: 'webhook_deliveries',

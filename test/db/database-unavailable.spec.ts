@@ -9,6 +9,7 @@ import { waitFor } from '../setup/wait-for.js';
 const POOL_SIZE = 2;
 const SLEEP = 'SELECT pg_sleep(20)::text';
 const QUICK = 'SELECT 1';
+const LONG = { maxWait: 30_000, timeout: 30_000 };
 
 // pg and Prisma do not document the errors of an unavailable database, so these tests provoke them.
 describe('isDatabaseUnavailable', () => {
@@ -38,11 +39,16 @@ describe('isDatabaseUnavailable', () => {
     return database;
   }
 
-  const ways = (database: Database, statement: string): Record<string, () => Promise<unknown>> => ({
+  const ways = (
+    database: Database,
+    statement: string,
+    limits: Partial<typeof LONG> = LONG,
+  ): Record<string, () => Promise<unknown>> => ({
     'a query': () => database.query(statement),
     'a transaction': () => database.transaction((tx) => tx.query(statement)),
     'a raw query of Prisma': () => database.prisma.$queryRawUnsafe(statement),
-    'a transaction of Prisma': () => database.prisma.$transaction((tx) => tx.$queryRawUnsafe(statement)),
+    'a transaction of Prisma': () =>
+      database.prisma.$transaction((tx) => tx.$queryRawUnsafe(statement), limits),
   });
 
   /** Runs `meanwhile` during each attempt. Returns the attempts whose error isDatabaseUnavailable does not recognise. */
@@ -65,43 +71,48 @@ describe('isDatabaseUnavailable', () => {
   const terminateSleepers = () =>
     waitFor('a sleeper to be ended', async () => {
       const { rowCount } = await admin.query(
-        `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+        // Waits until the backend is gone, so that the next call does not find it.
+        `SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity
          WHERE datname = current_database() AND query LIKE '%pg_sleep(20)%' AND pid <> pg_backend_pid()`,
       );
       return rowCount === 1;
     }).then(() => {});
 
-  it('knows a connection that is ended during a statement', async () => {
+  it('recognises a connection that is ended during a statement', async () => {
     expect(await unrecognised(ways(open(), SLEEP), terminateSleepers)).toEqual([]);
   });
 
-  it('knows a server that is not there', async () => {
+  it('recognises an unreachable server', async () => {
     const nowhere = open((url) => (url.port = '1'));
     const find = { 'a read of rows': () => nowhere.prisma.user.findMany() };
     expect(await unrecognised({ ...ways(nowhere, QUICK), ...find })).toEqual([]);
   });
 
-  it('knows a database that is not there', async () => {
+  it('recognises a database that does not exist', async () => {
     const nosuch = open((url) => (url.pathname = '/pv_test_no_such_database'));
     const find = { 'a read of rows': () => nosuch.prisma.user.findMany() };
     expect(await unrecognised({ ...ways(nosuch, QUICK), ...find })).toEqual([]);
   });
 
-  it('knows a statement that was waited for in vain', async () => {
+  it('recognises a statement that reached its time limit', async () => {
     const database = open();
     const slow = `SELECT set_config('statement_timeout', '50', true)`;
     const missed = await unrecognised({
       'a transaction': () => database.transaction((tx) => tx.query(slow).then(() => tx.query(SLEEP))),
       'a transaction of Prisma': () =>
-        database.prisma.$transaction((tx) => tx.$queryRawUnsafe(slow).then(() => tx.$queryRawUnsafe(SLEEP))),
+        database.prisma.$transaction(
+          (tx) => tx.$queryRawUnsafe(slow).then(() => tx.$queryRawUnsafe(SLEEP)),
+          LONG,
+        ),
     });
     expect(missed).toEqual([]);
   });
 
-  it('knows a full pool', async () => {
+  it('recognises a full pool', async () => {
     const database = open();
     const held = await Promise.all(Array.from({ length: POOL_SIZE }, () => database.pool.connect()));
-    const attempts = Object.values(ways(database, QUICK)).map((attempt) =>
+    // Prisma's own limits, so that its transaction fails before the wait for a connection does.
+    const attempts = Object.values(ways(database, QUICK, {})).map((attempt) =>
       attempt().catch((error: unknown) => error),
     );
     const errors = await Promise.all(attempts);
@@ -109,7 +120,7 @@ describe('isDatabaseUnavailable', () => {
     expect(errors.map(isDatabaseUnavailable)).toEqual([true, true, true, true]);
   });
 
-  it('takes no fault of a statement for one', async () => {
+  it('does not mistake a faulty statement for it', async () => {
     for (const statement of [
       'SELECT no_such_column',
       'SELECT 1/0',

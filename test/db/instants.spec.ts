@@ -17,7 +17,7 @@ const OUTSIDE = [
   'infinity',
 ];
 
-describe('the migration of times that do not exist', () => {
+describe('the migration of invalid times', () => {
   let database: TestDatabase;
   let client: pg.Client;
 
@@ -29,7 +29,7 @@ describe('the migration of times that do not exist', () => {
   });
   afterEach(() => database.drop());
 
-  it('makes a user as old as our knowledge of it, and leaves the others', async () => {
+  it('replaces invalid times of a user by the time of its registration here, and keeps valid ones', async () => {
     const ids = [];
     for (const [created_at, updated_at] of [
       ...OUTSIDE.map((time) => [time, time]),
@@ -53,7 +53,7 @@ describe('the migration of times that do not exist', () => {
     ]);
   });
 
-  it('makes the times of a session the first or the last that exists, and says that it has changed', async () => {
+  it('replaces invalid times of a session by the first or the last instant, and updates its changed_at', async () => {
     const { userId, gridLocationId } = await insertCustomer(client);
     const sessionOf = (values: object) =>
       insertRow<{ id: string; changed_at: Date }>(client, 'onboarding_sessions', {
@@ -77,7 +77,7 @@ describe('the migration of times that do not exist', () => {
     expect(rows[1].changed_at.getTime()).toBeGreaterThan(broken.changed_at.getTime());
   });
 
-  it('lets no such time in again, and has looked at every row', async () => {
+  it('adds constraints against such times, validated for every row', async () => {
     await migrate(database.url);
     const { rows } = await client.query(
       `SELECT conname, convalidated FROM pg_constraint WHERE conname LIKE '%_times_exist' ORDER BY conname`,

@@ -26,7 +26,12 @@ const customer = () => insertCustomer(database.pool);
 type Owner = Awaited<ReturnType<typeof insertCustomer>>;
 
 /** Inserts a session of the owner, and an inverter of this session. The inverter is missing if `missingSince` is given. */
-async function listed(inverterId: string, owner: Owner, at: string, missingSince: string | null = null) {
+async function insertListed(
+  inverterId: string,
+  owner: Owner,
+  at: string,
+  missingSince: string | null = null,
+) {
   const id = randomUUID();
   await insert('onboarding_sessions', {
     id,
@@ -51,10 +56,10 @@ describe('inverters', () => {
   it('are listed once for each user, as the latest session of that user has them', async () => {
     const inverter = randomUUID();
     const [alice, bob] = [await customer(), await customer()];
-    await listed(inverter, alice, '2026-01-01T00:00:00Z');
-    const hers = await listed(inverter, alice, '2026-01-02T00:00:00Z');
-    await listed(inverter, alice, '2026-01-04T00:00:00Z', '2026-01-05T00:00:00Z');
-    const his = await listed(inverter, bob, '2026-01-03T00:00:00Z');
+    await insertListed(inverter, alice, '2026-01-01T00:00:00Z');
+    const hers = await insertListed(inverter, alice, '2026-01-02T00:00:00Z');
+    await insertListed(inverter, alice, '2026-01-04T00:00:00Z', '2026-01-05T00:00:00Z');
+    const his = await insertListed(inverter, bob, '2026-01-03T00:00:00Z');
     expect(await sessionsOf({ userId: alice.userId })).toEqual([hers]);
     expect(await sessionsOf({ userId: bob.userId })).toEqual([his]);
     expect(await sessionsOf({})).toEqual([his, hers]);
@@ -66,8 +71,8 @@ describe('inverters', () => {
     const owner = await customer();
     const elsewhere = { userId: owner.userId, gridLocationId: randomUUID() };
     await insert('grid_locations', { id: elsewhere.gridLocationId, user_id: owner.userId });
-    const first = await listed(inverter, owner, '2026-02-01T00:00:00Z');
-    const second = await listed(inverter, elsewhere, '2026-02-02T00:00:00Z');
+    const first = await insertListed(inverter, owner, '2026-02-01T00:00:00Z');
+    const second = await insertListed(inverter, elsewhere, '2026-02-02T00:00:00Z');
     expect(await sessionsOf({ gridLocationId: owner.gridLocationId })).toEqual([first]);
     expect(await sessionsOf({ gridLocationId: elsewhere.gridLocationId })).toEqual([second]);
     expect(await sessionsOf({ userId: owner.userId })).toEqual([second]);
@@ -79,7 +84,7 @@ describe('inverters', () => {
     const owners = await Promise.all(Array.from({ length: 4 }, customer));
     const expected: string[] = [];
     for (const owner of owners)
-      for (const inverter of inverters) expected.push(await listed(inverter, owner, at));
+      for (const inverter of inverters) expected.push(await insertListed(inverter, owner, at));
     const seen: string[] = [];
     for (let position: InverterPosition | undefined; ;) {
       const page = await store.listInverters({}, position, 3);
@@ -120,7 +125,7 @@ describe('inverters', () => {
     }
   });
 
-  it('cost no more to list where the sessions of all users have the same one', async () => {
+  it('cost no more to list if the sessions of all users have the same one', async () => {
     const CUSTOMERS = 2_000;
     const id = (kind: number) => `('0000000${kind}-0000-4000-8000-' || lpad(to_hex(n), 12, '0'))::uuid`;
     const from = `FROM generate_series(1, ${CUSTOMERS}) AS n`;

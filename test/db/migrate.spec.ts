@@ -33,7 +33,7 @@ describe('migrate', () => {
     expect(await migrate(database.url)).toEqual(names.slice(-2));
   });
 
-  it('refuses to go on after a migration that failed, naming it and what to do', async () => {
+  it('refuses to continue after a migration that failed, naming it and what to do', async () => {
     await migrate(database.url);
     await client.query('UPDATE _prisma_migrations SET finished_at = NULL WHERE migration_name = $1', [
       names[0],
@@ -43,37 +43,36 @@ describe('migrate', () => {
     );
   });
 
+  /** Returns whether `migrate` has ended an attempt to lock, and waits for the next one. */
+  const isWaiting = async (): Promise<boolean> => {
+    const { rows } = await client.query(`SELECT 1 FROM pg_stat_activity
+      WHERE datname = current_database() AND application_name LIKE '% migrate' AND query = 'ROLLBACK'`);
+    return rows.length === 1;
+  };
+
   it('waits for a migration by Prisma, and does not block its CREATE INDEX CONCURRENTLY', async () => {
     await client.query('CREATE SCHEMA other CREATE TABLE other.entries (id int)');
     await client.query('SELECT pg_advisory_lock(72707369)');
     const migrated = migrate(database.url);
-    await waitFor('an attempt to lock', async () => {
-      const { rows } = await client.query(`SELECT 1 FROM pg_stat_activity
-        WHERE datname = current_database() AND application_name LIKE '% migrate' AND query LIKE '%advisory%'`);
-      return rows.length === 1;
-    });
-    await client.query(`SET statement_timeout = '5s'`);
+    await waitFor('an attempt to lock', isWaiting);
+    await client.query(`SET statement_timeout = '25s'`);
     await client.query('CREATE INDEX CONCURRENTLY ON other.entries (id)');
     const { rows } = await client.query(`SELECT to_regclass('_prisma_migrations') AS records`);
     expect(rows).toEqual([{ records: null }]);
     await client.query('SELECT pg_advisory_unlock(72707369)');
     expect(await migrated).toEqual(names);
-  });
+  }, 60_000);
 
   it('ends its transaction after each attempt to lock', async () => {
     await client.query('SELECT pg_advisory_lock(72707369)');
     const migrated = migrate(database.url);
     // CREATE INDEX CONCURRENTLY of the process that has the lock would wait for the end of such a transaction.
-    await waitFor('a wait without a transaction', async () => {
-      const { rows } = await client.query(`SELECT 1 FROM pg_stat_activity
-        WHERE datname = current_database() AND application_name LIKE '% migrate' AND query = 'ROLLBACK'`);
-      return rows.length === 1;
-    });
+    await waitFor('a wait without a transaction', isWaiting);
     await client.query('SELECT pg_advisory_unlock(72707369)');
     expect(await migrated).toEqual(names);
   });
 
-  it('refuses to go on after a failure of a migration that also succeeded', async () => {
+  it('refuses to continue after a failure of a migration that also succeeded', async () => {
     await migrate(database.url);
     await client.query(
       `INSERT INTO _prisma_migrations (id, checksum, migration_name, started_at) VALUES ('failed', '', $1, 'epoch')`,
@@ -108,20 +107,20 @@ describe('migrate', () => {
       ...args: unknown[]
     ) {
       const [text, ...others] = args;
-      const asked =
+      const changed =
         typeof text === 'string'
           ? text
               .replace(`current_setting('server_version_num')`, `'140011'`)
               .replace(`current_setting('server_version')`, `'14.11'`)
           : text;
-      return Reflect.apply(query, this, [asked, ...others]) as ReturnType<typeof query>;
+      return Reflect.apply(query, this, [changed, ...others]) as ReturnType<typeof query>;
     });
     await expect(migrate(database.url)).rejects.toThrow(
       'DATABASE_URL is a PostgreSQL 14.11; 15 or newer is needed',
     );
     older.mockRestore();
-    const { rows: made } = await client.query(`SELECT 1 FROM pg_tables WHERE schemaname = 'public'`);
-    expect(made).toEqual([]);
+    const { rows: tables } = await client.query(`SELECT 1 FROM pg_tables WHERE schemaname = 'public'`);
+    expect(tables).toEqual([]);
   });
 
   it('leaves no connection and no lock behind', async () => {

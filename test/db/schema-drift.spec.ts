@@ -44,7 +44,7 @@ describe('the drift check', () => {
     ['an index', 'CREATE INDEX extra ON inverters (missing_since)'],
     ['a dropped index', 'DROP INDEX session_polls_due_at_idx'],
     ['a foreign key', 'ALTER TABLE inverters DROP CONSTRAINT inverters_session_id_fkey'],
-  ])('finds %s that only one of them knows', async (_, change) => {
+  ])('finds %s that only one of them has', async (_, change) => {
     await client.query(`BEGIN; ${change}`);
     expect(await drift()).not.toEqual([]);
     await client.query('ROLLBACK');

@@ -1,5 +1,6 @@
 import { describe, expect, it, jest } from '@jest/globals';
-import { migrate } from '../../src/platform/database/migrate.js';
+import { Database } from '../../src/platform/database/database.js';
+import { migrate, withMigrationLock } from '../../src/platform/database/migrate.js';
 import { closeAfterEach } from '../setup/close-after-each.js';
 import { TestClient } from '../setup/client.js';
 import { startTestApp } from '../setup/test-app.js';
@@ -17,10 +18,12 @@ const UNUSUAL = {
   bytea_output: `'escape'`,
   search_path: `'admin'`,
   default_transaction_isolation: `'serializable'`,
-  statement_timeout: `'20ms'`,
-  lock_timeout: `'20ms'`,
-  idle_in_transaction_session_timeout: `'100ms'`,
+  statement_timeout: `'3s'`,
+  lock_timeout: `'3s'`,
+  idle_in_transaction_session_timeout: `'3s'`,
 };
+const READ_TIMEOUTS = `SELECT current_setting('statement_timeout') AS statement, current_setting('lock_timeout') AS lock,
+  current_setting('idle_in_transaction_session_timeout') AS idle`;
 
 describe('a database with unusual settings', () => {
   const closing = closeAfterEach();
@@ -45,6 +48,8 @@ describe('a database with unusual settings', () => {
     const database = await createUnusual('empty');
     expect((await migrate(database.url)).length).toBeGreaterThan(5);
     expect(await migrate(database.url)).toEqual([]);
+    const { rows } = await withMigrationLock(database.url, (pool) => pool.query(READ_TIMEOUTS));
+    expect(rows).toEqual([{ statement: '0', lock: '0', idle: '0' }]);
   });
 
   it('serves the whole onboarding, with the same times', async () => {
@@ -60,6 +65,9 @@ describe('a database with unusual settings', () => {
     });
     expect([createdAt, online.createdAt]).toEqual([remote.createdAt, remote.createdAt]);
     expect(await client.eventsOf(id)).toContain('session.online');
+    expect(await service.app.get(Database).query(READ_TIMEOUTS)).toEqual([
+      { statement: '15s', lock: '5s', idle: '10s' },
+    ]);
   });
 
   it('is refused before the first migration if it cannot store every character', async () => {

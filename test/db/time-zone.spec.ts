@@ -29,7 +29,7 @@ async function openIn(zone: string): Promise<string[]> {
 
 describe('the time zone of the database', () => {
   it.each(['Europe/Amsterdam', 'America/New_York', 'Asia/Kathmandu'])(
-    'is no matter for what is read, listed and paged: %s',
+    'does not affect what is read, listed and paged: %s',
     async (zone) => {
       const ids = await openIn(zone);
       await withDatabase(database.url, async (service) => {

@@ -17,11 +17,11 @@ jest.setTimeout(60_000);
 const openssl = findOpenssl();
 
 if (openssl === null) {
-  const told =
+  const reason =
     'TLS TO POSTGRESQL WAS NOT TESTED: there is no openssl here (apt-get install openssl, or OPENSSL)';
-  console.warn(told);
+  console.warn(reason);
   describe('TLS to PostgreSQL', () => {
-    it(`is not shown. ${told}`, () => expect(findOpenssl()).toBeNull());
+    it(`is not shown. ${reason}`, () => expect(findOpenssl()).toBeNull());
   });
 } else {
   describe('TLS to a PostgreSQL that accepts nothing else', () => {
@@ -96,17 +96,13 @@ if (openssl === null) {
         NODE_EXTRA_CA_CERTS: authority.file,
         DATABASE_DIRECT_URL: verified(),
       });
-      expect((await fetch(`${service.url}/health/ready`)).status).toBe(200);
+      await waitFor('it is ready', async () => (await fetch(`${service.url}/health/ready`)).status === 200);
+      const names = ['pv-onboarding all', 'pv-onboarding all jobs', 'pv-onboarding listen'];
       const connections = await waitFor('all kinds of connections', async () => {
         const now = await readConnections();
-        return now.length === 3 && now;
+        return now.map(({ name }) => name).join() === names.join() && now;
       });
-      expect(connections).toEqual(
-        ['pv-onboarding all', 'pv-onboarding all jobs', 'pv-onboarding listen'].map((name) => ({
-          name,
-          isEncrypted: true,
-        })),
-      );
+      expect(connections).toEqual(names.map((name) => ({ name, isEncrypted: true })));
     });
 
     const refusal = (url: string): Promise<string> =>
@@ -114,7 +110,7 @@ if (openssl === null) {
         () => 'none',
         (error: Error) => error.message,
       );
-    const isOneSentence = (problem: string) =>
+    const messageOf = (problem: string) =>
       `The configuration is not valid:\n  - DATABASE_URL cannot be used to connect to PostgreSQL: ${problem}`;
     const UNKNOWN =
       'its certificate is not signed by a known authority (UNABLE_TO_VERIFY_LEAF_SIGNATURE): ' +
@@ -126,7 +122,7 @@ if (openssl === null) {
         () => new Error('none'),
         (error: Error) => error,
       );
-      expect(message).toContain(`${isOneSentence(UNKNOWN)}\n`);
+      expect(message).toContain(`${messageOf(UNKNOWN)}\n`);
       expect(message).not.toContain(new URL(url).password);
     });
 
@@ -134,9 +130,9 @@ if (openssl === null) {
     it.each(['prefer', 'require', 'verify-ca', 'verify-full'])(
       'sslmode=%s checks the authority and the host name',
       async (sslmode) => {
-        expect(await refusal(to({ sslmode }))).toBe(isOneSentence(UNKNOWN));
+        expect(await refusal(to({ sslmode }))).toBe(messageOf(UNKNOWN));
         expect(await refusal(to({ sslmode, sslrootcert: authority.file }, '127.0.0.1'))).toBe(
-          isOneSentence('its certificate is for another host: use a host name that the certificate contains'),
+          messageOf('its certificate is for another host: use a host name that the certificate contains'),
         );
         expect(await refusal(to({ sslmode, sslrootcert: authority.file }))).toBe('none');
       },
@@ -149,13 +145,13 @@ if (openssl === null) {
 
     it('names a file that is missing', async () => {
       expect(await refusal(to({ sslmode: 'verify-full', sslrootcert: '/missing.crt' }))).toBe(
-        isOneSentence(`ENOENT: no such file or directory, open '/missing.crt'`),
+        messageOf(`ENOENT: no such file or directory, open '/missing.crt'`),
       );
     });
 
     it('sslmode=verify-full refuses a server without TLS', async () => {
       expect(await refusal(`${process.env.PV_TEST_SERVER_URL ?? ''}?sslmode=verify-full`)).toBe(
-        isOneSentence('it does not support TLS: turn it on there (ssl = on), or set sslmode=disable'),
+        messageOf('it does not support TLS: turn it on there (ssl = on), or set sslmode=disable'),
       );
     });
   });

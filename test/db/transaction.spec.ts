@@ -94,16 +94,20 @@ describe('one transaction for SQL and Prisma', () => {
     const [one, other] = [user(), user()];
     await database.prisma.user.createMany({ data: [one, other] });
     let runs = 0;
+    let locks = 0;
     let bothLocked: () => void = () => {};
     const locked = new Promise<void>((resolve) => (bothLocked = resolve));
     const rename = (first: string, second: string) =>
       database.transaction(async (tx) => {
+        if (++runs > 2) await otherEnded;
         await tx.prisma.user.update({ where: { id: first }, data: { firstName: first } });
-        if (++runs >= 2) bothLocked();
+        if (++locks === 2) bothLocked();
         await locked;
         await tx.prisma.user.update({ where: { id: second }, data: { firstName: first } });
       });
-    await Promise.all([rename(one.id, other.id), rename(other.id, one.id)]);
+    const renamed = [rename(one.id, other.id), rename(other.id, one.id)];
+    const otherEnded = Promise.any(renamed);
+    await Promise.all(renamed);
     expect(runs).toBe(3);
   });
 });

@@ -1,5 +1,6 @@
 import { hash, randomUUID } from 'node:crypto';
 import type pg from 'pg';
+import { newEan } from '../setup/ean.js';
 
 type Values = Readonly<Record<string, unknown>>;
 
@@ -16,8 +17,8 @@ const VALID = {
     created_at: 'now',
     updated_at: 'now',
   }),
-  grid_locations: () => ({ id: randomUUID(), ean: randomEan() }),
-  registrations: () => ({ tenant_reference: randomUUID(), eans: [randomEan()], metadata: {} }),
+  grid_locations: () => ({ id: randomUUID(), ean: newEan() }),
+  registrations: () => ({ tenant_reference: randomUUID(), eans: [newEan()], metadata: {} }),
   session_starts: () => ({ lease_token: randomUUID(), lease_until: 'now' }),
   onboarding_sessions: () => ({
     id: randomUUID(),
@@ -50,6 +51,7 @@ const VALID = {
     rule: 'as_started',
   }),
   inverters: () => ({ id: randomUUID(), first_seen_at: 'now', last_seen_at: 'now' }),
+  pruned_sessions: () => ({ session_id: randomUUID(), user_id: randomUUID() }),
   erasures: () => ({
     erased_at: 'now',
     grid_locations: 0,
@@ -95,8 +97,6 @@ const VALID = {
 
 export type Table = keyof typeof VALID;
 
-const randomEan = () => `8716874${String(Math.floor(Math.random() * 1e11)).padStart(11, '0')}`;
-
 export async function insertRow<Row extends Values = Values>(
   client: pg.ClientBase | pg.Pool,
   table: Table,
@@ -115,7 +115,7 @@ export async function insertRow<Row extends Values = Values>(
 export async function insertCustomer(
   client: pg.ClientBase | pg.Pool,
   tenantReference: string = randomUUID(),
-  ean: string = randomEan(),
+  ean: string = newEan(),
 ): Promise<{ userId: string; gridLocationId: string }> {
   const user = await insertRow<{ id: string }>(client, 'users', { tenant_reference: tenantReference });
   const location = await insertRow<{ id: string }>(client, 'grid_locations', { user_id: user.id, ean });

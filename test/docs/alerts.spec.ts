@@ -14,7 +14,7 @@ import { anchorsOf, readPage, ROOT, rowsOf } from './readme.js';
 interface Rule {
   readonly alert: string;
   readonly expr: string;
-  readonly annotations: { readonly summary: string; readonly runbook: string };
+  readonly annotations: { readonly summary: string; readonly runbook_url: string };
 }
 
 interface Case {
@@ -23,6 +23,10 @@ interface Case {
 }
 
 const PREFIX = 'pv_onboarding_';
+/** What Prometheus's linter says of the metrics of prom-client. */
+const KNOWN_LINT = ['handles', 'requests', 'resources'].map(
+  (what) => `nodejs_active_${what}_total non-counter metrics should not have "_total" suffix`,
+);
 const findPromtool = () => findProgram('promtool', 'PROMTOOL');
 const wordsOf = (cell = '') => [...cell.matchAll(/`([^`]+)`/g)].map(([, word]) => word!);
 
@@ -89,6 +93,34 @@ describe('docs/metrics.md', () => {
     }
   });
 
+  const promtool = findPromtool();
+  // Without promtool, the tests of the alerts say so.
+  if (promtool !== null)
+    it('has names, labels and types that the linter of Prometheus accepts', async () => {
+      const text = await (await fetch(`${service.url}/metrics`)).text();
+      const { registry } = service.app.get(Metrics);
+      const lint = async (samples: readonly string[]) => {
+        const output = await new Promise<string>((resolve) =>
+          execFile(promtool, ['check', 'metrics'], (_, stdout, stderr) =>
+            resolve(stdout + stderr),
+          ).stdin!.end(`${text}${samples.join('')}`),
+        );
+        return output.split('\n').filter((line) => line !== '');
+      };
+      // The linter sees only labels of samples, and some gauges and counters have no sample yet.
+      const samples = [...types]
+        .filter(([name, type]) => name.startsWith(PREFIX) && type !== 'histogram')
+        .map(([name]) => {
+          const { labelNames = [] } = registry.getSingleMetric(name) as { labelNames?: readonly string[] };
+          return labelNames.length === 0
+            ? ''
+            : `${name}{${labelNames.map((label) => `${label}="x"`).join()}} 1\n`;
+        });
+      expect(await lint(samples)).toEqual(KNOWN_LINT);
+      const reserved = `${PREFIX}deployment_noticed_after_seconds{quantile="0.5"} 1\n`;
+      expect(await lint([reserved])).toHaveLength(KNOWN_LINT.length + 1);
+    });
+
   it('every page and every file of ops names metrics that exist', async () => {
     const paths = await Promise.all(
       ['docs', 'ops'].map(async (folder) =>
@@ -153,7 +185,7 @@ describe('the dashboard', () => {
       ]);
   });
 
-  it('asks only for metrics that exist, by labels that they have', () => {
+  it('queries only metrics that exist, by labels that they have', () => {
     const { registry } = service.app.get(Metrics);
     for (const { expr, legendFormat } of queries()) {
       const names = namesIn(expr);
@@ -213,7 +245,7 @@ describe('the alerts', () => {
     expect(rows).toEqual(
       rules.map(({ alert, annotations }) => [
         alert,
-        /^docs\/operations\.md#(.+)$/.exec(annotations.runbook)?.[1],
+        /^docs\/operations\.md#(.+)$/.exec(annotations.runbook_url)?.[1],
       ]),
     );
     for (const [, anchor] of rows) expect(anchorsOf(page)).toContain(anchor);
@@ -232,10 +264,10 @@ describe('the alerts', () => {
 
   const promtool = findPromtool();
   if (promtool === null) {
-    const told =
+    const reason =
       'THE ALERTS WERE NOT TESTED: there is no promtool here (apt-get install prometheus, or PROMTOOL)';
-    console.warn(told);
-    it(`are not evaluated. ${told}`, () => expect(findPromtool()).toBeNull());
+    console.warn(reason);
+    it(`are not evaluated. ${reason}`, () => expect(findPromtool()).toBeNull());
   } else
     it('fire as their tests say', async () => {
       const file = fileURLToPath(new URL('ops/prometheus/alerts.test.yml', ROOT));

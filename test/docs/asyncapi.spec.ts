@@ -5,7 +5,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import { EVENT_NAMES } from '../../src/events/catalogue.rules.js';
 import { toEventType } from '../../src/events/cloud-event.js';
 import { asyncapiDocument } from '../../src/events/contract/asyncapi.js';
-import { schemaDocument, withSchemas } from '../../src/events/contract/schema-document.js';
+import { schemaDocument } from '../../src/events/contract/schema-document.js';
 import { readPage as read } from './readme.js';
 
 const readJson = async (path: string) => JSON.parse(await read(path)) as Record<string, unknown>;
@@ -63,12 +63,5 @@ describe('docs/events.schema.json', () => {
     expect(validate(event)).toBe(true);
     expect(validate({ ...event, data: {} })).toBe(false);
     expect(validate({ ...event, type: 'pv.unknown.v1' })).toBe(false);
-  });
-});
-
-describe('docs/events.md', () => {
-  it('shows the schemas as the catalogue has them: otherwise run `npm run asyncapi`', async () => {
-    const page = await read('docs/events.md');
-    expect(page).toBe(withSchemas(page));
   });
 });

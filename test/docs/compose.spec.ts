@@ -49,7 +49,8 @@ const readEnvironmentOf = (service: Service, dotEnv: Readonly<Record<string, str
     if (!service.secrets?.includes(secret)) throw new Error(`${secret} is not mounted`);
     return [name, join(folder, secrets[secret]!.file)];
   });
-  return readEnvironment(readFiles({ ...dotEnv, ...(Object.fromEntries(set) as Record<string, string>) }));
+  const files = readFiles({ ...dotEnv, ...(Object.fromEntries(set) as Record<string, string>) });
+  return readEnvironment(files.variables, files.problems);
 };
 
 describe('docker-compose.yml', () => {

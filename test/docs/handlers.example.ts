@@ -10,10 +10,10 @@ export class WelcomeLetters {
   /** Inserts the letter under the event's id, so that handling the event again changes nothing. */
   @OnEvent('session.online')
   async write(event: DomainEvent<'session.online'>): Promise<void> {
-    const { tenantReference, inverters } = event.data;
+    const { tenantReference, invertersTotal } = event.data;
     await this.database.query(
       `INSERT INTO letters (event_id, customer, inverters) VALUES ($1, $2, $3) ON CONFLICT (event_id) DO NOTHING`,
-      [event.id, tenantReference, inverters.length],
+      [event.id, tenantReference, invertersTotal],
     );
   }
 

@@ -29,7 +29,7 @@ export class ExchangedUserTokens extends UserTokenStrategy {
 }
 
 class UserToken implements BearerTokens {
-  private held: Promise<Grant | NotSent> | undefined;
+  private cached: Promise<Grant | NotSent> | undefined;
   private renewAt = 0;
   private generation = 0;
 
@@ -41,12 +41,12 @@ class UserToken implements BearerTokens {
 
   /** Returns the current token; concurrent callers share one request. */
   current(): Promise<Grant | NotSent> {
-    if (performance.now() >= this.renewAt) this.held = undefined;
-    return (this.held ??= this.obtain());
+    if (performance.now() >= this.renewAt) this.cached = undefined;
+    return (this.cached ??= this.obtain());
   }
 
   async renewed(refused: Grant): Promise<Grant | NotSent> {
-    if (refused.generation === this.generation) this.held = undefined;
+    if (refused.generation === this.generation) this.cached = undefined;
     return this.current();
   }
 

@@ -1,7 +1,7 @@
 import { access, readFile } from 'node:fs/promises';
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { Environment } from '../../src/platform/env/environment.js';
-import { ANSWER_HEADERS } from '../../src/platform/http/connection-refusals.js';
+import { RESPONSE_HEADERS } from '../../src/platform/http/connection-refusals.js';
 import { HeldRequests } from '../../src/platform/http/held-requests.js';
 import { HTTP_LIMITS } from '../../src/platform/http/http-limits.js';
 import { anchorsOf } from './readme.js';
@@ -14,7 +14,7 @@ describe('docs/security.md', () => {
     text = await readFile(FILE, 'utf8');
   });
 
-  it('leads only to what is there', async () => {
+  it('has no broken links', async () => {
     const links = [...text.matchAll(/\]\(([^)]+)\)/g)].map(([, link = '']) => link);
     expect(links.length).toBeGreaterThan(10);
     for (const link of links) {
@@ -51,8 +51,8 @@ describe('docs/security.md', () => {
     for (const limit of limits) expect(text).toContain(`| ${limit}`);
   });
 
-  it('names the headers that every answer has', () => {
-    for (const [name, value] of Object.entries(ANSWER_HEADERS))
+  it('names the headers that every response has', () => {
+    for (const [name, value] of Object.entries(RESPONSE_HEADERS))
       expect(text).toContain(`\`${name}: ${value}\``);
   });
 });

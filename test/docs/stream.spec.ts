@@ -5,9 +5,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { OpenStreams } from '../../src/events/stream/open-streams.service.js';
+import { HeldRequests } from '../../src/platform/http/held-requests.js';
 import { Database } from '../../src/platform/database/database.js';
-import { HTTP_LIMITS } from '../../src/platform/http/http-limits.js';
 import { appendOnline } from '../db/events/fixture.js';
 import { startTestApp, type TestApp } from '../setup/test-app.js';
 import { waitFor } from '../setup/wait-for.js';
@@ -53,13 +52,13 @@ describe('docs/stream.md', () => {
     };
   }
 
-  const hasStreams = (count: number) =>
-    waitFor(`${count} open streams`, () => service.app.get(OpenStreams).count === count);
+  const waitForStreams = (count: number) =>
+    waitFor(`${count} open streams`, () => service.app.get(HeldRequests).count('stream') === count);
 
   const place = () => readFile(join(folder, 'place'), 'utf8').catch(() => '');
 
   /** Resolves when the example has printed the event and written its position. */
-  const isApplied = (example: { output: () => string }, subject: string) =>
+  const waitForApplied = (example: { output: () => string }, subject: string) =>
     waitFor(`the event about ${subject}`, async () => {
       const line = example
         .output()
@@ -73,35 +72,34 @@ describe('docs/stream.md', () => {
     expect(quoted).toBe(await readFile(EXAMPLE, 'utf8'));
   });
 
-  it('names the ceilings that there are', () => {
-    const ceiling = HTTP_LIMITS.connections / 2;
-    for (const places of [ceiling, Math.floor(ceiling / 3)])
-      expect(text).toContain(places.toLocaleString('en-US'));
+  it('states the limits of a replica and of a key', () => {
+    const { ceiling, share } = service.app.get(HeldRequests);
+    for (const limit of [ceiling, share]) expect(text).toContain(limit.toLocaleString('en-US'));
   });
 
   it('has an example that gets every event, also those that happen while it is away or cut off', async () => {
     const subjects: string[] = [];
     const first = run();
-    await hasStreams(1);
+    await waitForStreams(1);
     await waitFor('its position to be written', place);
     subjects.push(await append());
-    await isApplied(first, subjects[0]!);
+    await waitForApplied(first, subjects[0]!);
     await first.stop();
-    await hasStreams(0);
+    await waitForStreams(0);
     subjects.push(await append());
 
     const second = run();
-    await isApplied(second, subjects[1]!);
+    await waitForApplied(second, subjects[1]!);
     service.app.getHttpServer().closeAllConnections();
-    await hasStreams(0);
+    await waitForStreams(0);
     subjects.push(await append());
-    await isApplied(second, subjects[2]!);
+    await waitForApplied(second, subjects[2]!);
     await second.stop();
     expect(second.output()).not.toContain(subjects[0]);
     expect(second.output().match(/pv\.session\.online\.v1/g)).toHaveLength(2);
   });
 
-  it('has an example that does not go on with a key that is refused', async () => {
+  it('has an example that exits if its key is refused', async () => {
     const refused = run('none');
     expect(await refused.exited).toBe(1);
     expect(refused.output()).toContain('unauthenticated');

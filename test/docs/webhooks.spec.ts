@@ -1,6 +1,5 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
-import { createServer, type AddressInfo } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { EVENT_NAMES } from '../../src/events/catalogue.rules.js';
@@ -8,6 +7,7 @@ import { Environment } from '../../src/platform/env/environment.js';
 import { TestClient } from '../setup/client.js';
 import { startTestApp, type TestApp } from '../setup/test-app.js';
 import { waitFor } from '../setup/wait-for.js';
+import { freePort } from '../setup/receivers/programs.js';
 import { startWebhookReceiver } from '../setup/receivers/webhook-receiver.js';
 import { anchorsOf, blockOf } from './readme.js';
 
@@ -19,15 +19,7 @@ interface Tested {
   readonly status: number | null;
 }
 
-async function findFreePort(): Promise<number> {
-  const probe = createServer();
-  await new Promise<void>((resolve) => probe.listen(0, '127.0.0.1', resolve));
-  const { port } = probe.address() as AddressInfo;
-  await new Promise((resolve) => probe.close(resolve));
-  return port;
-}
-
-const shortest = (ms: number): string =>
+const durationText = (ms: number): string =>
   ms < 60_000 ? `${ms / 1_000} seconds` : ms < 3_600_000 ? `${ms / 60_000} minutes` : `${ms / 3_600_000}`;
 
 describe('docs/webhooks.md', () => {
@@ -47,20 +39,20 @@ describe('docs/webhooks.md', () => {
     return (await client.call<Tested>('POST', `/webhook-endpoints/${body.id}/test`)).body;
   }
 
-  it('has a receiver that takes what is genuine and nothing else', async () => {
-    const port = await findFreePort();
+  it('has a receiver that accepts genuine webhooks only', async () => {
+    const port = await freePort();
     const receiver: ChildProcess = spawn(
       process.execPath,
       ['--input-type=module', '--eval', blockOf(text, 'receiver: library')],
       { cwd: ROOT, env: { PATH: process.env.PATH, PORT: String(port), WEBHOOK_SECRET: SECRET } },
     );
-    let said = '';
-    receiver.stdout?.on('data', (chunk: Buffer) => (said += chunk.toString()));
+    let output = '';
+    receiver.stdout?.on('data', (chunk: Buffer) => (output += chunk.toString()));
     try {
       const url = `http://127.0.0.1:${port}/webhooks`;
       await waitFor('the receiver to listen', () => fetch(url, { method: 'POST' }).catch(() => null));
       expect(await sendTest(url, SECRET)).toMatchObject({ delivered: true, status: 204 });
-      expect(said).toMatch(/^pv\.webhook_endpoint\.test\.v1 [0-9a-f-]{36}\n$/);
+      expect(output).toMatch(/^pv\.webhook_endpoint\.test\.v1 [0-9a-f-]{36}\n$/);
       const other = `whsec_${Buffer.alloc(32, 'another').toString('base64')}`;
       expect(await sendTest(url, other)).toMatchObject({ delivered: false, status: 401 });
     } finally {
@@ -68,7 +60,7 @@ describe('docs/webhooks.md', () => {
     }
   });
 
-  it('has a check by hand that says the same', async () => {
+  it('has a check by hand that agrees', async () => {
     const code = blockOf(text, 'receiver: by hand');
     const { isGenuine } = (await import(`data:text/javascript,${encodeURIComponent(code)}`)) as {
       isGenuine: (body: Buffer, headers: object, secret: string) => boolean;
@@ -94,9 +86,9 @@ describe('docs/webhooks.md', () => {
     expect(text).toContain(`content-type: ${headers['content-type']}`);
   });
 
-  it('says what the schedule and the catalogue are', () => {
+  it('names the delays of the schedule, and events that exist', () => {
     const flat = text.replaceAll('\n', ' ');
-    const [first, second, third, ...hours] = new Environment().WEBHOOK_RETRY_SCHEDULE_MS.map(shortest);
+    const [first, second, third, ...hours] = new Environment().WEBHOOK_RETRY_SCHEDULE_MS.map(durationText);
     const last = hours.pop();
     expect(flat).toContain(`${first}, ${second}, ${third}, and ${hours.join(', ')} and ${last} hours`);
     const named = [...text.matchAll(/`((?:session|user|inverter|webhook_endpoint)\.[a-z_]+)`/g)];
@@ -104,7 +96,7 @@ describe('docs/webhooks.md', () => {
     expect(named.filter(([, name]) => !(EVENT_NAMES as readonly string[]).includes(name!))).toEqual([]);
   });
 
-  it('leads only to what is there', async () => {
+  it('has no broken links', async () => {
     const links = [...text.matchAll(/\]\((?!https:)([^)]+)\)/g)].map(([, link = '']) => link);
     expect(links.length).toBeGreaterThan(5);
     for (const link of links) {

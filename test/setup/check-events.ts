@@ -43,9 +43,9 @@ export async function findFaultyEvents(client: pg.Client): Promise<string[]> {
     try {
       return new CloudEvent({ ...onTheWire(event) }, true).validate()
         ? []
-        : [`${event.name} is no CloudEvent`];
+        : [`${event.name} is not a CloudEvent`];
     } catch (error) {
-      return [`${event.name} is no CloudEvent: ${String(error)}`];
+      return [`${event.name} is not a CloudEvent: ${String(error)}`];
     }
   }
 }
@@ -54,7 +54,7 @@ const onTheWire = (event: SequencedEvent) =>
   JSON.parse(JSON.stringify(toCloudEvent(event, '/pv-onboarding'))) as object;
 
 export function faultsOf(event: SequencedEvent): string[] {
-  if (!isEventName(event.name)) return [`${String(event.name)} is no event of the catalogue`];
+  if (!isEventName(event.name)) return [`${String(event.name)} is not an event of the catalogue`];
   const validate = validatorOf(event.name);
   if (validate(onTheWire(event))) return [];
   return (validate.errors ?? []).map(

@@ -1,6 +1,7 @@
-import { randomInt, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import type { SessionView } from '../../src/onboarding/api/sessions.view.js';
 import type { UserView } from '../../src/users/user/user.view.js';
+import { newEan } from './ean.js';
 import type { TestApp } from './test-app.js';
 
 /** The type of a value after JSON.stringify and JSON.parse. */
@@ -61,10 +62,9 @@ export class TestClient {
 
   /** Registers a user with one grid location and returns the location's id. */
   async locate(tenantReference: string = randomUUID()): Promise<string> {
-    const ean = `8716${randomInt(1e9, 1e10)}${randomInt(1e3, 1e4)}`;
     const { status, body } = await this.call<UserAnswer>('POST', '/users', {
       tenantReference,
-      gridLocations: [{ ean }],
+      gridLocations: [{ ean: newEan() }],
     });
     if (status !== 201) throw new Error(`the user was not registered: ${status} ${JSON.stringify(body)}`);
     return body.gridLocations[0]!.id;

@@ -1,21 +1,21 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-type Answer<T> = T | undefined | null | false;
+type Result<T> = T | undefined | null | false;
 
 const PAUSE_MS = 20;
 
 /** Calls `probe` until it returns a result. After `timeoutMs`, throws an error that names `what`. */
 export async function waitFor<T>(
   what: string,
-  probe: () => Promise<Answer<T>> | Answer<T>,
+  probe: () => Promise<Result<T>> | Result<T>,
   timeoutMs = 10_000,
 ): Promise<T> {
   const deadline = Date.now() + timeoutMs;
   let problem: unknown;
   for (;;) {
     try {
-      const answer = await probe();
-      if (answer !== undefined && answer !== null && answer !== false) return answer;
+      const result = await probe();
+      if (result !== undefined && result !== null && result !== false) return result;
       problem = undefined;
     } catch (error) {
       problem = error;

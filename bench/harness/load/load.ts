@@ -33,6 +33,6 @@ export async function load(
   const result = await generator.run<LoadResult>(count, what);
   const other = Object.keys(result.statuses).filter((status) => !expected.includes(Number(status)));
   if (other.length > 0)
-    throw new Error(`${what.method} ${what.paths[0]} was answered ${JSON.stringify(result.statuses)}`);
+    throw new Error(`${what.method} ${what.paths[0]} got the statuses ${JSON.stringify(result.statuses)}`);
   return result;
 }

@@ -1,5 +1,5 @@
 import { createServer, type AddressInfo, type Socket } from 'node:net';
-import { fakeAnswers, type Answer, type FakeRemoteRequest } from './fake-answers.js';
+import { fakeResponses, type FakeRemoteRequest, type FakeResponse } from './fake-responses.js';
 import { FlowGauge } from './flow-gauge.js';
 
 // Uses bare sockets without a full HTTP parser: this process competes with the contenders for CPU time.
@@ -25,13 +25,13 @@ const open = new Map<string, Port>();
 
 /** Serves one contender on its own port, with its own count of reads. */
 function serve(contender: string, request: FakeRemoteRequest): Promise<void> {
-  const answer = fakeAnswers(request);
+  const responseTo = fakeResponses(request);
   const port: Port = { gauge: new FlowGauge(), reads: Infinity };
   open.set(contender, port);
 
   const respond = (socket: Socket, head: string, body: string): void => {
     const isTaken = port.gauge.take(performance.now());
-    const { text, isRead } = isTaken ? answer(head, body) : REFUSED;
+    const { text, isRead } = isTaken ? responseTo(head, body) : REFUSED;
     if (isRead && --port.reads === 0) process.send?.({ kind: 'counted', contender });
     if (latencyMs === 0) socket.write(text, 'latin1');
     else setTimeout(() => socket.write(text, 'latin1'), latencyMs);
@@ -62,7 +62,7 @@ function serve(contender: string, request: FakeRemoteRequest): Promise<void> {
   );
 }
 
-const REFUSED: Answer = {
+const REFUSED: FakeResponse = {
   text: `HTTP/1.1 429 Too Many Requests\r\nretry-after: 1\r\ncontent-length: 0${HEAD_END}`,
   isRead: false,
 };

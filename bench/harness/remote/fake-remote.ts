@@ -1,4 +1,4 @@
-import type { FakeRemoteRequest } from './fake-answers.js';
+import type { FakeRemoteRequest } from './fake-responses.js';
 import type { FakeRemoteCommand } from './fake-remote.process.js';
 import type { Flow } from './flow-gauge.js';
 import { BenchProcess } from '../process.js';

@@ -7,7 +7,8 @@ const { data: user } = await client.POST('/api/v1/users', {
   body: { tenantReference: `customer-${EAN}`, gridLocations: [{ ean: EAN }] },
 });
 // 202: the remote service could not be called, or its response was lost. The registration is decided later.
-if ('status' in user) throw new Error(`registration ${user.id} is ${user.status}: try again later`);
+if (user.object === 'registration')
+  throw new Error(`registration ${user.id} is ${user.status}: try again later`);
 
 const { data: session } = await client.POST('/api/v1/onboarding/pv/{id}', {
   params: { path: { id: user.gridLocations[0]!.id } },

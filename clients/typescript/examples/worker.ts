@@ -12,6 +12,7 @@ for await (const event of followEvents(client, {
   after,
   types: ['pv.session.online.v1', 'pv.session.expired.v1'],
   signal: stop.signal,
+  onRetry: console.warn,
 })) {
   console.log(`${event.data.sessionId} is ${event.data.state}`);
   // Saved after the event is handled: a worker that is killed in between gets the event again. Better: in the transaction that handles it.

@@ -4,18 +4,29 @@ const LONGEST_MS = 30_000;
 /** JavaScript ends a longer timer at once. */
 export const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
+export interface RetryOptions {
+  /**
+   * Called with each error before the next attempt, for example `console.warn`: of the network, also for a wrong host in `baseUrl`, or a
+   * ProblemError of an outage. If it throws, the call ends with what it throws. Default: errors that a retry may cure are not reported.
+   */
+  readonly onRetry?: (error: unknown) => void;
+}
+
 /** Pauses between attempts. The pause doubles with each failure, up to 30 seconds, and is varied so that clients do not return together. */
 export class Backoff {
   /** The pause after the first failure. */
   firstMs = 1_000;
   #failures = 0;
 
+  constructor(private readonly onRetry: RetryOptions['onRetry']) {}
+
   succeeded(): void {
     this.#failures = 0;
   }
 
-  /** Resolves after the pause, or early when `signal` is aborted. */
+  /** Reports the error, if there is one. Resolves after the pause, or early when `signal` is aborted. */
   async pause(error: unknown, signal: AbortSignal | undefined): Promise<void> {
+    if (error !== undefined && !signal?.aborted) this.onRetry?.(error);
     const doubled = Math.min(this.firstMs * 2 ** this.#failures++, LONGEST_MS);
     const wantedMs = error instanceof ProblemError ? (error.retryAfterSeconds ?? 0) * 1_000 : 0;
     const ms = Math.max(doubled, wantedMs) * (1 + Math.random() / 4);

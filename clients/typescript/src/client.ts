@@ -50,10 +50,14 @@ export interface ClientOptions {
 /** The types of content that the service sends. 204 has none. */
 const OURS = /^(application\/json|text\/(event-stream|plain)|$)/;
 
-/** Throws a TypeError if `baseUrl` is not an absolute URL or `apiKey` cannot be sent in a header. */
+/** Throws a TypeError if `baseUrl` does not begin with http:// or https://, or if `apiKey` cannot be sent in a header. */
 export function createClient({ baseUrl, apiKey, fetch }: ClientOptions): Client {
+  const url = new URL(baseUrl);
+  // `localhost:3000` is a valid URL, of the protocol `localhost:`.
+  if (!/^https?:$/.test(url.protocol))
+    throw new TypeError(`baseUrl must begin with http:// or https://, not ${url.protocol}`);
   const client = createFetchClient<paths>({
-    baseUrl: new URL(baseUrl).href,
+    baseUrl: url.href,
     headers: new Headers({ authorization: `Bearer ${apiKey}` }),
     // The filter `metadata` has a parameter for each of its names.
     querySerializer: { object: { style: 'form', explode: true } },

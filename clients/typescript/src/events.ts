@@ -1,4 +1,4 @@
-import { Backoff } from './backoff.js';
+import { Backoff, type RetryOptions } from './backoff.js';
 import type { Client, Schemas } from './client.js';
 import { isTemporary } from './problem.js';
 
@@ -8,11 +8,16 @@ export type EventType = OnboardingEvent['type'];
 /** The event of one type, for example `EventOf<'pv.session.online.v1'>`. */
 export type EventOf<T extends EventType> = Extract<OnboardingEvent, { type: T }>;
 
-export interface FollowOptions<T extends EventType> {
+/** All types but that of the test event, which only webhook endpoints receive. */
+type FeedType = Schemas['FeedEvent']['type'];
+
+export interface FollowOptions<T extends FeedType> extends RetryOptions {
   /** The `sequence` of the last event that was handled; `0` is the beginning. Default: new events only. */
   readonly after?: string | undefined;
   /** Default: all. */
   readonly types?: readonly T[];
+  /** Default: the events of all sessions, and all others. */
+  readonly sessionId?: string;
   /** Ends the iteration. */
   readonly signal?: AbortSignal;
 }
@@ -24,21 +29,22 @@ const SILENCE_MS = 45_000;
  * Follows the stream of events for ever: each event once, in order. Reconnects after every break and resumes after the last event. Throws a
  * ProblemError that a retry cannot cure: a refused key, or an unknown `after`.
  */
-export async function* followEvents<T extends EventType = EventType>(
+export async function* followEvents<T extends FeedType = FeedType>(
   client: Client,
-  { after, types, signal }: FollowOptions<T> = {},
+  { signal, onRetry, ...filter }: FollowOptions<T> = {},
 ): AsyncGenerator<EventOf<T>, void, undefined> {
-  const backoff = new Backoff();
+  const backoff = new Backoff(onRetry);
   let last: string | undefined;
   while (!signal?.aborted) {
     let failure: unknown;
     try {
-      for await (const block of streamBlocks(client, { after, types, last, signal })) {
+      for await (const block of streamBlocks(client, { ...filter, last, signal })) {
         backoff.succeeded();
         const { retry, id, data } = readFields(block);
         if (retry !== undefined) backoff.firstMs = Number(retry);
         const event = data === undefined ? undefined : (JSON.parse(data) as EventOf<T>);
         last = id ?? last;
+        if (signal?.aborted) return;
         if (event !== undefined) yield event;
       }
     } catch (error) {
@@ -49,17 +55,25 @@ export async function* followEvents<T extends EventType = EventType>(
   }
 }
 
-type Position<T extends EventType> = FollowOptions<T> & { readonly last: string | undefined };
+type Position<T extends FeedType> = FollowOptions<T> & { readonly last: string | undefined };
 
 /** Reads the blocks of one connection: what comes between two empty lines. */
-async function* streamBlocks<T extends EventType>(
+async function* streamBlocks<T extends FeedType>(
   client: Client,
-  { after, types, last, signal }: Position<T>,
+  { after, types, sessionId, last, signal }: Position<T>,
 ): AsyncGenerator<string, void, undefined> {
   const connection = new AbortController();
-  const disconnect = () => connection.abort();
+  let reader: ReadableStreamDefaultReader<Uint8Array> | undefined;
+  const disconnect = () => {
+    connection.abort();
+    // In Node, the signal no longer reaches the body once the request has been garbage collected.
+    reader?.cancel().catch(() => {});
+  };
   const unlessSilent = <R>(promise: Promise<R>): Promise<R> => {
-    const timer = setTimeout(disconnect, SILENCE_MS);
+    const timer = setTimeout(() => {
+      connection.abort(new Error(`the service has sent nothing for ${SILENCE_MS} ms`));
+      disconnect();
+    }, SILENCE_MS);
     return promise.finally(() => clearTimeout(timer));
   };
   signal?.addEventListener('abort', disconnect);
@@ -67,19 +81,23 @@ async function* streamBlocks<T extends EventType>(
     const { data } = await unlessSilent(
       client.GET('/api/v1/events/stream', {
         params: {
-          query: { after, types: types?.join(',') },
+          query: { after, types: types?.join(','), sessionId },
           ...(last !== undefined && { header: { 'Last-Event-ID': last } }),
         },
         parseAs: 'stream',
         signal: connection.signal,
       }),
     );
-    const reader = (data as ReadableStream<Uint8Array>).getReader();
+    reader = (data as ReadableStream<Uint8Array>).getReader();
     const decoder = new TextDecoder();
     let rest = '';
     for (;;) {
       const chunk = await unlessSilent(reader.read());
-      if (chunk.done) return;
+      if (chunk.done) {
+        // A silent connection that was given up ends like a complete one.
+        if (!signal?.aborted) connection.signal.throwIfAborted();
+        return;
+      }
       const blocks = (rest + decoder.decode(chunk.value, { stream: true })).split('\n\n');
       rest = blocks.pop() ?? '';
       yield* blocks;

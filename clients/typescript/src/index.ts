@@ -1,4 +1,5 @@
 export { WebhookVerificationError } from 'standardwebhooks';
+export type { RetryOptions } from './backoff.js';
 export {
   createClient,
   type Client,

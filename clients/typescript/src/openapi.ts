@@ -145,6 +145,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/events/stream": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Follow the events as server-sent events
+         * @description Each event has its `sequence` as `id`, its type as `event` and the CloudEvent as `data`. A client that reconnects with `Last-Event-ID` misses no event. Default: start after the newest event; the first block contains its `id`.
+         */
+        get: operations["streamEvents"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/webhook-endpoints": {
         parameters: {
             query?: never;
@@ -228,7 +248,7 @@ export interface paths {
         put?: never;
         /**
          * Send a test event now and return the response
-         * @description Makes one attempt with an event of type `pv.webhook_endpoint.test.v1`, signed like any other, even if the endpoint is disabled. It is not listed as a delivery. If the response is a 2xx and the endpoint is enabled, what waits for a retry at it becomes due, and its `failures` are 0.
+         * @description Makes one attempt with an event of type `pv.webhook_endpoint.test.v1`, signed like any other, even if the endpoint is disabled. It is not listed as a delivery. If the response is a 2xx and the endpoint is enabled, its waiting retries become due, and its `failures` become 0.
          */
         post: operations["testWebhookEndpoint"];
         delete?: never;
@@ -311,26 +331,6 @@ export interface paths {
          * @description Uses the same `webhook-id` as before and keeps the order within a subject. A range also includes events that the endpoint never received, such as those before its creation.
          */
         post: operations["redeliverToWebhookEndpoint"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/v1/events/stream": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * Follow the events as server-sent events
-         * @description Each event has its `sequence` as `id`, its type as `event` and the CloudEvent as `data`. A client that reconnects with `Last-Event-ID` misses no event. Default: start after the newest event; the first block contains its `id`.
-         */
-        get: operations["streamEvents"];
-        put?: never;
-        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -494,7 +494,7 @@ export interface paths {
         };
         /**
          * List sessions, the longest unchanged first
-         * @description Ordered by the last change of our record, so a reader that starts at `updatedSince` sees every later change.
+         * @description Ordered by the last change of our record. A change is visible once it is committed, usually within a second of its time: to follow changes, begin at `updatedSince` a minute before the last run began. The feed of events misses none.
          */
         get: operations["listSessions"];
         put?: never;
@@ -616,7 +616,7 @@ export interface paths {
         put?: never;
         /**
          * Request an access token from the remote service now
-         * @description After refused credentials, the next attempt waits up to 5 minutes. This makes it at once, for all replicas, at most every 5 seconds.
+         * @description After refused credentials, the next attempt waits up to 5 minutes. This call makes the attempt now, for all replicas, at most once every 5 seconds.
          */
         post: operations["probeCredentials"];
         delete?: never;
@@ -730,44 +730,19 @@ export interface components {
              */
             revokedAt: string | null;
         };
-        CloudEventView: {
-            /** @enum {string} */
-            specversion: "1.0";
-            /**
-             * Format: uuid
-             * @description The same at every delivery
-             */
-            id: string;
-            /**
-             * Format: uri-reference
-             * @description `EVENT_SOURCE` of the deployment
-             */
-            source: string;
-            /** @enum {string} */
-            type: "pv.user.registered.v1" | "pv.user.registration_pending.v1" | "pv.user.registration_rejected.v1" | "pv.user.registration_uncertain.v1" | "pv.user.registration_discarded.v1" | "pv.user.erased.v1" | "pv.session.started.v1" | "pv.session.awaiting_installation.v1" | "pv.session.online.v1" | "pv.session.expired.v1" | "pv.session.lost.v1" | "pv.session.unrecognised.v1" | "pv.session.closed.v1" | "pv.session.reopened.v1" | "pv.session.flapping.v1" | "pv.inverter.online.v1" | "pv.inverter.missing.v1" | "pv.remote.degraded.v1" | "pv.remote.recovered.v1" | "pv.remote.credentials_rejected.v1" | "pv.remote.budget_short.v1" | "pv.remote.budget_sufficient.v1" | "pv.remote.contract_drift.v1" | "pv.webhook_endpoint.disabled.v1";
-            /** @description The id of the session, user, registration, erasure or webhook endpoint, or the class of remote operations. Events of one subject are in order */
-            subject: string;
-            /** Format: date-time */
-            time: string;
-            /** @enum {string} */
-            datacontenttype: "application/json";
-            /** @description Position in the feed; sorts as text in feed order */
-            sequence: string;
-            /** @description The [trace](https://www.w3.org/TR/trace-context/) in which the event happened, if traces are exported */
-            traceparent?: string;
-            /** @description The facts of the event; `type` determines its fields */
-            data: {
-                [key: string]: unknown;
-            };
-        };
         FeedView: {
-            items: components["schemas"]["CloudEventView"][];
+            items: components["schemas"]["FeedEvent"][];
             /** @description The `after` of the next request, always present. Skips events that were filtered out; unchanged if there are no new events */
             next: string;
         };
+        /**
+         * @description The type of an event, or its name
+         * @enum {string}
+         */
+        WebhookEventType: "pv.user.registered.v1" | "user.registered" | "pv.user.registration_pending.v1" | "user.registration_pending" | "pv.user.registration_rejected.v1" | "user.registration_rejected" | "pv.user.registration_uncertain.v1" | "user.registration_uncertain" | "pv.user.registration_discarded.v1" | "user.registration_discarded" | "pv.user.erased.v1" | "user.erased" | "pv.session.started.v1" | "session.started" | "pv.session.awaiting_owner.v1" | "session.awaiting_owner" | "pv.session.awaiting_installation.v1" | "session.awaiting_installation" | "pv.session.online.v1" | "session.online" | "pv.session.expired.v1" | "session.expired" | "pv.session.lost.v1" | "session.lost" | "pv.session.unrecognised.v1" | "session.unrecognised" | "pv.session.closed.v1" | "session.closed" | "pv.session.reopened.v1" | "session.reopened" | "pv.session.flapping.v1" | "session.flapping" | "pv.inverter.online.v1" | "inverter.online" | "pv.inverter.missing.v1" | "inverter.missing" | "pv.remote.degraded.v1" | "remote.degraded" | "pv.remote.recovered.v1" | "remote.recovered" | "pv.remote.credentials_rejected.v1" | "remote.credentials_rejected" | "pv.remote.budget_short.v1" | "remote.budget_short" | "pv.remote.budget_sufficient.v1" | "remote.budget_sufficient" | "pv.remote.contract_drift.v1" | "remote.contract_drift" | "pv.webhook_endpoint.disabled.v1" | "webhook_endpoint.disabled";
         NewWebhookEndpoint: {
             /** @description Event types to send: `pv.session.online.v1`, or `session.online` for short. Empty: all, including future ones. Default for a new endpoint: all */
-            types?: string[];
+            types?: components["schemas"]["WebhookEventType"][];
             /** @description A note for people */
             description?: string;
             /** @description Sent with every webhook: Authorization, and names that begin with X-; at most 10, each of at most 1,024 printable ASCII characters. Stored encrypted and never returned */
@@ -788,7 +763,7 @@ export interface components {
             /** Format: uri */
             url: string;
             /** @description Subscribed event types. Empty: all */
-            types: ("pv.user.registered.v1" | "pv.user.registration_pending.v1" | "pv.user.registration_rejected.v1" | "pv.user.registration_uncertain.v1" | "pv.user.registration_discarded.v1" | "pv.user.erased.v1" | "pv.session.started.v1" | "pv.session.awaiting_installation.v1" | "pv.session.online.v1" | "pv.session.expired.v1" | "pv.session.lost.v1" | "pv.session.unrecognised.v1" | "pv.session.closed.v1" | "pv.session.reopened.v1" | "pv.session.flapping.v1" | "pv.inverter.online.v1" | "pv.inverter.missing.v1" | "pv.remote.degraded.v1" | "pv.remote.recovered.v1" | "pv.remote.credentials_rejected.v1" | "pv.remote.budget_short.v1" | "pv.remote.budget_sufficient.v1" | "pv.remote.contract_drift.v1" | "pv.webhook_endpoint.disabled.v1")[];
+            types: ("pv.user.registered.v1" | "pv.user.registration_pending.v1" | "pv.user.registration_rejected.v1" | "pv.user.registration_uncertain.v1" | "pv.user.registration_discarded.v1" | "pv.user.erased.v1" | "pv.session.started.v1" | "pv.session.awaiting_owner.v1" | "pv.session.awaiting_installation.v1" | "pv.session.online.v1" | "pv.session.expired.v1" | "pv.session.lost.v1" | "pv.session.unrecognised.v1" | "pv.session.closed.v1" | "pv.session.reopened.v1" | "pv.session.flapping.v1" | "pv.inverter.online.v1" | "pv.inverter.missing.v1" | "pv.remote.degraded.v1" | "pv.remote.recovered.v1" | "pv.remote.credentials_rejected.v1" | "pv.remote.budget_short.v1" | "pv.remote.budget_sufficient.v1" | "pv.remote.contract_drift.v1" | "pv.webhook_endpoint.disabled.v1")[];
             description: string;
             /** @description The names of the custom headers; their values are never returned */
             headerNames: string[];
@@ -831,7 +806,7 @@ export interface components {
             /** Format: uri */
             url: string;
             /** @description Subscribed event types. Empty: all */
-            types: ("pv.user.registered.v1" | "pv.user.registration_pending.v1" | "pv.user.registration_rejected.v1" | "pv.user.registration_uncertain.v1" | "pv.user.registration_discarded.v1" | "pv.user.erased.v1" | "pv.session.started.v1" | "pv.session.awaiting_installation.v1" | "pv.session.online.v1" | "pv.session.expired.v1" | "pv.session.lost.v1" | "pv.session.unrecognised.v1" | "pv.session.closed.v1" | "pv.session.reopened.v1" | "pv.session.flapping.v1" | "pv.inverter.online.v1" | "pv.inverter.missing.v1" | "pv.remote.degraded.v1" | "pv.remote.recovered.v1" | "pv.remote.credentials_rejected.v1" | "pv.remote.budget_short.v1" | "pv.remote.budget_sufficient.v1" | "pv.remote.contract_drift.v1" | "pv.webhook_endpoint.disabled.v1")[];
+            types: ("pv.user.registered.v1" | "pv.user.registration_pending.v1" | "pv.user.registration_rejected.v1" | "pv.user.registration_uncertain.v1" | "pv.user.registration_discarded.v1" | "pv.user.erased.v1" | "pv.session.started.v1" | "pv.session.awaiting_owner.v1" | "pv.session.awaiting_installation.v1" | "pv.session.online.v1" | "pv.session.expired.v1" | "pv.session.lost.v1" | "pv.session.unrecognised.v1" | "pv.session.closed.v1" | "pv.session.reopened.v1" | "pv.session.flapping.v1" | "pv.inverter.online.v1" | "pv.inverter.missing.v1" | "pv.remote.degraded.v1" | "pv.remote.recovered.v1" | "pv.remote.credentials_rejected.v1" | "pv.remote.budget_short.v1" | "pv.remote.budget_sufficient.v1" | "pv.remote.contract_drift.v1" | "pv.webhook_endpoint.disabled.v1")[];
             description: string;
             /** @description The names of the custom headers; their values are never returned */
             headerNames: string[];
@@ -868,7 +843,7 @@ export interface components {
         };
         WebhookEndpointChange: {
             /** @description Event types to send: `pv.session.online.v1`, or `session.online` for short. Empty: all, including future ones. Default for a new endpoint: all */
-            types?: string[];
+            types?: components["schemas"]["WebhookEventType"][];
             /** @description A note for people */
             description?: string;
             /** @description Sent with every webhook: Authorization, and names that begin with X-; at most 10, each of at most 1,024 printable ASCII characters. Stored encrypted and never returned */
@@ -893,7 +868,7 @@ export interface components {
             secret: string;
             /**
              * Format: date-time
-             * @description When the last previous secret stops signing, each after its own overlap; null if none signs
+             * @description When the last previous secret stops signing; null if none signs
              */
             previousSecretUntil: string | null;
         };
@@ -925,7 +900,7 @@ export interface components {
              */
             eventId: string;
             /** @enum {string} */
-            type: "pv.user.registered.v1" | "pv.user.registration_pending.v1" | "pv.user.registration_rejected.v1" | "pv.user.registration_uncertain.v1" | "pv.user.registration_discarded.v1" | "pv.user.erased.v1" | "pv.session.started.v1" | "pv.session.awaiting_installation.v1" | "pv.session.online.v1" | "pv.session.expired.v1" | "pv.session.lost.v1" | "pv.session.unrecognised.v1" | "pv.session.closed.v1" | "pv.session.reopened.v1" | "pv.session.flapping.v1" | "pv.inverter.online.v1" | "pv.inverter.missing.v1" | "pv.remote.degraded.v1" | "pv.remote.recovered.v1" | "pv.remote.credentials_rejected.v1" | "pv.remote.budget_short.v1" | "pv.remote.budget_sufficient.v1" | "pv.remote.contract_drift.v1" | "pv.webhook_endpoint.disabled.v1";
+            type: "pv.user.registered.v1" | "pv.user.registration_pending.v1" | "pv.user.registration_rejected.v1" | "pv.user.registration_uncertain.v1" | "pv.user.registration_discarded.v1" | "pv.user.erased.v1" | "pv.session.started.v1" | "pv.session.awaiting_owner.v1" | "pv.session.awaiting_installation.v1" | "pv.session.online.v1" | "pv.session.expired.v1" | "pv.session.lost.v1" | "pv.session.unrecognised.v1" | "pv.session.closed.v1" | "pv.session.reopened.v1" | "pv.session.flapping.v1" | "pv.inverter.online.v1" | "pv.inverter.missing.v1" | "pv.remote.degraded.v1" | "pv.remote.recovered.v1" | "pv.remote.credentials_rejected.v1" | "pv.remote.budget_short.v1" | "pv.remote.budget_sufficient.v1" | "pv.remote.contract_drift.v1" | "pv.webhook_endpoint.disabled.v1";
             /** @description Position of the event in the feed */
             sequence: string;
             /** @description The subject of the event. An endpoint receives the events of one subject one at a time, in order */
@@ -961,7 +936,7 @@ export interface components {
             /** @description With `after`: up to and including this `sequence`. Default: the position of the endpoint in the feed */
             until?: string;
             /** @description With `after`: only these of the types of the endpoint */
-            types?: string[];
+            types?: components["schemas"]["WebhookEventType"][];
             /** @description With `after`: only failed deliveries. Default: false */
             onlyFailed?: boolean;
         };
@@ -995,6 +970,11 @@ export interface components {
             ean: string;
         };
         UserView: {
+            /**
+             * @description Distinguishes a user from a registration, the body of a 202
+             * @enum {string}
+             */
+            object: "user";
             /** Format: uuid */
             id: string;
             tenantReference: string;
@@ -1029,6 +1009,11 @@ export interface components {
             ean: string;
         };
         RegistrationView: {
+            /**
+             * @description Distinguishes a registration, the body of a 202, from a user
+             * @enum {string}
+             */
+            object: "registration";
             /** Format: uuid */
             id: string;
             tenantReference: string;
@@ -1057,7 +1042,7 @@ export interface components {
             createdAt: string;
             /** Format: date-time */
             updatedAt: string;
-            /** @description The `sequence` of the last event about it; null if there is none. The response contains all changes up to that event. An event gets its sequence just after its change is committed: until then, this is the sequence of the previous event */
+            /** @description The `sequence` of the last event about it; null if there is none. The response contains all changes up to that event. An event gets its sequence just after its change is committed: a read in between may have the sequence of the previous event */
             sequence: string | null;
         };
         ConfirmedGridLocationInput: {
@@ -1181,7 +1166,7 @@ export interface components {
              * @description When the watch ended; null while it is watched
              */
             closedAt: string | null;
-            /** @description The `sequence` of the last event about it; null if there is none. The response contains all changes up to that event. An event gets its sequence just after its change is committed: until then, this is the sequence of the previous event */
+            /** @description The `sequence` of the last event about it; null if there is none. The response contains all changes up to that event. An event gets its sequence just after its change is committed: a read in between may have the sequence of the previous event */
             sequence: string | null;
         };
         InverterView: {
@@ -1254,11 +1239,11 @@ export interface components {
             /** @description Host and process id, as in its log lines */
             name: string;
             /**
-             * @description null for a process of a release that did not tell
+             * @description null for a process of a release that did not report its role
              * @enum {string|null}
              */
             role: "api" | "worker" | "all" | null;
-            /** @description Whether it showed a sign of life within 5 seconds */
+            /** @description Whether it showed a sign of life in the last 5 seconds */
             isAlive: boolean;
             /** Format: date-time */
             startedAt: string;
@@ -1275,7 +1260,7 @@ export interface components {
              */
             pacedSince: string | null;
             /** @description The operations of the remote service that took over 2 seconds in most of its latest calls */
-            slow: string[];
+            slow: ("token" | "register_user" | "start_session" | "read_session")[];
         };
         LimitView: {
             /** @description Calls that may be in flight at once now. Falls when the service refuses or times out; does not grow while fewer calls are in flight, so it stays low under our own pacing */
@@ -1401,7 +1386,7 @@ export interface components {
             readsPerSecond: number;
             /** @description Of a random sample if there are more than some 50,000 watched sessions */
             phases: components["schemas"]["PollerPhaseView"][];
-            /** @description Batches whose lease has lapsed; another worker takes them over */
+            /** @description Batches whose lease has expired; another worker takes them over */
             abandonedBatches: number;
         };
         LatePhaseView: {
@@ -1427,7 +1412,7 @@ export interface components {
             wantedPerSecond: number;
             /** @description Reads per second to which the stretch leads; null if nothing is known to limit them */
             allowedPerSecond: number | null;
-            /** @description Whether `remote.budget_short` was announced and is not over */
+            /** @description Whether `remote.budget_short` was announced and its end was not */
             isShort: boolean;
             /** @description By phase; phases without overdue sessions are absent. Empty if `poller` is null */
             late: components["schemas"]["LatePhaseView"][];
@@ -1945,6 +1930,93 @@ export interface components {
              * @enum {string}
              */
             type: "pv.session.started.v1";
+            /** @description The session; events of one subject are in order */
+            subject: string;
+            /**
+             * Format: date-time
+             * @description When the fact was recorded
+             */
+            time: string;
+            /** @constant */
+            datacontenttype: "application/json";
+            /** @description Position in the feed: sorts as text in the order of the feed */
+            sequence: string;
+            /** @description The trace of the event (W3C Trace Context); absent unless the deployment exports traces */
+            traceparent?: string;
+            data: {
+                /**
+                 * Format: uuid
+                 * @description Id of the session, here and at the remote service
+                 */
+                sessionId: string;
+                /**
+                 * Format: uuid
+                 * @description Id of the user, here and at the remote service
+                 */
+                userId: string;
+                /**
+                 * Format: uuid
+                 * @description Id of the grid location, here and at the remote service
+                 */
+                gridLocationId: string;
+                /** @description Your reference of the user; null once the user has been erased */
+                tenantReference: string | null;
+                /** @description As passed at the start; null if none was passed */
+                brand: string | null;
+                /** @description As passed at the start; empty once the user has been erased */
+                metadata: {
+                    [key: string]: unknown;
+                };
+                /**
+                 * @description The state of the session
+                 * @enum {string}
+                 */
+                state: "awaiting_owner" | "awaiting_installation" | "online" | "expired" | "lost" | "unrecognised";
+                /**
+                 * @description The state before; null at the start
+                 * @enum {string|null}
+                 */
+                previousState: "awaiting_owner" | "awaiting_installation" | "online" | "expired" | "lost" | "unrecognised" | null;
+                /**
+                 * @description `observed`: the remote service said so; `inferred`: we conclude it
+                 * @enum {string}
+                 */
+                basis: "observed" | "inferred";
+                /** @description The name of the rule that determined the state */
+                rule: string;
+                /** @description The ids of the first 100 inverters currently listed; `GET /api/v1/onboarding/pv/{sessionId}` returns all of them. Empty once the user has been erased */
+                inverters: string[];
+                /** @description How many inverters are currently listed */
+                invertersTotal: number;
+                /**
+                 * Format: date-time
+                 * @description When the remote service was read
+                 */
+                observedAt: string;
+            };
+        };
+        /**
+         * pv.session.awaiting_owner.v1
+         * @description When the session is again as it was at its start, after another state. The start itself is `session.started`
+         */
+        "pv.session.awaiting_owner.v1": {
+            /** @constant */
+            specversion: "1.0";
+            /**
+             * Format: uuid
+             * @description The same in every delivery
+             */
+            id: string;
+            /**
+             * Format: uri-reference
+             * @description `EVENT_SOURCE` of the deployment
+             */
+            source: string;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "pv.session.awaiting_owner.v1";
             /** @description The session; events of one subject are in order */
             subject: string;
             /**
@@ -3045,7 +3117,7 @@ export interface components {
         };
         /**
          * pv.remote.budget_short.v1
-         * @description When sessions have wanted more than twice the reads that the budget allows for 15 minutes, so that changes are noticed later
+         * @description When sessions have wanted, for 15 minutes, more than twice the reads that the budget allows, so that changes are noticed later
          */
         "pv.remote.budget_short.v1": {
             /** @constant */
@@ -3307,8 +3379,10 @@ export interface components {
                 endpointId: string;
             };
         };
-        /** @description Any event. Ignore events of an unknown `type` */
-        Event: components["schemas"]["pv.user.registered.v1"] | components["schemas"]["pv.user.registration_pending.v1"] | components["schemas"]["pv.user.registration_rejected.v1"] | components["schemas"]["pv.user.registration_uncertain.v1"] | components["schemas"]["pv.user.registration_discarded.v1"] | components["schemas"]["pv.user.erased.v1"] | components["schemas"]["pv.session.started.v1"] | components["schemas"]["pv.session.awaiting_installation.v1"] | components["schemas"]["pv.session.online.v1"] | components["schemas"]["pv.session.expired.v1"] | components["schemas"]["pv.session.lost.v1"] | components["schemas"]["pv.session.unrecognised.v1"] | components["schemas"]["pv.session.closed.v1"] | components["schemas"]["pv.session.reopened.v1"] | components["schemas"]["pv.session.flapping.v1"] | components["schemas"]["pv.inverter.online.v1"] | components["schemas"]["pv.inverter.missing.v1"] | components["schemas"]["pv.remote.degraded.v1"] | components["schemas"]["pv.remote.recovered.v1"] | components["schemas"]["pv.remote.credentials_rejected.v1"] | components["schemas"]["pv.remote.budget_short.v1"] | components["schemas"]["pv.remote.budget_sufficient.v1"] | components["schemas"]["pv.remote.contract_drift.v1"] | components["schemas"]["pv.webhook_endpoint.disabled.v1"] | components["schemas"]["pv.webhook_endpoint.test.v1"];
+        /** @description Any event of the feed. Ignore events of an unknown `type` */
+        FeedEvent: components["schemas"]["pv.user.registered.v1"] | components["schemas"]["pv.user.registration_pending.v1"] | components["schemas"]["pv.user.registration_rejected.v1"] | components["schemas"]["pv.user.registration_uncertain.v1"] | components["schemas"]["pv.user.registration_discarded.v1"] | components["schemas"]["pv.user.erased.v1"] | components["schemas"]["pv.session.started.v1"] | components["schemas"]["pv.session.awaiting_owner.v1"] | components["schemas"]["pv.session.awaiting_installation.v1"] | components["schemas"]["pv.session.online.v1"] | components["schemas"]["pv.session.expired.v1"] | components["schemas"]["pv.session.lost.v1"] | components["schemas"]["pv.session.unrecognised.v1"] | components["schemas"]["pv.session.closed.v1"] | components["schemas"]["pv.session.reopened.v1"] | components["schemas"]["pv.session.flapping.v1"] | components["schemas"]["pv.inverter.online.v1"] | components["schemas"]["pv.inverter.missing.v1"] | components["schemas"]["pv.remote.degraded.v1"] | components["schemas"]["pv.remote.recovered.v1"] | components["schemas"]["pv.remote.credentials_rejected.v1"] | components["schemas"]["pv.remote.budget_short.v1"] | components["schemas"]["pv.remote.budget_sufficient.v1"] | components["schemas"]["pv.remote.contract_drift.v1"] | components["schemas"]["pv.webhook_endpoint.disabled.v1"];
+        /** @description Any event, including the test event. Ignore events of an unknown `type` */
+        Event: components["schemas"]["pv.user.registered.v1"] | components["schemas"]["pv.user.registration_pending.v1"] | components["schemas"]["pv.user.registration_rejected.v1"] | components["schemas"]["pv.user.registration_uncertain.v1"] | components["schemas"]["pv.user.registration_discarded.v1"] | components["schemas"]["pv.user.erased.v1"] | components["schemas"]["pv.session.started.v1"] | components["schemas"]["pv.session.awaiting_owner.v1"] | components["schemas"]["pv.session.awaiting_installation.v1"] | components["schemas"]["pv.session.online.v1"] | components["schemas"]["pv.session.expired.v1"] | components["schemas"]["pv.session.lost.v1"] | components["schemas"]["pv.session.unrecognised.v1"] | components["schemas"]["pv.session.closed.v1"] | components["schemas"]["pv.session.reopened.v1"] | components["schemas"]["pv.session.flapping.v1"] | components["schemas"]["pv.inverter.online.v1"] | components["schemas"]["pv.inverter.missing.v1"] | components["schemas"]["pv.remote.degraded.v1"] | components["schemas"]["pv.remote.recovered.v1"] | components["schemas"]["pv.remote.credentials_rejected.v1"] | components["schemas"]["pv.remote.budget_short.v1"] | components["schemas"]["pv.remote.budget_sufficient.v1"] | components["schemas"]["pv.remote.contract_drift.v1"] | components["schemas"]["pv.webhook_endpoint.disabled.v1"] | components["schemas"]["pv.webhook_endpoint.test.v1"];
     };
     responses: {
         /** @description `invalid_request`: A field or parameter is missing, unknown or has a value that it cannot have. `errors` names each of them. */
@@ -3494,19 +3568,6 @@ export interface components {
                 };
             };
         };
-        /** @description `webhook_endpoint_limit`: A deployment has at most 40. Delete those that are not needed; one endpoint takes events of every type. */
-        webhook_endpoint_limit: {
-            headers: {
-                "X-Request-Id": components["headers"]["X-Request-Id"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/problem+json": components["schemas"]["ProblemView"] & {
-                    /** @enum {unknown} */
-                    code?: "webhook_endpoint_limit";
-                };
-            };
-        };
         /**
          * @description `replica_busy`: Streams of events and reads with `wait` may use half of the connections of a replica. Send the request again after `Retry-After` seconds, or to another replica.
          *
@@ -3523,6 +3584,19 @@ export interface components {
                 "application/problem+json": components["schemas"]["ProblemView"] & {
                     /** @enum {unknown} */
                     code?: "replica_busy" | "database_unavailable";
+                };
+            };
+        };
+        /** @description `webhook_endpoint_limit`: A deployment has at most 40. Delete those that are not needed; one endpoint takes events of every type. */
+        webhook_endpoint_limit: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["ProblemView"] & {
+                    /** @enum {unknown} */
+                    code?: "webhook_endpoint_limit";
                 };
             };
         };
@@ -3918,6 +3992,47 @@ export interface operations {
             431: components["responses"]["headers_too_large"];
             500: components["responses"]["internal_error"];
             503: components["responses"]["database_unavailable"];
+        };
+    };
+    streamEvents: {
+        parameters: {
+            query?: {
+                /** @description The `sequence` of an event, or a `next` of the feed; the stream starts after it. `0` is the beginning. Default without `Last-Event-ID`: the newest event */
+                after?: string;
+                /** @description Only events of these types, separated by commas: `session.online` or `pv.session.online.v1`. Default: all */
+                types?: string;
+                /** @description Only events about this session */
+                sessionId?: string;
+            };
+            header?: {
+                /** @description The last `id` received; the stream starts after it. Overrides `after` */
+                "Last-Event-ID"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description An endless stream of events */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/event-stream": string;
+                };
+            };
+            400: components["responses"]["invalid_request"];
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden"];
+            408: components["responses"]["request_timeout"];
+            429: components["responses"]["too_many_requests"];
+            431: components["responses"]["headers_too_large"];
+            500: components["responses"]["internal_error"];
+            503: components["responses"]["replica_busy-or-database_unavailable"];
         };
     };
     listWebhookEndpoints: {
@@ -4338,47 +4453,6 @@ export interface operations {
             431: components["responses"]["headers_too_large"];
             500: components["responses"]["internal_error"];
             503: components["responses"]["database_unavailable"];
-        };
-    };
-    streamEvents: {
-        parameters: {
-            query?: {
-                /** @description The `sequence` of an event, or a `next` of the feed; the stream starts after it. `0` is the beginning. Default without `Last-Event-ID`: the newest event */
-                after?: string;
-                /** @description Only events of these types, separated by commas: `session.online` or `pv.session.online.v1`. Default: all */
-                types?: string;
-                /** @description Only events about this session */
-                sessionId?: string;
-            };
-            header?: {
-                /** @description The last `id` received; the stream starts after it. Overrides `after` */
-                "Last-Event-ID"?: string;
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description An endless stream of events */
-            200: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "text/event-stream": string;
-                };
-            };
-            400: components["responses"]["invalid_request"];
-            401: components["responses"]["unauthenticated"];
-            403: components["responses"]["forbidden"];
-            408: components["responses"]["request_timeout"];
-            429: components["responses"]["too_many_requests"];
-            431: components["responses"]["headers_too_large"];
-            500: components["responses"]["internal_error"];
-            503: components["responses"]["replica_busy-or-database_unavailable"];
         };
     };
     listUsers: {

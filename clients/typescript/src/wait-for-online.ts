@@ -1,11 +1,13 @@
-import { Backoff, LONGEST_TIMER_MS } from './backoff.js';
+import { Backoff, LONGEST_TIMER_MS, type RetryOptions } from './backoff.js';
 import type { Client, Session } from './client.js';
 import { isTemporary } from './problem.js';
 
 /** The service responds after so long even if the state has not changed. */
 const WAIT_SECONDS = 30;
+/** Before the wait, the service may read the remote service. A response that comes later than this and the wait is lost. */
+const MARGIN_MS = 45_000;
 
-export interface WaitOptions {
+export interface WaitOptions extends RetryOptions {
   /** Default: as long as the service watches the session, which may be days. */
   readonly timeoutMs?: number;
   /**
@@ -32,12 +34,12 @@ export class NotOnlineError extends Error {
 export async function waitForOnline(
   client: Client,
   sessionId: string,
-  { timeoutMs, maxAgeSeconds, signal }: WaitOptions = {},
+  { timeoutMs, maxAgeSeconds, signal, onRetry }: WaitOptions = {},
 ): Promise<Session> {
   const timeout =
     timeoutMs === undefined ? undefined : AbortSignal.timeout(Math.min(timeoutMs, LONGEST_TIMER_MS));
   const ended = AbortSignal.any([signal, timeout].filter((each) => each !== undefined));
-  const backoff = new Backoff();
+  const backoff = new Backoff(onRetry);
   let session: Session | undefined;
   for (;;) {
     try {
@@ -76,5 +78,13 @@ async function readSession(
     ...fresh,
   };
   const params = { path: { id }, ...(query && { query }) };
-  return (await client.GET('/api/v1/onboarding/pv/{id}', { params, signal })).data;
+  const limitMs = (query?.wait ?? 0) * 1_000 + MARGIN_MS;
+  const limit = new AbortController();
+  const timer = setTimeout(() => limit.abort(new Error(`no response within ${limitMs} ms`)), limitMs);
+  const either = AbortSignal.any([signal, limit.signal]);
+  try {
+    return (await client.GET('/api/v1/onboarding/pv/{id}', { params, signal: either })).data;
+  } finally {
+    clearTimeout(timer);
+  }
 }

@@ -1,11 +1,10 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
 import type { Page } from '../../platform/http/page.js';
 import { readId } from '../command-environment.js';
-import { printError, printJson } from '../print.js';
+import { JSON_OPTION, printError, printJson } from '../print.js';
 import { printFields, printTable, type Columns } from './output.js';
 import type { FindApi, Query, ServiceApi, Wire } from './service-api.js';
 
-/** A command that calls the API, or a group of such commands. */
 export class ApiCommand extends Command {
   constructor(
     name: string,
@@ -26,21 +25,17 @@ export class ApiCommand extends Command {
       .argument('<id>', `from \`${this.name()} list\``, readId);
   }
 
-  /**
-   * Runs `call` with the arguments and options of the command, and prints the result: with `--json` unchanged, else with `forPeople`. Prints
-   * nothing if it is undefined, and no JSON if the response was empty.
-   */
-  calls<Arguments extends unknown[], Result extends object | null>(
-    call: (api: ServiceApi, ...given: Arguments) => Promise<Result | undefined>,
-    forPeople: (result: Result) => void = (result) => printFields(result ?? {}),
+  /** Runs `call` with the arguments and options of the command, and prints the result: with `--json` unchanged, else with `forPeople`. */
+  calls<Arguments extends unknown[], Result extends object>(
+    call: (api: ServiceApi, ...given: Arguments) => Promise<Result>,
+    forPeople: (result: Result) => void = printFields,
   ): this {
-    return this.option('--json', 'print the JSON of the API').action(async () => {
+    return this.option(...JSON_OPTION).action(async () => {
       const { json, ...options } = this.opts<{ json?: boolean }>();
       const given = [...(this.processedArgs as unknown[]), options] as Arguments;
       const result = await call(await this.findApi(), ...given);
-      if (result === undefined) return;
-      if (!json) forPeople(result);
-      else if (result !== null) printJson(result);
+      if (json) printJson(result);
+      else forPeople(result);
     });
   }
 
@@ -53,8 +48,8 @@ export class ApiCommand extends Command {
   ): ApiCommand {
     return this.command(name)
       .description(description)
-      .option('--limit <number>', 'at most so many, up to 200 (default: 50)')
-      .option('--cursor <text>', 'the next page: `next` of the page before')
+      .option('--limit <number>', 'the most to print, up to 200 (default: 50)')
+      .option('--cursor <text>', 'the next page: `next` of the previous page')
       .calls(
         (api, { metadata, ...query }: { metadata?: Query } & Query) =>
           api.call<Page<Wire<View>>>('GET', path, { query: { ...query, ...metadata } }),

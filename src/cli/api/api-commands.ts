@@ -1,19 +1,20 @@
 import type { Command } from 'commander';
 import type { InverterView } from '../../onboarding/api/sessions.view.js';
+import type { CredentialsProbeView, StatusView } from '../../status/status.view.js';
 import type { UserView } from '../../users/user/user.view.js';
 import { readId } from '../command-environment.js';
 import { ApiCommand, metadataOption } from './api-command.js';
 import { eventsCommand } from './events.command.js';
-import { age, cut } from './output.js';
+import { age, cut, printFields } from './output.js';
 import { registrationsCommand } from './registrations.command.js';
-import type { FindApi } from './service-api.js';
+import type { FindApi, Wire } from './service-api.js';
 import { sessionsCommand } from './sessions.command.js';
 import { webhooksCommand } from './webhooks.command.js';
 
-/** Returns the commands that call the API of a running service. */
 export const apiCommands = (findApi: FindApi): Command[] =>
   [
     statusCommand,
+    credentialsCommand,
     usersCommand,
     registrationsCommand,
     sessionsCommand,
@@ -27,7 +28,37 @@ function statusCommand(findApi: FindApi): Command {
     .description(
       'show the remote service, the token, the poller, the outbox, open registrations and lost starts',
     )
-    .calls((api) => api.call<object>('GET', '/status'));
+    .calls(
+      (api) => api.call<Wire<StatusView>>('GET', '/status'),
+      ({ replicas, ...status }) =>
+        printFields({
+          ...status,
+          replicas: replicas.map(({ name, role, isAlive, lastSeenAt, readsPerSecond, pacedSince, slow }) => ({
+            name,
+            role,
+            alive: isAlive,
+            seen: age(lastSeenAt),
+            readsPerSecond,
+            paced: age(pacedSince),
+            slow: slow.join(', '),
+          })),
+        }),
+    );
+}
+
+function credentialsCommand(findApi: FindApi): Command {
+  const credentials = new ApiCommand('credentials', findApi).description(
+    'test the credentials of the remote service',
+  );
+  credentials
+    .command('probe')
+    .description('request a token from the remote service now; fails unless one is issued or in order')
+    .calls(async (api) => {
+      const result = await api.call<Wire<CredentialsProbeView>>('POST', '/status/credentials/probe');
+      if (result.outcome !== 'valid' && result.outcome !== 'token_issued') process.exitCode = 1;
+      return result;
+    });
+  return credentials;
 }
 
 function usersCommand(findApi: FindApi): Command {

@@ -3,7 +3,7 @@ import { Command } from 'commander';
 import type { CloudEvent } from '../../events/cloud-event.js';
 import { readId } from '../command-environment.js';
 import { print, printError } from '../print.js';
-import { toSecond } from './output.js';
+import { eventName, toSecond } from './output.js';
 import { ApiError, type FindApi, type Query, type ServiceApi } from './service-api.js';
 
 /** The service sends something every 15 seconds, so a connection that is silent for this long is dead. */
@@ -78,6 +78,7 @@ async function* readStream(api: ServiceApi, query: Query): AsyncGenerator<Block>
 
 function printEvent(data: string): void {
   const { sequence, time, type, subject } = JSON.parse(data) as CloudEvent;
-  const name = type.replace(/^pv\.|\.v1$/g, '');
-  print(`${sequence.replace(/^0+/, '').padStart(7)}  ${toSecond(time)}  ${name.padEnd(29)}  ${subject}`);
+  print(
+    `${sequence.replace(/^0+/, '').padStart(7)}  ${toSecond(time)}  ${eventName(type).padEnd(29)}  ${subject}`,
+  );
 }

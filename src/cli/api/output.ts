@@ -5,7 +5,6 @@ import { print, printError } from '../print.js';
 const WIDTH = 100;
 const INSTANT = /^(\d{4}-\d\d-\d\d)T(\d\d:\d\d)(:\d\d)[.\d]*Z$/;
 
-/** The columns of a table by title. */
 export type Columns<Row> = Readonly<Record<string, (row: Row) => unknown>>;
 
 export function printTable<Row>(columns: Columns<Row>, rows: readonly Row[]): void {
@@ -21,9 +20,9 @@ export const cut = (text: string | null, length: number): string | null =>
   text !== null && text.length > length ? `${text.slice(0, length - 1)}…` : text;
 
 /** Returns how long ago an instant was, such as `3h`. */
-export function age(instant: string | null): string | null {
+export function age(instant: string | Date | null): string | null {
   if (instant === null) return null;
-  const seconds = Math.max(0, (Date.now() - Date.parse(instant)) / 1_000);
+  const seconds = Math.max(0, (Date.now() - new Date(instant).getTime()) / 1_000);
   const units = [
     ['d', 86_400],
     ['h', 3_600],
@@ -33,7 +32,9 @@ export function age(instant: string | null): string | null {
   return `${Math.floor(seconds / size)}${unit}`;
 }
 
-/** Returns an instant to the second. */
+/** Returns the name of an event type, such as `session.online` for `pv.session.online.v1`. */
+export const eventName = (type: string): string => type.replace(/^pv\.|\.v1$/g, '');
+
 export const toSecond = (instant: string): string => instant.replace(INSTANT, '$1 $2$3Z');
 
 function tableOf<Row>(columns: Columns<Row>, rows: readonly Row[], indent = ''): string[] {

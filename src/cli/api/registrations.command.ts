@@ -27,21 +27,29 @@ export function registrationsCommand(findApi: FindApi): Command {
   registrations
     .itemCommand('resolve', 'enter the user that the provider confirmed')
     .argument('<file>', 'the user object of the provider, as JSON; - reads the standard input')
-    .calls(async (api, id: string, file: string) => {
+    .option(...YES)
+    .calls(async (api, id: string, file: string, confirmation: Confirmation) => {
+      const effect = `this enters a user for the registration ${id}, and its grid locations. This cannot be undone.`;
+      await confirm(api.place, effect, confirmation);
       // Sent as it is, because an EAN may be a number that JavaScript would round.
       const body = await readInput(file);
       return api.call<object>('POST', `/registrations/${id}/resolve`, { body });
     });
   registrations
     .itemCommand('retry', 'send a registration again; first ask the provider whether the user exists')
-    .calls((api, id: string) => api.call<object>('POST', `/registrations/${id}/retry`));
+    .option(...YES)
+    .calls(async (api, id: string, confirmation: Confirmation) => {
+      const effect = `this sends the registration ${id} again. If an earlier call took effect, a second user is created at the provider. This cannot be undone.`;
+      await confirm(api.place, effect, confirmation);
+      return api.call<object>('POST', `/registrations/${id}/retry`);
+    });
   registrations
     .itemCommand('discard', 'give a registration up')
     .option(...YES)
     .calls(async (api, id: string, confirmation: Confirmation) => {
       const { tenantReference, status } = await api.call<RegistrationView>('GET', `/registrations/${id}`);
-      const loss = `This gives up the ${status} registration ${id} of ${tenantReference}: it is never sent again.`;
-      if (!(await confirm(loss, confirmation))) return undefined;
+      const effect = `this gives up the ${status} registration ${id} of ${tenantReference}: it is never sent again. If its user exists after all, \`registrations resolve\` can still enter it.`;
+      await confirm(api.place, effect, confirmation);
       return api.call<object>('POST', `/registrations/${id}/discard`);
     });
   return registrations;

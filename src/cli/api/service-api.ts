@@ -1,13 +1,10 @@
 import { resolve } from 'node:path';
 import { readFiles } from '../../platform/env/environment-files.js';
-import {
-  COMMAND_LINE_NAMES,
-  ENVIRONMENT_NAMES,
-  type EnvironmentSource,
-} from '../../platform/env/environment-names.js';
+import { ENVIRONMENT_NAMES, type EnvironmentSource } from '../../platform/env/environment-names.js';
 import { readGeneratedKeys } from '../../platform/local/local-services.js';
 import { findRunningService } from '../../platform/local/running-service.js';
 import type { FieldError } from '../../platform/problem/problem.js';
+import { CommandError } from '../command-error.js';
 
 /** A field of a view as it is in JSON. */
 export type Wire<T> = T extends Date ? string : T extends object ? { [K in keyof T]: Wire<T[K]> } : T;
@@ -26,25 +23,29 @@ export type FindApi = () => Promise<ServiceApi>;
 /** Longer than the service takes to read the remote service or to test a webhook endpoint. */
 const CALL_WITHIN_MS = 60_000;
 
-/** A call that failed or could not be made. The message is for people and contains no secret. */
-export class ApiError extends Error {
+/** A call that failed or could not be made. */
+export class ApiError extends CommandError {
   constructor(
-    /** The `code` of the problem, or a code of the command line itself, such as `unreachable`. */
-    readonly code: string,
+    code: string,
     message: string,
     /** Whether the same call may succeed later. */
     readonly mayPass = false,
+    problem?: object,
   ) {
-    super(message);
+    super(code, message, 1, problem);
   }
 }
 
-/** Calls the service with an API key. */
 export class ServiceApi {
   constructor(
     private readonly url: string,
     private readonly key: string,
   ) {}
+
+  /** For people: where a command changes something. */
+  get place(): string {
+    return `At ${this.url}`;
+  }
 
   /** Returns the body of the response; null if it is empty. Throws ApiError. */
   async call<T>(method: string, path: string, options: CallOptions = {}): Promise<T> {
@@ -90,18 +91,19 @@ export class ServiceApi {
 
   private async refusal(response: Response): Promise<ApiError> {
     type Problem = { code?: string; detail?: string; errors?: readonly FieldError[] };
-    const { code, detail, errors = [] } = (await response.json().catch(() => ({}))) as Problem;
+    const problem = (await response.json().catch(() => ({}))) as Problem;
+    const { code, detail, errors = [] } = problem;
     const mayPass = response.status === 429 || response.status >= 500;
     if (code === 'unauthenticated') {
       const message = `unauthenticated: the service at ${this.url} refuses the API key; set PV_ONBOARDING_API_KEY to a valid one.`;
-      return new ApiError(code, message);
+      return new ApiError(code, message, mayPass, problem);
     }
     if (code === undefined) {
       const message = `${this.url} responded with ${response.status} and not as this service does: check PV_ONBOARDING_URL.`;
       return new ApiError('foreign_response', message, mayPass);
     }
     const faults = errors.map(({ field, message }) => `\n  ${field}: ${message}`);
-    return new ApiError(code, `${code}: ${detail}${faults.join('')}`, mayPass);
+    return new ApiError(code, `${code}: ${detail}${faults.join('')}`, mayPass, problem);
   }
 }
 
@@ -110,7 +112,9 @@ export class ServiceApi {
  * container of the service, in this container, with the administrator's key. That key is never sent to PV_ONBOARDING_URL.
  */
 export async function findApi(source: EnvironmentSource): Promise<ServiceApi> {
-  const own = readFiles(source, [...ENVIRONMENT_NAMES, ...COMMAND_LINE_NAMES]);
+  const names = [...ENVIRONMENT_NAMES, 'PV_ONBOARDING_URL', 'PV_ONBOARDING_API_KEY'];
+  const { variables: own, problems } = readFiles(source, names);
+  if (problems.size > 0) throw misconfigured([...problems.values()].join('; '));
   const { PV_ONBOARDING_URL: url, PV_ONBOARDING_API_KEY: key } = own;
   if (url !== undefined) {
     if (!/^https?:\/\/[^\s@?#]+$/.test(url) || !URL.canParse(url))
@@ -136,7 +140,7 @@ export async function findApi(source: EnvironmentSource): Promise<ServiceApi> {
 
 const misconfigured = (message: string): ApiError => new ApiError('configuration', `${message}.`);
 
-/** Checked here, because `fetch` would repeat the key in its error. */
+/** Returns the key. Throws ApiError if it cannot be a header: the error of `fetch` would repeat the key. */
 function checkKey(name: string, key: string): string {
   if (/^[\x21-\x7e]+$/.test(key)) return key;
   throw misconfigured(`${name} has characters that are not allowed in an HTTP header, or is empty`);

@@ -5,7 +5,7 @@ import type { SessionView } from '../../onboarding/api/sessions.view.js';
 import { readId } from '../command-environment.js';
 import { print } from '../print.js';
 import { ApiCommand, metadataOption } from './api-command.js';
-import { age, cut, printFields, printTable, toSecond } from './output.js';
+import { age, cut, eventName, printFields, printTable, toSecond } from './output.js';
 import type { FindApi, ServiceApi, Wire } from './service-api.js';
 
 type Session = Wire<SessionView>;
@@ -44,7 +44,7 @@ export function sessionsCommand(findApi: FindApi): Command {
       printTable(
         {
           TIME: ({ time }) => toSecond(time),
-          EVENT: ({ type }) => type.replace(/^pv\.(session\.)?|\.v1$/g, ''),
+          EVENT: ({ type }) => eventName(type).replace(/^session\./, ''),
           DETAIL: ({ data: { inverterId, previousState, rule } }) =>
             inverterId ?? (previousState ? `was ${previousState}; ${rule}` : rule),
         },

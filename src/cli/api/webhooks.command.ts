@@ -10,7 +10,7 @@ import { readId } from '../command-environment.js';
 import { confirm, YES, type Confirmation } from '../confirm.js';
 import { print, printError } from '../print.js';
 import { ApiCommand } from './api-command.js';
-import { age, cut } from './output.js';
+import { age, cut, eventName } from './output.js';
 import { readInput } from './read-input.js';
 import { ApiError, type FindApi, type Wire } from './service-api.js';
 
@@ -28,7 +28,6 @@ interface SecretFile {
   readonly secretFile?: string;
 }
 
-/** The options that name fields of an endpoint, and the file of its headers. */
 interface Settings {
   readonly headersFile?: string;
 }
@@ -67,27 +66,38 @@ export function webhooksCommand(findApi: FindApi): Command {
     .option('--enable', 'send again, from the event at which it stopped')
     .addOption(new Option('--disable', 'send nothing; no event is lost').conflicts('enable'))
     .option('--skip-missed', 'with --enable: skip the events that it missed')
+    .option(...YES)
     .calls(
       async (
         api,
         id: string,
-        { enable, disable, ...settings }: Settings & { enable?: true; disable?: true },
+        {
+          enable,
+          disable,
+          yes,
+          ...settings
+        }: Settings & Confirmation & Record<'enable' | 'disable' | 'skipMissed', true | undefined>,
       ) => {
+        const effect = `this skips all events that the endpoint ${id} missed. This cannot be undone.`;
+        if (settings.skipMissed) await confirm(api.place, effect, { yes });
         const enabled = enable ? true : disable ? false : undefined;
         const body = { enabled, ...(await settingsOf(settings)) };
         return api.call<object>('PATCH', `${PATH}/${id}`, { body });
       },
     );
-  const deletion = webhooks.itemCommand('delete', 'delete an endpoint and the log of its deliveries');
-  deletion.option(...YES).calls(
-    async (api, id: string, confirmation: Confirmation) => {
-      const { url, pending } = await api.call<Endpoint>('GET', `${PATH}/${id}`);
-      const loss = `This deletes the endpoint ${id} (${new URL(url).origin}), its ${pending} pending deliveries and the log of all its deliveries.`;
-      if (!(await confirm(loss, confirmation))) return undefined;
-      return api.call<null>('DELETE', `${PATH}/${id}`);
-    },
-    () => printError(`deleted ${deletion.args[0]}`),
-  );
+  webhooks
+    .itemCommand('delete', 'delete an endpoint and the log of its deliveries')
+    .option(...YES)
+    .calls(
+      async (api, id: string, confirmation: Confirmation) => {
+        const { url, pending } = await api.call<Endpoint>('GET', `${PATH}/${id}`);
+        const effect = `this deletes the endpoint ${id} (${new URL(url).origin}), its ${pending} pending deliveries and the log of all its deliveries. This cannot be undone.`;
+        await confirm(api.place, effect, confirmation);
+        await api.call('DELETE', `${PATH}/${id}`);
+        return { id, deleted: true };
+      },
+      ({ id }) => printError(`deleted ${id}`),
+    );
   webhooks
     .itemCommand('test', 'send a test event now; fails unless the receiver responds with 2xx')
     .calls(async (api, id: string) => {
@@ -99,9 +109,16 @@ export function webhooksCommand(findApi: FindApi): Command {
     .itemCommand('rotate-secret', 'replace the secret and print the new one; it is never shown again')
     .option('--overlap-seconds <number>', 'how long the old secret still signs (default: a day)', readCount)
     .option(...SECRET_FILE)
+    .option(...YES)
     .calls(
-      async (api, id: string, { secretFile, ...options }: SecretFile) => {
-        const body = { ...options, secret: await readSecret(secretFile) };
+      async (
+        api,
+        id: string,
+        { secretFile, yes, overlapSeconds }: SecretFile & Confirmation & { overlapSeconds?: number },
+      ) => {
+        const effect = `this ends all earlier secrets of the endpoint ${id} now. This cannot be undone.`;
+        if (overlapSeconds === 0) await confirm(api.place, effect, { yes });
+        const body = { overlapSeconds, secret: await readSecret(secretFile) };
         return api.call<Wire<RotatedSecretView>>('POST', `${PATH}/${id}/rotate-secret`, { body });
       },
       ({ secret, previousSecretUntil }) =>
@@ -129,7 +146,7 @@ export function webhooksCommand(findApi: FindApi): Command {
       TRIES: ({ attempts }) => attempts,
       LAST: ({ lastStatus, lastError }) => lastStatus ?? (lastError && 'error'),
       AGE: ({ createdAt }) => age(createdAt),
-      EVENT: ({ type }) => type.replace(/^pv\.|\.v1$/g, ''),
+      EVENT: ({ type }) => eventName(type),
     })
     .option('--endpoint-id <id>', 'only to this endpoint', readId)
     .addOption(
@@ -138,6 +155,11 @@ export function webhooksCommand(findApi: FindApi): Command {
     .option('--event-id <id>', 'only of this event', readId)
     .option('--subject <id>', 'only of events about this session, user or other subject')
     .option('--since <instant>', 'only created since, such as 2026-11-22T10:00:00Z');
+  webhooks
+    .command('delivery')
+    .description('show a delivery, with its last attempt and when the next one is due')
+    .argument('<id>', 'from `webhooks deliveries`', readId)
+    .calls((api, id: string) => api.call<object>('GET', `/webhook-deliveries/${id}`));
   return webhooks;
 }
 
@@ -153,7 +175,6 @@ const withSettings = (command: ApiCommand): ApiCommand =>
     .option('--description <text>', 'a note for people')
     .option('--headers-file <file>', 'headers to send, as a JSON object; - reads the standard input');
 
-/** Returns the fields that the API takes. */
 async function settingsOf({ headersFile, ...settings }: Settings): Promise<object> {
   return { ...settings, headers: headersFile && readJson(await readInput(headersFile)) };
 }

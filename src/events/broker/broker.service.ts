@@ -19,7 +19,8 @@ const LEASE_MS = 5_000;
 const RENEW_MS = 1_500;
 /** The interval at which a process without the lease tries to claim it; also the longest wait for an event signal. */
 const CLAIM_INTERVAL_MS = 1_000;
-const PAGE = 1_000;
+/** Events per call of `publish`: few enough that a slow broker confirms them all within the publisher's timeout of 5 s. */
+const PAGE = 250;
 /** The waits between attempts while the broker fails. Its recovery is noticed after `mostMs` at the latest. */
 const BACKOFF = { firstMs: 500, mostMs: 5_000 };
 
@@ -41,14 +42,13 @@ export class Broker implements OnApplicationBootstrap, OnModuleDestroy, BeforeAp
     help: 'Events that the message broker has confirmed to this process',
   });
   private readonly publishing = new Loop({
-    step: (stop) => this.publishIfFree(stop),
+    step: (stop) => this.publishUnderLease(stop),
     onError: (error, failures) => {
       // Logs once per outage of the database, not every second.
       if (failures === 1) this.logger.warn(`events could not be published: ${errorText(error)}`);
       return CLAIM_INTERVAL_MS;
     },
   });
-  /** Consecutive failures since the broker last accepted events. */
   private failures = 0;
 
   constructor(
@@ -75,7 +75,7 @@ export class Broker implements OnApplicationBootstrap, OnModuleDestroy, BeforeAp
   }
 
   /** Claims the lease and publishes until the lease is lost, the broker fails or the process stops. Returns the ms to wait afterwards. */
-  private async publishIfFree(stopping: AbortSignal): Promise<number> {
+  private async publishUnderLease(stopping: AbortSignal): Promise<number> {
     const lease = await sql.claimLease(this.database, LEASE_MS);
     if (lease === null) return CLAIM_INTERVAL_MS;
     const lost = new AbortController();
@@ -84,7 +84,7 @@ export class Broker implements OnApplicationBootstrap, OnModuleDestroy, BeforeAp
         if (!(await sql.renewLease(this.database, lease, LEASE_MS))) lost.abort();
         return RENEW_MS;
       },
-      // While the database is unreachable, no other process can claim the lease either.
+      // Without the database, publishing fails at its next statement. If another process has claimed the lease, movePosition returns false.
       onError: () => RENEW_MS,
     });
     const stop = AbortSignal.any([lost.signal, stopping]);
@@ -99,6 +99,8 @@ export class Broker implements OnApplicationBootstrap, OnModuleDestroy, BeforeAp
       if (error instanceof BrokerError) return await this.reportFailure(lease, error.message);
       throw error;
     } finally {
+      // Node 20 keeps a signal of AbortSignal.any that has listeners until it aborts.
+      lost.abort();
       await publisher?.close();
       await renewal.stop();
       await sql.releaseLease(this.database, lease);
@@ -134,22 +136,20 @@ export class Broker implements OnApplicationBootstrap, OnModuleDestroy, BeforeAp
         if (!(await sql.movePosition(this.database, lease, last.sequence))) return;
         readTo = last.sequence;
       }
-      if (!isKnownToWork && (acked > 0 || failure === null)) {
-        isKnownToWork = true;
-        this.failures = 0;
-        if (lease.failingSeconds !== null) {
-          await sql.markWorking(this.database, lease);
-          this.logger.log(`the broker accepts events again, after ${lease.failingSeconds} s`);
-        }
+      if (failure !== null && acked === 0 && !isKnownToWork) throw failure;
+      if (!isKnownToWork && lease.failingSeconds !== null) {
+        await sql.markWorking(this.database, lease);
+        this.logger.log(`the broker accepts events again, after ${lease.failingSeconds} s`);
       }
+      isKnownToWork = true;
+      this.failures = 0;
       // A lost connection that worked before is not a failure of the broker. The next step reconnects.
-      if (failure !== null && isKnownToWork) return;
-      if (failure !== null) throw failure;
+      if (failure !== null) return;
       if (events.length === 0) await this.signal.wait(stop, CLAIM_INTERVAL_MS, seen);
     }
   }
 
-  /** Returns the sequence of the broker's last event, after which publishing continues; `readTo`, possibly outdated, if it is unknown. */
+  /** Returns the sequence after which publishing continues: that of the broker's last event or, if it is unknown, `readTo`, which may be too low. */
   private async startAt(stored: StoredEvents, readTo: string): Promise<string> {
     if (stored.kind === 'unknown') return readTo;
     const storedTo =

@@ -1,6 +1,6 @@
 import type { Database, Sql } from '../../platform/database/database.js';
+import { msFromNow } from '../../platform/database/timestamps.js';
 
-/** The exclusive right to publish. It expires unless it is renewed. */
 export interface Lease {
   readonly token: string;
   /** The sequence of the last event recorded as confirmed by the broker; 0 if none. */
@@ -14,7 +14,7 @@ export interface Lease {
 export async function claimLease(sql: Sql, leaseMs: number): Promise<Lease | null> {
   const text = `
     INSERT INTO broker_positions AS place (name, lease_token, lease_until)
-    VALUES ('nats', gen_random_uuid(), clock_timestamp() + $1 * interval '1 millisecond')
+    VALUES ('nats', gen_random_uuid(), ${msFromNow('$1')})
     ON CONFLICT (name) DO UPDATE SET lease_token = excluded.lease_token, lease_until = excluded.lease_until
     WHERE place.lease_until IS NULL OR place.lease_until < clock_timestamp()
     RETURNING lease_token AS token, read_to AS "readTo", last_error AS "lastError",
@@ -22,42 +22,31 @@ export async function claimLease(sql: Sql, leaseMs: number): Promise<Lease | nul
   return (await sql.query<Lease>(text, [leaseMs]))[0] ?? null;
 }
 
-/** Renews the lease. Returns false if another process has claimed it. */
-export async function renewLease(sql: Sql, { token }: Lease, leaseMs: number): Promise<boolean> {
-  const text = `
-    UPDATE broker_positions SET lease_until = clock_timestamp() + $2 * interval '1 millisecond'
-    WHERE lease_token = $1 RETURNING name`;
-  return (await sql.query(text, [token, leaseMs])).length === 1;
-}
+// Each of these changes returns false and changes nothing if another process has claimed the lease.
 
-export async function releaseLease({ prisma }: Database, { token }: Lease): Promise<void> {
-  const data = { leaseToken: null, leaseUntil: null };
-  await prisma.brokerPosition.updateMany({ where: { leaseToken: token }, data });
-}
+export const renewLease = (sql: Sql, lease: Lease, leaseMs: number): Promise<boolean> =>
+  change(sql, lease, `lease_until = ${msFromNow('$2')}`, leaseMs);
 
-/** Moves the position to the last confirmed event. Returns false and changes nothing if another process has claimed the lease. */
-export async function movePosition(sql: Sql, { token }: Lease, readTo: string): Promise<boolean> {
-  const text = `
-    UPDATE broker_positions SET read_to = $2, published_at = clock_timestamp()
-    WHERE lease_token = $1 RETURNING name`;
-  return (await sql.query(text, [token, readTo])).length === 1;
-}
+export const releaseLease = (sql: Sql, lease: Lease): Promise<boolean> =>
+  change(sql, lease, 'lease_token = NULL, lease_until = NULL');
 
-export async function markFailing(sql: Sql, { token }: Lease, reason: string): Promise<void> {
-  const text = `
-    UPDATE broker_positions
-    SET failing_since = coalesce(failing_since, clock_timestamp()), last_error = $2
-    WHERE lease_token = $1`;
-  await sql.query(text, [token, reason]);
-}
+/** Moves the position to the last confirmed event. */
+export const movePosition = (sql: Sql, lease: Lease, readTo: string): Promise<boolean> =>
+  change(sql, lease, 'read_to = $2, published_at = clock_timestamp()', readTo);
 
-export async function markWorking({ prisma }: Database, { token }: Lease): Promise<void> {
-  const data = { failingSince: null, lastError: null };
-  await prisma.brokerPosition.updateMany({ where: { leaseToken: token }, data });
-}
+export const markFailing = (sql: Sql, lease: Lease, reason: string): Promise<boolean> =>
+  change(sql, lease, 'failing_since = coalesce(failing_since, clock_timestamp()), last_error = $2', reason);
 
-export async function recordWarnings({ prisma }: Database, { token }: Lease, warnings: readonly string[]) {
-  await prisma.brokerPosition.updateMany({ where: { leaseToken: token }, data: { warnings: [...warnings] } });
+export const markWorking = (sql: Sql, lease: Lease): Promise<boolean> =>
+  change(sql, lease, 'failing_since = NULL, last_error = NULL');
+
+export const recordWarnings = (sql: Sql, lease: Lease, warnings: readonly string[]): Promise<boolean> =>
+  change(sql, lease, 'warnings = $2', warnings);
+
+/** Changes the position if the lease is still ours. In `set`, the values are $2, $3 and so on. */
+async function change(sql: Sql, { token }: Lease, set: string, ...values: unknown[]): Promise<boolean> {
+  const text = `UPDATE broker_positions SET ${set} WHERE lease_token = $1 RETURNING name`;
+  return (await sql.query(text, [token, ...values])).length === 1;
 }
 
 /** Returns null for an unknown id: its event comes from another database, or was lost when a backup was restored. */

@@ -15,6 +15,7 @@ export interface Published {
 
 /** An open connection to a message broker of any kind. After a failure, the caller closes it and opens a new connection. */
 export interface EventPublisher {
+  /** What the broker had stored when the connection was opened. */
   readonly stored: StoredEvents;
   /** Settings of the broker by which it may lose events that it has confirmed. */
   readonly warnings: readonly string[];
@@ -24,7 +25,7 @@ export interface EventPublisher {
   close(): Promise<void>;
 }
 
-/** A problem that the operator of the broker must fix. The log and /status show the message, so it must not contain a secret. */
+/** A failure of the broker or of the connection to it. The log and /status show the message, so it must not contain a secret. */
 export class BrokerError extends Error {
   override readonly name = 'BrokerError';
 }

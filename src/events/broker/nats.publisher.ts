@@ -19,8 +19,6 @@ const STREAM = 'PV_ONBOARDING';
 const SUBJECTS = 'pv.>';
 /** The timeout of each request and of each publish acknowledgement. */
 const TIMEOUT_MS = 5_000;
-/** Concurrent publishes: enough to use a slow network fully, few enough to be acknowledged well within the timeout. */
-const IN_FLIGHT = 256;
 /** The broker ignores ids repeated within this time. A second safeguard: the expected sequence already prevents repeats. */
 const DUPLICATE_WINDOW_MS = 10 * 60_000;
 
@@ -69,18 +67,13 @@ function publisherOf(
   }
 
   async function publish(events: readonly CloudEvent[]): Promise<Published> {
-    let acked = 0;
-    while (acked < events.length) {
-      const part = events.slice(acked, acked + IN_FLIGHT);
-      const failures = await Promise.all(
-        part.map((event, index) => send(event, index).then(() => null, explained)),
-      );
-      const failed = failures.findIndex((failure) => failure !== null);
-      if (failed !== -1) return { acked: acked + failed, failure: failures[failed]! };
-      acked += part.length;
-      lastSequence += part.length;
-    }
-    return { acked, failure: null };
+    const failures = await Promise.all(
+      events.map((event, index) => send(event, index).then(() => null, explained)),
+    );
+    const failed = failures.findIndex((failure) => failure !== null);
+    if (failed !== -1) return { acked: failed, failure: failures[failed]! };
+    lastSequence += events.length;
+    return { acked: events.length, failure: null };
   }
 
   return { publish, close: () => connection.close().catch(() => {}) };
@@ -165,7 +158,7 @@ function reasonOf(error: unknown): string {
     return 'JetStream is not enabled there, or no stream accepts the event';
   if (origin instanceof errors.TimeoutError) return 'it has not responded in time';
   if (origin instanceof JetStreamApiError && origin.code === WRONG_LAST_SEQUENCE)
-    return `somebody else has published to the stream ${STREAM}`;
+    return `another client has published to the stream ${STREAM}`;
   if (origin instanceof JetStreamApiError) return origin.message;
   if (origin instanceof Error && origin.message === NO_TLS)
     return 'it does not support TLS: turn it on there, or begin EVENT_BROKER_URL with nats://';

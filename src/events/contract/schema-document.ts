@@ -54,6 +54,22 @@ export const SCHEMAS_BY_TYPE = Object.fromEntries(
 /** The schemas of all events that webhooks send, by type. Includes the test event. */
 export const WEBHOOK_SCHEMAS = { ...SCHEMAS_BY_TYPE, [TEST_TYPE]: TEST_EVENT_SCHEMA };
 
+/** The schemas of openapi.json: each event, and the unions of those that the feed returns and of those that webhook endpoints receive. */
+export const OPENAPI_SCHEMAS = {
+  ...WEBHOOK_SCHEMAS,
+  FeedEvent: unionOf(SCHEMAS_BY_TYPE, 'Any event of the feed'),
+  Event: unionOf(WEBHOOK_SCHEMAS, 'Any event, including the test event'),
+};
+
+function unionOf(schemas: JsonSchema, which: string): JsonSchema {
+  const references = Object.keys(schemas).map((type) => [type, `#/components/schemas/${type}`]);
+  return {
+    description: `${which}. Ignore events of an unknown \`type\``,
+    oneOf: references.map(([, $ref]) => ({ $ref })),
+    discriminator: { propertyName: 'type', mapping: Object.fromEntries(references) as object },
+  };
+}
+
 export function schemaDocument(): JsonSchema {
   return {
     $schema: 'https://json-schema.org/draft/2020-12/schema',
@@ -63,29 +79,4 @@ export function schemaDocument(): JsonSchema {
     oneOf: Object.keys(SCHEMAS_BY_TYPE).map((type) => ({ $ref: `#/$defs/${type}` })),
     $defs: SCHEMAS_BY_TYPE,
   };
-}
-
-const SECTION = /(<!-- schemas -->\n).*?(<!-- \/schemas -->)/s;
-
-/** Returns the page with SECTION replaced by the `data` schemas of all events. */
-export function withSchemas(page: string): string {
-  if (!SECTION.test(page))
-    throw new Error('docs/events.md has no section <!-- schemas --> … <!-- /schemas -->');
-  const sections = Object.entries(SCHEMAS_BY_TYPE).map(
-    ([type, { properties }]) =>
-      `<details><summary><code>${type}</code></summary>\n\n\`\`\`json\n${linePerField(properties.data)}\n\`\`\`\n\n</details>\n`,
-  );
-  return page.replace(
-    SECTION,
-    (_all, begin: string, end: string) =>
-      `${begin}<!-- prettier-ignore-start -->\n\n${sections.join('\n')}\n<!-- prettier-ignore-end -->\n${end}`,
-  );
-}
-
-/** Returns JSON with one line per field, so that the page stays readable. */
-function linePerField({ properties, ...rest }: JsonSchema): string {
-  const lines = (object: object, indent: string) =>
-    Object.entries(object).map(([key, value]) => `${indent}${JSON.stringify(key)}: ${JSON.stringify(value)}`);
-  const fields = lines(properties as object, '    ').join(',\n');
-  return `{\n${[...lines(rest, '  '), `  "properties": {\n${fields}\n  }`].join(',\n')}\n}`;
 }

@@ -27,8 +27,11 @@ export class EventsController {
   })
   @ApiProblems('invalid_request')
   async listEvents(@Query() { after, types, sessionId, limit }: FeedQuery): Promise<FeedView> {
-    const page = await this.events.readPage(after, limit, { types: readTypes(types), sessionId });
-    refuseUnknownPosition('after', after, page.last, await this.events.findLoss(after));
+    const [page, loss] = await Promise.all([
+      this.events.readPage(after, limit, { types: readTypes(types), sessionId }),
+      this.events.findLoss(after),
+    ]);
+    refuseUnknownPosition('after', after, page.last, loss);
     const items = page.events.map((event) => toCloudEvent(event, this.environment.EVENT_SOURCE));
     return { items, next: formatSequence(page.next) };
   }

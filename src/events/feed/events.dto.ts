@@ -5,23 +5,14 @@ import { IsOptional, IsString, Matches } from 'class-validator';
 import { LimitQuery } from '../../platform/http/page.js';
 import { UuidParameter } from '../../platform/http/parameters.js';
 import { MayBeAbsent, refuse } from '../../platform/http/validation.js';
-import {
-  field,
-  listOf,
-  nullable,
-  oneOf,
-  optional,
-  schemaOf,
-  text,
-  uuid,
-} from '../../platform/openapi/schema-of.js';
+import { field, nullable, schemaOf, text } from '../../platform/openapi/schema-of.js';
 import { EVENT_NAMES, type EventName } from '../catalogue.rules.js';
-import { findEventName, formatSequence, toEventType } from '../cloud-event.js';
+import { findEventName, formatSequence, type CloudEvent } from '../cloud-event.js';
 
 /** A feed position in a parameter or header, with or without leading zeros. */
 export const SEQUENCE = /^0?[0-9]{1,18}$/;
 
-/** Declares an optional position in the feed. `byDefault`: as the document shows it; initialise the property with it too. */
+/** Declares an optional position in the feed. `byDefault`: the default in the document; initialise the property with it, too. */
 export const SequenceParameter = (description: string, byDefault?: string): PropertyDecorator =>
   applyDecorators(
     ApiPropertyOptional({
@@ -69,42 +60,19 @@ export class FeedQuery extends LimitQuery {
   sessionId?: string;
 }
 
-const SEQUENCE_SCHEMA = { type: String, pattern: '^[0-9]{19}$' };
+export const sequence = (description: string) =>
+  field<string>({ type: String, pattern: '^[0-9]{19}$' }, description);
 
 /** The field `sequence` of a session or registration. */
 export const LAST_SEQUENCE = nullable(
-  field<string>(
-    SEQUENCE_SCHEMA,
+  sequence(
     'The `sequence` of the last event about it; null if there is none. The response contains all changes up to that event. An event gets ' +
-      'its sequence just after its change is committed: until then, this is the sequence of the previous event',
+      'its sequence just after its change is committed: a read in between may have the sequence of the previous event',
   ),
 );
 
-const CloudEventView = schemaOf('CloudEventView', {
-  specversion: oneOf(['1.0']),
-  id: uuid('The same at every delivery'),
-  source: field<string>({ type: String, format: 'uri-reference' }, '`EVENT_SOURCE` of the deployment'),
-  type: oneOf(EVENT_NAMES.map(toEventType)),
-  subject: text(
-    'The id of the session, user, registration, erasure or webhook endpoint, or the class of remote operations. Events of one subject are in order',
-  ),
-  time: field<string>({ type: String, format: 'date-time' }),
-  datacontenttype: oneOf(['application/json']),
-  sequence: field<string>(SEQUENCE_SCHEMA, 'Position in the feed; sorts as text in feed order'),
-  traceparent: optional(
-    field<string>(
-      { type: String, pattern: '^00-[0-9a-f]{32}-[0-9a-f]{16}-0[01]$' },
-      'The [trace](https://www.w3.org/TR/trace-context/) in which the event happened, if traces are exported',
-    ),
-  ),
-  data: field<object>(
-    { type: 'object', additionalProperties: true },
-    'The facts of the event; `type` determines its fields',
-  ),
-});
-
 export const FeedView = schemaOf('FeedView', {
-  items: listOf(CloudEventView),
+  items: field<readonly CloudEvent[]>({ type: 'array', items: { $ref: '#/components/schemas/FeedEvent' } }),
   next: text(
     'The `after` of the next request, always present. Skips events that were filtered out; unchanged if there are no new events',
   ),
@@ -116,8 +84,8 @@ export function readTypes(list: string | undefined): EventName[] | undefined {
   const texts = list?.split(',').map((text) => text.trim());
   const unknown = texts?.filter((text) => findEventName(text) === null) ?? [];
   if (unknown.length > 0) {
-    const said = unknown.map((text) => JSON.stringify(text.slice(0, 100))).join(', ');
-    const message = `must list event types; ${said} is not one of ${EVENT_NAMES.join(', ')}`;
+    const quoted = unknown.map((text) => JSON.stringify(text.slice(0, 100))).join(', ');
+    const message = `must list event types; ${quoted} is not one of ${EVENT_NAMES.join(', ')}`;
     refuse([{ field: 'types', message }]);
   }
   return texts?.flatMap((text) => findEventName(text) ?? []);
@@ -134,7 +102,7 @@ export function refuseUnknownPosition(
   loss: bigint | null,
 ): void {
   if (loss !== null) {
-    const last = formatSequence(String(loss));
+    const last = formatSequence(loss);
     const message = `belongs to an event that was lost when a backup was restored: continue after ${last}, and undo what later events changed`;
     refuse([{ field, message }]);
   }

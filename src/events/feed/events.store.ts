@@ -3,14 +3,11 @@ import { Database, type Statement } from '../../platform/database/database.js';
 import type { DomainEvent, EventName } from '../catalogue.rules.js';
 import { newestSequence, sequenceEvents } from '../sequence.sql.js';
 
-/** A gap in the sequences: events with a sequence between these two were lost with a restore. */
-type LostSequences = Readonly<Record<'lastSequence' | 'firstSequence', bigint>>;
-
 export type SequencedEvent = DomainEvent & { readonly sequence: string };
 
 export interface EventFilter {
-  readonly types?: readonly EventName[] | undefined;
-  readonly sessionId?: string | undefined;
+  readonly types?: readonly EventName[];
+  readonly sessionId?: string;
 }
 
 // A filtered page covers about this many sequences, to bound the scan for rare types. The page may be empty although more events follow.
@@ -41,8 +38,6 @@ type PageRow = { readonly last: string; readonly until: string } & (SequencedEve
 
 @Injectable()
 export class EventsStore {
-  private lost: readonly LostSequences[] | undefined;
-
   constructor(private readonly database: Database) {}
 
   /** Returns the events after `after`, in order. `next`: the `after` of the next page. `last`: the newest sequence, or 0. */
@@ -61,12 +56,9 @@ export class EventsStore {
 
   /** If the event with this sequence was lost when a backup was restored, returns the newest sequence before the loss; otherwise null. */
   async findLoss(sequence: string): Promise<bigint | null> {
-    // Read once: a restore is confirmed only while the service does not run.
-    this.lost ??= await this.database.prisma.restore.findMany({
-      select: { lastSequence: true, firstSequence: true },
-    });
     const position = BigInt(sequence);
-    const loss = this.lost.find((each) => position > each.lastSequence && position < each.firstSequence);
+    const where = { lastSequence: { lt: position }, firstSequence: { gt: position } };
+    const loss = await this.database.prisma.restore.findFirst({ where });
     return loss?.lastSequence ?? null;
   }
 

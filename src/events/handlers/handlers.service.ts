@@ -1,37 +1,29 @@
-import { Injectable, Logger } from '@nestjs/common';
-import type { OnApplicationBootstrap, OnModuleDestroy, OnModuleInit } from '@nestjs/common';
+import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { DiscoveryService } from '@nestjs/core';
-import { Loop } from '../../platform/async/loop.js';
+import { BackgroundTasks } from '../../platform/async/background-tasks.js';
 import { within } from '../../platform/async/within.js';
-import { Database } from '../../platform/database/database.js';
+import { Database, type Sql } from '../../platform/database/database.js';
 import { Jobs } from '../../platform/jobs/jobs.js';
 import type { RunningJob } from '../../platform/jobs/running-job.js';
 import { Metrics } from '../../platform/metrics/metrics.js';
 import { errorText } from '../../platform/redaction/error-text.js';
+import { STOP_WITHIN_MS } from '../../platform/shutdown/limits.js';
 import { traced } from '../../platform/tracing/tracing.js';
 import type { DomainEvent } from '../catalogue.rules.js';
 import * as sql from './handlers.sql.js';
 import { discoverHandlers, type EventHandler } from './on-event.js';
 
-const UPKEEP_MS = 3_600_000;
 /** Frees the job slot of a handler that never settles. Longer than the timeout of any call that a handler makes. */
 const HANDLER_DEADLINE_MS = 60_000;
 
 /** Discovers the @OnEvent methods at start, maintains their subscriptions and delivers their events. */
 @Injectable()
-export class EventHandlers implements OnModuleInit, OnApplicationBootstrap, OnModuleDestroy {
-  private readonly logger = new Logger(EventHandlers.name);
+export class EventHandlers extends BackgroundTasks implements OnModuleInit {
+  protected readonly tasks = [{ everyMs: 3_600_000, run: () => this.maintain() }];
   private readonly deliveries = this.metrics.counter({
     name: 'pv_onboarding_handler_deliveries_total',
     help: 'Events passed to handlers in this process, by outcome: delivered, failed and to be retried',
     labels: ['outcome'],
-  });
-  private readonly upkeep = new Loop({
-    step: () => this.maintain(),
-    onError: (error, failures) => {
-      if (failures === 1) this.logger.warn(`subscriptions could not be updated: ${errorText(error)}`);
-      return UPKEEP_MS;
-    },
   });
   private names: readonly string[] = [];
 
@@ -40,7 +32,9 @@ export class EventHandlers implements OnModuleInit, OnApplicationBootstrap, OnMo
     private readonly jobs: Jobs,
     private readonly database: Database,
     private readonly metrics: Metrics,
-  ) {}
+  ) {
+    super({ runs: true, failure: 'subscriptions could not be updated', stopWithinMs: STOP_WITHIN_MS.jobs });
+  }
 
   // Subscribes before the bootstrap hooks of all modules, so that this process handles events appended in those hooks.
   async onModuleInit(): Promise<void> {
@@ -54,15 +48,7 @@ export class EventHandlers implements OnModuleInit, OnApplicationBootstrap, OnMo
     await sql.subscribeHandlers(this.database, handlers);
   }
 
-  onApplicationBootstrap(): void {
-    this.upkeep.start();
-  }
-
-  onModuleDestroy(): void {
-    void this.upkeep.stop();
-  }
-
-  private async maintain(): Promise<number> {
+  private async maintain(): Promise<void> {
     await sql.touchHandlers(this.database, this.names);
     for (const { name, pending } of await sql.retireHandlers(this.database)) {
       this.logger.warn(
@@ -71,7 +57,6 @@ export class EventHandlers implements OnModuleInit, OnApplicationBootstrap, OnMo
     }
     const resumed = await sql.resumeDeliveries(this.database);
     if (resumed > 0) this.logger.warn(`added the missing jobs of ${resumed} deliveries`);
-    return UPKEEP_MS;
   }
 
   /** Delivers the pending events of the subject in order. The first failure ends the job; the job is retried with backoff. */
@@ -80,8 +65,8 @@ export class EventHandlers implements OnModuleInit, OnApplicationBootstrap, OnMo
     let delivered = 0;
     for (;;) {
       const pending = await sql.readPending(this.database, name, subject);
-      if (pending.length === 0 && (await job.finishWhen((tx) => sql.isNothingPending(tx, name, subject))))
-        return;
+      const isNothingPending = async (tx: Sql) => (await sql.readPending(tx, name, subject)).length === 0;
+      if (pending.length === 0 && (await job.finishWhen(isNothingPending))) return;
       for (const next of pending) {
         await job.requireLock();
         try {

@@ -1,4 +1,4 @@
-import type { Database, Sql, Statement, Transaction } from '../../platform/database/database.js';
+import type { Database, Sql, Statement } from '../../platform/database/database.js';
 import type { DomainEvent, EventName } from '../catalogue.rules.js';
 import type { EventHandler } from './on-event.js';
 
@@ -43,6 +43,7 @@ export const isSubscribed = async ({ prisma }: Database, name: string, event: Ev
 /** Deletes handlers that no process has had for 7 days, and their deliveries. Returns each deleted handler and its number of deliveries. */
 export async function retireHandlers(sql: Sql): Promise<{ name: string; pending: number }[]> {
   // 7 days, because a release without the handler may be rolled back within a week. The jobs are removed, because no worker would run them.
+  // `jobs` is read for PostgreSQL alone: it executes a CTE that only selects, such as `removed`, only if the statement reads it.
   return sql.query(`
     WITH retired AS (
       DELETE FROM event_handlers WHERE seen_at < clock_timestamp() - interval '7 days' RETURNING name
@@ -96,12 +97,7 @@ export async function readPending(sql: Sql, handler: string, subject: string): P
   }));
 }
 
-// This and the next statement are in SQL, because they run for every event of every handler (`npm run bench -- events`).
-export async function isNothingPending(tx: Transaction, handler: string, subject: string): Promise<boolean> {
-  const text = 'SELECT FROM handler_deliveries WHERE handler = $1 AND subject = $2 LIMIT 1';
-  return (await tx.query(text, [handler, subject])).length === 0;
-}
-
+// In SQL, because it runs for every event of every handler (`npm run bench -- events`).
 export async function deleteDelivery(sql: Sql, handler: string, position: string): Promise<void> {
   const text = 'DELETE FROM handler_deliveries WHERE handler = $1 AND position = $2';
   await sql.query({ name: 'handlers.delete_delivery', text }, [handler, position]);
@@ -109,23 +105,23 @@ export async function deleteDelivery(sql: Sql, handler: string, position: string
 
 /** Counts the failed attempt and returns how many there are now. Stores `error`, which may quote the event, only if the user has not been erased meanwhile. */
 export async function markFailed(
-  database: Database,
+  sql: Sql,
   handler: string,
   { position, event }: PendingDelivery,
   error: string,
 ): Promise<number> {
+  // Locks the event, so that an earlier erasure is seen, and a later one waits and then clears the text.
   const text = `
-    UPDATE handler_deliveries AS delivery
-    SET attempts = attempts + 1, last_error = CASE WHEN event.data ->> 'tenantReference' IS NOT DISTINCT FROM $4 THEN $3 END
-    FROM domain_events AS event
-    WHERE delivery.handler = $1 AND delivery.position = $2 AND event.position = $2
-    RETURNING delivery.attempts`;
+    WITH event AS MATERIALIZED (
+      SELECT data ->> 'tenantReference' AS reference FROM domain_events WHERE position = $2 FOR SHARE
+    )
+    UPDATE handler_deliveries
+    SET attempts = attempts + 1, last_error = CASE WHEN event.reference IS NOT DISTINCT FROM $4 THEN $3 END
+    FROM event
+    WHERE handler = $1 AND position = $2
+    RETURNING attempts`;
   const tenantReference = 'tenantReference' in event.data ? event.data.tenantReference : null;
-  return database.transaction(async (tx) => {
-    // Locks the event. An erasure before the lock is visible to the next statement; a later erasure waits, and then clears the text.
-    await tx.query('SELECT FROM domain_events WHERE position = $1 FOR SHARE', [position]);
-    const values = [handler, position, error, tenantReference];
-    const [row] = await tx.query<{ attempts: number }>(text, values);
-    return row?.attempts ?? 1;
-  });
+  const values = [handler, position, error, tenantReference];
+  const [row] = await sql.query<{ attempts: number }>(text, values);
+  return row?.attempts ?? 1;
 }

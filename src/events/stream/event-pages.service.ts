@@ -14,8 +14,6 @@ interface StreamEvent extends Pick<SequencedEvent, 'name' | 'subject'> {
 interface StreamPage {
   readonly events: readonly StreamEvent[];
   readonly next: bigint;
-  /** Whether there were no events after this page. */
-  readonly isLast: boolean;
 }
 
 const PAGE_SIZE = 200;
@@ -26,10 +24,10 @@ export class EventPages {
   private readonly logger = new Logger(EventPages.name);
   /** The newest sequence that a read has found. */
   private newest = 0n;
-  /** Pages that streams share, by the position before them. They end with the next signal, so that no stream misses a new event or an erasure. */
+  /** Pages that streams share, by the position before them. Dropped at the next signal, so that no stream misses a new event or an erasure. */
   private readonly shared = new Map<bigint, Promise<StreamPage>>();
   private signals = -1;
-  /** Where shared pages have ended that were not the last: streams there share the next page, too. */
+  /** The ends of shared pages that are followed by further events. Streams at such an end share the next page, too. */
   private readonly ends = new Set<bigint>();
   private isFailing = false;
 
@@ -52,7 +50,7 @@ export class EventPages {
     const known = this.shared.get(position);
     if (known !== undefined) return known;
     const page = runOutsideRequest(() => this.read(position)).then((read) => {
-      if (read.isLast) this.ends.clear();
+      if (read.next >= this.newest) this.ends.clear();
       else this.ends.add(read.next);
       return read;
     });
@@ -65,8 +63,7 @@ export class EventPages {
       const page = await this.store.readPage(String(position), PAGE_SIZE, filter);
       this.isFailing = false;
       this.newest = BigInt(page.last);
-      const next = BigInt(page.next);
-      return { events: page.events.map((event) => this.format(event)), next, isLast: next >= this.newest };
+      return { events: page.events.map((event) => this.format(event)), next: BigInt(page.next) };
     } catch (error) {
       // Logs once per outage, not every second. The streams stay open and resume at their position.
       if (!this.isFailing) this.logger.warn(`streams wait: the events cannot be read: ${errorText(error)}`);

@@ -30,11 +30,15 @@ export class EventStream {
     private readonly newEvents: EventSignal,
     private readonly filter: EventFilter,
     private position: bigint,
+    /** The key that opened the stream; null for ADMIN_API_KEY, which cannot be revoked. */
+    readonly keyId: string | null,
   ) {
     this.sentPosition = position;
     // Without a listener, an 'error' event would end the process. The end of the connection is reported by 'close'.
     response.on('error', () => {});
     response.once('close', () => this.end('left'));
+    // The reader may have disconnected before the stream began.
+    if (response.destroyed) this.end('left');
   }
 
   /** Ends the stream. Later calls do not change the reason. */

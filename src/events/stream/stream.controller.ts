@@ -93,9 +93,9 @@ export class StreamController {
     await this.held.hold('stream', request, actorOf(key), async () => {
       reply.hijack();
       reply.raw.writeHead(200, { ...(reply.getHeaders() as Record<string, string>), ...STREAM_HEADERS });
-      const stream = new EventStream(reply.raw, this.pages, this.newEvents, filter, BigInt(position));
+      const stream = new EventStream(reply.raw, this.pages, this.newEvents, filter, BigInt(position), key.id);
       // A stream lasts for hours. Its reads would make one endless trace.
-      await untraced(() => this.streams.run(stream, key.id));
+      await untraced(() => this.streams.run(stream));
     });
   }
 }

@@ -1,4 +1,4 @@
-import type { Sql, Statement, Transaction } from '../../platform/database/database.js';
+import type { Sql, Transaction } from '../../platform/database/database.js';
 import type { WebhookEndpoint } from '../../platform/database/generated/client.js';
 import type { Health } from './deliver/endpoint-health.rules.js';
 
@@ -12,20 +12,16 @@ export interface EndpointRow
 }
 
 // In SQL, because Prisma neither locks rows nor reads the database's clock.
-const READ: Statement = {
-  name: 'webhooks.read_endpoint',
-  text: `
-    SELECT url, headers_ciphertext AS "headersCiphertext", secret_ciphertext AS "secretCiphertext",
-      CASE WHEN previous_secret_until > clock_timestamp() THEN previous_secret_ciphertext END AS "previousSecretCiphertext",
-      disabled_at IS NOT NULL AS "isDisabled",
-      failures, failing_since AS "failingSince", quiet_until AS "quietUntil", clock_timestamp() AS now
-    FROM webhook_endpoints WHERE id = $1`,
-};
-const LOCK_ENDPOINT: Statement = { name: 'webhooks.lock_endpoint', text: `${READ.text} FOR NO KEY UPDATE` };
+const READ = `
+  SELECT url, headers_ciphertext AS "headersCiphertext", secret_ciphertext AS "secretCiphertext",
+    CASE WHEN previous_secret_until > clock_timestamp() THEN previous_secret_ciphertext END AS "previousSecretCiphertext",
+    disabled_at IS NOT NULL AS "isDisabled",
+    failures, failing_since AS "failingSince", is_reported AS "isReported", quiet_until AS "quietUntil", clock_timestamp() AS now
+  FROM webhook_endpoints WHERE id = $1`;
 
-export async function readEndpoint(sql: Sql, id: string, statement = READ): Promise<EndpointRow | null> {
-  return (await sql.query<EndpointRow>(statement, [id]))[0] ?? null;
+export async function readEndpoint(sql: Sql, id: string, lock = ''): Promise<EndpointRow | null> {
+  return (await sql.query<EndpointRow>(READ + lock, [id]))[0] ?? null;
 }
 
 /** Reads the endpoint and locks it against other changes and the fan-out. */
-export const lockEndpoint = (tx: Transaction, id: string) => readEndpoint(tx, id, LOCK_ENDPOINT);
+export const lockEndpoint = (tx: Transaction, id: string) => readEndpoint(tx, id, ' FOR NO KEY UPDATE');

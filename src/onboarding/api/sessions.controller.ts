@@ -54,7 +54,7 @@ export class SessionsController {
   @Operation('onboarding:read', {
     summary: 'List sessions, the longest unchanged first',
     description:
-      'Ordered by the last change of our record, so a reader that starts at `updatedSince` sees every later change.',
+      'Ordered by the last change of our record. A change is visible once it is committed, usually within a second of its time: to follow changes, begin at `updatedSince` a minute before the last run began. The feed of events misses none.',
   })
   @ApiPage(SessionView)
   async listSessions(

@@ -43,7 +43,7 @@ export class SessionsService implements OnModuleDestroy {
 
   /**
    * Returns the session. With `wait`, waits while the state is `from` (default: the current state). With `stale`, returns the
-   * stored session if the remote service cannot be read, and says so. Throws Problem, for example replica_busy.
+   * stored session, marked as stale, if the remote service cannot be read. Throws Problem, for example replica_busy.
    */
   async read(
     id: string,

@@ -1,74 +1,57 @@
-import {
-  Injectable,
-  Logger,
-  type BeforeApplicationShutdown,
-  type OnApplicationBootstrap,
-} from '@nestjs/common';
-import { Loop } from '../../platform/async/loop.js';
+import { Injectable } from '@nestjs/common';
+import { BackgroundTasks } from '../../platform/async/background-tasks.js';
+import { Database } from '../../platform/database/database.js';
 import { Environment } from '../../platform/env/environment.js';
-import { errorText } from '../../platform/redaction/error-text.js';
 import { STOP_WITHIN_MS } from '../../platform/shutdown/limits.js';
 import { hazardsOf, type Hazards } from '../rules/habits.rules.js';
 import type { WatchedSession } from '../rules/schedule.rules.js';
-import { HabitsStore, type BrandHabits } from './habits.store.js';
+import { countHabitsDaily, findKnownHabits, type BrandHabits } from './habits.store.js';
 
 /** How old the habits in this process may be. They change once a day. */
 const RELOAD_MS = 300_000;
 
-type Kind = Pick<BrandHabits, 'brand' | 'phase'>;
-const keyOf = ({ brand, phase }: Kind) => `${phase} ${brand}`;
+/** `brand`: null for all brands without known habits. */
+type Kind = Pick<BrandHabits, 'phase'> & { readonly brand: string | null };
+const keyOf = ({ brand, phase }: Kind) => JSON.stringify([brand, phase]);
 
-/** What is known of the changes of each brand, in memory. One worker counts them once a day. */
+/** The known hazards by brand and phase, in memory. One worker counts the habits once a day. */
 @Injectable()
-export class ReadHabits implements OnApplicationBootstrap, BeforeApplicationShutdown {
-  private readonly logger = new Logger(ReadHabits.name);
+export class ReadHabits extends BackgroundTasks {
+  protected readonly tasks = [{ everyMs: RELOAD_MS, run: () => this.reload() }];
+  /** The brands with known habits. */
+  brands: readonly string[] = [];
   private known: ReadonlyMap<string, Hazards | undefined> = new Map();
-  private readonly loop = new Loop({
-    step: async () => {
-      await this.reload();
-      return RELOAD_MS;
-    },
-    onError: (error) => {
-      this.logger.warn(`the habits of brands are not updated: ${errorText(error)}`);
-      return RELOAD_MS;
-    },
-  });
 
   constructor(
-    private readonly habits: HabitsStore,
+    private readonly database: Database,
     private readonly environment: Environment,
-  ) {}
-
-  onApplicationBootstrap(): void {
-    this.loop.start();
-  }
-
-  async beforeApplicationShutdown(): Promise<void> {
-    await this.loop.stop(STOP_WITHIN_MS.habits);
-  }
-
-  get areKnown(): boolean {
-    return this.known.size > 0;
+  ) {
+    super({
+      runs: true,
+      failure: 'the habits of brands are not updated',
+      stopWithinMs: STOP_WITHIN_MS.habits,
+    });
   }
 
   hazardsOf(kind: Kind): Hazards | undefined {
     return this.known.get(keyOf(kind));
   }
 
-  /** Returns what `planNextReadMs` has to know of a claimed session. */
+  /** Returns `learned` of a claimed session, for `planNextReadMs`. */
   learnedOf(poll: Kind & { readonly recordedAt: Date }): WatchedSession['learned'] {
     const hazards = this.hazardsOf(poll);
     return hazards && { hazards, startedAt: poll.recordedAt };
   }
 
-  /** Reads the habits, and again if they were due to be counted. */
+  /** Reads the habits. If their daily count is due, counts them and reads them again. */
   async reload(): Promise<void> {
     await this.read();
-    if (this.environment.ROLE !== 'api' && (await this.habits.countDaily())) await this.read();
+    if (this.environment.ROLE !== 'api' && (await countHabitsDaily(this.database))) await this.read();
   }
 
   private async read(): Promise<void> {
-    const known = await this.habits.findKnown();
+    const known = await findKnownHabits(this.database);
+    this.brands = [...new Set(known.map(({ brand }) => brand))];
     this.known = new Map(known.map((habits) => [keyOf(habits), hazardsOf(habits.counts)]));
   }
 }

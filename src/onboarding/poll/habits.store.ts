@@ -1,5 +1,4 @@
-import { Injectable } from '@nestjs/common';
-import { Database, type Statement } from '../../platform/database/database.js';
+import type { Database } from '../../platform/database/database.js';
 import { msFromNow } from '../../platform/database/timestamps.js';
 import { HABIT_AGES_PER_E, LEAST_CHANGES, OLDEST_HABIT, type HabitCount } from '../rules/habits.rules.js';
 
@@ -10,25 +9,22 @@ export interface BrandHabits {
   readonly counts: readonly HabitCount[];
 }
 
-/** The counted stays began in this time, so that old habits are forgotten. */
+/** Only stays that began in this time are counted, so that old habits are forgotten. */
 const COUNTED_DAYS = 90;
-/** Older transitions are not read. Habits show in far fewer. */
+/** Only the latest transitions are read. Habits show in far fewer. */
 const MOST_TRANSITIONS = 200_000;
-/** Less than a process has to stop. A count that takes longer is left to the next day. */
+/** Less than a process has to stop. A count that takes longer fails, and the next one is a day later. */
 const COUNT_WITHIN_MS = 4_000;
 const DAY_MS = 86_400_000;
 
-/** Returns a row for the one worker that may count today. */
-const CLAIM_COUNT: Statement = {
-  name: 'onboarding.claim_habits',
-  text: `
+/** Claims the daily count. Returns a row to one worker only. */
+const CLAIM_COUNT = `
     UPDATE read_price SET habits_after = ${msFromNow('$1')}
      WHERE coalesce(habits_after <= clock_timestamp(), true)
-    RETURNING id`,
-};
+    RETURNING id`;
 
 // A stay in a phase lasts from the transition that began it to the one that ended it, to the close (or erasure) of the session, or until now.
-// Phases as in phaseOf. A change counts at the read that noticed it, a fraction of its age later.
+// Phases as in phaseOf. The time of a change is that of the read that noticed it, later by a fraction of the age.
 const COUNT_HABITS = `
     INSERT INTO read_habits (brand, phase, age, changed, ended, seconds)
     SELECT brand, phase, age, count(*) FILTER (WHERE is_change), count(*),
@@ -53,35 +49,24 @@ const COUNT_HABITS = `
              WHERE t.phase IN ('awaiting_owner', 'awaiting_installation', 'late')) stays) grouped
      GROUP BY brand, phase, age`;
 
-const FIND_KNOWN: Statement = {
-  name: 'onboarding.find_habits',
-  text: `
+const FIND_KNOWN = `
     SELECT brand, phase, json_agg(json_build_object('age', age, 'changed', changed, 'ended', ended, 'seconds', seconds)) AS counts
-      FROM read_habits GROUP BY brand, phase HAVING sum(changed) >= ${LEAST_CHANGES}`,
-};
+      FROM read_habits GROUP BY brand, phase HAVING sum(changed) >= ${LEAST_CHANGES}`;
 
-/** Counts how long the sessions of each brand stay in a phase. */
-@Injectable()
-export class HabitsStore {
-  constructor(private readonly database: Database) {}
-
-  /** Counts again, unless another worker has begun to within a day. Returns whether it did. */
-  async countDaily(): Promise<boolean> {
-    if ((await this.database.query(CLAIM_COUNT, [DAY_MS])).length === 0) return false;
-    // A parameter, since the planner must know how few transitions are read.
-    const [last] = await this.database.query<{ id: string }>(
-      'SELECT coalesce(max(id), 0) AS id FROM session_transitions',
-    );
-    await this.database.transaction(async (tx) => {
-      await tx.query(`SET LOCAL statement_timeout = ${COUNT_WITHIN_MS}`);
-      await tx.query('DELETE FROM read_habits');
-      await tx.query(COUNT_HABITS, [Number(last!.id) - MOST_TRANSITIONS]);
-    });
-    return true;
-  }
-
-  /** Returns the counts of all brands and phases of which enough changes are known. */
-  async findKnown(): Promise<BrandHabits[]> {
-    return this.database.query<BrandHabits>(FIND_KNOWN);
-  }
+/** Counts how long the sessions of each brand stay in a phase, unless a worker began a count within the last day. Returns whether it counted. */
+export async function countHabitsDaily(database: Database): Promise<boolean> {
+  if ((await database.query(CLAIM_COUNT, [DAY_MS])).length === 0) return false;
+  // A parameter, not a subquery: the planner must know how few transitions are read.
+  const [last] = await database.query<{ id: string }>(
+    'SELECT coalesce(max(id), 0) AS id FROM session_transitions',
+  );
+  await database.transaction(async (tx) => {
+    await tx.query(`SET LOCAL statement_timeout = ${COUNT_WITHIN_MS}`);
+    await tx.query('DELETE FROM read_habits');
+    await tx.query(COUNT_HABITS, [Number(last!.id) - MOST_TRANSITIONS]);
+  });
+  return true;
 }
+
+/** Returns the counts of all brands and phases with enough known changes. */
+export const findKnownHabits = (database: Database): Promise<BrandHabits[]> => database.query(FIND_KNOWN);

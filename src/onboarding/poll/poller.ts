@@ -5,6 +5,7 @@ import type { BeforeApplicationShutdown, OnApplicationBootstrap } from '@nestjs/
 import { SchedulerRegistry } from '@nestjs/schedule';
 import { Environment } from '../../platform/env/environment.js';
 import { Metrics } from '../../platform/metrics/metrics.js';
+import { errorText } from '../../platform/redaction/error-text.js';
 import { STOP_WITHIN_MS } from '../../platform/shutdown/limits.js';
 import { traced, untraced } from '../../platform/tracing/tracing.js';
 import { Remote } from '../../remote/remote.service.js';
@@ -12,7 +13,7 @@ import { PollWrites } from './write-queue.js';
 import { PollsStore, type ClaimedPoll } from './polls.store.js';
 import { PriceControl } from './price.service.js';
 import { planRead, type SessionRead } from '../rules/read-plan.rules.js';
-import { scheduleSettings } from '../rules/schedule.rules.js';
+import { longestIntervalMs, PHASES, scheduleSettings } from '../rules/schedule.rules.js';
 import { SessionReader } from '../remote/session-reader.service.js';
 
 /** The pause before the next probe (a read of one session), unless the service sent a Retry-After. */
@@ -32,8 +33,8 @@ export class Poller implements OnApplicationBootstrap, BeforeApplicationShutdown
     name: 'pv_onboarding_session_claims_total',
     help: 'Due sessions that this process has claimed',
   });
-  /** The tasks that failed the last time. */
-  private readonly heldUp = new Set<string>();
+  /** The tasks whose last run failed. */
+  private readonly failing = new Set<string>();
   private inFlight = 0;
   private claiming = false;
   /** Whether the last claim was full. If so, the next claim does not wait for the tick. */
@@ -56,6 +57,13 @@ export class Poller implements OnApplicationBootstrap, BeforeApplicationShutdown
     private readonly timers: SchedulerRegistry,
     private readonly metrics: Metrics,
   ) {
+    const longest = metrics.gauge({
+      name: 'pv_onboarding_longest_read_interval_seconds',
+      help: 'The longest planned interval between two reads of a session at stretch 1, by phase',
+      labels: ['phase'],
+    });
+    for (const phase of PHASES)
+      longest.set({ phase }, longestIntervalMs(phase, this.settings.maxIntervalMs) / 1_000);
     // Every read in flight adds a listener.
     setMaxListeners(0, this.giveUp.signal);
   }
@@ -66,14 +74,14 @@ export class Poller implements OnApplicationBootstrap, BeforeApplicationShutdown
     const repeat = (name: string, everyMs: number, task: () => Promise<void>) => {
       const run = () =>
         void task().then(
-          () => this.heldUp.delete(name),
+          () => this.failing.delete(name),
           (error: unknown) => this.warn(name, error),
         );
       this.timers.addInterval(name, setInterval(run, everyMs));
     };
     repeat('poll', POLL_TICK_MS, () => this.tick());
     repeat('release-expired-batches', 1_000, () => this.releaseExpired());
-    repeat('extend-leases', POLL_LEASE_MS / 6, () => this.writes.extendLeases());
+    repeat('renew-leases', POLL_LEASE_MS / 6, () => this.writes.renewLeases());
   }
 
   /** Makes claimed but unread sessions due at once, and waits for the reads in flight, so that no lease remains. */
@@ -82,14 +90,14 @@ export class Poller implements OnApplicationBootstrap, BeforeApplicationShutdown
     this.stopping = true;
     this.release(this.queue.splice(0));
     const deadline = performance.now() + STOP_WITHIN_MS.reads;
-    await this.idle(deadline);
+    await this.waitUntilIdle(deadline);
     this.giveUp.abort();
-    await this.idle(deadline + STOP_WITHIN_MS.readResults);
-    await this.writes.drained(deadline + STOP_WITHIN_MS.readResults);
+    await this.waitUntilIdle(deadline + STOP_WITHIN_MS.readResults);
   }
 
-  private async idle(deadline: number): Promise<void> {
-    while ((this.inFlight > 0 || this.claiming) && performance.now() < deadline) await pause(10);
+  private async waitUntilIdle(deadline: number): Promise<void> {
+    const isBusy = () => this.inFlight > 0 || this.claiming || this.writes.isWriting;
+    while (isBusy() && performance.now() < deadline) await pause(10);
   }
 
   private async tick(): Promise<void> {
@@ -106,9 +114,9 @@ export class Poller implements OnApplicationBootstrap, BeforeApplicationShutdown
 
   /** Logs a failed task once until it succeeds. The usual cause is an unavailable database. The next tick retries. */
   private warn(task: string, error: unknown): void {
-    if (this.heldUp.has(task)) return;
-    this.heldUp.add(task);
-    this.logger.warn(`polling is held up: ${error instanceof Error ? error.message : String(error)}`);
+    if (this.failing.has(task)) return;
+    this.failing.add(task);
+    this.logger.warn(`polling is held up: ${errorText(error)}`);
   }
 
   private async claimMore(): Promise<void> {
@@ -119,8 +127,10 @@ export class Poller implements OnApplicationBootstrap, BeforeApplicationShutdown
       const polls = await this.polls.claimDue(size);
       this.claims.inc(polls.length);
       this.moreIsDue = polls.length === size;
-      if (polls.length > 0) this.writes.begin(polls[0]!.batchId, polls.length, claimedAt);
-      this.queue.push(...(polls.length > 0 ? withSpan(polls, claimedAt) : polls));
+      if (polls.length > 0) {
+        this.writes.begin(polls[0]!.batchId, polls.length, claimedAt);
+        this.queue.push(...withSpan(polls, claimedAt));
+      }
     } finally {
       this.claiming = false;
     }

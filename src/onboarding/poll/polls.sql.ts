@@ -1,4 +1,5 @@
 import type { Statement } from '../../platform/database/database.js';
+import { msFromNow } from '../../platform/database/timestamps.js';
 import { STRETCH } from './price.sql.js';
 import { LANE_STARTS_SECONDS, LANES } from '../rules/lanes.rules.js';
 
@@ -6,7 +7,7 @@ import { LANE_STARTS_SECONDS, LANES } from '../rules/lanes.rules.js';
  * How a session is claimed. A row of session_polls has the time of the next read of its session. A claim inserts a row into poll_batches,
  * and writes the batch and the next due time into every due row. The batch is the lease of its sessions: while it exists, no other worker
  * claims them. The worker deletes the batch once all its reads are done. If the worker dies, the lease expires. Another worker then deletes
- * the batch and clears batch_id of its sessions in one transaction. batch_id is also the fence: every write about a session names the batch
+ * the batch and clears batch_id of its sessions in one transaction. batch_id is also the fence: every write of a read names the batch
  * of its claim, so a worker whose lease has expired changes nothing.
  *
  * The claim is also the reschedule: a poll writes one narrow row, and an unchanged response writes nothing. Once the batch is deleted,
@@ -22,7 +23,7 @@ export const OPEN_BATCH: Statement = {
   name: 'onboarding.open_poll_batch',
   text: `
     INSERT INTO poll_batches (worker, size, lease_until)
-    VALUES ($1, $2, clock_timestamp() + $3 * interval '1 millisecond')
+    VALUES ($1, $2, ${msFromNow('$3')})
     RETURNING id::text AS "batchId", claimed_at AS now, ${STRETCH} AS stretch`,
 };
 
@@ -59,7 +60,7 @@ const DUE_OF_LANE = `session_polls q
 const SINCE = (time: string) => `(${LANE}, q.due_at) >= (l.lane, ${time})`;
 const IN_ORDER = `ORDER BY ${LANE}, q.due_at`;
 
-/** Locks and returns due sessions: $1 of the fresh, and of the others as many as are missing to $2. See lanes.rules.ts. */
+/** Locks and returns at most $2 due sessions: first at most $1 of the fresh, then any others. See lanes.rules.ts. */
 // MATERIALIZED: a nested loop may execute a plain subquery once per row, and each execution would lock further rows.
 // now() instead of clock_timestamp(): only a stable function can bound the index scan.
 // A nested loop takes the lanes in their order and ends at the outer limit, so no lane is walked or locked further than needed.
@@ -99,7 +100,7 @@ export const CLAIM_POLLS: Statement = {
   name: 'onboarding.claim_polls',
   text: `
     UPDATE session_polls p
-       SET batch_id = $1, due_at = clock_timestamp() + c.next_ms * interval '1 millisecond', checked_at = p.claimed_at, claimed_at = clock_timestamp(),
+       SET batch_id = $1, due_at = ${msFromNow('c.next_ms')}, checked_at = p.claimed_at, claimed_at = clock_timestamp(),
            last_error = CASE WHEN p.failures > 0 THEN p.last_error END
       FROM unnest((SELECT $2::uuid[]), (SELECT $3::float8[])) AS c(session_id, next_ms)
      WHERE p.session_id = c.session_id
@@ -107,8 +108,8 @@ export const CLAIM_POLLS: Statement = {
     RETURNING p.session_id AS "sessionId"`,
 };
 
-export const EXTEND_LEASES = `
-    UPDATE poll_batches SET lease_until = clock_timestamp() + $2 * interval '1 millisecond'
+export const RENEW_LEASES = `
+    UPDATE poll_batches SET lease_until = ${msFromNow('$2')}
      WHERE id = ANY($1::bigint[])
     RETURNING id::text`;
 
@@ -130,13 +131,16 @@ export const RECORD_FAILURES: Statement = {
   text: `
     UPDATE session_polls p
        SET failures = f.failures, not_found = f."notFound", last_error = coalesce(f.error, p.last_error), claimed_at = p.checked_at,
-           planned_at = clock_timestamp(), due_at = clock_timestamp() + f."retryMs" * interval '1 millisecond'
+           planned_at = clock_timestamp(), due_at = ${msFromNow('f."retryMs"')}
       FROM jsonb_to_recordset($1::jsonb)
         AS f("sessionId" uuid, "batchId" bigint, failures int, "notFound" int, error text, "retryMs" float8)
      WHERE p.session_id = f."sessionId" AND p.batch_id = f."batchId"`,
 };
 
-/** Reschedules sessions after a change, or a good read after failures. `isRecorded`: the response is now the last observation. */
+/**
+ * Reschedules sessions after a change, or a good read after failures. The caller has locked the sessions and checked their batch, if any.
+ * `isRecorded`: the response is now the last observation.
+ */
 export const RESCHEDULE: Statement = {
   name: 'onboarding.reschedule_polls',
   text: `
@@ -147,11 +151,11 @@ export const RESCHEDULE: Statement = {
            facts_hash = CASE WHEN r."isRecorded" THEN decode(r."factsHash", 'hex') ELSE p.facts_hash END,
            answer_kept_at = CASE WHEN r."isRecorded" THEN clock_timestamp() ELSE p.answer_kept_at END,
            failures = 0, not_found = 0, last_error = NULL,
-           due_at = clock_timestamp() + r."nextMs" * interval '1 millisecond'
+           due_at = ${msFromNow('r."nextMs"')}
       FROM jsonb_to_recordset($1::jsonb)
-        AS r("sessionId" uuid, "batchId" bigint, phase text, "anchorAt" timestamptz, "endingSince" timestamptz, "endingReads" int,
+        AS r("sessionId" uuid, phase text, "anchorAt" timestamptz, "endingSince" timestamptz, "endingReads" int,
              "changesClearAt" timestamptz, "flappingSince" timestamptz, "isRecorded" boolean, hash text, "factsHash" text, "nextMs" float8)
-     WHERE p.session_id = r."sessionId" AND p.batch_id IS NOT DISTINCT FROM r."batchId"`,
+     WHERE p.session_id = r."sessionId"`,
 };
 
 /** Makes a closed session due now, for a single read. Returns no row if the session is unknown or erased. */

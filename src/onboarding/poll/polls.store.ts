@@ -14,10 +14,9 @@ interface Claim {
   readonly batchId: string;
   /** The database's clock at the claim. */
   readonly now: Date;
-  /** The stretch of all intervals at the claim. */
   readonly stretch: number;
   /** The span of the claim, and then of the read. */
-  readonly traceparent?: string | undefined;
+  readonly traceparent?: string;
 }
 
 /** A session that only this process may read now. */
@@ -28,7 +27,7 @@ type DuePoll = Omit<ClaimedPoll, keyof Claim | 'learned'> & { readonly brand: st
 export type FailedRead = Pick<ClaimedPoll, 'sessionId' | 'batchId'> &
   Extract<ReadStep, { readonly kind: 'postpone' }>;
 
-/** The longest foreground read, in timeouts: one in the call queue, and three (call, token renewal, second call) for each of the two paths. */
+/** The longest usual foreground read, in timeouts: three (call, token renewal, second call) for each of the two paths, and one in the call queue. */
 const TIMEOUTS_PER_READ = 7;
 
 /** Claims sessions, and renews and releases their leases. SessionsStore applies the readings. */
@@ -42,13 +41,10 @@ export class PollsStore {
     private readonly habits: ReadHabits,
   ) {}
 
-  /** Claims at most `limit` due sessions as one batch, as lanes.rules.ts says. */
+  /** Claims at most `limit` due sessions as one batch, chosen as in lanes.rules.ts. */
   async claimDue(limit: number): Promise<ClaimedPoll[]> {
-    return this.claim(
-      sql.SELECT_DUE,
-      [shareOfFresh(limit, Math.random()), limit],
-      this.environment.POLL_LEASE_MS,
-    );
+    const which = [shareOfFresh(limit, Math.random()), limit];
+    return this.claim(sql.SELECT_DUE, which, this.environment.POLL_LEASE_MS);
   }
 
   /** Claims one session, due or not. Returns undefined if the session is being read or is not watched. */
@@ -73,8 +69,7 @@ export class PollsStore {
       const rows = await tx.query<DuePoll>(select, which);
       const due = rows.map((poll) => ({ ...poll, learned: this.habits.learnedOf(poll) }));
       if (due.length === 0) return [];
-      const opening = [REPLICA_NAME, due.length, leaseMs];
-      const [batch] = await tx.query<Claim>(sql.OPEN_BATCH, opening);
+      const [batch] = await tx.query<Claim>(sql.OPEN_BATCH, [REPLICA_NAME, due.length, leaseMs]);
       const { batchId, now, stretch } = batch!;
       const nextMs = due.map((poll) =>
         planNextReadMs({ ...poll, failures: 0 }, now, this.settings, stretch, Math.random()),
@@ -88,9 +83,9 @@ export class PollsStore {
   }
 
   /** Renews the leases of batches. Returns the ids of the renewed batches. The leases of all other batches are lost. */
-  async extendLeases(batchIds: readonly string[]): Promise<Set<string>> {
+  async renewLeases(batchIds: readonly string[]): Promise<Set<string>> {
     const values = [batchIds, this.environment.POLL_LEASE_MS];
-    const rows = await this.database.query<{ id: string }>(sql.EXTEND_LEASES, values);
+    const rows = await this.database.query<{ id: string }>(sql.RENEW_LEASES, values);
     return new Set(rows.map((row) => row.id));
   }
 

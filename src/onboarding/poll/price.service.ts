@@ -1,67 +1,46 @@
-import {
-  Injectable,
-  Logger,
-  type BeforeApplicationShutdown,
-  type OnApplicationBootstrap,
-} from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import type { NewEvent } from '../../events/catalogue.rules.js';
-import { Loop } from '../../platform/async/loop.js';
+import { BackgroundTasks } from '../../platform/async/background-tasks.js';
 import { Environment } from '../../platform/env/environment.js';
 import { errorText } from '../../platform/redaction/error-text.js';
 import { STOP_WITHIN_MS } from '../../platform/shutdown/limits.js';
-import {
-  allowedPerSecond,
-  nextPrice,
-  nextShortage,
-  wantedPerSecond,
-  type Shortage,
-} from '../rules/price.rules.js';
+import { allowedPerSecond, nextPrice, nextShortage, wantedPerSecond } from '../rules/price.rules.js';
 import { scheduleSettings } from '../rules/schedule.rules.js';
 import { ReadHabits } from './habits.service.js';
 import { PriceStore, type PriceStep, type StepResult } from './price.store.js';
 
-/** The longest period of a step. Usually it is the shortest interval between two reads of a session. */
+/** The longest period of a step. The usual period is POLL_MIN_INTERVAL_MS. */
 const MOST_PERIOD_MS = 15_000;
 const LEAST_PERIOD_MS = 1_000;
 /** Each worker reports its reads this many times per period. A report that comes too late falsifies the reads of a step. */
 const REPORTS_PER_PERIOD = 5;
-/** The sessions are scanned for at most 2 % of the time. */
+/** The pause after a scan, in multiples of its duration: the sessions are scanned for at most 2 % of the time. */
 const PAUSE_PER_SCAN = 50;
-/** While a worker scans the sessions, and if that fails, no other one scans them for this time. */
+/** No worker scans the sessions for this time after a scan has begun. Once the scan has succeeded, its pause counts instead. */
 const SCAN_MS = 60_000;
 
 /** Keeps the price of a read up to date. Every worker tries; per period, the database lets one of them do it. */
 @Injectable()
-export class PriceControl implements OnApplicationBootstrap, BeforeApplicationShutdown {
-  private readonly logger = new Logger(PriceControl.name);
+export class PriceControl extends BackgroundTasks {
   private readonly settings = scheduleSettings(this.environment);
   private readonly ceilingPerSecond = this.environment.SCS_MAX_REQUESTS_PER_SECOND || Infinity;
   private readonly periodMs = Math.min(
     MOST_PERIOD_MS,
     Math.max(LEAST_PERIOD_MS, this.environment.POLL_MIN_INTERVAL_MS),
   );
-  private readonly reportMs = this.periodMs / REPORTS_PER_PERIOD;
-  private readonly loop = new Loop({
-    step: () => this.report(),
-    onError: (error, failures) => {
-      if (failures === 1) this.logger.warn(`the price of a read is not updated: ${errorText(error)}`);
-      return this.reportMs;
-    },
-  });
+  protected readonly tasks = [{ everyMs: this.periodMs / REPORTS_PER_PERIOD, run: () => this.report() }];
   private unreported = 0;
 
   constructor(
     private readonly prices: PriceStore,
     private readonly habits: ReadHabits,
     private readonly environment: Environment,
-  ) {}
-
-  onApplicationBootstrap(): void {
-    if (this.environment.ROLE !== 'api') this.loop.start();
-  }
-
-  async beforeApplicationShutdown(): Promise<void> {
-    await this.loop.stop(STOP_WITHIN_MS.price);
+  ) {
+    super({
+      runs: environment.ROLE !== 'api',
+      failure: 'the price of a read is not updated',
+      stopWithinMs: STOP_WITHIN_MS.price,
+    });
   }
 
   /** Counts a read of the poller that the remote service served. */
@@ -69,13 +48,12 @@ export class PriceControl implements OnApplicationBootstrap, BeforeApplicationSh
     this.unreported++;
   }
 
-  private async report(): Promise<number> {
+  private async report(): Promise<void> {
     const reads = this.unreported;
-    const isDue = await this.prices.addReads(reads, this.periodMs);
+    await this.prices.addReads(reads);
     this.unreported -= reads;
-    const step = isDue ? await this.prices.beginStep(this.periodMs) : undefined;
+    const step = await this.prices.beginStep(this.periodMs);
     if (step !== undefined) await this.prices.finishStep(step, await this.decide(step));
-    return this.reportMs;
   }
 
   private async decide(step: PriceStep): Promise<StepResult> {
@@ -85,22 +63,21 @@ export class PriceControl implements OnApplicationBootstrap, BeforeApplicationSh
     const readPerSecond = step.reads / step.seconds;
     const price = nextPrice(step, { ...backlog, wantedPerSecond, ceilingPerSecond, readPerSecond });
     const allowed = allowedPerSecond(ceilingPerSecond, price.capacityPerSecond);
-    const shortage = nextShortage(step, price.stretch, step.now);
-    const result = { ...price, ...shortage };
-    return {
-      ...result,
+    const result = {
+      ...price,
+      ...nextShortage(step, price.stretch, step.now),
       allowedPerSecond: allowed === Infinity ? null : allowed,
-      events: eventsOf(step, { ...result, wantedPerSecond }, allowed),
     };
+    return { ...result, events: eventsOf(step, result, wantedPerSecond) };
   }
 
-  /** Returns the reads per second that the sessions want, the last known if they cannot be scanned. */
+  /** Returns the reads per second that the sessions want. If they are not scanned now, returns the last figure. */
   private async measure(step: PriceStep): Promise<number> {
     if (!step.isMeasureDue) return step.wantedPerSecond;
     await this.prices.writeMeasure(SCAN_MS, null);
     try {
       const startedAt = performance.now();
-      const groups = await this.prices.countByAge(this.habits.areKnown);
+      const groups = await this.prices.countByAge(this.habits.brands);
       const wanted = wantedPerSecond(
         groups.map((group) => ({ ...group, hazards: this.habits.hazardsOf(group) })),
         this.settings,
@@ -114,30 +91,20 @@ export class PriceControl implements OnApplicationBootstrap, BeforeApplicationSh
   }
 }
 
-function eventsOf(
-  before: PriceStep,
-  {
-    stretch,
-    wantedPerSecond,
-    shortSince,
-    announcedAt,
-  }: Pick<PriceStep, 'stretch' | 'wantedPerSecond'> & Shortage,
-  allowed: number,
-): NewEvent[] {
-  if ((before.announcedAt === null) === (announcedAt === null)) return [];
+/** Returns an event if this step announces a shortage, or the end of an announced one. */
+function eventsOf(before: PriceStep, after: Omit<StepResult, 'events'>, wanted: number): NewEvent[] {
+  if ((before.announcedAt === null) === (after.announcedAt === null)) return [];
   const subject = 'read_session' as const;
   const figures = {
     operation: subject,
-    stretch: round(stretch),
-    wantedPerSecond: round(wantedPerSecond),
-    allowedPerSecond: allowed === Infinity ? null : round(allowed),
+    since: (before.shortSince ?? before.now).toISOString(),
+    stretch: round(after.stretch),
+    wantedPerSecond: round(wanted),
+    allowedPerSecond: after.allowedPerSecond && round(after.allowedPerSecond),
   };
-  if (announcedAt !== null) {
-    const data = { ...figures, since: shortSince!.toISOString() };
-    return [{ name: 'remote.budget_short', subject, data }];
-  }
-  const [since, endedAt] = [before.shortSince!.toISOString(), before.now.toISOString()];
-  return [{ name: 'remote.budget_sufficient', subject, data: { ...figures, since, endedAt } }];
+  if (after.announcedAt !== null) return [{ name: 'remote.budget_short', subject, data: figures }];
+  const data = { ...figures, endedAt: before.now.toISOString() };
+  return [{ name: 'remote.budget_sufficient', subject, data }];
 }
 
 const round = (value: number) => Math.round(value * 100) / 100;

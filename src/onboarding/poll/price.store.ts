@@ -7,7 +7,6 @@ import * as sql from './price.sql.js';
 
 /** A control step that only this worker does. */
 export interface PriceStep extends Price, Shortage, Pick<PriceFacts, 'wantedPerSecond'> {
-  readonly stepAt: string;
   readonly now: Date;
   /** The reads of all workers since the last step, and the time since then. */
   readonly reads: number;
@@ -16,7 +15,6 @@ export interface PriceStep extends Price, Shortage, Pick<PriceFacts, 'wantedPerS
   readonly isMeasureDue: boolean;
 }
 
-/** What a step came to. */
 export interface StepResult extends Price, Shortage {
   readonly allowedPerSecond: number | null;
   readonly events: readonly NewEvent[];
@@ -27,10 +25,9 @@ export interface StepResult extends Price, Shortage {
 export class PriceStore {
   constructor(private readonly database: Database) {}
 
-  /** Adds to the reads of all workers. Returns whether a step is due. */
-  async addReads(reads: number, periodMs: number): Promise<boolean> {
-    const [row] = await this.database.query<{ isDue: boolean }>(sql.ADD_READS, [reads, periodMs]);
-    return row!.isDue;
+  /** Adds to the reads of all workers. */
+  async addReads(reads: number): Promise<void> {
+    await this.database.prisma.readPrice.updateMany({ data: { reads: { increment: reads } } });
   }
 
   /** Begins a step, unless another worker has begun one within the period. */
@@ -38,29 +35,29 @@ export class PriceStore {
     return (await this.database.query<PriceStep>(sql.BEGIN_STEP, [periodMs]))[0];
   }
 
-  /** Counts the watched sessions. Without `byBrand`, they all count as sessions without a brand. */
-  async countByAge(byBrand: boolean): Promise<(AgeGroup & { readonly brand: string })[]> {
-    return this.database.query(byBrand ? sql.COUNT_BY_BRAND : sql.COUNT_BY_AGE);
+  /** Counts the watched sessions by phase, age and brand. The sessions of all brands not in `brands` have the brand null. */
+  async countByAge(brands: readonly string[]): Promise<(AgeGroup & { readonly brand: string | null })[]> {
+    return brands.length === 0
+      ? this.database.query(sql.COUNT_BY_AGE)
+      : this.database.query(sql.COUNT_BY_BRAND, [brands]);
   }
 
-  /** Writes what all sessions want, or null if that was not measured, and that no worker scans them for `pauseMs`. */
+  /** Lets no worker scan the sessions for `pauseMs`. Writes the reads per second that they want, if not null. */
   async writeMeasure(pauseMs: number, wantedPerSecond: number | null): Promise<void> {
     await this.database.query(sql.WRITE_MEASURE, [pauseMs, wantedPerSecond]);
   }
 
-  /** Returns whether more than `reads` sessions wait, and whether the remote service is healthy. */
-  async readBacklog(reads: number): Promise<Pick<PriceFacts, 'isBehind' | 'isHealthy'>> {
-    const [row] = await this.database.query<Pick<PriceFacts, 'isBehind' | 'isHealthy'>>(sql.READ_BACKLOG, [
-      reads,
-    ]);
-    return row!;
+  /** Returns whether more than `reads` sessions wait, and whether the remote service accepts reads, even if only up to a limit. */
+  async readBacklog(reads: number) {
+    type Backlog = Pick<PriceFacts, 'isBehind' | 'isHealthy'>;
+    return (await this.database.query<Backlog>(sql.READ_BACKLOG, [reads]))[0]!;
   }
 
   /** Writes the result with its events. Does nothing if another worker has begun a later step. */
-  async finishStep({ stepAt }: PriceStep, result: StepResult): Promise<void> {
+  async finishStep({ now }: PriceStep, result: StepResult): Promise<void> {
     await this.database.transaction(async (tx) => {
       const written = await tx.query(sql.FINISH_STEP, [
-        stepAt,
+        now,
         result.stretch,
         result.capacityPerSecond,
         result.ceilingPerSecond,

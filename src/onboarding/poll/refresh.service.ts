@@ -50,7 +50,7 @@ export class SessionRefreshService {
         ids: { sessionId: id },
       });
     await this.readSince(id, Infinity);
-    return this.getSession(id);
+    return this.getSequenced(id);
   }
 
   /** Returns the session. Reads an open session first if its last read is older than `maxAgeMs`. Throws Problem not_found or remote_unavailable. */
@@ -59,7 +59,11 @@ export class SessionRefreshService {
     const oldest = session.now.getTime() - maxAgeMs;
     if (session.closedAt !== null || session.checkedAt.getTime() >= oldest) return session;
     await this.readSince(id, oldest);
-    return this.getSession(id);
+    return this.getSequenced(id);
+  }
+
+  private async getSequenced(id: string): Promise<SessionRow> {
+    return found(await this.views.findSequenced(id), `session ${id}`);
   }
 
   /** Starts a read, or joins a read that still waits for its claim. */

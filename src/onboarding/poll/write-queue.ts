@@ -3,6 +3,7 @@ import { Injectable, Logger } from '@nestjs/common';
 import { sqlState } from '../../platform/database/database.js';
 import { Environment } from '../../platform/env/environment.js';
 import { isDatabaseUnavailable } from '../../platform/problem/database-unavailable.js';
+import { errorText } from '../../platform/redaction/error-text.js';
 import { traced } from '../../platform/tracing/tracing.js';
 import { PollsStore, type ClaimedPoll, type FailedRead } from './polls.store.js';
 import { planUnsavable, type ReadStep } from '../rules/read-plan.rules.js';
@@ -31,10 +32,11 @@ interface LiveBatch {
 export class PollWrites {
   private readonly logger = new Logger(PollWrites.name);
   private readonly live = new Map<string, LiveBatch>();
-  private readings: BatchReading[] = [];
+  private readonly readings: BatchReading[] = [];
   private waitingBytes = 0;
-  private failures: FailedRead[] = [];
-  private writing = false;
+  private readonly failures: FailedRead[] = [];
+  /** Whether results wait to be written. */
+  isWriting = false;
   private readonly readWithinMs: number;
 
   constructor(
@@ -65,21 +67,21 @@ export class PollWrites {
   finish({ sessionId, batchId, traceparent }: ClaimedPoll, step: ReadStep): void {
     // The lease is lost: another worker may have claimed the session.
     if (!this.live.has(batchId)) return;
-    if (step.kind === 'nothing') this.count(batchId);
+    if (step.kind === 'nothing') this.addUnwritten(batchId, -1);
     else if (step.kind === 'postpone') this.failures.push({ sessionId, batchId, ...step });
     else {
       this.readings.push({ sessionId, batchId, reading: step.reading, response: step.response, traceparent });
       this.waitingBytes += bytesToWrite(step);
     }
-    if (!this.writing && this.hasWork) void this.write();
+    if (!this.isWriting && this.hasWork) void this.write();
   }
 
   /** Renews the lease of every unfinished batch, and drops the batches whose lease is lost. */
-  async extendLeases(): Promise<void> {
+  async renewLeases(): Promise<void> {
     const ids = [...this.live.keys()];
     if (ids.length === 0) return;
     const readUntil = performance.now() + this.readWithinMs;
-    const renewed = await this.polls.extendLeases(ids);
+    const renewed = await this.polls.renewLeases(ids);
     for (const id of ids) {
       const batch = this.live.get(id);
       if (renewed.has(id)) {
@@ -87,11 +89,6 @@ export class PollWrites {
       } else if (this.live.delete(id))
         this.logger.warn({ message: 'the lease of a batch was lost; its results are dropped', batchId: id });
     }
-  }
-
-  /** Resolves when everything is written, or at `deadline` (by `performance.now()`). */
-  async drained(deadline: number): Promise<void> {
-    while (this.writing && performance.now() < deadline) await pause(10);
   }
 
   private get hasWork(): boolean {
@@ -102,13 +99,13 @@ export class PollWrites {
     return [...this.live].filter(([, { unwritten }]) => unwritten === 0).map(([batchId]) => batchId);
   }
 
-  private count(batchId: string, reads = -1): void {
+  private addUnwritten(batchId: string, reads: number): void {
     const batch = this.live.get(batchId);
     if (batch) batch.unwritten += reads;
   }
 
   private async write(): Promise<void> {
-    this.writing = true;
+    this.isWriting = true;
     let isWaiting = false;
     while (this.hasWork) {
       await pause(GATHER_MS);
@@ -120,19 +117,13 @@ export class PollWrites {
         for (const id of finished) this.live.delete(id);
         isWaiting = false;
       } catch (error) {
-        // The results are written once the database is back, unless their lease is lost by then.
-        if (!isWaiting)
-          this.logger.warn(
-            `poll results wait for the database: ${error instanceof Error ? error.message : String(error)}`,
-          );
+        // The results are written once the database is back, except for those whose lease is lost by then.
+        if (!isWaiting) this.logger.warn(`poll results wait for the database: ${errorText(error)}`);
         isWaiting = true;
         await pause(RETRY_MS);
-        this.readings = this.readings.filter(({ batchId }) => this.live.has(batchId));
-        this.waitingBytes = sumOf(this.readings);
-        this.failures = this.failures.filter(({ batchId }) => this.live.has(batchId));
       }
     }
-    this.writing = false;
+    this.isWriting = false;
   }
 
   private async writeReadings(): Promise<void> {
@@ -144,7 +135,7 @@ export class PollWrites {
       this.readings.splice(0, readings.length);
       this.waitingBytes -= sumOf(readings);
       left -= readings.length;
-      for (const { batchId } of readings) this.count(batchId);
+      for (const { batchId } of readings) this.addUnwritten(batchId, -1);
     }
   }
 
@@ -166,7 +157,8 @@ export class PollWrites {
   private postponeUnsavable({ sessionId, batchId }: BatchReading, state: string): void {
     const message = `a response cannot be saved (SQLSTATE ${state}); the session is postponed`;
     this.logger.error({ message, sessionId });
-    this.count(batchId, 1);
+    // Compensates for `writeReadings`, which counts the reading as written: the failure is not written yet.
+    this.addUnwritten(batchId, 1);
     this.failures.push({ sessionId, batchId, ...planUnsavable(state) });
   }
 
@@ -175,7 +167,7 @@ export class PollWrites {
     const failures = this.failures.slice();
     await this.polls.recordFailures(failures);
     this.failures.splice(0, failures.length);
-    for (const { batchId } of failures) this.count(batchId);
+    for (const { batchId } of failures) this.addUnwritten(batchId, -1);
   }
 }
 

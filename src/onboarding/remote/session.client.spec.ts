@@ -24,16 +24,16 @@ const { startUrl: _, ...READ } = {
   expired: false,
   inverters: [{ id: ID.toUpperCase(), model: 'unknown field' }],
 };
-const answer = (body: unknown): RemoteResponse => ({
+const responseOf = (body: unknown): RemoteResponse => ({
   status: 200,
   body: typeof body === 'string' ? body : JSON.stringify(body),
 });
 const readStart = (response: RemoteResponse) => readStartSessionResponse(readObject(response.body), response);
 const readRead = ({ body }: RemoteResponse, id: string) => readReadSessionResponse(readObject(body), id);
 
-describe('the start answer', () => {
-  it('is read with absent flags as absent, and kept without its startUrl', () => {
-    const started = readStart(answer(STARTED));
+describe('the response to a start', () => {
+  it('is read with absent flags as null, and recorded without its startUrl', () => {
+    const started = readStart(responseOf(STARTED));
     expect(started).toMatchObject({
       sessionId: ID,
       finished: false,
@@ -53,7 +53,7 @@ describe('the start answer', () => {
     ['updatedAt', { ...STARTED, updatedAt: '2026-11-20T10:00:00' }],
     ['sessionId', { ...STARTED, sessionId: '1' }],
   ])('is unreadable with a wrong %s, and the reason names the field but no value', (field, body) => {
-    const read = () => readStart(answer(body));
+    const read = () => readStart(responseOf(body));
     expect(read).toThrow(UnreadableResponse);
     expect(read).toThrow(field);
     expect(read).not.toThrow('alert');
@@ -61,14 +61,14 @@ describe('the start answer', () => {
 });
 
 describe('the startUrl of a start', () => {
-  const read = (startUrl: string) => readStart(answer({ ...STARTED, startUrl }));
+  const read = (startUrl: string) => readStart(responseOf({ ...STARTED, startUrl }));
 
   it.each([
     'https://onboarding.example/pv-onboarding/token',
     'http://127.0.0.1:4010/pv-onboarding/token?to=a@b.example#c@d',
     'HTTPS://ONBOARDING.EXAMPLE/%20%0a',
     'https://zonne-energie.example/pv-onboarding/é',
-  ])('is taken as it is: %s', (startUrl) => expect(read(startUrl).startUrl).toBe(startUrl));
+  ])('is accepted unchanged: %s', (startUrl) => expect(read(startUrl).startUrl).toBe(startUrl));
 
   it.each([
     'https://canary.example/a\nb',
@@ -99,22 +99,22 @@ describe('the startUrl of a start', () => {
   });
 });
 
-describe('the read answer', () => {
+describe('the response to a read', () => {
   it('is read with its inverters, each once', () => {
     const body = { ...READ, inverters: [{ id: ID }, { id: ID.toUpperCase() }] };
-    expect(readRead(answer(body), ID)).toMatchObject({ expired: false, inverters: [ID] });
+    expect(readRead(responseOf(body), ID)).toMatchObject({ expired: false, inverters: [ID] });
   });
 
-  it.each([null, undefined])('takes inverters %s for none', (inverters) => {
-    expect(readRead(answer({ ...READ, inverters }), ID).inverters).toEqual([]);
+  it.each([null, undefined])('is read with inverters %s as an empty list', (inverters) => {
+    expect(readRead(responseOf({ ...READ, inverters }), ID).inverters).toEqual([]);
   });
 
   it('R23: is unreadable when it is about another session', () => {
     const other = { ...READ, sessionId: '0d6f6c3e-8a35-4b39-9f4e-2a8f5f9f3f11' };
-    expect(() => readRead(answer(other), ID)).toThrow(UnreadableResponse);
+    expect(() => readRead(responseOf(other), ID)).toThrow(UnreadableResponse);
   });
 
-  it('is kept byte for byte, but for a byte order mark and a startUrl, wherever it stands', () => {
+  it('is recorded byte for byte, except for a byte order mark and for a startUrl at any depth', () => {
     expect(recordableBody('\ufeff{ "n": 1.0 }', {})).toBe('{ "n": 1.0 }');
     const body = '{"a":1,"start\\u0055rl":"x","links":[{"startUrl":"x"}]}';
     expect(recordableBody(body, readObject(body))).toBe('{"a":1,"links":[{}]}');
@@ -123,12 +123,12 @@ describe('the read answer', () => {
   it.each(['', 'null', '[]', '<html></html>', '{"inverters":{}}', '['.repeat(50_000)])(
     'R23: is unreadable as %.20s',
     (body) => {
-      expect(() => readRead(answer(body), ID)).toThrow(UnreadableResponse);
+      expect(() => readRead(responseOf(body), ID)).toThrow(UnreadableResponse);
     },
   );
 });
 
-it('asks in either of the two path shapes', () => {
+it('requests a session by either path shape', () => {
   const session = { sessionId: ID, userId: 'u' };
   expect(readSessionRequest('onboarding', session).path).toBe(`/api/v1/ssa/onboarding/pv/${ID}`);
   expect(readSessionRequest('user', session).path).toBe(`/api/v1/ssa/users/u/pv/onboarding-sessions/${ID}`);

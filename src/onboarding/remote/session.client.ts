@@ -109,15 +109,13 @@ export function findFlagDrift(seen: Observation): Drift[] {
 /** Returns the JSON to record. Removes a byte order mark, which PostgreSQL rejects, and a startUrl, which opens the web flow. */
 export function recordableBody(body: string, fields: Fields): string {
   const withoutMark = body.startsWith('\ufeff') ? body.slice(1) : body;
-  // A JSON name may be written with escapes, such as \u0055 for U.
-  if (!/startUrl|\\u/.test(body)) return withoutMark;
   let hasStartUrl = false;
-  const kept = JSON.stringify(fields, (name, value: unknown) => {
+  const withoutUrl = JSON.stringify(fields, (name, value: unknown) => {
     if (name !== 'startUrl') return value;
     hasStartUrl = true;
     return undefined;
   });
-  return hasStartUrl ? kept : withoutMark;
+  return hasStartUrl ? withoutUrl : withoutMark;
 }
 
 /** Reads a recorded body, already parsed as JSON. Throws UnreadableResponse. */

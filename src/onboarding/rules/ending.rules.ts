@@ -24,7 +24,7 @@ const END_EVIDENCE_READS = 5;
 /** The longest plausible lifetime of a session. The interface's example shows one day. */
 const LONGEST_LIFETIME_MS = 365 * 86_400_000;
 
-/** Returns the reason if enough time has passed to end the watch, or null. Without the flag `expired`, the late window starts at expiresAt. */
+/** Returns the reason to end the watch if enough time has passed, else null. Without the flag `expired`, the late window starts at expiresAt. */
 export function findEnd(session: EndingSession, now: Date, settings: ScheduleSettings): CloseReason | null {
   const isOver = (from: number, windowMs: number) => now.getTime() - from >= windowMs;
   switch (session.phase) {

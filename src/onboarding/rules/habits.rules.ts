@@ -19,7 +19,7 @@ const CHANGES_PER_GROUP = 20;
 /** The price 2p of a read, in seconds: a read costs as much as 6 seconds of delay. It is that of the assumed schedule, whose 2p / α is 25 s, at α = 0.5. */
 const TWICE_PRICE_SECONDS = 12.5;
 
-/** The stays of a brand's sessions in a phase that ended at an age of the group. A stay that goes on ends now. */
+/** The stays of a brand's sessions in a phase that ended at an age of the group. A stay that continues counts as ended now. */
 export interface HabitCount {
   readonly age: number;
   /** Stays that ended by a change that somebody waits for. */
@@ -57,18 +57,12 @@ export function hazardsOf(counts: readonly HabitCount[]): Hazards | undefined {
   });
 }
 
-/** Bounds of the density of reads, per second. */
-export interface DensityBounds {
-  readonly least: number;
-  readonly most: number;
-}
-
-/** Returns how many seconds after `age` the density of reads has added up to `reads`. */
+/** Returns how many seconds after `age` the density of reads adds up to `reads`. `least` and `most` bound the density, per second. */
 export function secondsUntilReads(
   hazards: Hazards,
   age: number,
   reads: number,
-  { least, most }: DensityBounds,
+  { least, most }: Readonly<Record<'least' | 'most', number>>,
 ): number {
   let [at, left] = [age, reads];
   for (let group = habitAgeOf(age); ; group++) {

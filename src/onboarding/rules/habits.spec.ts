@@ -57,7 +57,7 @@ describe('hazardsOf', () => {
     expect(ofChangesOnly[habitAgeOf(HOUR)]! * HOUR).toBeGreaterThan(1.5);
   });
 
-  it('knows nothing from fewer than 200 changes, however many sessions never changed', () => {
+  it('returns undefined for fewer than 200 changes, however many sessions never changed', () => {
     const never = Array.from({ length: 1_000 }, () => ({ seconds: 24 * HOUR, isChange: false }));
     const ages = exponential(LEAST_CHANGES, 1 / HOUR);
     expect(hazardsOf(countsOf([...changes(ages.slice(1)), ...never]))).toBeUndefined();

@@ -3,13 +3,12 @@
  * of magnitude, so the longest due of a lane is also the latest relative to its interval, within a factor of LANE_FACTOR.
  *
  * A part of each claim goes to the fresh: to the shortest intervals first, unless they are late by more than LATE_AFTER_INTERVALS. They
- * never wait behind a backlog, however long it is. The rest goes to the lane that is the latest relative to its interval, so nobody waits
- * for ever: under a budget of 1/S of the wanted reads, no lane waits longer than 2 × S of its intervals. What one part leaves, the other takes.
+ * never wait behind a backlog, however long it is. The rest goes to the lane that is the latest relative to its interval, so no lane waits
+ * for ever: under a budget of 1/S of the wanted reads, the wait is at most 2 × S of its intervals. What one part leaves, the other takes.
  *
  * Rejected: the oldest due first. If a budget allows only a fifth of the reads, a session with an interval of 10 s is then read as seldom as
  * one with 15 minutes. Rejected: a deadline (due time plus a multiple of the interval) as the order of one index. A walk by deadline passes
- * all sessions with a short interval that are not due yet, so a claim in a backlog would take longer the more sessions are fresh. Rejected:
- * a share for each lane. The claim would first have to count the due sessions of all lanes.
+ * all sessions with a short interval that are not due yet, so a claim in a backlog would take longer the more sessions are fresh.
  */
 
 /** The ratio of the shortest intervals of two neighbouring lanes. */
@@ -22,15 +21,8 @@ const SHARE_OF_FRESH = 0.5;
 /** A session that is later than this is not fresh, whatever its interval was: it has been a part of a backlog while it aged. */
 const LATE_AFTER_INTERVALS = 2;
 
-interface Lane {
-  readonly lane: number;
-  /** The longest interval of the lane. The last lane has no longest; its value continues the series. */
-  readonly longestSeconds: number;
-  readonly lateAfterSeconds: number;
-}
-
-/** All lanes, the shortest intervals first. */
-export const LANES: readonly Lane[] = [...LANE_STARTS_SECONDS, LANE_FACTOR ** LANE_STARTS_SECONDS.length].map(
+/** All lanes, the shortest intervals first. The last lane has no longest interval; its value continues the series. */
+export const LANES = [...LANE_STARTS_SECONDS, LANE_FACTOR ** LANE_STARTS_SECONDS.length].map(
   (longestSeconds, lane) => ({
     lane,
     longestSeconds,

@@ -9,13 +9,13 @@ describe('lanes', () => {
   });
 
   it.each([0, 0.3, 0.999])(
-    'leave at least half of a claim to others than the fresh (random %d)',
+    'leave at least half of a claim to sessions that are not fresh (random %d)',
     (random) => {
       for (const limit of [2, 10, 500]) expect(shareOfFresh(limit, random)).toBe(limit / 2);
     },
   );
 
-  it('take turns if a claim is of one session', () => {
+  it('give a claim of one session to the fresh half of the time', () => {
     expect([0, 0.49, 0.5, 0.999].map((random) => shareOfFresh(1, random))).toEqual([0, 0, 1, 1]);
   });
 });

@@ -58,28 +58,28 @@ describe('R20: every combination of flags has one meaning', () => {
     expect(found).toEqual([]);
   });
 
-  it('goes red with booleans taken one after the other', () => {
+  it('turns red when the flags are checked one after the other', () => {
     const oneAfterTheOther: Classify = ({ finished, active, expired }) => {
       if (finished) return { state: 'online' };
       if (expired) return { state: 'expired' };
       return { state: active ? 'awaiting_owner' : 'awaiting_installation' };
     };
     expect(differences(oneAfterTheOther)).not.toEqual([]);
-    caught('R20', 'flags asked one after the other');
+    caught('R20', 'flags checked one after the other');
   });
 });
 
 describe('classify', () => {
   const seen = { finished: false, active: true, expired: false, updatedAt: STARTED, inverters: [] };
 
-  it('says that awaiting_installation is inferred, and nothing else', () => {
+  it('infers awaiting_installation, and observes every other state', () => {
     for (const observation of EVERY_OBSERVATION) {
       const { state, basis } = classify(observation, STARTED);
       expect(basis).toBe(state === 'awaiting_installation' ? 'inferred' : 'observed');
     }
   });
 
-  it('names the rule it went by', () => {
+  it('names the rule that matched', () => {
     expect(classify(seen, STARTED).rule).toBe('as_started');
     expect(classify({ ...seen, updatedAt: MOVED }, STARTED).rule).toBe('updated_since_start');
     expect(classify({ ...seen, inverters: ['a'] }, STARTED).rule).toBe('inverters_before_finished');

@@ -16,9 +16,11 @@ const PLANNED_SHARE = 0.97;
 const GAIN = 0.5;
 /** A bound for faulty figures only. A million sessions a week old at 2 reads per second need a stretch of 550. */
 const MOST_STRETCH = 1_000;
-/** A capacity is tested again: while nothing waits and it is used, it grows by this factor per step. */
-// Not while it is not used: a change of the stretch changes the reads only after whole intervals, and would go on until then.
-const CAPACITY_GROWTH = 1.1;
+/** A capacity is tested: in each step in which it is used and nothing waits, it grows by this share of the reads. */
+const GROWTH = 0.1;
+/** The same while it is not used. Reads for callers and reads that fail are not counted, so it may never be used. */
+// Slower, because the reads follow the stretch only after whole intervals, and the capacity would grow until then.
+const UNUSED_GROWTH = 0.004;
 const USED_SHARE = 0.9;
 /** A capacity of this multiple of what all sessions want limits nothing, and is forgotten. */
 const ENOUGH_CAPACITY = 1.1;
@@ -36,7 +38,6 @@ export interface AgeGroup {
   /** The logarithm of the age in seconds, times `AGES_PER_E`, rounded down. */
   readonly age: number;
   readonly sessions: number;
-  /** The hazards of their changes, if they are known. */
   readonly hazards?: Hazards | undefined;
 }
 
@@ -46,7 +47,6 @@ export interface Price {
   readonly capacityPerSecond: number | null;
   /** The ceiling under which the capacity was learned. Null before the first step. */
   readonly ceilingPerSecond: number | null;
-  /** Whether the last step was behind. */
   readonly wasBehind: boolean;
   /** Reads per second in the last step. Null if the remote service was not healthy in it. */
   readonly readPerSecond: number | null;
@@ -56,11 +56,10 @@ export interface PriceFacts {
   readonly wantedPerSecond: number;
   /** The limit of the deployment, or Infinity. */
   readonly ceilingPerSecond: number;
-  /** Reads per second since the last step. */
   readonly readPerSecond: number;
   /** Whether more sessions wait than were read since the last step. */
   readonly isBehind: boolean;
-  /** Whether no operation that a read needs is in trouble. A service that serves reads and asks for waits may be in trouble for good. */
+  /** Whether reads have no trouble other than a limit. A service may limit its callers permanently. */
   readonly isHealthy: boolean;
 }
 
@@ -71,7 +70,7 @@ export function wantedPerSecond(groups: readonly AgeGroup[], settings: ScheduleS
   const now = new Date(0);
   return groups.reduce((sum, { phase, age, sessions, hazards }) => {
     const anchorAt = new Date(-1_000 * Math.exp((age + 0.5) / AGES_PER_E));
-    // Only owners are awaited from the start of the session on. The others' sessions count as old: a few reads too few are expected.
+    // Only `awaiting_owner` begins with the session. In the other phases, a session counts as old, so slightly too few reads are expected.
     const startedAt = phase === 'awaiting_owner' ? anchorAt : LONG_AGO;
     const learned = hazards && { hazards, startedAt };
     const intervalMs = planNextReadMs({ phase, anchorAt, failures: 0, learned }, now, settings, 1, 0.5);
@@ -83,10 +82,10 @@ export function wantedPerSecond(groups: readonly AgeGroup[], settings: ScheduleS
 export const allowedPerSecond = (ceiling: number, capacity: number | null): number =>
   PLANNED_SHARE * Math.min(ceiling, capacity ?? Infinity);
 
-/** Returns the price after a step. An outage says nothing about the budget, so the price stays, and nothing is learned. */
+/** Returns the price after a step. Trouble says nothing about the budget, even if some reads succeed, so the price stays and nothing is learned. */
 export function nextPrice(price: Price, facts: PriceFacts): Price {
   const { ceilingPerSecond, readPerSecond, isBehind } = facts;
-  if (!facts.isHealthy && readPerSecond === 0) return { ...price, readPerSecond: null };
+  if (!facts.isHealthy) return { ...price, readPerSecond: null };
   const isSameCeiling = ceilingPerSecond === price.ceilingPerSecond;
   const capacityPerSecond = isSameCeiling ? nextCapacity(price, facts) : null;
   const allowed = allowedPerSecond(ceilingPerSecond, capacityPerSecond);
@@ -103,20 +102,20 @@ export function nextStretch(stretch: number, wanted: number, allowed: number): n
   return target === 1 && next < 1.01 ? 1 : next;
 }
 
-/** Returns what the remote service has shown to take. */
-// Two steps in a row that are behind count, the better of them: one alone may include time in which there was little to read.
+/** Returns the reads per second that the remote service has shown to serve. Null if nothing is known to limit them. */
+// Learns only from two steps in a row that are behind, and takes the better one: a single step may include a time with little to read. If one
+// of them has no reads, the service requested a wait, which cut the other short, so neither counts.
 function nextCapacity(price: Price, facts: PriceFacts): number | null {
   const { readPerSecond, isBehind, wantedPerSecond } = facts;
   if (isBehind) {
-    const shown = Math.max(readPerSecond, price.readPerSecond ?? 0);
-    const isShown = price.wasBehind && price.readPerSecond !== null && shown > 0;
-    return isShown ? shown : price.capacityPerSecond;
+    const before = price.readPerSecond ?? 0;
+    const isShown = price.wasBehind && before > 0 && readPerSecond > 0;
+    return isShown ? Math.max(readPerSecond, before) : price.capacityPerSecond;
   }
   if (price.capacityPerSecond === null) return null;
   const isUsed = readPerSecond >= USED_SHARE * price.capacityPerSecond;
-  const capacity = isUsed
-    ? Math.max(price.capacityPerSecond * CAPACITY_GROWTH, readPerSecond)
-    : price.capacityPerSecond;
+  const growth = (isUsed ? GROWTH : UNUSED_GROWTH) * readPerSecond;
+  const capacity = Math.max(price.capacityPerSecond + growth, readPerSecond);
   return capacity > ENOUGH_CAPACITY * wantedPerSecond ? null : capacity;
 }
 

@@ -48,7 +48,7 @@ const REPLACE_AGAIN_MS = 3_600_000;
 const UNSAVABLE_RETRY_MS = 15 * 60_000;
 
 /** After this many consecutive reads with 404 or 410 on every path, a session is `lost`. By default, these reads take about four minutes. */
-// Longer than a deployment of the remote service takes. Until the session is `lost`, the customer is told to wait.
+// Longer than a deployment of the remote service takes, but short, since customers wait until the session is `lost`.
 export const LOST_AFTER_READS = 5;
 
 export interface ReadSession extends WatchedSession, EndingSession {

@@ -25,18 +25,18 @@ const plan = (read: SessionRead, poll: Partial<ReadSession> = {}, now = NOW) =>
   planRead({ ...POLL, ...poll }, read, now, SETTINGS, 1, 0);
 
 describe('planRead', () => {
-  it('writes nothing for an answer that is the one before', () => {
+  it('writes nothing for an unchanged response', () => {
     expect(plan({ kind: 'unchanged' })).toEqual({ kind: 'nothing' });
   });
 
-  it('writes the end of a row of failures, and the end of the watch, though the answer is the same', () => {
+  it('writes the end of a series of failures, and the end of the watch, even after an unchanged response', () => {
     const unchanged = { kind: 'apply', reading: { kind: 'unchanged' }, response: null };
     expect(plan({ kind: 'unchanged' }, { failures: 1 })).toEqual(unchanged);
     expect(plan({ kind: 'unchanged' }, { notFound: 1 })).toEqual(unchanged);
     expect(plan({ kind: 'unchanged' }, {}, new Date(NOW.getTime() + SETTINGS.lateMs))).toEqual(unchanged);
   });
 
-  it('R66: takes the same facts in other bytes for the same, and keeps those bytes once an hour', () => {
+  it('R66: treats the same facts in other bytes as unchanged, and records these bytes at most once an hour', () => {
     const observation = {
       finished: false,
       active: true,
@@ -56,7 +56,7 @@ describe('planRead', () => {
     expect(plan(read, { factsHash: 'others' })).toMatchObject({ reading: { kind: 'observed' } });
   });
 
-  it('believes that a session is gone only after several reads', () => {
+  it('accepts that a session is gone only after several reads', () => {
     const read: SessionRead = { kind: 'not_found', response: { ...RESPONSE, httpStatus: 404 } };
     expect(plan(read)).toMatchObject({ kind: 'postpone', failures: 1, notFound: 1 });
     expect(plan(read, { notFound: LOST_AFTER_READS - 2 })).toMatchObject({ kind: 'postpone' });
@@ -66,7 +66,7 @@ describe('planRead', () => {
     });
   });
 
-  it('counts a failure, and waits as long as the remote service asked', () => {
+  it('counts a failure, and waits as long as the remote service requested', () => {
     expect(plan({ kind: 'failed', error: 'reset' }, { failures: 2, notFound: 1 })).toMatchObject({
       kind: 'postpone',
       failures: 3,
@@ -77,7 +77,7 @@ describe('planRead', () => {
     expect(plan({ kind: 'failed', error: 'busy', retryAfterMs: 60_000 })).toMatchObject({ retryMs: 60_000 });
   });
 
-  it('counts nothing for a read that was not sent', () => {
+  it('does not count a read that was not sent as a failure', () => {
     expect(
       plan({ kind: 'not_sent', reason: 'breaker_open', retryAfterMs: 5_000 }, { failures: 2 }),
     ).toMatchObject({

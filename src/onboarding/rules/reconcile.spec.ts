@@ -67,17 +67,13 @@ const observed = (changes: {
     ...changes,
   },
 });
+const online = (...inverters: string[]) => observed({ finished: true, active: false, inverters });
 const names = (session: SessionRecord, reading: Reading, now = NOW) =>
   reconcile(session, reading, now, SETTINGS).events.map(({ name }) => name);
 
 describe('reconcile', () => {
-  it('brings a session online with its inverters, in the order in which a reader wants to hear it', () => {
-    const decision = reconcile(
-      AWAITING,
-      observed({ finished: true, active: false, inverters: ['a', 'b'] }),
-      NOW,
-      SETTINGS,
-    );
+  it('brings a session online, and announces the session before its inverters', () => {
+    const decision = reconcile(AWAITING, online('a', 'b'), NOW, SETTINGS);
     expect(decision.transition).toEqual({
       state: 'online',
       basis: 'observed',
@@ -102,7 +98,7 @@ describe('reconcile', () => {
     });
   });
 
-  it('says nothing of an answer that means what was known', () => {
+  it('announces nothing for a response that changes nothing', () => {
     const decision = reconcile(AWAITING, observed({}), NOW, SETTINGS);
     expect(decision).toMatchObject({
       transition: null,
@@ -113,18 +109,11 @@ describe('reconcile', () => {
   });
 
   it('announces a further inverter of a session that is online', () => {
-    expect(names(ONLINE, observed({ finished: true, active: false, inverters: ['a', 'b', 'c'] }))).toEqual([
-      'inverter.online',
-    ]);
+    expect(names(ONLINE, online('a', 'b', 'c'))).toEqual(['inverter.online']);
   });
 
   it('announces an inverter that is missing, and that it is back', () => {
-    const without = reconcile(
-      ONLINE,
-      observed({ finished: true, active: false, inverters: ['a'] }),
-      NOW,
-      SETTINGS,
-    );
+    const without = reconcile(ONLINE, online('a'), NOW, SETTINGS);
     expect(without).toMatchObject({ transition: null, missing: ['b'], listed: [] });
     const missed = {
       ...ONLINE,
@@ -133,10 +122,7 @@ describe('reconcile', () => {
         { id: 'b', missing: true },
       ],
     };
-    expect(
-      reconcile(missed, observed({ finished: true, active: false, inverters: ['a', 'b'] }), NOW, SETTINGS)
-        .listed,
-    ).toEqual(['b']);
+    expect(reconcile(missed, online('a', 'b'), NOW, SETTINGS).listed).toEqual(['b']);
   });
 
   it('keeps an online session online whatever comes later', () => {
@@ -155,7 +141,18 @@ describe('reconcile', () => {
     expect(names(expired, late)).toEqual(['session.online', 'inverter.online']);
   });
 
-  it('closes what is settled, or past its late window, and then watches no more', () => {
+  it.each(['awaiting_installation', 'expired', 'lost', 'unrecognised'] as const)(
+    'announces that a session awaits its owner again after %s',
+    (state) => {
+      const { transition, events } = reconcile({ ...AWAITING, state }, observed({}), NOW, SETTINGS);
+      expect(transition).toEqual({ state: 'awaiting_owner', basis: 'observed', rule: 'as_started' });
+      expect(events).toMatchObject([
+        { name: 'session.awaiting_owner', data: { state: 'awaiting_owner', previousState: state } },
+      ]);
+    },
+  );
+
+  it('closes a session that is settled or past its late window, and ends its watch', () => {
     const settled = new Date(STARTED.getTime() + 3 * DAY);
     expect(reconcile(ONLINE, { kind: 'unchanged' }, settled, SETTINGS)).toMatchObject({
       close: 'settled',
@@ -167,7 +164,7 @@ describe('reconcile', () => {
     ]);
   });
 
-  it('does not settle a session whose flags take back that it is online', () => {
+  it('does not settle an online session that is no longer finished', () => {
     const settled = new Date(STARTED.getTime() + 3 * DAY);
     expect(names(ONLINE, observed({ inverters: ['a', 'b'] }), settled)).toEqual([]);
     const late = new Date(EXPIRES.getTime() + 7 * DAY);
@@ -207,7 +204,7 @@ describe('reconcile', () => {
     ['year 1', new Date('0001-01-01T00:00:00Z')],
     ['the day before', new Date(STARTED.getTime() - DAY)],
     ['never', new Date('9999-12-31T00:00:00Z')],
-  ])('R65: believes no expiresAt that a session cannot have: %s', (_, expiresAt) => {
+  ])('R65: does not believe an implausible expiresAt: %s', (_, expiresAt) => {
     expect(hourly(AWAITING, observed({ expiresAt }), 24).join('')).toBe('');
     const weekLater = new Date(STARTED.getTime() + 7 * DAY);
     expect(hourly(AWAITING, observed({ expiresAt }), 7, weekLater).join('')).toBe(
@@ -215,18 +212,18 @@ describe('reconcile', () => {
     );
   });
 
-  it('R65: closes by an earlier expiresAt only after it has been said for hours', () => {
+  it('R65: closes by an earlier expiresAt only after it was observed for hours', () => {
     const monthly: SessionRecord = { ...AWAITING, expiresAt: new Date(STARTED.getTime() + 30 * DAY) };
     const tenDaysLater = new Date(STARTED.getTime() + 10 * DAY);
     const shorter = observed({ expiresAt: EXPIRES });
     expect(hourly(monthly, shorter, 7, tenDaysLater)).toEqual(['', '', '', '', '', '', 'session.closed']);
   });
 
-  it('R65: takes an expiresAt for a claim that was recorded shortly before it would end the watch', () => {
+  it('R65: does not trust an expiresAt that was recorded shortly before it would end the watch', () => {
     const weekLater = new Date(STARTED.getTime() + 7 * DAY);
     const minutesBefore = new Date(weekLater.getTime() - 600_000);
-    const told = { ...AWAITING, expiresAt: new Date('0001-01-01T00:00:00Z'), changedAt: minutesBefore };
-    const decision = reconcile(told, { kind: 'unchanged' }, weekLater, SETTINGS);
+    const changed = { ...AWAITING, expiresAt: new Date('0001-01-01T00:00:00Z'), changedAt: minutesBefore };
+    const decision = reconcile(changed, { kind: 'unchanged' }, weekLater, SETTINGS);
     expect(decision).toMatchObject({ close: null, watch: { ending: { since: weekLater, reads: 1 } } });
   });
 
@@ -242,44 +239,47 @@ describe('reconcile', () => {
     });
   });
 
-  it('R65: forgets the evidence with the first read that says otherwise', () => {
+  it('R65: drops the evidence at the first read that contradicts it', () => {
     const doubted: SessionRecord = { ...AWAITING, endingSince: STARTED, endingReads: 9 };
     expect(reconcile(doubted, observed({}), NOW, SETTINGS).watch?.ending).toBeNull();
   });
 
-  it('R65: watches a closed session again when it shows life, and not otherwise', () => {
+  it('R65: reopens a closed session only for a response that gives a reason to watch it', () => {
     const closed: SessionRecord = { ...AWAITING, closedAt: STARTED, expiresAt: STARTED };
     const late = new Date(STARTED.getTime() + 8 * DAY);
-    const online = observed({ finished: true, active: false, inverters: ['a'] });
-    expect(names(closed, online, late)).toEqual(['session.reopened', 'session.online', 'inverter.online']);
+    expect(names(closed, online('a'), late)).toEqual([
+      'session.reopened',
+      'session.online',
+      'inverter.online',
+    ]);
     const same = observed({ expiresAt: STARTED });
     expect(reconcile(closed, same, late, SETTINGS)).toMatchObject({
       isRecorded: false,
       watch: null,
       events: [],
     });
+    expect(names(closed, observed({ expiresAt: late }), late)).toEqual(['session.reopened']);
+    const lost: SessionRecord = { ...closed, state: 'lost' };
+    expect(names(lost, observed({ expiresAt: late }), late)).toEqual([
+      'session.reopened',
+      'session.awaiting_owner',
+    ]);
     const settled: SessionRecord = { ...ONLINE, closedAt: STARTED };
-    const more = observed({ finished: true, active: false, inverters: ['a', 'b', 'c'] });
-    expect(names(settled, more, late)).toEqual(['session.reopened', 'inverter.online']);
+    expect(names(settled, online('a', 'b', 'c'), late)).toEqual(['session.reopened', 'inverter.online']);
   });
 
-  it('R64: repeats the list in no event of an inverter, and 100 of it in the event of the session', () => {
+  it('R64: omits the list from the events of inverters, and puts its first 100 ids into the event of the session', () => {
     const inverters = Array.from({ length: 1_000 }, (_, n) => `inverter-${n}`);
-    const { events } = reconcile(
-      AWAITING,
-      observed({ finished: true, active: false, inverters }),
-      NOW,
-      SETTINGS,
-    );
+    const { events } = reconcile(AWAITING, online(...inverters), NOW, SETTINGS);
     expect(events).toHaveLength(1_001);
     expect(events[0]!.data).toMatchObject({ inverters: inverters.slice(0, 100), invertersTotal: 1_000 });
     expect(events[1]!.data).toMatchObject({ inverterId: 'inverter-0', invertersTotal: 1_000 });
     expect(events[1]!.data).not.toHaveProperty('inverters');
   });
 
-  it('R64: takes a longer list than a session can have for an error, and touches no inverter', () => {
+  it('R64: treats a longer list than a session can have as an error, and changes no inverter', () => {
     const inverters = Array.from({ length: 1_001 }, (_, n) => `inverter-${n}`);
-    const many = observed({ finished: true, active: false, inverters });
+    const many = online(...inverters);
     expect(reconcile(AWAITING, many, NOW, SETTINGS)).toMatchObject({
       transition: { state: 'unrecognised', rule: 'too_many_inverters' },
       listed: [],
@@ -291,42 +291,44 @@ describe('reconcile', () => {
     });
   });
 
-  it('R64: records no more inverters of a session than one answer may list, whatever comes', () => {
+  it('R64: records no more inverters of a session than one response may list', () => {
     const known = Array.from({ length: 999 }, (_, n) => ({ id: `inverter-${n}`, missing: true }));
-    const others = observed({ finished: true, active: false, inverters: ['x', 'y', 'inverter-0'] });
-    expect(reconcile({ ...ONLINE, inverters: known }, others, NOW, SETTINGS).listed).toEqual([
-      'x',
-      'inverter-0',
-    ]);
+    const session = { ...ONLINE, inverters: known };
+    const { listed } = reconcile(session, online('x', 'y', 'inverter-0'), NOW, SETTINGS);
+    expect(listed).toEqual(['x', 'inverter-0']);
   });
 
-  it('R66: holds changes beyond the limit back, says so once, and lets it come online all the same', () => {
+  it('R66: announces no change beyond the limit, reports the flapping once, and still announces that the session is online', () => {
     let record = AWAITING;
-    const told: string[] = [];
+    const announced: string[] = [];
     for (let flap = 0; flap < 100; flap++) {
       const reading = observed(flap % 2 === 0 ? { active: false } : {});
       const { transition, watch, events } = reconcile(record, reading, NOW, SETTINGS);
       record = { ...record, ...transition, ...watch };
-      told.push(...events.map(({ name }) => name));
+      announced.push(...events.map(({ name }) => name));
     }
-    expect(told.filter((name) => name === 'session.unrecognised')).toHaveLength(15);
-    expect(told.filter((name) => name === 'session.flapping')).toHaveLength(1);
-    const online = observed({ finished: true, active: false, inverters: ['a'] });
-    expect(names(record, online)).toEqual(['session.online', 'inverter.online']);
+    expect(announced.filter((name) => name === 'session.unrecognised')).toHaveLength(15);
+    expect(announced.filter((name) => name === 'session.awaiting_owner')).toHaveLength(15);
+    expect(announced.filter((name) => name === 'session.flapping')).toHaveLength(1);
+    expect(names(record, online('a'))).toEqual(['session.online', 'inverter.online']);
     const muchLater = new Date(NOW.getTime() + 2 * (DAY / 24));
     expect(
       reconcile(record, observed({ active: false }), muchLater, SETTINGS).watch?.flappingSince,
     ).toBeNull();
   });
 
-  it('lets a rule of today correct a session that is closed, without closing it again', () => {
+  it('corrects a closed session by a current rule, without closing it again', () => {
     const closed: SessionRecord = {
       ...AWAITING,
       state: 'unrecognised',
       closedAt: STARTED,
       anchorAt: null,
     };
-    const classification = { state: 'expired', basis: 'observed', rule: 'expired_flag' } as const;
-    expect(names(closed, { kind: 'rederived', classification })).toEqual(['session.expired']);
+    const rederived = (state: 'expired' | 'awaiting_owner'): Reading => ({
+      kind: 'rederived',
+      classification: { state, basis: 'observed', rule: 'a current rule' },
+    });
+    expect(names(closed, rederived('expired'))).toEqual(['session.expired']);
+    expect(names(closed, rederived('awaiting_owner'))).toEqual(['session.awaiting_owner']);
   });
 });

@@ -3,7 +3,14 @@ import { secondsUntilReads, type Hazards } from './habits.rules.js';
 import type { SessionState } from './machine.rules.js';
 
 /** Why a session is watched. The phase decides how often the session is read, and until when. */
-export type Phase = 'awaiting_owner' | 'awaiting_installation' | 'settling' | 'late' | 'unrecognised';
+export const PHASES = [
+  'awaiting_owner',
+  'awaiting_installation',
+  'settling',
+  'late',
+  'unrecognised',
+] as const;
+export type Phase = (typeof PHASES)[number];
 
 export interface ScheduleSettings {
   readonly minIntervalMs: number;
@@ -33,7 +40,7 @@ export interface WatchedSession {
   readonly anchorAt: Date;
   /** Consecutive reads that failed or returned 404 or 410. */
   readonly failures: number;
-  /** The hazards of a change at this brand in this phase, if they are known, and when the session started. */
+  /** The hazards of this brand in this phase, if they are known, and when the session started. */
   readonly learned?: { readonly hazards: Hazards; readonly startedAt: Date } | undefined;
 }
 
@@ -50,7 +57,7 @@ export interface WatchedSession {
 interface PhasePlan {
   /** The first interval, in multiples of `minIntervalMs`. */
   readonly first: number;
-  /** How long the first interval stays, in multiples of `minIntervalMs`. After this time t is 0. */
+  /** How long the first interval stays the same, in multiples of `minIntervalMs`. At the end of this time, t is 0. */
   readonly held: number;
   /** In multiples of `minIntervalMs`. The smaller, the faster the intervals grow. */
   readonly tau: number;

@@ -1,8 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { OLDEST_HABIT } from './habits.rules.js';
-import { planNextReadMs } from './schedule.rules.js';
-import type { Phase } from './schedule.rules.js';
+import { PHASES, planNextReadMs, type Phase } from './schedule.rules.js';
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
@@ -15,13 +14,6 @@ const SETTINGS = {
   lateMs: 7 * DAY,
   endEvidenceMs: 6 * HOUR,
 };
-const PHASES: readonly Phase[] = [
-  'awaiting_owner',
-  'awaiting_installation',
-  'settling',
-  'late',
-  'unrecognised',
-];
 
 const ago = (ms: number) => new Date(NOW.getTime() - ms);
 const next = (phase: Phase, ageMs: number, failures = 0, random = 0, stretch = 1) =>
@@ -81,7 +73,7 @@ describe('planNextReadMs', () => {
     expect(next('awaiting_installation', 0)).toBeLessThan(next('awaiting_owner', 5 * HOUR));
   });
 
-  it('begins slower while settling and after expiry, and slows down to an hour and two', () => {
+  it('begins slower while settling and after expiry, and slows down to intervals of one and two hours', () => {
     expect(next('settling', 0)).toBe(MINUTE);
     expect(next('settling', 72 * HOUR)).toBeGreaterThan(50 * MINUTE);
     expect(next('late', 0)).toBe(2 * MINUTE);
@@ -101,7 +93,7 @@ describe('planNextReadMs', () => {
     expect(next('awaiting_owner', 0, 1, 0, 5)).toBe(75_000);
   });
 
-  it('backs off from failures, and never reads sooner for them', () => {
+  it('backs off after failures, and never reads sooner because of them', () => {
     const waits = [0, 1, 2, 3, 4].map((failures) => next('awaiting_owner', 0, failures));
     expect(waits).toEqual([15_000, 30_000, 60_000, 120_000, 240_000]);
     expect(next('awaiting_owner', HOUR, 1)).toBe(next('awaiting_owner', HOUR));
@@ -137,7 +129,7 @@ describe('planNextReadMs of a brand whose hazards are known', () => {
       random,
     );
 
-  it('follows them, by at most 10 % later, and stretched', () => {
+  it('follows these hazards, at most 10 % later, and multiplied by the stretch', () => {
     for (const phase of ['awaiting_owner', 'awaiting_installation', 'late'] as const) {
       expect(learned(phase, HOUR, 2 * HOUR, 300)).toBeCloseTo(300_000, 3);
       expect(learned(phase, HOUR, 2 * HOUR, 300, 1, 0.999)).toBeCloseTo(330_000, -2);
@@ -167,7 +159,7 @@ describe('planNextReadMs of a brand whose hazards are known', () => {
     expect(next('awaiting_installation', 0)).toBe(15_000);
   });
 
-  it('backs off from failures all the same', () => {
+  it('backs off after failures, too', () => {
     const session = { phase: 'late' as const, anchorAt: ago(HOUR), failures: 4 };
     const known = { hazards: everySeconds(20), startedAt: ago(DAY) };
     expect(planNextReadMs({ ...session, learned: known }, NOW, SETTINGS, 1, 0)).toBe(240_000);

@@ -32,15 +32,13 @@ export function changeEvents(
   isReopened: boolean,
 ): NewEvent[] {
   const subject = facts.sessionId;
-  const entered = transition?.state ?? 'awaiting_owner';
   // An event of an inverter omits the list of inverters. With the list in every event, the total size would grow quadratically.
   const { inverters: _, ...inverterFacts } = facts;
   const ofInverter = (name: 'inverter.online' | 'inverter.missing') => (inverterId: string) =>
     ({ name, subject, data: { ...inverterFacts, inverterId } }) as const;
   return [
     ...(isReopened ? [{ name: 'session.reopened' as const, subject, data: facts }] : []),
-    // A return from unrecognised to awaiting_owner has no event.
-    ...(entered === 'awaiting_owner' ? [] : [{ name: `session.${entered}` as const, subject, data: facts }]),
+    ...(transition === null ? [] : [{ name: `session.${transition.state}` as const, subject, data: facts }]),
     ...inverters.listed.map(ofInverter('inverter.online')),
     ...inverters.missing.map(ofInverter('inverter.missing')),
     ...(close === null ? [] : [closedEvent({ ...facts, reason: close })]),

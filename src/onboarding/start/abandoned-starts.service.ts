@@ -1,49 +1,33 @@
-import {
-  Injectable,
-  Logger,
-  type BeforeApplicationShutdown,
-  type OnApplicationBootstrap,
-} from '@nestjs/common';
-import { Loop } from '../../platform/async/loop.js';
+import { Injectable } from '@nestjs/common';
+import { BackgroundTasks } from '../../platform/async/background-tasks.js';
 import { SeenLeases } from '../../platform/database/seen-leases.js';
 import { Environment } from '../../platform/env/environment.js';
 import { STOP_WITHIN_MS } from '../../platform/shutdown/limits.js';
 import { StartsStore } from './starts.store.js';
 
-const PAUSE_MS = 1_000;
-
 /** Ends starts whose lease has expired: a worker marks them as failed, even if nobody repeats the request. */
 @Injectable()
-export class AbandonedStarts implements OnApplicationBootstrap, BeforeApplicationShutdown {
-  private readonly logger = new Logger(AbandonedStarts.name);
+export class AbandonedStarts extends BackgroundTasks {
+  protected readonly tasks = [{ everyMs: 1_000, run: () => this.end() }];
   // A lease is ended 4 s after this worker first saw it expired, so a live process can store its outcome first when the database is back.
   private readonly expiredLeases = new SeenLeases(() => this.starts.findExpiredLeases());
-  private readonly loop = new Loop({
-    step: () => this.end(),
-    onError: (error, failures) => {
-      if (failures === 1) this.logger.warn(`abandoned starts could not be ended: ${String(error)}`);
-      return PAUSE_MS;
-    },
-  });
 
   constructor(
     private readonly starts: StartsStore,
-    private readonly environment: Environment,
-  ) {}
-
-  onApplicationBootstrap(): void {
-    if (this.environment.ROLE !== 'api') this.loop.start();
+    { ROLE }: Environment,
+  ) {
+    super({
+      runs: ROLE !== 'api',
+      failure: 'abandoned starts could not be ended',
+      stopWithinMs: STOP_WITHIN_MS.abandonedStarts,
+    });
   }
 
-  async beforeApplicationShutdown(): Promise<void> {
-    await this.loop.stop(STOP_WITHIN_MS.abandonedStarts);
-  }
-
-  private async end(): Promise<number> {
+  private async end(): Promise<void> {
     const leases = await this.expiredLeases.findSeen();
-    const count = leases.length > 0 ? await this.starts.endAbandoned(leases) : 0;
-    if (count > 0)
-      this.logger.warn(`${count} starts have failed: their lease expired before the outcome was stored`);
-    return PAUSE_MS;
+    if (leases.length === 0) return;
+    const message = 'a start has failed: its lease expired before the outcome was stored';
+    for (const gridLocationId of await this.starts.endAbandoned(leases))
+      this.logger.warn({ message, gridLocationId });
   }
 }

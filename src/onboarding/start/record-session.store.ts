@@ -104,14 +104,15 @@ async function insertSession(
   now: Date,
 ): Promise<void> {
   const { id: sessionId, userId, state, basis, rule } = session;
+  const observed = { finished, active, expired, createdAt, updatedAt, expiresAt };
+  const times = { startedUpdatedAt: updatedAt, stateChangedAt: now, changedAt: now, lastCheckedAt: now };
   const poll = { userId, dueAt, claimedAt: now, checkedAt: now, phase: phaseOf(state), anchorAt: now };
   await tx.prisma.onboardingSession.create({
     data: {
       ...session,
+      ...observed,
+      ...times,
       metadata: session.metadata as Prisma.InputJsonObject,
-      ...{ finished, active, expired, createdAt, updatedAt, expiresAt },
-      startedUpdatedAt: updatedAt,
-      ...{ stateChangedAt: now, changedAt: now, lastCheckedAt: now },
       poll: { create: poll },
     },
   });

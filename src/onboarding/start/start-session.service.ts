@@ -68,7 +68,7 @@ export class StartSessionService {
         case 'begun': {
           const reused = begun.kind === 'open';
           const sessionId = reused ? begun.sessionId : await this.send(begun.start, wanted);
-          const session = sessionId && (await this.views.findSession(sessionId));
+          const session = sessionId && (await this.views.findSequenced(sessionId));
           if (session) return { session, reused };
           break;
         }

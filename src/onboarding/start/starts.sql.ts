@@ -1,4 +1,6 @@
 import type { Statement } from '../../platform/database/database.js';
+import { FOR_SEEN_LEASES } from '../../platform/database/seen-leases.js';
+import { msFromNow } from '../../platform/database/timestamps.js';
 import { STRETCH } from '../poll/price.sql.js';
 
 // SQL by hand, because leases begin and end by the database's clock, which Prisma Client cannot use.
@@ -23,7 +25,7 @@ export const BEGIN_START: Statement = {
   text: `
     WITH ${LOCKED_PLACE}, begun AS (
       INSERT INTO session_starts AS s (grid_location_id, brand, lease_token, lease_until)
-      SELECT id, $2, $3, clock_timestamp() + $4 * interval '1 millisecond' FROM place
+      SELECT id, $2, $3, ${msFromNow('$4')} FROM place
       ON CONFLICT (grid_location_id, brand) WHERE status = 'sending' DO UPDATE
          SET lease_token = excluded.lease_token, lease_until = excluded.lease_until,
              attempts = s.attempts + 1, orphans = s.orphans + 1, last_error = '${ABANDONED}',
@@ -38,14 +40,14 @@ export const BEGIN_START: Statement = {
 
 /** Renews the lease while the call is in flight. */
 export const RENEW_START = `
-    UPDATE session_starts SET lease_until = clock_timestamp() + $3 * interval '1 millisecond'
+    UPDATE session_starts SET lease_until = ${msFromNow('$3')}
      WHERE id = $1 AND lease_token = $2 AND status = 'sending'`;
 
 /** Renews the lease before a retry. Counts an orphan: the call whose response was lost may have started a session. */
 export const REPEAT_START = `
     UPDATE session_starts
        SET attempts = attempts + 1, orphans = orphans + 1, last_error = $3, updated_at = clock_timestamp(),
-           lease_until = clock_timestamp() + $4 * interval '1 millisecond'
+           lease_until = ${msFromNow('$4')}
      WHERE id = $1 AND lease_token = $2 AND status = 'sending'
     RETURNING attempts`;
 
@@ -99,10 +101,7 @@ export const RELEASE_START = `
 
 const IS_EXPIRED = `status = 'sending' AND lease_until < clock_timestamp()`;
 
-export const FIND_EXPIRED_LEASES: Statement = {
-  name: 'onboarding.find_expired_session_starts',
-  text: `SELECT lease_token AS lease FROM session_starts WHERE ${IS_EXPIRED}`,
-};
+export const FIND_EXPIRED_LEASES = `SELECT lease_token AS lease FROM session_starts WHERE ${IS_EXPIRED} ${FOR_SEEN_LEASES}`;
 
 /** Marks starts as failed whose lease is one of $1 and has expired. Counts an orphan for each, since its call may have had its effect. */
 // SKIP LOCKED: a locked start is being recorded, repeated or erased.
@@ -113,4 +112,4 @@ export const END_ABANDONED_STARTS = `
     UPDATE session_starts s
        SET status = 'failed', orphans = s.orphans + 1, last_error = '${ABANDONED}', updated_at = clock_timestamp()
       FROM abandoned WHERE s.id = abandoned.id
-    RETURNING s.id`;
+    RETURNING s.grid_location_id AS "gridLocationId"`;

@@ -112,9 +112,10 @@ export class StartsStore {
     return (await this.database.query<{ lease: string }>(sql.FIND_EXPIRED_LEASES)).map(({ lease }) => lease);
   }
 
-  /** Marks starts as failed whose lease is one of `leases` and has expired. Returns their number. */
-  async endAbandoned(leases: readonly string[]): Promise<number> {
-    return (await this.database.query(sql.END_ABANDONED_STARTS, [leases])).length;
+  /** Marks starts as failed whose lease is one of `leases` and has expired. Returns their grid locations. */
+  async endAbandoned(leases: readonly string[]): Promise<string[]> {
+    const ended = await this.database.query<{ gridLocationId: string }>(sql.END_ABANDONED_STARTS, [leases]);
+    return ended.map(({ gridLocationId }) => gridLocationId);
   }
 
   /** Returns whether the statement wrote a row. If it throws, marks the start as failed once the database is back, and rethrows. */
@@ -125,9 +126,9 @@ export class StartsStore {
   ): Promise<boolean> {
     try {
       return (await this.database.query(statement, values)).length > 0;
-    } catch (unavailable) {
+    } catch (error) {
       repeatUntilEffective(this.database, sql.FAIL_START, failure, this.leaseMs);
-      throw unavailable;
+      throw error;
     }
   }
 

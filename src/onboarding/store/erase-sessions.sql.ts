@@ -5,13 +5,13 @@ import { erasedEvent } from '../rules/session-events.rules.js';
 import { CHECKED_AT, LOCK_SESSIONS_OF_USER } from './sessions.sql.js';
 
 /** Marks a user's starts in flight as failed. Each counts as an orphan, since its call may have had its effect. */
-// Overwrites every last_error, which may quote personal data from the remote service.
+// Clears last_error of the other starts: it may quote personal data from the remote service.
 export const ERASE_STARTS = `
     UPDATE session_starts
        SET status = CASE WHEN status = 'sending' THEN 'failed' ELSE status END,
            orphans = orphans + CASE WHEN status = 'sending' THEN 1 ELSE 0 END,
            last_error = CASE WHEN status = 'sending' THEN 'the user was erased' END,
-           updated_at = clock_timestamp()
+           updated_at = CASE WHEN status = 'sending' THEN clock_timestamp() ELSE updated_at END
      WHERE grid_location_id IN (SELECT id FROM grid_locations WHERE user_id = $1)`;
 
 /**
@@ -28,11 +28,16 @@ export const ERASE_SESSIONS = `
            changed_at = $2
      WHERE s.id = ANY($1::uuid[])`;
 
-// Constants, so that the fault tests can leave each statement of an erasure out.
+// Constants, so that the fault tests can leave out each statement of an erasure.
 export const DELETE_OBSERVATIONS =
   'DELETE FROM session_observations WHERE session_id = ANY($1::uuid[]) RETURNING id';
 
 export const DELETE_INVERTERS = 'DELETE FROM inverters WHERE session_id = ANY($1::uuid[]) RETURNING id';
+
+/** Returns the user's sessions that retention has deleted, whose events may remain. */
+// A statement after LOCK_SESSIONS_OF_USER, because its snapshot includes the sessions that were being deleted while that one waited.
+export const TAKE_PRUNED_SESSIONS =
+  'DELETE FROM pruned_sessions WHERE user_id = $1 RETURNING session_id AS id';
 
 export type ErasedSessions = Awaited<ReturnType<typeof eraseSessions>>;
 
@@ -41,12 +46,14 @@ export async function eraseSessions(tx: Transaction, userId: string, erasedAt: D
   await tx.query(ERASE_STARTS, [userId]);
   const sessions = await tx.query<SessionRecord>(LOCK_SESSIONS_OF_USER, [userId]);
   const sessionIds = sessions.map(({ id }) => id);
+  const pruned = await tx.query<{ id: string }>(TAKE_PRUNED_SESSIONS, [userId]);
   await tx.query(ERASE_SESSIONS, [sessionIds, erasedAt]);
   await tx.query(STOP_POLLS, [sessionIds]);
   const observations = await tx.query(DELETE_OBSERVATIONS, [sessionIds]);
   const inverters = await tx.query(DELETE_INVERTERS, [sessionIds]);
   return {
     sessionIds,
+    prunedIds: pruned.map(({ id }) => id),
     observations: observations.length,
     inverters: inverters.length,
     /** One event for each session that was not closed yet. */

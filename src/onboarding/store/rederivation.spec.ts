@@ -13,12 +13,12 @@ const history = (changes: Partial<SessionHistory>): SessionHistory => ({
 });
 
 describe('planRederivation', () => {
-  it('finds nothing where the rules still say the same', () => {
+  it('returns null if the rules still derive the recorded state', () => {
     expect(planRederivation(history({}))).toBeNull();
     expect(planRederivation(history({ responses: [] }))).toBeNull();
   });
 
-  it('names the state that today’s rules give and the rule', () => {
+  it('returns the state that the current rules derive, and the rule', () => {
     const change = planRederivation(
       history({ state: 'unrecognised', responses: [seen, { ...seen, expired: true }] }),
     );
@@ -29,14 +29,14 @@ describe('planRederivation', () => {
     });
   });
 
-  it('goes through the responses in order: what once was online stays online', () => {
+  it('replays the responses in order: a session that was online stays online', () => {
     const online = { ...seen, finished: true, active: false, inverters: ['a'] };
     expect(
       planRederivation(history({ state: 'online', responses: [seen, online, { ...seen, expired: true }] })),
     ).toBeNull();
   });
 
-  it('knows a session that was answered with 404', () => {
+  it('calls a session lost after a 404', () => {
     expect(
       planRederivation(history({ state: 'awaiting_owner', responses: [seen, null] }))?.classification.state,
     ).toBe('lost');

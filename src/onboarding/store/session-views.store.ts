@@ -1,5 +1,6 @@
 import { Injectable, Logger } from '@nestjs/common';
 import { formatSequence } from '../../events/cloud-event.js';
+import { sequenceBeforeRead } from '../../events/sequence.sql.js';
 import { Cipher } from '../../platform/crypto/cipher.js';
 import { Database } from '../../platform/database/database.js';
 import type { ListPosition } from '../../platform/database/list-position.js';
@@ -48,6 +49,12 @@ export class SessionViewsStore {
   async findSession(id: string): Promise<SessionRow | null> {
     const [row] = await this.database.query<RawSession>(FIND_SESSION, [id]);
     return row === undefined ? null : toSession(row);
+  }
+
+  /** Like `findSession`, but first assigns sequences, so that `sequence` includes the session's last event, unless this takes too long. */
+  async findSequenced(id: string): Promise<SessionRow | null> {
+    await sequenceBeforeRead(this.database);
+    return this.findSession(id);
   }
 
   async listSessions(

@@ -20,8 +20,9 @@ const SELECT_RECORD = `
     SELECT s.id, s.user_id AS "userId", s.grid_location_id AS "gridLocationId", u.tenant_reference AS "tenantReference",
            s.brand, s.metadata, s.state, s.basis, s.rule, s.finished, s.started_updated_at AS "startedUpdatedAt",
            s.expires_at AS "expiresAt", s.recorded_at AS "recordedAt", s.changed_at AS "changedAt", s.closed_at AS "closedAt",
-           p.anchor_at AS "anchorAt", p.batch_id::text AS "batchId", p.ending_since AS "endingSince",
-           coalesce(p.ending_reads, 0) AS "endingReads", p.changes_clear_at AS "changesClearAt", p.flapping_since AS "flappingSince",
+           p.anchor_at AS "anchorAt", p.batch_id::text AS "batchId", encode(p.answer_hash, 'hex') AS "responseHash",
+           p.ending_since AS "endingSince", coalesce(p.ending_reads, 0) AS "endingReads",
+           p.changes_clear_at AS "changesClearAt", p.flapping_since AS "flappingSince",
            coalesce((SELECT json_agg(json_build_object('id', i.id, 'missing', i.missing_since IS NOT NULL))
                        FROM inverters i WHERE i.session_id = s.id), '[]') AS inverters,
            clock_timestamp() AS now, ${STRETCH} AS stretch
@@ -108,14 +109,18 @@ export const MISS_INVERTERS = `
       JOIN session_polls p ON p.session_id = m."sessionId"
      WHERE i.session_id = m."sessionId" AND i.id = m.id AND i.missing_since IS NULL`;
 
-/** Returns the open, current session that has a startUrl. A session that awaits the owner must have at least one minute left, by the database's clock. */
+/**
+ * Returns the open, current session that has a startUrl. A session that awaits the owner must have a minute left by the database's clock, or
+ * half of its time if that is shorter. An expiresAt that had passed when we recorded the session as active is not believed.
+ */
 export const FIND_OPEN_SESSION: Statement = {
   name: 'onboarding.find_open_session',
   text: `
     SELECT id FROM onboarding_sessions
      WHERE grid_location_id = $1 AND brand IS NOT DISTINCT FROM $2 AND superseded_at IS NULL AND closed_at IS NULL
        AND state IN ('awaiting_owner', 'awaiting_installation') AND start_url_ciphertext IS NOT NULL
-       AND (state <> 'awaiting_owner' OR expires_at > clock_timestamp() + interval '1 minute')`,
+       AND (state <> 'awaiting_owner' OR expires_at <= recorded_at
+            OR expires_at > clock_timestamp() + least(interval '1 minute', (expires_at - recorded_at) / 2))`,
 };
 
 /** The time of the last good read of session `s`, from its poll `p` and the poll's batch `b`. A read counts once its batch is closed. */
@@ -149,7 +154,7 @@ export const SELECT_SESSION = `
       FROM onboarding_sessions s
       JOIN users u ON u.id = s.user_id ${JOIN_POLL}`;
 
-/** Is a prepared statement, because it is by far the most frequent query. */
+/** Prepared, because it is by far the most frequent query. */
 export const FIND_SESSION: Statement = {
   name: 'onboarding.find_session',
   text: `${SELECT_SESSION} WHERE s.id = $1`,

@@ -18,6 +18,8 @@ export type BatchReading = Pick<ClaimedPoll, 'sessionId' | 'batchId' | 'tracepar
 
 interface LockedSession extends SessionRecord {
   readonly batchId: string | null;
+  /** The hash of the last recorded response. */
+  readonly responseHash: string | null;
   readonly now: Date;
   readonly stretch: number;
 }
@@ -37,14 +39,18 @@ export class SessionsStore {
     private readonly environment: Environment,
   ) {}
 
-  /** Applies readings in one transaction. Skips a reading if its batch has lost the claim on the session. `stale`: how many were skipped. */
+  /**
+   * Applies readings in one transaction. Skips a reading if its batch has lost the claim on the session; `stale`: how many were skipped.
+   * Readings may be applied again if their commit was not confirmed.
+   */
   async applyReadings(readings: readonly BatchReading[]): Promise<{ readonly stale: number }> {
     const byId = new Map(readings.map((reading) => [reading.sessionId, reading]));
     return this.database.transaction(async (tx) => {
       const locked = await tx.query<LockedSession>(sql.LOCK_SESSIONS, [[...byId.keys()]]);
       const claimed = locked.filter((session) => session.batchId === byId.get(session.id)!.batchId);
       const bytesOf = ({ id, inverters }: LockedSession) => bytesToWrite(byId.get(id)!, inverters.length);
-      for (let rest = claimed; rest.length > 0;) {
+      const unwritten = claimed.filter((session) => !isWritten(session, byId.get(session.id)!));
+      for (let rest = unwritten; rest.length > 0;) {
         const count = countOfSet(rest, bytesOf);
         await this.write(
           tx,
@@ -97,12 +103,11 @@ export class SessionsStore {
     const rows = moves.flatMap((move) => {
       const { response, decision } = move;
       if (decision.watch === null) return [];
-      const { id: sessionId, batchId, now, stretch } = move.session;
+      const { id: sessionId, now, stretch } = move.session;
       const { ending, ...watch } = decision.watch;
       return {
         ...watch,
         sessionId,
-        batchId,
         endingSince: ending?.since,
         endingReads: ending?.reads ?? 0,
         isRecorded: addsObservation(move) || replacesObservation(move),
@@ -139,6 +144,11 @@ async function writeStates(tx: Transaction, moves: readonly Move[]): Promise<voi
   await run(tx, sql.MISS_INVERTERS, invertersOf('missing'));
 }
 
+/** Returns whether an earlier attempt has written the reading: a read whose response is the recorded one is `unchanged`, not `observed`. */
+// Decides by the poll, which is locked and so reread after a wait. The list of inverters may still be that from before the earlier attempt.
+const isWritten = ({ responseHash }: LockedSession, { reading, response }: BatchReading): boolean =>
+  reading.kind === 'observed' && response?.hash === responseHash;
+
 /** Returns whether the response is inserted as a new observation. */
 const addsObservation = ({ reading, response, decision }: Move): boolean =>
   response !== null && reading.kind !== 'unchanged' && decision.isRecorded;
@@ -158,7 +168,9 @@ function moveRow({ session, reading, decision }: Move) {
     isObserved,
     sessionId: session.id,
     from: session.state,
-    ...{ state, basis, rule },
+    state,
+    basis,
+    rule,
     closeReason: decision.close,
     isReopened: decision.isReopened,
     at: session.now,

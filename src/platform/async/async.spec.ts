@@ -47,7 +47,7 @@ describe('a coalescer', () => {
     await Promise.all(requests);
   });
 
-  it('goes on after a failed run, which rejects only for those that it was to serve', async () => {
+  it('continues after a failed run, which rejects only for the callers that it served', async () => {
     const work = jest
       .fn<() => Promise<void>>()
       .mockRejectedValueOnce(new Error('failed'))
@@ -63,12 +63,12 @@ describe('a coalescer', () => {
 });
 
 describe('within', () => {
-  it('settles as the work does if that is in time', async () => {
+  it('settles as the work does if the work is in time', async () => {
     await expect(within(1_000, Promise.resolve('done'))).resolves.toBe('done');
     await expect(within(1_000, Promise.reject(new Error('failed')))).rejects.toThrow('failed');
   });
 
-  it('settles without the work if that is late', async () => {
+  it('settles without the work if the work is late', async () => {
     const hanging = new Promise<string>(() => {});
     await expect(within(1, hanging)).resolves.toBeUndefined();
     await expect(within(1, hanging, () => 'late')).resolves.toBe('late');
@@ -94,13 +94,13 @@ describe('the wait after failures', () => {
 });
 
 describe('a loop', () => {
-  it('runs a round at once after a signal, also one that came during the round', async () => {
+  it('runs the next step at once after a signal, even if the signal came during a step', async () => {
     const wakeUp = new WakeUp();
-    let rounds = 0;
+    let steps = 0;
     const loop = new Loop({
       step: async () => {
-        rounds += 1;
-        if (rounds === 1) wakeUp.signal();
+        steps += 1;
+        if (steps === 1) wakeUp.signal();
         return 60_000;
       },
       onError: () => 60_000,
@@ -108,25 +108,25 @@ describe('a loop', () => {
     });
     loop.start();
     await nextTurn();
-    expect(rounds).toBe(2);
+    expect(steps).toBe(2);
     wakeUp.signal();
     await nextTurn();
-    expect(rounds).toBe(3);
+    expect(steps).toBe(3);
     await loop.stop();
     wakeUp.signal();
     await nextTurn();
-    expect(rounds).toBe(3);
+    expect(steps).toBe(3);
   });
 
-  it('counts consecutive failures, and pauses after each as told', async () => {
+  it('counts consecutive failures', async () => {
     const counts: number[] = [];
-    let rounds = 0;
+    let steps = 0;
     const ended = new AbortController();
     const loop = new Loop({
       step: async () => {
-        rounds += 1;
-        if (rounds === 5) ended.abort();
-        if (rounds !== 3) throw new Error('failed');
+        steps += 1;
+        if (steps === 5) ended.abort();
+        if (steps !== 3) throw new Error('failed');
         return 0;
       },
       onError: (_error, failures) => counts.push(failures),
@@ -137,7 +137,7 @@ describe('a loop', () => {
     expect(counts.slice(0, 3)).toEqual([1, 2, 1]);
   });
 
-  it('stops without waiting longer than told for a round that hangs', async () => {
+  it('stops after the given time even if a step hangs', async () => {
     let stop = never;
     const loop = new Loop({
       step: (signal) => {

@@ -7,7 +7,7 @@ interface LoopOptions {
   /** Returns the pause after a failed step in milliseconds. `failures` counts consecutive failed steps. Not called after `stop`. */
   readonly onError: (error: unknown, failures: number) => number;
   /** Ends the pause early. A signal during a successful step skips the pause after it; a signal during a failed step is ignored. */
-  readonly wakeUp?: Pick<WakeUp, 'count' | 'wait'>;
+  readonly wakeUp?: WakeUp;
 }
 
 /** A background task: repeats `step`, with a pause after each call, until it is stopped. */

@@ -17,10 +17,10 @@ export async function checkKeys(
 ): Promise<void> {
   const samples = columns.map(({ sample }) => sql.query<{ ciphertext: Buffer }>(sample, [SAMPLED]));
   const stored = (await Promise.all(samples)).flat();
-  const missing = stored.filter(({ ciphertext }) => !cipher.hasKeyOf(ciphertext));
+  const missing = stored.flatMap(({ ciphertext }) => cipher.missingKeyOf(ciphertext) ?? []);
   if (missing.length === 0) return;
   const isAll = missing.length === stored.length;
-  const ids = [...new Set(missing.map(({ ciphertext }) => cipher.keyIdOf(ciphertext)))].join(', ');
+  const ids = [...new Set(missing)].join(', ');
   const problem = `ENCRYPTION_KEYS lacks the key ${ids}, which encrypted ${isAll ? 'the' : 'some'} stored values: add it`;
   if (isAll) throw new ConfigurationError([problem], []);
   new Logger('Start').warn(problem);

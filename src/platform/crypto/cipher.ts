@@ -13,22 +13,10 @@ const NONCE_BYTES = 12;
 /** Passed to Node explicitly: otherwise Node accepts a tag truncated to 4 bytes. */
 const TAG_BYTES = 16;
 
-interface Key {
-  readonly secret: Buffer;
-  readonly header: Buffer;
-}
-
-/** Thrown if the bytes are not our ciphertext, were altered or copied from another row, or their key is missing from ENCRYPTION_KEYS. */
-class DecryptionError extends Error {
-  constructor() {
-    super('stored secret cannot be decrypted with any of ENCRYPTION_KEYS');
-  }
-}
-
 /** Encrypts secrets at rest. Authenticates `context`, such as `onboarding_sessions/<id>/start_url`: a copy in another row is unreadable. */
 @Injectable()
 export class Cipher {
-  private readonly keys: readonly Key[];
+  private readonly keys;
 
   constructor(environment: Environment) {
     this.keys = environment.ENCRYPTION_KEYS.map((key) => keyOf(Buffer.from(key, 'base64')));
@@ -39,17 +27,12 @@ export class Cipher {
     return this.keys[0]!.header;
   }
 
-  /** Returns whether one of ENCRYPTION_KEYS encrypted these bytes. */
-  hasKeyOf(stored: Uint8Array): boolean {
-    return this.keyOf(Buffer.from(stored)) !== undefined;
+  /** Returns the id of the key that encrypted these bytes, if it is not one of ENCRYPTION_KEYS. */
+  missingKeyOf(stored: Buffer): string | undefined {
+    return this.keyOf(stored) ? undefined : stored.subarray(1, HEADER_BYTES).toString('hex');
   }
 
-  /** Returns the id of the key that encrypted these bytes, in hexadecimal form. */
-  keyIdOf(stored: Uint8Array): string {
-    return Buffer.from(stored).subarray(1, HEADER_BYTES).toString('hex');
-  }
-
-  private keyOf(bytes: Buffer): Key | undefined {
+  private keyOf(bytes: Buffer) {
     return this.keys.find(({ header }) => bytes.subarray(0, HEADER_BYTES).equals(header));
   }
 
@@ -61,12 +44,18 @@ export class Cipher {
     return Buffer.concat([header, nonce, cipher.update(text, 'utf8'), cipher.final(), cipher.getAuthTag()]);
   }
 
-  /** Throws DecryptionError, without a reason, because a reason would help only an attacker. */
   decrypt(stored: Uint8Array, context: string): string {
+    const text = this.tryDecrypt(stored, context);
+    // Without the reason, which would help only an attacker.
+    if (text === null) throw new Error('stored secret cannot be decrypted with any of ENCRYPTION_KEYS');
+    return text;
+  }
+
+  /** Returns null if the bytes are not our ciphertext, were altered or copied from another row, or if their key is missing. */
+  tryDecrypt(stored: Uint8Array, context: string): string | null {
     const bytes = Buffer.from(stored);
     const key = this.keyOf(bytes);
-    if (key === undefined || bytes.length < HEADER_BYTES + NONCE_BYTES + TAG_BYTES)
-      throw new DecryptionError();
+    if (key === undefined || bytes.length < HEADER_BYTES + NONCE_BYTES + TAG_BYTES) return null;
     const nonce = bytes.subarray(HEADER_BYTES, HEADER_BYTES + NONCE_BYTES);
     const opener = this.opener(key.secret, nonce, boundTo(key.header, context));
     try {
@@ -74,17 +63,7 @@ export class Cipher {
       const text = opener.update(bytes.subarray(HEADER_BYTES + NONCE_BYTES, bytes.length - TAG_BYTES));
       return Buffer.concat([text, opener.final()]).toString('utf8');
     } catch {
-      throw new DecryptionError();
-    }
-  }
-
-  /** Returns null instead of throwing DecryptionError. */
-  tryDecrypt(stored: Uint8Array, context: string): string | null {
-    try {
-      return this.decrypt(stored, context);
-    } catch (error) {
-      if (error instanceof DecryptionError) return null;
-      throw error;
+      return null;
     }
   }
 
@@ -98,7 +77,7 @@ export class Cipher {
 }
 
 // The id is an HMAC of a label used for nothing else, so that it differs from anything else derived from the key.
-const keyOf = (secret: Buffer): Key => {
+const keyOf = (secret: Buffer) => {
   const id = createHmac('sha256', secret).update('pv-onboarding/key-id').digest().subarray(0, KEY_ID_BYTES);
   return { secret, header: Buffer.concat([Buffer.of(VERSION), id]) };
 };

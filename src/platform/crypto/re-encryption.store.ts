@@ -1,35 +1,26 @@
 import type { Database } from '../database/database.js';
 import type { Cipher } from './cipher.js';
 
-export interface EncryptedColumn {
-  readonly name: string;
-  /** Selects the ciphertexts of at most $1 rows. */
-  readonly sample: string;
-  /** Selects `id` and `ciphertext` of at most $3 rows with an id after $2 and a ciphertext that does not start with $1, ordered by id. */
-  readonly selectOthers: string;
-  readonly beforeAll: string;
-  /** Replaces $2[n] by $3[n] in the row $1[n], if the row still contains $2[n]; returns a row for each replacement. */
-  readonly replace: string;
-  /** Returns the context to which the ciphertext of a row is bound: the table, the id and the column without `_ciphertext`. */
-  readonly context: (id: string) => string;
-}
-
 /** Describes a column for `reEncrypt`, which pages by id. An index by encryption key would slow down every write, but be used once in years. */
 export function encryptedColumn(
   table: string,
   column: string,
   key: { readonly name: string; readonly type: 'uuid' | 'text' } = { name: 'id', type: 'uuid' },
-): EncryptedColumn {
+) {
   return {
     name: `${table}.${column}`,
     beforeAll: key.type === 'uuid' ? '00000000-0000-0000-0000-000000000000' : '',
-    context: (id) => `${table}/${id}/${column.replace(/_ciphertext$/, '')}`,
+    /** Returns the context to which the ciphertext of a row is bound: the table, the id and the column without `_ciphertext`. */
+    context: (id: string) => `${table}/${id}/${column.replace(/_ciphertext$/, '')}`,
+    /** Selects the ciphertexts of at most $1 rows. */
     sample: `SELECT ${column} AS ciphertext FROM ${table} WHERE ${column} IS NOT NULL LIMIT $1`,
+    /** Selects at most $3 rows with an id after $2 and a ciphertext that does not start with $1, ordered by id. */
     selectOthers: `
       SELECT ${key.name} AS id, ${column} AS ciphertext FROM ${table}
       WHERE ${column} IS NOT NULL AND substring(${column} FOR length($1::bytea)) <> $1 AND ${key.name} > $2
       ORDER BY ${key.name}
       LIMIT $3`,
+    /** Replaces $2[n] by $3[n] in the row $1[n], if the row still contains $2[n]; returns a row for each replacement. */
     replace: `
       UPDATE ${table} t SET ${column} = r.renewed
       FROM unnest($1::${key.type}[], $2::bytea[], $3::bytea[]) AS r (id, read, renewed)
@@ -37,6 +28,8 @@ export function encryptedColumn(
       RETURNING t.${key.name}`,
   };
 }
+
+export type EncryptedColumn = ReturnType<typeof encryptedColumn>;
 
 export interface ReEncryption {
   readonly reEncrypted: number;

@@ -1,8 +1,7 @@
 import { Injectable } from '@nestjs/common';
-import { Metrics } from '../metrics/metrics.js';
+import { BUCKETS, Metrics } from '../metrics/metrics.js';
 import { Database } from './database.js';
 
-/** Exposes the connection pool and the duration of statements of this process. */
 @Injectable()
 export class DatabaseMetrics {
   constructor(database: Database, metrics: Metrics) {
@@ -29,6 +28,8 @@ export class DatabaseMetrics {
     const seconds = metrics.histogram({
       name: 'pv_onboarding_database_statement_duration_seconds',
       help: 'Duration of SQL statements of this process, including the wait for a connection outside a transaction',
+      // Most statements take less than a millisecond.
+      buckets: [0.0001, 0.00025, 0.0005, ...BUCKETS],
     });
     database.measure((duration) => seconds.observe(duration));
   }

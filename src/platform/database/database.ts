@@ -36,7 +36,7 @@ export interface Transaction extends Sql {
 type Effect = (sql: Sql) => void | Promise<void>;
 
 /** Client-side timeout: an unreachable server cannot enforce its own. */
-const ANSWER_TIMEOUT_MS = STATEMENT_TIMEOUT_MS + 1_000;
+const RESPONSE_TIMEOUT_MS = STATEMENT_TIMEOUT_MS + 1_000;
 
 const DISK_FULL = '53100';
 /** How long `hasNoSpace` remembers such an error: several intervals of a health probe. */
@@ -56,6 +56,7 @@ const nameOf = (text: string): string => (isTracing() ? spanNameOf(text) : '');
 @Injectable()
 export class Database implements Sql, OnApplicationShutdown {
   readonly pool: pg.Pool;
+  readonly prisma: PrismaClient;
   private readonly prismaOnPool: PrismaOnPool;
   private readonly begin: string;
   private readonly prepares: boolean;
@@ -73,7 +74,7 @@ export class Database implements Sql, OnApplicationShutdown {
       max: environment.DATABASE_POOL_SIZE,
       // A longer wait means that the pool is exhausted: the query fails, and the client gets a 503.
       connectionTimeoutMillis: 5_000,
-      query_timeout: ANSWER_TIMEOUT_MS,
+      query_timeout: RESPONSE_TIMEOUT_MS,
       keepAlive: true,
       application_name: `pv-onboarding ${environment.ROLE}`,
       types: withFastTimestamps,
@@ -83,10 +84,7 @@ export class Database implements Sql, OnApplicationShutdown {
     // The pool's handler does not cover checked-out clients. Without its own handler, a client that loses its connection ends the process.
     this.pool.on('connect', (client) => client.on('error', () => {}));
     this.prismaOnPool = new PrismaOnPool(this.pool, (text, run) => this.timed(nameOf(text), run));
-  }
-
-  get prisma(): PrismaClient {
-    return this.prismaOnPool.prisma;
+    this.prisma = this.prismaOnPool.prisma;
   }
 
   /** Calls `observe` after each statement, also of Prisma Client, with its duration. Includes the wait for a connection outside a transaction. */
@@ -162,7 +160,6 @@ export class Database implements Sql, OnApplicationShutdown {
     }
   }
 
-  /** Measures and traces a statement. */
   private async timed<T>(name: string, run: () => Promise<T>): Promise<T> {
     const beganAt = performance.now();
     try {

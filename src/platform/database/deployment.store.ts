@@ -10,7 +10,6 @@ import type { Sql } from './database.js';
 const HOME = `concat_ws('/', (SELECT system_identifier FROM pg_control_system()),
   (SELECT oid FROM pg_database WHERE datname = current_database()), 'deployment'::regclass::oid)`;
 
-/** Makes this database the home of the deployment. */
 export async function moveHome(sql: Sql): Promise<void> {
   await sql.query(
     `INSERT INTO deployment (home) VALUES (${HOME}) ON CONFLICT (is_only) DO UPDATE SET home = excluded.home`,

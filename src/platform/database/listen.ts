@@ -4,15 +4,14 @@ import pg from 'pg';
 import { Loop } from '../async/loop.js';
 import { STOP_WITHIN_MS } from '../shutdown/limits.js';
 
-const FIRST_RECONNECT_MS = 100;
-const RECONNECT_MS = 1_000;
+const RECONNECT_MS = 500;
 /**
  * A dead server does not close its connection, and a pooler may switch to a connection that does not listen. The heartbeat detects both
  * within 2.5 s.
  */
 const HEARTBEAT_MS = 1_000;
 const HEARTBEAT = 'SELECT FROM pg_listening_channels() AS channel WHERE channel = $1';
-const ANSWER_WITHIN_MS = 1_500;
+const RESPONSE_WITHIN_MS = 1_500;
 
 /**
  * Calls `hint` at every NOTIFY on the channel, and after every (re)connect, since notifications are lost while disconnected. Callers must
@@ -28,14 +27,14 @@ export function listenTo(databaseUrl: string, channel: string, hint: () => void)
     const client = new pg.Client({
       connectionString: databaseUrl,
       connectionTimeoutMillis: 5_000,
-      query_timeout: ANSWER_WITHIN_MS,
+      query_timeout: RESPONSE_WITHIN_MS,
       keepAlive: true,
       application_name: 'pv-onboarding listen',
     });
     const done = new AbortController();
     const loss = new Promise<never>((_, reject) => {
-      client.on('error', reject).on('end', () => reject(new Error('the server ended it')));
-      stop.addEventListener('abort', () => reject(new Error('it is stopped')), { signal: done.signal });
+      client.on('error', reject).on('end', () => reject(new Error('the server closed the connection')));
+      stop.addEventListener('abort', () => reject(new Error('stopped')), { signal: done.signal });
     });
     client.on('notification', hint);
     const work = async (): Promise<never> => {
@@ -65,12 +64,9 @@ export function listenTo(databaseUrl: string, channel: string, hint: () => void)
     onError: (error) => {
       // Logs once per outage, not at every attempt.
       if (!isLost)
-        logger.warn(
-          `no notifications arrive on ${channel} until it is connected again: ${(error as Error).message}`,
-        );
-      const pauseMs = isLost ? RECONNECT_MS : FIRST_RECONNECT_MS;
+        logger.warn(`no notifications arrive on ${channel} until it reconnects: ${(error as Error).message}`);
       isLost = true;
-      return pauseMs;
+      return RECONNECT_MS;
     },
   });
   loop.start();

@@ -19,7 +19,7 @@ const UNDEFINED_TABLE = '42P01';
 // Prisma's own table of migrations, so that Prisma's command line can read and correct it. We apply the migrations ourselves,
 // because Prisma would download an engine for that.
 const CREATE_RECORDS = `
-  CREATE TABLE _prisma_migrations (
+  CREATE TABLE IF NOT EXISTS _prisma_migrations (
     id varchar(36) PRIMARY KEY,
     checksum varchar(64) NOT NULL,
     finished_at timestamptz,
@@ -71,7 +71,7 @@ export async function withMigrationLock<T>(
  * Opens a transaction for the lock alone, since migrations may commit. The lock ends with the connection, even if the replica dies.
  *
  * Each attempt is a transaction of its own: CREATE INDEX CONCURRENTLY waits for the end of every transaction in which it saw a
- * running statement. A replica that stayed in one while it waits for the lock would block the replica that has the lock.
+ * running statement. A replica that stayed in one while it waited for the lock would block the replica that has the lock.
  */
 async function lockMigrations(client: pg.PoolClient): Promise<void> {
   for (;;) {
@@ -113,28 +113,24 @@ export const proveWritable = (sql: Sql): Promise<unknown> =>
 
 /** Applies the migrations in `names` that are missing, in order. Returns the names of the applied migrations. */
 export async function applyMissing(pool: pg.Pool, names: readonly string[]): Promise<string[]> {
-  const { hasRecords, missing } = await findApplicable(pool, names);
-  if (!hasRecords) await pool.query(CREATE_RECORDS);
+  const missing = await findApplicable(pool, names);
+  if (missing.length > 0) await pool.query(CREATE_RECORDS);
   for (const name of missing) await apply(pool, name);
   return missing;
 }
 
-/** Returns which of `names` would be applied, and whether the database records migrations. Throws if none may be applied. */
-export async function findApplicable(
-  pool: pg.Pool,
-  names: readonly string[],
-): Promise<{ hasRecords: boolean; missing: string[] }> {
+/** Returns which of `names` would be applied. Throws if none may be applied. */
+export async function findApplicable(pool: pg.Pool, names: readonly string[]): Promise<string[]> {
   const recorded = await readRecorded(pool);
-  const failed = recorded?.find(({ isFinished }) => !isFinished);
+  const failed = recorded.find(({ isFinished }) => !isFinished);
   if (failed !== undefined) {
     throw new MigrationError(
-      `the migration ${failed.name} failed before, so nothing more is applied. Look at what it left, then mark it with ` +
+      `the migration ${failed.name} failed before, so nothing more is applied. Check what it left behind, then mark it with ` +
         '`npx prisma migrate resolve --applied NAME` or `--rolled-back NAME` (with DATABASE_URL, and a network to download its engine), ' +
         'or delete its row in _prisma_migrations to have it run again',
     );
   }
-  const missing = names.filter((name) => !recorded?.some((each) => each.name === name));
-  return { hasRecords: recorded !== null, missing };
+  return names.filter((name) => !recorded.some((each) => each.name === name));
 }
 
 async function apply(pool: pg.Pool, name: string): Promise<void> {
@@ -153,7 +149,7 @@ async function apply(pool: pg.Pool, name: string): Promise<void> {
   await pool.query(finish, [id]);
 }
 
-/** Returns the recorded migrations that were not rolled back, or null if the database is empty. */
+/** Returns the recorded migrations that were not rolled back. Throws if the database belongs to another program. */
 async function readRecorded(pool: pg.Pool) {
   // Ignores tables of extensions, which a new database may contain.
   const { rows: tables } = await pool.query<{ name: string }>(`
@@ -161,12 +157,8 @@ async function readRecorded(pool: pg.Pool) {
     WHERE relkind IN ('r', 'p') AND relnamespace = quote_ident(current_schema())::regnamespace
       AND NOT EXISTS (SELECT FROM pg_depend WHERE objid = pg_class.oid AND deptype = 'e')`);
   if (!tables.some(({ name }) => name === '_prisma_migrations')) {
-    if (tables.length > 0) {
-      throw new MigrationError(
-        'DATABASE_URL leads to tables of another program; an empty database is needed',
-      );
-    }
-    return null;
+    if (tables.length === 0) return [];
+    throw new MigrationError('DATABASE_URL leads to tables of another program; an empty database is needed');
   }
   const { rows } = await pool.query<{ name: string; isFinished: boolean }>(`
     SELECT migration_name AS name, finished_at IS NOT NULL AS "isFinished"

@@ -1,5 +1,5 @@
 /** A lock that makes reads or writes of other connections wait until its migration ends. */
-export interface MigrationLock {
+interface MigrationLock {
   readonly mode: 'SHARE' | 'SHARE ROW EXCLUSIVE' | 'ACCESS EXCLUSIVE';
   readonly relation: string;
   /** The first line of the statement. */

@@ -25,12 +25,13 @@ export async function checkPoolers(environment: Environment): Promise<void> {
         'jobs and migrations need connections of their own',
     );
   if (!isSeparate) return;
-  const keepsStatements = await withTwoClients('DATABASE_URL', DATABASE_URL, keepStatements);
-  if (DATABASE_PREPARED_STATEMENTS && !keepsStatements)
-    throw refused(
-      'DATABASE_URL leads through a pooler without prepared statements; set DATABASE_PREPARED_STATEMENTS=false',
-    );
-  await withTwoClients('DATABASE_URL', DATABASE_URL, checkRole);
+  await withTwoClients('DATABASE_URL', DATABASE_URL, async (one, other) => {
+    if (DATABASE_PREPARED_STATEMENTS && !(await keepStatements(one, other)))
+      throw refused(
+        'DATABASE_URL leads through a pooler without prepared statements; set DATABASE_PREPARED_STATEMENTS=false',
+      );
+    await checkRole(one);
+  });
   await checkSameDatabase(environment);
 }
 

@@ -13,7 +13,6 @@ export type PrismaModels = Omit<
   Extract<keyof Prisma.TransactionClient, `$${string}` | symbol>
 >;
 
-/** Runs a statement with this text. */
 type Timed = <T>(text: string, run: () => Promise<T>) => Promise<T>;
 type Operation = (args?: unknown) => Promise<unknown>;
 
@@ -23,7 +22,6 @@ export class PrismaOnPool {
   /** The client on which the adapter must run the `$transaction` of the current async context. */
   private readonly client = new AsyncLocalStorage<pg.PoolClient>();
 
-  /** `timed` measures a statement and returns its result. */
   constructor(
     pool: pg.Pool,
     private readonly timed: Timed,

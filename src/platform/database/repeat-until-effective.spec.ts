@@ -7,20 +7,18 @@ const failure = (message: string, code?: string): Error => Object.assign(new Err
 const OUTAGE = failure('connect ECONNREFUSED 127.0.0.1:5432', 'ECONNREFUSED');
 const REFUSAL = failure('column "x" does not exist', '42703');
 
-/** Returns a database double. For each statement, `answers` lists the results of its executions: rows, or an error. The last one repeats. */
-function databaseWith(answers: Readonly<Record<string, readonly (readonly object[] | Error)[]>>) {
-  const asked: string[] = [];
+/** Returns a database double. For each statement, `results` lists what each execution returns: rows, or an error. The last one repeats. */
+function databaseWith(results: Readonly<Record<string, readonly (readonly object[] | Error)[]>>) {
+  const executed: string[] = [];
+  const times = (statement: string) => executed.filter((each) => each === statement).length;
   const query = async (statement: string) => {
-    const own = answers[statement]!;
-    const answer = own[Math.min(asked.filter((each) => each === statement).length, own.length - 1)]!;
-    asked.push(statement);
-    if (answer instanceof Error) throw answer;
-    return answer;
+    const own = results[statement]!;
+    const result = own[Math.min(times(statement), own.length - 1)]!;
+    executed.push(statement);
+    if (result instanceof Error) throw result;
+    return result;
   };
-  return {
-    sql: { query } as unknown as Sql,
-    times: (statement: string) => asked.filter((each) => each === statement).length,
-  };
+  return { sql: { query } as unknown as Sql, times };
 }
 
 describe('repeatUntilEffective', () => {

@@ -4,11 +4,8 @@ import { sqlState, type Sql, type Statement } from './database.js';
 
 const PAUSE_MS = 500;
 
-interface Undo {
-  readonly statement: string | Statement;
-  readonly values: readonly unknown[];
-  readonly until: number;
-}
+/** Returns whether no repetition is needed. */
+type Undo = () => Promise<boolean>;
 
 /** The messages of a connection that was never made. */
 const NOT_CONNECTED =
@@ -33,17 +30,18 @@ export function repeatUntilEffective(
   values: readonly unknown[],
   withinMs: number,
 ): void {
+  const until = performance.now() + withinMs;
+  const undo = async () => (await sql.query(statement, values)).length > 0 || performance.now() > until;
   const undos = undosOf.get(sql) ?? new Set();
-  undosOf.set(sql, undos.add({ statement, values, until: performance.now() + withinMs }));
-  if (undos.size === 1) void repeatAll(sql, undos);
+  undosOf.set(sql, undos.add(undo));
+  if (undos.size === 1) void repeatAll(undos);
 }
 
-async function repeatAll(sql: Sql, undos: Set<Undo>): Promise<void> {
+async function repeatAll(undos: Set<Undo>): Promise<void> {
   for (;;) {
     for (const undo of undos) {
       try {
-        const rows = await sql.query(undo.statement, undo.values);
-        if (rows.length > 0 || performance.now() > undo.until) undos.delete(undo);
+        if (await undo()) undos.delete(undo);
       } catch (error) {
         // Retries an undo until the database has responded to it, even if with a refusal.
         if (isDatabaseUnavailable(error)) break;

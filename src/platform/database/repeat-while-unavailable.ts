@@ -5,7 +5,7 @@ const PAUSE_MS = 250;
 
 /**
  * Runs `write` until it succeeds. Rethrows its error once `withinMs` have passed, or if the database is not at fault. If the connection is
- * lost during COMMIT, the write may already be stored: storing it twice must change nothing.
+ * lost during COMMIT, the write may already be stored, so `write` must be idempotent.
  */
 export async function repeatWhileUnavailable<T>(write: () => Promise<T>, withinMs: number): Promise<T> {
   const until = performance.now() + withinMs;

@@ -19,7 +19,7 @@ describe('an instant from PostgreSQL', () => {
     '0044-03-15 12:00:00+00',
     '0001-01-01 00:00:00+00',
     '9999-12-31 23:59:59.999+00',
-  ])('%s is what pg makes of it', (text) => {
+  ])('%s is parsed as by pg', (text) => {
     expect(parseTimestamp(text)).toEqual(ofPg(text));
     expect(parseJsonTimestamp(asJson(text))).toEqual(ofPg(text));
   });
@@ -31,7 +31,7 @@ describe('an instant from PostgreSQL', () => {
     ['12026-11-21 05:41:24.5+00', LAST],
     ['294276-12-31 23:59:59.999999+00', LAST],
     ['infinity', LAST],
-  ])('%s is the nearest one that exists here', (text, nearest) => {
+  ])('%s becomes the nearest valid instant', (text, nearest) => {
     expect(parseTimestamp(text)).toEqual(new Date(nearest));
     expect(parseJsonTimestamp(asJson(text))).toEqual(new Date(nearest));
   });

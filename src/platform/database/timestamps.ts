@@ -32,5 +32,6 @@ withFastTimestamps.setTypeParser(TIMESTAMPTZ, parseTimestamp);
 /** Returns SQL for the milliseconds from now until `column`, by the database's clock, which all replicas share. */
 export const msUntil = (column: string): string =>
   `(extract(epoch FROM ${column} - clock_timestamp()) * 1000)::float8`;
+/** Returns SQL for the instant this many milliseconds from now, by the database's clock. */
 export const msFromNow = (parameter: string): string =>
   `clock_timestamp() + ${parameter}::float8 * interval '1 millisecond'`;

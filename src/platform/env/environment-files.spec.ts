@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { readFiles } from './environment-files.js';
 import { ENVIRONMENT_NAMES, type EnvironmentSource } from './environment-names.js';
-import { ConfigurationError } from './read-environment.js';
+import { readEnvironment } from './read-environment.js';
 
 let folder: string;
 beforeEach(async () => {
@@ -18,20 +18,13 @@ async function write(content: string): Promise<string> {
   return path;
 }
 
-function errorOf(source: EnvironmentSource): ConfigurationError {
-  try {
-    readFiles(source);
-  } catch (error) {
-    if (error instanceof ConfigurationError) return error;
-    throw error;
-  }
-  throw new Error('no ConfigurationError');
-}
+const problemsOf = (source: EnvironmentSource): string[] => [...readFiles(source).problems.values()];
 
 describe('readFiles', () => {
   it.each(ENVIRONMENT_NAMES)('%s_FILE gives %s the content of the file', async (name) => {
     const path = await write('canary');
-    expect(readFiles({ [`${name}_FILE`]: path, PATH: '/bin' })).toEqual({ [name]: 'canary', PATH: '/bin' });
+    const { variables } = readFiles({ [`${name}_FILE`]: path, PATH: '/bin' });
+    expect(variables).toEqual({ [name]: 'canary', PATH: '/bin' });
   });
 
   it.each([
@@ -41,31 +34,28 @@ describe('readFiles', () => {
     [' secret ', ' secret '],
     ['', ''],
   ])('removes one newline at the end and nothing else: %j', async (content, value) => {
-    expect(readFiles({ SCS_API_KEY_FILE: await write(content) }).SCS_API_KEY).toBe(value);
+    const { variables } = readFiles({ SCS_API_KEY_FILE: await write(content) });
+    expect(variables.SCS_API_KEY).toBe(value);
   });
 
   it('leaves variables without a file, and files of other programs, as they are', () => {
     const source = { SCS_API_KEY: 'key', POSTGRES_PASSWORD_FILE: '/nowhere' };
-    expect(readFiles(source)).toEqual(source);
+    expect(readFiles(source).variables).toEqual(source);
   });
 
   it('reads the file if the variable is empty', async () => {
     const source = { SCS_API_KEY: '', SCS_API_KEY_FILE: await write('secret') };
-    expect(readFiles(source)).toEqual({ SCS_API_KEY: 'secret' });
+    expect(readFiles(source).variables).toEqual({ SCS_API_KEY: 'secret' });
   });
 
   it('refuses a variable that is set in both ways, naming both', async () => {
-    const { problems, message } = errorOf({
-      SCS_API_KEY: 'canary-1',
-      SCS_API_KEY_FILE: await write('canary-2'),
-    });
-    expect(problems).toEqual(['SCS_API_KEY and SCS_API_KEY_FILE are both set: remove one of them']);
-    expect(message).not.toContain('canary');
+    const source = { SCS_API_KEY: 'canary-1', SCS_API_KEY_FILE: await write('canary-2') };
+    expect(problemsOf(source)).toEqual(['SCS_API_KEY and SCS_API_KEY_FILE are both set: remove one of them']);
   });
 
   it('names every file that cannot be read, with the reason and without its path', () => {
     const missing = join(folder, 'missing');
-    expect(errorOf({ SCS_API_KEY_FILE: missing, DATABASE_URL_FILE: folder }).problems).toEqual([
+    expect(problemsOf({ SCS_API_KEY_FILE: missing, DATABASE_URL_FILE: folder })).toEqual([
       'DATABASE_URL_FILE cannot be read (EISDIR)',
       'SCS_API_KEY_FILE cannot be read (ENOENT)',
     ]);
@@ -74,9 +64,21 @@ describe('readFiles', () => {
   it.each(['postgresql://user:canary@host/pv', 'canary', ''])(
     'refuses a value that is not an absolute path, without repeating it: %j',
     (value) => {
-      const { problems, message } = errorOf({ DATABASE_URL_FILE: value });
-      expect(problems).toEqual(['DATABASE_URL_FILE must be an absolute path']);
-      expect(message).not.toContain('canary');
+      expect(problemsOf({ DATABASE_URL_FILE: value })).toEqual([
+        'DATABASE_URL_FILE must be an absolute path',
+      ]);
     },
   );
+
+  it('leaves its problems to readEnvironment, which names all problems in one message', () => {
+    const { variables, problems } = readFiles({
+      NODE_ENV: 'production',
+      PORT: 'abc',
+      SCS_CLIENT_SECRET: 'canary',
+      SCS_CLIENT_SECRET_FILE: '/run/secrets/canary',
+    });
+    const read = () => readEnvironment(variables, problems);
+    expect(read).toThrow(/SCS_CLIENT_SECRET and SCS_CLIENT_SECRET_FILE are both set[^]*PORT must be/);
+    expect(read).not.toThrow(/canary|SCS_CLIENT_SECRET is required/);
+  });
 });

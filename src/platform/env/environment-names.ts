@@ -4,42 +4,26 @@ import { Environment } from './environment.js';
 
 export type EnvironmentSource = Readonly<Record<string, string | undefined>>;
 
-/** The names of all variables that the service reads. */
 export const ENVIRONMENT_NAMES: readonly string[] = Object.keys(
   getMetadataStorage().groupByPropertyName(
     getMetadataStorage().getTargetValidationMetadatas(Environment, '', false, false),
   ),
 );
 
-/** Variables of the commands that call the API of a service. */
-export const COMMAND_LINE_NAMES: readonly string[] = ['PV_ONBOARDING_URL', 'PV_ONBOARDING_API_KEY'];
-
-/** Variables of the command line, the sandbox and the contract suite, which the service itself does not read. */
-const OTHER_NAMES = [
-  ...COMMAND_LINE_NAMES.flatMap((name) => [name, `${name}_FILE`]),
-  ...[
-    'ALLOWED_HOSTS',
-    'API_KEY',
-    'CLIENT_ID',
-    'CLIENT_SECRET',
-    'HOST',
-    'PORT',
-    'PUBLIC_URL',
-    'STATE_FILE',
-  ].map((name) => `SANDBOX_${name}`),
-  ...['API_KEY', 'BASE_URL', 'CLIENT_ID', 'CLIENT_SECRET', 'EAN'].map((name) => `SCS_CONTRACT_${name}`),
-];
-
+/** Prefixes of the variables of the command line, the sandbox and the contract suite, which the service itself does not read. */
+const OTHER_PREFIXES = /^(?:PV_ONBOARDING|SANDBOX|SCS_CONTRACT)_/;
 /** No other program in our environment uses these prefixes. */
 const OUR_PREFIXES = /^(?:SCS|POLL|WEBHOOK)_/;
 /** Matches variables that Kubernetes and Docker set for other services, whatever their names. */
 const SERVICE_LINK =
   /_(?:SERVICE_HOST|SERVICE_PORT\w*|PORT|PORT_\d+_(?:TCP|UDP|SCTP)(?:_(?:PROTO|PORT|ADDR))?)$/;
-/** Returns a warning for each name that is not read but was probably meant as another variable, or begins as ours do. */
+
+/** Returns a warning for each name that is not read but was probably meant as another variable, or has one of our prefixes. */
 export function findMisspelt(source: EnvironmentSource): string[] {
-  const known = [...ENVIRONMENT_NAMES, ...ENVIRONMENT_NAMES.map((name) => `${name}_FILE`), ...OTHER_NAMES];
+  const known = ENVIRONMENT_NAMES.flatMap((name) => [name, `${name}_FILE`]);
+  const isRead = (name: string) => known.includes(name) || OTHER_PREFIXES.test(name);
   return Object.keys(source)
-    .filter((name) => source[name] !== undefined && !known.includes(name) && !SERVICE_LINK.test(name))
+    .filter((name) => source[name] !== undefined && !isRead(name) && !SERVICE_LINK.test(name))
     .flatMap((name) => {
       const [meant] = known
         .map((each) => ({ each, changes: changesBetween(plain(name), plain(each)) }))

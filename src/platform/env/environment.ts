@@ -29,29 +29,18 @@ const HttpUrl = () =>
 const PostgresUrl = () =>
   Matches(/^postgres(ql)?:\/\/\S+$/, { message: '$property must be a URL that begins with postgresql://' });
 
+const Read = (read: (text: string) => unknown) =>
+  Transform(({ value }: { value: unknown }) => (typeof value === 'string' ? read(value) : value));
+
 /** Takes plain decimal numbers only: `Number` would also accept 1e3, 0x10 and blanks. */
-const Range = (min: number, max: number) =>
-  applyDecorators(
-    Transform(({ value }: { value: unknown }) =>
-      typeof value === 'string' && /^-?\d+(\.\d+)?$/.test(value) ? Number(value) : value,
-    ),
-    Min(min),
-    Max(max),
-  );
+const readNumber = (text: string) => (/^-?\d+(\.\d+)?$/.test(text) ? Number(text) : text);
+const Range = (min: number, max: number) => applyDecorators(Read(readNumber), Min(min), Max(max));
 const Integer = (min: number, max: number) => applyDecorators(Range(min, max), IsInt());
 const Days = () => Integer(0, 36_500);
 
-const List = (convert = (text: string): unknown => text) =>
-  Transform(({ value }: { value: unknown }) =>
-    typeof value === 'string' ? value.split(',').map(convert) : value,
-  );
-const Flag = () =>
-  applyDecorators(
-    Transform(({ value }: { value: unknown }) =>
-      value === 'true' || value === 'false' ? value === 'true' : value,
-    ),
-    IsBoolean({ message: '$property must be true or false' }),
-  );
+const List = (read = (text: string): unknown => text) => Read((text) => text.split(',').map(read));
+const readFlag = (text: string) => (text === 'true' || text === 'false' ? text === 'true' : text);
+const Flag = () => applyDecorators(Read(readFlag), IsBoolean({ message: '$property must be true or false' }));
 
 const IsNetwork = () =>
   ValidateBy(
@@ -105,7 +94,7 @@ export class Environment {
   @Flag() DATABASE_PREPARED_STATEMENTS = true;
   @Integer(2, 500) DATABASE_POOL_SIZE = 10;
 
-  @Matches(/^[^\s@?#]+$/, { message: 'SCS_BASE_URL must not hold credentials, a query or a fragment' })
+  @Matches(/^[^\s@?#]+$/, { message: 'SCS_BASE_URL must not contain credentials, a query or a fragment' })
   @HttpUrl()
   SCS_BASE_URL: string;
   @HeaderText() SCS_API_KEY: string;
@@ -160,7 +149,7 @@ export class Environment {
   EVENT_BROKER_URL?: string;
 
   /** The waits between attempts to deliver to a webhook endpoint. Default: the schedule of Standard Webhooks, about 3 days. */
-  @List((text) => (/^\d+$/.test(text) ? Number(text) : text))
+  @List(readNumber)
   @ArrayMaxSize(100)
   @IsInt({ each: true, message: 'WEBHOOK_RETRY_SCHEDULE_MS must be whole numbers, separated by commas' })
   @Min(0, { each: true })

@@ -25,8 +25,10 @@ function problemsOf(source: Record<string, string | undefined>): readonly string
   return [];
 }
 
+const namesIn = (problems: readonly string[]) => problems.map((problem) => problem.split(' ')[0]);
+
 describe('readEnvironment', () => {
-  it('says which variables an address of the remote service needs beside it', () => {
+  it('names every missing variable', () => {
     expect(problemsOf({ SCS_API_KEY: undefined, SCS_CLIENT_ID: undefined })).toEqual([
       'SCS_API_KEY is required with SCS_BASE_URL',
       'SCS_CLIENT_ID is required with SCS_BASE_URL',
@@ -122,8 +124,8 @@ describe('readEnvironment', () => {
     ['DATABASE_DIRECT_URL', 'postgresql://one,two/pv', 'DATABASE_DIRECT_URL names several hosts'],
     ['DATABASE_PREPARED_STATEMENTS', '0', 'DATABASE_PREPARED_STATEMENTS must be true or false'],
     ['SCS_BASE_URL', 'scs.example', 'SCS_BASE_URL must be a URL that begins with'],
-    ['SCS_BASE_URL', 'https://user:secret@scs.example', 'SCS_BASE_URL must not hold'],
-    ['SCS_BASE_URL', 'https://scs.example/?a=1', 'SCS_BASE_URL must not hold'],
+    ['SCS_BASE_URL', 'https://user:secret@scs.example', 'SCS_BASE_URL must not contain'],
+    ['SCS_BASE_URL', 'https://scs.example/?a=1', 'SCS_BASE_URL must not contain'],
     ['OTEL_EXPORTER_OTLP_ENDPOINT', 'collector:4318', 'OTEL_EXPORTER_OTLP_ENDPOINT must be a URL'],
     ['OTEL_EXPORTER_OTLP_HEADERS', 'Bearer token', 'OTEL_EXPORTER_OTLP_HEADERS must be name=value'],
     ['OTEL_RESOURCE_ATTRIBUTES', 'production', 'OTEL_RESOURCE_ATTRIBUTES must be name=value'],
@@ -185,12 +187,7 @@ describe('readEnvironment', () => {
 
   it('reports every problem at once', () => {
     const problems = problemsOf({ PORT: 'x', ROLE: 'y', POLL_LEASE_MS: '500', LOG_LEVEL: '' });
-    expect(problems.map((problem) => problem.split(' ')[0]).sort()).toEqual([
-      'LOG_LEVEL',
-      'POLL_LEASE_MS',
-      'PORT',
-      'ROLE',
-    ]);
+    expect(namesIn(problems).sort()).toEqual(['LOG_LEVEL', 'POLL_LEASE_MS', 'PORT', 'ROLE']);
   });
 
   it.each([
@@ -232,18 +229,16 @@ describe('readEnvironment', () => {
     expect(readEnvironment({ ...COMPLETE, EVENT_BROKER_URL: url }).EVENT_BROKER_URL).toBe(url);
   });
 
-  it('demands in production, by name and together with other problems, what is embedded or generated elsewhere', () => {
+  it('requires in production every variable with a local default, and reports other problems with them', () => {
     const nothing = Object.fromEntries(LOCAL_DEFAULTS.map((name) => [name, undefined]));
     const problems = problemsOf({ ...nothing, NODE_ENV: 'production', PORT: 'x' });
-    expect(problems.map((problem) => problem.split(' ')[0]).sort()).toEqual(
-      [...LOCAL_DEFAULTS, 'PORT'].sort(),
-    );
+    expect(namesIn(problems).sort()).toEqual([...LOCAL_DEFAULTS, 'PORT'].sort());
     expect(problems.filter((problem) => problem.includes('in production'))).toHaveLength(
       LOCAL_DEFAULTS.length,
     );
   });
 
-  it('demands https in production, but not to the loopback', () => {
+  it('requires https in production, except to the loopback', () => {
     const production = { NODE_ENV: 'production' };
     expect(problemsOf({ ...production, SCS_BASE_URL: 'http://scs.example' })).toEqual([
       expect.stringContaining('SCS_BASE_URL must begin with https:// in production'),
@@ -264,16 +259,16 @@ describe('in production', () => {
     ['the same twice', `${KEY},${other},${KEY}`],
   ])('weak ENCRYPTION_KEYS are refused together with other problems: %s', (_, keys) => {
     const problems = problemsOf({ ...production, ENCRYPTION_KEYS: keys, PORT: 'x' });
-    expect(problems.map((problem) => problem.split(' ')[0])).toEqual(['PORT', 'ENCRYPTION_KEYS']);
+    expect(namesIn(problems)).toEqual(['PORT', 'ENCRYPTION_KEYS']);
     for (const key of keys.split(',')) expect(problems.join()).not.toContain(key);
     expect(problemsOf({ ENCRYPTION_KEYS: keys })).toEqual([]);
   });
 
-  it('several good ENCRYPTION_KEYS are taken', () => {
+  it('several good ENCRYPTION_KEYS are accepted', () => {
     expect(problemsOf({ ...production, ENCRYPTION_KEYS: `${KEY},${other}` })).toEqual([]);
   });
 
-  it('NODE_TLS_REJECT_UNAUTHORIZED=0 is refused; elsewhere it is warned of', () => {
+  it('NODE_TLS_REJECT_UNAUTHORIZED=0 is refused; elsewhere it causes a warning', () => {
     const source = { ...COMPLETE, NODE_TLS_REJECT_UNAUTHORIZED: '0' };
     expect(problemsOf({ ...source, ...production })).toEqual([
       expect.stringMatching(/^NODE_TLS_REJECT_UNAUTHORIZED=0 .* NODE_EXTRA_CA_CERTS$/),
@@ -284,7 +279,7 @@ describe('in production', () => {
   });
 });
 
-describe('a name that is not ours', () => {
+describe('an unknown name', () => {
   it.each([
     ['POLL_MIN_INTERVALL_MS', 'POLL_MIN_INTERVAL_MS'],
     ['POLL_MIN_INTERVAL', 'POLL_MIN_INTERVAL_MS'],
@@ -301,14 +296,14 @@ describe('a name that is not ours', () => {
     ['LOGLEVEL', 'LOG_LEVEL'],
     ['WEBHOOKS_ALLOW_PRIVATE_ADDRESSES', 'WEBHOOK_ALLOW_PRIVATE_ADDRESSES'],
     ['TRUSTED_PROXY', 'TRUSTED_PROXIES'],
-  ])('%s is told with the one that was probably meant: %s', (name, meant) => {
+  ])('%s is reported with the variable that was probably meant: %s', (name, meant) => {
     expect(warningsOf({ ...COMPLETE, [name]: 'canary' })).toEqual([
       `${name} is not read: ${meant} was probably meant`,
     ]);
   });
 
   it.each(['SCS_TOKEN_LIFETIME', 'POLL_EVERYTHING', 'WEBHOOK_SECRET', 'SCS_CLIENT_SECRET_PATH'])(
-    '%s begins as ours do and is told by itself',
+    '%s has our prefix and is reported as unknown',
     (name) => {
       expect(warningsOf({ [name]: 'canary' })).toEqual([
         `${name} is not read: this service has no such variable`,
@@ -316,13 +311,13 @@ describe('a name that is not ours', () => {
     },
   );
 
-  it('is told beside what is missing because of it', () => {
+  it('is reported together with the variable that is missing because of it', () => {
     const read = () => readEnvironment({ ...COMPLETE, SCS_BASE_URL: undefined, SCS_BASEURL: 'canary' });
     expect(read).toThrow(/SCS_BASE_URL is required\nAlso:\n {2}- SCS_BASEURL is not read: SCS_BASE_URL was/);
     expect(read).not.toThrow('canary');
   });
 
-  it('is nothing to tell of where it belongs to others', () => {
+  it('is not reported if it belongs to other programs', () => {
     const others = `PATH HOME HOSTNAME HOSTTYPE HOSTS PWD OLDPWD SHELL SHLVL TERM TZ LANG LC_ALL USER USERNAME LOGNAME MAIL EDITOR TMPDIR _
       PORTS ROLES MODE LOGS DEBUG CI NODE NODE_PATH NODE_OPTIONS NODE_VERSION NODE_EXTRA_CA_CERTS NODE_TLS_REJECT_UNAUTHORIZED YARN_VERSION
       INIT_CWD npm_config_cache npm_config_loglevel npm_config_node_gyp npm_config_user_agent npm_execpath npm_lifecycle_event
@@ -342,7 +337,7 @@ describe('a name that is not ours', () => {
 });
 
 describe('.env.example', () => {
-  it('lists every variable, in the order of the class, with its default', async () => {
+  it('lists every variable with its default', async () => {
     const text = await readFile(new URL('../../../.env.example', import.meta.url), 'utf8');
     const listed = [...text.matchAll(/^#([A-Z_]+)=(.*)$/gm)].map(([, name, value]) => [name, value]);
     const defaults = new Environment();

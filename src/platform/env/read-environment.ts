@@ -2,6 +2,7 @@ import 'reflect-metadata';
 import { plainToInstance } from 'class-transformer';
 import { validateSync } from 'class-validator';
 import { Environment } from './environment.js';
+import type { FilesRead } from './environment-files.js';
 import { ENVIRONMENT_NAMES, findMisspelt, type EnvironmentSource } from './environment-names.js';
 
 /** Placeholders for the variables that a started service or a generated key provides outside production. They are valid, but never used. */
@@ -29,10 +30,13 @@ export class ConfigurationError extends Error {
   }
 }
 
-/** Reads and validates the configuration; throws ConfigurationError. A blank variable is a fault: usually its value got lost. */
-export function readEnvironment(source: EnvironmentSource): Environment {
+/**
+ * Reads and validates the configuration; throws ConfigurationError, which includes the problems of files. A blank variable is a fault: usually
+ * its value got lost.
+ */
+export function readEnvironment(source: EnvironmentSource, ofFiles?: FilesRead['problems']): Environment {
   const given: Record<string, string> = {};
-  const problems = new Map<string, string>();
+  const problems = new Map(ofFiles);
   for (const name of ENVIRONMENT_NAMES) {
     const value = source[name];
     if (value === undefined || (name.startsWith('OTEL_') && !countsForTraces(source, value))) continue;
@@ -51,9 +55,9 @@ export function readEnvironment(source: EnvironmentSource): Environment {
       source[error.property] === undefined ? absence(error.property, environment) : message,
     );
   }
-  for (const [isFault, problem] of [...contradictions(environment), ...dangers(environment, source)]) {
+  for (const problem of [...contradictions(environment), ...dangers(environment, source)]) {
     const name = /^\w+/.exec(problem)![0];
-    if (isFault && !problems.has(name)) problems.set(name, problem);
+    if (!problems.has(name)) problems.set(name, problem);
   }
   if (problems.size > 0) throw new ConfigurationError([...problems.values()], warningsOf(source));
   environment.DATABASE_DIRECT_URL ??= environment.DATABASE_URL;
@@ -92,78 +96,52 @@ function faultOfText(value: string): string | undefined {
   return undefined;
 }
 
-/** A condition and its message. The message starts with the name of the variable at fault. */
-type Rule = readonly [isFault: boolean, problem: string];
-
 const UNPARSED = 'cannot be parsed: special characters in it are written as %40 for @, %2F for /';
-
-function contradictions(environment: Environment): Rule[] {
-  const { SCS_TIMEOUT_MS, POLL_LEASE_MS, POLL_MIN_INTERVAL_MS, POLL_MAX_INTERVAL_MS } = environment;
-  const { PORT, METRICS_PORT } = environment;
-  const brokers = environment.EVENT_BROKER_URL?.split(',') ?? [];
-  return [
-    ...(['DATABASE_URL', 'DATABASE_DIRECT_URL'] as const).flatMap((name) =>
-      databaseRules(name, environment[name]),
-    ),
-    [!brokers.every(hasReadableCredentials), `EVENT_BROKER_URL ${UNPARSED}`],
-    [METRICS_PORT !== 0 && METRICS_PORT === PORT, 'METRICS_PORT must be another port than PORT'],
-    // If a lease expired before its remote call ended, a second worker would read the same session.
-    [POLL_LEASE_MS <= SCS_TIMEOUT_MS, 'POLL_LEASE_MS must be greater than SCS_TIMEOUT_MS'],
-    [
-      POLL_MIN_INTERVAL_MS > POLL_MAX_INTERVAL_MS,
-      'POLL_MIN_INTERVAL_MS must not be greater than POLL_MAX_INTERVAL_MS',
-    ],
-  ];
-}
-
 const ONE_HOST = 'use one address that leads to the primary, also after a failover';
-
-function databaseRules(name: string, url: string | undefined): Rule[] {
-  if (url === undefined) return [];
-  return [
-    [
-      /^[^/]*\/\/(?:[^/]*@)?(?![^/?]*@)[^/?]*,|[?&]host=[^&]*(,|%2C)/i.test(url),
-      `${name} names several hosts: ${ONE_HOST}`,
-    ],
-    [
-      /[?&]target_session_attrs=/.test(url),
-      `${name} has target_session_attrs, which is not supported: ${ONE_HOST}`,
-    ],
-    [
-      /[?&](ssl=(?!(true|1|0|no-verify)(&|$))|sslmode=(?!(disable|prefer|require|verify-ca|verify-full|no-verify)(&|$)))/.test(
-        url,
-      ),
-      `${name} has an ssl or sslmode that is not supported: set sslmode=verify-full, or sslmode=disable`,
-    ],
-    [!hasReadableCredentials(url), `${name} ${UNPARSED}`],
-  ];
-}
-
 const UNCHECKED_TLS =
   'NODE_TLS_REJECT_UNAUTHORIZED=0 lets anybody pose as the remote service, the database or a webhook receiver';
 
-/** Returns the rules against settings that would expose secrets. They apply only in production. */
-function dangers(environment: Environment, source: EnvironmentSource): Rule[] {
-  if (environment.NODE_ENV !== 'production') return [];
+/** Yields the problems that concern several variables or parts of a URL. Each starts with the name of the variable at fault. */
+function* contradictions(environment: Environment): Generator<string> {
+  const { SCS_TIMEOUT_MS, POLL_LEASE_MS, POLL_MIN_INTERVAL_MS, POLL_MAX_INTERVAL_MS } = environment;
+  const { PORT, METRICS_PORT, EVENT_BROKER_URL } = environment;
+  for (const name of ['DATABASE_URL', 'DATABASE_DIRECT_URL'] as const) {
+    const fault = databaseFault(environment[name] ?? 'postgresql://none');
+    if (fault !== undefined) yield `${name} ${fault}`;
+  }
+  if (EVENT_BROKER_URL?.split(',').every(hasReadableCredentials) === false)
+    yield `EVENT_BROKER_URL ${UNPARSED}`;
+  if (METRICS_PORT !== 0 && METRICS_PORT === PORT) yield 'METRICS_PORT must be another port than PORT';
+  // If a lease expired before its remote call ended, a second worker would read the same session.
+  if (POLL_LEASE_MS <= SCS_TIMEOUT_MS) yield 'POLL_LEASE_MS must be greater than SCS_TIMEOUT_MS';
+  if (POLL_MIN_INTERVAL_MS > POLL_MAX_INTERVAL_MS)
+    yield 'POLL_MIN_INTERVAL_MS must not be greater than POLL_MAX_INTERVAL_MS';
+}
+
+function databaseFault(url: string): string | undefined {
+  const severalHosts = /^[^/]*\/\/(?:[^/]*@)?(?![^/?]*@)[^/?]*,|[?&]host=[^&]*(,|%2C)/i;
+  const unsupportedTls =
+    /[?&](ssl=(?!(true|1|0|no-verify)(&|$))|sslmode=(?!(disable|prefer|require|verify-ca|verify-full|no-verify)(&|$)))/;
+  if (severalHosts.test(url)) return `names several hosts: ${ONE_HOST}`;
+  if (/[?&]target_session_attrs=/.test(url))
+    return `has target_session_attrs, which is not supported: ${ONE_HOST}`;
+  if (unsupportedTls.test(url))
+    return 'has an ssl or sslmode that is not supported: set sslmode=verify-full, or sslmode=disable';
+  return hasReadableCredentials(url) ? undefined : UNPARSED;
+}
+
+/** Yields the settings that would expose secrets in production. */
+function* dangers(environment: Environment, source: EnvironmentSource): Generator<string> {
+  if (environment.NODE_ENV !== 'production') return;
   const keys = (environment.ENCRYPTION_KEYS ?? []).map((key) => Buffer.from(key, 'base64'));
-  return [
-    [
-      sendsInClear(environment.SCS_BASE_URL),
-      'SCS_BASE_URL must begin with https:// in production (credentials are sent there)',
-    ],
-    [
-      source.NODE_TLS_REJECT_UNAUTHORIZED === '0',
-      `${UNCHECKED_TLS}: remove it in production, and name your own authority in NODE_EXTRA_CA_CERTS`,
-    ],
-    [
-      keys.some((key) => key.every((byte) => byte === key[0])),
-      'ENCRYPTION_KEYS contains a key of one repeated byte, which production refuses (openssl rand -base64 32 makes a good one)',
-    ],
-    [
-      new Set(keys.map((key) => key.toString('hex'))).size < keys.length,
-      'ENCRYPTION_KEYS lists the same key twice, which production refuses',
-    ],
-  ];
+  if (sendsInClear(environment.SCS_BASE_URL))
+    yield 'SCS_BASE_URL must begin with https:// in production (credentials are sent there)';
+  if (source.NODE_TLS_REJECT_UNAUTHORIZED === '0')
+    yield `${UNCHECKED_TLS}: remove it in production, and name your own authority in NODE_EXTRA_CA_CERTS`;
+  if (keys.some((key) => key.every((byte) => byte === key[0])))
+    yield 'ENCRYPTION_KEYS contains a key of one repeated byte, which production refuses (openssl rand -base64 32 makes a good one)';
+  if (new Set(keys.map((key) => key.toString('hex'))).size < keys.length)
+    yield 'ENCRYPTION_KEYS lists the same key twice, which production refuses';
 }
 
 /** Returns whether the credentials can be decoded: every % must start an escape. */

@@ -36,7 +36,7 @@ export class Readiness implements OnModuleDestroy {
     if (this.draining) return ['the service is stopping'];
     // One check at a time, so that checks of a database that does not respond cannot use up its connections.
     this.check ??= this.missingOfDatabase().finally(() => (this.check = undefined));
-    return within(PROBE_MS, this.check, () => [`the database has not answered within ${PROBE_MS} ms`]);
+    return within(PROBE_MS, this.check, () => [`the database has not responded within ${PROBE_MS} ms`]);
   }
 
   private async missingOfDatabase(): Promise<string[]> {
@@ -56,7 +56,7 @@ export class Readiness implements OnModuleDestroy {
     }
   }
 
-  // Not who and what: anybody who reaches the port sees it.
+  // The warning names no table and no process: anybody who reaches the port sees it.
   private async noteLocks(): Promise<void> {
     const locks = await findTableLocks(this.database).catch(() => []);
     this.warnings =

@@ -20,8 +20,8 @@ export class Connections {
    * connection at the moment when the caller sends its request.
    */
   take(): { readonly client: Client; readonly isReused: boolean } {
-    const kept = this.free.pop();
-    return { client: kept ?? this.create(), isReused: kept !== undefined };
+    const reused = this.free.pop();
+    return { client: reused ?? this.create(), isReused: reused !== undefined };
   }
 
   giveBack(client: Client, reusable: boolean): void {

@@ -8,7 +8,7 @@ import { isDiscarding } from './intake.js';
 import { requestIdOf } from './request-context.js';
 
 /** The headers of every response, since any response may contain personal data, a startUrl or a key. */
-export const ANSWER_HEADERS = {
+export const RESPONSE_HEADERS = {
   'cache-control': 'no-store',
   'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
   'referrer-policy': 'no-referrer',
@@ -62,7 +62,7 @@ function textOf(problem: Problem, publicUrl?: string): string {
   const requestId = requestIdOf({ headers: {} });
   const body = JSON.stringify(bodyOf(problem, requestId, publicUrl));
   const headers = {
-    ...ANSWER_HEADERS,
+    ...RESPONSE_HEADERS,
     'content-type': PROBLEM_MEDIA_TYPE,
     'content-length': Buffer.byteLength(body),
     'x-request-id': requestId,

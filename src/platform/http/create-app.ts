@@ -11,7 +11,7 @@ import { Problem } from '../problem/problem.js';
 import { ProblemFilter } from '../problem/problem.filter.js';
 import { isTracing } from '../tracing/tracing.js';
 import { VERSION } from '../version.js';
-import { ANSWER_HEADERS, refuseBeforeHttp, refuseTunnel } from './connection-refusals.js';
+import { RESPONSE_HEADERS, refuseBeforeHttp, refuseTunnel } from './connection-refusals.js';
 import { HTTP_LIMITS, type HttpLimits } from './http-limits.js';
 import { limitIntake } from './intake.js';
 import { contextOf, requestIdOf, runInContext } from './request-context.js';
@@ -51,7 +51,10 @@ export async function createApp(
   parseJsonBodies(server);
   if (isTracing()) traceRequests(server);
   server.addHook('onRequest', (request, reply, done) => {
-    reply.headers({ ...ANSWER_HEADERS, 'x-request-id': request.id });
+    // Some clients, such as axios, send a form's content type with a POST that has no body.
+    const { 'content-length': length = '0', 'transfer-encoding': encoding } = request.headers;
+    if (length === '0' && encoding === undefined) delete request.headers['content-type'];
+    reply.headers({ ...RESPONSE_HEADERS, 'x-request-id': request.id });
     runInContext(contextOf(request), () =>
       done(headerProblem(request.raw) ?? routeProblem(request, settings)),
     );
@@ -89,7 +92,7 @@ function createAdapter({ PUBLIC_URL, TRUSTED_PROXIES = [] }: Settings, limits: H
     // Handles a malformed URL, which the router refuses before any of our hooks runs.
     frameworkErrors: (error: Error, request: FastifyRequest, reply: FastifyReply) => {
       const problem = toProblem(error) ?? new Problem('invalid_request', 'The path is not valid');
-      reply.headers({ ...ANSWER_HEADERS, 'x-request-id': request.id });
+      reply.headers({ ...RESPONSE_HEADERS, 'x-request-id': request.id });
       sendProblem(problem, request.id, reply, PUBLIC_URL);
     },
     clientErrorHandler: (error, socket) => refuseBeforeHttp(error, socket, limits, PUBLIC_URL),
@@ -106,21 +109,14 @@ function createAdapter({ PUBLIC_URL, TRUSTED_PROXIES = [] }: Settings, limits: H
 /** Accepts JSON in UTF-8 only. An empty body counts as no body: clients send the content type even with POSTs that need no body. */
 function parseJsonBodies(server: FastifyInstance): void {
   server.removeAllContentTypeParsers();
-  server.addContentTypeParser('application/json', { parseAs: 'buffer' }, (request, body, done) => {
-    try {
-      requireUtf8(request.headers['content-type'] ?? '');
-      done(null, body.length === 0 ? undefined : parseBody(body as Buffer));
-    } catch (error) {
-      done(error as Error);
-    }
-  });
-}
-
-/** Refuses a charset other than UTF-8. RFC 8259 defines no charset parameter, but clients send it. */
-function requireUtf8(contentType: string): void {
-  const charset = /;\s*charset\s*=\s*"?([^";\s]*)"?/i.exec(contentType)?.[1];
-  if (charset !== undefined && !/^utf-?8$/i.test(charset))
-    throw new Problem('unsupported_media_type', 'The body must be in UTF-8');
+  const parse = async ({ headers }: FastifyRequest, body: Buffer): Promise<unknown> => {
+    // RFC 8259 defines no charset parameter, but clients send it.
+    const charset = /;\s*charset\s*=\s*"?([^";\s]*)"?/i.exec(headers['content-type'] ?? '')?.[1];
+    if (charset !== undefined && !/^utf-?8$/i.test(charset))
+      throw new Problem('unsupported_media_type', 'The body must be in UTF-8');
+    return body.length === 0 ? undefined : parseBody(body);
+  };
+  server.addContentTypeParser('application/json', { parseAs: 'buffer' }, parse);
 }
 
 function parseBody(body: Buffer): unknown {

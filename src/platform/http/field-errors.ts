@@ -1,6 +1,8 @@
 import type { FieldError } from '../problem/problem.js';
 import { LosslessNumber } from '../json/lossless.js';
 
+export const UNKNOWN_NAME = 'is not known here';
+
 /** JavaScript gives these names a special meaning, and class-transformer drops them silently. */
 const RESERVED_NAMES = ['__proto__', 'constructor'];
 
@@ -31,7 +33,7 @@ export function inheritedNames(value: unknown, instance: unknown, path = ''): Fi
   if (!isObject(value) || !isDto(instance)) return [];
   return Object.keys(value).flatMap((name) => {
     const field = path === '' ? name : `${path}.${name}`;
-    if (name in Object.prototype) return [{ field, message: 'is not known here' }];
+    if (name in Object.prototype) return [{ field, message: UNKNOWN_NAME }];
     return inheritedNames(value[name], instance[name], field);
   });
 }

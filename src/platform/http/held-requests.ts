@@ -16,16 +16,20 @@ type Kind = 'stream' | 'wait';
 
 export type HoldableRequest = Pick<FastifyRequest, 'heldMs'> & { readonly raw: { readonly socket: Socket } };
 
-/** Limits the requests held open: all together to half of the connections, each API key to a third of that half. */
+interface HeldRequest {
+  readonly kind: Kind;
+  readonly holder: string;
+}
+
+/** Limits the requests held open, in all and per API key. */
 @Injectable()
 export class HeldRequests {
   /** Half of the connections. The other half remains for requests with an immediate response. */
   readonly ceiling: number = HTTP_LIMITS.connections / 2;
-  private readonly held: Record<Kind, number> = { stream: 0, wait: 0 };
-  private readonly heldBy = new Map<string, number>();
+  private readonly held = new Set<HeldRequest>();
 
   count(kind: Kind): number {
-    return this.held[kind];
+    return this.countWhere((each) => each.kind === kind);
   }
 
   /** The limit of one API key: a third of the ceiling, so that one key cannot use up the ceiling. */
@@ -47,32 +51,32 @@ export class HeldRequests {
     const beganAt = performance.now();
     socket.once('close', leave);
     if (socket.destroyed) leave();
-    this.add(kind, holder, 1);
+    const place = { kind, holder };
+    this.held.add(place);
     try {
       return await work(leaving.signal);
     } finally {
-      this.add(kind, holder, -1);
+      this.held.delete(place);
       socket.off('close', leave);
       request.heldMs = performance.now() - beganAt;
     }
   }
 
+  private countWhere(matches: (held: HeldRequest) => boolean): number {
+    let count = 0;
+    for (const held of this.held) if (matches(held)) count++;
+    return count;
+  }
+
   private requirePlace(holder: string): void {
     const retry = { retryAfterSeconds: 5 };
-    if (this.held.stream + this.held.wait >= this.ceiling) {
+    if (this.held.size >= this.ceiling) {
       const detail = `This replica has ${this.ceiling} requests open, its maximum`;
       throw new Problem('replica_busy', detail, retry);
     }
-    if ((this.heldBy.get(holder) ?? 0) >= this.share) {
+    if (this.countWhere((each) => each.holder === holder) >= this.share) {
       const detail = `A key may have ${this.share} streams and reads with \`wait\` open at one replica`;
       throw new Problem('too_many_requests', detail, retry);
     }
-  }
-
-  private add(kind: Kind, holder: string, change: 1 | -1): void {
-    this.held[kind] += change;
-    const held = (this.heldBy.get(holder) ?? 0) + change;
-    if (held === 0) this.heldBy.delete(holder);
-    else this.heldBy.set(holder, held);
   }
 }

@@ -14,7 +14,7 @@ const SHORTEST_BODY_BYTES = 256;
  */
 class Intake {
   private waiting: Buffer | undefined;
-  private inWork = 0;
+  private inProgress = 0;
   private latest: IncomingMessage | undefined;
   private discardedBytes = 0;
 
@@ -29,22 +29,22 @@ class Intake {
       // Node resumes the socket after each parsed request.
       if (this.waiting !== undefined) socket.pause();
     });
-    socket.once('close', () => this.keep(undefined));
+    socket.once('close', () => this.setWaiting(undefined));
   }
 
   /** Parses as much of the input as may be processed now, and buffers the rest. */
   take(bytes: Buffer): void {
     if (this.waiting === undefined) this.feed(bytes);
-    else this.keep(Buffer.concat([this.waiting, bytes]));
+    else this.setWaiting(Buffer.concat([this.waiting, bytes]));
   }
 
   begin(request: IncomingMessage, response: ServerResponse): void {
-    this.inWork += 1;
+    this.inProgress += 1;
     this.latest = request;
     this.discardedBytes = 0;
     response.once('close', () => {
-      this.inWork -= 1;
-      if (this.inWork === 0 && this.latest?.complete === true) this.latest = undefined;
+      this.inProgress -= 1;
+      if (this.inProgress === 0 && this.latest?.complete === true) this.latest = undefined;
       // Deferred, so that a connection with many requests yields to other connections after each request.
       if (this.waiting !== undefined) setImmediate(() => this.waiting && this.feed(this.waiting));
     });
@@ -52,7 +52,7 @@ class Intake {
 
   /** Returns whether the rest of a body is still arriving after the response to its request. */
   get isDiscarding(): boolean {
-    return this.inWork === 0 && this.latest?.complete === false;
+    return this.inProgress === 0 && this.latest?.complete === false;
   }
 
   private feed(bytes: Buffer): void {
@@ -64,7 +64,7 @@ class Intake {
       this.parse(at === 0 && end === bytes.length ? bytes : bytes.subarray(at, end));
       at = end;
     }
-    this.keep(at < bytes.length && this.isOpen() ? bytes.subarray(at) : undefined);
+    this.setWaiting(at < bytes.length && this.isOpen() ? bytes.subarray(at) : undefined);
   }
 
   /** Returns false after a response that closes the connection: no more input is parsed. */
@@ -74,7 +74,7 @@ class Intake {
 
   /** Returns whether no request is in progress, or only one that still needs the rest of its body. */
   private mayParse(): boolean {
-    return this.inWork === 0 || (this.inWork === 1 && this.latest?.complete === false);
+    return this.inProgress === 0 || (this.inProgress === 1 && this.latest?.complete === false);
   }
 
   private endOfPart(bytes: Buffer, from: number): number {
@@ -83,7 +83,7 @@ class Intake {
     return found === -1 ? bytes.length : found + EMPTY_LINE.length;
   }
 
-  private keep(rest: Buffer | undefined): void {
+  private setWaiting(rest: Buffer | undefined): void {
     const hasWaited = this.waiting !== undefined;
     this.waiting = rest;
     if (rest === undefined) {

@@ -1,10 +1,10 @@
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { Environment } from '../env/environment.js';
 
-/** How many further ports are tried if PORT is taken. */
+/** How many further ports are tried if PORT is in use. */
 const NEXT_PORTS = 20;
 
-/** Listens; returns our URL on this machine. If PORT is taken, uses the next free port and says so, or throws without `mayTakeAnother`. */
+/** Listens; returns our URL on this machine. If PORT is in use, throws, or with `mayTakeAnother` uses the next free port and says so. */
 export async function listen(
   app: NestFastifyApplication,
   environment: Environment,
@@ -13,7 +13,7 @@ export async function listen(
 ): Promise<string> {
   const { HOST, PORT } = environment;
   await app.init();
-  // Not Nest's own `listen`, which logs a taken port as an error before it throws.
+  // Not Nest's own `listen`, which logs a port in use as an error before it throws.
   const server = app.getHttpAdapter().getInstance();
   const more = mayTakeAnother ? Array.from({ length: NEXT_PORTS }, (_, index) => PORT + 1 + index) : [];
   for (const port of [PORT, ...more]) {

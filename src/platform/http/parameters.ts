@@ -46,7 +46,6 @@ export const OptionalText = (
   schema: { description?: string; pattern?: string; minLength?: number; maxLength?: number } = {},
 ): PropertyDecorator => applyDecorators(ApiPropertyOptional(schema), IsOptional(), CheckedBy(faultOf));
 
-/** Declares an optional boolean in a body. */
 export const OptionalFlag = (description: string): PropertyDecorator =>
   applyDecorators(ApiPropertyOptional({ description }), MayBeAbsent(), IsBoolean());
 

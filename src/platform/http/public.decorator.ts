@@ -1,6 +1,10 @@
-import { SetMetadata, type CustomDecorator } from '@nestjs/common';
+import { RouteConfig } from '@nestjs/platform-fastify';
 
-export const PUBLIC = 'pv-onboarding:public';
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    isPublic?: true;
+  }
+}
 
 /** Marks a route that needs no API key. The boot fails if a route has neither this nor a scope. */
-export const Public = (): CustomDecorator => SetMetadata(PUBLIC, true);
+export const Public = (): MethodDecorator => RouteConfig({ isPublic: true });

@@ -4,7 +4,7 @@ import { currentRequest, runInContext } from './request-context.js';
 const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
 
 describe('the context of a request', () => {
-  it('goes with its work to the end, also when others end meanwhile', async () => {
+  it('stays with its work to the end, even if other requests end meanwhile', async () => {
     const seen: unknown[] = [];
     const works = [1, 2].map((turns) => {
       let work = Promise.resolve();
@@ -20,7 +20,7 @@ describe('the context of a request', () => {
     expect(seen).toEqual(['r1', 'r2']);
   });
 
-  it('is there again after there was none, and for what is logged of a request without one', () => {
+  it('does not exist between requests', () => {
     runInContext({ requestId: 'r2' }, () => expect(currentRequest()?.requestId).toBe('r2'));
     expect(currentRequest()).toBeUndefined();
     runInContext({ requestId: 'r3' }, () => expect(currentRequest()?.requestId).toBe('r3'));

@@ -3,29 +3,23 @@ import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { readTraceparent } from '../tracing/traceparent.js';
 
-/** The fields that identify a request in log lines and audit entries. */
-interface RequestContext {
-  /** The caller's X-Request-Id if it is usable, else a generated id. */
-  readonly requestId: string;
-  /** From the caller's `traceparent` (W3C Trace Context), 32 hexadecimal digits. */
-  readonly traceId?: string;
-}
+type RequestContext = ReturnType<typeof contextOf>;
 
 const storage = new AsyncLocalStorage<RequestContext>();
 
 // Printable ASCII, because the id is returned in a header and logged.
 const REQUEST_ID = /^[\x21-\x7e]{1,128}$/;
 
+/** Returns the caller's X-Request-Id if it is usable, else a new id. */
 export function requestIdOf(request: Pick<IncomingMessage, 'headers'>): string {
   const given = request.headers['x-request-id'];
   return typeof given === 'string' && REQUEST_ID.test(given) ? given : randomUUID();
 }
 
-export function contextOf(
-  request: { readonly id: string } & Pick<IncomingMessage, 'headers'>,
-): RequestContext {
-  const traceId = readTraceparent(request.headers.traceparent)?.traceId;
-  return { requestId: request.id, ...(traceId && { traceId }) };
+/** Returns the fields that identify a request in log lines and audit entries. The trace is that of the caller's `traceparent`. */
+export function contextOf({ id, headers }: { readonly id: string } & Pick<IncomingMessage, 'headers'>) {
+  const traceId = readTraceparent(headers.traceparent)?.traceId;
+  return { requestId: id, ...(traceId && { traceId }) };
 }
 
 /** Runs `work`, and everything that it starts, in the context. */

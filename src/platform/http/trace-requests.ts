@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import { traced } from '../tracing/tracing.js';
 
-/** Probes and scrapes repeat every few seconds, and nobody looks for their traces. */
+/** Probes and scrapes repeat every few seconds, and nobody reads their traces. */
 const UNTRACED = /^\/(health|metrics)\b/;
 
 /** Makes a span of each request, in the trace of its `traceparent`. The span ends with the response or its connection. */

@@ -7,48 +7,45 @@ import type { Statement } from '../database/database.js';
  * Renews the leases of a worker's jobs. Skips locked rows: their jobs are just being completed. Waiting for a row could deadlock with a
  * statement that completes several jobs, and a deadlock error can stop graphile-worker.
  */
-export const RENEW_JOBS: Statement = {
-  name: 'jobs.renew_locks',
-  text: `
-    WITH own AS MATERIALIZED (
-      SELECT id FROM graphile_worker._private_jobs WHERE locked_by = $1 FOR NO KEY UPDATE SKIP LOCKED
-    )
-    UPDATE graphile_worker._private_jobs AS job SET locked_at = clock_timestamp() FROM own WHERE job.id = own.id`,
-};
+export const RENEW_JOBS = `
+  WITH own AS MATERIALIZED (
+    SELECT id FROM graphile_worker._private_jobs WHERE locked_by = $1 FOR NO KEY UPDATE SKIP LOCKED
+  )
+  UPDATE graphile_worker._private_jobs AS job SET locked_at = clock_timestamp() FROM own WHERE job.id = own.id`;
+
+/** A job with no key, no error and no attempts left is complete: its worker failed between removing the key and deleting the row. */
+const IS_FINISHED = 'attempts >= max_attempts AND key IS NULL AND last_error IS NULL';
+
+/** Releases the jobs of workers that have not renewed their lease for $1 ms, and deletes those that are complete. */
+export const RELEASE_EXPIRED = `
+  WITH expired AS MATERIALIZED (
+    SELECT id, ${IS_FINISHED} AS finished
+    FROM graphile_worker._private_jobs
+    WHERE locked_at < clock_timestamp() - $1 * interval '1 millisecond'
+    FOR UPDATE SKIP LOCKED
+  ), deleted AS (
+    DELETE FROM graphile_worker._private_jobs AS job USING expired WHERE job.id = expired.id AND expired.finished
+  )
+  UPDATE graphile_worker._private_jobs AS job SET locked_at = NULL, locked_by = NULL
+  FROM expired WHERE job.id = expired.id AND NOT expired.finished
+  RETURNING job.id`;
 
 /**
- * Releases the jobs of workers that have not renewed their lease for $1 ms. A job with no key, no error and no attempts left is complete:
- * its worker died between removing the key and deleting the row.
+ * Releases the jobs that a stopped worker ($1) still has, and those that it interrupted ($2). Their current attempt does not count. Deletes
+ * those that are complete: released, they would run beside the next job with their key.
  */
-export const RELEASE_LAPSED: Statement = {
-  name: 'jobs.release_lapsed_jobs',
-  text: `
-    WITH lapsed AS MATERIALIZED (
-      SELECT id, attempts >= max_attempts AND key IS NULL AND last_error IS NULL AS finished
-      FROM graphile_worker._private_jobs
-      WHERE locked_at < clock_timestamp() - $1 * interval '1 millisecond'
-      FOR UPDATE SKIP LOCKED
-    ), deleted AS (
-      DELETE FROM graphile_worker._private_jobs AS job USING lapsed WHERE job.id = lapsed.id AND lapsed.finished
-    )
-    UPDATE graphile_worker._private_jobs AS job SET locked_at = NULL, locked_by = NULL
-    FROM lapsed WHERE job.id = lapsed.id AND NOT lapsed.finished
-    RETURNING job.id`,
-};
-
-/** Releases the jobs that a stopped worker ($1) still has, and those that it interrupted ($2). Their current attempt does not count. */
 export const RELEASE_JOBS = `
+  WITH deleted AS (
+    DELETE FROM graphile_worker._private_jobs WHERE locked_by = $1 AND ${IS_FINISHED}
+  )
   UPDATE graphile_worker._private_jobs
   SET locked_at = NULL, locked_by = NULL, attempts = greatest(attempts - 1, 0), run_at = least(run_at, clock_timestamp())
-  WHERE locked_by = $1 OR (locked_by IS NULL AND id = ANY ($2::bigint[]))`;
+  WHERE (locked_by = $1 AND NOT (${IS_FINISHED})) OR (locked_by IS NULL AND id = ANY ($2::bigint[]))`;
 
-export const FIND_OWN: Statement = {
-  name: 'jobs.find_own_job',
-  text: 'SELECT FROM graphile_worker._private_jobs WHERE id = $1 AND locked_by = $2',
-};
+export const FIND_OWN = 'SELECT FROM graphile_worker._private_jobs WHERE id = $1 AND locked_by = $2';
 
 /** Locks the job's row, so that adding a job with the same key waits until this transaction ends. */
-export const LOCK_JOB: Statement = { name: 'jobs.lock_job', text: `${FIND_OWN.text} FOR UPDATE` };
+export const LOCK_JOB: Statement = { name: 'jobs.lock_job', text: `${FIND_OWN} FOR UPDATE` };
 
 /** Removes the job's key, so that adding a job with the same key inserts a new job. */
 export const REMOVE_KEY: Statement = {
@@ -63,13 +60,10 @@ export const RESTART_BACKOFF =
  * Moves a waiting job with key $1 to the time $2, if that is earlier. Wakes a worker, as `add_job` does; otherwise the job would wait for
  * the next poll.
  */
-export const MOVE_EARLIER: Statement = {
-  name: 'jobs.move_job_earlier',
-  text: `
-    WITH hastened AS (
-      UPDATE graphile_worker._private_jobs SET run_at = $2
-      WHERE key = $1 AND locked_at IS NULL AND run_at > $2
-      RETURNING id
-    )
-    SELECT pg_notify('jobs:insert', json_build_object('r', random(), 'count', 1)::text) FROM hastened`,
-};
+export const MOVE_EARLIER = `
+  WITH hastened AS (
+    UPDATE graphile_worker._private_jobs SET run_at = $2
+    WHERE key = $1 AND locked_at IS NULL AND run_at > $2
+    RETURNING id
+  )
+  SELECT pg_notify('jobs:insert', json_build_object('r', random(), 'count', 1)::text) FROM hastened`;

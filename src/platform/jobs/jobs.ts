@@ -13,7 +13,7 @@ import { Metrics } from '../metrics/metrics.js';
 import { isDatabaseUnavailable } from '../problem/database-unavailable.js';
 import { errorText } from '../redaction/error-text.js';
 import { STOP_WITHIN_MS } from '../shutdown/limits.js';
-import { RELEASE_JOBS, RELEASE_LAPSED, RENEW_JOBS } from './jobs.sql.js';
+import { RELEASE_EXPIRED, RELEASE_JOBS, RENEW_JOBS } from './jobs.sql.js';
 import { JobInterruptedError, RunningJob } from './running-job.js';
 
 /** If the task throws, the job is retried with backoff. */
@@ -49,13 +49,15 @@ export class Jobs implements OnApplicationBootstrap, OnModuleDestroy, BeforeAppl
   private readonly beat = new Loop({
     step: async () => {
       if (this.worker !== undefined) await this.database.query(RENEW_JOBS, [this.worker.id]);
-      const { length } = await this.database.query(RELEASE_LAPSED, [LEASE_MS]);
+      const { length } = await this.database.query(RELEASE_EXPIRED, [LEASE_MS]);
       if (length > 0)
-        this.logger.warn(`released ${length} jobs of workers that did not renew locks for ${LEASE_MS} ms`);
+        this.logger.warn(
+          `released ${length} jobs of workers that did not renew their leases for ${LEASE_MS} ms`,
+        );
       return BEAT_MS;
     },
     onError: (error, failures) => {
-      if (failures === 1) this.logger.warn(`job locks could not be renewed: ${errorText(error)}`);
+      if (failures === 1) this.logger.warn(`job leases could not be renewed: ${errorText(error)}`);
       return BEAT_MS;
     },
   });
@@ -194,7 +196,7 @@ export class Jobs implements OnApplicationBootstrap, OnModuleDestroy, BeforeAppl
   private async giveBack(worker: graphile.WorkerPool): Promise<boolean> {
     const interrupted = this.interrupted.splice(0);
     try {
-      await this.database.query(RELEASE_JOBS, [worker.id, interrupted]);
+      await this.database.transaction((tx) => tx.query(RELEASE_JOBS, [worker.id, interrupted]));
       return true;
     } catch (error) {
       this.interrupted.push(...interrupted);
@@ -213,7 +215,7 @@ function stopUnusable(worker: graphile.WorkerPool, events: graphile.WorkerEvents
   events.once('worker:getJob:empty', works).once('job:start', works);
   events.once('worker:getJob:error', () => {
     if (!isUsable)
-      void Promise.resolve(worker.gracefulShutdown('no job could be looked for')).catch(() => {});
+      void Promise.resolve(worker.gracefulShutdown('the search for jobs failed')).catch(() => {});
   });
 }
 

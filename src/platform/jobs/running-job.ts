@@ -50,7 +50,7 @@ export class RunningJob {
   }
 
   /** Throws if another worker has the job, because this worker did not renew its lease in time. */
-  private async requireOwn(sql: Sql, statement: Statement): Promise<void> {
+  private async requireOwn(sql: Sql, statement: string | Statement): Promise<void> {
     if ((await sql.query(statement, [this.id, this.worker])).length === 0)
       throw new Error('another worker has the job');
   }

@@ -54,7 +54,7 @@ describe('parseLossless', () => {
     ['9007199254740991', 9007199254740991],
     ['1.50000000000000000000e-9', 1.5e-9],
     ['0.000000000000000001', 1e-18],
-  ])('reads %s as the plain number it is', (text, value) => {
+  ])('reads %s as a plain number', (text, value) => {
     expect(parseLossless(text)).toBe(value);
   });
 
@@ -83,7 +83,7 @@ describe('parseLossless', () => {
     ['01', 'Unexpected text after the value at position 1'],
     ['.5', 'A value is expected at position 0'],
     ['NaN', 'A value is expected at position 0'],
-    ['"\\x"', 'An escape that JSON does not have at position 2'],
+    ['"\\x"', 'Invalid escape at position 2'],
     ['"\\u12g4"', 'Four hexadecimal digits are expected at position 3'],
     ['"a\nb"', 'A control character in a string must be escaped at position 2'],
     ['\ufeff{}', 'A value is expected at position 0'],
@@ -92,7 +92,7 @@ describe('parseLossless', () => {
     expect(() => parseLossless(text)).toThrow(message);
   });
 
-  it('takes 64 levels and refuses the 65th, whatever comes after it', () => {
+  it('accepts 64 levels, and refuses the 65th whatever follows it', () => {
     expect(parseLossless(nested(64))).toBeDefined();
     expect(() => parseLossless(nested(65))).toThrow('Nesting deeper than 64 at position 64');
     expect(() => parseLossless('{"a":'.repeat(200_000))).toThrow('Nesting deeper than 64');

@@ -10,14 +10,13 @@ export class LosslessNumber {
 /** Thrown for text that is not JSON, or is JSON that we refuse. */
 export class JsonError extends Error {}
 
-/** Limits the use of the call stack. Our documents and those of the remote service have at most six levels. */
+/** Limits the use of the call stack. A valid body has at most nine levels: one, and the eight of `metadata`. */
 const MAX_DEPTH = 64;
 
 const SPACE = /[ \t\n\r]*/y;
 const NUMBER = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
 // Characters allowed unescaped in a string: no quotation mark, no backslash, no control character (RFC 8259, section 7).
 const PLAIN = /[ !#-[\]-\uffff]+/y;
-/** The characters that may follow a backslash. */
 const ESCAPE = /["\\/bfnrt]|u[0-9a-fA-F]{4}/y;
 const LITERAL = /true|false|null/y;
 
@@ -59,28 +58,25 @@ class Parser {
     const literal = this.take(LITERAL);
     if (literal !== '') return JSON.parse(literal);
     const number = this.take(NUMBER);
-    if (number === '') this.fail(start === undefined ? 'Unexpected end' : 'A value is expected');
+    if (number === '') this.fail('A value is expected');
     return exactly(number);
   }
 
   private object(depth: number): Record<string, unknown> {
-    const object: Record<string, unknown> = {};
+    const members = new Map<string, unknown>();
     this.items(depth, '}', () => {
       this.take(SPACE);
       const position = this.at;
       if (this.text[position] !== '"') this.fail('A name in double quotes is expected');
       const name = this.string();
-      if (Object.hasOwn(object, name))
+      if (members.has(name))
         throw new JsonError(`The name ${JSON.stringify(name)} is repeated at position ${position}`);
       this.take(SPACE);
       if (!this.skip(':')) this.fail("':' is expected");
-      const value = this.value(depth);
-      // Assignment to __proto__ would replace the prototype.
-      if (name === '__proto__')
-        Object.defineProperty(object, name, { value, enumerable: true, configurable: true, writable: true });
-      else object[name] = value;
+      members.set(name, this.value(depth));
     });
-    return object;
+    // Not by assignment, which would replace the prototype at a member named __proto__.
+    return Object.fromEntries(members);
   }
 
   private array(depth: number): unknown[] {
@@ -104,17 +100,14 @@ class Parser {
     this.at++;
     let text = this.take(PLAIN);
     while (this.skip('\\')) text += this.escaped() + this.take(PLAIN);
-    if (!this.skip('"'))
-      this.fail(
-        this.at < this.text.length ? 'A control character in a string must be escaped' : 'Unexpected end',
-      );
+    if (!this.skip('"')) this.fail('A control character in a string must be escaped');
     return text;
   }
 
   private escaped(): string {
     const escape = this.take(ESCAPE);
     if (escape !== '') return JSON.parse(`"\\${escape}"`) as string;
-    this.fail(this.skip('u') ? 'Four hexadecimal digits are expected' : 'An escape that JSON does not have');
+    this.fail(this.skip('u') ? 'Four hexadecimal digits are expected' : 'Invalid escape');
   }
 
   private skip(character: string): boolean {
@@ -137,11 +130,8 @@ class Parser {
 
 function exactly(text: string): number | LosslessNumber {
   const value = Number(text);
-  if (Number.isInteger(value) ? !Number.isSafeInteger(value) : !Number.isFinite(value))
-    return new LosslessNumber(text);
-  // Fifteen decimal digits always survive a double, unless an exponent moves them out of its range.
-  if (text.length <= 15 && !/e/i.test(text)) return value;
-  return canonical(String(value)) === canonical(text) ? value : new LosslessNumber(text);
+  const isSafe = Math.abs(value) <= Number.MAX_SAFE_INTEGER;
+  return isSafe && canonical(String(value)) === canonical(text) ? value : new LosslessNumber(text);
 }
 
 /** Returns the significant digits and a power of ten, the same for all notations of a number: 1.50e1 and 15 are both `15e0`. */

@@ -5,17 +5,16 @@ import { CHILD_STOP_MS } from '../shutdown/limits.js';
 
 /** A child process that ends with ours, even if ours is killed: it stops when the IPC channel to our process closes. */
 export interface Child {
-  /** Used in messages, such as `the sandbox`. */
-  readonly name: string;
   readonly url: string;
   readonly pid: number;
-  /** Resolves when the process has ended: to true if `stop` was called before, otherwise to false. */
-  readonly exited: Promise<boolean>;
+  /** Resolves to the name if the process ends without a call to `stop`. */
+  readonly failed: Promise<string>;
   /** Asks the process to stop and waits; kills it after CHILD_STOP_MS. */
   stop(): Promise<void>;
 }
 
 export interface ChildOptions {
+  /** Used in messages, such as `the sandbox`. */
   readonly name: string;
   readonly script: URL;
   readonly env?: NodeJS.ProcessEnv;
@@ -40,7 +39,10 @@ export async function startChild(options: ChildOptions): Promise<Child> {
     stdio: ['ignore', output, output, 'ipc'],
   });
   let stopping = false;
-  const exited = new Promise<boolean>((resolve) => child.once('exit', () => resolve(stopping)));
+  const exited = new Promise((resolve) => child.once('exit', resolve));
+  const failed = new Promise<string>((resolve) => {
+    void exited.then(() => !stopping && resolve(options.name));
+  });
 
   const stop = async (): Promise<void> => {
     stopping = true;
@@ -67,7 +69,7 @@ export async function startChild(options: ChildOptions): Promise<Child> {
     // Neither the child nor the channel keeps our process alive.
     child.unref();
     child.channel?.unref();
-    return { name: options.name, url, pid: child.pid ?? 0, exited, stop };
+    return { url, pid: child.pid ?? 0, failed, stop };
   } catch (error) {
     if (child.pid !== undefined) await stop();
     throw error;

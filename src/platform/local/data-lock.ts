@@ -20,7 +20,7 @@ export async function lockFolder(folder: string) {
     const holder = JSON.parse(text) as Holder;
     if (await isAlive(holder)) {
       throw new Error(
-        `${folder} is in use by another service of this folder (process ${holder.pid}); stop that one, or set DATABASE_URL to ` +
+        `${folder} is in use by another service (process ${holder.pid}); stop it, or set DATABASE_URL to ` +
           'run several processes on one database',
       );
     }

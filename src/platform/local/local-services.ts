@@ -1,21 +1,14 @@
 import { randomBytes } from 'node:crypto';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { FilesRead } from '../env/environment-files.js';
 import type { EnvironmentSource } from '../env/environment-names.js';
 import { LOCAL_DEFAULTS, readEnvironment, STAND_INS } from '../env/read-environment.js';
 import { startChild, type Child } from './child.js';
 import { lockFolder } from './data-lock.js';
 import { startEmbeddedPostgres } from './embedded-postgres.js';
 
-export interface LocalServices {
-  /** The environment, including the started and generated values. */
-  readonly source: EnvironmentSource;
-  /** Whether we generated the administrator's key, so that it may be shown. */
-  readonly adminKeyIsGenerated: boolean;
-  /** Settles with the name of the first started process that ends unexpectedly. */
-  readonly failed: Promise<string>;
-  stop(): Promise<void>;
-}
+export type LocalServices = Awaited<ReturnType<typeof startLocalServices>>;
 
 /** The credentials that the sandbox accepts by default. */
 export const SANDBOX_CREDENTIALS = {
@@ -25,25 +18,27 @@ export const SANDBOX_CREDENTIALS = {
 };
 
 /**
- * Outside production, starts or generates what `source` lacks: PostgreSQL, the sandbox as remote service, the keys. Their data are in
- * `folder`, which belongs to one process at a time. Throws ConfigurationError before it starts anything.
+ * Outside production, starts or generates what the variables lack: PostgreSQL, the sandbox as remote service, the keys. Their data are in
+ * `folder`, which belongs to one process at a time. Throws ConfigurationError before it starts anything. Returns the complete environment;
+ * `failed` resolves to the name of the first started process that ends unexpectedly.
  */
 export async function startLocalServices(
-  source: EnvironmentSource,
+  { variables: source, problems }: FilesRead,
   folder: string,
   wanted: { readonly sandbox: boolean },
   say: (line: string) => void,
-): Promise<LocalServices> {
+) {
   const needsDatabase = source.DATABASE_URL === undefined;
   const needsSandbox = wanted.sandbox && source.SCS_BASE_URL === undefined;
-  // Without SCS_BASE_URL, the sandbox's credentials are used. With SCS_BASE_URL, missing credentials are an error.
+  // A caller without the sandbox, such as a command, sends nothing to the remote service, so its variables may be stand-ins. A service with
+  // SCS_BASE_URL needs real credentials.
   const remoteIsFilled = needsSandbox || !wanted.sandbox;
   const filled = LOCAL_DEFAULTS.filter((name) => remoteIsFilled || !name.startsWith('SCS_'));
   const isProduction = source.NODE_ENV === 'production';
   const standIns = isProduction ? {} : Object.fromEntries(filled.map((name) => [name, STAND_INS[name]]));
-  readEnvironment({ ...standIns, ...source });
+  readEnvironment({ ...standIns, ...source }, problems);
   if (isProduction || LOCAL_DEFAULTS.every((name) => source[name] !== undefined))
-    return { source, adminKeyIsGenerated: false, failed: new Promise(() => {}), stop: async () => {} };
+    return { source, failed: new Promise<string>(() => {}), stop: async () => {} };
 
   await mkdir(folder, { recursive: true });
   const keys = await readGeneratedKeys(folder);
@@ -77,13 +72,7 @@ export async function startLocalServices(
       ...(sandbox && { ...SANDBOX_CREDENTIALS, SCS_BASE_URL: sandbox.url }),
       ...source,
     },
-    adminKeyIsGenerated: source.ADMIN_API_KEY === undefined,
-    failed: new Promise((resolve) => {
-      for (const { name, exited } of children)
-        void exited.then((wasAsked) => {
-          if (!wasAsked) resolve(name);
-        });
-    }),
+    failed: Promise.race(children.map(({ failed }) => failed)),
     stop,
   };
 }
@@ -103,6 +92,14 @@ export async function readGeneratedKeys(folder: string) {
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
     return JSON.parse(await readFile(file, 'utf8')) as typeof keys;
   }
+}
+
+/** Returns, for people, where the password of the embedded database is; undefined if `password` is that of another database. */
+export async function findPasswordPlace(folder: string, password: string): Promise<string | undefined> {
+  const file = join(folder, 'keys.json');
+  const text = await readFile(file, 'utf8').catch(() => '{}');
+  const { databasePassword } = JSON.parse(text) as { databasePassword?: string };
+  return databasePassword === password ? `databasePassword in ${file}` : undefined;
 }
 
 /** Starts the sandbox as a process of its own. It sees only the variables of our environment that are meant for it. */

@@ -17,7 +17,6 @@ import { processCommand } from './process-identity.js';
 export interface SupervisorRequest {
   readonly folder: string;
   readonly password: string;
-  /** Settings of postgresql.conf. */
   readonly settings?: Readonly<Record<string, string>>;
   /** For a test run: the folder is deleted at the end. */
   readonly temporary?: boolean;

@@ -6,7 +6,7 @@ import { currentRequest } from '../http/request-context.js';
 import { hideConfiguredSecrets, HIDDEN, withoutSecrets } from '../redaction/secrets.js';
 import { REPLICA_NAME } from '../replica-name.js';
 import { visibleLines, visibleText } from '../redaction/visible-text.js';
-import { currentTrace } from '../tracing/tracing.js';
+import { currentSpan } from '../tracing/tracing.js';
 
 /** Nest classes that log every module and route at startup. Their level is debug, so that they do not bury the lines an operator needs. */
 const STARTUP_DETAILS = /^(NestFactory|NestApplication|InstanceLoader|RoutesResolver|RouterExplorer)$/;
@@ -30,16 +30,7 @@ const jsonLine = (line: string): string => `${visibleText(withoutSecrets(line.tr
 
 /** Returns the line for people: time, level, context and message, then further fields, then a stack. */
 function prettyLine(line: string): string {
-  const {
-    level,
-    time,
-    context,
-    message,
-    stack,
-    role: _,
-    replica: __,
-    ...fields
-  } = JSON.parse(line) as LogRecord;
+  const { level, time, context, message, stack, ...fields } = JSON.parse(line) as LogRecord;
   const label = level.toUpperCase().padEnd(5);
   const parts = [context && `[${text(context)}]`, message, Object.keys(fields).length > 0 && fields];
   const first = parts.filter(Boolean).map(text).join(' ');
@@ -57,14 +48,15 @@ export class ServiceLogger implements LoggerService {
 
   constructor(environment: Environment, destination = standardOutput()) {
     hideConfiguredSecrets(environment);
-    const toLine = environment.LOG_FORMAT === 'json' ? jsonLine : prettyLine;
+    const { LOG_FORMAT, LOG_LEVEL: level, ROLE: role } = environment;
+    const toLine = LOG_FORMAT === 'json' ? jsonLine : prettyLine;
     const options: pino.LoggerOptions = {
-      level: environment.LOG_LEVEL,
+      level,
       messageKey: 'message',
       timestamp: pino.stdTimeFunctions.isoTime,
-      base: { role: environment.ROLE, replica: REPLICA_NAME },
+      base: LOG_FORMAT === 'json' ? { role, replica: REPLICA_NAME } : null,
       formatters: { level: (level) => ({ level }) },
-      mixin: () => ({ ...currentRequest(), ...currentTrace() }),
+      mixin: () => ({ ...currentRequest(), ...currentSpan() }),
       redact: { paths: SECRET_FIELDS, censor: HIDDEN },
     };
     this.pino = pino(options, { write: (line) => destination.write(toLine(line)) });

@@ -1,7 +1,7 @@
 import { expect, it, jest } from '@jest/globals';
 import { Metrics } from './metrics.js';
 
-it('makes one text for all who ask at the same time, and another one after it', async () => {
+it('collects once for concurrent reads, and again for a later read', async () => {
   const metrics = new Metrics();
   const make = jest.spyOn(metrics.registry, 'metrics');
   const texts = await Promise.all(Array.from({ length: 10 }, () => metrics.read()));

@@ -10,7 +10,7 @@ interface Named<Name extends string, Label extends string> {
 }
 
 /** Bounds of durations in seconds. The fastest responses take a millisecond, and most timeouts are below 15 s. */
-const BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
+export const BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
 
 /** The metrics of GET /metrics. One registry per application, since tests run several in one process. docs/metrics.md lists all. */
 @Injectable()
@@ -37,7 +37,6 @@ export class Metrics {
     collectDefaultMetrics({ register: this.registry });
   }
 
-  /** Returns all metrics in the text format of Prometheus. */
   read(): Promise<string> {
     // Concurrent requests share one collection, since collecting takes 4 ms and anybody can request it.
     this.text ??= this.registry.metrics().finally(() => (this.text = undefined));
@@ -48,8 +47,11 @@ export class Metrics {
     return new Counter(this.options(named));
   }
 
-  histogram<Label extends string = never>(named: Named<`${string}_seconds`, Label>): Histogram<Label> {
-    return new Histogram({ ...this.options(named), buckets: BUCKETS });
+  histogram<Label extends string = never>({
+    buckets = BUCKETS,
+    ...named
+  }: Named<`${string}_seconds`, Label> & { buckets?: readonly number[] }): Histogram<Label> {
+    return new Histogram({ ...this.options(named), buckets: [...buckets] });
   }
 
   /** With `collect`, the value is computed at each read of the metrics; an error in `collect` fails that read. */

@@ -52,39 +52,29 @@ export function addExamples(document: OpenAPIObject, examples: RecordedExamples)
     }
     const body = Object.values(operation.requestBody?.content ?? {})[0];
     if (body !== undefined && request !== undefined) body.example = request;
-    for (const [status, answer] of Object.entries(responses)) {
+    for (const [status, example] of Object.entries(responses)) {
       const response = operation.responses[status];
       if (response === undefined)
         throw new Error(`${operationId} returned ${status}, which its documentation does not have`);
       const content = Object.values(response.content ?? {})[0];
-      if (content !== undefined) content.example = answer;
+      if (content !== undefined) content.example = example;
     }
   }
 }
 
 /** Merges paths that differ only in a parameter name, which OpenAPI forbids. Example: `/pv/{gridLocationId}` and `/pv/{sessionId}`. */
 export function mergePaths({ paths }: OpenAPIObject): void {
-  const byShape = new Map<string, string[]>();
-  for (const path of Object.keys(paths)) {
-    const shape = path.replace(/\{\w+\}/g, '{}');
-    byShape.set(shape, [...(byShape.get(shape) ?? []), path]);
-  }
-  for (const same of byShape.values()) {
-    if (same.length === 1) continue;
-    const merged: Record<string, Operation> = {};
-    for (const path of same) {
-      Object.assign(merged, paths[path]);
-      delete paths[path];
+  const shapeOf = (path: string) => path.replace(/\{\w+\}/g, '{id}');
+  for (const [path, operations] of Object.entries(paths) as [string, Record<string, Operation>][]) {
+    const shape = shapeOf(path);
+    if (!Object.keys(paths).some((other) => other !== path && shapeOf(other) === shape)) continue;
+    if (path.split('{').length !== 2) throw new Error('only paths with one parameter can be merged');
+    for (const parameter of Object.values(operations).flatMap(({ parameters = [] }) => parameters)) {
+      if (parameter.in !== 'path') continue;
+      parameter.description = `The \`${parameter.name}\`. It is named \`id\`, because OpenAPI allows one parameter name for a path that several operations share`;
+      parameter.name = 'id';
     }
-    for (const { parameters = [] } of Object.values(merged)) {
-      const inPath = parameters.filter((parameter) => parameter.in === 'path');
-      if (inPath.length !== 1) throw new Error('only paths with one parameter can be merged');
-      for (const parameter of inPath)
-        Object.assign(parameter, {
-          name: 'id',
-          description: `The \`${parameter.name}\`. It is named \`id\`, because OpenAPI allows one parameter name for a path that several operations share`,
-        });
-    }
-    paths[same[0]!.replace(/\{\w+\}/, '{id}')] = merged;
+    delete paths[path];
+    paths[shape] = { ...paths[shape], ...operations };
   }
 }

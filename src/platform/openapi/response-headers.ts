@@ -4,7 +4,6 @@ import { operationsOf } from './operations.js';
 const header = <const T extends object>(description: string, schema: T) => ({ description, schema });
 const TEXT = { type: 'string' } as const;
 
-/** The path at which the object in the body can be read later. */
 export const LOCATION = {
   Location: {
     ...header('Path of the resource in the body', { ...TEXT, format: 'uri-reference' }),
@@ -18,7 +17,6 @@ export const RETRY_AFTER = {
 
 export const WWW_AUTHENTICATE = { 'WWW-Authenticate': header('The scheme to use: `Bearer`', TEXT) };
 
-/** The header of every response. */
 const REQUEST_ID = {
   'X-Request-Id': header(
     'The X-Request-Id of the request, or a generated one. Log lines about the request have it too',

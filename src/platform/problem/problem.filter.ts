@@ -26,10 +26,10 @@ export class ProblemFilter implements ExceptionFilter {
   catch(error: unknown, host: ArgumentsHost): void {
     const http = host.switchToHttp();
     const request = http.getRequest<FastifyRequest>();
-    runInContext(contextOf(request), () => this.answer(error, request, http.getResponse<FastifyReply>()));
+    runInContext(contextOf(request), () => this.respond(error, request, http.getResponse<FastifyReply>()));
   }
 
-  private answer(error: unknown, request: FastifyRequest, reply: FastifyReply): void {
+  private respond(error: unknown, request: FastifyRequest, reply: FastifyReply): void {
     // After the first byte, an error can only be signalled by closing the connection.
     if (reply.sent || reply.raw.headersSent) {
       this.logger.warn(
@@ -49,7 +49,7 @@ export class ProblemFilter implements ExceptionFilter {
     const path = request.url.replace(/\?.*$/, '');
     const methods = this.routes.filter(({ pattern }) => pattern.test(path)).map(({ method }) => method);
     const allow = [...new Set(methods)].sort();
-    // If the method is supported, the path has a trailing slash: our pattern allows it, but the router does not.
+    // If the method is supported, the path has a trailing slash or an overlong parameter: our pattern allows both, but the router neither.
     return allow.length > 0 && !allow.includes(request.method)
       ? new Problem('method_not_allowed', `This resource supports ${allow.join(', ')}`, { allow })
       : new Problem('not_found', 'There is nothing at this path');

@@ -12,7 +12,7 @@ describe('the text of an error', () => {
     expect(errorText(new Error('no '.repeat(1_000)))).toHaveLength(300);
   });
 
-  it('says nothing of a value that is no error, which could be anything', () => {
+  it('contains nothing of a value that is not an Error', () => {
     expect(errorText({ authorization: 'Bearer abc' })).toBe('object: ');
   });
 
@@ -24,7 +24,7 @@ describe('the text of an error', () => {
     expect(errorText(new Error(message))).not.toContain(secret);
   });
 
-  it('keeps ids, which are needed to find the row', () => {
+  it('leaves ids, which are needed to find the row', () => {
     const id = '0b6d9a9e-7a25-4a55-8a9f-0c1d2e3f4a5b';
     expect(errorText(new Error(`no session ${id}`))).toBe(`Error: no session ${id}`);
   });

@@ -50,7 +50,7 @@ describe('redact', () => {
     expect(redact(text)).toBe(text);
   });
 
-  it('answers one line without control characters, of at most the length asked for', () => {
+  it('returns one line without control characters, of at most the given length', () => {
     expect(redact('a\r\nb\0c\u001b[31md\u2028e\u202ef\ud800g')).toBe('a b c [31md e f g');
     expect(redact('word '.repeat(1_000))).toHaveLength(300);
     fc.assert(
@@ -66,10 +66,10 @@ describe('redact', () => {
     );
   });
 
-  it('stays quick on a text made to be slow', () => {
-    const startedAt = performance.now();
+  it('stays fast on texts made to slow it down', () => {
+    const before = process.cpuUsage();
     for (const unit of ['a', 'a.', 'a@', '/', '1', '"startUrl" ', 'https://', 'a:', 'x://@', '-a'])
       redact(unit.repeat(500_000 / unit.length));
-    expect(performance.now() - startedAt).toBeLessThan(2_000);
+    expect(process.cpuUsage(before).user / 1_000).toBeLessThan(2_000);
   });
 });

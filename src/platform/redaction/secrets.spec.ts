@@ -27,11 +27,11 @@ describe('withoutSecrets', () => {
     ['any bearer token', 'authorization: Bearer eyJ.abc-1~2+3/4==', 'authorization: Bearer [redacted]'],
     ['any secret of a webhook', 'secret whsec_aGVsbG8/d29ybGQ+aGVsbG8= of', 'secret [redacted] of'],
     ['the password of any URL', 'at https://user:other@host/path', 'at https://user:[redacted]@host/path'],
-  ])('takes %s out', (_, text, expected) => {
+  ])('removes %s', (_, text, expected) => {
     expect(withoutSecrets(text)).toBe(expected);
   });
 
-  it('leaves everything else as it is', () => {
+  it('leaves everything else unchanged', () => {
     const text = 'GET http://127.0.0.1:3000/api/v1/users?limit=2 took 12 ms, bearer of news at 10:30@noon';
     expect(withoutSecrets(text)).toBe(text);
   });

@@ -15,14 +15,14 @@ describe('visibleText', () => {
     ['a\u2028b', 'a\\u2028b'],
     ['\ud800', '\\ud800'],
     ['\u{e0041}', '\\udb40\\udc41'],
-  ])('writes %j so that nothing obeys it', (text, visible) => expect(visibleText(text)).toBe(visible));
+  ])('escapes %j', (text, visible) => expect(visibleText(text)).toBe(visible));
 
-  it('leaves everything that can be read', () => {
+  it('leaves printable text unchanged', () => {
     const text = 'Zoë 🌞 Łukasz (100 %) \\u001b naïve 漢字';
     expect(visibleText(text)).toBe(text);
   });
 
-  it('keeps JSON the same JSON, and leaves nothing unprintable in any text', () => {
+  it('leaves JSON equivalent, and nothing unprintable in any text', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), (text) => {
         expect(JSON.parse(visibleText(JSON.stringify({ text })))).toEqual({ text });
@@ -33,7 +33,7 @@ describe('visibleText', () => {
 });
 
 describe('visibleLines', () => {
-  it('keeps line feeds and indents what follows one', () => {
+  it('leaves line feeds, and indents each further line', () => {
     expect(visibleLines('a\n\u001bb\r\nc')).toBe('a\n\\u001bb\\u000d\nc');
     expect(visibleLines('a\nb', '  ')).toBe('a\n  b');
   });

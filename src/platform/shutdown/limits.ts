@@ -8,13 +8,12 @@ export const STOP_WITHIN_MS = {
   jobs: 3_000,
   /** Webhook requests in flight, a part of `jobs`. After this time, they are aborted, not recorded, and sent again later. */
   webhooks: 1_000,
+  /** Waits for a token. They end early enough for the calls that need it to be recorded as not sent. */
+  token: 1_500,
   /** Remote calls that register users. If they take longer, their leases expire, and the registrations become `uncertain`. */
   registrations: 3_000,
-  /** Ending abandoned starts. */
   abandonedStarts: 1_000,
-  /** A step of the price of a read. */
   price: 500,
-  /** Learning or reading the habits of brands. */
   habits: 500,
   /** Reads of sessions in flight. After this time, they are aborted. */
   reads: 2_000,

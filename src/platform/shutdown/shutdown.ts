@@ -18,10 +18,7 @@ export class Shutdown {
   isRunning = false;
   private exitCode = 0;
 
-  constructor(
-    private readonly say: (line: string) => void,
-    private readonly exit: (code: number) => void,
-  ) {}
+  constructor(private readonly say: (line: string) => void) {}
 
   add(step: ShutdownStep): void {
     this.steps.push(step);
@@ -35,7 +32,7 @@ export class Shutdown {
     const delayMs = this.steps.reduce((sum, step) => sum + (step.delayMs ?? 0), 0);
     const deadline = setTimeout(() => {
       this.say(`stopping took too long at: ${current}`);
-      this.exit(1);
+      process.exit(1);
     }, STOP_WITHIN_MS.process + delayMs);
     for (const step of this.steps.reverse()) {
       current = step.name;
@@ -47,7 +44,7 @@ export class Shutdown {
       }
     }
     clearTimeout(deadline);
-    this.exit(this.exitCode);
+    process.exit(this.exitCode);
   }
 }
 

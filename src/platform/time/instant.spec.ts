@@ -31,7 +31,7 @@ describe('an instant', () => {
     ['0001-01-01T00:00:00+02:00', FIRST],
     ['0000-02-29T12:00:00Z', FIRST],
     ['9999-12-31T23:59:59-23:59', LAST],
-  ])('lies outside as %s', (text, nearest) =>
+  ])('is outside the valid range: %s', (text, nearest) =>
     expect(parseInstant(text)).toEqual({ kind: 'outside', nearest: new Date(nearest) }),
   );
 
@@ -70,7 +70,7 @@ describe('an instant', () => {
   });
 
   it.each(['2026-11-20T10:00Z', '2026-11-20T10:00:00+0000', '2026-11-20T10:00+0000'])(
-    'is %s where the remote service writes it, and not where a client does',
+    'is %s only in the form of the remote service',
     (text) => {
       const at = new Date('2026-11-20T10:00:00Z');
       expect(parseInstant(text, 'remote')).toEqual({ kind: 'instant', at });

@@ -3,7 +3,6 @@ import { Logger } from '@nestjs/common';
 import {
   ROOT_CONTEXT,
   type Context,
-  type Link,
   type Span as SdkSpan,
   type SpanContext,
   SpanKind,
@@ -46,7 +45,7 @@ export function openTracer(environment: Environment): { tracer: Tracer; stop: ()
   const spanProcessors = [new BatchSpanProcessor(new ReportingExporter())];
   const provider = new BasicTracerProvider({ resource, spanProcessors });
   return {
-    tracer: new OpenTelemetryTracer(provider.getTracer('pv-onboarding', VERSION)),
+    tracer: tracerOf(provider.getTracer('pv-onboarding', VERSION)),
     stop: () =>
       within(
         STOP_WITHIN_MS.traces,
@@ -73,58 +72,44 @@ class ReportingExporter extends OTLPTraceExporter {
   }
 }
 
-class OpenTelemetrySpan implements Span {
-  constructor(readonly sdk: SdkSpan) {}
-
-  get traceparent(): string {
-    return formatTraceparent(this.sdk.spanContext());
-  }
-
-  set(attributes: NonNullable<NewSpan['attributes']>): void {
-    this.sdk.setAttributes(attributes);
-  }
-
-  fail(type: string): void {
-    this.sdk.setAttribute('error.type', type).setStatus({ code: SpanStatusCode.ERROR });
-  }
+function tracerOf(sdk: SdkTracer): Tracer {
+  const current = new AsyncLocalStorage<SdkSpan>();
+  return {
+    run: (start, work) => {
+      const { name, kind = 'internal', links = [], beganAtMs: startTime, attributes } = start;
+      const parent = parentOf(start, current.getStore());
+      if (parent === undefined) return work(NO_SPAN);
+      const sdkKind = SpanKind[kind.toUpperCase() as Uppercase<typeof kind>];
+      const positions = links.map(positionOf).filter((position) => position !== undefined);
+      const causes = positions.map((context) => ({ context }));
+      const options = { kind: sdkKind, links: causes, attributes, startTime };
+      const span = sdk.startSpan(name, options, parent);
+      return current.run(span, () => endAfter(span, work));
+    },
+    exit: (work) => current.exit(work),
+    currentSpan: () => {
+      const span = current.getStore()?.spanContext();
+      return span && { traceId: span.traceId, spanId: span.spanId };
+    },
+  };
 }
 
-class OpenTelemetryTracer implements Tracer {
-  private readonly current = new AsyncLocalStorage<OpenTelemetrySpan>();
-
-  constructor(private readonly tracer: SdkTracer) {}
-
-  run<T>(start: NewSpan, work: (span: Span) => T): T {
-    const { name, links = [], beganAtMs: startTime, attributes } = start;
-    const parent = this.parentOf(start);
-    if (parent === undefined) return work(NO_SPAN);
-    const kind = SpanKind[(start.kind ?? 'internal').toUpperCase() as keyof typeof SpanKind];
-    const options = { kind, links: links.flatMap(linkTo), attributes, startTime };
-    const span = new OpenTelemetrySpan(this.tracer.startSpan(name, options, parent));
-    return this.current.run(span, () => endAfter(span, work));
-  }
-
-  exit<T>(work: () => T): T {
-    return this.current.exit(work);
-  }
-
-  currentTraceId(): string | undefined {
-    return this.current.getStore()?.sdk.spanContext().traceId;
-  }
-
-  /** Returns undefined if the span should have a parent, but there is none. */
-  private parentOf({ parent }: NewSpan): Context | undefined {
-    if (parent === undefined) {
-      const current = this.current.getStore();
-      return current && trace.setSpan(ROOT_CONTEXT, current.sdk);
-    }
-    const position = positionOf(parent);
-    return position === undefined ? ROOT_CONTEXT : trace.setSpanContext(ROOT_CONTEXT, position);
-  }
+/** Returns undefined if the span should have a parent, but there is none. */
+function parentOf({ parent }: NewSpan, current: SdkSpan | undefined): Context | undefined {
+  if (parent === undefined) return current && trace.setSpan(ROOT_CONTEXT, current);
+  const position = positionOf(parent);
+  return position === undefined ? ROOT_CONTEXT : trace.setSpanContext(ROOT_CONTEXT, position);
 }
 
-function endAfter<T>(span: OpenTelemetrySpan, work: (span: Span) => T): T {
-  const end = (): void => span.sdk.end();
+const spanOf = (sdk: SdkSpan): Span => ({
+  traceparent: formatTraceparent(sdk.spanContext()),
+  set: (attributes) => void sdk.setAttributes(attributes),
+  fail: (type) => void sdk.setAttribute('error.type', type).setStatus({ code: SpanStatusCode.ERROR }),
+});
+
+function endAfter<T>(sdk: SdkSpan, work: (span: Span) => T): T {
+  const span = spanOf(sdk);
+  const end = (): void => sdk.end();
   const fail = (error: unknown): void => {
     span.fail(typeOf(error));
     end();
@@ -150,9 +135,4 @@ function typeOf(error: unknown): string {
 function positionOf(traceparent: string | null): SpanContext | undefined {
   const position = readTraceparent(traceparent);
   return position && { ...position, isRemote: true };
-}
-
-function linkTo(traceparent: string): Link[] {
-  const context = positionOf(traceparent);
-  return context === undefined ? [] : [{ context }];
 }

@@ -1,5 +1,5 @@
 import type { Environment } from '../env/environment.js';
-import { NO_SPAN, type NewSpan, type Span, type Tracer } from './span.js';
+import { NO_SPAN, type NewSpan, type Span, type SpanPosition, type Tracer } from './span.js';
 
 /** Shared by the whole process, because stores, loops and the logger trace too. Undefined while traces are not exported. */
 let tracer: Tracer | undefined;
@@ -11,11 +11,8 @@ export const traced = <T>(start: NewSpan, work: (span: Span) => T): T =>
 /** Runs `work` outside any span. */
 export const untraced = <T>(work: () => T): T => (tracer === undefined ? work() : tracer.exit(work));
 
-/** Returns the trace of the current span, for log lines. */
-export function currentTrace(): { readonly traceId: string } | undefined {
-  const traceId = tracer?.currentTraceId();
-  return traceId === undefined ? undefined : { traceId };
-}
+/** Returns the current span, for log lines. */
+export const currentSpan = (): SpanPosition | undefined => tracer?.currentSpan();
 
 export const isTracing = (): boolean => tracer !== undefined;
 

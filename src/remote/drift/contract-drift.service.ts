@@ -1,4 +1,5 @@
 import { Injectable, Logger } from '@nestjs/common';
+import { errorText } from '../../platform/redaction/error-text.js';
 import { type DocumentedFields, type Drift, findDrift, foreignId } from './drift.js';
 import type { OperationClass, Outcome, RemoteResponse, Sent } from '../outcome.rules.js';
 import { outcomeOf } from '../wire/read-response.js';
@@ -32,8 +33,9 @@ export class ContractDrift {
       try {
         fields = readObject(response.body, parse);
       } catch (error) {
-        const notAnObject = { field: 'body', expected: 'object', found: 'no JSON object' };
-        this.report(operation, [{ kind: 'other_type', ...notAnObject }]);
+        this.report(operation, [
+          { kind: 'other_type', field: 'body', expected: 'object', found: 'no JSON object' },
+        ]);
         throw error;
       }
       this.report(operation, findDrift(fields, documented));
@@ -60,7 +62,7 @@ export class ContractDrift {
     } catch (error) {
       // Forgets the differences, so that the next response with the same difference records it.
       for (const drift of drifts) this.reported.delete(keyOf(operation, drift));
-      this.logger.warn(`drift not recorded: ${error instanceof Error ? error.message : String(error)}`);
+      this.logger.warn(`drift not recorded: ${errorText(error)}`);
     }
   }
 }

@@ -1,6 +1,7 @@
 import { LosslessNumber } from '../../platform/json/lossless.js';
 import { parseInstant } from '../../platform/time/instant.rules.js';
-import { type Fields, isUuid } from '../wire/read-field.js';
+import { isUuid } from '../../platform/uuid.rules.js';
+import type { Fields } from '../wire/read-field.js';
 
 type FieldType = 'string' | 'UUID' | 'timestamp' | 'URL' | 'boolean' | 'number' | 'anything';
 

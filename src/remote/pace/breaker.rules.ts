@@ -1,14 +1,18 @@
 /**
  * The circuit breaker of one operation class. Times are milliseconds of any monotonic clock. In every phase, a Retry-After blocks all calls
  * until `quietUntil`.
- * - `closed`: calls pass. The breaker opens after 5 consecutive failures, or if half of at least 20 calls within 10 s failed. Overload (429, 503)
- *   counts only towards the second condition: the call queue reacts to overload by lowering the concurrency.
+ * - `closed`: calls pass. The breaker opens after 5 consecutive failures, or if half of at least 20 calls within 10 s failed. A 429 or a burst of
+ *   503 counts only towards the second condition: the call queue reacts to it by lowering the concurrency. But 5 consecutive failures or 503
+ *   over 2 s or more open it, too: the service is down, and each further POST would have an unknown outcome. Responses that arrive during a
+ *   requested wait count as one.
  * - `open`: no call passes until `openUntil`. The duration doubles with each opening until a probe succeeds.
  * - `half_open`: one call passes as a probe. Its result closes or opens the breaker; results of earlier calls are ignored.
  */
 export interface Breaker {
   readonly phase: 'closed' | 'open' | 'half_open';
   readonly failuresInRow: number;
+  /** Failures and 503 since the last success, and the time of the first. */
+  readonly row: { readonly calls: number; readonly beganAt: number };
   readonly periodEndsAt: number;
   readonly calls: number;
   readonly failures: number;
@@ -19,7 +23,7 @@ export interface Breaker {
 }
 
 /** `unknown`: we cancelled the call, so its result says nothing about the service. */
-export type CallResult = 'succeeded' | 'failed' | 'overloaded' | 'unknown';
+export type CallResult = 'succeeded' | 'failed' | 'unavailable' | 'limited' | 'unknown';
 
 type Admission =
   | { readonly kind: 'pass'; readonly probe: boolean; readonly next: Breaker }
@@ -30,6 +34,7 @@ type Admission =
     };
 
 const FAILURES_IN_ROW = 5;
+const ROW_MS = 2_000;
 const PERIOD_MS = 10_000;
 const PERIOD_MIN_CALLS = 20;
 const PERIOD_FAILURE_RATIO = 0.5;
@@ -39,6 +44,7 @@ const LONGEST_OPEN_MS = 30_000;
 export const CLOSED: Breaker = {
   phase: 'closed',
   failuresInRow: 0,
+  row: { calls: 0, beganAt: 0 },
   periodEndsAt: 0,
   calls: 0,
   failures: 0,
@@ -94,15 +100,25 @@ function count(
 ): Breaker {
   const fresh = now >= breaker.periodEndsAt;
   const failed = result === 'succeeded' ? 0 : 1;
+  const row = rowAfter(breaker, result, now);
   const next: Breaker = {
     ...breaker,
     periodEndsAt: fresh ? now + PERIOD_MS : breaker.periodEndsAt,
     calls: (fresh ? 0 : breaker.calls) + 1,
     failures: (fresh ? 0 : breaker.failures) + failed,
     failuresInRow: result === 'succeeded' ? 0 : breaker.failuresInRow + (result === 'failed' ? 1 : 0),
+    row,
   };
-  const halfDown = next.calls >= PERIOD_MIN_CALLS && next.failures >= next.calls * PERIOD_FAILURE_RATIO;
-  return failed && (next.failuresInRow >= FAILURES_IN_ROW || halfDown) ? open(next, now, random) : next;
+  const isDown =
+    next.failuresInRow >= FAILURES_IN_ROW || (row.calls >= FAILURES_IN_ROW && now - row.beganAt >= ROW_MS);
+  const halfFailed = next.calls >= PERIOD_MIN_CALLS && next.failures >= next.calls * PERIOD_FAILURE_RATIO;
+  return failed && (isDown || halfFailed) ? open(next, now, random) : next;
+}
+
+function rowAfter({ row, quietUntil }: Breaker, result: CallResult, now: number): Breaker['row'] {
+  if (result === 'succeeded') return CLOSED.row;
+  if (result === 'limited' || now < quietUntil) return row;
+  return { calls: row.calls + 1, beganAt: row.calls === 0 ? now : row.beganAt };
 }
 
 function open(breaker: Breaker, now: number, random: number): Breaker {

@@ -20,20 +20,20 @@ describe('breaker', () => {
     ['4 failures in a row', times(4, 'failed'), 'closed'],
     ['5 failures in a row', times(5, 'failed'), 'open'],
     ['5 failures with a success between', [...times(4, 'failed'), 'succeeded', 'failed'], 'closed'],
-    ['refusals for overload, fewer than 20 calls', times(19, 'overloaded'), 'closed'],
-    ['20 refusals for overload', times(20, 'overloaded'), 'open'],
+    ['refusals for overload, fewer than 20 calls', times(19, 'unavailable'), 'closed'],
+    ['20 refusals for overload', times(20, 'unavailable'), 'open'],
     [
-      'a run of refusals while it finds the limit',
-      [...times(30, 'succeeded'), ...times(12, 'overloaded')],
+      '12 refusals for overload after 30 successes',
+      [...times(30, 'succeeded'), ...times(12, 'unavailable')],
       'closed',
     ],
     [
-      'every second call of 20',
+      'failures of every second call of 20',
       Array.from({ length: 20 }, (_, i) => (i % 2 ? 'failed' : 'succeeded')),
       'open',
     ],
     [
-      'every third call of 60',
+      'failures of every third call of 60',
       Array.from({ length: 60 }, (_, i) => (i % 3 ? 'succeeded' : 'failed')),
       'closed',
     ],
@@ -41,11 +41,40 @@ describe('breaker', () => {
   ])('after %s', (_, results, phase) => expect(after(CLOSED, results).phase).toBe(phase));
 
   it('counts failures within a period of 10 s', () => {
-    const old = after(CLOSED, times(19, 'overloaded'), 0);
-    expect(record(old, 'overloaded', false, 10_000, NOMINAL).phase).toBe('closed');
+    const old = after(CLOSED, [...times(19, 'unavailable'), 'succeeded'], 0);
+    expect(record(old, 'unavailable', false, 10_000, NOMINAL).phase).toBe('closed');
   });
 
-  it('refuses while open, then lets one probe through and holds the others back', () => {
+  it('opens after 5 refusals in a row if they last for 2 s', () => {
+    const refusedEvery = (ms: number, between: CallResult[] = []) =>
+      [0, 1, 2, 3, 4].reduce((state, nth) => after(state, ['unavailable', ...between], nth * ms), CLOSED)
+        .phase;
+    expect(refusedEvery(500)).toBe('open');
+    expect(refusedEvery(499)).toBe('closed');
+    expect(refusedEvery(60_000)).toBe('open');
+    expect(refusedEvery(60_000, ['succeeded'])).toBe('closed');
+    expect(refusedEvery(60_000, ['limited'])).toBe('open');
+    const limitedEvery = (ms: number) =>
+      Array.from({ length: 19 }).reduce<Breaker>(
+        (state, _, nth) => after(state, ['limited'], nth * ms),
+        CLOSED,
+      );
+    expect(limitedEvery(60_000).phase).toBe('closed');
+  });
+
+  it('counts the refusals of one requested wait as one', () => {
+    const wave = (state: Breaker, at: number) =>
+      after(
+        quiet(record(state, 'unavailable', false, at, NOMINAL), at + 30_000),
+        times(7, 'unavailable'),
+        at + 2_000,
+      );
+    const waves = (count: number) =>
+      Array.from({ length: count }).reduce<Breaker>((state, _, nth) => wave(state, nth * 30_000), CLOSED);
+    expect([waves(4).phase, waves(5).phase]).toEqual(['closed', 'open']);
+  });
+
+  it('refuses calls while open, then admits one probe and refuses other calls', () => {
     const open = after(CLOSED, times(5, 'failed'));
     expect(admit(open, 999, PROBE_MS)).toEqual({ kind: 'refused', reason: 'breaker_open', retryAfterMs: 1 });
     const halfOpen = probe(open, 1_000);
@@ -68,27 +97,27 @@ describe('breaker', () => {
     expect(openings).toEqual([1_000, 2_000, 4_000, 8_000, 16_000, 30_000, 30_000]);
   });
 
-  it('lets another call be the probe when the first was cancelled or never came back', () => {
+  it('admits another probe if the first was cancelled or has no result', () => {
     const halfOpen = probe(after(CLOSED, times(5, 'failed')), 1_000);
     probe(record(halfOpen, 'unknown', true, 1_100, NOMINAL), 1_100);
     probe(halfOpen, 1_000 + PROBE_MS);
   });
 
-  it('learns nothing from calls that left before it opened', () => {
+  it('ignores the results of calls sent before it opened', () => {
     const open = after(CLOSED, times(5, 'failed'));
     expect(record(open, 'succeeded', false, 500, NOMINAL)).toBe(open);
     const halfOpen = probe(open, 1_000);
     expect(record(halfOpen, 'failed', false, 1_100, NOMINAL)).toBe(halfOpen);
   });
 
-  it('keeps every call back until the time that Retry-After asked for, whatever else happens', () => {
-    const asked = quiet(quiet(CLOSED, 5_000), 3_000);
-    expect(admit(asked, 4_000, PROBE_MS)).toEqual({
+  it('refuses every call until a Retry-After has passed, in every phase', () => {
+    const quieted = quiet(quiet(CLOSED, 5_000), 3_000);
+    expect(admit(quieted, 4_000, PROBE_MS)).toEqual({
       kind: 'refused',
       reason: 'wait_requested',
       retryAfterMs: 1_000,
     });
-    const opened = after(asked, times(5, 'failed'));
+    const opened = after(quieted, times(5, 'failed'));
     expect(admit(opened, 4_000, PROBE_MS)).toMatchObject({ reason: 'wait_requested' });
     expect(record(probe(opened, 5_000), 'succeeded', true, 5_000, NOMINAL).quietUntil).toBe(5_000);
   });

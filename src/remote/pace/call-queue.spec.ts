@@ -10,10 +10,28 @@ function queueOf({ ceiling = 4, perSecond = Infinity } = {}): CallQueue {
 }
 
 /** Requests turns and returns the order in which they are granted. */
-function ask(subject: CallQueue, names: readonly [string, CallClass][]): string[] {
+function requestTurns(subject: CallQueue, names: readonly [string, CallClass][]): string[] {
   const order: string[] = [];
   for (const [name, priority] of names) {
     void subject.turn(priority).then((turn) => order.push(turn === 'granted' ? name : `${name} ${turn}`));
+  }
+  return order;
+}
+
+const CLASSES = ['foreground change', 'foreground read', 'background change', 'background read'] as const;
+
+/** Fills the limit with foreground calls, then queues 40 calls of each class. Returns the classes of the next 92 calls in their order. */
+async function orderOfTurns(ceiling: number): Promise<CallClass[]> {
+  const subject = queueOf({ ceiling });
+  const first = Array<CallClass>(subject.limit).fill('foreground change');
+  for (const name of first) void subject.turn(name);
+  const order = requestTurns(
+    subject,
+    CLASSES.flatMap((name) => Array<[CallClass, CallClass]>(40).fill([name, name])),
+  ) as CallClass[];
+  for (let i = 0; i < 92; i++) {
+    subject.end([...first, ...order][i]!, 'other', performance.now());
+    await settle();
   }
   return order;
 }
@@ -26,7 +44,7 @@ afterEach(() => void jest.useRealTimers());
 describe('call queue', () => {
   it('admits no more than its limit at once, and the next when one ends', async () => {
     const subject = queueOf({ ceiling: 2 });
-    const order = ask(subject, [
+    const order = requestTurns(subject, [
       ['a', 'foreground read'],
       ['b', 'foreground read'],
       ['c', 'foreground read'],
@@ -39,9 +57,9 @@ describe('call queue', () => {
     expect(subject.inFlight).toBe(2);
   });
 
-  it('keeps one place from background calls', async () => {
+  it('reserves one place for foreground calls', async () => {
     const subject = queueOf({ ceiling: 3 });
-    const order = ask(subject, [
+    const order = requestTurns(subject, [
       ['b1', 'background read'],
       ['b2', 'background read'],
       ['b3', 'background read'],
@@ -51,7 +69,7 @@ describe('call queue', () => {
     expect(order).toEqual(['b1', 'b2', 'f1']);
   });
 
-  it('admits background calls when it may admit only one at a time', async () => {
+  it('admits a background call even if its ceiling is 1', async () => {
     expect(await queueOf({ ceiling: 1 }).turn('background read')).toBe('granted');
   });
 
@@ -62,7 +80,7 @@ describe('call queue', () => {
       `f${i}`,
       'foreground read',
     ]);
-    const order = ask(subject, [['b', 'background read'], ...foreground]);
+    const order = requestTurns(subject, [['b', 'background read'], ...foreground]);
     for (let i = 0; i < 11; i++) {
       subject.end(order.at(-1) === 'b' ? 'background read' : 'foreground read', 'other', performance.now());
       await settle();
@@ -71,26 +89,33 @@ describe('call queue', () => {
   });
 
   it('R44: gives each class its turns while all wait: 4, 3, 2 and 1 of 10', async () => {
-    const subject = queueOf({ ceiling: 2 });
-    const classes = ['foreground change', 'foreground read', 'background change', 'background read'] as const;
-    await subject.turn('foreground change');
-    await subject.turn('foreground change');
-    const order = ask(
-      subject,
-      classes.flatMap((name) => Array.from({ length: 40 }, (): [string, CallClass] => [name, name])),
-    );
-    for (let i = 0; i < 92; i++) {
-      subject.end(i < 2 ? 'foreground change' : (order[i - 2] as CallClass), 'other', performance.now());
-      await settle();
-    }
-    const share = classes.map((name) => order.slice(2).filter((turn) => turn === name).length);
+    const order = await orderOfTurns(2);
+    const share = CLASSES.map((name) => order.slice(2, 92).filter((turn) => turn === name).length);
     expect(share).toEqual([36, 27, 18, 9]);
   });
 
-  it('lets nobody wait longer than its bound', async () => {
+  it('R44: gives each class its turns also while the limit is below its ceiling', async () => {
+    const order = await orderOfTurns(32);
+    const gaps = CLASSES.map((name) => {
+      const turns = order.flatMap((turn, i) => (turn === name ? [i] : []));
+      return Math.max(...[...turns, order.length].map((turn, nth) => turn - (turns[nth - 1] ?? -1)));
+    });
+    // As bounded in test/faults/remote/classes.spec.ts.
+    expect(gaps.map((gap, i) => gap <= [5, 5, 8, 12][i]!)).toEqual([true, true, true, true]);
+  });
+
+  it('admits one foreground call above its limit while the limit is below its ceiling', async () => {
+    const subject = queueOf({ ceiling: 32 });
+    for (let i = 0; i < 10; i++) void subject.turn('background read');
+    for (let i = 0; i < 2; i++) void subject.turn('foreground read');
+    await settle();
+    expect([subject.limit, subject.backgroundInFlight, subject.inFlight]).toEqual([8, 8, 9]);
+  });
+
+  it('ends a wait that takes too long', async () => {
     const subject = queueOf({ ceiling: 1 });
     void subject.turn('foreground read');
-    const order = ask(subject, [
+    const order = requestTurns(subject, [
       ['a', 'foreground read'],
       ['b', 'background read'],
     ]);
@@ -101,7 +126,7 @@ describe('call queue', () => {
     expect(subject.inFlight).toBe(0);
   });
 
-  it('sends away who waits with a signal, or waits when it stops', async () => {
+  it('cancels a waiting call when its signal aborts or its priority is dismissed', async () => {
     const subject = queueOf({ ceiling: 1 });
     void subject.turn('foreground read');
     const controller = new AbortController();
@@ -116,7 +141,7 @@ describe('call queue', () => {
 
   it('spaces calls by its ceiling of requests per second', async () => {
     const subject = queueOf({ ceiling: 1_000, perSecond: 50 });
-    const order = ask(
+    const order = requestTurns(
       subject,
       Array.from({ length: 200 }, (_, i): [string, CallClass] => [`${i}`, 'foreground read']),
     );
@@ -130,11 +155,21 @@ describe('call queue', () => {
     expect(order.length).toBeLessThanOrEqual(52);
   });
 
-  it('admits 10,000 that wait in the order they came', async () => {
+  it('does not let a call overtake one that waits for the rate', async () => {
+    let perSecond = 0;
+    const subject = new CallQueue(4, new RequestRate(() => perSecond), WAIT_MS);
+    const order = requestTurns(subject, [['first', 'background read']]);
+    perSecond = Infinity;
+    void subject.turn('background read').then(() => order.push('second'));
+    await settle();
+    expect(order).toEqual(['first', 'second']);
+  });
+
+  it('admits 10,000 waiting calls in order of arrival', async () => {
     const subject = queueOf({ ceiling: 1 });
     void subject.turn('foreground read');
     const names = Array.from({ length: 10_000 }, (_, i): [string, CallClass] => [`${i}`, 'background read']);
-    const order = ask(subject, names);
+    const order = requestTurns(subject, names);
     for (let i = 0; i < names.length; i++)
       subject.end(i === 0 ? 'foreground read' : 'background read', 'other', performance.now());
     await settle();

@@ -63,6 +63,11 @@ export class CallQueue {
   /** Resolves when the call may go, or when its wait ends without a turn. After a granted turn, the caller must call `end`. */
   turn(name: CallClass, signal?: AbortSignal): Promise<Turn> {
     const waiting = this.waiting[name];
+    // Most calls find a place at once. They need neither a timer nor a listener.
+    if (this.isEmpty && this.hasPlace(name) && this.rate.take(performance.now()) === 0) {
+      this.enter(name);
+      return Promise.resolve('granted');
+    }
     return new Promise((resolve) => {
       const leave = (turn: Turn) => {
         clearTimeout(timer);
@@ -95,18 +100,28 @@ export class CallQueue {
     for (let next = this.next(); next; next = this.next()) {
       const earlyMs = this.rate.take(performance.now());
       if (earlyMs > 0) return this.admitAfter(earlyMs);
-      this.inFlight++;
-      if (isBackground(next)) this.backgroundInFlight++;
-      for (const other of CLASSES) this.passed[other]++;
-      this.passed[next] = 0;
+      this.enter(next);
       const [leave] = this.waiting[next];
       leave!('granted');
     }
   }
 
+  private get isEmpty(): boolean {
+    return CLASSES.every((name) => this.waiting[name].size === 0);
+  }
+
+  private enter(name: CallClass): void {
+    this.inFlight++;
+    if (isBackground(name)) this.backgroundInFlight++;
+    for (const other of CLASSES) this.passed[other]++;
+    this.passed[name] = 0;
+  }
+
   private hasPlace(name: CallClass): boolean {
-    // One place is reserved for foreground calls, so that a user at a screen does not wait for slow reads.
-    if (!isBackground(name)) return this.inFlight < Math.min(this.ceiling, this.limit + 1);
+    // One place is reserved for foreground calls, so that a user at a screen does not wait for slow reads. Only the first of them may take the
+    // place above the limit: otherwise each would leave it to the next one, and background calls would get no turn.
+    const reserved = this.inFlight === this.backgroundInFlight ? 1 : 0;
+    if (!isBackground(name)) return this.inFlight < Math.min(this.ceiling, this.limit + reserved);
     return this.inFlight < this.limit && this.backgroundInFlight < this.backgroundLimit;
   }
 

@@ -24,7 +24,7 @@ describe('concurrency limit', () => {
     expect(roundTrip(roundTrip(once)).limit).toBe(CEILING);
   });
 
-  it('halves at the first refusal, gives a tenth back at later ones, and grows by one per round trip between them', () => {
+  it('halves at the first refusal, shrinks by a tenth at later ones, and grows by one per round trip between them', () => {
     const found = lower({ ...firstLimit(CEILING), limit: 20 }, 'refusal', 0, 1);
     expect(found.limit).toBe(10);
     const grown = roundTrip(found);
@@ -32,10 +32,10 @@ describe('concurrency limit', () => {
     expect(lower({ ...found, limit: 20 }, 'refusal', 2, 3).limit).toBe(18);
   });
 
-  it('halves when deadlines pass', () =>
+  it('halves at a timeout', () =>
     expect(lower({ limit: 20, seeking: false, loweredAt: 0 }, 'timeout', 1, 2).limit).toBe(10));
 
-  it('takes many refusals of calls that left together for one', () => {
+  it('ignores refusals of calls sent before the last decrease', () => {
     const state = { limit: 20, seeking: false, loweredAt: 0 };
     const first = lower(state, 'refusal', 5, 10);
     expect(lower(first, 'refusal', 6, 11)).toBe(first);

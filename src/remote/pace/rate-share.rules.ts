@@ -1,30 +1,30 @@
 /*
- * How all replicas divide SCS_MAX_REQUESTS_PER_SECOND, the ceiling. Each tells the others which part of it it wants and which it takes, and
- * reads what they told. A share falls as soon as it is told. It rises only once the others can know it and have left room, so the sum stays
- * within the ceiling, in whatever order replicas join, leave and tell. Parts instead of requests per second: during a rollout of another
- * ceiling, replicas differ in it.
+ * How all replicas divide SCS_MAX_REQUESTS_PER_SECOND, the ceiling. Each replica publishes which part of the ceiling it wants and which it
+ * takes, and reads those of the others. A share falls as soon as it is published. It rises only once the others can know it and have left
+ * room, so the sum stays within the ceiling, in whatever order replicas join, leave and publish. Parts instead of requests per second:
+ * during a rollout of another ceiling, replicas differ in it.
  *
- * Rejected: an equal share for each. Then `api` replicas hold what only workers need: with as many of one as of the other, half of the budget
- * is not used.
+ * Rejected: an equal share for each. Then idle `api` replicas reserve what only workers need: with as many `api` replicas as workers, half
+ * of the budget is not used.
  */
 
 /** The part of the ceiling that a replica wants, and the one that it takes, from 0 to 1. */
-export interface ToldShare {
+export interface PublishedShare {
   readonly demand: number;
   readonly share: number;
 }
 
-/** The least demand, of an equal share: an idle replica must be able to begin. */
+/** The least demand, as a part of an equal share: an idle replica must be able to begin. */
 const LEAST_DEMAND = 0.1;
-/** Of the requests in the last seconds, so that a replica whose requests grow seldom waits. */
+/** The demand, as a multiple of the requests in the last seconds: a replica whose requests increase seldom waits. */
 const DEMAND_OF_USED = 1.25;
 
-/** Returns what a replica wants that used a part of the ceiling. `isPaced`: its calls wait for its share. */
+/** Returns the demand of a replica that has used a part of the ceiling. `isPaced`: its calls wait for its share. */
 export const planDemand = (replicas: number, used: number, isPaced: boolean): number =>
   isPaced ? 1 : Math.min(1, Math.max(LEAST_DEMAND / replicas, DEMAND_OF_USED * used));
 
-/** Returns the share for a replica that wants `mine`: no more than it wants while others want more, and an equal part of what nobody wants. */
-export function planShare(mine: number, others: readonly ToldShare[]): number {
+/** Returns the share of a replica that wants `mine`, by max-min fairness. A part of the ceiling that nobody wants is divided equally. */
+export function planShare(mine: number, others: readonly PublishedShare[]): number {
   const demands = [mine, ...others.map(({ demand }) => demand)].sort((a, b) => a - b);
   let left = 1;
   for (const [index, demand] of demands.entries()) {
@@ -35,8 +35,8 @@ export function planShare(mine: number, others: readonly ToldShare[]): number {
   return mine + left / demands.length;
 }
 
-/** Returns what a replica may use of the share that it told: at most what it told before, and what the others leave. */
-export function usableShare(before: number, told: number, others: readonly ToldShare[]): number {
+/** Returns what a replica may use of its published share: at most its previously published share, and what the others leave. */
+export function usableShare(before: number, published: number, others: readonly PublishedShare[]): number {
   const left = others.reduce((rest, { share }) => rest - share, 1);
-  return Math.max(0, Math.min(before, told, left));
+  return Math.max(0, Math.min(before, published, left));
 }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
-import { planDemand, planShare, usableShare, type ToldShare } from './rate-share.rules.js';
+import { planDemand, planShare, usableShare, type PublishedShare } from './rate-share.rules.js';
 
-const wanting = (...demands: number[]): ToldShare[] => demands.map((demand) => ({ demand, share: 0 }));
+const wanting = (...demands: number[]): PublishedShare[] => demands.map((demand) => ({ demand, share: 0 }));
 
 describe('the demand of a replica', () => {
   it('is the whole ceiling while its calls wait', () => expect(planDemand(3, 0.1, true)).toBe(1));
@@ -36,16 +36,16 @@ describe('the planned share of the ceiling', () => {
 });
 
 describe('the usable share', () => {
-  interface Replica extends ToldShare {
+  interface Replica extends PublishedShare {
     readonly usable: number;
-    /** What it read of the others at its last heartbeat. */
-    readonly others: readonly ToldShare[];
+    /** The shares of the others, as of its last heartbeat. */
+    readonly others: readonly PublishedShare[];
   }
   let seed = 7;
   const random = (below: number) => (seed = (seed * 16_807) % 2_147_483_647) % below;
 
-  /** The heartbeat of a replica, in whose time another may tell its own: `read` is what it reads of the others. */
-  function beat(before: Replica | undefined, read: readonly ToldShare[]): Replica {
+  /** Simulates a heartbeat. `read`: the shares that it reads, without those that other replicas publish at the same time. */
+  function beat(before: Replica | undefined, read: readonly PublishedShare[]): Replica {
     const demand = [0.03, 0.1, 0.3, 1][random(4)]!;
     const share = before ? planShare(demand, before.others) : 0;
     const usable = usableShare(before?.share ?? 0, share, read);
@@ -53,7 +53,7 @@ describe('the usable share', () => {
   }
   const sum = (replicas: Iterable<Replica>) => [...replicas].reduce((total, { usable }) => total + usable, 0);
 
-  it('adds up to the ceiling or less, in whatever order replicas join, leave and tell, two at the same time included', () => {
+  it('adds up to at most the ceiling, in whatever order replicas join, leave and publish, even two at the same time', () => {
     const live = new Map<number, Replica>();
     for (let step = 0; step < 20_000; step++) {
       const [first, second] = [random(6), random(6)];
@@ -70,16 +70,16 @@ describe('the usable share', () => {
     }
   });
 
-  it('adds up to the ceiling once each has told what it wants three times', () => {
+  it('adds up to the ceiling once each replica has published three times', () => {
     const demands = [0.05, 0.05, 1, 1];
     const replicas: Replica[] = demands.map((demand) => ({ demand, share: 0, usable: 0, others: [] }));
-    const tell = (id: number) => {
+    const publish = (id: number) => {
       const { demand, share: before } = replicas[id]!;
       const others = replicas.filter((_, other) => other !== id);
       const share = planShare(demand, others);
       replicas[id] = { demand, share, usable: usableShare(before, share, others), others };
     };
-    for (let round = 0; round < 3; round++) for (const id of demands.keys()) tell(id);
+    for (let round = 0; round < 3; round++) for (const id of demands.keys()) publish(id);
     expect(replicas.map(({ usable }) => usable)).toEqual(
       [0.05, 0.05, 0.45, 0.45].map((share) => expect.closeTo(share)),
     );

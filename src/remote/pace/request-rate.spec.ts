@@ -14,7 +14,7 @@ describe('the request rate', () => {
     expect(times).toEqual([0, 0, 100, 200]);
   });
 
-  it('lets a request that waits under a small share go soon after the share has risen', () => {
+  it('admits a waiting request soon after the share has risen', () => {
     let perSecond = 0.1;
     const rate = new RequestRate(() => perSecond);
     expect(rate.take(0)).toBe(0);
@@ -23,7 +23,7 @@ describe('the request rate', () => {
     expect(admittedAt(rate, 1_000)).toBeLessThanOrEqual(1_100);
   });
 
-  it('does not admit again what a smaller share has admitted', () => {
+  it('still counts the requests of a larger share after the share has fallen', () => {
     let perSecond = 10;
     const rate = new RequestRate(() => perSecond);
     for (const now of [0, 0]) rate.take(now);

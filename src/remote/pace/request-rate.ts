@@ -21,7 +21,7 @@ export class RequestRate {
     if (perSecond === Infinity) return 0;
     if (perSecond <= 0) return CHECK_AGAIN_MS;
     const intervalMs = 1_000 / perSecond;
-    // The requests already sent count as before, at the present rate.
+    // Requests that are already sent still count, but at the present rate.
     if (this.clearAt !== undefined)
       this.clearAt = now + Math.max(0, this.clearAt - now) * (intervalMs / this.intervalMs);
     this.intervalMs = intervalMs;

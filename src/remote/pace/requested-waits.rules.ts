@@ -5,10 +5,10 @@ export interface RequestedWait {
 }
 
 const PERIOD_MS = 300_000;
-/** By waits that are shorter in total, a service only regulates its load. */
+/** Waits that are shorter in total only regulate the load. */
 const NOTABLE_MS = 60_000;
 
-/** Adds a wait, without the time in which an earlier one is still running. Keeps the waits of the last 5 minutes. */
+/** Adds a wait, or prolongs the last one if they overlap. Returns the waits of the last 5 minutes. */
 export function addWait(
   waits: readonly RequestedWait[],
   { from, until }: RequestedWait,
@@ -20,7 +20,7 @@ export function addWait(
     : [...recent, { from, until }];
 }
 
-/** Returns in words which waits were requested. Null if they last less than a minute in total. */
+/** Describes the requested waits in words. Returns null if they last less than a minute in total. */
 export function describeTrouble(waits: readonly RequestedWait[]): string | null {
   // Rounds, because the sum of two fractional times is not exact.
   const lengths = waits.map(({ from, until }) => Math.round(until - from));

@@ -1,7 +1,7 @@
 import { expect, it } from '@jest/globals';
 import { addWait, describeTrouble, type RequestedWait } from './requested-waits.rules.js';
 
-/** Returns the waits of `seconds` each, requested at these seconds. */
+/** Returns the waits after requests to wait for `seconds` each, at `starts` (in seconds). */
 const requested = (seconds: number, ...starts: number[]) =>
   starts.reduce<readonly RequestedWait[]>(
     (waits, from) => addWait(waits, { from: from * 1_000, until: (from + seconds) * 1_000 }),

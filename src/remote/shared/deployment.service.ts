@@ -5,10 +5,11 @@ import { within } from '../../platform/async/within.js';
 import { listenTo } from '../../platform/database/listen.js';
 import { repeatWhileUnavailable } from '../../platform/database/repeat-while-unavailable.js';
 import { Environment } from '../../platform/env/environment.js';
+import { errorText } from '../../platform/redaction/error-text.js';
 import { STOP_WITHIN_MS } from '../../platform/shutdown/limits.js';
 import type { OperationClass } from '../outcome.rules.js';
 import { WAIT_STEP_MS } from '../pace/operation-gate.js';
-import { planDemand, planShare, usableShare, type ToldShare } from '../pace/rate-share.rules.js';
+import { planDemand, planShare, usableShare, type PublishedShare } from '../pace/rate-share.rules.js';
 import { addWait, describeTrouble, type RequestedWait } from '../pace/requested-waits.rules.js';
 import { addDuration, areSlow, type CallDuration } from '../pace/slow-calls.rules.js';
 import { type Learn, Remote } from '../remote.service.js';
@@ -30,20 +31,19 @@ const TROUBLE_LASTS_MS = 90_000;
 const LEARN = 'read what other replicas know';
 
 /**
- * Tells the other replicas that this one is alive, which waits the service requested and which operations fail. Divides the request rate
+ * Informs the other replicas that this one is alive, which waits the service requested and which operations fail. Divides the request rate
  * among all replicas. No call waits for this.
  */
 @Injectable()
 export class Deployment implements OnModuleInit, OnApplicationShutdown {
   private readonly logger = new Logger(Deployment.name);
   private readonly ceiling = this.environment.SCS_MAX_REQUESTS_PER_SECOND;
-  /** The end of the last wait that the service requested from any replica, by performance.now(). */
-  private readonly known = new Map<OperationClass, number>();
   /** Parts of the ceiling. */
-  private share = { usable: 0, told: 0, until: -Infinity };
-  private others: readonly ToldShare[] = [];
+  private share = { usable: 0, published: 0, until: -Infinity };
+  private others: readonly PublishedShare[] = [];
   private used = { admitted: 0, perSecond: 0, at: performance.now() };
   private nextBeatAt = -Infinity;
+  /** The latest waits that the service requested from any replica, by performance.now(). */
   private readonly requested = new Map<OperationClass, readonly RequestedWait[]>();
   private readonly durations = new Map<OperationClass, readonly CallDuration[]>();
   private reads = { count: 0, since: performance.now(), perSecond: 0 };
@@ -94,8 +94,10 @@ export class Deployment implements OnModuleInit, OnApplicationShutdown {
     }
     if (quietMs > 0) this.learnWait(operation, quietMs, fault ?? 'refused');
     if (change === 'opened')
-      this.write('announce trouble', () => this.degrade(operation, fault ?? 'failures', TROUBLE_LASTS_MS));
-    if (change === 'closed') this.write('announce a recovery', () => this.recover(operation, 'now'));
+      this.write('announce trouble', () =>
+        this.store.degrade(operation, fault ?? 'failures', TROUBLE_LASTS_MS),
+      );
+    if (change === 'closed') this.write('announce a recovery', () => this.store.recover(operation, 'now'));
   };
 
   private learnWait(operation: OperationClass, waitMs: number, reason: string): void {
@@ -110,30 +112,20 @@ export class Deployment implements OnModuleInit, OnApplicationShutdown {
   }
 
   private isKnown(operation: OperationClass, waitMs: number): boolean {
-    return performance.now() + waitMs < (this.known.get(operation) ?? 0) + WAIT_STEP_MS;
+    const { until } = this.requested.get(operation)?.at(-1) ?? { until: 0 };
+    return performance.now() + waitMs < until + WAIT_STEP_MS;
   }
 
   /** Announces waits that are long or repeat. Every replica counts the waits of all replicas, since only one call receives each. */
   private noteWait(operation: OperationClass, waitMs: number, reason?: string): void {
     const now = performance.now();
-    this.known.set(operation, now + waitMs);
     const waits = addWait(this.requested.get(operation) ?? [], { from: now, until: now + waitMs });
     this.requested.set(operation, waits);
-    const asked = describeTrouble(waits);
-    if (asked === null) return;
-    const trouble = reason === undefined ? asked : `${reason}, ${asked}`;
+    const wait = describeTrouble(waits);
+    if (wait === null) return;
+    const trouble = reason === undefined ? wait : `${reason}, ${wait}`;
     const lastsMs = waits.length === 1 ? waitMs : waitMs + TROUBLE_LASTS_MS;
-    this.write('announce a wait', () => this.degrade(operation, trouble, lastsMs));
-  }
-
-  private async degrade(operation: OperationClass, reason: string, lastsMs: number): Promise<void> {
-    if (await this.store.degrade(operation, reason, lastsMs))
-      this.logger.warn({ message: `the remote service is degraded for ${operation}: ${reason}`, operation });
-  }
-
-  private async recover(...change: Parameters<DeploymentStore['recover']>): Promise<void> {
-    if (await this.store.recover(...change))
-      this.logger.log({ message: `the remote service has recovered for ${change[0]}`, operation: change[0] });
+    this.write('announce a wait', () => this.store.degrade(operation, trouble, lastsMs));
   }
 
   private async synchronise(): Promise<number> {
@@ -152,10 +144,10 @@ export class Deployment implements OnModuleInit, OnApplicationShutdown {
     const { breaker, lastSuccessAt } = this.remote.status().operations[operation];
     const successAgeMs = lastSuccessAt === null ? Infinity : Date.now() - lastSuccessAt.getTime();
     if (breaker === 'closed' && successAgeMs < -troubleMs)
-      await this.recover(operation, 'once_trouble_is_over');
+      await this.store.recover(operation, 'once_trouble_is_over');
   }
 
-  /** Shows that this replica is alive, and renews its share of the request rate. This process stops using the share before the share expires in the database. */
+  /** Renews this replica's sign of life and share of the request rate. Stops using the share before it expires in the database. */
   private async beat(): Promise<void> {
     const { isPaced } = this.remote;
     const beganAt = performance.now();
@@ -163,22 +155,22 @@ export class Deployment implements OnModuleInit, OnApplicationShutdown {
     const used = this.ceiling > 0 ? this.usedPerSecond() / this.ceiling : 0;
     const demand = planDemand(this.others.length + 1, used, isPaced);
     // A replica that joins does not know yet what the others want.
-    const told = joins ? 0 : planShare(demand, this.others);
-    const { usable, told: toldBefore, until } = this.share;
-    const before = joins ? 0 : toldBefore;
-    // Falls before it is told, since the statement may take effect without a response.
-    this.share = { usable: Math.min(usable, told), told: Math.min(before, told), until };
+    const published = joins ? 0 : planShare(demand, this.others);
+    const { usable, published: publishedBefore, until } = this.share;
+    const before = joins ? 0 : publishedBefore;
+    // The share falls before it is published, since the statement may take effect without a response.
+    this.share = { usable: Math.min(usable, published), published: Math.min(before, published), until };
     this.others = await this.store.beat(LIFE_MS, {
       role: this.environment.ROLE,
       readsPerSecond: this.readRate(),
       isPaced,
       slowOperations: this.slowOperations(),
       demand,
-      share: told,
+      share: published,
     });
-    this.share = { usable: usableShare(before, told, this.others), told, until: beganAt + LIFE_MS };
-    // While the share is to rise, tells and reads again soon.
-    const everyMs = joins || this.share.usable < told - ROUNDING ? READ_EVERY_MS : BEAT_EVERY_MS;
+    this.share = { usable: usableShare(before, published, this.others), published, until: beganAt + LIFE_MS };
+    // While the share is to rise, publishes and reads again soon.
+    const everyMs = joins || this.share.usable < published - ROUNDING ? READ_EVERY_MS : BEAT_EVERY_MS;
     this.nextBeatAt = beganAt + (this.ceiling > 0 ? everyMs : SIGN_OF_LIFE_EVERY_MS);
   }
 
@@ -205,7 +197,7 @@ export class Deployment implements OnModuleInit, OnApplicationShutdown {
     const { count, since } = this.reads;
     const now = performance.now();
     if (now - since >= READS_PERIOD_MS)
-      this.reads = { count: 0, since: now, perSecond: (count * 1_000) / (now - since) };
+      this.reads = { count: 0, since: now, perSecond: Math.round((count * 1e6) / (now - since)) / 1_000 };
     return this.reads.perSecond;
   }
 
@@ -217,6 +209,6 @@ export class Deployment implements OnModuleInit, OnApplicationShutdown {
   }
 
   private warn(what: string, error: unknown): void {
-    this.logger.warn(`could not ${what}: ${error instanceof Error ? error.message : String(error)}`);
+    this.logger.warn(`could not ${what}: ${errorText(error)}`);
   }
 }

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { Injectable } from '@nestjs/common';
+import { Injectable, Logger } from '@nestjs/common';
 import { appendEvents } from '../../events/outbox.js';
 import { Database, type Statement, type Transaction } from '../../platform/database/database.js';
 import { msFromNow, msUntil } from '../../platform/database/timestamps.js';
@@ -7,7 +7,7 @@ import type { Environment } from '../../platform/env/environment.js';
 import { REPLICA_NAME } from '../../platform/replica-name.js';
 import type { Drift } from '../drift/drift.js';
 import type { OperationClass } from '../outcome.rules.js';
-import type { ToldShare } from '../pace/rate-share.rules.js';
+import type { PublishedShare } from '../pace/rate-share.rules.js';
 
 /** Notified when the remote service tells a replica to wait. Notifications may be lost, so replicas also read periodically. */
 export const OPERATIONS_CHANNEL = 'pv_onboarding_remote';
@@ -23,11 +23,11 @@ const READ_OPERATIONS: Statement = {
 
 // Never shortens a wait. Waits are at most an hour, so that a bug in one replica cannot block all replicas for longer.
 const QUIET_OPERATION = `
-  WITH held AS (
+  WITH quieted AS (
     UPDATE remote_operations SET quiet_until = greatest(quiet_until, ${msFromNow('least($2::float8, 3600000)')})
     WHERE operation = $1 RETURNING operation
   )
-  SELECT pg_notify('${OPERATIONS_CHANNEL}', operation) FROM held`;
+  SELECT pg_notify('${OPERATIONS_CHANNEL}', operation) FROM quieted`;
 
 // Conditional on the previous health: if several replicas detect the same change, only one announces it.
 const DEGRADE_OPERATION = `
@@ -97,14 +97,16 @@ export interface SharedOperation {
   readonly troubleMs: number;
 }
 
-/** What a replica says about itself. `isPaced`: its calls wait for its share of SCS_MAX_REQUESTS_PER_SECOND. */
-interface SignOfLife extends ToldShare {
+/** What a replica publishes about itself. `isPaced`: its calls wait for its share of SCS_MAX_REQUESTS_PER_SECOND. */
+interface SignOfLife extends PublishedShare {
   readonly role: Environment['ROLE'];
   readonly readsPerSecond: number;
   readonly isPaced: boolean;
   /** The operations most of whose latest calls were slow. */
   readonly slowOperations: readonly OperationClass[];
 }
+
+const logger = new Logger('Deployment');
 
 /** Stores what all replicas know about the remote service. A change and its event commit together. */
 @Injectable()
@@ -122,29 +124,29 @@ export class DeploymentStore {
     await this.database.query(QUIET_OPERATION, [operation, quietMs]);
   }
 
-  /** Marks the operation as degraded for at least `troubleMs`. If it is degraded already, prolongs this time and returns false. */
-  async degrade(operation: OperationClass, reason: string, troubleMs: number): Promise<boolean> {
-    return this.database.transaction(async (tx) => {
+  /** Marks the operation as degraded for at least `troubleMs`. If it is degraded already, only prolongs this time. */
+  async degrade(operation: OperationClass, reason: string, troubleMs: number): Promise<void> {
+    await this.database.transaction(async (tx) => {
       const [moved] = await tx.query<{ since: Date }>(DEGRADE_OPERATION, [operation, reason, troubleMs]);
       if (moved === undefined) {
         await tx.query(CONFIRM_TROUBLE, [operation, troubleMs]);
-        return false;
+        return;
       }
       const data = { operation, reason, since: moved.since.toISOString() };
       await appendEvents(tx, [{ name: 'remote.degraded', subject: operation, data }]);
-      return true;
+      log(tx, 'warn', operation, `is degraded for ${operation}: ${reason}`);
     });
   }
 
-  /** Records the recovery. With `once_trouble_is_over`, only if `trouble_until` is past. Returns whether this changed anything. */
-  async recover(operation: OperationClass, when: 'now' | 'once_trouble_is_over'): Promise<boolean> {
-    return this.database.transaction((tx) => recoverFrom(tx, 'degraded', operation, when));
+  /** Records the recovery, if the operation is degraded. With `once_trouble_is_over`, only if `trouble_until` is past. */
+  async recover(operation: OperationClass, when: 'now' | 'once_trouble_is_over'): Promise<void> {
+    await this.database.transaction((tx) => recoverFrom(tx, 'degraded', operation, when));
   }
 
-  /** Marks this replica as alive for `lifeMs`. Returns what the other live replicas told. */
-  async beat(lifeMs: number, sign: SignOfLife): Promise<ToldShare[]> {
+  /** Marks this replica as alive for `lifeMs`. Returns the demands and shares of the other live replicas. */
+  async beat(lifeMs: number, sign: SignOfLife): Promise<PublishedShare[]> {
     const { role, readsPerSecond, isPaced, slowOperations, demand, share } = sign;
-    return this.database.query<ToldShare>(BEAT_REPLICA, [
+    return this.database.query<PublishedShare>(BEAT_REPLICA, [
       this.replicaId,
       REPLICA_NAME,
       lifeMs,
@@ -184,10 +186,11 @@ export async function rejectCredentials(tx: Transaction, reason: string): Promis
   if (moved === undefined) return;
   const data = { operation: 'token', reason, since: moved.since.toISOString() } as const;
   await appendEvents(tx, [{ name: 'remote.credentials_rejected', subject: 'token', data }]);
+  log(tx, 'error', 'token', `rejects our credentials or fresh tokens: ${reason}`);
 }
 
 /** Records and announces that the service accepts the credentials again. Does nothing if they were not rejected. */
-export const acceptCredentials = (tx: Transaction): Promise<boolean> =>
+export const acceptCredentials = (tx: Transaction): Promise<void> =>
   recoverFrom(tx, 'credentials_rejected', 'token', 'now');
 
 async function recoverFrom(
@@ -195,13 +198,22 @@ async function recoverFrom(
   from: 'degraded' | 'credentials_rejected',
   operation: OperationClass,
   when: 'now' | 'once_trouble_is_over',
-): Promise<boolean> {
+): Promise<void> {
   const values = [operation, from, when === 'once_trouble_is_over'];
   const [moved] = await tx.query<{ since: Date; recoveredAt: Date }>(RECOVER_OPERATION, values);
-  if (moved === undefined) return false;
+  if (moved === undefined) return;
   const [since, recoveredAt] = [moved.since.toISOString(), moved.recoveredAt.toISOString()];
   await appendEvents(tx, [
     { name: 'remote.recovered', subject: operation, data: { operation, from, since, recoveredAt } },
   ]);
-  return true;
+  log(tx, 'log', operation, `has recovered for ${operation}`);
+}
+
+function log(
+  tx: Transaction,
+  level: 'log' | 'warn' | 'error',
+  operation: OperationClass,
+  change: string,
+): void {
+  tx.afterCommit(() => logger[level]({ message: `the remote service ${change}`, operation }));
 }

@@ -147,14 +147,20 @@ export interface Exchanged {
 
 export function classifyResponse(response: AxiosResponse<ExchangeBody>): Exchanged {
   const { status, headers, data } = response;
-  const { 'retry-after': asked, date } = headers as Readonly<Record<string, string | undefined>>;
+  const { 'retry-after': retryAfter, date } = headers as Readonly<Record<string, string | undefined>>;
   // Retry-After may be a date of the service's clock, so compare it with the service's Date header, not with our clock.
   const respondedAt = new Date(Date.parse(date ?? '') || Date.now());
-  const retryAfterMs = readRetryAfter(asked, respondedAt);
+  const retryAfterMs = readRetryAfter(retryAfter, respondedAt);
   const sent: Sent = { kind: 'response', response: { status, retryAfterMs, ...data } };
   const fault = `status ${status}`;
   if (status === 429 || status === 503)
-    return { sent, result: 'overloaded', ending: 'refusal', fault, quietMs: retryAfterMs };
+    return {
+      sent,
+      result: status === 429 ? 'limited' : 'unavailable',
+      ending: 'refusal',
+      fault,
+      quietMs: retryAfterMs,
+    };
   if (status >= 500 || status === 408) return { sent, result: 'failed', ending: 'other', fault };
   // The service responds, so the breaker counts a success. It refuses our credentials, so the status shows an error.
   const isRefusal = status === 401 || status === 403;

@@ -61,12 +61,12 @@ describe('R23: a hostile body is refused, by name and without quoting it', () =>
     expect(reason(() => readObject(list(26_000)))).toBe('the body has more than 50000 parts');
   });
 
-  it('takes another parser where digits matter', () =>
+  it('uses another parser if digits matter', () =>
     expect(readObject('{"ean":871234567890123456}', (text) => ({ text }))).toEqual({
       text: '{"ean":871234567890123456}',
     }));
 
-  it('does not take what every object inherits for a field', () => {
+  it('does not read inherited properties as fields', () => {
     expect(reason(() => readString({}, 'constructor'))).toBe('constructor is not a string');
     expect(
       reason(() => readArray(JSON.parse('{"__proto__":[]}') as Record<string, unknown>, 'length')),
@@ -95,7 +95,7 @@ describe('fields', () => {
     ],
     ['readArray', readArray, ['[]', { length: 0 }]],
     ['readBoolean', readBoolean, ['true', 1, 0]],
-  ] as const)('%s says which field is wrong and never throws anything else', (name, read, wrong) => {
+  ] as const)('%s names the wrong field, and never throws another error', (name, read, wrong) => {
     const right = { readUuid: [], readInstant: [], readArray: [[]], readBoolean: [true] }[name] as unknown[];
     for (const value of [...WRONG, ...wrong].filter(
       (v) => !right.some((r) => JSON.stringify(r) === JSON.stringify(v)),

@@ -1,4 +1,5 @@
 import { parseInstant } from '../../platform/time/instant.rules.js';
+import { isUuid } from '../../platform/uuid.rules.js';
 import { UnreadableResponse } from './read-response.js';
 
 /** Documented responses nest 3 levels deep. At 50,000 levels, recursion would overflow the stack. */
@@ -21,10 +22,6 @@ export function readObject(body: string, parse: (text: string) => unknown = JSON
     throw new UnreadableResponse('the body is not JSON');
   }
   return asObject('the body', value);
-}
-
-export function isUuid(value: unknown): value is string {
-  return typeof value === 'string' && /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(value);
 }
 
 export function asObject(name: string, value: unknown): Fields {

@@ -83,7 +83,7 @@ export const BODIES = {
     fields: {
       sessionPath: oneOf(['both', 'onboarding', 'user']),
       tokenForm: {
-        expects: '"timestamp", "seconds", or an object with the value to answer',
+        expects: '"timestamp", "seconds", or an object with the value to return',
         holds: (value) => value === 'timestamp' || value === 'seconds' || isObject(value),
       },
       tokenLifetimeMs: whole(Number.MIN_SAFE_INTEGER),

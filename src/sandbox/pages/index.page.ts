@@ -10,7 +10,7 @@ export const indexPage = (users: readonly User[], sessions: readonly Session[]):
     markup`<main class="wide">
       <h1>Sandbox of the Solar Curtailment Service</h1>
       <p class="note">
-        What the remote service would know. <a href="/">Look again</a> ·
+        The data of the remote service. <a href="/">Refresh</a> ·
         <a href="/sandbox/ledger">ledger</a> · <a href="/sandbox/settings">settings</a> ·
         <a href="/sandbox/scenarios">scenarios</a>
       </p>

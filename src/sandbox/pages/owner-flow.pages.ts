@@ -51,7 +51,7 @@ export const signInPage = (link: string, brand: Brand, message: string | null): 
           <input type="email" name="email" autocomplete="username" required></label>
         <label class="field">Password
           <input type="password" name="password" autocomplete="current-password" required></label>
-        <p class="note">This is a sandbox: anything will do, and nothing is kept.</p>
+        <p class="note">This is a sandbox. Any text works, and nothing is stored.</p>
         <button>Sign in</button>
       </form>
       <form method="post" action="/pv-onboarding/${link}/back">

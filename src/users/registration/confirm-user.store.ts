@@ -2,7 +2,7 @@ import { appendEvents } from '../../events/outbox.js';
 import { sqlState, UNIQUE_VIOLATION } from '../../platform/database/database.js';
 import type { Sql, Statement, Transaction } from '../../platform/database/database.js';
 import type { RequestedUser, RemoteUser } from '../remote/remote-user.rules.js';
-import type { UserView } from '../user/user.view.js';
+import type { UserRecord } from '../user/user.view.js';
 import { insertUser } from '../user/users.store.js';
 import type { RegistrationRequest, RegistrationStatus } from './registration.rules.js';
 import { MOVE_REGISTRATION } from './registrations.sql.js';
@@ -22,7 +22,7 @@ export async function confirmUser(
   tx: Transaction,
   registration: RegistrationRequest & { readonly id: string },
   user: RemoteUser,
-): Promise<UserView> {
+): Promise<UserRecord> {
   // EANs have no unique index, since people move house. So this query must find an unrequested EAN that belongs to another user.
   const foreign = await findForeignFields(tx, user, registration);
   if (foreign.length > 0) throw new TakenError(user, registration);

@@ -28,15 +28,8 @@ export type RegistrationStatus = (typeof REGISTRATION_STATUSES)[number];
 /** The status after a call. `lastError` is for the tenant and may quote the remote service. `reason` goes into an event and must not quote it. */
 export type Settlement =
   | { readonly status: 'registered'; readonly user: RemoteUser }
-  | { readonly status: 'rejected'; readonly lastError: string; readonly reason: string }
-  | Uncertain
+  | { readonly status: 'rejected' | 'uncertain'; readonly lastError: string; readonly reason: string }
   | { readonly status: 'pending'; readonly lastError: string; readonly nextAttemptInMs: number };
-
-interface Uncertain {
-  readonly status: 'uncertain';
-  readonly lastError: string;
-  readonly reason: string;
-}
 
 /** Starts short, since a caller may wait for the first attempts. In a long outage, each registration is retried every five minutes. */
 const BACKOFF = { firstMs: 1_000, mostMs: 300_000 };
@@ -54,8 +47,8 @@ const NOT_SENT: Readonly<Record<NotSentReason, string>> = {
   token_unavailable: 'the Solar Curtailment Service gave no access token',
   stopping: 'the service was stopping; another replica sends it',
 };
-/** The least delay while the credentials are rejected. Only a person can correct them, and every attempt is a further failed login there. */
-const REJECTED_DELAY_MS = 60_000;
+/** The least delay after a refusal that does not say how long to wait: TenantTokens says it, unless the service accepts the token for other calls. */
+const REJECTED_DELAY_MS = 5_000;
 
 /** Returns the status after a call. Retries a call that certainly had no effect, but never one that may have had an effect. */
 export function planSettlement(outcome: Outcome<RemoteUser>, attempts: number, random: number): Settlement {
@@ -64,8 +57,10 @@ export function planSettlement(outcome: Outcome<RemoteUser>, attempts: number, r
       return { status: 'registered', user: outcome.value };
     case 'rejected': {
       const reason = `the Solar Curtailment Service refused it with status ${outcome.status}`;
+      // An earlier call may have created the user with which a repeated call conflicts.
+      const isDoubtful = outcome.status === 409 && attempts > 1;
       return {
-        status: 'rejected',
+        status: isDoubtful ? 'uncertain' : 'rejected',
         lastError: outcome.detail ? `${reason}: ${outcome.detail}` : reason,
         reason,
       };
@@ -87,12 +82,12 @@ export function planSettlement(outcome: Outcome<RemoteUser>, attempts: number, r
 }
 
 /** Returns the settlement of a response with ids that belong to another user here. */
-export function withForeignIds(fields: readonly string[]): Uncertain {
+export function withForeignIds(fields: readonly string[]): Settlement {
   const named = fields.length === 0 ? '' : ` (${fields.join(', ')})`;
   return uncertain(`the remote service responded with ids that belong to another user here${named}`);
 }
 
-const uncertain = (reason: string): Uncertain => ({ status: 'uncertain', lastError: reason, reason });
+const uncertain = (reason: string): Settlement => ({ status: 'uncertain', lastError: reason, reason });
 
 export const PERSON_DECISIONS = ['retry', 'discard', 'resolve'] as const;
 export type PersonDecision = (typeof PERSON_DECISIONS)[number];

@@ -18,12 +18,12 @@ const NOT_SENT_REASONS: Record<NotSentReason, true> = {
 };
 const notSentReasons = Object.keys(NOT_SENT_REASONS) as NotSentReason[];
 
-describe('the outcome of a registering call', () => {
-  it('registers a confirmed user', () => {
+describe('the outcome of a registration call', () => {
+  it('is registered if the user is confirmed', () => {
     expect(planSettlement({ kind: 'done', value: USER }, 1, 0)).toEqual({ status: 'registered', user: USER });
   });
 
-  it("rejects what was refused, and keeps the service's words from the event", () => {
+  it('is rejected after a refusal, and quotes the service only in lastError', () => {
     expect(planSettlement({ kind: 'rejected', status: 422, detail: 'EAN unknown' }, 1, 0)).toEqual({
       status: 'rejected',
       lastError: 'the Solar Curtailment Service refused it with status 422: EAN unknown',
@@ -31,7 +31,18 @@ describe('the outcome of a registering call', () => {
     });
   });
 
-  it('says no more than the status where the refusal has no text', () => {
+  it('is uncertain if a repeated call conflicts: an earlier call may have created the user', () => {
+    const conflict: Outcome<RemoteUser> = { kind: 'rejected', status: 409, detail: 'there is user 4711' };
+    expect(planSettlement(conflict, 1, 0)).toMatchObject({ status: 'rejected' });
+    expect(planSettlement(conflict, 2, 0)).toEqual({
+      status: 'uncertain',
+      lastError: 'the Solar Curtailment Service refused it with status 409: there is user 4711',
+      reason: 'the Solar Curtailment Service refused it with status 409',
+    });
+    expect(planSettlement({ ...conflict, status: 422 }, 2, 0)).toMatchObject({ status: 'rejected' });
+  });
+
+  it('names only the status if the refusal has no text', () => {
     const settlement = planSettlement({ kind: 'rejected', status: 404, detail: '' }, 1, 0);
     expect(settlement).toMatchObject({
       lastError: 'the Solar Curtailment Service refused it with status 404',
@@ -42,7 +53,7 @@ describe('the outcome of a registering call', () => {
     { kind: 'ambiguous', reason: 'connection reset' },
     { kind: 'ambiguous', reason: 'responded with status 503', retryAfterMs: 1_000 },
     { kind: 'unreadable', status: 200, reason: 'id must be a UUID' },
-  ])('is uncertain when an effect is possible, and never planned again: %j', (outcome) => {
+  ])('is uncertain if the call may have had an effect, and is never retried: %j', (outcome) => {
     const settlement = planSettlement(outcome, 1, 0);
     expect(settlement.status).toBe('uncertain');
     expect(settlement).not.toHaveProperty('nextAttemptInMs');
@@ -52,7 +63,7 @@ describe('the outcome of a registering call', () => {
     const settlement = planSettlement({ kind: 'not_sent', reason }, 1, 0);
     expect(settlement).toMatchObject({
       status: 'pending',
-      nextAttemptInMs: reason === 'credentials_rejected' ? 60_000 : 500,
+      nextAttemptInMs: reason === 'credentials_rejected' ? 5_000 : 500,
     });
   });
 
@@ -62,7 +73,7 @@ describe('the outcome of a registering call', () => {
     [30_000, 30_000],
     [3_600_000, 3_600_000],
     [10 ** 12, 3_600_000],
-  ])('waits at least as long as Retry-After says, within an hour: %s ms', (retryAfterMs, expectedMs) => {
+  ])('is retried after Retry-After, if that is at most an hour: %s ms', (retryAfterMs, expectedMs) => {
     const wait = retryAfterMs === undefined ? {} : { retryAfterMs };
     const settlement = planSettlement({ kind: 'not_sent', reason: 'rate_limited', ...wait }, 1, 0);
     expect(settlement).toMatchObject({ nextAttemptInMs: expectedMs });
@@ -80,39 +91,39 @@ describe('the backoff', () => {
     expect(longest).toEqual([1_000, 2_000, 4_000, 128_000, 256_000, 300_000, 300_000, 300_000]);
   });
 
-  it('is half random', () => {
+  it('is shortened at random by up to half', () => {
     expect([0, 0.5].map((random) => delayMs(3, random))).toEqual([2_000, 3_000]);
   });
 });
 
-describe('what a person decides', () => {
+describe('the decisions of a person', () => {
   it.each([
     ['pending', ['retry', 'discard', 'resolve']],
     ['registered', []],
     ['rejected', ['retry', 'discard', 'resolve']],
     ['uncertain', ['retry', 'discard', 'resolve']],
     ['discarded', ['resolve']],
-  ] as const)('about one that is %s may be %j', (status, allowed) => {
+  ] as const)('about a registration that is %s are %j', (status, allowed) => {
     expect(PERSON_DECISIONS.filter((decision) => DECIDABLE[decision].includes(status))).toEqual(allowed);
     expect(REGISTRATION_STATUSES).toContain(status);
   });
 });
 
 describe('docs/registrations.md', () => {
-  it('draws every move there is, and no other', () => {
+  it('draws exactly the transitions that exist', () => {
     const document = readFileSync(new URL('../../../docs/registrations.md', import.meta.url), 'utf8');
     const drawn = [...document.matchAll(/^ {4}(\w+) --> (\w+):/gm)].map(([, from, to]) => `${from} -> ${to}`);
 
-    const answers = ['registered', 'rejected', 'pending'];
+    const certain = ['registered', 'rejected', 'pending'];
     const decided = { retry: 'pending', discard: 'discarded', resolve: 'registered' };
-    const moves = new Set([
-      ...[...answers, 'uncertain'].map((to) => `pending -> ${to}`),
+    const transitions = new Set([
+      ...[...certain, 'uncertain'].map((to) => `pending -> ${to}`),
       // A late response with a certain outcome settles an uncertain registration.
-      ...answers.map((to) => `uncertain -> ${to}`),
+      ...certain.map((to) => `uncertain -> ${to}`),
       ...PERSON_DECISIONS.flatMap((decision) =>
         DECIDABLE[decision].map((from) => `${from} -> ${decided[decision]}`),
       ),
     ]);
-    expect(drawn.sort()).toEqual([...moves].sort());
+    expect(drawn.sort()).toEqual([...transitions].sort());
   });
 });

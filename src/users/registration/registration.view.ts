@@ -9,6 +9,10 @@ const RequestedGridLocationView = schema.schemaOf('RequestedGridLocationView', {
 });
 
 export const RegistrationView = schema.schemaOf('RegistrationView', {
+  object: schema.oneOf<'registration'>(
+    ['registration'],
+    'Distinguishes a registration, the body of a 202, from a user',
+  ),
   id: schema.uuid(),
   tenantReference: schema.text(),
   gridLocations: schema.listOf(RequestedGridLocationView, 'In the order sent'),
@@ -30,5 +34,12 @@ export type RegistrationView = InstanceType<typeof RegistrationView>;
 export function toRegistrationView(row: RegistrationRecord): RegistrationView {
   const { id, tenantReference, eans, sequence, metadata: _m, isBeingSent: _s, isDue: _d, ...rest } = row;
   const gridLocations = eans.map((ean) => ({ ean }));
-  return { id, tenantReference, gridLocations, ...rest, sequence: sequence && formatSequence(sequence) };
+  return {
+    object: 'registration',
+    id,
+    tenantReference,
+    gridLocations,
+    ...rest,
+    sequence: sequence && formatSequence(sequence),
+  };
 }

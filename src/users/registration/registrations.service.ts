@@ -7,17 +7,16 @@ import { found } from '../../platform/problem/found.js';
 import { Problem, type FieldError } from '../../platform/problem/problem.js';
 import { readGridLocations, roundedEans, sameEans } from '../ean.rules.js';
 import { readRemoteUser } from '../remote/remote-user.rules.js';
-import type { UserView } from '../user/user.view.js';
+import type { UserRecord } from '../user/user.view.js';
 import { UsersStore } from '../user/users.store.js';
 import type { RegisterUserInput } from '../users.dto.js';
 import { DECIDABLE, type Claim, type PersonDecision } from './registration.rules.js';
 import { RegistrationsStore, type Decided, type RegistrationRecord } from './registrations.store.js';
 import { RegistrationSender } from './sender.service.js';
-import { UncheckedReferencesStore } from './unchecked-references.store.js';
 
 /** The result of `POST /users`: the user that this or an earlier request registered, or a registration that is still pending or uncertain. */
 export type Registered =
-  | { readonly kind: 'created' | 'existing'; readonly user: UserView }
+  | { readonly kind: 'created' | 'existing'; readonly user: UserRecord }
   | { readonly kind: 'open'; readonly registration: RegistrationRecord };
 
 /** Added to SCS_TIMEOUT_MS: time to wait in the call queue and to store the outcome. */
@@ -36,7 +35,6 @@ export class RegistrationsService {
     private readonly store: RegistrationsStore,
     private readonly users: UsersStore,
     private readonly sender: RegistrationSender,
-    private readonly unchecked: UncheckedReferencesStore,
   ) {}
 
   /** Registers a user once. Throws Problem ean_rounded, invalid_request, tenant_reference_conflict, registration_conflict or remote_rejected. */
@@ -49,10 +47,7 @@ export class RegistrationsService {
     if (suspects > 0)
       this.logger.warn(`accepted ${suspects} of ${eans.length} EANs whose check digit is wrong`);
     for (let round = 1; round <= ROUNDS; round++) {
-      const request = { tenantReference, eans, metadata };
-      const claim = (await this.unchecked.insertIfUnchecked(request))
-        ? null
-        : await this.store.openIntent(request);
+      const claim = await this.store.openIntent({ tenantReference, eans, metadata });
       if (claim !== null) return this.send(claim);
       const live = await this.store.findLive(tenantReference);
       if (live !== null) return this.join(live, eans);

@@ -1,5 +1,7 @@
 import { lastSequence } from '../../events/sequence.sql.js';
 import type { Statement } from '../../platform/database/database.js';
+import { FOR_SEEN_LEASES } from '../../platform/database/seen-leases.js';
+import { msFromNow } from '../../platform/database/timestamps.js';
 
 // The guarantees of registrations rest on three rules, which every statement here follows.
 // - Only a claim sets a lease. It also sets sent_at and increments `attempts`, so a lease means that the call may have been sent.
@@ -13,7 +15,7 @@ const CLAIM_COLUMNS = `registrations.id, tenant_reference AS "tenantReference", 
 const LEASED = `
   attempts = registrations.attempts + 1,
   lease_token = $2,
-  lease_until = clock_timestamp() + $1 * interval '1 millisecond',
+  lease_until = ${msFromNow('$1')},
   sent_at = clock_timestamp(),
   next_attempt_at = NULL,
   updated_at = clock_timestamp()`;
@@ -25,13 +27,14 @@ const DUE = `status = 'pending' AND lease_token IS NULL AND next_attempt_at <= c
 /** The statuses that prevent a reference from being registered anew. The partial unique index has the same condition. */
 const LIVE = `status IN ('pending', 'registered', 'uncertain')`;
 
-/** Inserts the intent of a new registration, leased to the caller. Returns no row if the reference already has a live registration. */
+/** Inserts the intent of a new registration, leased to the caller. Returns no row if the reference is live, or unchecked after a restore. */
 // The partial unique index lets only one of several concurrent requests insert a row. The others wait until that request has committed.
 export const OPEN_INTENT: Statement = {
   name: 'registrations.open_intent',
   text: `
     INSERT INTO registrations (id, tenant_reference, eans, metadata, attempts, lease_token, lease_until, sent_at)
-    VALUES ($3, $4, $5, $6, 1, $2, clock_timestamp() + $1 * interval '1 millisecond', clock_timestamp())
+    SELECT $3, $4, $5, $6, 1, $2, ${msFromNow('$1')}, clock_timestamp()
+     WHERE NOT EXISTS (SELECT FROM restores WHERE references_checked_at IS NULL)
     ON CONFLICT (tenant_reference) WHERE ${LIVE} DO NOTHING
     RETURNING ${CLAIM_COLUMNS}`,
 };
@@ -79,8 +82,8 @@ export const CLAIM_DUE: Statement = {
     RETURNING ${CLAIM_COLUMNS}`,
 };
 
-export const EXTEND_LEASE = `
-    UPDATE registrations SET lease_until = clock_timestamp() + $1 * interval '1 millisecond'
+export const RENEW_LEASE = `
+    UPDATE registrations SET lease_until = ${msFromNow('$1')}
     WHERE id = $2 AND lease_token = $3`;
 
 /** Locks the registration if the outcome of call $2 may be stored: under lease $3, or without a lease if the outcome is certain ($4). */
@@ -99,15 +102,12 @@ export const MOVE_REGISTRATION: Statement = {
   name: 'registrations.move_registration',
   text: `
     UPDATE registrations SET status = $2, user_id = $3, last_error = $4,
-      next_attempt_at = clock_timestamp() + $5 * interval '1 millisecond',
+      next_attempt_at = ${msFromNow('$5')},
       sent_at = CASE WHEN $2 <> 'pending' THEN sent_at END, ${RELEASED}
     WHERE id = $1`,
 };
 
-export const FIND_LEASES: Statement = {
-  name: 'registrations.find_leases',
-  text: `SELECT lease_token AS lease FROM registrations WHERE ${IS_LEASED}`,
-};
+export const FIND_LEASES = `SELECT lease_token AS lease FROM registrations WHERE ${IS_LEASED} ${FOR_SEEN_LEASES}`;
 
 /**
  * Makes registrations `uncertain` whose lease is one of these and has expired. A live sender renews its lease, so the sender died during
@@ -116,11 +116,10 @@ export const FIND_LEASES: Statement = {
 export const MOVE_ABANDONED_TO_UNCERTAIN = `
     WITH abandoned AS MATERIALIZED (
       SELECT id FROM registrations
-      WHERE ${IS_LEASED} AND lease_token = ANY ($3) AND lease_until < clock_timestamp()
-      LIMIT $1
+      WHERE ${IS_LEASED} AND lease_token = ANY ($2) AND lease_until < clock_timestamp()
       FOR UPDATE SKIP LOCKED
     )
-    UPDATE registrations SET status = 'uncertain', last_error = $2, next_attempt_at = NULL, ${RELEASED}
+    UPDATE registrations SET status = 'uncertain', last_error = $1, next_attempt_at = NULL, ${RELEASED}
     FROM abandoned WHERE registrations.id = abandoned.id
     RETURNING registrations.id, registrations.tenant_reference AS "tenantReference"`;
 

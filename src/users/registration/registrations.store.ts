@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { recordAudit } from '../../access/audit-log.store.js';
-import { sequenceEvents } from '../../events/sequence.sql.js';
+import { sequenceBeforeRead } from '../../events/sequence.sql.js';
 import {
   Database,
   sqlState,
@@ -13,10 +13,9 @@ import type { Registration } from '../../platform/database/generated/client.js';
 import type { ListPosition } from '../../platform/database/list-position.js';
 import { mayBeCommitted, repeatUntilEffective } from '../../platform/database/repeat-until-effective.js';
 import { whereOf } from '../../platform/database/where.js';
-import { isDatabaseUnavailable } from '../../platform/problem/database-unavailable.js';
 import type { Metadata } from '../metadata.rules.js';
 import type { RemoteUser } from '../remote/remote-user.rules.js';
-import type { UserView } from '../user/user.view.js';
+import type { UserRecord } from '../user/user.view.js';
 import {
   appendOutcomes,
   appendPending,
@@ -34,13 +33,14 @@ import {
   type Settlement,
 } from './registration.rules.js';
 import * as sql from './registrations.sql.js';
+import { insertIfUnchecked } from './unchecked-references.store.js';
 
 type Unread = 'leaseToken' | 'leaseUntil' | 'sentAt';
 
 export interface RegistrationRecord extends Readonly<Omit<Registration, 'metadata' | Unread>> {
   readonly status: RegistrationStatus;
   readonly metadata: Metadata;
-  /** The sequence of the last event about it that has one, in the form of the database. */
+  /** The sequence of its last event, not padded. Null if no event has a sequence yet. */
   readonly sequence: string | null;
   /** Whether a call is in flight, or was in flight when its sender died. */
   readonly isBeingSent: boolean;
@@ -61,7 +61,7 @@ export type Decided =
   | IdentityTaken;
 
 export type Settled =
-  | { readonly status: 'registered'; readonly user: UserView }
+  | { readonly status: 'registered'; readonly user: UserRecord }
   | { readonly status: 'rejected' | 'pending' | 'uncertain' };
 
 /** A sender renews its lease every 2.5 s: three renewals may fail, and a dead sender is detected within 11 s. */
@@ -82,10 +82,12 @@ const ABANDONED = 'the sender was lost during the call, so nobody knows whether 
 export class RegistrationsStore {
   constructor(private readonly database: Database) {}
 
-  /** Inserts the intent, leased to the caller. Returns null if the reference already has a live registration. */
-  async openIntent({ tenantReference, eans, metadata }: RegistrationRequest): Promise<Claim | null> {
-    const intent = [randomUUID(), tenantReference, eans, metadata];
-    return (await this.claim(sql.OPEN_INTENT, intent))[0] ?? null;
+  /** Inserts the intent, leased to the caller. Returns null if the reference already has a live registration, or now has an uncertain one. */
+  async openIntent(request: RegistrationRequest): Promise<Claim | null> {
+    const { tenantReference, eans, metadata } = request;
+    const [claim] = await this.claim(sql.OPEN_INTENT, [randomUUID(), tenantReference, eans, metadata]);
+    if (claim === undefined) await insertIfUnchecked(this.database, request);
+    return claim ?? null;
   }
 
   /** Claims the registration. Returns null if the registration is not due or is already claimed. */
@@ -109,8 +111,8 @@ export class RegistrationsStore {
     }
   }
 
-  async extendLease({ id, leaseToken }: Claim): Promise<void> {
-    await this.database.query(sql.EXTEND_LEASE, [LEASE_MS, id, leaseToken]);
+  async renewLease({ id, leaseToken }: Claim): Promise<void> {
+    await this.database.query(sql.RENEW_LEASE, [LEASE_MS, id, leaseToken]);
   }
 
   /** Stores the outcome of a call and its event. Returns null if a newer call or a decision has made the claim stale. May be called twice. */
@@ -182,13 +184,12 @@ export class RegistrationsStore {
     return (await this.database.query<{ lease: string }>(sql.FIND_LEASES)).map(({ lease }) => lease);
   }
 
-  /** Makes registrations `uncertain` whose lease is one of `leases` and has expired. Returns their number. */
-  async moveAbandonedToUncertain(leases: readonly string[], limit: number): Promise<number> {
+  /** Makes registrations `uncertain` whose lease is one of `leases` and has expired. Returns their ids. */
+  async moveAbandonedToUncertain(leases: readonly string[]): Promise<string[]> {
     return this.database.transaction(async (tx) => {
-      const values = [limit, ABANDONED, leases];
-      const moved = await tx.query<Claim>(sql.MOVE_ABANDONED_TO_UNCERTAIN, values);
+      const moved = await tx.query<Claim>(sql.MOVE_ABANDONED_TO_UNCERTAIN, [ABANDONED, leases]);
       await appendOutcomes(tx, 'uncertain', moved, ABANDONED);
-      return moved.length;
+      return moved.map(({ id }) => id);
     });
   }
 
@@ -196,11 +197,9 @@ export class RegistrationsStore {
     return (await this.database.query<RegistrationRecord>(sql.FIND_REGISTRATION, [id]))[0] ?? null;
   }
 
-  /** Like `findRegistration`, but first assigns sequences, so that `sequence` is that of the last event about it, unless this takes too long. */
+  /** Like `findRegistration`, but first assigns sequences, so that `sequence` is that of its last event, unless this takes too long. */
   async findSequenced(id: string): Promise<RegistrationRecord | null> {
-    await sequenceEvents(this.database).catch((error: unknown) => {
-      if (!isDatabaseUnavailable(error)) throw error;
-    });
+    await sequenceBeforeRead(this.database);
     return this.findRegistration(id);
   }
 

@@ -1,16 +1,12 @@
-import {
-  Injectable,
-  Logger,
-  type BeforeApplicationShutdown,
-  type OnApplicationBootstrap,
-} from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import { AuthorisedRemote } from '../../auth/authorised-remote.service.js';
-import { Loop } from '../../platform/async/loop.js';
+import { BackgroundTasks } from '../../platform/async/background-tasks.js';
 import { repeatWhileUnavailable } from '../../platform/database/repeat-while-unavailable.js';
 import { SeenLeases } from '../../platform/database/seen-leases.js';
 import { Environment } from '../../platform/env/environment.js';
 import { parseLossless } from '../../platform/json/lossless.js';
 import { Metrics } from '../../platform/metrics/metrics.js';
+import { errorText } from '../../platform/redaction/error-text.js';
 import { STOP_WITHIN_MS } from '../../platform/shutdown/limits.js';
 import { traced } from '../../platform/tracing/tracing.js';
 import { ContractDrift } from '../../remote/drift/contract-drift.service.js';
@@ -28,18 +24,15 @@ const STORE_FOR_MS = 30_000;
 const PAUSE_MS = 1_000;
 /** Registrations per claim. All are sent at once, so this limits a replica's concurrent calls and leaves room for the poller's reads. */
 const BATCH = 8;
-const ABANDONED_BATCH = 100;
 
 /** Sends claimed registrations and stores their outcomes, without an open transaction during a call. A worker also claims due registrations. */
 // The table is the queue. Rejected: a job queue. A job may run twice, but this call must not, so the table would need the same lease anyway.
 @Injectable()
-export class RegistrationSender implements OnApplicationBootstrap, BeforeApplicationShutdown {
-  private readonly logger = new Logger(RegistrationSender.name);
-  /** Two loops, so that hanging calls do not delay the detection of dead senders. */
-  private readonly loops = [() => this.moveAbandoned(), () => this.sendDue()].map(
-    (step) => new Loop({ step, onError: (error, failures) => this.reportFailure(error, failures) }),
-  );
-
+export class RegistrationSender extends BackgroundTasks {
+  protected readonly tasks = [
+    { everyMs: PAUSE_MS, run: () => this.moveAbandoned() },
+    { everyMs: PAUSE_MS, run: (stop: AbortSignal) => this.sendDue(stop) },
+  ];
   private readonly leases = new SeenLeases(() => this.store.findLeases());
 
   private readonly outcomes = this.metrics.counter({
@@ -52,16 +45,14 @@ export class RegistrationSender implements OnApplicationBootstrap, BeforeApplica
     private readonly store: RegistrationsStore,
     private readonly remote: AuthorisedRemote,
     private readonly drift: ContractDrift,
-    private readonly environment: Environment,
+    { ROLE }: Environment,
     private readonly metrics: Metrics,
-  ) {}
-
-  onApplicationBootstrap(): void {
-    if (this.environment.ROLE !== 'api') for (const loop of this.loops) loop.start();
-  }
-
-  async beforeApplicationShutdown(): Promise<void> {
-    await Promise.all(this.loops.map((loop) => loop.stop(STOP_WITHIN_MS.registrations)));
+  ) {
+    super({
+      runs: ROLE !== 'api',
+      failure: 'registrations could not be claimed',
+      stopWithinMs: STOP_WITHIN_MS.registrations,
+    });
   }
 
   /** Sends the call. Returns null if a newer call or a decision has made the claim stale. `foreground`: a request waits for the result. */
@@ -72,7 +63,9 @@ export class RegistrationSender implements OnApplicationBootstrap, BeforeApplica
   }
 
   private async call(claim: Claim, priority: Priority): Promise<Settled | null> {
-    const renewal = setInterval(() => void this.renew(claim), LEASE_RENEWAL_MS);
+    // The next renewal may succeed. If all fail, the registration becomes `uncertain`, but a late response can still settle it.
+    const renew = () => void this.store.renewLease(claim).catch(() => {});
+    const renewal = setInterval(renew, LEASE_RENEWAL_MS);
     try {
       const sent = await this.remote.send({ ...registerUserRequest(claim), priority }, 'tenant');
       const read = (fields: Fields) => readRegisterUserResponse(fields, claim);
@@ -81,16 +74,6 @@ export class RegistrationSender implements OnApplicationBootstrap, BeforeApplica
     } finally {
       clearInterval(renewal);
     }
-  }
-
-  private async renew(claim: Claim): Promise<void> {
-    // The next renewal may succeed. If all renewals fail, the registration becomes `uncertain`, but a late response can still settle it.
-    const warn = () =>
-      this.logger.warn({
-        message: 'the lease of a registration could not be renewed',
-        registrationId: claim.id,
-      });
-    await this.store.extendLease(claim).catch(warn);
   }
 
   /** Stores the outcome. Stores `uncertain` instead if ids of the user belong to another user here. */
@@ -110,42 +93,41 @@ export class RegistrationSender implements OnApplicationBootstrap, BeforeApplica
 
   private report(claim: Claim, settlement: Settlement, isStored: boolean): void {
     this.outcomes.inc({ outcome: isStored ? settlement.status : 'stale' });
-    const said = `a registration is ${settlement.status} after call ${claim.attempts}`;
-    const say = (level: 'log' | 'debug' | 'warn', message: string) =>
+    const text = `a registration is ${settlement.status} after call ${claim.attempts}`;
+    const log = (level: 'log' | 'debug' | 'warn', message: string) =>
       this.logger[level]({ message, registrationId: claim.id });
-    if (!isStored) say('warn', `${said}, not stored: a newer call or a decision came first`);
-    else if (settlement.status === 'registered') say('log', said);
+    if (!isStored) log('warn', `${text}, not stored: a newer call or a decision came first`);
+    else if (settlement.status === 'registered') log('log', text);
     else if (settlement.status === 'pending')
-      say(claim.attempts === 1 ? 'log' : 'debug', `${said}: ${settlement.lastError}`);
-    else say('warn', `${said}: ${settlement.reason}`);
+      log(claim.attempts === 1 ? 'log' : 'debug', `${text}: ${settlement.lastError}`);
+    else log('warn', `${text}: ${settlement.reason}`);
   }
 
-  private reportFailure(error: unknown, failures: number): number {
-    if (failures === 1) this.logger.warn(`registrations could not be claimed: ${String(error)}`);
-    return PAUSE_MS;
-  }
-
-  private async moveAbandoned(): Promise<number> {
+  private async moveAbandoned(): Promise<void> {
     const seen = await this.leases.findSeen();
-    if (seen.length === 0) return PAUSE_MS;
-    const count = await this.store.moveAbandonedToUncertain(seen, ABANDONED_BATCH);
-    this.outcomes.inc({ outcome: 'uncertain' }, count);
-    if (count > 0)
-      this.logger.warn(`${count} registrations are uncertain: their sender died during the call`);
-    return PAUSE_MS;
+    if (seen.length === 0) return;
+    const ids = await this.store.moveAbandonedToUncertain(seen);
+    this.outcomes.inc({ outcome: 'uncertain' }, ids.length);
+    const message =
+      'a registration is uncertain: its sender died during the call, or could not renew its lease';
+    for (const registrationId of ids) this.logger.warn({ message, registrationId });
   }
 
-  /** Sends due registrations. Returns a pause of 0 if more may be due and the remote service accepts requests. */
-  private async sendDue(): Promise<number> {
-    const claims = await this.store.claimDue(BATCH);
-    const results = await Promise.allSettled(claims.map((claim) => this.send(claim, 'background')));
-    for (const result of results) {
-      if (result.status === 'rejected')
-        this.logger.error(`a registration's outcome was not stored: ${String(result.reason)}`);
+  /** Sends due registrations, until none is left or the remote service accepts no more requests. */
+  private async sendDue(stop: AbortSignal): Promise<void> {
+    let mayMoreBeDue = true;
+    while (mayMoreBeDue && !stop.aborted) {
+      const claims = await this.store.claimDue(BATCH);
+      const results = await Promise.allSettled(claims.map((claim) => this.send(claim, 'background')));
+      results.forEach((result, i) => {
+        if (result.status === 'fulfilled') return;
+        const message = `the outcome of a registration was not stored: ${errorText(result.reason)}`;
+        this.logger.error({ message, registrationId: claims[i]!.id });
+      });
+      const isAccepting = results.every(
+        (result) => result.status === 'fulfilled' && result.value?.status !== 'pending',
+      );
+      mayMoreBeDue = claims.length === BATCH && isAccepting;
     }
-    const isAccepting = results.every(
-      (result) => result.status === 'fulfilled' && result.value?.status !== 'pending',
-    );
-    return claims.length === BATCH && isAccepting ? 0 : PAUSE_MS;
   }
 }

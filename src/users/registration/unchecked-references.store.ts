@@ -1,32 +1,22 @@
 import { randomUUID } from 'node:crypto';
-import { Injectable } from '@nestjs/common';
-import { Database, type Sql, type Transaction } from '../../platform/database/database.js';
+import type { Database, Sql, Transaction } from '../../platform/database/database.js';
 import { appendOutcomes } from './confirm-user.store.js';
 import type { Claim, RegistrationRequest } from './registration.rules.js';
 import * as sql from './registrations.sql.js';
 
 const RESTORED = 'a backup was restored, so nobody knows whether this reference was registered after it';
 
-/** References that may have been registered between a backup and its restore. A person decides about each of them. */
-@Injectable()
-export class UncheckedReferencesStore {
-  /** False once a query has found no unchecked restore. It then stays false: a restore is confirmed only while the service is stopped. */
-  private mayBeUnchecked = true;
-
-  constructor(private readonly database: Database) {}
-
-  /** If references are unchecked, inserts the registration as `uncertain` without sending it. Returns whether they are unchecked. */
-  async insertIfUnchecked({ tenantReference, eans, metadata }: RegistrationRequest): Promise<boolean> {
-    const where = { referencesCheckedAt: null };
-    this.mayBeUnchecked &&= (await this.database.prisma.restore.count({ where })) > 0;
-    if (!this.mayBeUnchecked) return false;
-    await this.database.transaction(async (tx) => {
-      const values = [randomUUID(), tenantReference, eans, metadata, RESTORED];
-      const inserted = await tx.query<Claim>(sql.INSERT_UNCERTAIN, values);
-      await appendOutcomes(tx, 'uncertain', inserted, RESTORED);
-    });
-    return true;
-  }
+/** If references are unchecked after a restore, inserts the registration as `uncertain` without sending it. A person decides about it. */
+export async function insertIfUnchecked(
+  database: Database,
+  { tenantReference, eans, metadata }: RegistrationRequest,
+): Promise<void> {
+  if ((await database.prisma.restore.count({ where: { referencesCheckedAt: null } })) === 0) return;
+  await database.transaction(async (tx) => {
+    const values = [randomUUID(), tenantReference, eans, metadata, RESTORED];
+    const inserted = await tx.query<Claim>(sql.INSERT_UNCERTAIN, values);
+    await appendOutcomes(tx, 'uncertain', inserted, RESTORED);
+  });
 }
 
 export async function movePendingToUncertain(tx: Transaction): Promise<number> {

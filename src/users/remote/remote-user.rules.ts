@@ -1,4 +1,5 @@
 import type { FieldError } from '../../platform/problem/problem.js';
+import { isUuid } from '../../platform/uuid.rules.js';
 import { parseInstant } from '../../platform/time/instant.rules.js';
 import { eanFault, readEan } from '../ean.rules.js';
 import { isPlainObject } from '../metadata.rules.js';
@@ -86,10 +87,10 @@ function readLocations(
       fault(field, 'must be a JSON object');
       return [];
     }
-    const notAnEan = eanFault(item.ean);
+    const eanMessage = eanFault(item.ean);
     if (!isUuid(item.id)) fault(`${field}.id`, 'must be a UUID');
-    if (notAnEan !== undefined) fault(`${field}.ean`, notAnEan);
-    if (!isUuid(item.id) || notAnEan !== undefined) return [];
+    if (eanMessage !== undefined) fault(`${field}.ean`, eanMessage);
+    if (!isUuid(item.id) || eanMessage !== undefined) return [];
     const location = { id: item.id.toLowerCase(), ean: readEan(item.ean) };
     if (ids.has(location.id)) fault(`${field}.id`, 'must not be repeated');
     if (eans.has(location.ean)) fault(`${field}.ean`, 'must not be repeated');
@@ -99,12 +100,9 @@ function readLocations(
   });
 }
 
-const isUuid = (value: unknown): value is string =>
-  typeof value === 'string' && /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(value);
-
 // Removes NUL and replaces lone surrogates, which PostgreSQL cannot store: a name must not make a registration fail.
 const text = (value: unknown): string =>
-  typeof value === 'string' ? value.replaceAll('\0', '').replace(/\p{Surrogate}/gu, '\ufffd') : '';
+  typeof value === 'string' ? value.replaceAll('\0', '').toWellFormed() : '';
 
 function instant(value: unknown): Date | null {
   const read = parseInstant(value, 'remote');

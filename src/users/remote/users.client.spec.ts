@@ -7,18 +7,18 @@ import { readRegisterUserResponse, registerUserRequest } from './users.client.js
 const USER_ID = '0f6a4b6e-4a51-4c5e-9d3d-2f6f8c1f0a11';
 const LOCATION_ID = '7c1f6a0e-93b2-4e54-8c77-0c8f7f2a9b22';
 const EAN = '541448860004178019';
-const ASKED = { tenantReference: 'customer-1', eans: [EAN] };
+const REQUESTED = { tenantReference: 'customer-1', eans: [EAN] };
 
 // The response of the remote service, in which the EAN is a JSON number.
 const BODY = `{"id":"${USER_ID}","firstName":"","lastName":"","email":"","tenantName":"Supplier","tenantReference":"customer-1",
   "createdAt":"2026-03-05T10:11:12.123456Z","updatedAt":"2026-03-05T10:11:12.123456Z",
   "gridLocations":[{"id":"${LOCATION_ID}","ean":${EAN}}]}`;
 
-const read = (body: string, requested: { tenantReference: string; eans: string[] } = ASKED) =>
+const read = (body: string, requested: { tenantReference: string; eans: string[] } = REQUESTED) =>
   readRegisterUserResponse(readObject(body, parseLossless), requested);
 
 describe('the request', () => {
-  it('carries the digits of every EAN as a bare number', () => {
+  it('contains every EAN as a bare number with all its digits', () => {
     const { body, ...request } = registerUserRequest({
       tenantReference: 'a "b" \\ é',
       eans: [EAN, '999999999999999999'],
@@ -35,7 +35,7 @@ describe('the request', () => {
   });
 });
 
-describe('the answer', () => {
+describe('the response', () => {
   it('is read with every digit', () => {
     expect(read(BODY)).toEqual({
       id: USER_ID,
@@ -50,7 +50,7 @@ describe('the answer', () => {
     });
   });
 
-  it('may lack names and times, hold more than is documented, and write ids in capitals', () => {
+  it('may lack names and times, have undocumented fields, and write ids in capitals', () => {
     const body = `{"id":"${USER_ID.toUpperCase()}","tenantReference":"customer-1","status":{"new":1},"lastName":null,"createdAt":"soon",
       "gridLocations":[{"id":"${LOCATION_ID}","ean":"${EAN}","meter":1},{"id":"${USER_ID}","ean":999999999999999999}]}`;
     expect(read(body)).toMatchObject({
@@ -61,7 +61,7 @@ describe('the answer', () => {
     });
   });
 
-  it('loses what PostgreSQL cannot hold in a name', () => {
+  it('is read without the characters of a name that PostgreSQL cannot store', () => {
     expect(read(BODY.replace('"Supplier"', '"a\\u0000b\\ud800"')).tenantName).toBe('ab\ufffd');
   });
 

@@ -29,15 +29,16 @@ export async function eraseUser(
   const ids = registrations.map(({ id }) => id);
   const deleted = await prisma.registration.deleteMany({ where: { id: { in: ids } } });
   if (userId === null) return { registrations: deleted.count, gridLocations: 0 };
-  const nothing = {
+  const data = {
     tenantReference: null,
     tenantName: '',
     firstName: '',
     lastName: '',
     email: '',
     metadata: {},
+    erasedAt,
   };
-  await prisma.user.updateMany({ where: { id: userId }, data: { ...nothing, erasedAt } });
+  await prisma.user.updateMany({ where: { id: userId }, data });
   const emptied = await prisma.gridLocation.updateMany({ where: { userId }, data: { ean: null } });
   return { registrations: deleted.count, gridLocations: emptied.count };
 }

@@ -1,4 +1,4 @@
-import { field, instant, listOf, text, uuid, schemaOf } from '../../platform/openapi/schema-of.js';
+import { field, instant, listOf, oneOf, text, uuid, schemaOf } from '../../platform/openapi/schema-of.js';
 import type { Metadata } from '../metadata.rules.js';
 
 const GridLocationView = schemaOf('GridLocationView', {
@@ -8,6 +8,7 @@ const GridLocationView = schemaOf('GridLocationView', {
 
 /** A registered user. Its ids are those of the remote service, so they are valid in both systems. */
 export const UserView = schemaOf('UserView', {
+  object: oneOf<'user'>(['user'], 'Distinguishes a user from a registration, the body of a 202'),
   id: uuid(),
   tenantReference: text(),
   tenantName: text('As returned by the remote service, like the names and the email; often empty'),
@@ -23,3 +24,7 @@ export const UserView = schemaOf('UserView', {
   registeredAt: instant('When it was confirmed here'),
 });
 export type UserView = InstanceType<typeof UserView>;
+/** A user as the store returns it. */
+export type UserRecord = Omit<UserView, 'object'>;
+
+export const toUserView = (user: UserRecord): UserView => ({ object: 'user', ...user });

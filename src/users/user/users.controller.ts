@@ -11,7 +11,7 @@ import { found } from '../../platform/problem/found.js';
 import { RegistrationView, toRegistrationView } from '../registration/registration.view.js';
 import { RegistrationsService } from '../registration/registrations.service.js';
 import { ListUsersQuery, RegisterUserInput } from '../users.dto.js';
-import { UserView } from './user.view.js';
+import { toUserView, UserView } from './user.view.js';
 import { UsersStore } from './users.store.js';
 
 @ApiTags('Users')
@@ -55,7 +55,7 @@ export class UsersController {
       case 'existing':
         reply.status(registered.kind === 'created' ? HttpStatus.CREATED : HttpStatus.OK);
         reply.header('location', `/api/v1/users/${registered.user.id}`);
-        return registered.user;
+        return toUserView(registered.user);
       case 'open': {
         const { id, nextAttemptAt } = registered.registration;
         reply.status(HttpStatus.ACCEPTED).header('location', `/api/v1/registrations/${id}`);
@@ -73,7 +73,7 @@ export class UsersController {
   @ApiPage(UserView)
   async listUsers(@Query() { limit, cursor, ...filter }: ListUsersQuery): Promise<Page<UserView>> {
     const users = await this.users.listUsers(filter, cursor, limit + 1);
-    return toPage(users, limit, ({ registeredAt, id }) => [registeredAt, id]);
+    return toPage(users, limit, ({ registeredAt, id }) => [registeredAt, id], toUserView);
   }
 
   @Get(':userId')
@@ -85,7 +85,7 @@ export class UsersController {
   @ApiOkResponse({ type: UserView })
   @ApiProblems('invalid_request', 'not_found')
   async readUser(@Param('userId', ParseUuid) userId: string): Promise<UserView> {
-    return found(await this.users.findUser(userId), `user ${userId}`);
+    return toUserView(found(await this.users.findUser(userId), `user ${userId}`));
   }
 }
 

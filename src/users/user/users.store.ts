@@ -7,7 +7,7 @@ import { containsMetadata } from '../metadata.dto.js';
 import type { Metadata } from '../metadata.rules.js';
 import type { RemoteUser } from '../remote/remote-user.rules.js';
 import type { ListUsersQuery } from '../users.dto.js';
-import type { UserView } from './user.view.js';
+import type { UserRecord } from './user.view.js';
 
 const AS_VIEW = {
   omit: { erasedAt: true },
@@ -19,17 +19,17 @@ const AS_VIEW = {
 export class UsersStore {
   constructor(private readonly database: Database) {}
 
-  async findUser(id: string): Promise<UserView | null> {
+  async findUser(id: string): Promise<UserRecord | null> {
     const where = { id, erasedAt: null };
     // Prisma's type allows null for the reference and the EANs, but only an erased user has nulls. The metadata is always an object.
-    return (await this.database.prisma.user.findUnique({ where, ...AS_VIEW })) as UserView | null;
+    return (await this.database.prisma.user.findUnique({ where, ...AS_VIEW })) as UserRecord | null;
   }
 
   async listUsers(
     filter: Omit<ListUsersQuery, 'limit' | 'cursor'>,
     position: ListPosition | undefined,
     limit: number,
-  ): Promise<UserView[]> {
+  ): Promise<UserRecord[]> {
     const { where, values } = whereOf([
       ['erased_at IS NULL'],
       ['tenant_reference = ?', filter.tenantReference],
@@ -38,7 +38,7 @@ export class UsersStore {
       ['(registered_at, id) < (?, ?::uuid)', position?.at, position?.id],
     ]);
     const text = `${SELECT_USERS} ${where} ORDER BY registered_at DESC, id DESC LIMIT ${limit}`;
-    return this.database.query<UserView>(text, values);
+    return this.database.query<UserRecord>(text, values);
   }
 }
 
@@ -47,7 +47,7 @@ export async function insertUser(
   tx: Transaction,
   { gridLocations, createdAt, updatedAt, ...user }: RemoteUser,
   metadata: Metadata,
-): Promise<UserView> {
+): Promise<UserRecord> {
   const row = await tx.prisma.user.create({
     data: {
       ...user,
@@ -61,7 +61,7 @@ export async function insertUser(
   const locations = gridLocations.toSorted((one, other) => (one.id < other.id ? -1 : 1));
   await tx.prisma.gridLocation.createMany({ data: locations.map((it) => ({ ...it, userId: user.id })) });
   const byEan = gridLocations.toSorted((one, other) => (one.ean < other.ean ? -1 : 1));
-  return { ...row, gridLocations: byEan } as UserView;
+  return { ...row, gridLocations: byEan } as UserRecord;
 }
 
 /** Selects users for a list. SQL by hand: Prisma cannot test whether JSON contains an object, which a GIN index makes fast. */

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { TestClient } from '../../setup/client.js';
 import { startTestApp, type TestApp } from '../../setup/test-app.js';
@@ -22,31 +23,31 @@ describe('what administrators see of a service at work', () => {
   });
   afterEach(() => service.sandbox!.control.clearFaults());
 
-  const ask = async (sql: string, ...values: readonly unknown[]): Promise<readonly Row[]> =>
+  const query = async (sql: string, ...values: readonly unknown[]): Promise<readonly Row[]> =>
     (await reader.client.query<Row>(sql, [...values])).rows;
   const session = async (id: string): Promise<Row> =>
-    (await ask('SELECT * FROM admin.sessions WHERE session_id = $1', id))[0]!;
-  const inState = (id: string, state: string) =>
+    (await query('SELECT * FROM admin.sessions WHERE session_id = $1', id))[0]!;
+  const waitForState = (id: string, state: string) =>
     waitFor(`session ${id} is ${state}`, async () => (await session(id)).state === state);
 
-  it('is the whole way of a session, each cause before its effect', async () => {
+  it('is the whole history of a session, each cause before its effect', async () => {
     const { sandbox } = service;
     const location = await client.locate('customer-7');
     await sandbox!.control.addFault({ kind: 'reset', operation: 'start_session', effect: true, times: 1 });
     const { id } = (await client.start(location, { brand: 'acme' })).body;
     await waitFor('the first read', async () => {
-      const answers = await ask('SELECT FROM admin.session_observations WHERE session_id = $1', id);
-      return answers.length === 2;
+      const observations = await query('SELECT FROM admin.session_observations WHERE session_id = $1', id);
+      return observations.length === 2;
     });
     await sandbox!.control.complete(id);
-    await inState(id, 'awaiting_installation');
+    await waitForState(id, 'awaiting_installation');
     await sandbox!.control.fields(id, { set: { finished: true, active: true, surprise: 'a\u0000b' } });
-    await inState(id, 'unrecognised');
-    await sandbox!.control.fields(id);
-    await sandbox!.control.online(id, { inverters: 2 });
-    await inState(id, 'online');
+    await waitForState(id, 'unrecognised');
+    const inverters = [{ id: randomUUID() }, { id: randomUUID() }];
+    await sandbox!.control.fields(id, { set: { finished: true, active: false, inverters } });
+    await waitForState(id, 'online');
 
-    const timeline = await ask(
+    const timeline = await query(
       'SELECT kind, summary FROM admin.session_timeline WHERE session_id = $1 ORDER BY at, step, number',
       id,
     );
@@ -72,21 +73,21 @@ describe('what administrators see of a service at work', () => {
       'event: announced inverter.online',
       'event: announced inverter.online',
     ]);
-    const [start] = await ask('SELECT * FROM admin.session_starts WHERE session_id = $1', id);
+    const [start] = await query('SELECT * FROM admin.session_starts WHERE session_id = $1', id);
     expect(start).toMatchObject({
       tenant_reference: 'customer-7',
       status: 'started',
       attempts: 2,
       orphans: 1,
     });
-    const [unrecognised] = await ask(
+    const [unrecognised] = await query(
       `SELECT answer FROM admin.session_observations WHERE session_id = $1 AND led_to = 'unrecognised'`,
       id,
     );
     expect(unrecognised).toMatchObject({ answer: { surprise: 'a\ufffdb', sessionId: id } });
   });
 
-  it('is as fresh as what the API answers', async () => {
+  it('is as fresh as what the API returns', async () => {
     const { id } = await client.startNew();
     const before = await client.session(id);
     const shown = await session(id);
@@ -96,7 +97,7 @@ describe('what administrators see of a service at work', () => {
     expect(checkedAt).toBeLessThanOrEqual(Date.parse(after.checkedAt));
   });
 
-  it('is why a session cannot be read, and nothing of it afterwards', async () => {
+  it('is why a session cannot be read, until a read succeeds', async () => {
     const { id } = await client.startNew();
     const { control } = service.sandbox!;
     await control.addFault({
@@ -121,8 +122,8 @@ describe('what administrators see of a service at work', () => {
 
   it('is a customer, its registration, the token and the lag of the poller', async () => {
     const location = await client.locate('customer-8');
-    const [user] = await ask(`SELECT * FROM admin.users WHERE tenant_reference = 'customer-8'`);
-    const [registration] = await ask(
+    const [user] = await query(`SELECT * FROM admin.users WHERE tenant_reference = 'customer-8'`);
+    const [registration] = await query(
       `SELECT * FROM admin.registrations WHERE tenant_reference = 'customer-8'`,
     );
     expect(registration).toMatchObject({
@@ -133,26 +134,26 @@ describe('what administrators see of a service at work', () => {
     });
     const { body } = await client.start(location);
     expect((await session(body.id)).ean).toBe((user?.eans as string[])[0]);
-    expect(await ask('SELECT * FROM admin.remote_tokens')).toEqual([
+    expect(await query('SELECT * FROM admin.remote_tokens')).toEqual([
       expect.objectContaining({ name: 'tenant', present: true, rejected_at: null, failures: 0 }),
     ]);
-    const [lag] = await ask(`SELECT * FROM admin.poll_lag WHERE phase = 'all'`);
+    const [lag] = await query(`SELECT * FROM admin.poll_lag WHERE phase = 'all'`);
     expect(Number(lag?.watched)).toBeGreaterThan(0);
     expect(Number(lag?.overdue_seconds_max)).toBeLessThan(10);
     expect(lag?.expired_leases).toBe('0');
   });
 
-  it('is who made which key', async () => {
+  it('is who created which key', async () => {
     const { body } = await client.call<{ id: string }>('POST', '/api-keys', {
       name: 'app',
       scopes: ['users:read'],
     });
-    const [entry] = await ask('SELECT * FROM admin.audit_log WHERE target = $1', body.id);
+    const [entry] = await query('SELECT * FROM admin.audit_log WHERE target = $1', body.id);
     expect(entry).toMatchObject({
       action: 'api_key.created',
       details: { name: 'app', scopes: ['users:read'] },
     });
-    const keys = await ask('SELECT * FROM admin.api_keys WHERE key_id = $1', body.id);
+    const keys = await query('SELECT * FROM admin.api_keys WHERE key_id = $1', body.id);
     expect(keys).toEqual([
       expect.objectContaining({ name: 'app', created_by: entry?.actor, revoked_at: null }),
     ]);

@@ -16,7 +16,7 @@ const SMALL = ['poll_batches', 'api_keys', 'webhook_endpoints', 'webhook_subject
 
 const QUERIES: Readonly<Record<string, string>> = {
   'what happened to a session': 'session_timeline WHERE session_id = $session ORDER BY at, step, number',
-  'the answers about a session': 'session_observations WHERE session_id = $session',
+  'the responses about a session': 'session_observations WHERE session_id = $session',
   'the transitions of a session': 'session_transitions WHERE session_id = $session',
   'the inverters of a session': 'inverters WHERE session_id = $session',
   'the start of a session': 'session_starts WHERE session_id = $session',
@@ -43,8 +43,8 @@ const QUERIES: Readonly<Record<string, string>> = {
   'what has no sequence yet': 'events WHERE sequence IS NULL',
 };
 
-function scansWhole(plan: Plan): string[] {
-  const below = (plan.Plans ?? []).flatMap(scansWhole);
+function wholeScansOf(plan: Plan): string[] {
+  const below = (plan.Plans ?? []).flatMap(wholeScansOf);
   const table = plan['Relation Name'];
   return plan['Node Type'] === 'Seq Scan' && table !== undefined && !SMALL.includes(table)
     ? [table, ...below]
@@ -80,18 +80,18 @@ describe('the views of admin, with many sessions', () => {
   it.each(Object.entries(QUERIES))('find %s by an index', async (_what, query) => {
     const sql = `SELECT * FROM admin.${query.replaceAll('$session', `'${session}'`)}`;
     await expect(client.query(sql)).resolves.toBeDefined();
-    expect(scansWhole(await explain(sql))).toEqual([]);
+    expect(wholeScansOf(await explain(sql))).toEqual([]);
   });
 
-  it('would be seen to read a table whole', async () => {
-    expect(scansWhole(await explain(`SELECT * FROM admin.sessions WHERE state = 'online'`))).toContain(
+  it('would be found to scan a whole table', async () => {
+    expect(wholeScansOf(await explain(`SELECT * FROM admin.sessions WHERE state = 'online'`))).toContain(
       'onboarding_sessions',
     );
     const byText = `SELECT * FROM admin.session_timeline WHERE session_id::text = '${session}'`;
-    expect(scansWhole(await explain(byText))).toContain('session_observations');
+    expect(wholeScansOf(await explain(byText))).toContain('session_observations');
   });
 
-  it('read no table whose columns were not asked for', async () => {
+  it('read no table whose columns are not selected', async () => {
     const plan = await explain('SELECT state, count(*) FROM admin.sessions GROUP BY state');
     expect(relationsOf(plan)).toEqual(['onboarding_sessions']);
   });

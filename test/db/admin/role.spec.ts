@@ -58,7 +58,10 @@ describe('a member of pv_onboarding_reader', () => {
           (reason: unknown) => reason,
         );
         // A write to a view that is not updatable fails with 55000.
-        if (!(error instanceof pg.DatabaseError) || !['42501', '55000'].includes(error.code ?? ''))
+        if (
+          !(error instanceof pg.DatabaseError) ||
+          ![INSUFFICIENT_PRIVILEGE, '55000'].includes(error.code ?? '')
+        )
           allowed.push(sql);
       }
     }
@@ -106,7 +109,7 @@ describe('a member of pv_onboarding_reader', () => {
 });
 
 describe('admin.grant_reader', () => {
-  it('makes one role for all, whichever of several databases comes first', async () => {
+  it('creates one role for several databases at once', async () => {
     const role = uniqueName('role');
     const databases = await Promise.all(Array.from({ length: 5 }, () => createTestDatabase()));
     const grant = ({ url }: TestDatabase) =>
@@ -149,7 +152,7 @@ describe('admin.grant_reader', () => {
     });
   }
 
-  it('waits for a role that another transaction is making, and takes it', async () => {
+  it('waits for a transaction that creates the role, then uses that role', async () => {
     const role = uniqueName('role');
     const database = await createTestDatabase();
     await grantBesideMaker(database, role);
@@ -157,7 +160,7 @@ describe('admin.grant_reader', () => {
     await database.drop();
   });
 
-  it('would fail there if it took a role that was not there to be its own to make', async () => {
+  it('fails with a unique violation if it does not expect the role to be created concurrently', async () => {
     const role = uniqueName('role');
     const database = await createTestDatabase();
     await withClient(database.url, async (client) => {
@@ -171,7 +174,7 @@ describe('admin.grant_reader', () => {
     await database.drop();
   });
 
-  describe('for a user that may not make roles', () => {
+  describe('for a user that may not create roles', () => {
     const limited = uniqueName('limited');
     const role = uniqueName('role');
     let database: TestDatabase;
@@ -199,7 +202,7 @@ describe('admin.grant_reader', () => {
       );
     });
 
-    it('lets the migrations go on', async () => {
+    it('does not stop the migrations', async () => {
       await expect(migrate(url)).resolves.toEqual(expect.arrayContaining(['20261120000200_admin']));
     });
 

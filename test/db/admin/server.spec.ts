@@ -1,11 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { Logger } from '@nestjs/common';
-import pg from 'pg';
+import type pg from 'pg';
 import type { Child } from '../../../src/platform/local/child.js';
 import { migrate } from '../../../src/platform/database/migrate.js';
 import { startOwnPostgres } from '../../setup/own-postgres.js';
+import { withClient } from '../../setup/with-client.js';
 
-/** Starts a new server, because PostgreSQL's roles belong to a server and not to a database. */
+// Needs a new server, because PostgreSQL's roles belong to a server and not to a database.
 describe('the reader role, on a new server', () => {
   let server: Child;
 
@@ -25,16 +26,10 @@ describe('the reader role, on a new server', () => {
   };
 
   async function administer<Row extends pg.QueryResultRow>(sql: string): Promise<Row[]> {
-    const client = new pg.Client({ connectionString: server.url });
-    await client.connect();
-    try {
-      return (await client.query<Row>(sql)).rows;
-    } finally {
-      await client.end();
-    }
+    return withClient(server.url, async (client) => (await client.query<Row>(sql)).rows);
   }
 
-  it('is left to an administrator, by a warning in the log, where the user that migrates may not make it', async () => {
+  it('is left to an administrator, with a warning in the log, if the user that migrates may not create it', async () => {
     await administer(`CREATE ROLE modest LOGIN PASSWORD 'modest'`);
     await administer('CREATE DATABASE modest OWNER modest');
     const warned = jest.spyOn(Logger.prototype, 'warn').mockImplementation(() => undefined);
@@ -49,7 +44,7 @@ describe('the reader role, on a new server', () => {
     expect(await administer(`SELECT 1 FROM pg_roles WHERE rolname = 'pv_onboarding_reader'`)).toEqual([]);
   });
 
-  it('is made once when several databases are migrated at the same time', async () => {
+  it('is created once when several databases are migrated at the same time', async () => {
     const databases = ['one', 'two', 'three', 'four'];
     for (const name of databases) await administer(`CREATE DATABASE ${name}`);
     const applied = await Promise.all(databases.map((name) => migrate(addressOf(name))));

@@ -70,12 +70,12 @@ async function insertHistory(client: pg.ClientBase, session_id: string, steps: r
   let from: string | null = null;
   for (const [to, at, rule] of steps) {
     const flags = { finished: to === 'online', active: to !== 'online', expired: to === 'expired' };
-    const answer =
+    const response =
       from === null ? { ...flags, startUrl: 'https://x/canary-start-url' } : { ...flags, inverters: [] };
     const observation = await insertRow<{ id: string }>(client, 'session_observations', {
       session_id,
       source: from === null ? 'start' : 'read',
-      body: JSON.stringify(answer),
+      body: JSON.stringify(response),
       observed_at: at,
     });
     await insertRow(client, 'session_transitions', {
@@ -293,14 +293,14 @@ async function insertEvents(client: pg.ClientBase) {
   }
   await insertRow(client, 'event_handlers', { name: 'Welcome.send' });
   await insertRow(client, 'event_handlers', { name: 'Crm.update' });
-  const owed = { handler: 'Welcome.send', subject: NO_BRAND, created_at: ago(5) };
+  const pending = { handler: 'Welcome.send', subject: NO_BRAND, created_at: ago(5) };
   await insertRow(client, 'handler_deliveries', {
-    ...owed,
+    ...pending,
     position: positions[0],
     attempts: 3,
     last_error: 'no mail server',
   });
-  await insertRow(client, 'handler_deliveries', { ...owed, position: positions[1] });
+  await insertRow(client, 'handler_deliveries', { ...pending, position: positions[1] });
   await insertWebhooks(client, positions);
 }
 

@@ -49,6 +49,10 @@ describe('the views of admin', () => {
     return rows[0]!;
   }
 
+  async function stuck(id: string): Promise<{ readonly reason: string; readonly what_to_do: string }[]> {
+    return (await client.query('SELECT reason, what_to_do FROM admin.stuck WHERE id = $1', [id])).rows;
+  }
+
   describe('say when a session was last read', () => {
     it('by the last claim, once its batch is gone', async () => {
       const session = await readSession(await insertWatched({ batch_id: 999_999 }));
@@ -94,13 +98,18 @@ describe('the views of admin', () => {
 
   describe('say why a session is stuck', () => {
     const failed = { claimed_at: BEFORE, checked_at: BEFORE };
-    const cases: readonly [string, Values, Values, unknown][] = [
-      ['nothing, when all is well', {}, {}, null],
-      ['nothing of an error that a later read has overtaken', { last_error: 'breaker_open' }, {}, null],
+    const REFRESH = /^If the cause is gone: POST \S+\/refresh$/;
+    const START = /^Ask the provider, and start a new one: POST \S+ with the body \{"reuse": false\}$/;
+    const failing = { ...failed, failures: 3, last_error: 'reset' };
+    type Case = readonly [string, Values, Values, unknown, RegExp | null];
+    const cases: readonly Case[] = [
+      ['nothing, when all is well', {}, {}, null, null],
+      ['nothing of an error that a later read has overtaken', { last_error: 'breaker_open' }, {}, null, null],
       [
         'nothing of one failure a moment ago',
         { claimed_at: ago(1), checked_at: ago(1), failures: 1, last_error: 'reset' },
         {},
+        null,
         null,
       ],
       [
@@ -108,39 +117,80 @@ describe('the views of admin', () => {
         { ...failed, last_error: 'breaker_open' },
         {},
         'it could not be read: breaker_open',
+        REFRESH,
       ],
-      [
-        'reads that fail',
-        { ...failed, failures: 3, last_error: 'reset' },
-        {},
+      ...['awaiting_owner', 'online', 'unrecognised'].map((state): Case => [
+        `reads that fail, if ${state}`,
+        failing,
+        { state },
         'its last reads failed: reset',
-      ],
+        REFRESH,
+      ]),
       [
         'reads that find nothing',
         { ...failed, failures: 2, not_found: 2 },
         {},
         'its last reads found it on no path (404 or 410)',
+        REFRESH,
       ],
-      ['a read that is overdue', { due_at: ago(7.5) }, {}, 'its read is overdue: see admin.poll_lag'],
       [
-        'flags that nobody understands',
+        'a read that is overdue',
+        { due_at: ago(7.5) },
+        {},
+        'its read is overdue: see admin.poll_lag',
+        REFRESH,
+      ],
+      [
+        'changes that are too frequent',
+        { flapping_since: ago(9), changes_clear_at: ago(-9) },
+        {},
+        /^the responses of the remote service change too often/,
+        START,
+      ],
+      [
+        'too many inverters',
+        { phase: 'unrecognised' },
+        { state: 'unrecognised', rule: 'too_many_inverters' },
+        /^the remote service lists more inverters/,
+        /^Ask the provider why it lists so many inverters\.$/,
+      ],
+      [
+        'flags that are not described',
         { phase: 'unrecognised' },
         { state: 'unrecognised', finished: true, active: true },
         /finished=true, active=true, expired=absent$/,
+        /^Ask the provider what the flags mean/,
       ],
-      ['an expiry that nobody announced', {}, { expires_at: ago(1) }, /^expires_at has passed/],
+      [
+        'an expiry that the remote service does not report',
+        {},
+        { expires_at: ago(1) },
+        /^expires_at has passed/,
+        START,
+      ],
+      [
+        'an expiry while the installation is awaited',
+        { phase: 'awaiting_installation' },
+        { state: 'awaiting_installation', basis: 'inferred', expires_at: ago(1) },
+        /^expires_at has passed/,
+        /^Compare with the usual time/,
+      ],
       [
         'a session that the remote service has lost',
         {},
         { state: 'lost' },
         /^the remote service does not know it/,
+        START,
       ],
     ];
 
-    it.each(cases)('%s', async (_what, poll, values, reason) => {
-      const { stuck_reason } = await readSession(await insertWatched(poll, values));
+    it.each(cases)('%s, and what to do about it', async (_what, poll, values, reason, advice) => {
+      const id = await insertWatched(poll, values);
+      const { stuck_reason } = await readSession(id);
       if (reason instanceof RegExp) expect(stuck_reason).toMatch(reason);
       else expect(stuck_reason).toBe(reason);
+      const words = (await stuck(id)).map(({ what_to_do }) => what_to_do);
+      expect(words).toEqual(advice === null ? [] : [expect.stringMatching(advice)]);
     });
 
     it('a reader that died', async () => {
@@ -148,10 +198,17 @@ describe('the views of admin', () => {
       expect((await readSession(id)).stuck_reason).toBe(
         'its reader died, and no other worker has taken over',
       );
+      expect(await stuck(id)).toEqual([
+        expect.objectContaining({ what_to_do: expect.stringMatching(REFRESH) }),
+      ]);
     });
 
     it('that no worker watches it', async () => {
-      expect((await readSession(await insertSession())).stuck_reason).toMatch(/^no worker watches it/);
+      const id = await insertSession();
+      expect((await readSession(id)).stuck_reason).toMatch(/^no worker watches it/);
+      expect(await stuck(id)).toEqual([
+        expect.objectContaining({ what_to_do: expect.stringMatching(REFRESH) }),
+      ]);
     });
 
     it('that all its inverters are missing', async () => {
@@ -163,18 +220,25 @@ describe('the views of admin', () => {
       expect((await readSession(session_id)).stuck_reason).toBe(
         'it is online, and all its inverters are missing',
       );
+      const [advised] = await stuck(session_id);
+      expect(advised?.what_to_do).toMatch(/^Ask the customer or the provider whether the inverters/);
       await client.query('UPDATE inverters SET missing_since = NULL WHERE id = $1', [id]);
       expect((await readSession(session_id)).stuck_reason).toBeNull();
     });
   });
 
   describe('list what is stuck', () => {
-    const stuck = async (id: string) =>
-      (await client.query<{ reason: string }>('SELECT reason FROM admin.stuck WHERE id = $1', [id])).rows;
-
-    it('a session that was closed as lost, until a new start supersedes it', async () => {
-      const id = await insertSession({ state: 'lost', closed_at: ago(1), close_reason: 'lost' });
-      expect(await stuck(id)).toEqual([{ reason: expect.stringMatching(/no longer knows it$/) }]);
+    it('a session that was closed as lost, until a new start of its brand supersedes it', async () => {
+      const closed = { closed_at: ago(1), close_reason: 'lost' };
+      const id = await insertSession({ state: 'lost', brand: 'Alpha', ...closed });
+      expect(await stuck(id)).toEqual([
+        {
+          reason: expect.stringMatching(/no longer knows it$/),
+          what_to_do:
+            `Ask the provider, and start a new one: POST /api/v1/onboarding/pv/${place.grid_location_id} ` +
+            'with the body {"brand": "Alpha", "reuse": false}',
+        },
+      ]);
       await client.query('UPDATE onboarding_sessions SET superseded_at = now() WHERE id = $1', [id]);
       expect(await stuck(id)).toEqual([]);
     });
@@ -185,16 +249,21 @@ describe('the views of admin', () => {
         ...start,
         lease_until: ago(2),
       });
-      expect(await stuck(id)).toEqual([{ reason: 'its lease expired, and no worker has ended it' }]);
+      expect(await stuck(id)).toEqual([
+        {
+          reason: 'its lease expired, and no worker has ended it',
+          what_to_do: expect.stringMatching(/is one running/),
+        },
+      ]);
       await client.query('UPDATE session_starts SET lease_until = now() WHERE id = $1', [id]);
       expect(await stuck(id)).toEqual([]);
     });
   });
 
-  describe('survive an answer', () => {
-    const answers: readonly [string, string | null, Values][] = [
+  describe('survive a response', () => {
+    const responses: readonly [string, string | null, Values][] = [
       ['without a body', null, { finished: null, inverters: null, answer: null }],
-      ['that is no object', '[1, 2]', { finished: null, inverters: null, answer: [1, 2] }],
+      ['that is not an object', '[1, 2]', { finished: null, inverters: null, answer: [1, 2] }],
       [
         'with an escaped NUL',
         '{"finished":true,"x":"\\u0000"}',
@@ -210,13 +279,13 @@ describe('the views of admin', () => {
       ],
       ['with a key twice', '{"finished":true,"finished":false}', { finished: 'false' }],
       [
-        'that kept a startUrl, wherever it stands',
+        'that contains startUrls at any depth',
         '{"startUrl":"https://x/\\"y","a":{"startUrl" : "z"},"b":"startUrl"}',
         { answer: { startUrl: null, a: { startUrl: null }, b: 'startUrl' } },
       ],
     ];
 
-    it.each(answers)('%s', async (_what, body, shown) => {
+    it.each(responses)('%s', async (_what, body, shown) => {
       const session_id = await insertSession({ state: 'expired' });
       await insertRow(client, 'session_observations', { session_id, body });
       const where = 'WHERE session_id = $1';
@@ -227,7 +296,7 @@ describe('the views of admin', () => {
     });
   });
 
-  it('tell what one transaction wrote in the order of cause and effect, whatever the clock of each row said', async () => {
+  it('show what one transaction wrote in the order of cause and effect, whatever the times of its rows', async () => {
     const locked = ago(30);
     const after = (ms: number) => new Date(locked.getTime() + ms);
     const session_id = await insertSession({ state: 'lost', closed_at: locked, close_reason: 'lost' });
@@ -261,7 +330,7 @@ describe('the views of admin', () => {
       ],
       ['that is being sent', { ...sending, lease_until: ago(-1) }, /^Nothing: it is being sent/],
       ['whose sender died', { ...sending, lease_until: ago(1) }, /^Its sender died/],
-      ['that nobody sends', { next_attempt_at: ago(6) }, /is one running/],
+      ['that no worker sends', { next_attempt_at: ago(6) }, /is one running/],
       [
         'that waits for its next attempt',
         { next_attempt_at: ago(-1) },
@@ -284,7 +353,7 @@ describe('the views of admin', () => {
       ['nothing, when all has arrived', {}, { status: 'delivered', next_attempt_at: null }, null],
       ['nothing, when something is on its way', {}, {}, null],
       [
-        'that somebody disabled it',
+        'that a person or app disabled it',
         { disabled_at: 'now', disabled_reason: 'requested' },
         {},
         /by a person or app/,
@@ -297,9 +366,9 @@ describe('the views of admin', () => {
         /after nothing but failures/,
       ],
       ['that it is failing', { failures: 3, failing_since: ago(9) }, {}, /^the last 3 attempts failed/],
-      ['that it asked for patience', { quiet_until: ago(-5) }, {}, /^it asked to be left alone until/],
-      ['that nobody sends', {}, { due_at: ago(6) }, /is one running/],
-      ['that nobody sends what follows a gap', { read_to: 1 }, null, /is one running/],
+      ['that it asked for a wait', { quiet_until: ago(-5) }, {}, /^it asked to be left alone until/],
+      ['that no worker sends', {}, { due_at: ago(6) }, /is one running/],
+      ['that no worker sends what follows a gap', { read_to: 1 }, null, /is one running/],
       ['that nothing happened', {}, null, /^nothing that it asks for has happened/],
       ['nothing, when what has arrived was deleted', { last_delivered_at: ago(90) }, null, null],
     ];
@@ -329,7 +398,7 @@ describe('the views of admin', () => {
     });
   });
 
-  it('say of an empty service that nothing is due', async () => {
+  it('show that nothing is due in an empty database', async () => {
     const empty = await createTestDatabase();
     const other = await empty.connect();
     const { rows } = await other.query('SELECT * FROM admin.poll_lag');

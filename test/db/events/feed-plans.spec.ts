@@ -31,10 +31,10 @@ async function planOf(execution: string): Promise<string> {
 const MODES = ['force_custom_plan', 'force_generic_plan'];
 
 describe('a page of the feed, which the broker reads too', () => {
-  it.each(MODES)('is a range of one index, under %s', async (mode) => {
+  it.each(MODES)('is read as a range of one index, under %s', async (mode) => {
     await client.query(`SET plan_cache_mode = ${mode}`);
-    for (const place of [0, EVENTS / 2, EVENTS - 10]) {
-      const plan = await planOf(`page(${place}, NULL, 1000, NULL)`);
+    for (const position of [0, EVENTS / 2, EVENTS - 10]) {
+      const plan = await planOf(`page(${position}, NULL, 1000, NULL)`);
       expect(plan).toContain('Index Scan using domain_events_sequence_key');
       expect(plan).not.toMatch(/Sort|Seq Scan|Bitmap/);
     }
@@ -42,7 +42,7 @@ describe('a page of the feed, which the broker reads too', () => {
 });
 
 describe('the last sequence of each subject of a page', () => {
-  it.each(MODES)('is one entry of the index by subject, under %s', async (mode) => {
+  it.each(MODES)('is read as one entry of the index by subject, under %s', async (mode) => {
     await client.query(`SET plan_cache_mode = ${mode}`);
     const plan = await planOf('last_sequences(200)');
     expect(plan).toMatch(

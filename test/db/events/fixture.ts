@@ -4,8 +4,10 @@ import { NestFactory } from '@nestjs/core';
 import type { NewEvent } from '../../../src/events/catalogue.rules.js';
 import { EventsModule } from '../../../src/events/events.module.js';
 import { appendEvents } from '../../../src/events/outbox.js';
+import { ApiKeysStore } from '../../../src/access/api-keys.store.js';
 import { Database } from '../../../src/platform/database/database.js';
 import { Environment } from '../../../src/platform/env/environment.js';
+import { HeldRequests } from '../../../src/platform/http/held-requests.js';
 import { Metrics } from '../../../src/platform/metrics/metrics.js';
 import { Jobs } from '../../../src/platform/jobs/jobs.js';
 import { environmentFor } from '../../setup/test-environment.js';
@@ -16,15 +18,19 @@ export async function startWorker(
   overrides: Record<string, string> = {},
 ): Promise<INestApplicationContext> {
   const environment = environmentFor(databaseUrl, { ROLE: 'worker', ...overrides });
+  const shared = [Database, Jobs, Metrics, HeldRequests, ApiKeysStore];
   const platform = {
     module: class Platform {},
     global: true,
-    providers: [{ provide: Environment, useValue: environment }, Database, Jobs, Metrics],
-    exports: [Environment, Database, Jobs, Metrics],
+    providers: [{ provide: Environment, useValue: environment }, ...shared],
+    exports: [Environment, ...shared],
   };
   const root = { module: class Worker {}, imports: [platform, EventsModule], providers: [...handlers] };
   return NestFactory.createApplicationContext(root, { logger: ['error', 'fatal'] });
 }
+
+/** No event gets a sequence until the transaction ends. */
+export const LOCK_SEQUENCING = `SELECT pg_advisory_xact_lock(hashtextextended('pv-onboarding/events.sequence', 0))`;
 
 /** Returns an event about the session, with `marker` in `data.rule`. */
 export function sessionEvent(
@@ -58,9 +64,10 @@ export function sessionEvent(
 }
 
 export const appendOnline = (database: Database, sessionId: string, ...markers: string[]): Promise<void> =>
-  database.transaction((tx) =>
-    appendEvents(
+  database.transaction(async (tx) => {
+    await tx.query('SET LOCAL lock_timeout = 0');
+    await appendEvents(
       tx,
       markers.map((marker) => sessionEvent('session.online', sessionId, marker)),
-    ),
-  );
+    );
+  });

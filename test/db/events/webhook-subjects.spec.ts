@@ -18,8 +18,8 @@ afterEach(() => database.drop());
 
 const at = (minutes: number) => new Date(Date.UTC(2026, 10, 22, 12, minutes));
 
-async function insertEndpoint(values: object = {}): Promise<string> {
-  return (await insertRow<{ id: string }>(client, 'webhook_endpoints', { ...values })).id;
+async function insertEndpoint(values: Record<string, unknown> = {}): Promise<string> {
+  return (await insertRow<{ id: string }>(client, 'webhook_endpoints', values)).id;
 }
 
 async function insertDelivery(endpoint_id: string, subject: string, values: object): Promise<void> {
@@ -27,8 +27,8 @@ async function insertDelivery(endpoint_id: string, subject: string, values: obje
   await insertRow(client, 'webhook_deliveries', { endpoint_id, position, subject, ...values });
 }
 
-describe('what the release before has to deliver', () => {
-  it('is queued: what is new, what waits for a retry or behind one, and what a disabled endpoint gets once enabled', async () => {
+describe('the pending deliveries of the previous release', () => {
+  it('are queued by subject, due with the first delivery of the subject, also for a disabled endpoint', async () => {
     const enabled = await insertEndpoint();
     const disabled = await insertEndpoint({ disabled_at: 'now', disabled_reason: 'requested' });
     const retry = { attempts: 2, next_attempt_at: at(30) };

@@ -11,7 +11,7 @@ beforeEach(async () => {
 afterEach(() => database.drop());
 
 /** Releases a client twice through the callback of `connect`, as graphile-worker does. */
-async function giveBackTwice(pool: pg.Pool): Promise<void> {
+async function releaseTwice(pool: pg.Pool): Promise<void> {
   const done = await new Promise<() => void>((resolve, reject) => {
     pool.connect((error, _client, release: () => void) => (error ? reject(error) : resolve(release)));
   });
@@ -19,13 +19,13 @@ async function giveBackTwice(pool: pg.Pool): Promise<void> {
   done();
 }
 
-it('takes a client back twice, as one of pg does not, and hands it out once', async () => {
+it('accepts the second release of a client, which a pool of pg refuses, and hands the client out once', async () => {
   const [pool, bare] = [JobsPool, pg.Pool].map(
     (Pool) => new Pool({ connectionString: database.url, max: 1 }),
   );
   try {
-    await expect(giveBackTwice(bare!)).rejects.toThrow('already been released');
-    await giveBackTwice(pool!);
+    await expect(releaseTwice(bare!)).rejects.toThrow('already been released');
+    await releaseTwice(pool!);
     const client = await pool!.connect();
     expect([pool!.totalCount, pool!.idleCount]).toEqual([1, 0]);
     client.release();

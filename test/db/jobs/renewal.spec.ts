@@ -1,8 +1,13 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { afterEach, beforeEach, expect, it } from '@jest/globals';
 import { Database } from '../../../src/platform/database/database.js';
-import { RENEW_JOBS } from '../../../src/platform/jobs/jobs.sql.js';
+import { Jobs } from '../../../src/platform/jobs/jobs.js';
+import { RELEASE_JOBS, RENEW_JOBS } from '../../../src/platform/jobs/jobs.sql.js';
+import { RunningJob } from '../../../src/platform/jobs/running-job.js';
+import { Metrics } from '../../../src/platform/metrics/metrics.js';
 import { createTestDatabase, type TestDatabase } from '../../setup/test-database.js';
+import { environmentFor } from '../../setup/test-environment.js';
+import { seedDeadlock } from '../seeded-deadlock.js';
 
 let testDatabase: TestDatabase;
 let database: Database;
@@ -14,16 +19,38 @@ beforeEach(async () => {
 afterEach(() => testDatabase.drop());
 
 it('renews the jobs of a worker, without waiting for one that is being finished', async () => {
-  const [finishing, own] = await Promise.all(['worker', 'worker', 'another'].map(lockedJob));
+  const [finishing, own] = await Promise.all(
+    ['worker', 'worker', 'another'].map((worker) => lockedJob(worker)),
+  );
   await database.transaction(async (tx) => {
     await tx.query('SELECT FROM graphile_worker._private_jobs WHERE id = $1 FOR UPDATE', [finishing]);
     // RENEW_JOBS must not wait for this transaction, which waits for it.
     await database.query(RENEW_JOBS, ['worker']);
   });
-  const kept = await database.query<{ id: string }>(
+  const renewed = await database.query<{ id: string }>(
     `SELECT id FROM graphile_worker._private_jobs WHERE locked_at > now() - interval '1 minute'`,
   );
-  expect(kept.map(({ id }) => id)).toEqual([own]);
+  expect(renewed.map(({ id }) => id)).toEqual([own]);
+});
+
+it('releases the jobs of a stopped worker, but deletes one that is complete', async () => {
+  const finished = await lockedJob('worker', 'key');
+  const running = await lockedJob('worker');
+  const job = new RunningJob(database, 'worker', finished, () => false);
+  expect(await job.finishWhen(async () => true)).toBe(true);
+  await database.query(RELEASE_JOBS, ['worker', []]);
+  const left = await database.query(`SELECT id, locked_by FROM graphile_worker._private_jobs`);
+  expect(left).toEqual([{ id: running, locked_by: null }]);
+});
+
+it('releases the jobs of a stopped worker, although that deadlocks once', async () => {
+  await lockedJob('worker');
+  await seedDeadlock(await testDatabase.connect(), 'UPDATE ON graphile_worker._private_jobs');
+  const jobs = new Jobs(environmentFor(testDatabase.url), database, new Metrics());
+  await jobs['giveBack']({ id: 'worker' } as Parameters<Jobs['giveBack']>[0]);
+  expect(await database.query('SELECT locked_by FROM graphile_worker._private_jobs')).toEqual([
+    { locked_by: null },
+  ]);
 });
 
 // graphile-worker's private tables may change with any version. Before you write a new version here, read its migrations, check every
@@ -55,8 +82,9 @@ it('depends on the private tables of one version of graphile-worker, in one file
   expect(users).toEqual(['platform/jobs/jobs.sql.ts']);
 });
 
-async function lockedJob(worker: string): Promise<string> {
-  const [job] = await database.query<{ id: string }>(`SELECT id FROM graphile_worker.add_job('test')`);
+async function lockedJob(worker: string, key: string | null = null): Promise<string> {
+  const add = `SELECT id FROM graphile_worker.add_job('test', job_key => $1)`;
+  const [job] = await database.query<{ id: string }>(add, [key]);
   await database.query(
     `UPDATE graphile_worker._private_jobs SET locked_by = $2, locked_at = now() - interval '1 hour' WHERE id = $1`,
     [job!.id, worker],

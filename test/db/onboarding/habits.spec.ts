@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { HabitsStore } from '../../../src/onboarding/poll/habits.store.js';
+import { countHabitsDaily, findKnownHabits } from '../../../src/onboarding/poll/habits.store.js';
 import { habitAgeOf } from '../../../src/onboarding/rules/habits.rules.js';
 import type { Database } from '../../../src/platform/database/database.js';
 import { createTestDatabase, type TestDatabase } from '../../setup/test-database.js';
@@ -12,20 +12,18 @@ const DAY = 24 * HOUR;
 
 let testDatabase: TestDatabase;
 let database: Database;
-let habits: HabitsStore;
 
 beforeAll(async () => {
   testDatabase = await createTestDatabase();
   database = testDatabase.open();
-  habits = new HabitsStore(database);
 });
 afterAll(() => testDatabase.drop());
 beforeEach(async () => {
   await database.query('TRUNCATE users, read_habits CASCADE');
-  await countAgain();
+  await makeCountDue();
 });
 
-const countAgain = () => database.query('UPDATE read_price SET habits_after = NULL');
+const makeCountDue = () => database.query('UPDATE read_price SET habits_after = NULL');
 const ago = (seconds: number) => new Date(Date.now() - 1_000 * seconds);
 
 /** Inserts a session that entered the states at these ages, in seconds. */
@@ -35,6 +33,7 @@ async function insertSession(
   states: readonly (readonly [state: string, age: number])[],
   values: Readonly<Record<string, unknown>> = {},
 ): Promise<void> {
+  const startedAt = ago(startedAgo).getTime();
   const { userId, gridLocationId } = await insertCustomer(database.pool);
   const session = { id: randomUUID(), user_id: userId, grid_location_id: gridLocationId, brand, ...values };
   await insertRow(database.pool, 'onboarding_sessions', session);
@@ -43,7 +42,7 @@ async function insertSession(
       session_id: session.id,
       to_state: state,
       basis: state === 'awaiting_installation' ? 'inferred' : 'observed',
-      at: ago(startedAgo - age),
+      at: new Date(startedAt + 1_000 * age),
     });
 }
 
@@ -60,7 +59,7 @@ function row(brand: string, phase: string, changed: number, ...ages: readonly nu
 }
 
 describe('the habits of brands', () => {
-  it('are how long sessions stay in each phase, by brand, and how they leave it', async () => {
+  it('count by brand how long sessions stay in each phase, and how they leave it', async () => {
     const online = [
       ['awaiting_owner', 0],
       ['awaiting_installation', 8 * MINUTE],
@@ -73,7 +72,7 @@ describe('the habits of brands', () => {
       ['expired', DAY],
       ['online', 2 * DAY],
     ]);
-    await habits.countDaily();
+    await countHabitsDaily(database);
     expect(await counted()).toEqual([
       row('', 'awaiting_owner', 0, DAY),
       row('', 'late', 1, DAY),
@@ -82,41 +81,41 @@ describe('the habits of brands', () => {
     ]);
   });
 
-  it('count stays that go on until now, and those of closed and erased sessions until the close', async () => {
+  it('count stays that continue until now, and those of closed and erased sessions until the close', async () => {
     await insertSession('acme', 2 * HOUR, [['awaiting_owner', 0]]);
     await insertSession('acme', 60 * DAY, [['awaiting_owner', 0]], {
       closed_at: ago(60 * DAY - 2 * HOUR),
       close_reason: 'erased',
     });
     await insertSession('acme', 60 * DAY, [['unrecognised', 0]]);
-    await habits.countDaily();
+    await countHabitsDaily(database);
     expect(await counted()).toEqual([row('acme', 'awaiting_owner', 0, 2 * HOUR, 2 * HOUR)]);
   });
 
-  it('take expired and then lost as one stay', async () => {
+  it('count expired and then lost as one stay', async () => {
     await insertSession('acme', 5 * DAY, [
       ['expired', 0],
       ['lost', HOUR],
       ['online', DAY],
     ]);
-    await habits.countDaily();
+    await countHabitsDaily(database);
     expect(await counted()).toEqual([row('acme', 'late', 1, DAY)]);
   });
 
-  it('forget what began over 90 days ago', async () => {
+  it('leave out stays that began over 90 days ago', async () => {
     const states = [
       ['awaiting_owner', 0],
       ['online', HOUR],
     ] as const;
     await insertSession('acme', 91 * DAY, states);
     await insertSession('acme', 89 * DAY, states);
-    await habits.countDaily();
+    await countHabitsDaily(database);
     expect(await counted()).toEqual([row('acme', 'awaiting_owner', 1, HOUR)]);
   });
 
   it('are counted by one worker, once a day, and then include later changes of the same sessions', async () => {
     await insertSession('acme', 2 * HOUR, [['awaiting_owner', 0]]);
-    await Promise.all(Array.from({ length: 5 }, () => habits.countDaily()));
+    await Promise.all(Array.from({ length: 5 }, () => countHabitsDaily(database)));
     expect(await counted()).toMatchObject([{ changed: 0, ended: 1 }]);
     const [price] = await database.query<{ hours: number }>(
       `SELECT date_part('epoch', habits_after - clock_timestamp()) / 3600 AS hours FROM read_price`,
@@ -126,21 +125,21 @@ describe('the habits of brands', () => {
     await database.query(
       `INSERT INTO session_transitions (session_id, to_state, basis, rule, at) SELECT id, 'online', 'observed', 'test', now() FROM onboarding_sessions`,
     );
-    await habits.countDaily();
+    await countHabitsDaily(database);
     expect(await counted()).toMatchObject([{ changed: 0 }]);
-    await countAgain();
-    await habits.countDaily();
+    await makeCountDue();
+    await countHabitsDaily(database);
     expect(await counted()).toMatchObject([{ changed: 1, ended: 1 }]);
   });
 
   it('stay as they are until the next day if they cannot be counted', async () => {
     await insertSession('acme', 2 * HOUR, [['awaiting_owner', 0]]);
-    await habits.countDaily();
-    await countAgain();
+    await countHabitsDaily(database);
+    await makeCountDue();
     await database.query('ALTER TABLE session_transitions RENAME TO hidden');
-    await expect(habits.countDaily()).rejects.toThrow('session_transitions');
+    await expect(countHabitsDaily(database)).rejects.toThrow('session_transitions');
     await database.query('ALTER TABLE hidden RENAME TO session_transitions');
-    expect(await habits.countDaily()).toBe(false);
+    expect(await countHabitsDaily(database)).toBe(false);
     expect(await counted()).toHaveLength(1);
   });
 
@@ -148,7 +147,7 @@ describe('the habits of brands', () => {
     await database.query(
       `INSERT INTO read_habits VALUES ('few', 'late', 10, 199, 900, 5), ('many', 'late', 10, 100, 900, 5), ('many', 'late', 12, 100, 100, 7)`,
     );
-    expect(await habits.findKnown()).toEqual([
+    expect(await findKnownHabits(database)).toEqual([
       {
         brand: 'many',
         phase: 'late',

@@ -9,7 +9,7 @@ import {
   RELEASE_START,
   REPEAT_START,
 } from '../../../src/onboarding/start/starts.sql.js';
-import type { WantedSession } from '../../../src/onboarding/start/record-session.store.js';
+import type { LeasedStart, WantedSession } from '../../../src/onboarding/start/record-session.store.js';
 import { StartsStore } from '../../../src/onboarding/start/starts.store.js';
 import { Cipher } from '../../../src/platform/crypto/cipher.js';
 import { Database, type Statement } from '../../../src/platform/database/database.js';
@@ -21,7 +21,7 @@ import { insertCustomer, insertRow } from '../valid-rows.js';
 let testDatabase: TestDatabase;
 let database: Database;
 let store: StartsStore;
-let answers: SessionViewsStore;
+let views: SessionViewsStore;
 
 beforeAll(async () => {
   testDatabase = await createTestDatabase();
@@ -29,7 +29,7 @@ beforeAll(async () => {
   database = testDatabase.open();
   const cipher = new Cipher(environment);
   store = new StartsStore(database, cipher, environment);
-  answers = new SessionViewsStore(database, cipher);
+  views = new SessionViewsStore(database, cipher);
 });
 afterEach(() => {
   jest.restoreAllMocks();
@@ -41,6 +41,12 @@ async function wanted(abandoned?: { attempts: number }): Promise<WantedSession> 
   if (abandoned)
     await insertRow(database.pool, 'session_starts', { grid_location_id: gridLocationId, ...abandoned });
   return { gridLocationId, brand: null, metadata: {}, reuse: true };
+}
+
+async function begin(place: WantedSession): Promise<LeasedStart> {
+  const begun = await store.begin(place);
+  if (begun.kind !== 'begun') throw new Error(`it is ${begun.kind}`);
+  return begun.start;
 }
 
 interface Loss {
@@ -70,94 +76,88 @@ const startsOf = ({ gridLocationId }: WantedSession) =>
     [gridLocationId],
   );
 
+const waitForDeletion = (place: WantedSession) =>
+  waitFor('it is deleted', async () => (await startsOf(place)).length === 0);
+
+const waitForFailure = (place: WantedSession) =>
+  waitFor('it has failed', async () => (await startsOf(place))[0]?.status === 'failed');
+
 const lost = { message: 'Connection terminated unexpectedly' };
 
-describe('a start that nothing was sent for is no orphan', () => {
-  it('when the answer to its commit was lost', async () => {
+describe('a start whose call was not sent is not an orphan', () => {
+  it('when the response to its commit was lost', async () => {
     const place = await wanted();
     lose({ of: BEGIN_START, run: 1, when: 'after' });
     await expect(store.begin(place)).rejects.toMatchObject(lost);
-    await waitFor('it is gone', async () => (await startsOf(place)).length === 0);
+    await waitForDeletion(place);
     expect(await store.begin(place)).toMatchObject({ kind: 'begun', start: { attempts: 1 } });
   });
 
-  it('when the database is lost right after it, and is back later', async () => {
+  it('when the database is lost right after its commit, and is back later', async () => {
     const place = await wanted();
     // FIND_OPEN_SESSION runs before and after the start is written. Run 2 is the one after.
     lose({ of: FIND_OPEN_SESSION, run: 2, when: 'before' }, { of: RELEASE_START, run: 1, when: 'before' });
     await expect(store.begin(place)).rejects.toMatchObject(lost);
-    await waitFor('it is gone', async () => (await startsOf(place)).length === 0);
+    await waitForDeletion(place);
   });
 
-  it('when the answer to its take-over was lost: the one before counts, and no more', async () => {
+  it('when the response to its take-over was lost: only the call before counts', async () => {
     const place = await wanted({ attempts: 1 });
     lose({ of: BEGIN_START, run: 1, when: 'after' });
     await expect(store.begin(place)).rejects.toMatchObject(lost);
-    await waitFor('it has failed', async () => (await startsOf(place))[0]?.status === 'failed');
+    await waitForFailure(place);
     expect(await startsOf(place)).toEqual([{ status: 'failed', attempts: 1, orphans: 1 }]);
   });
 
-  it('when the database is away as the call turns out not to have been sent', async () => {
+  it('when the database is unavailable after the call was not sent', async () => {
     const place = await wanted();
-    const begun = await store.begin(place);
-    if (begun.kind !== 'begun') throw new Error(`it is ${begun.kind}`);
+    const start = await begin(place);
     lose({ of: FAIL_START, run: 1, when: 'before' }, { of: FAIL_START, run: 2, when: 'before' });
-    await expect(store.fail(begun.start, 'circuit open', 0)).rejects.toMatchObject(lost);
-    await waitFor('it has failed', async () => (await startsOf(place))[0]?.status === 'failed');
+    await expect(store.fail(start, 'circuit open', 0)).rejects.toMatchObject(lost);
+    await waitForFailure(place);
     expect(await startsOf(place)).toEqual([{ status: 'failed', attempts: 1, orphans: 0 }]);
   });
 });
 
-describe('a start whose answer was lost is one orphan', () => {
+describe('a start whose response was lost is one orphan', () => {
   it.each(['before', 'after'] as const)(
-    'when the database is lost %s it was to be repeated',
+    'when the database is lost %s its retry is recorded',
     async (when) => {
       const place = await wanted();
-      const begun = await store.begin(place);
-      if (begun.kind !== 'begun') throw new Error(`it is ${begun.kind}`);
+      const start = await begin(place);
       lose({ of: REPEAT_START, run: 1, when });
-      await expect(store.repeat(begun.start, 'no answer', 1)).rejects.toMatchObject(lost);
-      await waitFor('it has failed', async () => (await startsOf(place))[0]?.status === 'failed');
+      await expect(store.repeat(start, 'no response', 1)).rejects.toMatchObject(lost);
+      await waitForFailure(place);
       expect(await startsOf(place)).toMatchObject([{ orphans: 1 }]);
     },
   );
 });
 
 describe('a start whose lease has expired', () => {
-  const leaseOf = async ({ gridLocationId }: WantedSession) =>
-    (
-      await database.query<{ lease: string }>(
-        'SELECT lease_token AS lease FROM session_starts WHERE grid_location_id = $1',
-        [gridLocationId],
-      )
-    )[0]!.lease;
-
-  it('fails, counts an orphan, and says why', async () => {
-    const place = await wanted({ attempts: 1 });
-    const lease = await leaseOf(place);
-    expect(await store.findExpiredLeases()).toContain(lease);
-    expect(await store.endAbandoned([lease])).toBe(1);
-    expect(await startsOf(place)).toEqual([{ status: 'failed', attempts: 1, orphans: 1 }]);
-    const errors = await database.query(
-      'SELECT last_error AS error FROM session_starts WHERE lease_token = $1',
-      [lease],
+  const startOf = async ({ gridLocationId }: WantedSession) => {
+    const [start] = await database.query<{ id: string; leaseToken: string; error: string | null }>(
+      'SELECT id, lease_token AS "leaseToken", last_error AS error FROM session_starts WHERE grid_location_id = $1',
+      [gridLocationId],
     );
-    expect(errors).toEqual([
-      { error: expect.stringMatching(/^the lease expired before the outcome was stored/) },
-    ]);
-    expect(await store.endAbandoned([lease])).toBe(0);
+    return start!;
+  };
+
+  it('fails with the reason, and counts an orphan', async () => {
+    const place = await wanted({ attempts: 1 });
+    const { leaseToken } = await startOf(place);
+    expect(await store.findExpiredLeases()).toContain(leaseToken);
+    expect(await store.endAbandoned([leaseToken])).toEqual([place.gridLocationId]);
+    expect(await startsOf(place)).toEqual([{ status: 'failed', attempts: 1, orphans: 1 }]);
+    expect((await startOf(place)).error).toMatch(/^the lease expired before the outcome was stored/);
+    expect(await store.endAbandoned([leaseToken])).toEqual([]);
   });
 
   it('is left alone once its lease is renewed', async () => {
     const place = await wanted({ attempts: 1 });
-    const [start] = await database.query<{ id: string }>(
-      'SELECT id FROM session_starts WHERE grid_location_id = $1',
-      [place.gridLocationId],
-    );
-    const leaseToken = await leaseOf(place);
-    await store.renew({ id: start!.id, leaseToken, attempts: 1, userId: '', tenantReference: '' });
+    const { id, leaseToken } = await startOf(place);
+    await store.renew({ id, leaseToken, attempts: 1, userId: '', tenantReference: '' });
     expect(await store.findExpiredLeases()).not.toContain(leaseToken);
-    expect(await store.endAbandoned([leaseToken])).toBe(0);
+    expect(await store.endAbandoned([leaseToken])).toEqual([]);
     expect(await startsOf(place)).toMatchObject([{ status: 'sending', orphans: 0 }]);
   });
 });
@@ -185,30 +185,38 @@ describe('a started session', () => {
   };
 
   async function record(sessionId: string, place: WantedSession) {
-    const begun = await store.begin(place);
-    if (begun.kind !== 'begun') throw new Error(`it is ${begun.kind}`);
-    return store.record(begun.start, started(sessionId), place);
+    return store.record(await begin(place), started(sessionId), place);
   }
 
   it('is read as it was started', async () => {
     const sessionId = randomUUID();
     const place = { ...(await wanted()), brand: 'sma', metadata: { of: { one: [1, 2.5, null] }, b: 'ü' } };
     expect(await record(sessionId, place)).toEqual({ kind: 'recorded' });
-    const read = (await answers.findSession(sessionId))!;
+    const read = (await views.findSession(sessionId))!;
     const { startUrl, createdAt, updatedAt, expiresAt, finished, active, expired } = started(sessionId);
-    expect({ ...read, startUrl: answers.findStartUrl(read) }).toMatchObject({
-      ...{ brand: place.brand, metadata: place.metadata, state: 'awaiting_owner', basis: 'observed' },
-      ...{ startUrl, createdAt, updatedAt, expiresAt, finished, active, expired, closedAt: null },
+    expect({ ...read, startUrl: views.findStartUrl(read) }).toMatchObject({
+      brand: place.brand,
+      metadata: place.metadata,
+      state: 'awaiting_owner',
+      basis: 'observed',
+      startUrl,
+      createdAt,
+      updatedAt,
+      expiresAt,
+      finished,
+      active,
+      expired,
+      closedAt: null,
     });
     expect(read.nextCheckAt!.getTime()).toBeGreaterThan(read.checkedAt.getTime());
   });
 
-  it('is left as it is when the remote service answers a second start with it', async () => {
+  it('is not changed when the remote service returns it for a second start', async () => {
     const sessionId = randomUUID();
     const place = { ...(await wanted()), reuse: false };
     await record(sessionId, place);
     expect(await record(sessionId, { ...place, metadata: { second: true } })).toEqual({ kind: 'recorded' });
-    expect((await answers.findSession(sessionId))!.metadata).toEqual({});
+    expect((await views.findSession(sessionId))!.metadata).toEqual({});
   });
 
   it.each(['before', 'after'] as const)(
@@ -222,7 +230,7 @@ describe('a started session', () => {
       const place = await wanted();
       const sessionId = randomUUID();
       expect(await record(sessionId, place)).toEqual({ kind: 'recorded' });
-      expect(await answers.findSession(sessionId)).toMatchObject({ state: 'awaiting_owner' });
+      expect(await views.findSession(sessionId)).toMatchObject({ state: 'awaiting_owner' });
       expect(await startsOf(place)).toEqual([{ status: 'started', attempts: 1, orphans: 0 }]);
     },
   );
@@ -231,17 +239,15 @@ describe('a started session', () => {
     jest.spyOn(database, 'transaction').mockRejectedValueOnce(new Error('refused'));
     const place = await wanted();
     await expect(record(randomUUID(), place)).rejects.toThrow('refused');
-    await waitFor('it has failed', async () => (await startsOf(place))[0]?.status === 'failed');
+    await waitForFailure(place);
     expect(await startsOf(place)).toEqual([{ status: 'failed', attempts: 1, orphans: 1 }]);
   });
 
-  it('is nothing when another process has taken its start over', async () => {
+  it('is not stored when another process has taken over its start', async () => {
     const place = await wanted();
-    const begun = await store.begin(place);
-    if (begun.kind !== 'begun') throw new Error(`it is ${begun.kind}`);
-    const late = { ...begun.start, leaseToken: randomUUID() };
+    const late = { ...(await begin(place)), leaseToken: randomUUID() };
     const sessionId = randomUUID();
     expect(await store.record(late, started(sessionId), place)).toEqual({ kind: 'lease_lost' });
-    expect(await answers.findSession(sessionId)).toBeNull();
+    expect(await views.findSession(sessionId)).toBeNull();
   });
 });

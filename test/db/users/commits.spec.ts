@@ -76,19 +76,19 @@ describe('intents of several requests', () => {
       [other, 'a'],
     ] as const) {
       expect(claim).toMatchObject({ tenantReference, attempts: 1 });
-      const kept = await store.findRegistration(claim?.id ?? '');
-      expect(kept).toMatchObject({ tenantReference, eans: [EAN], metadata: { of: tenantReference } });
+      const stored = await store.findRegistration(claim?.id ?? '');
+      expect(stored).toMatchObject({ tenantReference, eans: [EAN], metadata: { of: tenantReference } });
     }
   });
 
-  it('fail alone: what the database does not take of one is no concern of the others', async () => {
+  it('fail alone: an intent that the database rejects does not affect the others', async () => {
     const [bad, good] = await Promise.allSettled([open('bad', 'no EAN'), open('good')]);
     expect(bad).toMatchObject({ status: 'rejected', reason: { code: '23514' } });
     expect(good).toMatchObject({ status: 'fulfilled', value: { tenantReference: 'good' } });
   });
 });
 
-describe('intents whose commit was not heard of', () => {
+describe('intents whose commit had no response', () => {
   it.each([
     new Error('Connection terminated unexpectedly'),
     Object.assign(new Error('server closed the connection'), { code: '08P01' }),
@@ -125,7 +125,7 @@ describe('outcomes of several calls', () => {
       expect(await announced(tenantReference)).toEqual(['user.registered']);
   });
 
-  it('fail alone: one whose user belongs to another registration is not stored, the others are', async () => {
+  it('fail alone: only the one whose user belongs to another registration is not stored', async () => {
     const [first, ...others] = await claims(4);
     const [second] = others;
     const id = randomUUID();
@@ -137,14 +137,14 @@ describe('outcomes of several calls', () => {
     expect(await announced(second!.tenantReference)).toEqual([]);
   });
 
-  it('are registered once where two calls have brought the same user, whichever comes first', async () => {
+  it('are stored once if two calls returned the same user, whichever comes first', async () => {
     const two = await claims(2);
     const id = randomUUID();
     const settled = await Promise.all(two.map((claim) => store.settle(claim, registered(claim, id))));
     expect(settled.map((each) => each?.status).sort()).toEqual(['identity_taken', 'registered']);
   });
 
-  it('do not wait for each other where several name the same grid locations in another order', async () => {
+  it('do not deadlock if they name the same grid locations in another order', async () => {
     const states = new Set<string | undefined>();
     const watched = new Set<pg.PoolClient>();
     database.pool.on('acquire', (client) => {
@@ -182,7 +182,7 @@ describe('outcomes of several calls', () => {
     expect(states).toEqual(new Set(['23505']));
   });
 
-  it('keep the times that the remote service gave, also the first and the last', async () => {
+  it('store the times of the remote service, even the first and the last', async () => {
     const all = await claims(3);
     const times = ['2026-03-05T10:11:12.123Z', '0001-01-01T00:00:00.000Z', '9999-12-31T23:59:59.999Z'];
     const settled = await Promise.all(
@@ -196,7 +196,7 @@ describe('outcomes of several calls', () => {
     );
   });
 
-  it('change nothing where their registration has moved on, and only there', async () => {
+  it('change nothing if a newer call was made for their registration, and only then', async () => {
     const [late, good] = await claims(2);
     await database.query('UPDATE registrations SET attempts = 2 WHERE id = $1', [late!.id]);
     const settled = await Promise.all([late!, good!].map((claim) => store.settle(claim, registered(claim))));
@@ -204,7 +204,7 @@ describe('outcomes of several calls', () => {
     expect(await announced(late!.tenantReference)).toEqual([]);
   });
 
-  it('announce nothing of one whose registration has moved on, where another has brought the same user', async () => {
+  it('announce nothing for a stale call, even if another call returned the same user', async () => {
     const [late, good] = await claims(2);
     await database.query('UPDATE registrations SET attempts = 2 WHERE id = $1', [late!.id]);
     const id = randomUUID();
@@ -216,12 +216,12 @@ describe('outcomes of several calls', () => {
     expect(await announced(good!.tenantReference)).toEqual(['user.registered']);
   });
 
-  it('do not wait for one whose registration somebody else holds locked', async () => {
-    const [held, ...others] = await claims(3);
+  it('do not wait for one whose registration is locked', async () => {
+    const [locked, ...others] = await claims(3);
     let waiting: Promise<unknown> | undefined;
     await database.transaction(async (tx) => {
-      await tx.query('SELECT FROM registrations WHERE id = $1 FOR UPDATE', [held!.id]);
-      waiting = store.settle(held!, registered(held!));
+      await tx.query('SELECT FROM registrations WHERE id = $1 FOR UPDATE', [locked!.id]);
+      waiting = store.settle(locked!, registered(locked!));
       const settled = await Promise.all(others.map((claim) => store.settle(claim, registered(claim))));
       expect(settled).toMatchObject([{ status: 'registered' }, { status: 'registered' }]);
       const late = (await claims(1))[0]!;

@@ -43,14 +43,14 @@ beforeAll(async () => {
 afterAll(() => testDatabase.drop());
 beforeEach(() => database.query('TRUNCATE registrations, users, domain_events, audit_log CASCADE'));
 
-const ask = (tenantReference: string = randomUUID()) => ({
+const requestFor = (tenantReference: string = randomUUID()) => ({
   tenantReference,
   eans: EANS,
   metadata: { channel: 'web' },
 });
 
 async function claimed(tenantReference?: string): Promise<Claim> {
-  const claim = await store.openIntent(ask(tenantReference));
+  const claim = await store.openIntent(requestFor(tenantReference));
   if (claim === null) throw new Error('the reference is taken');
   return claim;
 }
@@ -77,8 +77,8 @@ async function read(id: string): Promise<RegistrationRecord> {
 
 const change = (id: string, assignments: string) =>
   database.query(`UPDATE registrations SET ${assignments} WHERE id = $1`, [id]);
-const moveAbandoned = async () => store.moveAbandonedToUncertain(await store.findLeases(), 10);
-const letLeaseRunOut = (id: string) => change(id, `lease_until = clock_timestamp() - interval '1 ms'`);
+const moveAbandoned = async () => store.moveAbandonedToUncertain(await store.findLeases());
+const expireLease = (id: string) => change(id, `lease_until = clock_timestamp() - interval '1 ms'`);
 /** Subtracts a millisecond, because the column stores milliseconds and PostgreSQL may round up. */
 const makeDue = (id: string) => change(id, `next_attempt_at = clock_timestamp() - interval '1 millisecond'`);
 const sentAt = async (id: string) =>
@@ -97,7 +97,7 @@ const decide = async (decision: PersonDecision, id: string): Promise<Decided['st
 
 describe('an intent', () => {
   it('is opened by exactly one of any number of requests, and is leased and marked as sent in the same commit', async () => {
-    const claims = await Promise.all(Array.from({ length: 50 }, () => store.openIntent(ask('one'))));
+    const claims = await Promise.all(Array.from({ length: 50 }, () => store.openIntent(requestFor('one'))));
     const [claim, ...others] = claims.filter((each) => each !== null);
     expect(others).toEqual([]);
     expect(claim).toMatchObject({
@@ -111,11 +111,11 @@ describe('an intent', () => {
   });
 
   it.each(REGISTRATION_STATUSES)(
-    'keeps its reference from being registered anew unless it ended without a user: %s',
+    'prevents a new registration of its reference unless it ended without a user: %s',
     async (status) => {
       const { id } = await claimed('taken');
       await change(id, `status = '${status}', lease_token = NULL, lease_until = NULL`);
-      const again = await store.openIntent(ask('taken'));
+      const again = await store.openIntent(requestFor('taken'));
       expect(again === null).toBe(status !== 'rejected' && status !== 'discarded');
     },
   );
@@ -141,7 +141,7 @@ describe('a claim', () => {
     expect(await store.claimDue(1_000)).toHaveLength(53);
   });
 
-  it('is given to one of several claimers', async () => {
+  it('succeeds for one of several workers', async () => {
     await due(40);
     const batches = await Promise.all(Array.from({ length: 8 }, () => store.claimDue(10)));
     const ids = batches.flat().map(({ id }) => id);
@@ -164,7 +164,7 @@ describe('a claim', () => {
 
   it('never takes a registration whose sender died', async () => {
     const claim = await claimed();
-    await letLeaseRunOut(claim.id);
+    await expireLease(claim.id);
     await makeDue(claim.id);
     expect(await store.claimDue(10)).toEqual([]);
     expect(await store.claimOne(claim.id)).toBeNull();
@@ -172,7 +172,7 @@ describe('a claim', () => {
 });
 
 describe('an outcome', () => {
-  it('registered: the user, the registration and the event are there together', async () => {
+  it('registered: stores the user, the registration and the event together', async () => {
     const claim = await claimed();
     const user = confirmed(claim);
     const settled = await store.settle(claim, { status: 'registered', user });
@@ -195,17 +195,17 @@ describe('an outcome', () => {
     expect(JSON.stringify(settled)).toBe(JSON.stringify(found));
   });
 
-  it('registered: each handler that listens is owed the event, and has a job for it', async () => {
+  it('registered: inserts a delivery and a job for each handler of the event', async () => {
     await database.query(`INSERT INTO event_handlers (name, events) VALUES ('bills', '{user.registered}')`);
     const claim = await claimed();
     const user = confirmed(claim);
     await store.settle(claim, { status: 'registered', user });
-    const owed = await database.query<{ subject: string; jobs: number }>(
+    const deliveries = await database.query<{ subject: string; jobs: number }>(
       `SELECT subject, (SELECT count(*)::int FROM graphile_worker.jobs WHERE key = 'event:bills:' || subject) AS jobs
        FROM handler_deliveries`,
     );
     await database.query(`DELETE FROM event_handlers`);
-    expect(owed).toEqual([{ subject: user.id, jobs: 1 }]);
+    expect(deliveries).toEqual([{ subject: user.id, jobs: 1 }]);
   });
 
   it.each([
@@ -231,7 +231,7 @@ describe('an outcome', () => {
     expect(await eventsOf(claim.id)).toEqual(events);
   });
 
-  it('not sent: is announced once, however often it is not, and again after another status', async () => {
+  it('not sent: is announced once for repeated attempts, and again after another status', async () => {
     const first = await claimed();
     await store.settle(first, NOT_SENT);
     const sendAgain = async (outcome: Settlement) => {
@@ -252,7 +252,7 @@ describe('an outcome', () => {
     ]);
   });
 
-  it('registered: is stored also where its lease is renewed, and not where it is decided about, at the same moment', async () => {
+  it('registered: is stored if its lease is renewed at the same time, but not if a person decides at the same time', async () => {
     for (const [assignments, isStored] of [
       [`lease_until = clock_timestamp() + interval '10 s'`, true],
       [`status = 'discarded', lease_token = NULL, lease_until = NULL`, false],
@@ -293,7 +293,7 @@ describe('an outcome', () => {
       (user: RemoteUser, other: RemoteUser) => ({ ...user, gridLocations: other.gridLocations }),
     ],
   ])(
-    'is not stored when its %s belongs to another user here, names that, and leaves nothing of it behind',
+    'is not stored in any part if its %s belongs to another user here, and names the field',
     async (_, fields, borrow) => {
       const first = await claimed();
       const other = confirmed(first);
@@ -309,31 +309,31 @@ describe('an outcome', () => {
   );
 });
 
-describe('a sender that dies', () => {
-  it('is known by its lease, and its registration becomes uncertain with an event', async () => {
+describe('a sender whose lease has expired', () => {
+  it('leaves its registration uncertain, with an event', async () => {
     const [dead, alive] = [await claimed(), await claimed()];
-    await letLeaseRunOut(dead.id);
-    await letLeaseRunOut(alive.id);
-    await store.extendLease(alive);
-    expect(await moveAbandoned()).toBe(1);
-    expect(await moveAbandoned()).toBe(0);
+    await expireLease(dead.id);
+    await expireLease(alive.id);
+    await store.renewLease(alive);
+    expect(await moveAbandoned()).toEqual([dead.id]);
+    expect(await moveAbandoned()).toEqual([]);
     expect(await read(dead.id)).toMatchObject({ status: 'uncertain', isBeingSent: false });
     expect(await eventsOf(dead.id)).toEqual(['user.registration_uncertain']);
     expect(await read(alive.id)).toMatchObject({ status: 'pending', isBeingSent: true });
   });
 
-  it('and comes back with an answer is still believed', async () => {
+  it('may still store a certain outcome', async () => {
     const claim = await claimed();
-    await letLeaseRunOut(claim.id);
+    await expireLease(claim.id);
     await moveAbandoned();
     expect(await store.settle(claim, UNCERTAIN)).toBeNull();
     expect(await store.settle(claim, registered(claim))).not.toBeNull();
     expect(await read(claim.id)).toMatchObject({ status: 'registered' });
   });
 
-  it('and comes back after a person discarded the registration changes nothing', async () => {
+  it('changes nothing after a person has discarded the registration', async () => {
     const claim = await claimed();
-    await letLeaseRunOut(claim.id);
+    await expireLease(claim.id);
     await moveAbandoned();
     await decide('discard', claim.id);
     for (const outcome of [registered(claim), REJECTED, UNCERTAIN, NOT_SENT]) {
@@ -342,9 +342,9 @@ describe('a sender that dies', () => {
     expect(await read(claim.id)).toMatchObject({ status: 'discarded' });
   });
 
-  it('and comes back before a retry was sent spares the retry', async () => {
+  it('prevents a retry that is not sent yet, by a certain outcome', async () => {
     const claim = await claimed();
-    await letLeaseRunOut(claim.id);
+    await expireLease(claim.id);
     await moveAbandoned();
     await decide('retry', claim.id);
     expect(await store.settle(claim, UNCERTAIN)).toBeNull();
@@ -352,13 +352,13 @@ describe('a sender that dies', () => {
     expect(await store.claimDue(10)).toEqual([]);
   });
 
-  it('and comes back while another call is being made changes nothing', async () => {
+  it('changes nothing while another call is in flight', async () => {
     const claim = await claimed();
-    await letLeaseRunOut(claim.id);
+    await expireLease(claim.id);
     await moveAbandoned();
     await decide('retry', claim.id);
     const [second] = await store.claimDue(10);
-    await store.extendLease(claim);
+    await store.renewLease(claim);
     for (const outcome of [registered(claim), REJECTED, UNCERTAIN, NOT_SENT]) {
       expect(await store.settle(claim, outcome)).toBeNull();
     }
@@ -377,7 +377,7 @@ describe('a decision of a person', () => {
   const cases = PERSON_DECISIONS.flatMap((decision) =>
     REGISTRATION_STATUSES.map((status) => [decision, status] as const),
   );
-  it.each(cases)('%s of one that is %s', async (decision, status) => {
+  it.each(cases)('%s of a registration that is %s', async (decision, status) => {
     const { id } = await registrationIn(status);
     const after = { retry: 'pending', discard: 'discarded', resolve: 'registered' } as const;
     const isAllowed = DECIDABLE[decision].includes(status);
@@ -404,7 +404,7 @@ describe('a decision of a person', () => {
     );
   });
 
-  it.each(PERSON_DECISIONS)('%s is refused while a call is being made', async (decision) => {
+  it.each(PERSON_DECISIONS)('%s is refused while a call is in flight', async (decision) => {
     const { id } = await claimed();
     expect(await decide(decision, id)).toBe('being_sent');
     expect(await read(id)).toMatchObject({ status: 'pending', isBeingSent: true });
@@ -421,11 +421,11 @@ describe('a decision of a person', () => {
     },
   );
 
-  it.each(PERSON_DECISIONS)('%s of none is not_found', async (decision) => {
+  it.each(PERSON_DECISIONS)('%s of an unknown registration is not_found', async (decision) => {
     expect(await decide(decision, randomUUID())).toBe('not_found');
   });
 
-  it('made by two persons at once is made once', async () => {
+  it('made by two persons at once is applied once', async () => {
     const { id } = await registrationIn('uncertain');
     const decided = await Promise.all([decide('resolve', id), decide('resolve', id)]);
     expect(decided.sort()).toEqual(['decided', 'wrong_status']);

@@ -35,7 +35,7 @@ async function claimed(): Promise<Claim> {
   return claim;
 }
 
-const sentWith = (sent: (request: RemoteRequest) => Sent | Promise<Sent>): RegistrationSender => {
+const senderWith = (sent: (request: RemoteRequest) => Sent | Promise<Sent>): RegistrationSender => {
   const remote: Pick<AuthorisedRemote, 'send'> = { send: async (request) => sent(request) };
   const drift = new ContractDrift(new DeploymentStore(database));
   const environment = environmentFor(testDatabase.url);
@@ -52,12 +52,12 @@ const confirmation = (claim: Claim): Sent => ({
 
 const lostConnection = () => Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' });
 
-describe('the answer to a call', () => {
-  it('is kept until the database takes it', async () => {
+describe('the response to a call', () => {
+  it('is held until the database can store it', async () => {
     const claim = await claimed();
     const transaction = jest.spyOn(database, 'transaction');
     for (let failure = 0; failure < 3; failure++) transaction.mockRejectedValueOnce(lostConnection());
-    await sentWith(() => confirmation(claim)).send(claim, 'foreground');
+    await senderWith(() => confirmation(claim)).send(claim, 'foreground');
     expect(await store.findRegistration(claim.id)).toMatchObject({ status: 'registered' });
   });
 
@@ -68,7 +68,7 @@ describe('the answer to a call', () => {
       await transaction(work);
       throw lostConnection();
     });
-    await sentWith(() => confirmation(claim)).send(claim, 'foreground');
+    await senderWith(() => confirmation(claim)).send(claim, 'foreground');
     expect(await store.findRegistration(claim.id)).toMatchObject({ status: 'registered' });
     const events = await database.query(`SELECT 1 FROM domain_events WHERE data ->> 'tenantReference' = $1`, [
       claim.tenantReference,
@@ -78,21 +78,22 @@ describe('the answer to a call', () => {
 });
 
 describe('a call', () => {
-  it('is made with no transaction open, and renews its lease for as long as it takes', async () => {
+  it('is made without an open transaction, and renews its lease until it ends', async () => {
     const claim = await claimed();
     const observed = async () => {
       const [row] = await database.query<{ renewed: boolean; open: number }>(
         `SELECT lease_until > sent_at + $2 * interval '1 ms' + interval '2 s' AS renewed,
            (SELECT count(*)::int FROM pg_stat_activity
-            WHERE datname = current_database() AND pid <> pg_backend_pid() AND xact_start IS NOT NULL) AS open
+            WHERE datname = current_database() AND backend_type = 'client backend' AND pid <> pg_backend_pid()
+              AND xact_start IS NOT NULL) AS open
          FROM registrations WHERE id = $1`,
         [claim.id, LEASE_MS],
       );
       return row;
     };
-    const sender = sentWith(async () => {
+    const sender = senderWith(async () => {
       await waitFor('the lease is renewed', async () => (await observed())?.renewed);
-      expect((await observed())?.open).toBe(0);
+      await waitFor('no transaction is open', async () => (await observed())?.open === 0);
       return confirmation(claim);
     });
     expect(await sender.send(claim, 'foreground')).toMatchObject({ status: 'registered' });

@@ -52,7 +52,8 @@ const ofContainer = ({ settings }: Manifests, { env = [] }: Container): Record<s
 /** Returns why production refuses these variables. */
 function refusals(source: Record<string, string>): readonly string[] {
   try {
-    readEnvironment(readFiles(source));
+    const { variables, problems } = readFiles(source);
+    readEnvironment(variables, problems);
     return [];
   } catch (error) {
     if (error instanceof ConfigurationError) return error.problems;

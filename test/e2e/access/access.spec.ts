@@ -44,7 +44,7 @@ interface Call {
 
 let calls = 0;
 
-/** Sends each call from a new client address, because the service blocks an address after too many refused calls. */
+/** Sends each call from a new client address, because the service blocks an address after too many calls with unknown keys. */
 async function call(
   path: string,
   { method = 'GET', key = service.adminKey, body, at = service.url, headers }: Call = {},
@@ -143,14 +143,14 @@ describe('API keys', () => {
     expect(answer).toMatchObject({ status: 400, body: { code: 'invalid_request', errors: [{ field }] } });
   });
 
-  it('that never were cannot be revoked', async () => {
+  it('that do not exist cannot be revoked', async () => {
     expect(await call(`/api/v1/api-keys/${UNKNOWN_ID}`, { method: 'DELETE' })).toMatchObject({
       status: 404,
       body: { code: 'not_found' },
     });
   });
 
-  it('leave their creation and revocation in the audit log, with who and in which request', async () => {
+  it('have their creation and revocation in the audit log, with actor and request', async () => {
     const admin = await createKey('admin');
     const { body } = await call('/api/v1/api-keys', {
       method: 'POST',
@@ -194,29 +194,31 @@ describe('API keys', () => {
 
   it('are created, listed and revoked on the command line', async () => {
     const written: string[] = [];
-    const log = jest.spyOn(console, 'log').mockImplementation((line: string) => void written.push(line));
+    jest.spyOn(console, 'log').mockImplementation((line: string) => void written.push(line));
     jest.spyOn(console, 'error').mockImplementation(() => {});
     const run = (...args: string[]) =>
       keysCommand(() => service.environment).parseAsync(args, { from: 'user' });
     try {
+      await expect(run('create', ' on a shell', '--scopes', 'users:read,everything')).rejects.toMatchObject({
+        exitCode: 2,
+      });
+      expect(written).toEqual([]);
       await run('create', 'on a shell', '--scopes', 'users:read,admin');
       const key = written.pop()!;
       expect((await call('/api/v1/api-keys', { key })).status).toBe(200);
       await run('list');
       const line = written.find((text) => text.includes('on a shell'))!;
-      expect(line).toMatch(/^[0-9a-f-]{36} {2}on a shell {2}\[users:read admin\] {2}created /);
+      expect(line).toMatch(/^[0-9a-f-]{36} {2}\d+s +(\d+s|-) +- +on a shell +users:read admin$/);
       await run('revoke', line.slice(0, 36), '--yes');
       await waitFor(
         'the key to be refused',
         async () => (await call('/api/v1/api-keys', { key })).status === 401,
-        REVOKED_WITHIN_MS,
       );
       expect(await rows('SELECT actor FROM audit_log WHERE target = $1', [line.slice(0, 36)])).toEqual([
         { actor: 'cli' },
         { actor: 'cli' },
       ]);
     } finally {
-      log.mockRestore();
       jest.restoreAllMocks();
     }
   });
@@ -244,7 +246,7 @@ describe('every route', () => {
     );
   }
 
-  it('refuses a request without a key, and a key without its scope; takes its scope and admin', async () => {
+  it('refuses a request without a key, and a key without its scope; accepts its scope and admin', async () => {
     const keys = new Map<Scope, string>();
     for (const scope of SCOPES) keys.set(scope, (await createKey(scope)).key);
     const routes = await scopedRoutes();
@@ -262,6 +264,12 @@ describe('every route', () => {
     }
   });
 
+  it('refuses a key without the scope before it reads the body', async () => {
+    const { key } = await createKey('users:read');
+    const body = { tenantReference: 'x'.repeat(2_000_000) };
+    expect((await call('/api/v1/users', { method: 'POST', key, body })).status).toBe(403);
+  });
+
   it.each<[string, string]>([
     ['nothing', ''],
     ['another scheme', 'Basic cHZvOg=='],
@@ -271,7 +279,7 @@ describe('every route', () => {
     ['a key of the right shape', `Bearer pvo_${'a'.repeat(43)}`],
     ['8 kB', `Bearer ${'x'.repeat(8_000)}`],
     ['latin letters', 'Bearer é'],
-  ])('answers %s with one and the same 401', async (_, authorization) => {
+  ])('refuses %s with the same 401', async (_, authorization) => {
     const response = await fetch(`${service.url}/api/v1/api-keys`, {
       headers: authorization === '' ? {} : { authorization },
     });
@@ -283,7 +291,7 @@ describe('every route', () => {
     });
   });
 
-  it('is refused at boot when it says neither its scope nor that it is public', async () => {
+  it('is refused at boot if it neither declares a scope nor is public', async () => {
     @Controller('undecided')
     class UndecidedController {
       @Get()
@@ -298,7 +306,7 @@ describe('every route', () => {
     const { DATABASE_URL, SCS_BASE_URL } = service.environment;
     await expect(
       startTestApp({ DATABASE_URL, SCS_BASE_URL }, { modules: [UndecidedModule] }),
-    ).rejects.toThrow('these routes need @Operation() or @Public(): UndecidedController.forgotten');
+    ).rejects.toThrow('POST /api/v1/undecided needs @Operation() or @Public()');
   });
 });
 
@@ -320,10 +328,11 @@ describe('R35: keys are safe', () => {
     await call(`/api/v1/api-keys/${id}`, { method: 'DELETE' });
     const revokedAt = performance.now();
     let lastTakenMs = 0;
-    while (performance.now() - revokedAt < REVOKED_WITHIN_MS + 500) {
+    while (lastTakenMs <= REVOKED_WITHIN_MS) {
+      const sentAt = performance.now();
       const taken = await Promise.all(replicas.map(isTaken));
       if (!taken.includes(true)) break;
-      lastTakenMs = performance.now() - revokedAt;
+      lastTakenMs = sentAt - revokedAt;
       await sleep(100);
     }
     return lastTakenMs;
@@ -343,7 +352,14 @@ describe('R35: keys are safe', () => {
     }
   });
 
-  it('and the same test fails where a replica remembers keys without end', async () => {
+  it('a revoked key is refused at once by the replica that revoked it', async () => {
+    const { id, key } = await createKey('admin');
+    expect((await call('/api/v1/api-keys', { key })).status).toBe(200);
+    await call(`/api/v1/api-keys/${id}`, { method: 'DELETE' });
+    expect((await call('/api/v1/api-keys', { key })).status).toBe(401);
+  });
+
+  it('turns red when a replica caches keys for ever', async () => {
     const forgetful = await startReplica({
       prepare: (app) => {
         const authentication = app.get(Authentication);
@@ -372,7 +388,7 @@ describe('R35: keys are safe', () => {
     return texts.join('\n');
   }
 
-  const spellings = (secret: string): string[] => {
+  const encodings = (secret: string): string[] => {
     const bytes = Buffer.from(secret);
     return [
       secret,
@@ -382,23 +398,23 @@ describe('R35: keys are safe', () => {
     ];
   };
 
-  it('no key stands in the database in any spelling, neither whole nor its random part', async () => {
+  it('no key is in the database in any encoding, neither whole nor its random part', async () => {
     const { id, key } = await createKey('admin');
     await call('/api/v1/api-keys', { key });
     const text = await dump();
     expect(text).toContain(id);
     const found = [key, key.slice(4), service.adminKey]
-      .flatMap(spellings)
-      .filter((spelling) => text.includes(spelling));
+      .flatMap(encodings)
+      .filter((encoding) => text.includes(encoding));
     promise('R35', { figure: `${found.length} keys in the clear in the database`, bound: '0' });
     expect(found).toEqual([]);
   });
 
-  it('and the same search finds one that was written down', async () => {
+  it('turns red when a key is stored in the clear', async () => {
     const { key } = await createKey('admin');
     await rows('UPDATE api_keys SET name = $1 WHERE name = $2', [key, 'an app']);
     const text = await dump();
-    expect(spellings(key).some((spelling) => text.includes(spelling))).toBe(true);
+    expect(encodings(key).some((encoding) => text.includes(encoding))).toBe(true);
     caught('R35', 'key written down in the clear');
   });
 });

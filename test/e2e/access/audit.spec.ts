@@ -36,9 +36,9 @@ const administrativeOperationsOf = ({ paths }: Document): string[] =>
     Object.entries(operations)
       .filter(([method, operation]) => {
         const scope = operation['x-required-scope'];
-        const isFor =
+        const isAdministrative =
           scope === 'admin' || scope === 'webhooks:manage' || path.startsWith('/api/v1/registrations/');
-        return method !== 'get' && (isFor || method === 'delete');
+        return method !== 'get' && (isAdministrative || method === 'delete');
       })
       .map(([, { operationId }]) => operationId),
   );
@@ -55,7 +55,7 @@ describe('the audit log', () => {
   });
   afterAll(() => service.close());
 
-  it('tells every administrative act of the API, who did it and in which request, and nothing else', async () => {
+  it('has each administrative operation of the API with its actor and request, and nothing else', async () => {
     expect(administrativeOperationsOf(document).sort()).toEqual(Object.keys(ACTIONS).sort());
     // recordExamples sends `example-<operationId>` as the X-Request-Id of each call.
     await recordExamples(service, callsOf(document));

@@ -57,30 +57,30 @@ describe.each([
     return (await countOf(table)) - before;
   };
 
-  it('creates one, however often it is repeated, and answers the same', async () => {
+  it('creates one, however often it is repeated, and returns the same response', async () => {
     const key = randomUUID();
-    const answers: Answer[] = [];
+    const responses: Answer[] = [];
     const count = await created(async () => {
-      for (const body of [request, request, reordered]) answers.push(await post(path, body, key));
+      for (const body of [request, request, reordered]) responses.push(await post(path, body, key));
     });
     expect(count).toBe(1);
-    expect(answers.map(({ status }) => status)).toEqual([201, 201, 201]);
-    expect(new Set(answers.map(({ text }) => text)).size).toBe(1);
-    expect(answers[0]!.body[secret]).toEqual(expect.any(String));
+    expect(responses.map(({ status }) => status)).toEqual([201, 201, 201]);
+    expect(new Set(responses.map(({ text }) => text)).size).toBe(1);
+    expect(responses[0]!.body[secret]).toEqual(expect.any(String));
   });
 
-  it('creates one when many come at once, and gives all of them the same', async () => {
+  it('creates one for concurrent requests, and returns the same response to all', async () => {
     const key = randomUUID();
-    let answers: Answer[] = [];
+    let responses: Answer[] = [];
     const count = await created(async () => {
-      answers = await Promise.all(Array.from({ length: REQUESTS }, () => post(path, request, key)));
+      responses = await Promise.all(Array.from({ length: REQUESTS }, () => post(path, request, key)));
     });
     expect(count).toBe(1);
-    expect(new Set(answers.map(({ status, text }) => `${status} ${text}`)).size).toBe(1);
-    expect(answers[0]!.status).toBe(201);
+    expect(new Set(responses.map(({ status, text }) => `${status} ${text}`)).size).toBe(1);
+    expect(responses[0]!.status).toBe(201);
   });
 
-  it('refuses another body, and still repeats the first', async () => {
+  it('refuses another body, and still returns the first response', async () => {
     const key = randomUUID();
     const first = await post(path, request, key);
     expect(await created(() => post(path, other, key))).toBe(0);
@@ -91,7 +91,7 @@ describe.each([
     expect((await post(path, request, key)).text).toBe(first.text);
   });
 
-  it('counts for one API key alone', async () => {
+  it('applies to one API key only', async () => {
     const { body: app } = await post('/api-keys', { name: 'another app', scopes: ['admin'] }, undefined);
     const key = randomUUID();
     const first = await post(path, request, key);
@@ -161,15 +161,15 @@ describe('an Idempotency-Key', () => {
     expect(body).toMatchObject({ code: 'invalid_request', errors: [{ field: 'Idempotency-Key' }] });
   });
 
-  it('may have 255 characters, and quotes as a structured field', async () => {
+  it('may have 255 characters, and quotes like a structured field', async () => {
     for (const key of ['k'.repeat(255), `"${randomUUID()}"`]) {
-      const answers = [await post('/api-keys', request, key), await post('/api-keys', request, key)];
-      expect(answers.map(({ status }) => status)).toEqual([201, 201]);
-      expect(answers[1]!.text).toBe(answers[0]!.text);
+      const responses = [await post('/api-keys', request, key), await post('/api-keys', request, key)];
+      expect(responses.map(({ status }) => status)).toEqual([201, 201]);
+      expect(responses[1]!.text).toBe(responses[0]!.text);
     }
   });
 
-  it('counts for one route alone, and is optional', async () => {
+  it('applies to one route only, and is optional', async () => {
     const key = randomUUID();
     expect((await post('/api-keys', request, key)).status).toBe(201);
     expect((await post('/webhook-endpoints', ENDPOINT, key)).status).toBe(201);
@@ -180,7 +180,7 @@ describe('an Idempotency-Key', () => {
     expect(second.body['id']).not.toBe(first.body['id']);
   });
 
-  it('leaves nothing behind when it has expired', async () => {
+  it('is deleted when it has expired', async () => {
     await post('/api-keys', request, randomUUID());
     await age('24 hours');
     const key = randomUUID();

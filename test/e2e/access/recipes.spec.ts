@@ -111,20 +111,17 @@ describe('the recipes of docs/api-keys.md', () => {
     );
   });
 
-  it('are those that are tried here', () => expect([...recipes.keys()]).toEqual(Object.keys(DOES)));
+  it('are those tested here', () => expect([...recipes.keys()]).toEqual(Object.keys(DOES)));
 
-  it.each(Object.keys(DOES))(
-    'of %s: does what it says, is refused the rest, and needs each scope',
-    async (name) => {
-      const scopes = recipes.get(name)!;
-      const expected = ALL.filter((act) => DOES[name]!.includes(act));
-      expect(await allowedTo(await clientWith(scopes))).toEqual(expected);
-      for (const scope of scopes.length > 1 ? scopes : []) {
-        const others = scopes.filter((other) => other !== scope);
-        expect([scope, await allowedTo(await clientWith(others))]).not.toEqual([scope, expected]);
-      }
-    },
-  );
+  it.each(Object.keys(DOES))('for %s: allow exactly its acts, and need each scope', async (name) => {
+    const scopes = recipes.get(name)!;
+    const expected = ALL.filter((act) => DOES[name]!.includes(act));
+    expect(await allowedTo(await clientWith(scopes))).toEqual(expected);
+    for (const scope of scopes.length > 1 ? scopes : []) {
+      const others = scopes.filter((other) => other !== scope);
+      expect([scope, await allowedTo(await clientWith(others))]).not.toEqual([scope, expected]);
+    }
+  });
 
   it('show the link of a session to an app, and to no dashboard', async () => {
     const linkFor = async (name: string) =>

@@ -28,7 +28,8 @@ export interface TokenService extends RawServer {
   readonly tokenRequests: RawRequest[];
   readonly calls: RawRequest[];
   /** Makes the response to a token request. If undefined is returned, the service issues a token. */
-  answerToken: ((request: RawRequest) => Promise<Buffer | undefined> | Buffer | undefined) | undefined;
+  respondToTokenRequest:
+    ((request: RawRequest) => Promise<Buffer | undefined> | Buffer | undefined) | undefined;
   readonly accepted: Set<string>;
   /** If true, the response to every call is 401, but token requests still succeed. */
   refuseCalls: boolean;
@@ -39,17 +40,20 @@ export async function startTokenService(expiresIn: unknown = 1_209_600): Promise
   const calls: RawRequest[] = [];
   const service = Object.assign(
     await startRawServer((socket, request) => {
-      void answer(request).then((text) => socket.write(text));
+      void respond(request).then((text) => socket.write(text));
     }),
-    { tokenRequests, calls, accepted: new Set<string>(), refuseCalls: false, answerToken: undefined } as Omit<
-      TokenService,
-      keyof RawServer
-    >,
+    {
+      tokenRequests,
+      calls,
+      accepted: new Set<string>(),
+      refuseCalls: false,
+      respondToTokenRequest: undefined,
+    } as Omit<TokenService, keyof RawServer>,
   );
-  const answer = async (request: RawRequest): Promise<Buffer> => {
+  const respond = async (request: RawRequest): Promise<Buffer> => {
     if (request.path.endsWith('/oauth/token')) {
       tokenRequests.push(request);
-      const special = await service.answerToken?.(request);
+      const special = await service.respondToTokenRequest?.(request);
       if (special) return special;
       const token = `token-${tokenRequests.length}-canary`;
       service.accepted.add(token);

@@ -1,11 +1,13 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
-import { Command, CommanderError } from 'commander';
+import { Command } from 'commander';
 import { apiCommands } from '../../../src/cli/api/api-commands.js';
-import { findApi } from '../../../src/cli/api/service-api.js';
+import { findApi, ServiceApi } from '../../../src/cli/api/service-api.js';
+import { keysCommand } from '../../../src/cli/keys.command.js';
 import { printVisibly } from '../../../src/cli/print.js';
+import { report } from '../../../src/cli/report.js';
 import { TestClient, type SessionAnswer } from '../../setup/client.js';
 import { startWebhookReceiver, type WebhookReceiver } from '../../setup/receivers/webhook-receiver.js';
 import { startSandbox, type TestSandbox } from '../../setup/sandbox.js';
@@ -18,6 +20,16 @@ import { waitFor } from '../../setup/wait-for.js';
 jest.setTimeout(120_000);
 
 const UNKNOWN = '00000000-0000-4000-8000-000000000000';
+/** Operations that no command below calls, and why. */
+const CALLED_BY_NONE = {
+  streamEvents: '`events tail`, which process.spec runs',
+  redeliverWebhookDelivery: '`webhooks redeliver ID --delivery-ids`',
+  registerUser: 'an act of an app',
+  eraseUser: '`erase` uses the database, so that it finds registrations that never became a user',
+  readSessionOfUser: '`sessions show`',
+  readInverter: '`inverters list` shows all of it',
+  startSession: 'an act of an app',
+};
 
 let database: TestDatabase;
 let sandbox: TestSandbox;
@@ -50,16 +62,21 @@ interface Run {
   readonly exitCode: number;
 }
 
-const treeOf = (variables: Record<string, string>): Command => {
+const treeOf = (variables: Record<string, string>, isJson = false): Command => {
   const program = new Command();
-  for (const command of apiCommands(() => findApi(variables))) program.addCommand(command);
-  return printVisibly(program);
+  const findService = () => findApi(variables);
+  const withoutDatabase = () => {
+    throw new Error('no command here needs the database');
+  };
+  for (const command of apiCommands(findService)) program.addCommand(command);
+  return printVisibly(program.addCommand(keysCommand(withoutDatabase, findService)), isJson);
 };
 const leavesOf = (command: Command, path = ''): string[] =>
   command.commands.length === 0
     ? [path.trim()]
     : command.commands.flatMap((sub) => leavesOf(sub, `${path} ${sub.name()}`));
 const ran = new Set<string>();
+const calls = jest.spyOn(ServiceApi.prototype, 'send').mock.calls;
 
 /** Runs a command as src/cli/main.ts does, in this process and without a terminal. */
 async function run(args: string[], key = ADMIN_KEY, url = service.url): Promise<Run> {
@@ -71,17 +88,17 @@ async function run(args: string[], key = ADMIN_KEY, url = service.url): Promise<
     jest.spyOn(console, 'error').mockImplementation(take(err)),
     jest.spyOn(process.stderr, 'write').mockImplementation(take(err)),
   ];
+  const isJson = args.includes('--json');
   const before = { exitCode: process.exitCode, isTTY: process.stdin.isTTY };
   process.exitCode = 0;
   process.stdin.isTTY = false;
   try {
-    const program = treeOf({ PV_ONBOARDING_URL: url, PV_ONBOARDING_API_KEY: key });
+    const program = treeOf({ PV_ONBOARDING_URL: url, PV_ONBOARDING_API_KEY: key }, isJson);
     await program.parseAsync(args, { from: 'user' });
     ran.add(leavesOf(program).find((path) => args.join(' ').startsWith(path))!);
     return { out: out.join('\n'), err: err.join('\n'), exitCode: Number(process.exitCode) };
   } catch (error) {
-    err.push((error as Error).message);
-    const exitCode = error instanceof CommanderError ? 2 : 1;
+    const exitCode = report(error, isJson);
     return { out: out.join('\n'), err: err.join('\n'), exitCode };
   } finally {
     process.exitCode = before.exitCode;
@@ -102,12 +119,10 @@ async function runBoth(...args: string[]) {
 const openRegistration = async (tenantReference: string): Promise<string> => {
   await sandbox.control.addFault({ kind: 'reset', operation: 'register_user', effect: true, times: 1 });
   const ean = `87168590000${String(Math.random()).slice(2, 9)}`;
-  const answer = await client.call<{ id: string }>('POST', '/users', {
-    tenantReference,
-    gridLocations: [{ ean }],
-  });
-  expect(answer.status).toBe(202);
-  return answer.body.id;
+  const user = { tenantReference, gridLocations: [{ ean }] };
+  const { status, body } = await client.call<{ id: string }>('POST', '/users', user);
+  expect(status).toBe(202);
+  return body.id;
 };
 
 describe('a command', () => {
@@ -182,7 +197,7 @@ describe('a command', () => {
     expect([again.exitCode, again.out]).toEqual([1, '']);
     expect(again.err).toMatch(/^registration_conflict: /);
 
-    const retried = await run(['registrations', 'retry', toRetry]);
+    const retried = await run(['registrations', 'retry', toRetry, '--yes']);
     expect(retried.out).toMatch(/^status +(pending|registered)$/m);
 
     const { gridLocations } = show.json as { gridLocations: { ean: string }[] };
@@ -192,11 +207,11 @@ describe('a command', () => {
     const userWith = (reference: string) =>
       `{"id":"0f6a4b6e-4a51-4c5e-9d3d-2f6f8c1f0a11","tenantReference":"${reference}","gridLocations":[${location}]}`;
     await writeFile(file, userWith('another'));
-    const refused = await run(['registrations', 'resolve', toResolve, file]);
+    const refused = await run(['registrations', 'resolve', toResolve, file, '--yes']);
     expect([refused.exitCode, refused.out]).toEqual([1, '']);
     expect(refused.err).toMatch(/^invalid_request: .*\n {2}tenantReference: /);
     await writeFile(file, userWith('to-resolve'));
-    const resolved = await run(['registrations', 'resolve', toResolve, file]);
+    const resolved = await run(['registrations', 'resolve', toResolve, file, '--yes']);
     expect(resolved.out).toMatch(/^status +registered$/m);
   });
 
@@ -210,7 +225,7 @@ describe('a command', () => {
     ]);
     expect(created.out).toMatch(/^whsec_\S+$/);
     const id = /^created (\S+);/.exec(created.err)![1]!;
-    const rotated = await run(['webhooks', 'rotate-secret', id, '--overlap-seconds', '0']);
+    const rotated = await run(['webhooks', 'rotate-secret', id, '--overlap-seconds', '0', '--yes']);
     expect(rotated.out).toMatch(/^whsec_\S+$/);
     expect(rotated.out).not.toBe(created.out);
     const headers = join(folder, 'headers.json');
@@ -230,6 +245,9 @@ describe('a command', () => {
     const deliveries = await runBoth('webhooks', 'deliveries', '--endpoint-id', id, '--status', 'delivered');
     expect(deliveries.table).toMatch(/^[0-9a-f-]{36} +delivered +1 +204 +\d+s +session\.started$/m);
     const [delivery] = deliveries.json.items as { id: string }[];
+    const shown = await runBoth('webhooks', 'delivery', delivery!.id);
+    expect(shown.table).toMatch(/^lastStatus +204$/m);
+    expect(shown.json).toEqual((await client.call('GET', `/webhook-deliveries/${delivery!.id}`)).body);
     const redelivered = await runBoth('webhooks', 'redeliver', id, '--delivery-ids', delivery!.id);
     expect(redelivered).toMatchObject({ table: '1 events are sent again', json: { redelivered: 1 } });
     const nothing = await run(['webhooks', 'redeliver', id]);
@@ -248,6 +266,13 @@ describe('a command', () => {
       exitCode: 0,
     });
     expect((await run(['webhooks', 'show', id])).err).toMatch(/^not_found: /);
+
+    const another = JSON.parse((await run(['webhooks', 'create', receiver.url, '--json'])).out) as {
+      id: string;
+    };
+    const deleted = await run(['webhooks', 'delete', another.id, '--yes', '--json']);
+    expect(deleted).toMatchObject({ err: '', exitCode: 0 });
+    expect(JSON.parse(deleted.out)).toEqual({ id: another.id, deleted: true });
   });
 
   it('shows the status', async () => {
@@ -256,8 +281,54 @@ describe('a command', () => {
     expect(Object.keys(json)).toEqual(Object.keys((await client.call('GET', '/status')).body));
   });
 
-  it('was run above, whatever it is', () => {
-    const all = leavesOf(treeOf({})).filter((path) => path !== 'events tail');
+  it('probes the credentials', async () => {
+    const valid = await runBoth('credentials', 'probe');
+    expect(valid.table).toMatch(/^outcome +valid$/m);
+    expect(valid.json).toEqual({ outcome: 'valid', lastError: null, nextAttemptAt: null });
+  });
+
+  it('creates, lists and revokes API keys at the address', async () => {
+    const created = await run(['keys', 'create', 'a script', '--scopes', 'users:read', '--json']);
+    const { id, key } = JSON.parse(created.out) as { id: string; key: string };
+    expect((await run(['users', 'list'], key)).exitCode).toBe(0);
+    await waitFor('its use to be noted', async () => {
+      const { body } = await client.call<{ items: { id: string; lastUsedAt: string | null }[] }>(
+        'GET',
+        '/api-keys',
+      );
+      return body.items.find((item) => item.id === id)?.lastUsedAt;
+    });
+    const list = await runBoth('keys', 'list');
+    expect(list.json).toEqual((await client.call('GET', '/api-keys')).body);
+    expect(list.table).toMatch(new RegExp(`^${id} +\\d+s +\\d+s +- +a script +users:read$`, 'm'));
+    const revoked = await run(['keys', 'revoke', id, '--json']);
+    expect([JSON.parse(revoked.out), revoked.err]).toEqual([{ id, revoked: true }, '']);
+    await waitFor('the key to be refused', async () => (await run(['users', 'list'], key)).exitCode === 1);
+    expect((await run(['keys', 'revoke', UNKNOWN, '--yes'])).err).toBe(`There is no API key ${UNKNOWN}`);
+  });
+
+  it('exists for every operation of the API that an administrator may need', async () => {
+    const { paths } = JSON.parse(
+      await readFile(new URL('../../../openapi.json', import.meta.url), 'utf8'),
+    ) as { paths: Record<string, Record<string, { operationId: string }>> };
+    const uncalled = Object.entries(paths)
+      .filter(([path]) => path.startsWith('/api/v1/'))
+      .flatMap(([path, operations]) => {
+        const template = new RegExp(`^${path.replace(/\{\w+\}/g, '[^/]+')}$`);
+        const methods = calls
+          .filter(([, called]) => template.test(`/api/v1${called}`))
+          .map(([method]) => method);
+        return Object.entries(operations)
+          .filter(([method]) => !methods.includes(method.toUpperCase()))
+          .map(([, { operationId }]) => operationId);
+      });
+    expect(uncalled.sort()).toEqual(Object.keys(CALLED_BY_NONE).sort());
+  });
+
+  it('was run by a test above', () => {
+    const all = leavesOf(treeOf({})).filter(
+      (path) => !['events tail', 'keys rotate-encryption'].includes(path),
+    );
     expect([...ran].sort()).toEqual(all.sort());
   });
 
@@ -307,7 +378,40 @@ describe('a command', () => {
     await expect(api.call('GET', '/users')).resolves.toMatchObject({ next: null });
   });
 
-  it('refuses wrong usage before it calls anybody', async () => {
+  it('with --json fails with the problem of the API as one line of JSON', async () => {
+    const failing = async (args: string[], url = service.url) => {
+      const { out, err, exitCode } = await run([...args, '--json'], ADMIN_KEY, url);
+      expect([out, err.split('\n')]).toEqual(['', [expect.any(String)]]);
+      return { exitCode, ...(JSON.parse(err) as object) };
+    };
+    expect(await failing(['users', 'show', UNKNOWN])).toEqual({
+      exitCode: 1,
+      ...(await client.call('GET', `/users/${UNKNOWN}`)).body,
+      requestId: expect.any(String),
+    });
+    expect(await failing(['users', 'list', '--ean', 'x'])).toMatchObject({
+      exitCode: 1,
+      code: 'invalid_request',
+      errors: [{ field: 'ean', message: expect.any(String) }],
+    });
+    expect(await failing(['users', 'list'], 'http://127.0.0.1:9')).toEqual({
+      exitCode: 1,
+      code: 'unreachable',
+      detail: expect.stringContaining('http://127.0.0.1:9 does not respond'),
+    });
+    for (const [args, detail] of [
+      [['users', 'show', 'x'], /^command-argument .*It must be a UUID/],
+      [['users', 'list', '--unknown'], /^unknown option/],
+      [['users'], /^unknown option '--json'/],
+    ] as const)
+      expect(await failing([...args])).toEqual({
+        exitCode: 2,
+        code: 'usage',
+        detail: expect.stringMatching(detail),
+      });
+  });
+
+  it('refuses wrong usage before any call', async () => {
     for (const args of [
       ['sessions', 'show', 'not-an-id'],
       ['sessions', 'list', '--state', 'unknown'],

@@ -1,10 +1,13 @@
-import { spawn } from 'node:child_process';
+import { execFile, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { TestClient } from '../../setup/client.js';
+import { findProgram, freePort } from '../../setup/receivers/programs.js';
 import { startSandbox, type TestSandbox } from '../../setup/sandbox.js';
 import { createTestDatabase, type TestDatabase } from '../../setup/test-database.js';
 import { ADMIN_KEY, testEnvironment } from '../../setup/test-environment.js';
@@ -14,6 +17,8 @@ import { withClient } from '../../setup/with-client.js';
 
 jest.setTimeout(300_000);
 
+const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
+const UNKNOWN = '00000000-0000-4000-8000-000000000000';
 const TERMINAL = 'data:text/javascript,process.stdin.isTTY = true';
 const START_WITHIN_MS = 120_000;
 
@@ -24,14 +29,14 @@ let variables: Record<string, string>;
 let service: TestProcess;
 let client: TestClient;
 
-const startService = (port = '0') => startTestProcess('src/main.ts', { ...variables, PORT: port }, folder);
+const startService = (port: string) => startTestProcess('src/main.ts', { ...variables, PORT: port }, folder);
 
 beforeAll(async () => {
   database = await createTestDatabase();
   sandbox = await startSandbox();
   folder = await mkdtemp(join(tmpdir(), 'pv-cli-'));
   variables = { ...testEnvironment(), DATABASE_URL: database.url, ...sandbox.environment };
-  service = await startService();
+  service = await startService(String(await freePort()));
   client = new TestClient(service.url, ADMIN_KEY);
 });
 afterAll(async () => {
@@ -53,11 +58,14 @@ function start(
     cwd,
     env: { PATH: process.env.PATH, ...env },
   });
-  const said = { out: '', err: '' };
-  child.stdout.setEncoding('utf8').on('data', (text: string) => (said.out += text));
-  child.stderr.setEncoding('utf8').on('data', (text: string) => (said.err += text));
-  const ended = once(child, 'close').then(([exitCode]) => ({ ...said, exitCode: exitCode as number | null }));
-  return { child, said, ended };
+  const output = { out: '', err: '' };
+  child.stdout.setEncoding('utf8').on('data', (text: string) => (output.out += text));
+  child.stderr.setEncoding('utf8').on('data', (text: string) => (output.err += text));
+  const ended = once(child, 'close').then(([exitCode]) => ({
+    ...output,
+    exitCode: exitCode as number | null,
+  }));
+  return { child, output, ended };
 }
 
 async function run(args: string[], input = '', ...rest: [env?: Record<string, string>, imports?: string[]]) {
@@ -69,16 +77,15 @@ async function run(args: string[], input = '', ...rest: [env?: Record<string, st
 describe('the command line', () => {
   it('finds the service of its folder, and ends with 0, 1 or 2', async () => {
     await client.locate('customer-4711');
-    const unknown = '00000000-0000-4000-8000-000000000000';
     const [done, refused, misused, help] = await Promise.all([
       run(['users', 'list', '--json']),
-      run(['users', 'show', unknown]),
+      run(['users', 'show', UNKNOWN]),
       run(['users', 'show', 'x']),
       run(['users', '--help']),
     ]);
     expect(done).toMatchObject({ exitCode: 0, err: '' });
     expect(JSON.parse(done.out)).toMatchObject({ items: [{ tenantReference: 'customer-4711' }] });
-    expect(refused).toEqual({ exitCode: 1, out: '', err: `not_found: There is no user ${unknown}\n` });
+    expect(refused).toEqual({ exitCode: 1, out: '', err: `not_found: There is no user ${UNKNOWN}\n` });
     expect(misused).toMatchObject({ exitCode: 2, err: expect.stringContaining('It must be a UUID.') });
     expect(help).toMatchObject({ exitCode: 0, err: '' });
   });
@@ -90,17 +97,51 @@ describe('the command line', () => {
     const err = 'DATABASE_URL leads to tables of another program; an empty database is needed\n';
     expect(await run(['migrate'], '', env)).toEqual({ exitCode: 1, out: '', err });
     expect(await run(['migrate', '--plan'], '', env)).toEqual({ exitCode: 1, out: '', err });
+    const psql = await run(['psql'], '', env);
+    expect(psql).toMatchObject({ exitCode: 1, out: '' });
+    expect(psql.err).toContain('If the service has never run on this database, run `npm start` first;');
     await other.drop();
   });
 
   it('says in one line that no service runs', async () => {
     const empty = await mkdtemp(join(tmpdir(), 'pv-cli-'));
-    const { ended } = start(['status'], { NODE_ENV: 'test' }, [], empty);
-    expect(await ended).toEqual({
+    const [status, psql] = [['status'], ['psql']].map((args) => start(args, { NODE_ENV: 'test' }, [], empty));
+    expect(await status!.ended).toEqual({
       exitCode: 1,
       out: '',
       err: 'No service runs in this folder: start it, or set PV_ONBOARDING_URL and PV_ONBOARDING_API_KEY.\n',
     });
+    expect(await psql!.ended).toEqual({
+      exitCode: 1,
+      out: '',
+      err: 'No service runs in this folder: run `npm start` first, or set DATABASE_URL.\n',
+    });
+    expect(await readdir(empty)).toEqual([]);
+    await rm(empty, { recursive: true });
+  });
+
+  it('does not take the database of its folder for that of the service at PV_ONBOARDING_URL', async () => {
+    const elsewhere = { NODE_ENV: 'test', PV_ONBOARDING_URL: 'http://127.0.0.1:9' };
+    const refused = await Promise.all(
+      [['erase', 'customer-4711', '--yes'], ['rederive'], ['migrate'], ['psql']].map((args) =>
+        run(args, '', elsewhere),
+      ),
+    );
+    for (const each of refused)
+      expect(each).toEqual({
+        exitCode: 2,
+        out: '',
+        err: 'PV_ONBOARDING_URL is set, but this command works on a database: set DATABASE_URL to the database of that service, or unset PV_ONBOARDING_URL.\n',
+      });
+    const keys = await run(['keys', 'list'], '', { ...elsewhere, PV_ONBOARDING_API_KEY: ADMIN_KEY });
+    expect(keys.err).toContain('The service at http://127.0.0.1:9 does not respond');
+    const given = await run(['rederive'], '', { ...variables, ...elsewhere });
+    expect(given).toMatchObject({ exitCode: 0, err: 'the current rules change no state\n' });
+  });
+
+  it('prints its version', async () => {
+    const { version } = JSON.parse(await readFile(join(ROOT, 'package.json'), 'utf8')) as { version: string };
+    expect(await run(['--version'])).toEqual({ exitCode: 0, out: `${version}\n`, err: '' });
   });
 
   it('asks before it erases, and erases only after a yes', async () => {
@@ -114,67 +155,185 @@ describe('the command line', () => {
     expect(left.exitCode).toBe(1);
     expect(await users()).toHaveLength(1);
     const confirmed = await run(args, 'yes\n', variables, [TERMINAL]);
-    expect(confirmed.err).toContain('all personal data stored here for customer-to-erase');
+    const { host, pathname } = new URL(database.url);
+    expect(confirmed.err).toContain(
+      `In the database ${pathname.slice(1)} on ${host}: this erases all personal data stored here for customer-to-erase`,
+    );
     expect(JSON.parse(confirmed.out)).toMatchObject({ erased: { registrations: 1 } });
     expect(await users()).toHaveLength(0);
   });
 
-  it('does not ask a script, which has no terminal', async () => {
-    await client.locate('customer-to-erase-by-script');
-    const erased = await run(['erase', 'customer-to-erase-by-script']);
-    expect(erased).toMatchObject({ exitCode: 0, err: '' });
-    expect(JSON.parse(erased.out)).toMatchObject({ erased: { registrations: 1 } });
+  it.each([
+    [['registrations', 'resolve', UNKNOWN, 'user.json']],
+    [['webhooks', 'update', UNKNOWN, '--enable', '--skip-missed']],
+    [['webhooks', 'rotate-secret', UNKNOWN, '--overlap-seconds', '0']],
+  ])('asks before %j', async (args) => {
+    const declined = await run(args, 'no\n', variables, [TERMINAL]);
+    expect(declined).toMatchObject({ exitCode: 1, out: '' });
+    expect(declined.err).toMatch(/cannot be undone.*Not confirmed/s);
+    await writeFile(join(folder, 'user.json'), '{}');
+    const confirmed = await run(args, 'yes\n', variables, [TERMINAL]);
+    expect(confirmed).toMatchObject({
+      exitCode: 1,
+      err: expect.stringMatching(/^(?!.*Not confirmed).*not_found: /s),
+    });
   });
 
-  it('follows the events, also when the service restarts', async () => {
+  it('asks before it registers again, and before it writes other states', async () => {
+    await sandbox.control.addFault({ kind: 'reset', operation: 'register_user', effect: true, times: 1 });
+    const user = { tenantReference: 'customer-to-retry', gridLocations: [{ ean: '871687400000000017' }] };
+    const path = `/registrations/${(await client.call<{ id: string }>('POST', '/users', user)).body.id}`;
+    const retry = ['registrations', 'retry', path.split('/').at(-1)!];
+    const declined = await run(retry, 'no\n', variables, [TERMINAL]);
+    expect(declined).toMatchObject({ exitCode: 1, out: '' });
+    expect(declined.err).toMatch(/a second user is created at the provider.*Not confirmed/s);
+    expect((await client.call('GET', path)).body).toMatchObject({ status: 'uncertain', attempts: 1 });
+    expect(await run([...retry, '--yes'], '', variables, [TERMINAL])).toMatchObject({ exitCode: 0, err: '' });
+
+    const unwritten = await run(['rederive', '--write'], 'no\n', variables, [TERMINAL]);
+    expect(unwritten).toMatchObject({ exitCode: 1, out: '' });
+    expect(unwritten.err).toMatch(/an event, which cannot be undone.*Not confirmed/s);
+    const unchanged = { exitCode: 0, out: '', err: 'the current rules change no state\n' };
+    expect(await run(['rederive'], '', variables, [TERMINAL])).toEqual(unchanged);
+    expect(await run(['rederive', '--write', '--yes'])).toEqual(unchanged);
+  });
+
+  it('does not ask a script, which has no terminal', async () => {
+    await client.locate('customer-to-erase-by-script');
+    const args = ['erase', 'customer-to-erase-by-script'];
+    const erased = await run([...args, '--json']);
+    expect(erased).toMatchObject({ exitCode: 0, err: '' });
+    expect(JSON.parse(erased.out)).toMatchObject({ erased: { registrations: 1 } });
+    const again = await run([...args, '--json']);
+    expect([again.exitCode, again.out, JSON.parse(again.err)]).toEqual([
+      1,
+      '',
+      { code: 'not_found', detail: 'There is no user and no registration with this tenantReference' },
+    ]);
+  });
+
+  it('follows the events, even when the service restarts', async () => {
     const [table, json] = [
       start(['events', 'tail', '--after', '0', '--types', 'session.started']),
       start(['events', 'tail', '--after', '0', '--types', 'session.started', '--json']),
     ];
     const first = await client.startNew();
     const second = await client.startNew();
-    const isThere = (id: string) => () => table.said.out.includes(id) && json.said.out.includes(id);
+    const isThere = (id: string) => () => table.output.out.includes(id) && json.output.out.includes(id);
     await waitFor('the past events', isThere(second.id), START_WITHIN_MS);
     await service.stop();
-    await waitFor('the loss of the stream', () => table.said.err.includes('; reconnecting'), START_WITHIN_MS);
+    await waitFor(
+      'the loss of the stream',
+      () => table.output.err.includes('; reconnecting'),
+      START_WITHIN_MS,
+    );
     service = await startService(new URL(service.url).port);
     const third = await client.startNew();
     await waitFor('the event after the restart', isThere(third.id), START_WITHIN_MS);
     for (const { child } of [table, json]) child.kill();
     await Promise.all([table.ended, json.ended]);
-    const subjects = json.said.out
+    const subjects = json.output.out
       .trim()
       .split('\n')
       .map((line) => (JSON.parse(line) as { subject: string }).subject);
     expect(subjects).toEqual([first.id, second.id, third.id]);
-    const lines = table.said.out.trimEnd().split('\n');
+    const lines = table.output.out.trimEnd().split('\n');
     expect(lines).toHaveLength(3);
     expect(lines[0]).toMatch(
       new RegExp(`^ +\\d+ {2}\\d{4}-[\\d-]+ [\\d:]+Z {2}session.started +${first.id}$`),
     );
   });
 
+  it('ends quietly when the reader of its output has ended', async () => {
+    const command = [process.execPath, ...argumentsFor('src/cli/main.ts'), 'events', 'tail', '--after', '0'];
+    const script = '{ "$@"; echo "ended with $?" >&2; } | head -n 1';
+    const options = { cwd: folder, env: { PATH: process.env.PATH, ...variables } };
+    let isRunning = true;
+    const piped = promisify(execFile)('sh', ['-c', script, 'sh', ...command], options).finally(
+      () => (isRunning = false),
+    );
+    const endsAtNextEvent = async () => {
+      await client.startNew();
+      return !isRunning;
+    };
+    await waitFor('the end', endsAtNextEvent, START_WITHIN_MS);
+    expect(await piped).toEqual({
+      stdout: expect.stringMatching(/^ +\d+ .*\n$/),
+      stderr: 'ended with 141\n',
+    });
+  });
+
   it('opens psql without the password on its command line, or prints the command', async () => {
     await withClient(database.url, (owner) => owner.query('SELECT admin.grant_reader()'));
-    const { child, ended } = start(['psql'], { ...variables, PATH: '/nowhere' });
-    child.stdin.end();
-    const { out, exitCode } = await ended;
+    const withoutPsql = { ...variables, PATH: '/nowhere' };
+    const { out, err, exitCode } = await run(['psql'], '', withoutPsql);
     expect(exitCode).toBe(1);
+    expect(err).toMatch(/; it asks for the password:\n$/);
     const password = new URL(database.url).password;
     expect(password).not.toBe('');
     expect(out).not.toContain(password);
     expect(out).toMatch(
       /^PGOPTIONS='-c role=pv_onboarding_reader .*' psql 'postgresql:\/\/\w+@127\.0\.0\.1:/,
     );
+
+    // As if the database were the embedded one.
+    const keys = join(folder, '.data', 'keys.json');
+    await mkdir(dirname(keys), { recursive: true });
+    await writeFile(keys, JSON.stringify({ databasePassword: password }));
+    const local = await run(['psql'], '', withoutPsql);
+    expect(local.out).toBe(out);
+    expect(local.err).toContain(`; it asks for the password, which is databasePassword in ${keys}:\n`);
+    expect(local.err).not.toContain(password);
   });
 
-  it('prints completions that name every command', async () => {
-    const { out } = await run(['completion', 'bash']);
-    const complete = (words: string): string[] => {
-      const [, found = ''] = new RegExp(`^ {4}" ${words} "\\*\\) words="(.*)" ;;$`, 'm').exec(out) ?? [];
-      return found.split(' ');
-    };
-    expect(complete('webhooks')).toContain('rotate-secret');
-    expect(complete('webhooks rotate-secret')).toContain('--overlap-seconds');
+  describe('completes commands, options and their values in', () => {
+    const COMPLETED = [
+      ['webh', 'webhooks'],
+      ['webhooks rot', 'rotate-secret'],
+      ['webhooks rotate-secret --o', '--overlap-seconds'],
+      ['sessions list --limit 5 --state on', 'online'],
+      ['--v', '--version'],
+    ];
+
+    it('bash', async () => {
+      const { out } = await run(['completion', 'bash']);
+      for (const [line = '', completed] of COMPLETED) {
+        const script = `${out}
+          COMP_WORDS=(pv-onboarding "$@")
+          COMP_CWORD=$#
+          _pv_onboarding
+          echo "${'${COMPREPLY[*]}'}"`;
+        const words = execFileSync('bash', ['-c', script, 'bash', ...line.split(' ')], { encoding: 'utf8' });
+        expect([line, words.trim()]).toEqual([line, completed]);
+      }
+    });
+
+    const zsh = findProgram('zsh', 'ZSH');
+    if (zsh === null) {
+      console.warn('zsh is not installed, so the completion in zsh is not tested');
+      return;
+    }
+    it('zsh', async () => {
+      const file = join(folder, 'completion.zsh');
+      await writeFile(file, (await run(['completion', 'zsh'])).out);
+      // Types each line and a tab at the prompt of a zsh on a terminal.
+      const script = `
+        zmodload zsh/zpty
+        zpty shell ${zsh} -f -i
+        zpty -w shell "PS1=; source $1; pv-onboarding() print -r -- '<'\\\${(j:|:)@}'>'; print READ''Y"
+        zpty -r -m shell seen '*READY*'
+        for line in "\${@:2}"; do
+          zpty -w -n shell "pv-onboarding $line"$'\\t\\r'
+          zpty -r -m shell seen '*<*>*'
+          print -r -- "\${seen##*<}"
+        done
+      `;
+      const lines = COMPLETED.map(([line = '']) => line);
+      const { stdout } = await promisify(execFile)(zsh, ['-f', '-c', script, 'zsh', file, ...lines], {
+        env: { ...process.env, TERM: 'dumb' },
+      });
+      const typed = [...stdout.matchAll(/^(.*)>/gm)].map(([, words = '']) => words.split('|').at(-1));
+      expect(typed).toEqual(COMPLETED.map(([, completed]) => completed));
+    });
   });
 });

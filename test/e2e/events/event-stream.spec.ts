@@ -1,9 +1,12 @@
 import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { formatSequence } from '../../../src/events/cloud-event.js';
 import { eraseEvents } from '../../../src/events/erase-events.sql.js';
 import { appendEvents } from '../../../src/events/outbox.js';
 import { EventsStore } from '../../../src/events/feed/events.store.js';
+import { EventStream } from '../../../src/events/stream/event-stream.js';
 import { Database } from '../../../src/platform/database/database.js';
 import { HeldRequests } from '../../../src/platform/http/held-requests.js';
 import { sessionEvent } from '../../db/events/fixture.js';
@@ -48,11 +51,11 @@ const referencesOf = ({ events }: StreamAnswer) =>
   events.map(({ event }) => (event.data as { tenantReference: string | null }).tenantReference);
 const idsOf = ({ events }: StreamAnswer) => events.map(({ id }) => id);
 const newest = () => test.app.get(EventsStore).getNewest();
-const come = (stream: StreamAnswer, count: number) =>
+const waitForEvents = (stream: StreamAnswer, count: number) =>
   waitFor(`${count} events`, () => stream.events.length >= count);
 
 describe('GET /api/v1/events/stream', () => {
-  it('tells what was there after a place, then what happens, each with its sequence as id and as a CloudEvent', async () => {
+  it('sends past events after a position, then new ones, each as a CloudEvent with its sequence as id', async () => {
     const stream = await follow('?after=0');
     expect(stream.status).toBe(200);
     expect(stream.headers).toMatchObject({
@@ -61,7 +64,7 @@ describe('GET /api/v1/events/stream', () => {
       'x-accel-buffering': 'no',
       'x-request-id': expect.any(String),
     });
-    await come(stream, 3);
+    await waitForEvents(stream, 3);
     type Feed = { items: { sequence: string; type: string }[] };
     const { items } = (await TestClient.of(test).call<Feed>('GET', '/events?after=0')).body;
     expect(stream.events.map(({ event }) => event)).toEqual(items);
@@ -69,23 +72,23 @@ describe('GET /api/v1/events/stream', () => {
     expect(stream.events.map(({ type }) => type)).toEqual(items.map(({ type }) => type));
 
     await append('session.lost');
-    await come(stream, 4);
+    await waitForEvents(stream, 4);
     expect(stream.events[3]).toMatchObject({ id: formatSequence('4'), type: 'pv.session.lost.v1' });
   });
 
-  it('begins with what happens from now on, and says at once from where to resume', async () => {
+  it('starts after the newest event by default, and sends at once the id from which to resume', async () => {
     const from = await newest();
     const stream = await follow();
     await waitFor('an id', () => stream.lastEventId() === formatSequence(from));
     expect(stream.text()).toMatch(/^: .+\nretry: [12]\d{3}\nid: \d+\n\n$/);
     await append('session.lost');
-    await come(stream, 1);
+    await waitForEvents(stream, 1);
     expect(BigInt(stream.events[0]!.id)).toBe(BigInt(from) + 1n);
   });
 
-  it('resumes after Last-Event-ID, which goes before `after`', async () => {
+  it('resumes after Last-Event-ID, which overrides `after`', async () => {
     const stream = await follow('?after=999999', { lastEventId: '1' });
-    await come(stream, 2);
+    await waitForEvents(stream, 2);
     expect(idsOf(stream).slice(0, 2)).toEqual(['2', '3'].map(formatSequence));
   });
 
@@ -93,19 +96,19 @@ describe('GET /api/v1/events/stream', () => {
     'resumes after %s, with leading zeros or without',
     async (lastEventId) => {
       const stream = await follow('', { lastEventId });
-      await come(stream, 1);
+      await waitForEvents(stream, 1);
       expect(idsOf(stream)[0]).toBe(formatSequence('2'));
     },
   );
 
-  it('tells only the types and the session asked for', async () => {
+  it('sends only events of the requested types or session', async () => {
     const other = randomUUID();
     const ofSession = await follow(`?after=0&sessionId=${other.toUpperCase()}`);
     const ofType = await follow('?after=0&types=pv.session.expired.v1,session.awaiting_installation');
     await append('session.expired');
     await appendTo(other, 'session.started', 'session.lost');
-    await come(ofSession, 2);
-    await come(ofType, 2);
+    await waitForEvents(ofSession, 2);
+    await waitForEvents(ofType, 2);
     expect(ofSession.events.map(({ event }) => event.subject)).toEqual([other, other]);
     expect(ofType.events.map(({ type }) => type)).toEqual([
       'pv.session.awaiting_installation.v1',
@@ -113,29 +116,29 @@ describe('GET /api/v1/events/stream', () => {
     ]);
   });
 
-  it('reads an event once, however many streams tell it', async () => {
+  it('reads an event once for all streams', async () => {
     const streams = await Promise.all(Array.from({ length: 20 }, () => follow()));
     await waitFor('all of them to begin', () => streams.every((stream) => stream.lastEventId()));
     const readPage = jest.spyOn(test.app.get(EventsStore), 'readPage');
     for (let count = 1; count <= 5; count++) {
       await append('session.online');
-      await Promise.all(streams.map((stream) => come(stream, count)));
+      await Promise.all(streams.map((stream) => waitForEvents(stream, count)));
     }
     // The service reads once per notification and once per second, not once per stream.
     expect(readPage.mock.calls.length).toBeLessThan(20);
   });
 
-  it('reads a page once, too, when many events come at once', async () => {
+  it('reads a page once for all streams when many events are appended at once', async () => {
     const streams = await Promise.all(Array.from({ length: 20 }, () => follow()));
     await waitFor('all of them to begin', () => streams.every((stream) => stream.lastEventId()));
     const readPage = jest.spyOn(test.app.get(EventsStore), 'readPage');
     await appendTo(randomUUID(), ...Array.from({ length: 1_000 }, () => 'session.lost' as const));
-    await Promise.all(streams.map((stream) => come(stream, 1_000)));
+    await Promise.all(streams.map((stream) => waitForEvents(stream, 1_000)));
     // Six pages, some of them again after a signal. Each stream by itself would read 100 pages.
     expect(readPage.mock.calls.length).toBeLessThan(40);
   });
 
-  it('reads a long past page by page, and nothing twice', async () => {
+  it('sends a long history page by page, and no event twice', async () => {
     await follow();
     const subject = randomUUID();
     for (let batch = 0; batch < 12; batch++)
@@ -148,25 +151,25 @@ describe('GET /api/v1/events/stream', () => {
     expect(stream.events.length).toBe(Number(await newest()));
   });
 
-  it('tells no event as it was before an erasure', async () => {
+  it('sends no event as it was before an erasure', async () => {
     const subject = randomUUID();
     const early = await follow();
     await waitFor('it to begin', () => early.lastEventId());
     const from = early.lastEventId()!;
     await appendTo(subject, 'session.online');
-    await come(early, 1);
+    await waitForEvents(early, 1);
     await test.app.get(Database).transaction(async (tx) => {
       await eraseEvents(tx, [], [subject]);
       await appendEvents(tx, [sessionEvent('session.lost', subject)]);
     });
-    await come(early, 2);
+    await waitForEvents(early, 2);
     const late = await follow(`?after=${from}`);
-    await come(late, 2);
+    await waitForEvents(late, 2);
     expect(referencesOf(early)).toEqual(['customer-1', 'customer-1']);
     expect(referencesOf(late)).toEqual([null, 'customer-1']);
   });
 
-  it('goes on where it was when the database comes back', async () => {
+  it('resumes at its position when the database is back', async () => {
     const store = test.app.get(EventsStore);
     const stream = await follow();
     await waitFor('it to begin', () => stream.lastEventId());
@@ -175,7 +178,7 @@ describe('GET /api/v1/events/stream', () => {
     await waitFor('a read to fail', () => failing.mock.calls.length > 0);
     expect(stream.events).toEqual([]);
     failing.mockRestore();
-    await come(stream, 2);
+    await waitForEvents(stream, 2);
   });
 
   it('responds to a request for its headers alone, and ends', async () => {
@@ -185,7 +188,7 @@ describe('GET /api/v1/events/stream', () => {
     expect(await stream.ended).toBe('complete');
   });
 
-  it('is a stream whatever the reader says it accepts', async () => {
+  it('is a stream whatever the `accept` header', async () => {
     const stream = await follow('', { headers: { accept: 'application/json' } });
     expect(stream.headers['content-type']).toBe('text/event-stream; charset=utf-8');
   });
@@ -209,10 +212,10 @@ describe('GET /api/v1/events/stream', () => {
     ['', '9999999999999999999', 'Last-Event-ID'],
     ['?after=1', '1.5', 'Last-Event-ID'],
   ])('refuses %p with Last-Event-ID %p, naming %s', async (query, lastEventId, field) => {
-    const answer = await follow(query, lastEventId === undefined ? {} : { lastEventId });
-    expect(await answer.ended).toBe('complete');
-    expect(answer.status).toBe(400);
-    expect(JSON.parse(answer.text())).toMatchObject({ code: 'invalid_request', errors: [{ field }] });
+    const response = await follow(query, lastEventId === undefined ? {} : { lastEventId });
+    expect(await response.ended).toBe('complete');
+    expect(response.status).toBe(400);
+    expect(JSON.parse(response.text())).toMatchObject({ code: 'invalid_request', errors: [{ field }] });
   });
 
   it('needs the scope events:read', async () => {
@@ -224,7 +227,7 @@ describe('GET /api/v1/events/stream', () => {
     expect((await follow('', { key: 'none' })).status).toBe(401);
   });
 
-  it('takes no more than half of the connections, and says so', async () => {
+  it('refuses streams beyond the limit, with a time to retry', async () => {
     const held = test.app.get(HeldRequests);
     jest.replaceProperty(held, 'ceiling', 2);
     jest.spyOn(held, 'share', 'get').mockReturnValue(2);
@@ -237,25 +240,37 @@ describe('GET /api/v1/events/stream', () => {
     expect(JSON.parse(third.text())).toMatchObject({ code: 'replica_busy' });
   });
 
-  it('counts the open streams, and none of their time as that of a slow request', async () => {
-    const stream = await follow();
+  it('counts a reader that disconnects before the stream begins as one that has left', async () => {
+    const held = test.app.get(HeldRequests);
+    const hold = held.hold.bind(held);
+    const leaving = new AbortController();
+    jest.spyOn(held, 'hold').mockImplementationOnce(async (kind, request, ...others) => {
+      const closed = once(request.raw.socket, 'close');
+      leaving.abort();
+      await closed;
+      return hold(kind, request, ...others);
+    });
+    const ended = jest.spyOn(EventStream.prototype, 'run');
+    const headers = { authorization: `Bearer ${test.adminKey}` };
+    const following = fetch(`${test.url}/api/v1/events/stream`, { headers, signal: leaving.signal });
+    await expect(following).rejects.toThrow();
+    await waitFor('the stream begins', () => ended.mock.calls.length === 1);
+    expect(await ended.mock.results[0]!.value).toBe('left');
+  });
+
+  it('counts open streams, but not their time as the duration of a request', async () => {
     const metrics = async () => (await fetch(`${test.url}/metrics`)).text();
+    const value = async (sample: RegExp) => Number(sample.exec(await metrics())?.[1] ?? 0);
+    const LEFT = /pv_onboarding_event_streams_ended_total\{reason="left"\} (\S+)/;
+    const SECONDS =
+      /pv_onboarding_http_request_duration_seconds_sum\{[^}]*route="\/api\/v1\/events\/stream",status_class="2xx"\} (\S+)/;
+    const stream = await follow();
     expect(await metrics()).toContain('pv_onboarding_event_streams 1');
-    const [, before] =
-      /pv_onboarding_http_request_duration_seconds_sum\{[^}]*route="\/api\/v1\/events\/stream",status_class="2xx"\} (\S+)/.exec(
-        await metrics(),
-      ) ?? [];
+    const [left, seconds] = [await value(LEFT), await value(SECONDS)];
     const openMs = 1_200;
-    const beganAt = performance.now();
-    await waitFor('some time to pass', () => performance.now() - beganAt > openMs);
+    await sleep(openMs);
     stream.leave();
-    await waitFor('the end to be counted', async () =>
-      /pv_onboarding_event_streams_ended_total\{reason="left"\} [1-9]/.test(await metrics()),
-    );
-    const [, after = '0'] =
-      /pv_onboarding_http_request_duration_seconds_sum\{[^}]*route="\/api\/v1\/events\/stream",status_class="2xx"\} (\S+)/.exec(
-        await metrics(),
-      ) ?? [];
-    expect(Number(after) - Number(before ?? 0)).toBeLessThan(openMs / 2_000);
+    await waitFor('the end to be counted', async () => (await value(LEFT)) > left);
+    expect((await value(SECONDS)) - seconds).toBeLessThan(openMs / 2_000);
   });
 });

@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { formatSequence } from '../../../src/events/cloud-event.js';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import type { CloudEvent } from '../../../src/events/cloud-event.js';
+import { formatSequence, type CloudEvent } from '../../../src/events/cloud-event.js';
 import { appendEvents } from '../../../src/events/outbox.js';
 import { Database } from '../../../src/platform/database/database.js';
 import { sessionEvent } from '../../db/events/fixture.js';
@@ -31,13 +30,13 @@ beforeAll(async () => {
 });
 afterAll(() => test.close());
 
-const ask = (query: string, key = test.adminKey) =>
+const get = (query: string, key = test.adminKey) =>
   fetch(`${test.url}/api/v1/events${query}`, { headers: { authorization: `Bearer ${key}` } });
 
-const feed = async (query = ''): Promise<Feed> => (await (await ask(query)).json()) as Feed;
+const feed = async (query = ''): Promise<Feed> => (await (await get(query)).json()) as Feed;
 
 describe('GET /api/v1/events', () => {
-  it('answers CloudEvents, from the beginning', async () => {
+  it('returns CloudEvents, from the beginning', async () => {
     const { items, next } = await feed();
     expect(items.map(({ type, sequence }) => [type, sequence])).toEqual([
       ['pv.session.started.v1', formatSequence('1')],
@@ -58,7 +57,7 @@ describe('GET /api/v1/events', () => {
     });
   });
 
-  it('leads on page by page, and from the end to the same place', async () => {
+  it('leads from page to page, and from the end to the same position', async () => {
     const first = await feed('?limit=2');
     expect(first.items).toHaveLength(2);
     const second = await feed(`?limit=2&after=${first.next}`);
@@ -67,7 +66,7 @@ describe('GET /api/v1/events', () => {
   });
 
   it.each(['session.online', 'pv.session.online.v1', 'pv.session.lost.v1, session.online'])(
-    'answers only the types in %p, and passes the others by',
+    'returns only the types in %p, and skips the others',
     async (types) => {
       const { items, next } = await feed(`?types=${encodeURIComponent(types)}`);
       expect(items.map(({ type }) => type)).toEqual(['pv.session.online.v1']);
@@ -92,9 +91,9 @@ describe('GET /api/v1/events', () => {
     ['?limit=ten', 'limit'],
     ['?cursor=1', 'cursor'],
   ])('refuses %s, naming %s', async (query, field) => {
-    const answer = await ask(query);
-    expect(answer.status).toBe(400);
-    expect(await answer.json()).toMatchObject({ code: 'invalid_request', errors: [{ field }] });
+    const response = await get(query);
+    expect(response.status).toBe(400);
+    expect(await response.json()).toMatchObject({ code: 'invalid_request', errors: [{ field }] });
   });
 
   it('needs the scope events:read', async () => {
@@ -102,6 +101,6 @@ describe('GET /api/v1/events', () => {
       name: 'users only',
       scopes: ['users:read'],
     });
-    expect((await ask('', body.key)).status).toBe(403);
+    expect((await get('', body.key)).status).toBe(403);
   });
 });

@@ -33,10 +33,11 @@ afterEach(() => service.close());
 afterAll(() => sink.stop());
 
 async function start(rules: SinkRules, overrides: Partial<Environment> = {}): Promise<void> {
-  service = await startTestApp(
-    { LOG_LEVEL: 'error', WEBHOOK_RETRY_SCHEDULE_MS: [HOUR_MS], ...overrides },
-    { prepare: (app) => (app.get(WebhookSender).deadlineMs = 1_000) },
-  );
+  service = await startTestApp({
+    LOG_LEVEL: 'error',
+    WEBHOOK_RETRY_SCHEDULE_MS: [HOUR_MS],
+    ...overrides,
+  });
   database = service.app.get(Database);
   await sink.behave({ '/hook': rules });
   endpoint = await makeEndpoint(TestClient.of(service), `${sink.url}/hook`);
@@ -50,36 +51,34 @@ interface Row {
   readonly last_answer: string | null;
 }
 const deliveries = () => database.query<Row>('SELECT * FROM webhook_deliveries ORDER BY position');
-const endpointRow = async () =>
-  (
-    await database.query<Record<string, unknown>>('SELECT * FROM webhook_endpoints WHERE id = $1', [
-      endpoint.id,
-    ])
-  )[0]!;
-const attempted = (times: number) =>
+const endpointRow = async () => {
+  const sql = 'SELECT * FROM webhook_endpoints WHERE id = $1';
+  return (await database.query<Record<string, unknown>>(sql, [endpoint.id]))[0]!;
+};
+const waitForAttempts = (times: number) =>
   waitFor(`${times} attempts are written`, async () => {
     const rows = await deliveries();
     return rows.reduce((sum, { attempts }) => sum + attempts, 0) >= times && rows;
   });
 
 describe('a webhook', () => {
-  it('is a CloudEvent in the structured mode, and says who sends it', async () => {
+  it('is a CloudEvent in structured mode, with our user agent', async () => {
     await start({ keepsHeaders: true });
     await announce(database, 1, 1);
     await waitFor('it has arrived', async () => (await sink.taken('/hook')) === 1);
-    const [{ headers, type }] = (await sink.received()) as [Awaited<ReturnType<WebhookSink['received']>>[0]];
+    const { headers, type } = (await sink.received())[0]!;
     expect(type).toBe('pv.session.online.v1');
     expect(headers['content-type']).toBe('application/cloudevents+json; charset=utf-8');
     expect(headers['user-agent']).toMatch(/^pv-onboarding\/\d+\.\d+\.\d+$/);
-    await waitFor('it is struck off', async () => (await deliveries())[0]?.status === 'delivered');
+    await waitFor('it is delivered', async () => (await deliveries())[0]?.status === 'delivered');
     expect(await endpointRow()).toMatchObject({ failures: 0, failing_since: null });
   });
 
-  it('that fails waits for its retry, as do the following ones of its subject', async () => {
+  it('that fails waits for its retry, as do later ones of its subject', async () => {
     await start({ fail: 1, answer: 'no such tenant\u0000 ' });
     await announce(database, 1, 2);
     const [first, second] = await waitFor('both are written', async () => {
-      const rows = await attempted(1);
+      const rows = await waitForAttempts(1);
       return rows.length === 2 && rows;
     });
     expect(first).toMatchObject({ status: 'pending', last_status: 500, last_error: 'responded with 500' });
@@ -87,10 +86,10 @@ describe('a webhook', () => {
     expect(second).toMatchObject({ status: 'pending', attempts: 0 });
   });
 
-  it('that waits for its retry after a short outage is sent, in order, once another arrives', async () => {
+  it('that waits for its retry is sent, in order, once another arrives after the outage', async () => {
     await start({ fail: 1 }, { WEBHOOK_RETRY_SCHEDULE_MS: [20, HOUR_MS] });
     await announce(database, 1, 3);
-    await attempted(2);
+    await waitForAttempts(2);
     await sink.behave({});
     await announce(database, 1, 1);
     await waitFor('everything has arrived', async () => (await sink.taken('/hook')) === 4);
@@ -118,10 +117,10 @@ describe('a webhook', () => {
     for (let others = 1; others <= 5; others++) {
       await announce(database, 1, 1);
       await waitFor('another arrives', async () => receiver.received.length - attempts() === others);
-      await waitFor(
-        'the refused one waits',
-        async () => (await retryOf())?.due.getTime() === scheduled.at.getTime(),
-      );
+      await waitFor('the refused one waits after it was sent once more', async () => {
+        const retry = await retryOf();
+        return retry?.attempts === 2 && retry.due.getTime() === scheduled.at.getTime();
+      });
     }
     expect(await retryOf()).toEqual({ ...scheduled, attempts: 2 });
     expect(attempts()).toBe(2);
@@ -131,7 +130,7 @@ describe('a webhook', () => {
     await receiver.close();
   });
 
-  it('is given up after the whole schedule, and the next of its subject goes', async () => {
+  it('is given up after the whole schedule, and the next of its subject is sent', async () => {
     await start({ fail: 1 }, { WEBHOOK_RETRY_SCHEDULE_MS: [20, 20] });
     await announce(database, 1, 2);
     const rows = await waitFor('both are given up', async () => {
@@ -144,7 +143,7 @@ describe('a webhook', () => {
 
   it('arrives at an endpoint that was disabled and enabled again while an attempt was in flight', async () => {
     await start({ hang: 1 });
-    service.app.get(WebhookSender).deadlineMs = 4_000;
+    service.app.get(WebhookSender).deadlineMs = 10_000;
     const found = jest.spyOn(service.app.get(WebhookDrainStore), 'findEndpoint');
     const client = TestClient.of(service);
     const enable = (enabled: boolean) =>
@@ -158,15 +157,14 @@ describe('a webhook', () => {
     });
     await enable(true);
     await sink.behave({ '/hook': {} });
-    service.app.get(WebhookSender).deadlineMs = 1_000;
     await announce(database, 1, 1);
-    await waitFor('another subject arrives', async () => (await sink.taken('/hook')) >= 1, 20_000);
+    await waitFor('another subject arrives', async () => (await sink.taken('/hook')) >= 1, 30_000);
   });
 
-  it('is held back for as long as the receiver asks', async () => {
+  it('waits for as long as the receiver requests', async () => {
     await start({ fail: 1, status: 429, answerHeaders: { 'retry-after': '30' } });
     await announce(database, 1, 1);
-    await attempted(1);
+    await waitForAttempts(1);
     await announce(database, 3, 1);
     const [job] = await waitFor('the job waits', async () => {
       const jobs = await database.query<{ ms: number }>(
@@ -180,9 +178,9 @@ describe('a webhook', () => {
     expect(await sink.received()).toHaveLength(1);
   });
 
-  it('to an endpoint that answers 410 is the last, which is announced; what is pending is kept', async () => {
+  it('to an endpoint that responds with 410 is the last, which is announced; pending ones stay pending', async () => {
     await start({ fail: 1, status: 410 });
-    await announce(database, 1, 2);
+    await appendOnline(database, randomUUID(), 'first', 'second');
     await waitFor('it is disabled', async () => (await endpointRow())['disabled_reason'] === 'gone');
     const events = await database.query<{ subject: string; data: unknown }>(
       `SELECT subject, data FROM domain_events WHERE name = 'webhook_endpoint.disabled'`,
@@ -224,17 +222,21 @@ describe('a webhook', () => {
     await waitFor('it is well', async () => (await endpointRow())['failures'] === 0);
   });
 
-  it('keeps no word of the receiver about a user who has been erased meanwhile', async () => {
-    await start({ fail: 1, answer: 'customer-1 is unknown', delayMs: 300 });
-    const subject = randomUUID();
-    await appendOnline(database, subject, 'test');
-    await waitFor('it is under way', async () => (await sink.received()).length === 1);
-    await database.query(`UPDATE domain_events SET data = data || '{"tenantReference": null}'`);
-    const [row] = await attempted(1);
+  it('stores no response about a user who has been erased meanwhile', async () => {
+    await start({ fail: 1, answer: 'customer-1 is unknown' });
+    const sender = service.app.get(WebhookSender);
+    const { sendOver } = sender;
+    jest.spyOn(sender, 'sendOver').mockImplementationOnce(async (...given) => {
+      const outcome = await sendOver.apply(sender, given);
+      await database.query(`UPDATE domain_events SET data = data || '{"tenantReference": null}'`);
+      return outcome;
+    });
+    await appendOnline(database, randomUUID(), 'test');
+    const [row] = await waitForAttempts(1);
     expect(row).toMatchObject({ last_status: 500, last_answer: null });
   });
 
-  it('is found at once behind 100,000 that wait for an earlier one of their subject', async () => {
+  it('is claimed at once despite 100,000 that wait for an earlier one of their subject', async () => {
     await start({});
     await database.query('UPDATE webhook_endpoints SET read_to = 100000');
     await database.query(

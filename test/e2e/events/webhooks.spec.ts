@@ -50,15 +50,15 @@ async function start(overrides: Partial<Environment> = {}): Promise<void> {
 }
 
 const create = async (body: object = {}): Promise<Endpoint> => {
-  const answer = await client.call<Endpoint>('POST', '/webhook-endpoints', { url: receiver.url, ...body });
-  if (answer.status !== 201) throw new Error(JSON.stringify(answer.body));
-  return answer.body;
+  const response = await client.call<Endpoint>('POST', '/webhook-endpoints', { url: receiver.url, ...body });
+  if (response.status !== 201) throw new Error(JSON.stringify(response.body));
+  return response.body;
 };
 const read = async (id: string) => (await client.call<Endpoint>('GET', `/webhook-endpoints/${id}`)).body;
 const change = (id: string, body: object) =>
   client.call<Endpoint & ProblemAnswer>('PATCH', `/webhook-endpoints/${id}`, body);
 
-const forgetEverything = () => database.query('TRUNCATE webhook_endpoints, domain_events CASCADE');
+const deleteAll = () => database.query('TRUNCATE webhook_endpoints, domain_events CASCADE');
 
 /** Inserts sequenced events and returns the sequence of the first event. */
 const insertEvents = async (count: number, name = 'session.online'): Promise<number> => {
@@ -84,7 +84,7 @@ const deliverEvents = async (endpointId: string, status = 'delivered', error: st
      INSERT INTO webhook_deliveries (endpoint_id, position, subject, status, attempts, next_attempt_at, last_error)
      SELECT $1, position, subject, $2, 1, CASE WHEN $2 = 'pending' THEN now() + interval '1 hour' END, $3
      FROM domain_events AS event
-     WHERE NOT EXISTS (SELECT FROM webhook_deliveries WHERE endpoint_id = $1 AND position = event.position)`,
+     WHERE NOT EXISTS (SELECT FROM webhook_deliveries WHERE endpoint_id = $1 AND position = event.position) ORDER BY position`,
     [endpointId, status, error],
   );
 
@@ -101,12 +101,11 @@ const statesOf = async (endpointId: string): Promise<Record<string, number>> => 
 const jobsOf = async (endpointId: string): Promise<number> =>
   (await database.query('SELECT FROM graphile_worker.jobs WHERE key = $1', [`webhook:${endpointId}`])).length;
 
-const auditOf = async (target: string) =>
-  (
-    await database.query<{ action: string }>('SELECT action FROM audit_log WHERE target = $1 ORDER BY id', [
-      target,
-    ])
-  ).map(({ action }) => action.replace(/^webhook_/, ''));
+const auditOf = async (target: string) => {
+  const sql = 'SELECT action FROM audit_log WHERE target = $1 ORDER BY id';
+  const rows = await database.query<{ action: string }>(sql, [target]);
+  return rows.map(({ action }) => action.replace(/^webhook_/, ''));
+};
 
 describe('webhook endpoints', () => {
   beforeAll(async () => {
@@ -114,7 +113,7 @@ describe('webhook endpoints', () => {
     await start();
   });
   beforeEach(async () => {
-    await forgetEverything();
+    await deleteAll();
     receiver.received.length = 0;
     receiver.answer = () => ({ status: 204 });
   });
@@ -123,7 +122,7 @@ describe('webhook endpoints', () => {
     await receiver.close();
   });
 
-  it('are made with a secret that is shown this once, and begin with the next event', async () => {
+  it('are created with a secret that is shown once, and start with the next event', async () => {
     await insertEvents(3);
     const { secret, ...endpoint } = await create({
       types: ['session.online', 'pv.inverter.online.v1', 'pv.session.online.v1'],
@@ -226,7 +225,7 @@ describe('webhook endpoints', () => {
     ]);
   });
 
-  it('say nothing of the values that they refuse', async () => {
+  it('do not repeat the values that they refuse', async () => {
     const { body } = await client.call<ProblemAnswer>('POST', '/webhook-endpoints', {
       url: 'https://app.example/?token=canary#x',
       secret: 'whsec_canary',
@@ -258,32 +257,28 @@ describe('webhook endpoints', () => {
     ['POST', '/rotate-secret'],
     ['POST', '/test'],
     ['POST', '/redeliver'],
-  ])('%s%s answers 404 for one that there is not', async (method, path) => {
+  ])('%s%s of an unknown one returns 404', async (method, path) => {
     const body =
       path === '/redeliver' ? { after: '0' } : method === 'PATCH' ? { description: 'x' } : undefined;
-    const answer = await client.call(
-      'PATCH' === method ? 'PATCH' : method,
-      `/webhook-endpoints/${UNKNOWN}${path}`,
-      body,
-    );
-    expect(answer).toMatchObject({ status: 404, body: { code: 'not_found' } });
+    const response = await client.call(method, `/webhook-endpoints/${UNKNOWN}${path}`, body);
+    expect(response).toMatchObject({ status: 404, body: { code: 'not_found' } });
   });
 
-  it('are at most 40, also when many are made at once', async () => {
+  it('are at most 40, even if many are created at once', async () => {
     await database.query(
       `INSERT INTO webhook_endpoints (url, types, secret_ciphertext, read_to, created_by)
        SELECT 'http://127.0.0.1:1', '{}', '\\x00', 0, 'test' FROM generate_series(1, 37)`,
     );
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       Array.from({ length: 8 }, () => client.call('POST', '/webhook-endpoints', { url: receiver.url })),
     );
-    expect(answers.map(({ status }) => status).sort()).toEqual([201, 201, 201, 409, 409, 409, 409, 409]);
-    expect(answers.find(({ status }) => status === 409)?.body).toMatchObject({
+    expect(responses.map(({ status }) => status).sort()).toEqual([201, 201, 201, 409, 409, 409, 409, 409]);
+    expect(responses.find(({ status }) => status === 409)?.body).toMatchObject({
       code: 'webhook_endpoint_limit',
     });
   });
 
-  it('change in what is named, and in nothing else', async () => {
+  it('change only in the given fields', async () => {
     const { id } = await create({ types: ['session.online'], headers: { 'X-A': 'a' }, description: 'one' });
     const { body } = await change(id, { description: 'two', url: 'http://127.0.0.1:1/hook' });
     expect(body).toMatchObject({
@@ -308,7 +303,7 @@ describe('webhook endpoints', () => {
     ]);
   });
 
-  it('forget how they failed once they are repaired, and try again at once', async () => {
+  it('that are repaired have no failures any more, and retry at once', async () => {
     await insertEvents(5);
     const { id } = await create();
     await deliverEvents(id, 'pending', 'responded with 401');
@@ -324,7 +319,7 @@ describe('webhook endpoints', () => {
   });
 
   describe('that are disabled', () => {
-    it('go on where they stopped once they are enabled', async () => {
+    it('resume where they stopped once they are enabled', async () => {
       const { id } = await create();
       await insertEvents(4);
       await deliverEvents(id, 'pending');
@@ -344,7 +339,7 @@ describe('webhook endpoints', () => {
       expect(await auditOf(id)).toEqual(['endpoint.created', 'endpoint.disabled', 'endpoint.enabled']);
     });
 
-    it('go on with the newest event when what they missed is to be skipped', async () => {
+    it('resume after the newest event with skipMissed', async () => {
       const { id } = await create();
       await insertEvents(4);
       await deliverEvents(id, 'pending');
@@ -362,7 +357,7 @@ describe('webhook endpoints', () => {
       expect(errors).toEqual([{ status: 'failed', error: 'skipped' }]);
     });
 
-    it('skip no event whose delivery is being recorded meanwhile', async () => {
+    it('do not skip a delivery that is recorded meanwhile', async () => {
       const { id } = await create();
       await insertEvents(3);
       await deliverEvents(id, 'pending');
@@ -391,7 +386,7 @@ describe('webhook endpoints', () => {
       { skipMissed: true },
       { skipMissed: true, enabled: false },
       { skipMissed: true, enabled: true },
-    ])('skip nothing with %j while they are enabled', async (body) => {
+    ])('refuse %j while they are enabled', async (body) => {
       const { id } = await create();
       expect(fieldsOf(await change(id, body))).toEqual([400, ['skipMissed']]);
     });
@@ -399,14 +394,14 @@ describe('webhook endpoints', () => {
 
   it('are deleted with their deliveries, however many there are', async () => {
     const { id } = await create();
-    const kept = await create();
+    const other = await create();
     await insertEvents(12_000);
     await deliverEvents(id);
-    await deliverEvents(kept.id);
+    await deliverEvents(other.id);
     expect((await client.call('DELETE', `/webhook-endpoints/${id}`)).status).toBe(204);
     expect((await client.call('GET', `/webhook-endpoints/${id}`)).status).toBe(404);
     expect(await statesOf(id)).toEqual({});
-    expect((await statesOf(kept.id)).delivered).toBeGreaterThan(11_999);
+    expect((await statesOf(other.id)).delivered).toBeGreaterThan(11_999);
     expect(await auditOf(id)).toEqual(['endpoint.created', 'endpoint.deleted']);
     await database.query('TRUNCATE domain_events CASCADE');
   });
@@ -431,7 +426,7 @@ describe('webhook endpoints', () => {
         },
       ]);
       expect(body.answer.length).toBeLessThanOrEqual(1_024);
-      const [{ headers, body: bytes }] = receiver.received as [WebhookReceiver['received'][0]];
+      const { headers, body: bytes } = receiver.received[0]!;
       expect(headers).toMatchObject({ authorization: 'Bearer of-the-receiver', 'webhook-id': body.eventId });
       expect(new Webhook(secret).verify(bytes, headers as Record<string, string>)).toMatchObject({
         id: body.eventId,
@@ -444,7 +439,7 @@ describe('webhook endpoints', () => {
       expect(await auditOf(id)).toEqual(['endpoint.created', 'endpoint.tested']);
     });
 
-    it('and once that succeeds, what waits for a retry is due, and nothing is left of the failures', async () => {
+    it('and once that succeeds, have no failures any more, and retry at once', async () => {
       const { id } = await create();
       await insertEvents(5);
       await deliverEvents(id, 'pending', 'responded with 503');
@@ -452,7 +447,7 @@ describe('webhook endpoints', () => {
         `UPDATE webhook_endpoints SET failures = 12, failing_since = now(), quiet_until = now() + interval '5 minutes' WHERE id = $1`,
         [id],
       );
-      const test = () => client.call(`POST`, `/webhook-endpoints/${id}/test`);
+      const test = () => client.call('POST', `/webhook-endpoints/${id}/test`);
       receiver.answer = () => ({ status: 503 });
       await test();
       expect([await statesOf(id), (await read(id)).failures, await jobsOf(id)]).toEqual([
@@ -466,7 +461,7 @@ describe('webhook endpoints', () => {
       expect(await database.query('SELECT FROM webhook_endpoints WHERE quiet_until IS NOT NULL')).toEqual([]);
     });
 
-    it('also when they are disabled or fail, which changes nothing about them', async () => {
+    it('also if they are disabled or fail, which does not change them', async () => {
       const { id } = await create();
       await change(id, { enabled: false });
       receiver.answer = () => ({ status: 500, body: 'no' });
@@ -519,7 +514,7 @@ describe('webhook endpoints', () => {
       expect([verifies(first, later), verifies(body.secret, later)]).toEqual([false, true]);
     });
 
-    it('again, because the answer was lost: what signed before signs on', async () => {
+    it('again after a lost response: all earlier secrets still sign', async () => {
       const { id, secret: first } = await create();
       const lost = await rotate(id);
       const { body } = await rotate(id, { overlapSeconds: 60 });
@@ -529,7 +524,7 @@ describe('webhook endpoints', () => {
       expect(known.map((secret) => verifies(secret, sent))).toEqual([true, true, true]);
     });
 
-    it('each until its own time, which a later rotation does not extend', async () => {
+    it('and each signs until its own end, which a later rotation does not extend', async () => {
       const { id, secret: first } = await create();
       const { body: second } = await rotate(id, { overlapSeconds: 2 });
       const { body: third } = await rotate(id);
@@ -541,7 +536,7 @@ describe('webhook endpoints', () => {
       expect(known.map((secret) => verifies(secret, sent))).toEqual([false, true, true]);
     });
 
-    it('to the one it has, which changes nothing for the receiver', async () => {
+    it('to the current one, which changes nothing for the receiver', async () => {
       const { id, secret: first } = await create();
       await rotate(id, { secret: OWN_SECRET });
       await rotate(id, { secret: OWN_SECRET });
@@ -549,7 +544,7 @@ describe('webhook endpoints', () => {
       expect([verifies(first, sent), verifies(OWN_SECRET, sent)]).toEqual([true, true]);
     });
 
-    it('without one, when it has leaked', async () => {
+    it('without an overlap, after a leak', async () => {
       const { id, secret: first } = await create();
       const { body } = await rotate(id, { secret: OWN_SECRET, overlapSeconds: 0 });
       expect(body).toEqual({ secret: OWN_SECRET, previousSecretUntil: null });
@@ -563,7 +558,7 @@ describe('webhook endpoints', () => {
       [{ overlapSeconds: 1.5 }, 'overlapSeconds'],
       [{ overlapSeconds: '60' }, 'overlapSeconds'],
       [{ secret: 'whsec_x' }, 'secret'],
-    ])('not by %j', async (body, field) => {
+    ])('not with %j', async (body, field) => {
       const { id } = await create();
       expect(fieldsOf(await rotate(id, body))).toEqual([400, [field]]);
     });
@@ -576,10 +571,10 @@ describe('webhook endpoints in production', () => {
 
   it.each([
     ['http://app.example/', 'must begin with https://'],
-    ['https://127.0.0.1/', 'must lead to a public address: its host is a loopback address'],
-    ['https://0x7f.1/', 'must lead to a public address: its host is a loopback address'],
-    ['https://[::1]/', 'must lead to a public address: its host is a loopback address'],
-    ['https://169.254.169.254/latest', 'must lead to a public address: its host is a link-local address'],
+    ['https://127.0.0.1/', 'must lead to a public address: its host is in the loopback range'],
+    ['https://0x7f.1/', 'must lead to a public address: its host is in the loopback range'],
+    ['https://[::1]/', 'must lead to a public address: its host is in the loopback range'],
+    ['https://169.254.169.254/latest', 'must lead to a public address: its host is in the link-local range'],
     ['https://localhost/', 'must lead to a public address: its host is a name of this machine'],
   ])('may not be at %s', async (url, message) => {
     const { status, body } = await client.call<ProblemAnswer>('POST', '/webhook-endpoints', { url });
@@ -600,7 +595,7 @@ describe('webhook deliveries', () => {
     await start();
   });
   beforeEach(async () => {
-    await forgetEverything();
+    await deleteAll();
     endpoint = await create();
   });
   afterAll(async () => {
@@ -642,6 +637,7 @@ describe('webhook deliveries', () => {
     const other = await create();
     await insertEvents(5);
     await deliverEvents(endpoint.id);
+    await database.query(`UPDATE webhook_deliveries SET created_at = created_at - interval '1 second'`);
     await deliverEvents(other.id, 'failed', 'responded with 500');
     const all = await list();
     expect(all).toHaveLength(10);
@@ -665,7 +661,7 @@ describe('webhook deliveries', () => {
       lastAnswer: null,
       createdAt: expect.any(String),
     });
-    const [{ eventId, subject }] = all as [Delivery];
+    const { eventId, subject } = all[0]!;
     const counts = await Promise.all(
       [
         `&endpointId=${endpoint.id}`,
@@ -692,11 +688,11 @@ describe('webhook deliveries', () => {
     'limit=0',
     'sessionId=1',
   ])('refuse ?%s', async (query) => {
-    const answer = await client.call<ProblemAnswer>('GET', `/webhook-deliveries?${query}`);
-    expect(fieldsOf(answer)).toEqual([400, [query.split('=')[0]]]);
+    const response = await client.call<ProblemAnswer>('GET', `/webhook-deliveries?${query}`);
+    expect(fieldsOf(response)).toEqual([400, [query.split('=')[0]]]);
   });
 
-  it('are sent again one by one, with the id that the event has', async () => {
+  it('are sent again one by one, with the same event id', async () => {
     await insertEvents(2);
     await deliverEvents(endpoint.id);
     const [newest] = await list();
@@ -724,7 +720,7 @@ describe('webhook deliveries', () => {
     expect([await statesOf(endpoint.id), await jobsOf(endpoint.id)]).toEqual([{ delivered: 2, due: 2 }, 1]);
   });
 
-  it('are sent again by a range, by type, and only where they failed', async () => {
+  it('are sent again by range, by type, and only failed ones', async () => {
     const first = await insertEvents(6);
     await insertEvents(4, 'inverter.online');
     await deliverEvents(endpoint.id);
@@ -745,7 +741,7 @@ describe('webhook deliveries', () => {
     expect(await auditOf(endpoint.id)).toContain('endpoint.redelivered');
   });
 
-  it('are written for events that the endpoint was never given, but none that it has not read or did not ask for', async () => {
+  it('are inserted for events before the creation of the endpoint, but not for events after its position or of other types', async () => {
     const first = await insertEvents(3);
     await insertEvents(2, 'inverter.online');
     const late = await create({ types: ['session.online'] });

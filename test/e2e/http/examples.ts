@@ -60,9 +60,9 @@ export async function recordExamples(service: TestApp, calls: Calls): Promise<Re
     const isStream = response.headers.get('content-type')?.startsWith('text/event-stream') === true;
     const text = isStream ? await firstEventOf(response) : await response.text();
     if (response.status !== expected)
-      throw new Error(`${operationId} answered ${response.status}, not ${expected}: ${text}`);
+      throw new Error(`${operationId} returned ${response.status}, not ${expected}: ${text}`);
     const isJson = response.headers.get('content-type')?.includes('json') === true;
-    const answer = (isJson ? JSON.parse(text) : null) as Body;
+    const body = (isJson ? JSON.parse(text) : null) as Body;
     const published: unknown = isJson ? JSON.parse(publishable(text)) : isStream ? text : null;
     recorded[operationId] = {
       ...recorded[operationId],
@@ -70,7 +70,7 @@ export async function recordExamples(service: TestApp, calls: Calls): Promise<Re
       ...(request !== undefined && { request: JSON.parse(publishable(JSON.stringify(request))) as unknown }),
       responses: { ...recorded[operationId]?.responses, [expected]: published },
     };
-    return answer;
+    return body;
   }
 
   const publishable = (text: string): string =>
@@ -82,7 +82,7 @@ export async function recordExamples(service: TestApp, calls: Calls): Promise<Re
       .replace(/whsec_[\w+/]{43}=/g, `whsec_${'x'.repeat(43)}=`)
       .replace(/pvo_[\w-]{43}/g, `pvo_${'x'.repeat(43)}`);
 
-  async function loseAnswer(tenantReference: string): Promise<Body> {
+  async function loseResponse(tenantReference: string): Promise<Body> {
     await sandbox.control.addFault({ kind: 'reset', operation: 'register_user', effect: true, times: 1 });
     const request = { tenantReference, gridLocations: [{ ean: OTHER_EAN }] };
     return ask('registerUser', 202, { request });
@@ -112,9 +112,9 @@ export async function recordExamples(service: TestApp, calls: Calls): Promise<Re
   await ask('getReadiness', 200);
   await ask('getProblem', 200, { parameters: { code: 'remote_unavailable' } });
 
-  const forResolve = await loseAnswer('customer-1002');
-  const forDiscard = await loseAnswer('customer-1003');
-  const forRetry = await loseAnswer('customer-1004');
+  const forResolve = await loseResponse('customer-1002');
+  const forDiscard = await loseResponse('customer-1003');
+  const forRetry = await loseResponse('customer-1004');
   await ask('listRegistrations', 200, { parameters: { status: 'uncertain', limit: '2' } });
   await ask('readRegistration', 200, { parameters: { id: forResolve.id } });
   const confirmed = (await sandbox.control.users()).find(
@@ -180,9 +180,9 @@ export async function recordExamples(service: TestApp, calls: Calls): Promise<Re
   await ask('listSessions', 200, { parameters: { state: 'online', tenantReference: 'customer-1001' } });
   const inverters = await ask('listInverters', 200, { parameters: { userId: user.id } });
   await ask('readInverter', 200, { parameters: { id: inverters.items[0]!.id } });
-  // Erases customer-1002, so that the examples about customer-1001 show a user that exists.
-  const toErase = { method: 'POST', headers: { authorization: `Bearer ${service.adminKey}` } };
-  await fetch(`${service.url}/api/v1/onboarding/pv/${confirmed.gridLocations[0]!.id}`, toErase);
+  // Starts a session of customer-1002 and erases this user, so that the examples about customer-1001 show a user that exists.
+  const post = { method: 'POST', headers: { authorization: `Bearer ${service.adminKey}` } };
+  await fetch(`${service.url}/api/v1/onboarding/pv/${confirmed.gridLocations[0]!.id}`, post);
   await ask('eraseUser', 200, { parameters: { userId: confirmed.id } });
   await manageWebhooks(endpoint.id, toDelete.id);
   await ask('listEvents', 200, { parameters: { types: 'session.online', limit: '1' } });
@@ -224,12 +224,12 @@ export function differences(recorded: unknown, live: unknown, path = ''): string
     const names = new Set([...Object.keys(recorded), ...Object.keys(live)]);
     return [...names].flatMap((name) => {
       if (!(name in recorded)) return [`${path}.${name} is not in the example`];
-      if (!(name in live)) return [`${path}.${name} is not in the answer`];
+      if (!(name in live)) return [`${path}.${name} is not in the response`];
       return differences(recorded[name], live[name], `${path}.${name}`);
     });
   }
   const [expected, found] = [typeOf(recorded), typeOf(live)];
-  return expected === found ? [] : [`${path} is ${expected} in the example and ${found} in the answer`];
+  return expected === found ? [] : [`${path} is ${expected} in the example and ${found} in the response`];
 }
 
 const isObject = (value: unknown): value is Record<string, unknown> =>

@@ -89,12 +89,7 @@ class ThingsController {
   list(@Query() { limit, cursor, state }: Filters): object {
     const from = Number(cursor?.row ?? 0);
     const rows = Array.from({ length: limit + 1 }, (_, index) => from + index + 1).filter((row) => row <= 7);
-    const page = toPage(
-      rows,
-      limit,
-      (row) => [row],
-      (row) => row,
-    );
+    const page = toPage(rows, limit, (row) => [row]);
     return { ...page, limit, state: state ?? null };
   }
 

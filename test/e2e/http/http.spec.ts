@@ -1,8 +1,8 @@
 import { connect } from 'node:net';
-import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { PROBLEMS } from '../../../src/platform/problem/problem.js';
+import { readPage } from '../../docs/readme.js';
 import { startHttpFixture, thrown } from './http-fixture.js';
 
 let app: NestFastifyApplication;
@@ -154,13 +154,16 @@ describe('R39: a bad body is a clear 4xx', () => {
     expect(answer.body['detail']).toContain(field);
   });
 
-  it.each(['[]', '5', '"text"', 'null', 'true', '123456789012345678'])('%s is no object', async (body) => {
-    const answer = await post('', body);
-    expectProblem(answer, 'invalid_request');
-    expect(answer.body['detail']).toBe('The body must be a JSON object');
-  });
+  it.each(['[]', '5', '"text"', 'null', 'true', '123456789012345678'])(
+    '%s is not an object',
+    async (body) => {
+      const answer = await post('', body);
+      expectProblem(answer, 'invalid_request');
+      expect(answer.body['errors']).toEqual([{ field: 'body', message: 'must be a JSON object' }]);
+    },
+  );
 
-  it('names 100 errors of 10,000 at most', async () => {
+  it('lists at most 100 of 10,000 errors', async () => {
     const answer = await post(
       '/optional',
       JSON.stringify(Object.fromEntries(Array.from({ length: 10_000 }, (_, i) => [`p${i}`, 1]))),
@@ -188,9 +191,19 @@ describe('R39: a bad body is a clear 4xx', () => {
     'application/json;charset=UTF-8',
     'application/json; charset="utf-8"',
     'Application/JSON',
-  ])('content-type: %s is taken', async (type) => {
+  ])('content-type: %s is accepted', async (type) => {
     expect((await post('', valid, { 'content-type': type })).status).toBe(201);
   });
+
+  it.each(['content-length: 0\r\n', ''])(
+    'a POST without a body is accepted with any content type: %j',
+    async (length) => {
+      const answer = await sendRaw(
+        `POST /api/v1/things/optional HTTP/1.1\r\nhost: x\r\nconnection: close\r\ncontent-type: application/x-www-form-urlencoded\r\n${length}\r\n`,
+      );
+      expect(answer).toMatch(/^HTTP\/1\.1 20/);
+    },
+  );
 
   it('a body without a content type is a 415', async () => {
     const answer = await sendRaw(
@@ -199,7 +212,7 @@ describe('R39: a bad body is a clear 4xx', () => {
     expect(answer).toMatch(/^HTTP\/1\.1 415 /);
   });
 
-  it('a body over 256 kB is a 413, announced or not', async () => {
+  it('a body over 256 kB is a 413, with or without Content-Length', async () => {
     const body = JSON.stringify({ items: [{ name: 'x'.repeat(256 * 1024) }] });
     expectProblem(await post('', body), 'body_too_large');
     const stream = new Blob([body]).stream();
@@ -212,7 +225,7 @@ describe('R39: a bad body is a clear 4xx', () => {
     expectProblem(answer, 'body_too_large');
   });
 
-  it('takes an empty body where none is needed, and numbers and names as they are', async () => {
+  it('accepts an empty body where none is needed, and leaves numbers and names unchanged', async () => {
     expect((await post('/optional', '')).body).toEqual({ amount: null });
     expect((await ask('/api/v1/things/optional', { method: 'POST' })).body).toEqual({ amount: null });
     const { body } = await post(
@@ -225,7 +238,7 @@ describe('R39: a bad body is a clear 4xx', () => {
     });
   });
 
-  it('a long number where a whole number belongs is refused, not rounded', async () => {
+  it('an integer that a double would round is refused', async () => {
     const answer = await post('/optional', '{"amount":9007199254740993}');
     expect(answer.body['errors']).toEqual([{ field: 'amount', message: 'must be an integer number' }]);
   });
@@ -270,7 +283,7 @@ describe('R39: a bad query or path is a clear 4xx', () => {
     },
   );
 
-  it('a parameter that nobody reads is refused', async () => {
+  it('a parameter that the route does not read is refused', async () => {
     const answer = await get('/context?verbose=1');
     expectProblem(answer, 'invalid_request');
     expect(answer.body['errors']).toEqual([{ field: 'verbose', message: 'is not known here' }]);
@@ -283,13 +296,13 @@ describe('R39: a bad query or path is a clear 4xx', () => {
     '%F0%9F%98%80',
     '..%2F..%2Fetc',
     'x'.repeat(900),
-  ])('the id %s is no UUID', async (id) => {
+  ])('the id %s is not a UUID', async (id) => {
     const answer = await get(`/${id}`);
     expectProblem(answer, 'invalid_request');
     expect(answer.body['errors']).toEqual([{ field: 'thingId', message: 'must be a UUID' }]);
   });
 
-  it('an id is taken in either case and answered in lower case', async () => {
+  it('an id is accepted in either case and returned in lower case', async () => {
     expect((await get('/3F0C6A5E-1111-4222-8333-444455556666')).body).toEqual({
       thingId: '3f0c6a5e-1111-4222-8333-444455556666',
     });
@@ -316,7 +329,7 @@ describe('R39: a bad query or path is a clear 4xx', () => {
     expect(seen).toEqual([1, 2, 3, 4, 5, 6, 7]);
   });
 
-  it('what no route takes is a 404; what it takes with another method a 405 that names them', async () => {
+  it('an unknown path is a 404; an unsupported method is a 405 that names the supported ones', async () => {
     expectProblem(await ask('/nothing'), 'not_found');
     expectProblem(await ask('/problems/not_found/'), 'not_found');
     expectProblem(await ask('/api/v1/things/optional/more'), 'not_found');
@@ -326,7 +339,7 @@ describe('R39: a bad query or path is a clear 4xx', () => {
   });
 });
 
-describe('what is no HTTP', () => {
+describe('input that is not HTTP', () => {
   it.each([
     ['nonsense', 'nonsense\r\n\r\n', 400],
     ['a header without a colon', 'GET / HTTP/1.1\r\nhost x\r\n\r\n', 400],
@@ -335,13 +348,13 @@ describe('what is no HTTP', () => {
       `GET / HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${'x'.repeat(40_000)}\r\n\r\n`,
       431,
     ],
-  ])('%s is answered with a problem', async (_, bytes, status) => {
+  ])('(%s) gets a problem', async (_, bytes, status) => {
     const answer = await sendRaw(bytes);
     expect(answer).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `));
     expect(JSON.parse(answer.slice(answer.indexOf('\r\n\r\n')))).toMatchObject({ status });
   });
 
-  it('a body that ends before its Content-Length harms nobody', async () => {
+  it('(a body that ends before its Content-Length) does not affect later requests', async () => {
     await sendRaw(
       'POST /api/v1/things HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: 100\r\n\r\n{"items"',
     );
@@ -349,7 +362,7 @@ describe('what is no HTTP', () => {
   });
 });
 
-describe('what is thrown', () => {
+describe('a thrown error', () => {
   const fail = async (error: unknown): Promise<Answer> => {
     thrown.error = error;
     return post('/throw', '');
@@ -365,7 +378,7 @@ describe('what is thrown', () => {
     ['broken', Object.assign(new Error('broken'), { code: '08006' })],
     ['read-only after a failover', Object.assign(new Error('read-only'), { code: '25006' })],
     ['unreachable, says Prisma', Object.assign(new Error("Can't reach database server"), { code: 'P1001' })],
-  ])('a database that is %s is a 503 that says when to ask again', async (_, error) => {
+  ])('of the database (%s) is a 503 with Retry-After', async (_, error) => {
     const answer = await fail(error);
     expectProblem(answer, 'database_unavailable');
     expect(answer.headers.get('retry-after')).toBe('5');
@@ -376,7 +389,7 @@ describe('what is thrown', () => {
     ['a unique violation', Object.assign(new Error('secret text'), { code: '23505' })],
     ['a string', 'secret text'],
     ['undefined', undefined],
-  ])('%s that nobody expected is a 500 that tells nothing', async (_, error) => {
+  ])('that is a bug (%s) is a 500 without details', async (_, error) => {
     const answer = await fail(error);
     expectProblem(answer, 'internal_error');
     expect(JSON.stringify(answer.body)).not.toContain('secret');
@@ -384,7 +397,7 @@ describe('what is thrown', () => {
 });
 
 describe('headers', () => {
-  it('takes and returns a usable X-Request-Id, and makes one otherwise', async () => {
+  it('returns a usable X-Request-Id, and makes one otherwise', async () => {
     expect((await get('', { 'x-request-id': 'abc-123' })).headers.get('x-request-id')).toBe('abc-123');
     for (const unusable of ['', 'with space', 'x'.repeat(129), 'é']) {
       expect((await get('', { 'x-request-id': unusable })).headers.get('x-request-id')).toMatch(
@@ -393,7 +406,7 @@ describe('headers', () => {
     }
   });
 
-  it('knows the request and the trace wherever code runs for it', async () => {
+  it('sets the context of a request by X-Request-Id and traceparent', async () => {
     const traceparent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
     const { body } = await get('/context', { 'x-request-id': 'r1', traceparent });
     expect(body).toEqual({ requestId: 'r1', traceId: '0af7651916cd43dd8448eb211c80319c' });
@@ -405,7 +418,7 @@ describe('headers', () => {
     }
   });
 
-  it('forbids keeping, sniffing, framing, telling on, and does not say what runs here', async () => {
+  it('forbids caching, sniffing, framing and referrers, and does not name the server software', async () => {
     for (const { headers } of [
       await get(''),
       await ask('/nothing'),
@@ -426,7 +439,7 @@ describe('headers', () => {
 });
 
 describe('metrics', () => {
-  it('count requests by the pattern of their route, never by what stood in the path', async () => {
+  it('count requests by the pattern of their route, never by their path', async () => {
     await get('/3f0c6a5e-1111-4222-8333-444455556666');
     await ask('/secret-path');
     const text = await (await fetch(`${url}/metrics`)).text();
@@ -451,7 +464,7 @@ function rowsOf(page: string, column: string): string[] {
 }
 
 describe('problems', () => {
-  it('explain themselves where their type leads', async () => {
+  it('are explained at the address in their type', async () => {
     const { body } = await ask('/nothing');
     expect((await ask(body['type'] as string)).body).toEqual({ code: 'not_found', ...PROBLEMS.not_found });
     expectProblem(await ask('/problems/nonsense'), 'not_found');
@@ -459,15 +472,15 @@ describe('problems', () => {
   });
 
   it('are all in docs/problems.md, word for word', async () => {
-    const page = await readFile(new URL('../../../docs/problems.md', import.meta.url), 'utf8');
+    const page = await readPage('docs/problems.md');
     const rows = Object.entries(PROBLEMS).map(
       ([code, { status, meaning }]) => `| \`${code}\` | ${status} | ${meaning} |`,
     );
     expect(rowsOf(page, 'when it occurs, and what to do')).toEqual(rows);
   });
 
-  it('each have, in docs/problems.md, what calling code does: send again, store, alert', async () => {
-    const page = await readFile(new URL('../../../docs/problems.md', import.meta.url), 'utf8');
+  it('each have a row in docs/problems.md about what calling code does', async () => {
+    const page = await readPage('docs/problems.md');
     const rows = rowsOf(page.slice(page.indexOf('## What calling code does')), 'send again').map((row) =>
       row.split('|').map((cell) => cell.trim()),
     );

@@ -1,7 +1,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Ajv2020 } from 'ajv/dist/2020.js';
-import { WEBHOOK_SCHEMAS } from '../../../src/events/contract/schema-document.js';
+import { OPENAPI_SCHEMAS, TEST_TYPE } from '../../../src/events/contract/schema-document.js';
 import { createDocument } from '../../../src/platform/openapi/document.js';
 import type { RecordedExamples } from '../../../src/platform/openapi/operations.js';
 import { TestClient, type UserAnswer } from '../../setup/client.js';
@@ -49,20 +49,20 @@ describe('the OpenAPI document', () => {
     if (process.env.UPDATE_EXAMPLES !== undefined) {
       const recorded = await recordExamples(
         service,
-        callsOf(createDocument(service.app, {}, WEBHOOK_SCHEMAS)),
+        callsOf(createDocument(service.app, {}, OPENAPI_SCHEMAS)),
       );
       await writeFile(EXAMPLES, `${JSON.stringify(recorded, null, 2)}\n`);
       await service.close();
       service = await startTestApp();
     }
     examples = JSON.parse(await readFile(EXAMPLES, 'utf8')) as RecordedExamples;
-    document = createDocument(service.app, examples, WEBHOOK_SCHEMAS) as unknown as Document;
+    document = createDocument(service.app, examples, OPENAPI_SCHEMAS) as unknown as Document;
     operations = operationsOf(document);
   });
 
   afterAll(() => service.close());
 
-  it('is what the controllers say: otherwise run `npm run openapi`', async () => {
+  it('matches the controllers; if not, run `npm run openapi`', async () => {
     const committed = JSON.parse(await readFile(DOCUMENT, 'utf8')) as unknown;
     expect(JSON.parse(JSON.stringify(document))).toEqual(committed);
   });
@@ -107,14 +107,14 @@ describe('the OpenAPI document', () => {
     },
   );
 
-  it('is there without its page where DOCS is false', async () => {
+  it('is served without its page if DOCS is false', async () => {
     const { DATABASE_URL, SCS_BASE_URL } = service.environment;
     const other = await startTestApp({ DATABASE_URL, SCS_BASE_URL, ROLE: 'api', DOCS: false });
     try {
       for (const path of ['/', '/docs', '/docs/start.js', '/docs/swagger-ui-bundle.js']) {
-        const answer = await fetch(other.url + path);
-        expect([path, answer.status]).toEqual([path, 404]);
-        expect(await answer.json()).toMatchObject({ code: 'not_found' });
+        const response = await fetch(other.url + path);
+        expect([path, response.status]).toEqual([path, 404]);
+        expect(await response.json()).toMatchObject({ code: 'not_found' });
       }
       expect((await fetch(`${other.url}/openapi.json`)).status).toBe(200);
     } finally {
@@ -122,7 +122,7 @@ describe('the OpenAPI document', () => {
     }
   });
 
-  it('is OpenAPI 3.1 in which every operation has an id, every reference a target, and every path parameter its place', () => {
+  it('is OpenAPI 3.1 with unique operation ids, a target for each reference, and no ambiguous paths', () => {
     expect(document.openapi).toBe('3.1.0');
     const ids = operations.map(({ operationId }) => operationId);
     expect(new Set(ids).size).toBe(ids.length);
@@ -158,8 +158,8 @@ describe('the OpenAPI document', () => {
       `/webhook-endpoints/${endpoint.body.id}/rotate-secret`,
       `/webhook-endpoints/${endpoint.body.id}/redeliver`,
     ];
-    const answers = await Promise.all(paths.map((path) => client.call('POST', path)));
-    expect(answers.map(({ status }) => status)).toEqual([201, 200, 400]);
+    const responses = await Promise.all(paths.map((path) => client.call('POST', path)));
+    expect(responses.map(({ status }) => status)).toEqual([201, 200, 400]);
     expect((await client.call('DELETE', `/webhook-endpoints/${endpoint.body.id}`)).status).toBe(204);
 
     // Generators such as openapi-typescript make a property with a default required.
@@ -172,20 +172,33 @@ describe('the OpenAPI document', () => {
     expect(defaults).toEqual([]);
   });
 
-  it('types what POST /users and webhooks send: by status, and by the type of the event', () => {
+  it('types the responses of POST /users by status, and the events of the feed and webhooks by `type`', () => {
     const { responses } = operations.find(({ operationId }) => operationId === 'registerUser')!;
     const schemaOf = (status: string) => Object.values(responses[status]!.content!)[0]!.schema;
     const user = { $ref: '#/components/schemas/UserView' };
     const registration = { $ref: '#/components/schemas/RegistrationView' };
     expect(['200', '201', '202'].map(schemaOf)).toEqual([user, user, registration]);
-    // Only a registration has a status, so code that has only the body can tell them apart.
-    const { UserView, RegistrationView, Event } = document.components.schemas;
+    // Code that has only the body can distinguish them by `object`, or by `status`, which only a registration has.
+    const { UserView, RegistrationView, Event, FeedEvent, FeedView } = document.components.schemas;
+    for (const [view, object] of [
+      [UserView, 'user'],
+      [RegistrationView, 'registration'],
+    ] as const)
+      expect(view).toMatchObject({
+        required: expect.arrayContaining(['object']),
+        properties: { object: { enum: [object] } },
+      });
     expect(UserView!.properties).not.toHaveProperty('status');
     expect(RegistrationView).toMatchObject({ required: expect.arrayContaining(['status']) });
     expect(responses['202']!.headers).toMatchObject({ Location: { required: true }, 'Retry-After': {} });
 
     const { mapping } = (Event as { discriminator: { mapping: Record<string, string> } }).discriminator;
-    expect(Object.keys(mapping)).toContain('pv.webhook_endpoint.test.v1');
+    const { [TEST_TYPE]: test, ...mappingOfFeed } = mapping;
+    expect(test).toBeDefined();
+    expect(FeedEvent).toMatchObject({ discriminator: { propertyName: 'type', mapping: mappingOfFeed } });
+    expect(FeedView!.properties).toMatchObject({
+      items: { type: 'array', items: { $ref: '#/components/schemas/FeedEvent' } },
+    });
     for (const [type, target] of Object.entries(mapping))
       expect(document.components.schemas[target.split('/').at(-1)!]).toMatchObject({
         required: expect.arrayContaining(['type', 'data']),
@@ -199,6 +212,22 @@ describe('the OpenAPI document', () => {
     expect(metadata).toMatchObject({ additionalProperties: true });
   });
 
+  it('lists the event types that webhook endpoints accept', async () => {
+    const { schemas } = document.components;
+    const { enum: types } = schemas.WebhookEventType as { enum: string[] };
+    expect(types).toEqual(expect.arrayContaining(['pv.session.online.v1', 'session.online']));
+    const client = TestClient.of(service);
+    const created = await client.call<UserAnswer>('POST', '/webhook-endpoints', {
+      url: 'http://127.0.0.1:9/',
+      types,
+    });
+    expect(created.status).toBe(201);
+    await client.call('DELETE', `/webhook-endpoints/${created.body.id}`);
+    const items = { $ref: '#/components/schemas/WebhookEventType' };
+    for (const body of ['NewWebhookEndpoint', 'WebhookEndpointChange', 'RedeliveryRequest'])
+      expect(schemas[body]?.properties).toMatchObject({ types: { type: 'array', items } });
+  });
+
   it('has an example of every success of every operation', () => {
     const missing = operations
       .filter(({ operationId }) => operationId !== 'getMetrics')
@@ -210,7 +239,7 @@ describe('the OpenAPI document', () => {
     expect(missing).toEqual([]);
   });
 
-  it('has only examples that its schemas allow, without a property that they do not have', () => {
+  it('has only examples that its schemas allow, without undeclared properties', () => {
     const schemas = Object.entries(document.components.schemas).map(([name, schema]) => [
       name,
       schema.properties && schema.additionalProperties === undefined
@@ -220,19 +249,19 @@ describe('the OpenAPI document', () => {
     const ajv = new Ajv2020({ strict: false, validateFormats: false, allErrors: true });
     ajv.addSchema({ $id: 'document', components: { schemas: Object.fromEntries(schemas) as object } });
     const faults = operations.flatMap(({ operationId, responses }) =>
-      Object.entries(examples[operationId]?.responses ?? {}).flatMap(([status, answer]) => {
+      Object.entries(examples[operationId]?.responses ?? {}).flatMap(([status, example]) => {
         const content = Object.values(responses[status]?.content ?? {})[0];
         if (content === undefined)
           return responses[status] === undefined ? [`${operationId} ${status} is not documented`] : [];
         const schema = JSON.parse(JSON.stringify(content.schema).replaceAll('"#/', '"document#/')) as object;
         const validate = ajv.compile(schema);
-        return validate(answer) ? [] : [`${operationId} ${status}: ${ajv.errorsText(validate.errors)}`];
+        return validate(example) ? [] : [`${operationId} ${status}: ${ajv.errorsText(validate.errors)}`];
       }),
     );
     expect(faults).toEqual([]);
   });
 
-  it('has examples that are what a running service answers', async () => {
+  it('has examples with the shape of the responses of a running service', async () => {
     const live = await recordExamples(service, callsOf(document));
     const found = Object.entries(live).flatMap(([operationId, { responses }]) =>
       differences(examples[operationId]?.responses ?? {}, responses, operationId),
@@ -240,7 +269,7 @@ describe('the OpenAPI document', () => {
     expect(found).toEqual([]);
   });
 
-  it('gives away no key, and no port that was free only once', () => {
+  it('has no key and no random port in its examples', () => {
     const text = JSON.stringify(examples);
     expect(text).not.toContain(service.adminKey);
     expect([...text.matchAll(/pvo_[\w-]+/g)].map(([key]) => key)).toEqual([`pvo_${'x'.repeat(43)}`]);
@@ -253,13 +282,13 @@ describe('the OpenAPI document', () => {
 describe('differences', () => {
   it.each<[unknown, unknown, string[]]>([
     [{ a: 1 }, { a: 2 }, []],
-    [{ a: 1 }, { a: '1' }, ['.a is number in the example and string in the answer']],
-    [{ a: 1 }, {}, ['.a is not in the answer']],
+    [{ a: 1 }, { a: '1' }, ['.a is number in the example and string in the response']],
+    [{ a: 1 }, {}, ['.a is not in the response']],
     [{}, { a: 1 }, ['.a is not in the example']],
     [
       { a: [{ b: 1 }] },
       { a: [{ b: 1 }, { c: 1 }] },
-      ['.a[1].b is not in the answer', '.a[1].c is not in the example'],
+      ['.a[1].b is not in the response', '.a[1].c is not in the example'],
     ],
     [{ a: null, b: [] }, { a: 1, b: [1] }, []],
   ])('of %j and %j', (recorded, live, expected) => {

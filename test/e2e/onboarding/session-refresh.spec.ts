@@ -25,38 +25,55 @@ afterEach(() => service.close());
 const refresh = (id: string) => client.call<SessionAnswer>('POST', `/onboarding/pv/${id}/refresh`);
 const readsOf = async (id: string) => (await sandbox.ledger()).reads[id] ?? { total: 0, inFlight: 0 };
 
-describe('a session that many ask for at once', () => {
-  it('is read once for the first request, and once for those that came meanwhile', async () => {
+/** Lets the session come online while a response is held. Returns the state in it, and the states that two requests get that arrived meanwhile. */
+async function refreshDuringChange(id: string) {
+  // Holds a read's response, which shows the session as it is now.
+  const hold = () => sandbox.addFault({ kind: 'hold', operation: 'read_session' });
+  const first = await hold();
+  const early = refresh(id);
+  await waitFor('the first read', async () => (await readsOf(id)).inFlight === 1);
+  await sandbox.online(id);
+  const late = Promise.all([refresh(id), refresh(id)]);
+  await waitForJoined();
+  // The first response shows the session as it then is, so the second read must not change the session before.
+  await hold();
+  await sandbox.release(first.id);
+  const before = (await early).body.state;
+  await sandbox.clearFaults();
+  return { before, after: (await late).map(({ body }) => body.state) };
+}
+
+const waitForJoined = () =>
+  waitFor('the others', () => service.app.get(SessionRefreshService)['waiting'].size === 1);
+
+describe('a session that many callers read at once', () => {
+  it('is read once for the first request, and once for all that arrive meanwhile', async () => {
     const { id } = await client.startNew();
     const { id: fault } = await sandbox.addFault({ kind: 'hold', operation: 'read_session' });
     const refreshes = service.app.get<{ readSince(): unknown }>(SessionRefreshService);
-    const asked = jest.spyOn(refreshes, 'readSince');
-    const asFreshAsCanBe = () => client.call('GET', `/onboarding/pv/${id}?maxAge=0`);
-    const answers = Array.from({ length: 200 }, (_, i) => (i % 4 === 0 ? asFreshAsCanBe() : refresh(id)));
-    await waitFor('all requests', () => asked.mock.calls.length === answers.length);
+    const requested = jest.spyOn(refreshes, 'readSince');
+    const getFresh = () => client.call('GET', `/onboarding/pv/${id}?maxAge=0`);
+    const first = refresh(id);
+    await waitFor('the first read', async () => (await readsOf(id)).inFlight === 1);
+    const others = Array.from({ length: 199 }, (_, i) => (i % 4 === 0 ? getFresh() : refresh(id)));
+    await waitFor('all requests', () => requested.mock.calls.length === 200);
     await sandbox.release(fault);
-    expect(new Set((await Promise.all(answers)).map(({ status }) => status))).toEqual(new Set([200]));
+    const responses = await Promise.all([first, ...others]);
+    expect(new Set(responses.map(({ status }) => status))).toEqual(new Set([200]));
     expect((await readsOf(id)).total).toBe(2);
   });
 
-  it('is never answered from a read that was sent before the request', async () => {
+  it('is never returned from a read that was sent before the request', async () => {
     const { id } = await client.startNew();
-    // Holds a read's response, which shows the session as it is now.
-    const { id: fault } = await sandbox.addFault({ kind: 'hold', operation: 'read_session' });
-    const early = refresh(id);
-    await waitFor('the first read', async () => (await readsOf(id)).inFlight === 1);
-    await sandbox.online(id);
-    const late = Promise.all([refresh(id), refresh(id)]);
-    await sandbox.release(fault);
-    expect((await early).body.state).toBe('awaiting_owner');
-    expect((await late).map(({ body }) => body.state)).toEqual(['online', 'online']);
+    const states = await refreshDuringChange(id);
+    expect(states).toEqual({ before: 'awaiting_owner', after: ['online', 'online'] });
   });
 
-  it('shares a failure as well, and reads again for the next', async () => {
+  it('shares a failure, too, and is read again for the next request', async () => {
     const { id } = await client.startNew();
     await sandbox.addFault({ kind: 'answer', status: 404, operation: 'read_session', times: null });
-    const answers = await Promise.all([refresh(id), refresh(id), refresh(id)]);
-    expect(answers.map(({ status }) => status)).toEqual([503, 503, 503]);
+    const responses = await Promise.all([refresh(id), refresh(id), refresh(id)]);
+    expect(responses.map(({ status }) => status)).toEqual([503, 503, 503]);
     await sandbox.clearFaults();
     expect((await refresh(id)).status).toBe(200);
   });
@@ -73,7 +90,7 @@ describe.each(['/onboarding/pv/', '/users/{userId}/pv/onboarding-sessions/'])(
     const fail = () =>
       sandbox.addFault({ kind: 'answer', status: 500, operation: 'read_session', times: null });
 
-    it('is 503, and with stale=allow the last known state with the time of its read', async () => {
+    it('returns 503, or with stale=allow the last known state with the time of its read', async () => {
       const { id, userId } = await client.startNew();
       const { checkedAt } = await client.session(id);
       await fail();
@@ -98,7 +115,7 @@ describe.each(['/onboarding/pv/', '/users/{userId}/pv/onboarding-sessions/'])(
       expect((await waiting).body).toMatchObject({ state: 'online', stale: false });
     });
 
-    it('refuses any other value of stale, and is still 404 if it does not exist', async () => {
+    it('returns 400 for any other value of stale, and still 404 if it does not exist', async () => {
       const { id, userId } = await client.startNew();
       for (const value of ['true', '', 'ALLOW', 'allow&stale=allow']) {
         const { status, body } = await read(id, userId, `?maxAge=0&stale=${value}`);
@@ -109,7 +126,7 @@ describe.each(['/onboarding/pv/', '/users/{userId}/pv/onboarding-sessions/'])(
   },
 );
 
-describe('a closed session that several ask for', () => {
+describe('a closed session that several callers read', () => {
   /** Returns a session that expired at the remote service and was closed long ago. */
   async function startClosed(): Promise<string> {
     const { id } = await client.startNew();
@@ -124,34 +141,26 @@ describe('a closed session that several ask for', () => {
     return id;
   }
 
-  it('is never answered from a read that was sent before the request', async () => {
-    const id = await startClosed();
-    const { id: fault } = await sandbox.addFault({ kind: 'hold', operation: 'read_session' });
-    const early = refresh(id);
-    await waitFor('the first read', async () => (await readsOf(id)).inFlight === 1);
-    await sandbox.online(id);
-    const late = Promise.all([refresh(id), refresh(id)]);
-    await waitFor('the others', () => service.app.get(SessionRefreshService)['waiting'].size === 1);
-    await sandbox.release(fault);
-    expect((await early).body).toMatchObject({ state: 'expired', nextCheckAt: null });
-    expect((await late).map(({ body }) => body.state)).toEqual(['online', 'online']);
+  it('is never returned from a read that was sent before the request', async () => {
+    const states = await refreshDuringChange(await startClosed());
+    expect(states).toEqual({ before: 'expired', after: ['online', 'online'] });
   });
 
-  it('is never told to have been read when its read failed', async () => {
+  it('is never reported as read when its read failed', async () => {
     const id = await startClosed();
     const { id: hold } = await sandbox.addFault({ kind: 'hold', operation: 'read_session' });
     await sandbox.addFault({ kind: 'answer', status: 500, operation: 'read_session', times: null });
     const early = refresh(id);
     await waitFor('the first read', async () => (await readsOf(id)).inFlight === 1);
     const late = Promise.all([refresh(id), refresh(id)]);
-    await waitFor('the others', () => service.app.get(SessionRefreshService)['waiting'].size === 1);
+    await waitForJoined();
     await sandbox.release(hold);
     await early;
     expect((await late).map(({ status }) => status)).toEqual([503, 503]);
     expect((await client.session(id)).nextCheckAt).toBeNull();
   });
 
-  it('stays watched when the read of one fails while that of another finds it online', async () => {
+  it('stays watched when one read fails while another finds it online', async () => {
     const id = await startClosed();
     await sandbox.online(id);
     const sessions = service.app.get(SessionsStore);

@@ -34,7 +34,7 @@ const driftCount = async (): Promise<number> =>
     .deployment.contractDrift;
 
 describe('remote.contract_drift', () => {
-  it('is silent while every answer is as the interface has it, from the token to the inverters', async () => {
+  it('announces nothing while every response is as documented, from the token to the inverters', async () => {
     const session = await client.startNew();
     await sandbox.online(session.id, { inverters: 2 });
     await waitFor(
@@ -45,7 +45,7 @@ describe('remote.contract_drift', () => {
     expect(await driftCount()).toBe(0);
   });
 
-  it('tells each difference once, by name and type, however many answers have it', async () => {
+  it('announces each difference once, by name and type, however many responses have it', async () => {
     const sessions = [await client.startNew(), await client.startNew(), await client.startNew()];
     for (const [index, { id }] of sessions.entries())
       await sandbox.fields(id, { set: { phase: `canary-${index}`, expired: 'no' }, absent: ['inverters'] });
@@ -63,7 +63,7 @@ describe('remote.contract_drift', () => {
     expect(JSON.stringify(await client.events())).not.toContain('canary');
   });
 
-  it('tells a combination of flags that nobody has described', async () => {
+  it('announces an undescribed combination of flags', async () => {
     const session = await client.startNew();
     await sandbox.fields(session.id, { set: { finished: true, active: true, inverters: [] } });
     await waitFor(
@@ -76,7 +76,7 @@ describe('remote.contract_drift', () => {
     );
   });
 
-  it('tells an answer that is no JSON, whatever it says', async () => {
+  it('announces a response that is not JSON, without its text', async () => {
     await sandbox.addFault({
       kind: 'answer',
       operation: 'register_user',
@@ -95,7 +95,7 @@ describe('remote.contract_drift', () => {
     expect(JSON.stringify(await client.events())).not.toContain('canary@');
   });
 
-  it('tells an id of somebody else, however many differences there are already', async () => {
+  it('announces an id of another user, even if the limit of differences is reached', async () => {
     const drift = service.app.get(ContractDrift);
     const field = (index: number) => ({
       kind: 'new_field' as const,
@@ -107,11 +107,11 @@ describe('remote.contract_drift', () => {
       'start_session',
       Array.from({ length: 50 }, (_, index) => field(index)),
     );
-    await waitFor('as many as are kept', async () => (await driftCount()) >= 50);
+    await waitFor('as many as are recorded', async () => (await driftCount()) >= 50);
     drift.report('start_session', [field(50), foreignId('sessionId', 'another user')]);
     await waitFor('the difference', async () =>
       (await drifts()).includes('start_session foreign_id sessionId: null -> another user'),
     );
-    expect((await drifts()).filter((told) => told.startsWith('start_session new_field'))).toHaveLength(50);
+    expect((await drifts()).filter((drift) => drift.startsWith('start_session new_field'))).toHaveLength(50);
   });
 });

@@ -7,7 +7,7 @@ import { replicaEnvironment, startReplica, startTokenService, type TokenService 
 import { startRawServer, type RawServer, readSession, registerUser, reply } from './fixture.js';
 import { closeAfterEach } from '../../setup/close-after-each.js';
 
-interface Told {
+interface Announced {
   readonly name: string;
   readonly subject: string;
   readonly data: Readonly<Record<string, string | null>>;
@@ -24,9 +24,9 @@ beforeEach(async () => {
 
 afterEach(() => database.drop());
 
-const told = async (): Promise<Told[]> =>
-  (await client.query<Told>(`SELECT name, subject, data FROM domain_events ORDER BY position`)).rows;
-const names = async (): Promise<string[]> => (await told()).map(({ name }) => name);
+const announced = async (): Promise<Announced[]> =>
+  (await client.query<Announced>(`SELECT name, subject, data FROM domain_events ORDER BY position`)).rows;
+const names = async (): Promise<string[]> => (await announced()).map(({ name }) => name);
 const health = async (operation: string): Promise<string | undefined> =>
   (
     await client.query<{ health: string }>('SELECT health FROM admin.remote_health WHERE operation = $1', [
@@ -54,13 +54,15 @@ describe('the health of the remote service', () => {
   const call = ({ remote }: RemoteReplica) => remote.send(readSession);
   const failOften = (replica: RemoteReplica) => Promise.all(Array.from({ length: 20 }, () => call(replica)));
 
-  it('is announced once when it fails and once when it is back, however many replicas find out', async () => {
+  it('is announced once when it fails and once when it recovers, however many replicas detect it', async () => {
     const replicas = await start(3);
     await Promise.all(replicas.map(failOften));
     expect(replicas.map(({ remote }) => remote.status().operations.read_session.breaker)).toEqual(
       Array(3).fill('open'),
     );
-    await waitFor('the announcement', async () => (await told()).length > 0);
+    await waitFor('every announcement', () =>
+      replicas.every(({ deployment }) => deployment['writing'].size === 0),
+    );
     down = false;
     for (const replica of replicas) {
       await waitFor('its probe', async () => (await call(replica)).kind === 'response');
@@ -68,7 +70,7 @@ describe('the health of the remote service', () => {
     await waitFor('the recovery', async () => (await names()).includes('remote.recovered'));
     // Closes the replicas, because closing waits until a replica has written its events.
     for (const close of closing.splice(1)) await close();
-    expect(await told()).toEqual([
+    expect(await announced()).toEqual([
       {
         name: 'remote.degraded',
         subject: 'read_session',
@@ -88,7 +90,7 @@ describe('the health of the remote service', () => {
     expect(await health('read_session')).toBe('healthy');
   });
 
-  it('stays degraded while one replica has trouble and another has not, and recovers by the other once that is over', async () => {
+  it('stays degraded while one replica has trouble, and recovers by another replica once that trouble is over', async () => {
     const [first, second] = await start(2);
     await failOften(first!);
     await waitFor('the announcement', async () => (await health('read_session')) === 'degraded');
@@ -105,19 +107,19 @@ describe('the health of the remote service', () => {
     await waitFor('the recovery', async () => (await names()).includes('remote.recovered'));
   });
 
-  it('is announced when the service wants to be left alone for a minute or longer, and not for less', async () => {
+  it('is announced when the service requests a wait of a minute or longer, but not for a shorter one', async () => {
     const [replica] = await start(1);
     let retryAfter = '30';
     server = await startRawServer((socket) => socket.write(reply(503, '', { 'retry-after': retryAfter })));
     closing.push(server.close);
     const settings = { DATABASE_URL: database.url, SCS_BASE_URL: server.url };
-    const asked = await startRemoteReplica(settings);
-    closing.push(asked.close);
-    await asked.remote.send(registerUser);
+    const waiting = await startRemoteReplica(settings);
+    closing.push(waiting.close);
+    await waiting.remote.send(registerUser);
     retryAfter = '60';
-    await call(asked);
-    await waitFor('the announcement', async () => (await told()).length > 0);
-    expect(await told()).toMatchObject([
+    await call(waiting);
+    await waitFor('the announcement', async () => (await announced()).length > 0);
+    expect(await announced()).toMatchObject([
       {
         name: 'remote.degraded',
         subject: 'read_session',
@@ -152,7 +154,7 @@ describe('rejected credentials', () => {
       await other.read();
       return ((await other.tokens.getStatus()).failures ?? 0) >= 2;
     });
-    expect(await told()).toEqual([
+    expect(await announced()).toEqual([
       {
         name: 'remote.credentials_rejected',
         subject: 'token',
@@ -163,7 +165,7 @@ describe('rejected credentials', () => {
     service.refuseCalls = false;
     await client.query('UPDATE remote_tokens SET next_attempt_at = NULL');
     await waitFor('a call to be accepted', async () => (await one.read()).kind === 'response');
-    expect((await told()).slice(1)).toMatchObject([
+    expect((await announced()).slice(1)).toMatchObject([
       {
         name: 'remote.recovered',
         subject: 'token',
@@ -173,8 +175,8 @@ describe('rejected credentials', () => {
     expect(await health('token')).toBe('healthy');
   });
 
-  it('are announced when the token endpoint refuses them, until others are configured that it takes', async () => {
-    service.answerToken = ({ body }) => (body.includes('corrected') ? undefined : reply(401, ''));
+  it('are announced when the token endpoint refuses them, until accepted credentials are configured', async () => {
+    service.respondToTokenRequest = ({ body }) => (body.includes('corrected') ? undefined : reply(401, ''));
     expect(await start().read()).toMatchObject({ kind: 'not_sent', reason: 'credentials_rejected' });
     expect(await start().read()).toMatchObject({ kind: 'not_sent', reason: 'credentials_rejected' });
     expect(await names()).toEqual(['remote.credentials_rejected']);
@@ -187,11 +189,11 @@ describe('rejected credentials', () => {
     await one.read();
     service.accepted.clear();
     expect(await one.read()).toMatchObject({ kind: 'response' });
-    expect(await told()).toEqual([]);
+    expect(await announced()).toEqual([]);
   });
 
-  it('and a token of another form are told without a value', async () => {
-    service.answerToken = () =>
+  it('do not include a token of another form, which is announced as drift without its value', async () => {
+    service.respondToTokenRequest = () =>
       reply(
         200,
         JSON.stringify({
@@ -203,15 +205,15 @@ describe('rejected credentials', () => {
       );
     service.accepted.add('token-canary');
     await start().read();
-    await waitFor('the drift', async () => (await told()).length >= 3);
-    const drifts = (await told()).map(({ data: { kind, field, expected, found } }) =>
+    await waitFor('the drift', async () => (await announced()).length >= 3);
+    const drifts = (await announced()).map(({ data: { kind, field, expected, found } }) =>
       [kind, `${String(field)}:`, String(expected), '->', String(found)].join(' '),
     );
-    expect(drifts).toEqual([
+    expect(drifts.sort()).toEqual([
       'new_field refresh_token: null -> string',
       'token_form expires_in: timestamp or seconds -> timestamp_without_zone',
       'token_form token_type: pvcurtailment -> Bearer',
     ]);
-    expect(JSON.stringify(await told())).not.toContain('canary');
+    expect(JSON.stringify(await announced())).not.toContain('canary');
   });
 });

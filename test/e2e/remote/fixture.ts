@@ -23,7 +23,7 @@ export interface RawServer {
 
 /** Serves HTTP/1.1 over raw sockets, so that a test can send an invalid response. */
 export async function startRawServer(
-  answer: (socket: Socket, request: RawRequest) => void,
+  respond: (socket: Socket, request: RawRequest) => void,
 ): Promise<RawServer> {
   const requests: RawRequest[] = [];
   const sockets = new Set<Socket>();
@@ -38,7 +38,7 @@ export async function startRawServer(
       for (let request = parse(text, connection); request; request = parse(text, connection)) {
         text = text.slice(request.length);
         requests.push(request);
-        answer(socket, request);
+        respond(socket, request);
       }
     });
   });

@@ -23,8 +23,8 @@ const BLOCKED_MS = 150;
 const ID = '6f6e0a4e-7f7c-4b6f-9d0b-0e6f8f4b8f10';
 const GOOD = JSON.stringify({ sessionId: ID, finished: false, inverters: [] });
 
-function read(answer: RemoteResponse): { id: string; finished: boolean; inverters: number } {
-  const fields: Fields = readObject(answer.body);
+function read(response: RemoteResponse): { id: string; finished: boolean; inverters: number } {
+  const fields: Fields = readObject(response.body);
   const id = readUuid(fields, 'sessionId');
   if (id !== ID) throw new UnreadableResponse('about another session');
   return { id, finished: readBoolean(fields, 'finished'), inverters: readArray(fields, 'inverters').length };
@@ -48,18 +48,18 @@ const HOSTILE: Record<string, Buffer> = {
   'NUL bytes': reply(200, '\0\0\0\0'),
   'half of a surrogate pair': reply(200, '{"sessionId":"\\ud800","finished":true,"inverters":[]}'),
   'another session': reply(200, GOOD.replace(ID, ID.replace('6', '7'))),
-  'bytes that are no UTF-8': reply(200, Buffer.from([0x7b, 0x22, 0xff, 0xfe, 0xc0, 0x22])),
+  'bytes that are not UTF-8': reply(200, Buffer.from([0x7b, 0x22, 0xff, 0xfe, 0xc0, 0x22])),
   'wrong types': reply(200, '{"sessionId":7,"finished":"false","inverters":{}}'),
   'inherited names': reply(200, '{"__proto__":{"finished":true},"constructor":1}'),
 };
 
-describe('R23: a hostile answer is contained', () => {
+describe('R23: a hostile response is contained', () => {
   let mostMb = 0;
   let longestMs = 0;
 
   afterAll(() =>
     promise('R23', {
-      figure: `${Math.round(mostMb)} MB more and ${Math.round(longestMs)} ms without a break at most, 0 crashes, ${Object.keys(HOSTILE).length} hostile answers`,
+      figure: `${Math.round(mostMb)} MB more and ${Math.round(longestMs)} ms without a break at most, 0 crashes, ${Object.keys(HOSTILE).length} hostile responses`,
       bound: `64 MB, ${BLOCKED_MS} ms, 0`,
     }),
   );
@@ -78,13 +78,15 @@ describe('R23: a hostile answer is contained', () => {
 
   async function get(remote: Remote, name: string): Promise<Outcome<unknown>> {
     const sent = await remote.send({ ...readSession, path: `/${encodeURIComponent(name)}` });
-    const startedAt = performance.now();
+    const loop = watchLoop();
     const outcome = outcomeOf(sent, read);
-    longestMs = Math.max(longestMs, performance.now() - startedAt);
+    const blockedMs = loop.end();
+    longestMs = Math.max(longestMs, blockedMs);
+    expect(blockedMs).toBeLessThan(BLOCKED_MS);
     return outcome;
   }
 
-  it.each(Object.keys(HOSTILE))('is unreadable, and the others go on: %s', async (name) => {
+  it.each(Object.keys(HOSTILE))('is unreadable, and other calls continue: %s', async (name) => {
     const remote = await serve();
     const before = process.memoryUsage().rss;
     const [hostile, ...others] = await Promise.all([
@@ -98,7 +100,6 @@ describe('R23: a hostile answer is contained', () => {
     mostMb = Math.max(mostMb, grownMb);
     // Includes the memory of the test's server, which runs in this process.
     expect(grownMb).toBeLessThan(64);
-    expect(longestMs).toBeLessThan(BLOCKED_MS);
   });
 
   it('would be red with the defaults of axios', async () => {
@@ -109,11 +110,11 @@ describe('R23: a hostile answer is contained', () => {
     caught('R23', 'defaults of axios, which take 50 MB');
   });
 
-  it('reads behind a byte order mark', async () => {
+  it('is read if it only has a byte order mark', async () => {
     expect(await get(await serve(), 'bom')).toMatchObject({ kind: 'done' });
   });
 
-  it('reads 10,000 inverters without blocking anybody for long', async () => {
+  it('with 10,000 inverters is read without blocking the event loop for long', async () => {
     const many = JSON.stringify({
       sessionId: ID,
       finished: true,

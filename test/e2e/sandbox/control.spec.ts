@@ -22,7 +22,7 @@ describe('the control API of the sandbox', () => {
   const read = async () => JSON.parse((await client.read(session.sessionId)).text);
 
   describe('sessions', () => {
-    it('completes the web flow and brings inverters online, later more, and removes one', async () => {
+    it('completes the web flow, brings inverters online, and adds and removes one', async () => {
       const { control } = sandbox;
       const start = await read();
       await control.complete(session.sessionId);
@@ -63,7 +63,7 @@ describe('the control API of the sandbox', () => {
       expect(await client.readOfUser(session.userId, session.sessionId)).toMatchObject({ status: 404 });
     });
 
-    it('answers any fields, leaves any out, and takes that back', async () => {
+    it('replaces and omits fields, and restores them', async () => {
       const set = { finished: 'yes', inverters: null, extra: 1 };
       await sandbox.control.fields(session.sessionId, { set, absent: ['active'] });
       const overridden = await read();
@@ -89,7 +89,7 @@ describe('the control API of the sandbox', () => {
         () => 'failed',
       );
 
-    it('answers verbatim as many requests of an operation as it is told, after those that it lets pass', async () => {
+    it('send a given response to `times` requests of an operation, after `skip` unaffected ones', async () => {
       await sandbox.control.addFault({
         kind: 'answer',
         operation: 'read_session',
@@ -104,7 +104,7 @@ describe('the control API of the sandbox', () => {
       expect(statuses).toEqual([200, 418, 418, 200]);
     });
 
-    it('meets only requests that contain a text', async () => {
+    it('affect only requests that contain a text', async () => {
       await sandbox.control.addFault({ kind: 'answer', status: 500, contains: 'B-2', times: null });
       expect(await client.register('A-2', ['541448860000000013'])).toMatchObject({ status: 200 });
       expect(await client.register('B-2', ['541448860000000013'])).toMatchObject({ status: 500 });
@@ -131,7 +131,7 @@ describe('the control API of the sandbox', () => {
       },
     );
 
-    it('resets, truncates and stalls, so that there is no whole answer', async () => {
+    it('reset, truncate and stall, so that no response is complete', async () => {
       for (const kind of ['reset', 'truncate'] as const) {
         await sandbox.control.addFault({ kind, operation: 'read_session' });
         expect(await readFailing()).toBe('failed');
@@ -146,22 +146,19 @@ describe('the control API of the sandbox', () => {
       }
     });
 
-    it.each(['headers', 'body'] as const)(
-      'drips an answer from its %s on, whole in the end',
-      async (from) => {
-        const whole = await client.read(session.sessionId);
-        await sandbox.control.addFault({
-          kind: 'drip',
-          operation: 'read_session',
-          from,
-          intervalMs: 2,
-          chunkBytes: 8,
-        });
-        expect(await client.read(session.sessionId)).toEqual(whole);
-      },
-    );
+    it.each(['headers', 'body'] as const)('drip a complete response, from its %s on', async (from) => {
+      const whole = await client.read(session.sessionId);
+      await sandbox.control.addFault({
+        kind: 'drip',
+        operation: 'read_session',
+        from,
+        intervalMs: 2,
+        chunkBytes: 8,
+      });
+      expect(await client.read(session.sessionId)).toEqual(whole);
+    });
 
-    it('holds an answer as it was until it is released', async () => {
+    it('hold a response unchanged until it is released', async () => {
       const fault = await sandbox.control.addFault({ kind: 'hold', operation: 'read_session' });
       const held = client.read(session.sessionId);
       await waitFor('the read to be held', async () => (await sandbox.control.faults())[0]?.holding === 1);
@@ -171,7 +168,7 @@ describe('the control API of the sandbox', () => {
       expect(JSON.parse((await held).text)).toMatchObject({ finished: false });
     });
 
-    it('answers bytes that are no text, and large ones', async () => {
+    it('send large bodies of any bytes', async () => {
       const bodyBase64 = Buffer.from([0xff, 0x00]).toString('base64');
       await sandbox.control.addFault({ kind: 'answer', bodyBase64, repeat: 1_000_000 });
       const response = await fetch(`${sandbox.url}/api/v1/ssa`, { headers: client.authorised });
@@ -180,26 +177,31 @@ describe('the control API of the sandbox', () => {
     });
   });
 
-  it('turns requests away beyond the limit, and counts them', async () => {
-    await sandbox.control.change({
-      latencyMs: 200,
-      maxInFlight: 3,
-      overloadStatus: 503,
-      overloadRetryAfter: '5',
-    });
-    const answers = await Promise.all(Array.from({ length: 5 }, () => client.read(session.sessionId)));
-    expect(answers.map(({ status }) => status).sort()).toEqual([200, 200, 200, 503, 503]);
+  it('refuses requests beyond the limit, and counts them', async () => {
+    const { control } = sandbox;
+    await control.change({ maxInFlight: 3, overloadStatus: 503, overloadRetryAfter: '5' });
+    await control.addFault({ kind: 'hold', operation: 'read_session', times: 3 });
+    const reads = (count: number) =>
+      Promise.all(Array.from({ length: count }, () => client.read(session.sessionId)));
+    const held = reads(3);
+    await waitFor('the reads to be held', async () => (await control.faults())[0]?.holding === 3);
+    expect((await reads(2)).map(({ status }) => status)).toEqual([503, 503]);
+    await control.clearFaults();
+    expect((await held).map(({ status }) => status)).toEqual([200, 200, 200]);
     expect(await sandbox.control.ledger()).toMatchObject({ turnedAway: 2 });
   });
 
-  it('counts what is asked and how many reads of one session run at once', async () => {
-    await sandbox.control.change({ latencyMs: 200 });
+  it('counts requests and the concurrent reads of one session', async () => {
+    await sandbox.control.addFault({ kind: 'hold', operation: 'read_session', times: null });
     const other = await startRemoteSession(client);
-    await Promise.all([
+    const reads = Promise.all([
       client.read(session.sessionId),
       client.readOfUser(session.userId, session.sessionId),
       client.read(other.sessionId),
     ]);
+    await waitFor('the reads', async () => (await sandbox.control.ledger()).inFlight === 3);
+    await sandbox.control.clearFaults();
+    await reads;
     await waitFor('the reads to be over', async () => (await sandbox.control.ledger()).inFlight === 0);
     const ledger = await sandbox.control.ledger();
     expect(ledger.reads[session.sessionId]).toEqual({ total: 2, inFlight: 0, maxInFlight: 2 });
@@ -216,7 +218,7 @@ describe('the control API of the sandbox', () => {
     );
   });
 
-  it('makes users and sessions in bulk that the remote interface knows', async () => {
+  it('creates users and sessions in bulk, which the remote interface serves', async () => {
     const [seeded] = await sandbox.control.seed(3);
     expect(await client.readOfUser(seeded?.userId ?? '', seeded?.sessionId ?? '')).toMatchObject({
       status: 200,
@@ -229,7 +231,7 @@ describe('the control API of the sandbox', () => {
     ['/faults', { kind: 'reset', tiems: 2 }, 'tiems is not known'],
     ['/faults', [], 'must be a JSON object'],
     ['/seed', { users: '3' }, 'users must be a whole number'],
-  ])('refuses POST %s %j by name', async (path, body, message) => {
+  ])('refuses POST %s %j and names the fault', async (path, body, message) => {
     const response = await fetch(`${sandbox.url}/sandbox${path}`, {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
@@ -246,7 +248,7 @@ describe('the control API of the sandbox', () => {
     expect(response.status).toBe(403);
   });
 
-  it('does from the index page what its buttons say', async () => {
+  it('performs the actions of the buttons on the index page', async () => {
     for (const action of ['complete', 'online', 'remove-inverter', 'expire']) {
       const response = await fetch(`${sandbox.url}/play/${session.sessionId}/${action}`, { method: 'POST' });
       expect([response.status, await response.text()]).toEqual([

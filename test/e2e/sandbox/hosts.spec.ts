@@ -16,12 +16,12 @@ afterAll(() => sandbox.stop());
 function statusOf(path: string, host: string, method = 'GET'): Promise<number> {
   const { hostname, port } = new URL(sandbox.url);
   return new Promise((resolve, reject) => {
-    const asked = request({ hostname, port, path, method, headers: { host, apikey: 'wrong' } });
-    asked.on('response', (response) => {
+    const sent = request({ hostname, port, path, method, headers: { host, apikey: 'wrong' } });
+    sent.on('response', (response) => {
       response.resume();
       resolve(response.statusCode ?? 0);
     });
-    asked.on('error', reject).end();
+    sent.on('error', reject).end();
   });
 }
 
@@ -62,14 +62,14 @@ describe('the sandbox', () => {
     expect(await statusOf('/sandbox/reset', host, 'POST')).toBe(403);
   });
 
-  it('refuses a list that is none, by name', async () => {
+  it('refuses an invalid list, and names the variable', async () => {
     await expect(startSandbox({ SANDBOX_ALLOWED_HOSTS: 'http://sandbox:4010' })).rejects.toThrow(
       'SANDBOX_ALLOWED_HOSTS must be host names without ports',
     );
   });
 });
 
-describe('the sandbox, asked by another machine', () => {
+describe('the sandbox, called from another machine', () => {
   const CREDENTIALS = { apiKey: 'key', clientId: 'client', clientSecret: 'secret' };
   const ELSEWHERE = { remoteAddress: '172.18.0.1', headers: { host: 'localhost:4010' } };
 
@@ -88,7 +88,7 @@ describe('the sandbox, asked by another machine', () => {
     }
   });
 
-  it('announces its public URL, and refuses one that is none', async () => {
+  it('announces its public URL, and refuses an invalid one', async () => {
     const published = await startSandbox({ SANDBOX_PUBLIC_URL: 'http://sandbox.test:4010' });
     expect(published.url).toBe('http://sandbox.test:4010');
     await published.stop();

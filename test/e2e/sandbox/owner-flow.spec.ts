@@ -8,6 +8,10 @@ const ALLOWED: [string, string][] = [
   ['allow', 'monitoring'],
   ['allow', 'curtailment'],
 ];
+const CREDENTIALS: [string, string][] = [
+  ['email', 'owner@example.com'],
+  ['password', 'anything'],
+];
 
 describe('the web flow of the owner', () => {
   let sandbox: TestSandbox;
@@ -36,26 +40,20 @@ describe('the web flow of the owner', () => {
   };
   const signIn = async (brand: string): Promise<void> => {
     await submit('brand', [['brand', brand]]);
-    await submit('sign-in', [
-      ['email', 'owner@example.com'],
-      ['password', 'anything'],
-    ]);
+    await submit('sign-in', CREDENTIALS);
   };
   const read = async () => JSON.parse((await client.read(session.sessionId)).text);
 
-  it('leads from the brand over signing in to the permission and the end', async () => {
+  it('leads through brand, sign-in and permissions to the end', async () => {
     expect((await open()).text).toContain('Which brand is your inverter?');
     expect((await submit('brand', [['brand', 'manual']])).text).toContain('Sign in at Manual');
-    const signedIn = await submit('sign-in', [
-      ['email', 'owner@example.com'],
-      ['password', 'anything'],
-    ]);
+    const signedIn = await submit('sign-in', CREDENTIALS);
     expect(signedIn.text).toContain('Allow monitoring and curtailment');
     expect((await submit('authorise', [['installation', '0'], ...ALLOWED])).text).toContain('Thank you');
     expect((await open()).text).toContain('Thank you');
   });
 
-  it('moves updatedAt at its end and nothing else, and not before (section 3)', async () => {
+  it('changes only updatedAt, and only at the end (section 3)', async () => {
     const before = await client.read(session.sessionId);
     await signIn('manual');
     expect((await client.read(session.sessionId)).text).toBe(before.text);
@@ -66,7 +64,7 @@ describe('the web flow of the owner', () => {
   });
 
   it('brings the chosen installations online after the delay of the brand', async () => {
-    const brands = [{ id: 'quick', name: 'Quick', onlineAfterMs: 300 }];
+    const brands = [{ id: 'quick', name: 'Quick', onlineAfterMs: 3_000 }];
     await sandbox.control.change({ brands });
     await signIn('quick');
     await submit('authorise', [['installation', '0'], ['installation', '2'], ...ALLOWED]);
@@ -79,10 +77,10 @@ describe('the web flow of the owner', () => {
     expect(online.inverters).toHaveLength(2);
   });
 
-  it('says what is missing and stays where it is', async () => {
+  it('names what is missing and stays at the step', async () => {
     expect(await submit('brand', [['brand', 'another']])).toMatchObject({ status: 400 });
     await submit('brand', [['brand', 'manual']]);
-    expect(await submit('sign-in', [['email', 'owner@example.com']])).toMatchObject({ status: 400 });
+    expect(await submit('sign-in', CREDENTIALS.slice(0, 1))).toMatchObject({ status: 400 });
     await signIn('manual');
     const refused = await submit('authorise', [
       ['installation', '0'],
@@ -98,14 +96,7 @@ describe('the web flow of the owner', () => {
 
   it('skips no step', async () => {
     expect((await submit('authorise', [['installation', '0'], ...ALLOWED])).text).toContain('Which brand');
-    expect(
-      (
-        await submit('sign-in', [
-          ['email', 'a@b'],
-          ['password', 'x'],
-        ])
-      ).text,
-    ).toContain('Which brand');
+    expect((await submit('sign-in', CREDENTIALS)).text).toContain('Which brand');
     await submit('brand', [['brand', 'manual']]);
     expect((await submit('authorise', [['installation', '0'], ...ALLOWED])).text).toContain(
       'Sign in at Manual',
@@ -127,7 +118,7 @@ describe('the web flow of the owner', () => {
     expect(await submit('brand', [['brand', 'manual']])).toMatchObject({ status: 404 });
   });
 
-  it('puts no text of others into a page unescaped', async () => {
+  it('escapes foreign text in its pages', async () => {
     await client.register('<script>alert(1)</script>', ['541448860000000013']);
     const text = await (await fetch(sandbox.url)).text();
     expect(text).toContain('&#60;script&#62;');

@@ -4,10 +4,12 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { createServer, type AddressInfo, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { RawClient } from '../../contract/raw-client.js';
 import { startSandbox, type TestSandbox } from '../../setup/sandbox.js';
 import { waitFor } from '../../setup/wait-for.js';
+
+jest.setTimeout(120_000);
 
 const clientOf = (sandbox: TestSandbox): RawClient =>
   new RawClient({
@@ -38,7 +40,7 @@ describe('the process of the sandbox', () => {
     expect(await sandbox.stop(signal)).toEqual({ code: 0, signal: null });
   });
 
-  it('ends when its parent was killed', async () => {
+  it('ends when its parent is killed', async () => {
     const parent = spawn(
       process.execPath,
       ['--import', './test/setup/compile/typescript.mjs', '--eval', PARENT],
@@ -52,7 +54,7 @@ describe('the process of the sandbox', () => {
     await waitFor('the sandbox to end', () => !isAlive(pid));
   });
 
-  it('refuses a port that was asked for and is taken, by name', async () => {
+  it('refuses a configured port that is taken, and names it', async () => {
     const taken: Server = createServer();
     await new Promise<void>((listening) => taken.listen(0, '127.0.0.1', listening));
     const { port } = taken.address() as AddressInfo;
@@ -62,7 +64,7 @@ describe('the process of the sandbox', () => {
     taken.close();
   });
 
-  it('gives way to a free port when only the default one is taken', async () => {
+  it('uses a free port if the default port is taken', async () => {
     const sandboxes = await Promise.all([
       startSandbox({ SANDBOX_PORT: '' }),
       startSandbox({ SANDBOX_PORT: '' }),
@@ -71,11 +73,11 @@ describe('the process of the sandbox', () => {
     for (const { stop } of sandboxes) await stop();
   });
 
-  it('refuses a port that is none', async () => {
+  it('refuses an invalid port', async () => {
     await expect(startSandbox({ SANDBOX_PORT: 'http' })).rejects.toThrow('SANDBOX_PORT must be a port');
   });
 
-  it('knows its users, sessions and tokens after a restart when it has a state file', async () => {
+  it('restores its users, sessions and tokens from a state file after a restart', async () => {
     const env = { SANDBOX_STATE_FILE: join(folder, 'kept', 'state.json') };
     const first = await startSandbox(env);
     const client = clientOf(first);
@@ -97,7 +99,7 @@ describe('the process of the sandbox', () => {
     await second.stop();
   });
 
-  it('writes its state soon, so that a kill forgets next to nothing', async () => {
+  it('writes its state soon after a change', async () => {
     const path = join(folder, 'soon.json');
     const sandbox = await startSandbox({ SANDBOX_STATE_FILE: path });
     await sandbox.control.seed(3);
@@ -109,7 +111,7 @@ describe('the process of the sandbox', () => {
   });
 
   it.each([
-    ['no JSON', '{"version":1,'],
+    ['not JSON', '{"version":1,'],
     ['of another version', '{"version":2}'],
     ['incomplete', '{"version":1}'],
   ])('starts empty, and says so, when its state file is %s', async (_what, content) => {

@@ -4,8 +4,6 @@ import type { RawClient } from '../../contract/raw-client.js';
 import { authorisedClientOf, startRemoteSession } from '../../setup/sandbox-client.js';
 import { startSandbox, type TestSandbox } from '../../setup/sandbox.js';
 
-const FORM = { grant_type: 'client_credentials', scope: 'pvcurtailment' };
-
 describe('the remote interface of the sandbox, where its document is silent', () => {
   let sandbox: TestSandbox;
   let client: RawClient;
@@ -23,7 +21,8 @@ describe('the remote interface of the sandbox, where its document is silent', ()
     const body = new URLSearchParams({
       client_id: SCS_CLIENT_ID,
       client_secret: SCS_CLIENT_SECRET,
-      ...FORM,
+      grant_type: 'client_credentials',
+      scope: 'pvcurtailment',
       ...form,
     });
     return client.request('POST', '/oauth/token', { headers: { ApiKey: SCS_API_KEY }, body });
@@ -34,19 +33,19 @@ describe('the remote interface of the sandbox, where its document is silent', ()
     [401, { client_secret: 'another' }],
     [400, { grant_type: 'password' }],
     [400, { scope: 'everything' }],
-  ])('answers %i to a token request with %j', async (status, form) => {
+  ])('returns %i for a token request with %j', async (status, form) => {
     expect(await requestToken(form)).toMatchObject({ status });
     expect((await sandbox.control.ledger()).tokens).toHaveLength(1);
   });
 
-  it('answers 400 to a token request that is JSON', async () => {
+  it('returns 400 for a token request that is JSON', async () => {
     const headers = { ApiKey: sandbox.environment.SCS_API_KEY, 'content-type': 'application/json' };
     expect(await client.request('POST', '/oauth/token', { headers, body: '{}' })).toMatchObject({
       status: 400,
     });
   });
 
-  it('answers 401 without the ApiKey or the bearer token, or with a wrong one', async () => {
+  it('returns 401 without the ApiKey or the bearer token, or with a wrong one', async () => {
     const { sessionId } = await startRemoteSession(client);
     const { ApiKey = '', authorization = '' } = client.authorised;
     const incomplete: Record<string, string>[] = [
@@ -57,13 +56,16 @@ describe('the remote interface of the sandbox, where its document is silent', ()
       { ApiKey, authorization: authorization.replace('Bearer', 'pvcurtailment') },
     ];
     for (const headers of incomplete) {
-      const answer = await client.request('GET', `/onboarding/pv/${sessionId}`, { headers });
-      expect(answer).toMatchObject({ status: 401, contentType: expect.stringContaining('application/json') });
+      const response = await client.request('GET', `/onboarding/pv/${sessionId}`, { headers });
+      expect(response).toMatchObject({
+        status: 401,
+        contentType: expect.stringContaining('application/json'),
+      });
     }
     expect(await client.request('GET', '')).toMatchObject({ status: 401 });
   });
 
-  it('answers 401 with tokens that were revoked or have expired', async () => {
+  it('returns 401 for tokens that were revoked or have expired', async () => {
     const { sessionId } = await startRemoteSession(client);
     await sandbox.control.revokeTokens();
     expect(await client.read(sessionId)).toMatchObject({ status: 401 });
@@ -78,12 +80,12 @@ describe('the remote interface of the sandbox, where its document is silent', ()
     [{ value: null }, '"expires_in":null,'],
     [{ value: { in: [14] } }, '"expires_in":{"in":[14]},'],
     [{}, '"token_type"'],
-  ] as const)('gives expires_in in the form %j', async (tokenForm, expected) => {
+  ] as const)('returns expires_in in the form %j', async (tokenForm, expected) => {
     await sandbox.control.change({ tokenForm });
     expect((await client.requestToken()).text).toContain(expected);
   });
 
-  it('answers 404 to ids that it does not know and 400 to those that are none', async () => {
+  it('returns 404 for unknown ids and 400 for invalid ones', async () => {
     const { userId, sessionId } = await startRemoteSession(client);
     expect(await client.start(randomUUID())).toMatchObject({ status: 404 });
     expect(await client.start('next')).toMatchObject({ status: 400 });
@@ -94,14 +96,14 @@ describe('the remote interface of the sandbox, where its document is silent', ()
   });
 
   it.each(['{', '[]', '{"tenantReference":"A-1"}', '{"tenantReference":1,"gridLocations":[]}'])(
-    'answers 400 to the registration %s, and keeps nothing of it',
+    'returns 400 for the registration %s, and stores nothing of it',
     async (body) => {
       expect(await client.postUsers(body)).toMatchObject({ status: 400 });
       expect((await sandbox.control.ledger()).users).toEqual([]);
     },
   );
 
-  it('makes a second user of the same tenantReference, so that a doubled request is seen', async () => {
+  it('creates a second user of the same tenantReference, so that a duplicate request is visible', async () => {
     await client.register('A-1', ['541448860000000013']);
     await client.register('A-1', ['541448860000000013']);
     const { users } = await sandbox.control.ledger();
@@ -109,7 +111,7 @@ describe('the remote interface of the sandbox, where its document is silent', ()
     expect(users[0]?.body).toBe('{"tenantReference":"A-1","gridLocations":[{"ean":541448860000000013}]}');
   });
 
-  it('serves only the path shape that it is told to serve', async () => {
+  it('serves only the configured path', async () => {
     const { userId, sessionId } = await startRemoteSession(client);
     await sandbox.control.change({ sessionPath: 'user' });
     expect(await client.read(sessionId)).toMatchObject({ status: 404 });

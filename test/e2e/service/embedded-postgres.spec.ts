@@ -1,13 +1,15 @@
 import { access, mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import pg from 'pg';
 import type { Child } from '../../../src/platform/local/child.js';
 import { startEmbeddedPostgres } from '../../../src/platform/local/embedded-postgres.js';
 import { processCommand } from '../../../src/platform/local/process-identity.js';
 import { startTestProcess } from '../../setup/test-process.js';
 import { waitFor } from '../../setup/wait-for.js';
+
+jest.setTimeout(120_000);
 
 describe('the embedded PostgreSQL', () => {
   let folder: string;
@@ -19,7 +21,7 @@ describe('the embedded PostgreSQL', () => {
 
   const start = () => startTestProcess('test/e2e/service/embedded-postgres.process.ts', { FOLDER: folder });
 
-  it('runs whatever account starts it and however closed its folder is, and leaves nothing behind', async () => {
+  it('runs under any account and in a closed folder, and leaves nothing behind', async () => {
     const holder = await start();
     expect(await settingsOf(holder.url)).toEqual({
       encoding: 'UTF8',
@@ -30,7 +32,7 @@ describe('the embedded PostgreSQL', () => {
     await expect(access(folder)).rejects.toThrow('ENOENT');
   });
 
-  it('is stopped, and its data removed, when the process that started it is killed', async () => {
+  it('is stopped and its data removed when the process that started it is killed', async () => {
     const holder = await start();
     const { pid } = JSON.parse(holder.logs()) as Pick<Child, 'pid'>;
     await holder.stop('SIGKILL');

@@ -40,18 +40,15 @@ describe('a configuration that consists of files', () => {
   it('starts the service in production, without a warning', async () => {
     const service = await startTestProcess('src/main.ts', variables, folder);
     try {
-      const answer = await new TestClient(service.url, testEnvironment().ADMIN_API_KEY!).call(
-        'GET',
-        '/status',
-      );
-      expect(answer.status).toBe(200);
+      const client = new TestClient(service.url, testEnvironment().ADMIN_API_KEY!);
+      expect((await client.call('GET', '/status')).status).toBe(200);
       expect(service.logs()).not.toContain('_FILE');
     } finally {
       await service.stop();
     }
   });
 
-  it('is that of a command too', async () => {
+  it('also configures a command', async () => {
     const environment = await new CommandEnvironment(variables).read();
     expect(environment).toMatchObject({ NODE_ENV: 'production', DATABASE_URL: database.url });
   });

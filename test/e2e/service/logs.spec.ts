@@ -12,6 +12,9 @@ jest.setTimeout(120_000);
 
 type Line = Readonly<Record<string, unknown>> & { readonly level: string; readonly message: string };
 
+/** A library that prints an error to the console, at a signal. */
+const LIBRARY = `process.on('SIGUSR2', () => console.trace(new Error('a library fails')))`;
+
 let sandbox: TestSandbox;
 let database: TestDatabase;
 let sink: WebhookSink;
@@ -23,8 +26,8 @@ const environment = (): Record<string, string> => ({
   DATABASE_URL: database.url,
   NODE_ENV: 'production',
   LOG_LEVEL: 'info',
+  NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(LIBRARY)}`,
   WEBHOOK_ALLOW_PRIVATE_ADDRESSES: 'true',
-  WEBHOOK_RETRY_SCHEDULE_MS: Array(50).fill('50').join(),
 });
 
 beforeAll(async () => {
@@ -38,11 +41,11 @@ afterAll(async () => {
   await database.drop();
 });
 
-/** Returns the lines of standard output and standard error. Throws if one is not JSON. */
+/** Returns the complete lines of standard output and standard error. Throws if one is not JSON. */
 const linesOf = (text: string): Line[] =>
   text
-    .trimEnd()
     .split('\n')
+    .slice(0, -1)
     .map((line) => JSON.parse(line) as Line);
 
 const find = (fields: Readonly<Record<string, unknown>>, words: string) =>
@@ -53,7 +56,7 @@ const find = (fields: Readonly<Record<string, unknown>>, words: string) =>
 const findOne = async (fields: Readonly<Record<string, unknown>>, words: string) =>
   waitFor(`the line: ${words}`, () => find(fields, words)[0], 60_000);
 
-describe('the log tells, once each', () => {
+describe('the log reports once', () => {
   it('that an operation is degraded and has recovered', async () => {
     const { id } = await client.startNew();
     await sandbox.control.addFault({ kind: 'answer', status: 500, operation: 'read_session', times: null });
@@ -72,17 +75,37 @@ describe('the log tells, once each', () => {
     expect(find({}, id)).toEqual([]);
   });
 
-  it('that a webhook endpoint fails and works again', async () => {
+  it('that the credentials are rejected, also after another failure, and accepted again', async () => {
+    const { control } = sandbox;
+    const operation = 'token';
+    await client.startNew();
+    await control.addFault({ kind: 'answer', status: 503, operation, times: 1 });
+    await control.addFault({ kind: 'answer', status: 401, operation, times: null });
+    await control.revokeTokens();
+    await findOne({ level: 'warn' }, 'no token: responded with status 503');
+    await findOne({ level: 'error', operation }, 'the remote service rejects our credentials');
+    await control.clearFaults();
+    expect((await client.call('POST', '/status/credentials/probe')).status).toBe(200);
+    await findOne({ level: 'info', operation }, 'the remote service has recovered for token');
+    expect(find({ operation }, 'rejects our credentials')).toHaveLength(1);
+  });
+
+  it.each([
+    ['a delivery', () => client.startNew()],
+    ['a test event', (id: string) => client.call('POST', `/webhook-endpoints/${id}/test`)],
+  ])('that a webhook endpoint fails, and works again after %s', async (_by, repair) => {
     await sink.behave({ '/hook': { fail: 1 } });
     const { body } = await client.call<{ id: string; secret: string }>('POST', '/webhook-endpoints', {
       url: `${sink.url}/hook`,
     });
     await client.startNew();
     const of = { endpointId: body.id };
-    await findOne({ ...of, level: 'warn' }, 'a webhook endpoint is failing');
+    await findOne({ ...of, level: 'warn' }, 'a webhook endpoint fails');
     const attempts = (await sink.received()).length;
+    await client.startNew();
     await waitFor('further attempts', async () => (await sink.received()).length > attempts + 1);
     await sink.behave({});
+    await repair(body.id);
     await findOne({ ...of, level: 'info' }, 'a webhook endpoint works again');
     expect(find(of, '')).toHaveLength(2);
     expect(service.logs()).not.toContain(body.secret);
@@ -124,7 +147,9 @@ describe('every line', () => {
       });
   }
 
-  it('is JSON with level, time, role and replica, from the start to the stop, and holds no secret', async () => {
+  it('is JSON with level, time, role and replica, from the start to the stop, and contains no secret', async () => {
+    service.kill('SIGUSR2');
+    await findOne({ level: 'warn', context: 'Process' }, 'Error: a library fails');
     expect((await service.stop()).code).toBe(0);
     const lines = linesOf(service.logs());
     expectLines(lines);
@@ -137,7 +162,7 @@ describe('every line', () => {
       expect(service.logs()).not.toContain(secret);
   });
 
-  it('is the same of a start that fails', async () => {
+  it('is also complete if the start fails', async () => {
     const failed = startServiceProcess({
       ...environment(),
       DATABASE_URL: 'postgresql://pv:pv@127.0.0.1:9/pv',

@@ -18,7 +18,7 @@ const metricsPort = () => service.app.get(MetricsServer).port;
 const metricsAt = (port: number, init?: RequestInit) => fetch(`http://127.0.0.1:${port}/metrics`, init);
 
 describe('the metrics', () => {
-  it('are on METRICS_PORT alone, with nothing else there', async () => {
+  it('are served only on METRICS_PORT, which serves nothing else', async () => {
     expect((await fetch(`${service.url}/metrics`)).status).toBe(404);
     expect((await fetch(`${service.url}/health/live`)).status).toBe(200);
     expect((await metricsAt(metricsPort(), { method: 'HEAD' })).headers.get('content-type')).toContain(
@@ -47,7 +47,7 @@ describe('the metrics', () => {
     expect(most).toBe(1);
   });
 
-  it('a METRICS_PORT that is taken is named, and so is one that is PORT', async () => {
+  it('are refused, by name, on a METRICS_PORT that is taken or equal to PORT', async () => {
     const port = metricsPort();
     const taken = new MetricsServer({ ...service.environment, METRICS_PORT: port }, new Metrics());
     await expect(taken.onApplicationBootstrap()).rejects.toThrow(
@@ -58,7 +58,7 @@ describe('the metrics', () => {
     );
   });
 
-  it('count what happens: a registration, a start, reads, remote calls, statements and jobs', async () => {
+  it('count registrations, starts, reads, claims, remote calls and statements', async () => {
     const { METRICS_PORT: _, ...environment } = service.environment;
     const api = await startTestApp({ ...environment, ROLE: 'api' });
     try {
@@ -84,6 +84,7 @@ describe('the metrics', () => {
       ])
         expect(ofApi).toContain(`${PREFIX}${sample}\n`);
       expect(ofApi).toMatch(/database_statement_duration_seconds_count [1-9]\d/);
+      expect(ofApi).toMatch(/database_statement_duration_seconds_bucket\{le="0.0001"\} \d/);
       const ofWorker = await waitFor('a read of the session', async () => {
         const now = await (await metricsAt(metricsPort())).text();
         return /session_reads_total\{outcome="unchanged"\} [1-9]/.test(now) && now;

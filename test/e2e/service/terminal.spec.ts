@@ -15,7 +15,7 @@ const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
 const HOSTILE = '\u001b[2J\u009b2J\r\u202ename';
 const VISIBLE = '\\u001b[2J\\u009b2J\\u000d\\u202ename';
 /** Any control or format character except a line feed. */
-const OBEYED = /[^\P{Cc}\n]|\p{Cf}/u;
+const CONTROL = /[^\P{Cc}\n]|\p{Cf}/u;
 
 const written: string[] = [];
 const capture = (target: object, ...methods: string[]): void => {
@@ -82,24 +82,24 @@ describe('a command', () => {
       await run('list');
       const output = written.join('\n');
       expect(output).toContain(VISIBLE.replace('\\u000d', ''));
-      expect(output).not.toMatch(OBEYED);
+      expect(output).not.toMatch(CONTROL);
     } finally {
       await database.drop();
     }
   });
 
-  it('prints what a database or an argument says visibly', async () => {
+  it('prints the text of a database error or an argument visibly', async () => {
     const database = await refusingDatabase(HOSTILE);
     const { port } = database.address() as AddressInfo;
     try {
       const outputs = await Promise.all([
         runCli(['migrate'], `postgresql://none@127.0.0.1:${port}/none`, 1),
         runCli(['keys', HOSTILE], 'postgresql://none@127.0.0.1:9/none'),
-        runCli(['keys', 'create', 'name', '--scopes', HOSTILE], 'postgresql://none@127.0.0.1:9/none'),
+        runCli(['keys', 'revoke', HOSTILE], 'postgresql://none@127.0.0.1:9/none'),
       ]);
       for (const output of outputs) {
         expect(output).toContain(VISIBLE);
-        expect(output).not.toMatch(OBEYED);
+        expect(output).not.toMatch(CONTROL);
       }
     } finally {
       database.close();
@@ -114,7 +114,7 @@ describe('a log line', () => {
     return written.join('');
   };
 
-  it.each(['pretty', 'json'] as const)('in %s obeys nothing of what it tells', (format) => {
+  it.each(['pretty', 'json'] as const)('in %s contains no control characters', (format) => {
     const error = new Error(`${HOSTILE}\n[pv-onboarding] 1  - forged`);
     const output = log(format, (logger) => {
       logger.warn(`of data: ${HOSTILE}\n[pv-onboarding] 1  - forged`, 'Test');
@@ -122,12 +122,12 @@ describe('a log line', () => {
       logger.error(error);
       logger.warn({ of: HOSTILE });
     });
-    expect(output).not.toMatch(OBEYED);
+    expect(output).not.toMatch(CONTROL);
     expect(output).toContain('\\u001b[2J\\u009b2J');
     expect(output).not.toMatch(/^\[pv-onboarding\] 1 {2}- forged/m);
   });
 
-  it('in json still says the same', () => {
+  it('in json has the same text once parsed', () => {
     const output = log('json', (logger) => logger.warn(HOSTILE, 'Test'));
     expect(JSON.parse(output)).toMatchObject({
       level: 'warn',
@@ -137,7 +137,7 @@ describe('a log line', () => {
     });
   });
 
-  it.each(['pretty', 'json'] as const)('in %s hides the fields that hold secrets', (format) => {
+  it.each(['pretty', 'json'] as const)('in %s hides secret fields', (format) => {
     const output = log(format, (logger) =>
       logger.warn({
         message: 'called',

@@ -32,20 +32,22 @@ describe('an error that nothing catches', () => {
   });
 
   it.each([
-    ['SIGUSR2', 'uncaught exception: Error: nobody catches this'],
-    ['SIGHUP', 'unhandled rejection: Error: nobody handles this'],
-  ] as const)('is told once and ends the process in order (%s)', async (signal, told) => {
-    await sandbox.control.change({ latencyMs: 200 });
-    const answer = new TestClient(service.url, ADMIN_KEY).call('POST', '/users', {
+    ['SIGUSR2', 'uncaughtException: Error: nobody catches this'],
+    ['SIGHUP', 'unhandledRejection: Error: nobody handles this'],
+  ] as const)('is logged once and stops the process in order (%s)', async (signal, logged) => {
+    await sandbox.control.addFault({ kind: 'hold', operation: 'register_user' });
+    const response = new TestClient(service.url, ADMIN_KEY).call('POST', '/users', {
       tenantReference: 'in-flight',
       gridLocations: [{ ean: '871685900000000014' }],
     });
-    await waitFor('the request to be under way', async () => (await sandbox.control.ledger()).inFlight > 0);
+    await waitFor('the request to be held', async () => (await sandbox.control.faults())[0]?.holding === 1);
     service.kill(signal);
+    await waitFor('the line', () => service.logs().includes(logged));
+    await sandbox.control.clearFaults();
 
-    expect((await answer).status).toBe(201);
+    expect((await response).status).toBe(201);
     expect(await service.exited).toEqual({ code: 1, signal: null });
-    expect(service.logs().split(told)).toHaveLength(2);
+    expect(service.logs().split(logged)).toHaveLength(2);
     expect(service.logs().match(/"level":"fatal"/g)).toHaveLength(1);
   });
 });

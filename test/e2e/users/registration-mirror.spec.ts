@@ -61,7 +61,7 @@ describe('a reader that mirrors registrations from the feed alone', () => {
     expect(status).toBe(200);
     return body;
   };
-  const isNow = (status: string, id: string) =>
+  const waitForStatus = (status: string, id: string) =>
     waitFor(status, async () => (await find(id)).status === status, 20_000);
   const resolve = async (id: string) => {
     const { tenantReference } = await find(id);
@@ -74,12 +74,12 @@ describe('a reader that mirrors registrations from the feed alone', () => {
     await register();
     const rejected = await register({ kind: 'answer', status: 422, times: 2 });
     await decide('retry', rejected);
-    await isNow('rejected', rejected);
+    await waitForStatus('rejected', rejected);
     await register({ effect: true });
     await decide('discard', await register({}));
     const retried = await register({});
     await decide('retry', retried);
-    await isNow('registered', retried);
+    await waitForStatus('registered', retried);
     await resolve(await register({}));
     const resumed = await register({});
     await decide('discard', resumed);
@@ -88,9 +88,9 @@ describe('a reader that mirrors registrations from the feed alone', () => {
     const request = { tenantReference, gridLocations: [{ ean: EAN }] };
     const { body: user } = await client.call<UserAnswer>('POST', '/users', request);
     expect(await client.call('DELETE', `/users/${user.id}`)).toMatchObject({ status: 200 });
-    const later = await register({ kind: 'too_many_requests', retryAfter: '1' });
+    const later = await register({ kind: 'too_many_requests', retryAfter: '5' });
     expect(await find(later)).toMatchObject({ status: 'pending' });
-    await isNow('registered', later);
+    await waitForStatus('registered', later);
     // From now on, nothing is sent: each further registration is pending.
     await register({ kind: 'too_many_requests', retryAfter: '600' });
     discarded = await decide('discard', await register());
@@ -110,7 +110,7 @@ describe('a reader that mirrors registrations from the feed alone', () => {
     },
   );
 
-  it('reads the same sequence of one registration as of the list, and from a decision', async () => {
+  it('reads the same sequence from one registration and from a decision as from the list', async () => {
     expect(discarded).toMatchObject(listed[discarded.id]!);
     for (const [id, expected] of Object.entries(listed)) expect(await find(id)).toMatchObject(expected);
   });

@@ -41,7 +41,7 @@ beforeEach(() => sandbox.clearFaults());
 const call = (method: string, path: string, body?: unknown, key = service.adminKey, url = service.url) =>
   new TestClient(url, key).call<Body>(method, path, body);
 
-const ask = (tenantReference: string = randomUUID(), ...eans: string[]) => ({
+const requestFor = (tenantReference: string = randomUUID(), ...eans: string[]) => ({
   tenantReference,
   gridLocations: (eans.length === 0 ? [EAN] : eans).map((ean) => ({ ean })),
 });
@@ -50,13 +50,17 @@ const effectsOf = async (tenantReference: string) =>
   (await sandbox.ledger()).users.filter((effect) => effect.tenantReference === tenantReference);
 
 describe('registering a user', () => {
-  it('answers the user under the ids of the remote service', async () => {
-    const request = { ...ask('customer 4711', EAN, OTHER_EAN), metadata: { channel: 'web', n: [1, null] } };
+  it('returns the user under the ids of the remote service', async () => {
+    const request = {
+      ...requestFor('customer 4711', EAN, OTHER_EAN),
+      metadata: { channel: 'web', n: [1, null] },
+    };
     const { status, headers, body } = await call('POST', '/users', request);
     const [effect] = await effectsOf('customer 4711');
     expect(status).toBe(201);
     expect(headers.get('location')).toBe(`/api/v1/users/${effect?.userId}`);
     expect(body).toEqual({
+      object: 'user',
       id: effect?.userId,
       tenantReference: 'customer 4711',
       tenantName: 'Sandbox tenant',
@@ -74,7 +78,7 @@ describe('registering a user', () => {
 
   it('may be repeated with the same EANs, as strings or numbers, in any order', async () => {
     const reference = randomUUID();
-    const first = await call('POST', '/users', ask(reference, EAN, OTHER_EAN));
+    const first = await call('POST', '/users', requestFor(reference, EAN, OTHER_EAN));
     const asNumbers = `{"tenantReference":"${reference}","gridLocations":[{"ean":${OTHER_EAN}},{"ean":${EAN}}]}`;
     const second = await call('POST', '/users', asNumbers);
     expect([first.status, second.status]).toEqual([201, 200]);
@@ -85,8 +89,8 @@ describe('registering a user', () => {
 
   it.each([[[OTHER_EAN]], [[EAN, OTHER_EAN]]])('with other EANs is a conflict: %j', async (eans) => {
     const reference = randomUUID();
-    const { body: user } = await call('POST', '/users', ask(reference, EAN));
-    const { status, body } = await call('POST', '/users', ask(reference, ...eans));
+    const { body: user } = await call('POST', '/users', requestFor(reference, EAN));
+    const { status, body } = await call('POST', '/users', requestFor(reference, ...eans));
     expect({ status, code: body.code, userId: body.userId }).toEqual({
       status: 409,
       code: 'tenant_reference_conflict',
@@ -99,11 +103,11 @@ describe('registering a user', () => {
     expect(await effectsOf(reference)).toHaveLength(1);
   });
 
-  it('with other EANs than one without a user is a conflict that names only the registration', async () => {
+  it('with other EANs than a registration without a user is a conflict that names only that registration', async () => {
     const reference = randomUUID();
     await sandbox.addFault({ kind: 'reset', contains: reference });
-    const { body: registration } = await call('POST', '/users', ask(reference, EAN));
-    const { body } = await call('POST', '/users', ask(reference, OTHER_EAN));
+    const { body: registration } = await call('POST', '/users', requestFor(reference, EAN));
+    const { body } = await call('POST', '/users', requestFor(reference, OTHER_EAN));
     expect(body).toMatchObject({ code: 'tenant_reference_conflict', registrationId: registration.id });
     expect(body).not.toHaveProperty('userId');
   });
@@ -112,7 +116,7 @@ describe('registering a user', () => {
     const reference = randomUUID();
     // Two EANs become one, so the reason must not be that they are equal.
     const eans = ['871685900000000011', '871685900000000028'];
-    const asNumbers = { ...ask(reference), gridLocations: eans.map((ean) => ({ ean: Number(ean) })) };
+    const asNumbers = { ...requestFor(reference), gridLocations: eans.map((ean) => ({ ean: Number(ean) })) };
     const { status, body } = await call('POST', '/users', asNumbers);
     expect({ status, code: body.code, errors: body.errors }).toEqual({
       status: 400,
@@ -124,11 +128,11 @@ describe('registering a user', () => {
     });
     expect(JSON.stringify(body)).not.toContain('8716859');
     expect((await call('GET', `/registrations?tenantReference=${reference}`)).body.items).toEqual([]);
-    expect((await call('POST', '/users', ask(reference, ...eans))).status).toBe(201);
-    expect((await call('POST', '/users', ask(randomUUID(), '871685900000000000'))).status).toBe(201);
+    expect((await call('POST', '/users', requestFor(reference, ...eans))).status).toBe(201);
+    expect((await call('POST', '/users', requestFor(randomUUID(), '871685900000000000'))).status).toBe(201);
   });
 
-  it('answers 422 when the remote service refuses, and may then be asked anew', async () => {
+  it('returns 422 when the remote service refuses, and may then be requested anew', async () => {
     const reference = randomUUID();
     await sandbox.addFault({
       kind: 'answer',
@@ -136,7 +140,7 @@ describe('registering a user', () => {
       status: 422,
       body: `{"message":"no contract for ${EAN}"}`,
     });
-    const { status, body } = await call('POST', '/users', ask(reference));
+    const { status, body } = await call('POST', '/users', requestFor(reference));
     expect({ status, code: body.code }).toEqual({ status: 422, code: 'remote_rejected' });
     expect(body.detail).toContain('no contract for');
     expect(body.detail).not.toContain(EAN);
@@ -144,56 +148,20 @@ describe('registering a user', () => {
     expect(registrations.body.items).toMatchObject([
       { id: body.registrationId, status: 'rejected', attempts: 1, userId: null },
     ]);
-    expect((await call('POST', '/users', ask(reference))).status).toBe(201);
+    expect((await call('POST', '/users', requestFor(reference))).status).toBe(201);
   });
 
-  it('answers 202 when the remote service takes nothing now, and is sent later', async () => {
-    const reference = randomUUID();
-    await sandbox.addFault({ kind: 'too_many_requests', contains: reference, retryAfter: '2' });
-    const { status, headers, body } = await call('POST', '/users', ask(reference));
-    expect(status).toBe(202);
-    expect(headers.get('location')).toBe(`/api/v1/registrations/${body.id}`);
-    expect(Number(headers.get('retry-after'))).toBeGreaterThanOrEqual(1);
-    expect(body).toEqual({
-      id: expect.stringMatching(UUID),
-      tenantReference: reference,
-      gridLocations: [{ ean: EAN }],
-      status: 'pending',
-      userId: null,
-      attempts: 1,
-      lastError: expect.any(String),
-      nextAttemptAt: expect.stringMatching(INSTANT),
-      createdAt: expect.stringMatching(INSTANT),
-      updatedAt: expect.stringMatching(INSTANT),
-      sequence: expect.stringMatching(/^[0-9]{19}$/),
-    });
-    const again = await call('POST', '/users', ask(reference));
-    expect({ status: again.status, id: again.body.id }).toEqual({ status: 202, id: body.id });
-    await call('POST', `/registrations/${body.id}/retry`);
-    const sent = await waitFor(
-      'the registration is registered',
-      async () => {
-        const { body: registration } = await call('GET', `/registrations/${body.id}`);
-        return registration.status === 'registered' && registration;
-      },
-      20_000,
-    );
-    expect(sent).toMatchObject({ lastError: null, nextAttemptAt: null });
-    expect((await call('POST', '/users', ask(reference))).body.id).toBe(sent.userId);
-    expect(await effectsOf(reference)).toHaveLength(1);
-  });
-
-  it('does not send it again when the answer was lost, until a person decides', async () => {
+  it('is not sent again after a lost response, until a person decides', async () => {
     const reference = randomUUID();
     await sandbox.addFault({ kind: 'reset', contains: reference, effect: true });
-    const { status, headers, body } = await call('POST', '/users', ask(reference));
+    const { status, headers, body } = await call('POST', '/users', requestFor(reference));
     expect({ status, registration: body.status, nextAttemptAt: body.nextAttemptAt }).toEqual({
       status: 202,
       registration: 'uncertain',
       nextAttemptAt: null,
     });
     expect(headers.get('retry-after')).toBeNull();
-    expect((await call('POST', '/users', ask(reference))).body.id).toBe(body.id);
+    expect((await call('POST', '/users', requestFor(reference))).body.id).toBe(body.id);
 
     const [effect] = await effectsOf(reference);
     const locationId = randomUUID();
@@ -203,7 +171,7 @@ describe('registering a user', () => {
       status: 200,
       body: { status: 'registered', userId: effect?.userId, lastError: null },
     });
-    const registered = await call('POST', '/users', ask(reference));
+    const registered = await call('POST', '/users', requestFor(reference));
     expect({ status: registered.status, body: registered.body }).toMatchObject({
       status: 200,
       body: { id: effect?.userId, gridLocations: [{ id: locationId, ean: EAN }] },
@@ -214,7 +182,7 @@ describe('registering a user', () => {
     );
   });
 
-  it('announces what became of it, without an EAN or the words of the remote service', async () => {
+  it('is announced with its outcome, without an EAN or the text of the remote service', async () => {
     const [good, refused, lost] = [randomUUID(), randomUUID(), randomUUID()];
     await sandbox.addFault({
       kind: 'answer',
@@ -223,7 +191,7 @@ describe('registering a user', () => {
       body: 'Mr Jones has no contract',
     });
     await sandbox.addFault({ kind: 'reset', contains: lost });
-    for (const reference of [good, refused, lost]) await call('POST', '/users', ask(reference));
+    for (const reference of [good, refused, lost]) await call('POST', '/users', requestFor(reference));
     const events = await service.app
       .get(Database)
       .query<{ name: string; data: object }>(
@@ -243,13 +211,15 @@ describe('a decision', () => {
   const uncertain = async (): Promise<{ id: string; reference: string }> => {
     const reference = randomUUID();
     await sandbox.addFault({ kind: 'reset', contains: reference });
-    const { body } = await call('POST', '/users', ask(reference));
+    const { body } = await call('POST', '/users', requestFor(reference));
     return { id: body.id, reference };
   };
 
   it('to retry sends it again', async () => {
     const { id, reference } = await uncertain();
+    await sandbox.addFault({ kind: 'hold', contains: reference });
     expect((await call('POST', `/registrations/${id}/retry`)).body).toMatchObject({ status: 'pending' });
+    await sandbox.clearFaults();
     await waitFor(
       'it is registered',
       async () => (await call('GET', `/registrations/${id}`)).body.status === 'registered',
@@ -260,24 +230,24 @@ describe('a decision', () => {
   it('to discard lets the reference be registered anew', async () => {
     const { id, reference } = await uncertain();
     expect((await call('POST', `/registrations/${id}/discard`)).body).toMatchObject({ status: 'discarded' });
-    expect((await call('POST', '/users', ask(reference))).status).toBe(201);
+    expect((await call('POST', '/users', requestFor(reference))).status).toBe(201);
     expect((await call('POST', `/registrations/${id}/retry`)).body).toMatchObject({
       code: 'registration_conflict',
       registrationId: id,
     });
   });
 
-  it('to resolve names what does not fit', async () => {
+  it('to resolve names the fields that do not fit', async () => {
     const { id, reference } = await uncertain();
     const location = { id: randomUUID(), ean: EAN };
     const user = { id: randomUUID(), tenantReference: reference, gridLocations: [location] };
     const fieldsOf = async (body: unknown) => {
-      const answer = await call('POST', `/registrations/${id}/resolve`, body);
-      expect({ status: answer.status, code: answer.body.code }).toEqual({
+      const response = await call('POST', `/registrations/${id}/resolve`, body);
+      expect({ status: response.status, code: response.body.code }).toEqual({
         status: 400,
         code: 'invalid_request',
       });
-      return answer.body.errors?.map(({ field }: { field: string }) => field);
+      return response.body.errors?.map(({ field }: { field: string }) => field);
     };
     expect(await fieldsOf({ ...user, id: 'x' })).toEqual(['id']);
     expect(await fieldsOf({ ...user, tenantReference: 'another' })).toEqual(['tenantReference']);
@@ -296,7 +266,7 @@ describe('a decision', () => {
     const reference = randomUUID();
     const ean = '871685900000000000';
     await sandbox.addFault({ kind: 'reset', contains: reference });
-    const { body: registration } = await call('POST', '/users', ask(reference, ean));
+    const { body: registration } = await call('POST', '/users', requestFor(reference, ean));
     const resolve = (...numbers: string[]) => {
       const locations = numbers.map((number) => `{"id":"${randomUUID()}","ean":${number}}`).join(',');
       const user = `{"id":"${randomUUID()}","tenantReference":"${reference}","gridLocations":[${locations}]}`;
@@ -311,7 +281,7 @@ describe('a decision', () => {
     expect((await resolve(ean)).body.status).toBe('registered');
   });
 
-  it('is written down with the key that made it', async () => {
+  it('is audited with the key that made it', async () => {
     const { id } = await uncertain();
     const key = (await call('POST', '/api-keys', { name: 'back office', scopes: ['users:write'] })).body;
     await call('POST', `/registrations/${id}/discard`, undefined, key.key);
@@ -337,7 +307,7 @@ describe('a decision', () => {
 describe('the lists', () => {
   it('page through everything once, the newest first', async () => {
     const references = Array.from({ length: 7 }, (_, index) => `paged-${index}`);
-    for (const reference of references) await call('POST', '/users', ask(reference, OTHER_EAN));
+    for (const reference of references) await call('POST', '/users', requestFor(reference, OTHER_EAN));
     for (const list of ['users', 'registrations']) {
       const seen: string[] = [];
       for (let cursor: string | null = ''; cursor !== null;) {
@@ -353,7 +323,7 @@ describe('the lists', () => {
 
   it('filter users by reference and by EAN', async () => {
     const reference = randomUUID();
-    const { body: user } = await call('POST', '/users', ask(reference, '999999999999999995'));
+    const { body: user } = await call('POST', '/users', requestFor(reference, '999999999999999995'));
     expect((await call('GET', `/users?tenantReference=${reference}`)).body).toEqual({
       items: [user],
       next: null,
@@ -362,11 +332,11 @@ describe('the lists', () => {
     expect((await call('GET', '/users?ean=999999999999999995&tenantReference=other')).body.items).toEqual([]);
   });
 
-  it('filter users by values of their metadata, all of them', async () => {
+  it('filter users by metadata, of which all values must match', async () => {
     const campaign = randomUUID();
     const metadata = { campaign, size: 5, paid: true, 'a.b': 'c', nested: { campaign: 'x' }, none: null };
     const register = async (more: object) =>
-      (await call('POST', '/users', { ...ask(), metadata: { ...metadata, ...more } })).body;
+      (await call('POST', '/users', { ...requestFor(), metadata: { ...metadata, ...more } })).body;
     const [one, two] = [
       await register({ size: '5' }),
       await register({ paid: 'true', campaign: [campaign] }),
@@ -401,7 +371,7 @@ describe('the lists', () => {
   it('filter registrations by status and reference', async () => {
     const reference = randomUUID();
     await sandbox.addFault({ kind: 'reset', contains: reference });
-    await call('POST', '/users', ask(reference));
+    await call('POST', '/users', requestFor(reference));
     const listed = await call('GET', `/registrations?status=uncertain&tenantReference=${reference}`);
     expect(listed.body.items).toMatchObject([{ tenantReference: reference, status: 'uncertain' }]);
     expect(
@@ -439,7 +409,7 @@ describe('the lists', () => {
     });
   });
 
-  it.each(['/users/', '/registrations/'])('answer 404 for what is not there: %s', async (path) => {
+  it.each(['/users/', '/registrations/'])('return 404 for an unknown id: %s', async (path) => {
     expect((await call('GET', path + randomUUID())).body).toMatchObject({ status: 404, code: 'not_found' });
   });
 });
@@ -522,7 +492,7 @@ describe('bad input', () => {
     ['null', 'null', 'invalid_request'],
     ['half a body', '{"tenantReference":"a"', 'invalid_json'],
     [
-      'a name that stands twice',
+      'a duplicate name',
       `{"tenantReference":"a","tenantReference":"b","gridLocations":${GOOD}}`,
       'invalid_json',
     ],
@@ -542,12 +512,12 @@ describe('bad input', () => {
     expect({ status, code: body.code }).toEqual({ status: 400, code });
   });
 
-  it('is not quoted: an EAN leads to a household', async () => {
+  it('is not quoted, since an EAN identifies a household', async () => {
     const { body } = await call('POST', '/users', ean('"376104250021234560 "'));
     expect(JSON.stringify(body)).not.toContain('37610425');
   });
 
-  it('has had no effect, here or there', async () => {
+  it('has no effect, here or at the remote service', async () => {
     expect(await effectsOf('bad-input')).toEqual([]);
     expect((await call('GET', '/registrations?tenantReference=bad-input')).body.items).toEqual([]);
   });
@@ -557,7 +527,7 @@ describe('the check digit', () => {
   const WRONG = '376104250021234560';
 
   it('is not required by default', async () => {
-    expect((await call('POST', '/users', ask(randomUUID(), WRONG))).status).toBe(201);
+    expect((await call('POST', '/users', requestFor(randomUUID(), WRONG))).status).toBe(201);
   });
 
   it('is required under EAN_CHECK_DIGIT=enforce', async () => {
@@ -570,7 +540,7 @@ describe('the check digit', () => {
       const refused = await call(
         'POST',
         '/users',
-        ask(randomUUID(), EAN, WRONG),
+        requestFor(randomUUID(), EAN, WRONG),
         strict.adminKey,
         strict.url,
       );
@@ -578,11 +548,51 @@ describe('the check digit', () => {
         status: 400,
         field: 'gridLocations[1].ean',
       });
-      expect((await call('POST', '/users', ask(randomUUID(), EAN), strict.adminKey, strict.url)).status).toBe(
-        201,
-      );
+      expect(
+        (await call('POST', '/users', requestFor(randomUUID(), EAN), strict.adminKey, strict.url)).status,
+      ).toBe(201);
     } finally {
       await strict.close();
     }
+  });
+});
+
+// Comes last: the wait that it requests may end a little later than the test.
+describe('a registration that cannot be sent yet', () => {
+  it('returns 202 when the remote service accepts no requests, and is sent later', async () => {
+    const reference = randomUUID();
+    await sandbox.addFault({ kind: 'too_many_requests', contains: reference, retryAfter: '6' });
+    const { status, headers, body } = await call('POST', '/users', requestFor(reference));
+    expect(status).toBe(202);
+    expect(headers.get('location')).toBe(`/api/v1/registrations/${body.id}`);
+    expect(Number(headers.get('retry-after'))).toBeGreaterThanOrEqual(1);
+    expect(body).toEqual({
+      object: 'registration',
+      id: expect.stringMatching(UUID),
+      tenantReference: reference,
+      gridLocations: [{ ean: EAN }],
+      status: 'pending',
+      userId: null,
+      attempts: 1,
+      lastError: expect.any(String),
+      nextAttemptAt: expect.stringMatching(INSTANT),
+      createdAt: expect.stringMatching(INSTANT),
+      updatedAt: expect.stringMatching(INSTANT),
+      sequence: expect.stringMatching(/^[0-9]{19}$/),
+    });
+    const again = await call('POST', '/users', requestFor(reference));
+    expect({ status: again.status, id: again.body.id }).toEqual({ status: 202, id: body.id });
+    await call('POST', `/registrations/${body.id}/retry`);
+    const sent = await waitFor(
+      'the registration is registered',
+      async () => {
+        const { body: registration } = await call('GET', `/registrations/${body.id}`);
+        return registration.status === 'registered' && registration;
+      },
+      20_000,
+    );
+    expect(sent).toMatchObject({ lastError: null, nextAttemptAt: null });
+    expect((await call('POST', '/users', requestFor(reference))).body.id).toBe(sent.userId);
+    expect(await effectsOf(reference)).toHaveLength(1);
   });
 });

@@ -10,6 +10,7 @@ import {
   type UserAnswer,
 } from '../../setup/client.js';
 import { closeAfterEach } from '../../setup/close-after-each.js';
+import { newEan } from '../../setup/ean.js';
 import { startPostgresPair, type PostgresPair } from '../../setup/receivers/postgres-pair.js';
 import {
   arrivals,
@@ -56,7 +57,7 @@ const random = <T>(all: readonly T[]): T => all[randomInt(all.length)]!;
 class Load {
   private running = true;
   private readonly loops: Promise<void>[];
-  /** How often each status was the response. 0: there was none. */
+  /** The number of responses by status. 0: no response. */
   readonly statuses = new Map<number, number>();
   readonly references: string[] = [];
   readonly registered: UserAnswer[] = [];
@@ -110,18 +111,18 @@ class Load {
   private async onboardOne(): Promise<void> {
     const tenantReference = randomUUID();
     this.references.push(tenantReference);
-    const ean = `8716${randomInt(1e9, 1e10)}${randomInt(1e3, 1e4)}`;
-    const user = await this.callAtLast<UserAnswer>('/users', { tenantReference, gridLocations: [{ ean }] });
+    const gridLocations = [{ ean: newEan() }];
+    const user = await this.callUntilDone<UserAnswer>('/users', { tenantReference, gridLocations });
     if (user === undefined) return;
     this.registered.push(user);
-    const session = await this.callAtLast<SessionAnswer>(`/onboarding/pv/${user.gridLocations[0]!.id}`);
+    const session = await this.callUntilDone<SessionAnswer>(`/onboarding/pv/${user.gridLocations[0]!.id}`);
     if (session === undefined) return;
     this.started.push(session);
     await this.sandbox.control.complete(session.id, { onlineAfterMs: 200 });
   }
 
   /** Repeats a request until it has its effect, as apps do after a 503. Gives up when a person has to decide, or at any other status. */
-  private async callAtLast<T>(path: string, body?: unknown): Promise<T | undefined> {
+  private async callUntilDone<T>(path: string, body?: unknown): Promise<T | undefined> {
     for (;;) {
       const answer = await this.call<T & { status?: string }>('POST', path, body);
       if (answer?.status === 200 || answer?.status === 201) return answer.body;
@@ -168,8 +169,8 @@ describe('R55: a failover of PostgreSQL loses nothing', () => {
       ...sandbox.environment,
       DATABASE_URL: address.url,
       ROLE: role,
-      SCS_TIMEOUT_MS: '4000',
-      POLL_LEASE_MS: '5000',
+      SCS_TIMEOUT_MS: '15000',
+      POLL_LEASE_MS: '20000',
       POLL_MIN_INTERVAL_MS: '200',
       POLL_MAX_INTERVAL_MS: '2000',
     });
@@ -185,7 +186,7 @@ describe('R55: a failover of PostgreSQL loses nothing', () => {
     return { status: response.status, missing };
   };
 
-  const allAre = (what: string, replicas: readonly TestProcess[], expected: object) =>
+  const waitForAll = (what: string, replicas: readonly TestProcess[], expected: object) =>
     Promise.all(
       replicas.map((replica) =>
         waitFor(
@@ -199,11 +200,11 @@ describe('R55: a failover of PostgreSQL loses nothing', () => {
       ),
     );
 
-  const areReady = (replicas: readonly TestProcess[]) =>
-    allAre('ready', replicas, { status: 200, missing: [] });
+  const waitForReady = (replicas: readonly TestProcess[]) =>
+    waitForAll('ready', replicas, { status: 200, missing: [] });
 
-  const areReadOnly = (replicas: readonly TestProcess[]) =>
-    allAre('read-only', replicas, { status: 503, missing: ['the database is read-only'] });
+  const waitForReadOnly = (replicas: readonly TestProcess[]) =>
+    waitForAll('read-only', replicas, { status: 503, missing: ['the database is read-only'] });
 
   /** Prepares a request to each operation that writes. Returns a function that sends them and returns the operations by status. */
   async function prepareWrites(
@@ -258,9 +259,9 @@ describe('R55: a failover of PostgreSQL loses nothing', () => {
     const rows = await readRegistrations(database);
     const lost = contradictions(load.references, ledger, rows);
     for (const { tenantReference, status, userId } of rows) {
-      const answered = load.registered.find((user) => user.tenantReference === tenantReference);
-      if (answered !== undefined && answered.id !== userId)
-        lost.push(`${tenantReference}: answered ${answered.id}, recorded ${status} as ${userId}`);
+      const returned = load.registered.find((user) => user.tenantReference === tenantReference);
+      if (returned !== undefined && returned.id !== userId)
+        lost.push(`${tenantReference}: returned ${returned.id}, recorded ${status} as ${userId}`);
       const isSent = ledger.users.some((user) => user.tenantReference === tenantReference);
       if (status === 'uncertain' && !isSent) lost.push(`${tenantReference}: uncertain, but was never sent`);
     }
@@ -293,17 +294,17 @@ describe('R55: a failover of PostgreSQL loses nothing', () => {
     await releaseHeld();
     await waitFor('a request fails', () => load.statuses.has(503));
     address.moveTo(pair.standby);
-    await areReadOnly(replicas);
+    await waitForReadOnly(replicas);
     expect(Object.keys(await sendWrites(clients[0]!))).toEqual(['503']);
     for (const path of READS)
       await waitFor(`${path} is read`, async () => (await clients[0]!.call('GET', path)).status === 200);
     expect(Object.keys(await sendWrites(clientOf(mutant)))).toContain('500');
     expect(bugsIn(mutant.logs())).not.toEqual([]);
     caught('R55', 'a read-only error taken for a bug');
-    await areReadOnly(replicas);
+    await waitForReadOnly(replicas);
     await pair.promoteStandby();
     const promotedAt = performance.now();
-    await areReady(replicas);
+    await waitForReady(replicas);
     const readyMs = Math.round(performance.now() - promotedAt);
 
     const before = load.started.length;
@@ -315,7 +316,7 @@ describe('R55: a failover of PostgreSQL loses nothing', () => {
     await load.stop();
     await withDatabase(pair.standby, async (database) => {
       await waitFor(
-        'everything has come to its end',
+        'all work is complete',
         async () => {
           await sleep(200);
           const [open] = await database.query<{ count: number }>(

@@ -60,8 +60,8 @@ afterEach(async () => {
 const hold = (operation: SandboxOperation) =>
   service.sandbox!.control.addFault({ kind: 'hold', operation, times: null });
 
-const isHeld = (id: number, least: number): Promise<unknown> =>
-  waitFor(`${least} answers are held`, async () =>
+const waitUntilHeld = (id: number, least: number): Promise<unknown> =>
+  waitFor(`${least} responses are held`, async () =>
     (await service.sandbox!.control.faults()).some((fault) => fault.id === id && fault.holding >= least),
   );
 
@@ -70,19 +70,24 @@ interface Sampled {
   readonly old: readonly string[];
 }
 
+/** Returns the old transactions, but none that ends before the third sample: a busy machine may delay any. */
 async function sample(hangMs: number): Promise<Sampled> {
   const admin = new pg.Client({ connectionString: service.environment.DATABASE_URL });
   await admin.connect();
   const old: string[] = [];
   let samples = 0;
-  for (const until = performance.now() + hangMs; performance.now() < until; samples++) {
-    const { rows } = await admin.query<{ text: string }>(
-      `SELECT concat_ws(' ', application_name, state, clock_timestamp() - xact_start, query) AS text FROM pg_stat_activity
+  let streaks = new Map<string, number>();
+  const least = hangMs / SAMPLE_EVERY_MS / 4;
+  for (const until = performance.now() + hangMs; performance.now() < until || samples <= least; samples++) {
+    const { rows } = await admin.query<{ key: string; text: string }>(
+      `SELECT concat_ws(' ', pid, xact_start) AS key, concat_ws(' ', application_name, state, clock_timestamp() - xact_start, query) AS text
+         FROM pg_stat_activity
         WHERE datname = current_database() AND application_name LIKE 'pv-onboarding%'
           AND clock_timestamp() - xact_start > $1 * interval '1 ms'`,
       [OLDEST_MS],
     );
-    old.push(...rows.map(({ text }) => text));
+    streaks = new Map(rows.map(({ key }) => [key, (streaks.get(key) ?? 0) + 1]));
+    old.push(...rows.filter(({ key }) => streaks.get(key)! >= 3).map(({ text }) => text));
     await sleep(SAMPLE_EVERY_MS);
   }
   await admin.end();
@@ -96,14 +101,14 @@ async function sampleWhileCallsHang(hangMs: number): Promise<Sampled> {
   // Adds the fault first, so that all reads hang. A session that has been read is not claimed again while other reads of its batch hang.
   const reads = await hold('read_session');
   await startSessions(client, 3);
-  await isHeld(reads.id, 3);
+  await waitUntilHeld(reads.id, 3);
   await waitFor('the handler hangs', () => handling.size > 0);
   const registrations = await hold('register_user');
   const registering = [client.locate(), client.locate()];
-  await isHeld(registrations.id, 2);
+  await waitUntilHeld(registrations.id, 2);
   const starts = await hold('start_session');
   const starting = locations.map((id) => client.start(id));
-  await isHeld(starts.id, 2);
+  await waitUntilHeld(starts.id, 2);
   const sampled = await sample(hangMs);
   await control.clearFaults();
   await Promise.all(registering);
@@ -130,7 +135,7 @@ async function sampleWhileTokenHangs(hangMs: number): Promise<Sampled> {
   const { id } = await hold('token');
   await control.revokeTokens();
   const registering = client.locate();
-  await isHeld(id, 1);
+  await waitUntilHeld(id, 1);
   const sampled = await sample(hangMs);
   await control.clearFaults();
   await registering;
@@ -152,7 +157,6 @@ describe('R7: no transaction is open across a network call', () => {
       bound: '0',
     });
     expect(old).toEqual([]);
-    expect(samples).toBeGreaterThan(HANG_MS / SAMPLE_EVERY_MS / 4);
   });
 
   it('turns red when a registration is sent inside a transaction', async () => {

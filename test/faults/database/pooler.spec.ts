@@ -23,11 +23,11 @@ const SETTINGS = `SELECT current_setting('statement_timeout') || current_setting
 const program = findPgBouncer();
 
 if (program === null) {
-  const told =
+  const notice =
     'THE POOLER WAS NOT TESTED: there is no pgbouncer here (apt-get install pgbouncer, or PGBOUNCER)';
-  console.warn(told);
+  console.warn(notice);
   describe('R56: a pooler in between changes nothing', () => {
-    it(`is not shown. ${told}`, () => {
+    it(`is not shown. ${notice}`, () => {
       promise('R56', { figure: 'NOT TESTED: there is no pgbouncer', bound: 'it is tested' });
       caught('R56', 'none: there is no pgbouncer');
       expect(findPgBouncer()).toBeNull();
@@ -145,21 +145,19 @@ if (program === null) {
         const hint = jest.fn();
         const stop = listenTo(pooler.through(url), 'some_channel', hint);
         closing.push(stop);
-        const told = () => warn.mock.calls.some(([line]) => String(line).includes('does not listen'));
+        const isNoticed = () => warn.mock.calls.some(([line]) => String(line).includes('does not listen'));
         await waitFor('it listens', () => hint.mock.calls.length > 0);
-        // A connection of the pooler that another client uses is not there for the one that listens.
-        await withClient(pooler.through(url), async (other) => {
-          await other.query('BEGIN; SELECT 1');
-          await waitFor('the loss is noticed', told, 10_000);
-        });
+        // The listener loses its connection of the pooler to another client. Two clients, because the first gets another connection if a
+        // heartbeat is in flight.
+        await withClient(pooler.through(url), (first) =>
+          withClient(pooler.through(url), async (second) => {
+            for (const other of [first, second]) await other.query('BEGIN; SELECT 1');
+            await waitFor('the loss is noticed', isNoticed, 10_000);
+          }),
+        );
       });
 
-      const timeoutsOfAnother = (through: string) =>
-        withClient(
-          through,
-          async (client) => (await client.query<{ timeouts: string }>(SETTINGS)).rows[0]!.timeouts,
-        );
-
+      /** Returns the timeouts of another client after a transaction of ours. */
       const timeoutsAfterUse = async (environment: Record<string, string>): Promise<string> => {
         const through = pooler.through(url);
         const database = new Database(
@@ -167,7 +165,10 @@ if (program === null) {
         );
         await database.transaction((tx) => tx.query('SELECT 1'));
         await database.onApplicationShutdown();
-        return timeoutsOfAnother(through);
+        return withClient(
+          through,
+          async (other) => (await other.query<{ timeouts: string }>(SETTINGS)).rows[0]!.timeouts,
+        );
       };
 
       it('with DATABASE_DIRECT_URL, does not change the settings of other clients', async () => {

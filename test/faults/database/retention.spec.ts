@@ -1,12 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import type pg from 'pg';
+import { ErasuresStore } from '../../../src/erasure/erasures.store.js';
 import { Database } from '../../../src/platform/database/database.js';
 import { Retention } from '../../../src/retention/retention.service.js';
-import { PRUNE_EVENTS } from '../../../src/retention/retention.sql.js';
+import { PRUNE_EVENTS, PRUNE_SESSIONS } from '../../../src/retention/retention.sql.js';
 import { insertRow } from '../../db/valid-rows.js';
 import { createTestDatabase, type TestDatabase } from '../../setup/test-database.js';
 import { environmentFor } from '../../setup/test-environment.js';
+import { waitFor } from '../../setup/wait-for.js';
 import { changeStatement } from '../support/changed-statement.js';
 import { caught, promise } from '../support/promise.js';
 
@@ -94,6 +96,41 @@ describe('R59: history ends where it may', () => {
     expect(await prune()).toEqual({ sessions: 0, observations: 0, deliveries: 0, events: 0 });
   });
 
+  it('remembers whose the deleted sessions were while they have events', async () => {
+    const withEvents = await insertSession(200);
+    const withoutEvents = await insertSession(200);
+    const event = { name: 'session.closed', subject: withEvents };
+    const { id } = await insertRow(client, 'domain_events', event);
+    await insertEvents(0);
+    await prune({ ...DAYS, RETENTION_EVENTS_DAYS: '0' });
+    expect(await idsIn('pruned_sessions', 'session_id')).toEqual([withEvents, withoutEvents].sort());
+    expect(await idsIn('pruned_sessions', 'user_id')).toEqual([userId, userId]);
+    await prune();
+    expect(await idsIn('pruned_sessions', 'session_id')).toEqual([withEvents]);
+    await client.query('UPDATE domain_events SET time = $2 WHERE id = $1', [id, daysAgo(20)]);
+    expect(await prune()).toMatchObject({ events: 1 });
+    expect(await idsIn('pruned_sessions', 'session_id')).toEqual([]);
+  });
+
+  it('leaves no session to an erasure that begins before the deletion is committed', async () => {
+    const subject = await insertSession(200);
+    const data = { tenantReference: 'canary' };
+    await insertRow(client, 'domain_events', { name: 'session.closed', subject, data });
+    await client.query('BEGIN');
+    await client.query(PRUNE_SESSIONS, [100, 100, '0']);
+    const erasing = new ErasuresStore(database).eraseUser(userId, 'test');
+    await waitFor('the erasure waits for the session', async () => {
+      const waiting = `SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`;
+      return (await database.query(waiting)).length > 0;
+    });
+    await client.query('COMMIT');
+    expect(await erasing).toMatchObject({ erased: { sessions: 0, events: 1 } });
+    const { rows } = await client.query('DELETE FROM domain_events WHERE subject = $1 RETURNING data', [
+      subject,
+    ]);
+    expect(rows).toEqual([{ data: { tenantReference: null } }]);
+  });
+
   it('deletes deliveries that have ended, and none that is still to be sent', async () => {
     const endpoint = await insertEndpoint(1_000);
     const events = await insertEvents(50, 50, 50, 5);
@@ -118,8 +155,8 @@ describe('R59: history ends where it may', () => {
     expect(await idsIn('domain_events')).toEqual([events[2], events[3]].sort());
   });
 
-  /** Returns whether each of five events was kept: the first two were read by all, the other three were not. */
-  async function keptBehind(): Promise<boolean[]> {
+  /** Inserts five events, of which all readers have read the first two, and prunes. Returns which of them are left. */
+  async function findKept(): Promise<boolean[]> {
     const events = await insertEvents(60, 50, THREE_WEEKS, THREE_WEEKS - 1, 15);
     await insertEndpoint(5);
     await insertEndpoint(2, daysAgo(THREE_WEEKS));
@@ -128,8 +165,8 @@ describe('R59: history ends where it may', () => {
     return events.map((id) => kept.includes(id));
   }
 
-  it('keeps every event for a reader that is three weeks behind, even a disabled one', async () => {
-    const kept = await keptBehind();
+  it('deletes no event that a reader has not read, even if the reader is disabled and three weeks behind', async () => {
+    const kept = await findKept();
     promise('R59', {
       figure: `${kept.slice(2).filter((each) => !each).length} of 3 events lost that a reader has still to get`,
       bound: '0',
@@ -141,11 +178,11 @@ describe('R59: history ends where it may', () => {
     const readers =
       'sequence <= ALL (SELECT read_to FROM webhook_endpoints UNION ALL SELECT read_to FROM broker_positions)';
     changeStatement(database, PRUNE_EVENTS, readers, 'true');
-    expect(await keptBehind()).toEqual([false, false, false, false, true]);
+    expect(await findKept()).toEqual([false, false, false, false, true]);
     caught('R59', 'deletion by age alone');
   });
 
-  it('keeps the newest event, after which the next one is numbered, and what the broker or a handler has not got', async () => {
+  it('deletes neither the newest event, whose sequence the next one follows, nor events that the broker or a handler has not received', async () => {
     const [first, , last] = await insertEvents(50, 40, 30);
     await insertRow(client, 'event_handlers', { name: 'slow', events: ['remote.recovered'] });
     const { rows } = await client.query<{ position: string }>(
@@ -180,6 +217,11 @@ describe('R59: history ends where it may', () => {
        SELECT gen_random_uuid(), 'remote.recovered', 'remote', '{}', clock_timestamp() - interval '50 days' FROM generate_series(1, 2500)`,
     );
     await client.query('SELECT sequence_events(true)');
+    await client.query(
+      'INSERT INTO pruned_sessions SELECT gen_random_uuid(), $1 FROM generate_series(1, 2500)',
+      [userId],
+    );
     expect(await prune()).toMatchObject({ events: 2_499 });
+    expect(await idsIn('pruned_sessions', 'session_id')).toEqual([]);
   });
 });

@@ -97,7 +97,7 @@ describe('R63: one key cannot take all places', () => {
     expect(heldCount()).toBe(PIPELINING_CONNECTIONS + 2);
   });
 
-  it('with connections of their own: a third, then it is told to come back later, and others are served', async () => {
+  it('with a connection for each request: beyond a third of the places it gets a 429, and others are served', async () => {
     const streams = await takeAllPlaces();
     await waitFor('its share to be held', () => heldCount() === SHARE);
     const refused = streams.filter(({ status }) => status !== 200);
@@ -115,7 +115,7 @@ describe('R63: one key cannot take all places', () => {
     expect(heldCount() - 2).toBe(SHARE);
   });
 
-  it('gives places back when they are left', async () => {
+  it('frees the places of clients that disconnect', async () => {
     await takeAllPlaces();
     await waitFor('its share to be held', () => heldCount() === SHARE);
     for (const leave of leaving.splice(0)) leave();
@@ -123,7 +123,7 @@ describe('R63: one key cannot take all places', () => {
     expect((await stream(greedyKey)).status).toBe(200);
   });
 
-  it('goes red where there is one ceiling for all', async () => {
+  it('turns red when only one ceiling applies to all keys', async () => {
     jest.spyOn(held, 'share', 'get').mockReturnValue(CEILING);
     await takeAllPlaces();
     await waitFor('all places to be held', () => heldCount() === CEILING);

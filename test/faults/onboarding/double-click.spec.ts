@@ -17,31 +17,31 @@ async function click(prepare?: ReplicaOptions['prepare']) {
   const { control } = replicas.sandbox;
   const gridLocationId = await replicas.clients[0]!.locate();
   await control.change({ latencyMs: LATENCY_MS });
-  const answers = await Promise.all(
+  const responses = await Promise.all(
     Array.from({ length: CLICKS }, (_, click) =>
       replicas.clients[click % 2]!.start(gridLocationId, { brand: 'acme' }),
     ),
   );
   return {
     effects: (await control.ledger()).sessions.length,
-    started: answers.filter(({ status }) => status === 201).length,
-    reused: answers.filter(({ status }) => status === 200).length,
-    sessions: new Set(answers.map(({ body }) => JSON.stringify([body.id, body.startUrl]))).size,
+    started: responses.filter(({ status }) => status === 201).length,
+    reused: responses.filter(({ status }) => status === 200).length,
+    sessions: new Set(responses.map(({ body }) => JSON.stringify([body.id, body.startUrl]))).size,
   };
 }
 
 describe('R18: double clicks are one', () => {
-  it('starts one session for parallel starts of one location, and answers it to all', async () => {
+  it('starts one session for parallel starts of one location, and returns it to all', async () => {
     const clicked = await click();
     promise('R18', {
-      figure: `${clicked.effects} session, ${clicked.sessions} answer for ${CLICKS} parallel starts`,
+      figure: `${clicked.effects} session, ${clicked.sessions} response for ${CLICKS} parallel starts`,
       bound: '1, 1',
     });
     expect(clicked).toEqual({ effects: 1, started: 1, reused: CLICKS - 1, sessions: 1 });
   });
 
-  it('turns red when a start is looked for, and none is held while it is sent', async () => {
+  it('turns red when no intent exists while a start is sent', async () => {
     expect((await click(startWithoutIntent)).effects).toBeGreaterThan(1);
-    caught('R18', 'start that is looked for and not held');
+    caught('R18', 'start without an intent');
   });
 });

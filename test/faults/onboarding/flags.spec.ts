@@ -84,7 +84,7 @@ async function exceptions(cases: readonly Case[]): Promise<string[]> {
     (await control.sessions()).map(({ sessionId, updatedAt }) => [sessionId, updatedAt]),
   );
 
-  const answer = async (flagsOf: (one: Case) => Flags) => {
+  const readAll = async (flagsOf: (one: Case) => Flags) => {
     const change = async (id: string, index: number) => {
       const { finished, active, expired, inverters, moved } = flagsOf(cases[index]!);
       const startedAt = Date.parse(started.get(id)!);
@@ -104,7 +104,7 @@ async function exceptions(cases: readonly Case[]): Promise<string[]> {
     await Promise.all(ids.map(change));
     const [set] = await database.query<{ now: Date }>('SELECT clock_timestamp() AS now');
     await waitFor(
-      'every answer was read',
+      'every response was read',
       async () => {
         const rows = await database.query(
           'SELECT FROM session_polls WHERE checked_at > $1 AND failures = 0',
@@ -120,8 +120,8 @@ async function exceptions(cases: readonly Case[]): Promise<string[]> {
     return new Map(rows.map(({ id, state }) => [id, state]));
   };
 
-  const before = await answer(({ previous }) => PREVIOUS[previous]!);
-  const after = await answer(({ flags }) => flags);
+  const before = await readAll(({ previous }) => PREVIOUS[previous]!);
+  const after = await readAll(({ flags }) => flags);
   return cases.flatMap(({ previous, flags }, index) => {
     const id = ids[index]!;
     const expected = previous === 'online' ? 'online' : stateOf(flags);
@@ -142,13 +142,13 @@ describe('R20: every combination of flags has one meaning', () => {
     expect(found).toEqual([]);
   });
 
-  it('turns red when the flags are asked one after the other', async () => {
+  it('turns red when the flags are checked one after the other', async () => {
     const machine = await import('../../../src/onboarding/rules/machine.rules.js');
+    const mutant = (state: SessionState): Classification => ({ state, basis: 'observed', rule: 'mutant' });
     const classify = (seen: Observation): Classification => {
-      if (seen.finished) return { state: 'online', basis: 'observed', rule: 'mutant' };
-      if (seen.expired) return { state: 'expired', basis: 'observed', rule: 'mutant' };
-      if (seen.active) return { state: 'awaiting_owner', basis: 'observed', rule: 'mutant' };
-      return { state: 'unrecognised', basis: 'observed', rule: 'mutant' };
+      if (seen.finished) return mutant('online');
+      if (seen.expired) return mutant('expired');
+      return mutant(seen.active ? 'awaiting_owner' : 'unrecognised');
     };
     const next = (previous: SessionState | null, classification: Classification) =>
       previous === classification.state ? null : classification;
@@ -161,6 +161,6 @@ describe('R20: every combination of flags has one meaning', () => {
     const found = await exceptions(EACH_ONCE);
     expect(found.length).toBeGreaterThan(EVERY.length / 5);
     expect(found.some((text) => text.startsWith('online then expired'))).toBe(true);
-    caught('R20', 'flags asked one after the other, in the service');
+    caught('R20', 'flags checked one after the other, in the service');
   });
 });

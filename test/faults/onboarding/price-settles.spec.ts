@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
+import { nextPrice } from '../../../src/onboarding/rules/price.rules.js';
 import { caught, promise } from '../support/promise.js';
 import {
-  controller,
   reactsToEverySample,
   simulateReads,
   type Conditions,
@@ -13,10 +13,12 @@ const SESSIONS = 1_500;
 /** Steps of 15 seconds, the shortest interval between two reads of a session. */
 const CHANGE_AT = 200;
 const STEPS = 500;
-/** Before the change, hardly a session has waited for this number of steps. */
+/** In this number of steps before the change, hardly any session waits. */
 const IDLE = 10;
 /** The steps of a slow remote service at the beginning: a quarter of an hour. */
 const SLOW = 60;
+/** Half an hour after the slow time. */
+const FORGOTTEN_AT = SLOW + 120;
 const SETTLED_WITHIN = 10;
 const SETTLED_TO = 1.15;
 const OVERSHOOT = 1.5;
@@ -27,7 +29,7 @@ function seeded(): () => number {
   return () => (state = (state * 48_271) % 2_147_483_647) / 2_147_483_647;
 }
 
-const run = (conditions: (step: number) => Conditions, decide: Controller = controller) =>
+const run = (conditions: (step: number) => Conditions, decide: Controller = nextPrice) =>
   simulateReads(SESSIONS, STEPS, conditions, decide, seeded());
 
 const stepOf = (from: number, to: number) => (step: number) => ({ served: step < CHANGE_AT ? from : to });
@@ -36,8 +38,8 @@ const stepOf = (from: number, to: number) => (step: number) => ({ served: step <
 const afterSlowness =
   (change: (step: number) => Conditions) =>
   (step: number): Conditions => {
-    const { served } = change(step);
-    return { served: step < SLOW ? served / 2 : served, ceiling: served };
+    const { served, ...rest } = change(step);
+    return { ...rest, served: step < SLOW ? served / 2 : served, ceiling: served };
   };
 
 /** Returns after how many steps the stretch stays near its target, and by which factor it went beyond it at most. */
@@ -86,13 +88,13 @@ describe('R43: the price of a read', () => {
     ).toBeLessThan(0.15);
   });
 
-  it('does not change by an outage of two hours, nor by the backlog after it', () => {
+  it('is not changed by an outage of two hours, nor by the backlog after it', () => {
     const isOut = (step: number) => step >= 10 && step < 490;
     const steps = simulateReads(
       SESSIONS,
       900,
       (step) => ({ served: isOut(step) ? 0 : 1, ceiling: 1, isHealthy: !isOut(step) }),
-      controller,
+      nextPrice,
       seeded(),
     );
     const settled = steps[9]!.stretch;
@@ -108,12 +110,19 @@ describe('R43: the price of a read', () => {
     expect(used).toBeGreaterThan(0.45);
   });
 
+  it('forgets a slow quarter of an hour, though three of ten reads are not counted', () => {
+    const steps = run(afterSlowness(() => ({ served: 2.5, counted: 0.7 })));
+    expect(steps[SLOW]!.stretch / steps[SLOW]!.target).toBeGreaterThan(OVERSHOOT);
+    for (const { stretch, target } of steps.slice(FORGOTTEN_AT))
+      expect(Math.max(stretch / target, target / stretch)).toBeLessThan(SETTLED_TO);
+  });
+
   it('uses at least 90 % of a budget that is too small', () => {
     const steps = run(() => ({ served: 0.5 })).slice(50);
     expect(steps.reduce((sum, { reads }) => sum + reads, 0) / (steps.length * 15)).toBeGreaterThan(0.45);
   });
 
-  it('goes red for a controller that reacts to every sample', () => {
+  it('turns red for a controller that reacts to every sample', () => {
     const results = CHANGES.map(([, change]) => judge(run(change, reactsToEverySample)));
     expect([results, results.some(holds)]).toEqual([results, false]);
     caught('R43', 'a controller that reacts to every sample');

@@ -17,8 +17,8 @@ jest.setTimeout(isLong ? 180_000 : 60_000);
 /** The initial concurrency limit of a replica. */
 const SESSIONS = 8;
 const ROUNDS = isLong ? 10 : 1;
-/** So long that only the test makes sessions due. */
-const INTERVALS = { POLL_MIN_INTERVAL_MS: 60_000, POLL_MAX_INTERVAL_MS: 600_000 };
+/** So long that only the test makes sessions due, and that no held call times out. */
+const INTERVALS = { POLL_MIN_INTERVAL_MS: 60_000, POLL_MAX_INTERVAL_MS: 600_000, SCS_TIMEOUT_MS: 30_000 };
 
 let replicas: Replicas;
 let gates: PollingGate[];
@@ -37,7 +37,7 @@ const stall =
     gates[replica] = gatePolling(app);
     if (replica > 0) return;
     const polls = app.get(PollsStore);
-    polls.extendLeases = async (ids) => new Set(ids);
+    polls.renewLeases = async (ids) => new Set(ids);
     polls.releaseExpiredBatches = async () => 0;
     mutate(app);
     const sessions = app.get(SessionsStore);
@@ -80,8 +80,8 @@ const makeDue = (ids: readonly string[]) =>
     ids,
   ]);
 
-const areAllHeld = (): Promise<unknown> =>
-  waitFor('every answer is held back', async () =>
+const waitForHeldReads = (): Promise<unknown> =>
+  waitFor('every response is held', async () =>
     (await replicas.sandbox.control.faults()).some(({ holding }) => holding === SESSIONS),
   );
 
@@ -117,7 +117,7 @@ async function staleWrites(held: HeldReads, resume: () => Promise<unknown>): Pro
 async function runRound(): Promise<{ held: HeldReads; stale: string[] }> {
   const held = await holdReads();
   gates[0]!.open();
-  await areAllHeld();
+  await waitForHeldReads();
   gates[0]!.close();
   await finishElsewhere(held);
   const ids = [...held.changed, ...held.unreadable];
@@ -127,8 +127,8 @@ async function runRound(): Promise<{ held: HeldReads; stale: string[] }> {
   return { held, stale: stale.sort() };
 }
 
-describe('R3: a worker whose lease ran out changes nothing', () => {
-  it('when its answers come after another replica has finished its sessions', async () => {
+describe('R3: a worker whose lease has expired changes nothing', () => {
+  it('when its responses arrive after another replica has finished its sessions', async () => {
     replicas = await startReplicas({ count: 2, environment: INTERVALS, prepare: stall(() => {}) });
     const stale: string[] = [];
     for (let round = 0; round < ROUNDS; round++) stale.push(...(await runRound()).stale);
@@ -139,7 +139,7 @@ describe('R3: a worker whose lease ran out changes nothing', () => {
     expect(stale).toEqual([]);
   });
 
-  itAtLength('when its process stood still meanwhile', async () => {
+  itAtLength('when its process was frozen meanwhile', async () => {
     replicas = await startReplicas({
       count: 1,
       environment: INTERVALS,
@@ -152,19 +152,19 @@ describe('R3: a worker whose lease ran out changes nothing', () => {
       ...replicas.sandbox.environment,
       ...Object.fromEntries(Object.entries(INTERVALS).map(([name, ms]) => [name, String(ms)])),
     });
-    await areAllHeld();
+    await waitForHeldReads();
     worker.kill('SIGSTOP');
     await finishElsewhere(held);
     const stale = await staleWrites(held, async () => {
       worker.kill('SIGCONT');
-      await waitFor('the worker knows that it is too late', () => /lease/.test(worker.logs()));
+      await waitFor('the worker has noticed that its lease is lost', () => /lease/.test(worker.logs()));
       await worker.stop();
     });
-    promise('R3', { figure: `${stale.length} stale writes of a process that stood still`, bound: '0' });
+    promise('R3', { figure: `${stale.length} stale writes of a frozen process`, bound: '0' });
     expect(stale).toEqual([]);
   });
 
-  it('turns red when an answer is written by the id of its session only', async () => {
+  it('turns red when a response is written by the id of its session only', async () => {
     const writeByIdOnly = (app: NestFastifyApplication) => {
       const sessions = app.get(SessionsStore);
       const applyReadings = sessions.applyReadings.bind(sessions);
@@ -183,7 +183,7 @@ describe('R3: a worker whose lease ran out changes nothing', () => {
     replicas = await startReplicas({ count: 2, environment: INTERVALS, prepare: stall(writeByIdOnly) });
     const { held, stale } = await runRound();
     expect(stale).toEqual([...held.changed].sort());
-    caught('R3', 'answer written by id only');
+    caught('R3', 'response written by id only');
   });
 
   itAtLength('turns red when a failed read is written by the id of its session only', async () => {

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
-import { DELETE_EXPIRED_BATCHES, EXTEND_LEASES, OPEN_BATCH } from '../../../src/onboarding/poll/polls.sql.js';
+import { DELETE_EXPIRED_BATCHES, RENEW_LEASES, OPEN_BATCH } from '../../../src/onboarding/poll/polls.sql.js';
 import { Database } from '../../../src/platform/database/database.js';
 import type { SandboxLedger } from '../../setup/sandbox-control.js';
 import { testEnvironment } from '../../setup/test-environment.js';
@@ -11,7 +11,7 @@ import { caught, isLong, promise } from '../support/promise.js';
 import { startReplicas, type Replicas } from '../support/replicas.js';
 import { seedSessions } from '../support/seeded-sessions.js';
 
-jest.setTimeout(120_000);
+jest.setTimeout(240_000);
 
 const MINUTE_MS = 60_000;
 const CLOCKS_MS = [-5 * MINUTE_MS, 0, 10 * MINUTE_MS];
@@ -21,7 +21,7 @@ const LATENCY_MS = 40;
 const TOKEN_LIFETIME_MS = 60 * MINUTE_MS;
 /** Intervals so short that a session is due again while other reads of its batch are in flight. */
 const IMPATIENT = { POLL_TICK_MS: 20, POLL_MIN_INTERVAL_MS: 100, POLL_MAX_INTERVAL_MS: 200 };
-const LEASES = { SCS_TIMEOUT_MS: 1_000, POLL_LEASE_MS: 2_000 };
+const LEASES = { SCS_TIMEOUT_MS: 5_000, POLL_LEASE_MS: 10_000 };
 
 let replicas: Replicas;
 let workers: TestProcess[];
@@ -54,8 +54,11 @@ const startWorker = (clockMs: number): Promise<TestProcess> =>
   });
 
 async function clockOf(worker: TestProcess): Promise<number> {
-  const told = await waitFor('the worker tells the time', () => /it is (\S+) here/.exec(worker.logs())?.[1]);
-  return Date.parse(told) - Date.now();
+  const printed = await waitFor(
+    'the worker prints its time',
+    () => /it is (\S+) here/.exec(worker.logs())?.[1],
+  );
+  return Date.parse(printed) - Date.now();
 }
 
 /** Waits until every worker has read, and every session was read READS_OF_EACH more times. */
@@ -73,7 +76,7 @@ async function readOn(): Promise<SandboxLedger> {
       const isEnough = reads.every(([id, { total }]) => total >= (before[id]?.total ?? 0) + READS_OF_EACH);
       return seen.size >= workers.length && reads.length === SESSIONS && isEnough && now;
     },
-    60_000,
+    90_000,
   );
 }
 
@@ -81,7 +84,7 @@ async function readOn(): Promise<SandboxLedger> {
 function leaseByOwnClock(app: NestFastifyApplication, clockMs: number): void {
   const databaseClock = 'clock_timestamp()';
   const ownClock = `(clock_timestamp() + interval '${clockMs} milliseconds')`;
-  for (const statement of [OPEN_BATCH, EXTEND_LEASES, DELETE_EXPIRED_BATCHES])
+  for (const statement of [OPEN_BATCH, RENEW_LEASES, DELETE_EXPIRED_BATCHES])
     changeStatement(app, statement, databaseClock, ownClock);
 }
 

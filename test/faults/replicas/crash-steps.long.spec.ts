@@ -61,8 +61,8 @@ describe.each([
       ),
     );
     await crashing.letLeasesRunOut();
-    const answers = await Promise.all(ids.map((id) => startAtLast(crashing.survivor, id)));
-    expect(answers.filter(({ body }) => body.startUrl !== null)).toHaveLength(CALLS);
+    const responses = await Promise.all(ids.map((id) => startAtLast(crashing.survivor, id)));
+    expect(responses.filter(({ body }) => body.startUrl !== null)).toHaveLength(CALLS);
     const ledger = await crashing.replicas.sandbox.control.ledger();
     const starts = await countStarts(crashing.database, ledger, ids);
     const unknown = starts.filter(({ effects, orphans }) => effects > 1 + orphans);

@@ -92,13 +92,13 @@ describe.each(SAVED)('R2: a crash after $what were saved is safe', (saved) => {
     const [counts] = await crashing.database.query<{ count: number; wrong: number }>(
       `SELECT count(*)::int AS count, count(*) FILTER (WHERE events <> 1)::int AS wrong
        FROM (SELECT (SELECT count(*) FROM domain_events e WHERE e.name = $1 AND e.subject = saved.id::text) AS events
-               FROM ${saved.table} AS saved) AS told`,
+               FROM ${saved.table} AS saved) AS counted`,
       [saved.event],
     );
     return counts!;
   }
 
-  itAtLength('when a replica is killed before it can answer', async () => {
+  itAtLength('when a replica is killed before it can respond', async () => {
     const { count, wrong } = await countSaved(crash);
     promise('R2', {
       figure: `${count} ${saved.what} killed at "${SAVED_STEP}": ${wrong} without their one event`,

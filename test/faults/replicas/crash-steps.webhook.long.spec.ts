@@ -16,7 +16,7 @@ import { promise } from '../support/promise.js';
 import { announce, makeEndpoint } from '../support/webhooks.js';
 import { letJobsAge } from '../support/replicas.js';
 
-jest.setTimeout(120_000);
+jest.setTimeout(240_000);
 
 const KILLED = 4;
 /** Below the number of requests that one endpoint may have in flight. */
@@ -56,12 +56,12 @@ describe('R2: a crash after a webhook was taken is safe', () => {
     const { DATABASE_URL, SCS_BASE_URL } = service.environment;
     const next = await startTestApp({ DATABASE_URL, SCS_BASE_URL, ROLE: 'worker', LOG_LEVEL: 'error' });
     try {
-      await waitFor('every event is taken', async () => (await sink.taken('/hook')) === count, 30_000);
-      await waitFor('nothing is owed', async () => {
-        const owed = await service.app
+      await waitFor('every event is taken', async () => (await sink.taken('/hook')) === count, 60_000);
+      await waitFor('no delivery is pending', async () => {
+        const pending = await service.app
           .get(Database)
           .query("SELECT FROM webhook_deliveries WHERE status = 'pending'");
-        return owed.length === 0;
+        return pending.length === 0;
       });
     } finally {
       await next.close();

@@ -69,7 +69,7 @@ describe('R27: no stampede', () => {
     }, allAtOnce);
     expect(maxInFlight).toBeGreaterThan(REPLICAS * LIMIT);
     expect(rankCorrelation).toBeLessThan(0.9);
-    expect(largestTenth).toBeGreaterThan(0.9);
+    expect(largestTenth).toBeGreaterThan(0.5);
     caught('R27', 'all read at the start of each replica');
   });
 });

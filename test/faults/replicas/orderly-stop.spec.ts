@@ -1,4 +1,4 @@
-import { beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { describe, expect, it, jest } from '@jest/globals';
 import pg from 'pg';
 import { TestClient } from '../../setup/client.js';
 import { startSandbox, type TestSandbox } from '../../setup/sandbox.js';
@@ -8,8 +8,8 @@ import { ADMIN_KEY, testEnvironment } from '../../setup/test-environment.js';
 import { startTestProcess, type TestProcess } from '../../setup/test-process.js';
 import { waitFor } from '../../setup/wait-for.js';
 import { startWebhookSink } from '../../setup/receivers/webhook-sink.js';
-import { endWithin, type Ending } from '../support/evidence/own-time.js';
-import { caught, isLong, itAtLength, promise } from '../support/promise.js';
+import { endWithin, stoppedInTime } from '../support/evidence/own-time.js';
+import { caught, itAtLength, measureUntil, promise } from '../support/promise.js';
 import { seedSessions } from '../support/seeded-sessions.js';
 import { announce, makeEndpoint } from '../support/webhooks.js';
 import { closeAfterEach } from '../../setup/close-after-each.js';
@@ -30,23 +30,22 @@ describe('R34: stopping is clean', () => {
   let service: TestProcess;
   const closing = closeAfterEach();
 
-  beforeEach(async () => {
+  /** Starts a service with a database and a sandbox of its own. */
+  async function start(
+    begin: (environment: Record<string, string>) => Promise<TestProcess> = startServiceProcess,
+  ): Promise<void> {
     database = await createTestDatabase();
     closing.push(database.drop);
     admin = await database.connect();
     sandbox = await startSandbox();
     closing.push(sandbox.stop);
-  });
-
-  const environment = () => ({
-    ...testEnvironment(),
-    ...sandbox.environment,
-    DATABASE_URL: database.url,
-    LOG_LEVEL: 'info',
-  });
-  async function start(begin: Promise<TestProcess> = startServiceProcess(environment())): Promise<void> {
-    service = await begin;
-    closing.push(() => service.stop('SIGKILL'));
+    const started = (service = await begin({
+      ...testEnvironment(),
+      ...sandbox.environment,
+      DATABASE_URL: database.url,
+      LOG_LEVEL: 'info',
+    }));
+    closing.push(() => started.stop('SIGKILL'));
   }
   const register = (reference: string) =>
     new TestClient(service.url, ADMIN_KEY).call('POST', '/users', {
@@ -55,11 +54,15 @@ describe('R34: stopping is clean', () => {
     });
   const count = async (statement: string): Promise<number> =>
     Number((await admin.query<{ count: string }>(`SELECT count(*) ${statement}`)).rows[0]!.count);
-  const isRegistering = () => waitFor('the request to be under way', async () => (await count(SENT)) > 0);
+  const waitForCall = (reference: string) =>
+    waitFor(
+      'the call to be in flight',
+      async () => (await count(`${SENT} AND tenant_reference = '${reference}'`)) > 0,
+    );
 
   const seed = () => withDatabase(database.url, (direct) => seedSessions(direct, sandbox.control, SESSIONS));
 
-  const refusesConnections = () =>
+  const waitForRefusal = () =>
     waitFor('new connections to be refused', () =>
       fetch(`${service.url}/health/live`, { headers: { connection: 'close' } }).then(
         () => false,
@@ -67,106 +70,158 @@ describe('R34: stopping is clean', () => {
       ),
     );
 
-  it('after a SIGTERM amid a request and reads: the request is answered, every lease given back', async () => {
-    await start();
-    await sandbox.control.change({ latencyMs: SLOW_MS });
-    await seed();
-    await waitFor('sessions to be read', async () => (await sandbox.control.ledger()).inFlight > 1);
-    const answer = register('in-flight');
-    await isRegistering();
-    expect(await count(LEASES)).toBeGreaterThan(0);
+  it('after a SIGTERM amid a request and reads: the request gets its response, and every lease is released', async () => {
+    const { ended, tookMs, response } = await measureUntil(stoppedInTime, async () => {
+      await start();
+      await sandbox.control.change({ latencyMs: SLOW_MS });
+      await seed();
+      await waitFor('sessions to be read', async () => (await sandbox.control.ledger()).inFlight > 1);
+      const sent = register('in-flight').catch(() => null);
+      await waitForCall('in-flight');
+      await waitFor('sessions to be leased', async () => (await count(LEASES)) > 0);
 
-    service.kill('SIGTERM');
-    const [{ ended, tookMs }] = await Promise.all([endWithin(service, STOP_WITHIN_MS), refusesConnections()]);
+      service.kill('SIGTERM');
+      const [ending] = await Promise.all([endWithin(service, STOP_WITHIN_MS), waitForRefusal()]);
+      return { service, ...ending, response: await sent };
+    });
     const leases = await count(LEASES);
-    const held = await count(HELD_JOBS);
+    const locked = await count(LOCKED_JOBS);
     promise('R34', {
-      figure: `exit ${ended?.code} ${Math.round(tookMs)} ms after a SIGTERM during a request and reads, ${leases + held} leases left`,
+      figure: `exit ${ended?.code} ${Math.round(tookMs)} ms after a SIGTERM during a request and reads, ${leases + locked} leases left`,
       bound: `0, ${STOP_WITHIN_MS} ms, 0`,
     });
     expect(ended).toEqual({ code: 0, signal: null });
-    expect((await answer).status).toBe(201);
-    expect([leases, held, await count(HELD_STARTS)]).toEqual([0, 0, 0]);
+    expect(response?.status).toBe(201);
+    expect([leases, locked, await count(SENDING_STARTS)]).toEqual([0, 0, 0]);
     expect(await count(`FROM session_polls WHERE failures > 0`)).toBe(0);
   });
 
+  it('amid calls that wait for a token: nothing was sent, and every lease is given back', async () => {
+    const { ended, answer } = await measureUntil(stoppedInTime, async () => {
+      await start(async (environment) => {
+        await admin.query(
+          `INSERT INTO remote_tokens (name, lease_token, lease_until) VALUES ('tenant', gen_random_uuid(), now() + interval '1 minute')`,
+        );
+        return startServiceProcess(environment);
+      });
+      await seed();
+      const sent = register('unsent').catch(() => null);
+      await waitForCall('unsent');
+      await waitFor('sessions to be leased', async () => (await count(LEASES)) > 0);
+
+      service.kill('SIGTERM');
+      const ending = await endWithin(service, STOP_WITHIN_MS);
+      return { service, ...ending, answer: await sent };
+    });
+    expect(ended).toEqual({ code: 0, signal: null });
+    expect(answer?.status).toBe(202);
+    const isSent = `${SENT} OR status <> 'pending' OR lease_token IS NOT NULL`;
+    expect([await count(LEASES), await count(isSent)]).toEqual([0, 0]);
+    expect(await count('FROM session_polls WHERE failures > 0')).toBe(0);
+  });
+
   itAtLength(
-    'in time amid deliveries to a receiver that does not answer, which are due at once for another',
+    'in time amid deliveries to a receiver that does not respond, which are due at once for another worker',
     async () => {
       const sink = await startWebhookSink();
       closing.push(sink.stop);
-      await sink.behave({ '/hook': { hang: 1 } });
-      await start();
-      await makeEndpoint(new TestClient(service.url, ADMIN_KEY), `${sink.url}/hook`);
-      await withDatabase(database.url, (direct) => announce(direct, SESSIONS, 1));
-      await waitFor('deliveries to be under way', async () => (await sink.received()).length > 4);
+      const { ended, tookMs } = await measureUntil(stoppedInTime, async () => {
+        await sink.behave({ '/hook': { hang: 1 } });
+        await start();
+        await makeEndpoint(new TestClient(service.url, ADMIN_KEY), `${sink.url}/hook`);
+        await withDatabase(database.url, (direct) => announce(direct, SESSIONS, 1));
+        await waitFor('deliveries to be in flight', async () => (await sink.received()).length > 4);
+        await waitFor('all to be queued', async () => (await count('FROM webhook_deliveries')) === SESSIONS);
 
-      service.kill('SIGTERM');
-      const { ended, tookMs } = await endWithin(service, STOP_WITHIN_MS);
-      const held = await count(HELD_JOBS);
+        service.kill('SIGTERM');
+        return { service, ...(await endWithin(service, STOP_WITHIN_MS)) };
+      });
+      const locked = await count(LOCKED_JOBS);
       promise('R34', {
-        figure: `exit ${ended?.code} ${Math.round(tookMs)} ms after a SIGTERM during deliveries, ${held} jobs held`,
+        figure: `exit ${ended?.code} ${Math.round(tookMs)} ms after a SIGTERM during deliveries, ${locked} jobs locked`,
         bound: `0, ${STOP_WITHIN_MS} ms, 0`,
       });
       expect(ended).toEqual({ code: 0, signal: null });
       const due =
         'FROM webhook_deliveries JOIN webhook_subjects USING (endpoint_id, subject) WHERE attempts = 0 AND due_at <= clock_timestamp()';
       const dueJobs = `FROM graphile_worker.jobs WHERE task_identifier = 'webhook' AND run_at <= clock_timestamp()`;
-      expect([held, await count(due), await count(dueJobs)]).toEqual([0, SESSIONS, 1]);
+      expect([locked, await count(due), await count(dueJobs)]).toEqual([0, SESSIONS, 1]);
     },
   );
 
-  it('is unready first, and serves on for SHUTDOWN_DELAY_MS', async () => {
-    // At length, the delay alone is longer than the time within which a process stops.
-    const delayMs = isLong ? STOP_WITHIN_MS : 1_500;
-    await start(startServiceProcess({ ...environment(), SHUTDOWN_DELAY_MS: String(delayMs) }));
-    const signalledAt = performance.now();
-    service.kill('SIGTERM');
-    const missing = await waitFor('the service is unready', async () => {
-      const response = await fetch(`${service.url}/health/ready`);
-      return response.status === 503 && ((await response.json()) as { missing: string[] }).missing;
-    });
-    expect(missing).toEqual(['the service is stopping']);
-    expect((await register('served-on')).status).toBe(201);
-    expect(await service.exited).toEqual({ code: 0, signal: null });
-    expect(performance.now() - signalledAt).toBeGreaterThan(delayMs - 100);
+  it('is unready first, and still serves for SHUTDOWN_DELAY_MS', async () => {
+    // The delay alone is longer than the time within which a process stops.
+    const delayMs = STOP_WITHIN_MS;
+    const { ended, tookMs, served } = await measureUntil(
+      (figure) => figure.served !== null && stoppedInTime(figure),
+      async () => {
+        await start((environment) =>
+          startServiceProcess({ ...environment, SHUTDOWN_DELAY_MS: String(delayMs) }),
+        );
+        const signalledAt = performance.now();
+        service.kill('SIGTERM');
+        const response = await waitFor('the service to be unready, because it stops', async () => {
+          const ready = await fetch(`${service.url}/health/ready`);
+          const { missing } = (await ready.json()) as { missing: string[] };
+          return ready.status === 503 && missing.join() === 'the service is stopping';
+        })
+          .then(() => register('served-on'))
+          .catch(() => null);
+        const exit = await service.exited;
+        return { service, ended: exit, tookMs: performance.now() - signalledAt, served: response };
+      },
+    );
+    expect(served?.status).toBe(201);
+    expect(ended).toEqual({ code: 0, signal: null });
+    expect(tookMs).toBeGreaterThan(delayMs - 100);
   });
 
   itAtLength('in time however long a request takes, and at once after a second signal', async () => {
-    await start();
-    expect((await endDuringRequest()).ended).toEqual({ code: 0, signal: null });
-    await start();
-    await sandbox.control.change({ latencyMs: 60_000 });
-    const answer = register('forced').catch((error: unknown) => error);
-    await isRegistering();
-    service.kill('SIGINT');
-    const firstAt = performance.now();
-    await refusesConnections();
-    await waitFor('a further one to be no echo of the first', () => performance.now() - firstAt > 600);
-    service.kill('SIGINT');
-    expect((await endWithin(service, AT_ONCE_MS)).ended?.code).toBe(130);
-    await answer;
+    const drained = await measureUntil(stoppedInTime, () => start().then(endDuringRequest));
+    expect(drained.ended).toEqual({ code: 0, signal: null });
+    const forced = await measureUntil(stoppedInTime, async () => {
+      await start();
+      await sandbox.control.change({ latencyMs: 60_000 });
+      const response = register('forced').catch((error: unknown) => error);
+      await waitForCall('forced');
+      service.kill('SIGINT');
+      await waitForRefusal();
+      const firstAt = performance.now();
+      await waitFor(
+        'a second signal not to be taken for an echo of the first',
+        () => performance.now() - firstAt > 600,
+      );
+      service.kill('SIGINT');
+      const ending = await endWithin(service, AT_ONCE_MS);
+      await response;
+      return { service, ...ending };
+    });
+    expect(forced.ended?.code).toBe(130);
   });
 
   it('turns red with the defaults of Nest', async () => {
-    await start(startTestProcess('test/faults/support/processes/nest-defaults.process.ts', environment()));
+    await start((environment) =>
+      startTestProcess('test/faults/support/processes/nest-defaults.process.ts', environment),
+    );
     expect((await endDuringRequest()).ended).toBeNull();
     caught('R34', 'defaults of Nest');
   });
 
-  async function endDuringRequest(): Promise<Ending> {
+  async function endDuringRequest() {
+    // Waits for a token end earlier, so the endless request must have one.
+    expect((await register('first')).status).toBe(201);
     await sandbox.control.change({ latencyMs: 60_000 });
-    const answer = register('endless').catch((error: unknown) => error);
-    await isRegistering();
+    const response = register('endless').catch((error: unknown) => error);
+    await waitForCall('endless');
     service.kill('SIGTERM');
     const ending = await endWithin(service, STOP_WITHIN_MS);
     await service.stop('SIGKILL');
-    await answer;
-    return ending;
+    await response;
+    return { service, ...ending };
   }
 });
 
 const SENT = 'FROM registrations WHERE sent_at IS NOT NULL';
 const LEASES = 'FROM poll_batches';
-const HELD_JOBS = 'FROM graphile_worker._private_jobs WHERE locked_by IS NOT NULL';
-const HELD_STARTS = `FROM session_starts WHERE status = 'sending'`;
+const LOCKED_JOBS = 'FROM graphile_worker._private_jobs WHERE locked_by IS NOT NULL';
+const SENDING_STARTS = `FROM session_starts WHERE status = 'sending'`;

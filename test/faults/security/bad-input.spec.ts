@@ -2,7 +2,7 @@ import type { Server } from 'node:http';
 import { describe, expect, it, jest } from '@jest/globals';
 import { ValidationPipe } from '@nestjs/common';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
-import { WEBHOOK_SCHEMAS } from '../../../src/events/contract/schema-document.js';
+import { OPENAPI_SCHEMAS } from '../../../src/events/contract/schema-document.js';
 import { createDocument } from '../../../src/platform/openapi/document.js';
 import { Database } from '../../../src/platform/database/database.js';
 import { RequestValidation } from '../../../src/platform/http/validation.js';
@@ -18,7 +18,7 @@ import { caught, isLong, promise } from '../support/promise.js';
 const REQUESTS = isLong ? 5_000 : 500;
 const AT_ONCE = 16;
 /** Longer than any response takes on a busy machine. */
-const ANSWERED_WITHIN_MS = 30_000;
+const RESPONDS_WITHIN_MS = 30_000;
 const SEED = 20_261_120;
 
 interface Result {
@@ -53,8 +53,8 @@ async function readCursors(service: TestApp, document: Document): Promise<Cursor
 
 /** Sends requests made from the document. Stops at `enough` faults, for instance a 5xx, an undocumented response or a timeout. */
 async function attack(service: TestApp, enough: number): Promise<Result> {
-  const examples = await recordExamples(service, callsOf(createDocument(service.app, {}, WEBHOOK_SCHEMAS)));
-  const document = createDocument(service.app, examples, WEBHOOK_SCHEMAS) as unknown as Document;
+  const examples = await recordExamples(service, callsOf(createDocument(service.app, {}, OPENAPI_SCHEMAS)));
+  const document = createDocument(service.app, examples, OPENAPI_SCHEMAS) as unknown as Document;
   const cursors = await readCursors(service, document);
   const queue = [...edgeRequests(document, cursors), ...hostileRequests(document, cursors, REQUESTS, SEED)];
   const sent = queue.length;
@@ -67,7 +67,7 @@ async function attack(service: TestApp, enough: number): Promise<Result> {
   async function send(request: Request, isLast = false): Promise<void> {
     const { method, path, headers, body, statuses: documented } = request;
     const ending = new AbortController();
-    const deadline = setTimeout(() => ending.abort(new Error('no answer')), ANSWERED_WITHIN_MS);
+    const deadline = setTimeout(() => ending.abort(new Error('no response')), RESPONDS_WITHIN_MS);
     const response = await fetch(service.url + path, {
       signal: ending.signal,
       method,
@@ -131,7 +131,7 @@ describe('R39: bad input is a 4xx', () => {
     expect(new Set(receivers)).toEqual(new Set(['127.0.0.1']));
   }, 120_000);
 
-  it("and the same requests find faults where Nest's and Fastify's defaults read and check them", async () => {
+  it("turns red when Nest's and Fastify's defaults parse and validate the same requests", async () => {
     const defaults = new ValidationPipe({ transform: true, whitelist: true });
     const transform = jest
       .spyOn(RequestValidation.prototype, 'transform')

@@ -6,18 +6,18 @@ import { LOCK_CURRENT_AND_KNOWN } from '../../../src/onboarding/start/starts.sql
 import { StartsStore } from '../../../src/onboarding/start/starts.store.js';
 import { Database } from '../../../src/platform/database/database.js';
 import type { Answer, SessionAnswer, TestClient } from '../../setup/client.js';
+import { newEan } from '../../setup/ean.js';
 import { waitFor } from '../../setup/wait-for.js';
 import { changeStatement } from '../support/changed-statement.js';
 import { caught, isLong, itAtLength, promise } from '../support/promise.js';
 import { startReplicas, type Replicas } from '../support/replicas.js';
 import {
-  answerStart,
   changed,
   type Customer,
   leaks,
-  newEan,
   readOwners,
   register,
+  scriptStart,
   secretsOf,
   userBody,
 } from '../support/input/two-customers.js';
@@ -99,21 +99,21 @@ async function foreignSessions(client: TestClient, alice: Customer, bob: Custome
 }
 
 interface Judged {
-  readonly answers: number;
+  readonly responses: number;
   readonly returned: string[];
   readonly changedRows: string[];
   readonly wrong: string[];
 }
 
 /** Makes the remote service return each foreign id for Bob's starts: for two brands, with and without `reuse`. */
-async function answerWithForeignSessions(client: TestClient, most = Infinity): Promise<Judged> {
+async function startWithForeignSessions(client: TestClient, most = Infinity): Promise<Judged> {
   const [alice, bob] = [await register(client), await register(client)];
   const locationId = bob.locationIds[0]!;
   const { ids, secrets } = await foreignSessions(client, alice, bob);
   await start(client, locationId, { brand: 'acme' });
   const before = await readOwners(database());
-  const judged: Judged = { answers: 0, returned: [], changedRows: [], wrong: [] };
-  let answers = 0;
+  const judged: Judged = { responses: 0, returned: [], changedRows: [], wrong: [] };
+  let responses = 0;
   for (const [whose, sessionId] of Object.entries(ids).slice(0, most)) {
     // Omits acme with `reuse`, because that start returns the open session without a remote call.
     for (const wanted of [
@@ -121,27 +121,27 @@ async function answerWithForeignSessions(client: TestClient, most = Infinity): P
       { brand: 'other', reuse: false },
       { brand: 'other', reuse: true },
     ]) {
-      await answerStart(control(), locationId, sessionId);
+      await scriptStart(control(), locationId, sessionId);
       const answer = await client.start(locationId, wanted);
       const [row] = await startsOf(locationId, wanted.brand);
       judged.returned.push(...leaks(answer, secrets));
       if (answer.status !== 503 || row?.status !== 'failed' || row.orphans !== 1 || row.attempts !== 1)
         judged.wrong.push(`${whose} ${JSON.stringify(wanted)}: ${answer.status} ${JSON.stringify(row)}`);
-      answers++;
+      responses++;
     }
   }
   judged.changedRows.push(...changed(before, await readOwners(database())));
-  return { ...judged, answers };
+  return { ...judged, responses };
 }
 
 /** Makes the remote service return the same new id for concurrent starts of two customers. Returns the faults. */
-async function answerTwoWithOne(): Promise<string[]> {
+async function startTwoWithOneId(): Promise<string[]> {
   const wrong: string[] = [];
   const [one, other] = replicas.clients as [TestClient, TestClient];
   for (let pair = 0; pair < PAIRS; pair++) {
     const customers = [await register(one), await register(one)];
     const sessionId = randomUUID();
-    for (const { locationIds } of customers) await answerStart(control(), locationIds[0]!, sessionId);
+    for (const { locationIds } of customers) await scriptStart(control(), locationIds[0]!, sessionId);
     const answers = await meetWhileHeld(
       customers.map(({ userId }) => userId),
       () =>
@@ -164,7 +164,7 @@ async function answerTwoWithOne(): Promise<string[]> {
 const gates: { arrived: number; opened: Promise<void> } = { arrived: 0, opened: Promise.resolve() };
 
 /** Makes every start wait for `gates.opened` before it records its response. */
-const gateAnswers = (app: NestFastifyApplication): void => {
+const gateResponses = (app: NestFastifyApplication): void => {
   const starts = app.get(StartsStore);
   const record = starts.record.bind(starts);
   starts.record = async (...given) => {
@@ -180,7 +180,7 @@ async function meetWhileHeld(userIds: readonly string[], startBoth: () => Promis
   gates.arrived = 0;
   gates.opened = new Promise((resolve) => (open = resolve));
   const answers = startBoth();
-  await waitFor('both have their answer', () => gates.arrived === 2);
+  await waitFor('both have their response', () => gates.arrived === 2);
   await database().transaction(async (tx) => {
     await tx.query('SELECT FROM users WHERE id = ANY($1::uuid[]) FOR UPDATE', [userIds]);
     open();
@@ -194,50 +194,53 @@ async function meetWhileHeld(userIds: readonly string[], startBoth: () => Promis
   return answers;
 }
 
-describe('R60: an id of somebody else opens nothing', () => {
-  it('when starts are answered with sessions of others, reusing or not, over two brands', async () => {
+describe('R60: an id of somebody else gives no access', () => {
+  it('when responses to starts contain sessions of others, with and without `reuse`, for two brands', async () => {
     const client = await open();
-    const { answers, returned, changedRows, wrong } = await answerWithForeignSessions(client);
+    const { responses, returned, changedRows, wrong } = await startWithForeignSessions(client);
     promise('R60', {
-      figure: `${returned.length} foreign facts returned, ${changedRows.length} rows changed or superseded, ${wrong.length} not counted, ${answers} starts answered with known ids`,
+      figure: `${returned.length} foreign facts returned, ${changedRows.length} rows changed or superseded, ${wrong.length} not counted, ${responses} responses to starts with known ids`,
       bound: '0, 0, 0',
     });
     expect({ returned, changedRows, wrong }).toEqual({ returned: [], changedRows: [], wrong: [] });
-    await waitFor('it is told', async () => (await drifts(client)).includes('start_session sessionId'));
+    await waitFor('it is announced', async () => (await drifts(client)).includes('start_session sessionId'));
   });
 
-  it('when two starts are answered with the same new session at the same time', async () => {
-    const client = await open(2, gateAnswers);
-    const wrong = await answerTwoWithOne();
+  it('when responses to two concurrent starts contain the same new session', async () => {
+    const client = await open(2, gateResponses);
+    const wrong = await startTwoWithOneId();
     promise('R60', {
       figure: `${wrong.length} facts of the other, ${PAIRS} pairs of starts with one id`,
       bound: '0',
     });
     expect(wrong).toEqual([]);
-    await waitFor('it is told', async () => (await drifts(client)).includes('start_session sessionId'));
-  });
-
-  itAtLength('and a session that is over, of the same place, is not shown as a new one', async () => {
-    const client = await open();
-    const bob = await register(client);
-    const first = await start(client, bob.locationIds[0]!, { brand: 'acme' });
-    await online(client, first, [randomUUID()]);
-    const current = await start(client, bob.locationIds[0]!, { brand: 'acme' });
-    await answerStart(control(), bob.locationIds[0]!, first.id);
-    const answer = await client.start(bob.locationIds[0]!, { brand: 'acme', reuse: false });
-    expect(answer).toMatchObject({ status: 503, body: { code: 'remote_unavailable' } });
-    expect((await start(client, bob.locationIds[0]!, { brand: 'acme' })).id).toBe(current.id);
+    await waitFor('it is announced', async () => (await drifts(client)).includes('start_session sessionId'));
   });
 
   itAtLength(
-    'while the first session, of a second start of the same place, is the answer and the current one',
+    'and a session of the same location that has come online is not returned as a new one',
+    async () => {
+      const client = await open();
+      const bob = await register(client);
+      const first = await start(client, bob.locationIds[0]!, { brand: 'acme' });
+      await online(client, first, [randomUUID()]);
+      const current = await start(client, bob.locationIds[0]!, { brand: 'acme' });
+      await scriptStart(control(), bob.locationIds[0]!, first.id);
+      const answer = await client.start(bob.locationIds[0]!, { brand: 'acme', reuse: false });
+      expect(answer).toMatchObject({ status: 503, body: { code: 'remote_unavailable' } });
+      expect((await start(client, bob.locationIds[0]!, { brand: 'acme' })).id).toBe(current.id);
+    },
+  );
+
+  itAtLength(
+    'while a second start that returns the first session makes it the current one again',
     async () => {
       const client = await open();
       const bob = await register(client);
       const first = await start(client, bob.locationIds[0]!, { brand: 'acme' });
       const second = await start(client, bob.locationIds[0]!, { brand: 'acme', reuse: false });
       expect(second.id).not.toBe(first.id);
-      await answerStart(control(), bob.locationIds[0]!, first.id);
+      await scriptStart(control(), bob.locationIds[0]!, first.id);
       const again = await client.start(bob.locationIds[0]!, { brand: 'acme', reuse: false });
       expect(again).toMatchObject({ status: 201, body: { id: first.id, startUrl: first.startUrl } });
       expect((await start(client, bob.locationIds[0]!, { brand: 'acme' })).id).toBe(first.id);
@@ -246,34 +249,40 @@ describe('R60: an id of somebody else opens nothing', () => {
     },
   );
 
-  itAtLength('and it has a startUrl again, if it lost its own while it was called expired', async () => {
-    const client = await open();
-    const bob = await register(client);
-    const first = await start(client, bob.locationIds[0]!);
-    const read = async () =>
-      (await client.call<SessionAnswer>('POST', `/onboarding/pv/${first.id}/refresh`)).body;
-    await control().fields(first.id, { set: { active: false, expired: true } });
-    expect(await read()).toMatchObject({ state: 'expired', startUrl: null });
-    await control().fields(first.id);
-    expect(await read()).toMatchObject({ state: 'awaiting_installation', startUrl: null });
-    await answerStart(control(), bob.locationIds[0]!, first.id);
-    const again = await start(client, bob.locationIds[0]!);
-    expect(again).toMatchObject({ id: first.id, startUrl: expect.stringContaining('https://flow.example/') });
-    expect(await start(client, bob.locationIds[0]!)).toMatchObject({
-      id: first.id,
-      startUrl: again.startUrl,
-    });
-  });
+  itAtLength(
+    'and that session has a startUrl again if it lost its own while it was reported as expired',
+    async () => {
+      const client = await open();
+      const bob = await register(client);
+      const first = await start(client, bob.locationIds[0]!);
+      const read = async () =>
+        (await client.call<SessionAnswer>('POST', `/onboarding/pv/${first.id}/refresh`)).body;
+      await control().fields(first.id, { set: { active: false, expired: true } });
+      expect(await read()).toMatchObject({ state: 'expired', startUrl: null });
+      await control().fields(first.id);
+      expect(await read()).toMatchObject({ state: 'awaiting_installation', startUrl: null });
+      await scriptStart(control(), bob.locationIds[0]!, first.id);
+      const again = await start(client, bob.locationIds[0]!);
+      expect(again).toMatchObject({
+        id: first.id,
+        startUrl: expect.stringContaining('https://flow.example/'),
+      });
+      expect(await start(client, bob.locationIds[0]!)).toMatchObject({
+        id: first.id,
+        startUrl: again.startUrl,
+      });
+    },
+  );
 
-  it('when a registration is answered with users and grid locations of others', async () => {
+  it('when responses to registrations contain users and grid locations of others', async () => {
     const client = await open();
     const alice = await register(client);
     const session = await start(client, alice.locationIds[0]!);
     const before = await readOwners(database());
     const own = () => randomUUID();
     const [first, second] = [alice.locationIds[0]!, alice.locationIds[1]!];
-    type Answered = (reference: string, eans: readonly string[]) => string;
-    const answered: Record<string, Answered> = {
+    type BodyOf = (reference: string, eans: readonly string[]) => string;
+    const responses: Record<string, BodyOf> = {
       'the user id': (ref, [a, b]) =>
         userBody(alice.userId, ref, [
           { id: own(), ean: a! },
@@ -324,11 +333,11 @@ describe('R60: an id of somebody else opens nothing', () => {
         ]),
     };
     const wrong: string[] = [];
-    for (const [what, bodyOf] of Object.entries(answered)) {
+    for (const [what, bodyOf] of Object.entries(responses)) {
       const reference = randomUUID();
       const eans = [newEan(), newEan()];
       const body = bodyOf(reference, eans);
-      const asked = { tenantReference: reference, gridLocations: eans.map((ean) => ({ ean })) };
+      const request = { tenantReference: reference, gridLocations: eans.map((ean) => ({ ean })) };
       await control().addFault({
         kind: 'answer',
         operation: 'register_user',
@@ -337,7 +346,7 @@ describe('R60: an id of somebody else opens nothing', () => {
         body,
         times: 1,
       });
-      const answer = await client.call<{ id: string; status: string }>('POST', '/users', asked);
+      const answer = await client.call<{ id: string; status: string }>('POST', '/users', request);
       const secrets = [...secretsOf(session), alice.userId, alice.reference, ...alice.eans, first, second];
       wrong.push(...leaks(answer, secrets).map((leak) => `${what}: ${leak}`));
       if (answer.status !== 202 || answer.body.status !== 'uncertain')
@@ -353,16 +362,16 @@ describe('R60: an id of somebody else opens nothing', () => {
     }
     const changedRows = changed(before, await readOwners(database()));
     promise('R60', {
-      figure: `${wrong.length + changedRows.length} foreign facts returned or stored, ${Object.keys(answered).length} registrations and resolves with ids of others`,
+      figure: `${wrong.length + changedRows.length} foreign facts returned or stored, ${Object.keys(responses).length} registrations and resolves with ids of others`,
       bound: '0',
     });
     expect({ wrong, changedRows }).toEqual({ wrong: [], changedRows: [] });
-    const told = ['gridLocations[].ean', 'gridLocations[].id', 'id', 'tenantReference'];
-    await waitFor('it is told', async () => (await drifts(client)).length >= told.length);
-    expect(await drifts(client)).toEqual(told.map((field) => `register_user ${field}`));
+    const fields = ['gridLocations[].ean', 'gridLocations[].id', 'id', 'tenantReference'];
+    await waitFor('it is announced', async () => (await drifts(client)).length >= fields.length);
+    expect(await drifts(client)).toEqual(fields.map((field) => `register_user ${field}`));
   });
 
-  it('when reads are answered with another session, and the inverters of another are listed for both', async () => {
+  it('when a response to a read contains another session, and when two sessions list the same inverter', async () => {
     const client = await open();
     const [alice, bob] = [await register(client), await register(client)];
     const [hers, his] = [
@@ -373,7 +382,7 @@ describe('R60: an id of somebody else opens nothing', () => {
     const refused = await client.call('POST', `/onboarding/pv/${his.id}/refresh`);
     expect(refused.status).toBe(503);
     expect(leaks(refused, [hers.id])).toEqual([]);
-    await waitFor('it is told', async () => (await drifts(client)).includes('read_session sessionId'));
+    await waitFor('it is announced', async () => (await drifts(client)).includes('read_session sessionId'));
     await control().fields(his.id);
 
     const inverter = randomUUID();
@@ -396,7 +405,7 @@ describe('R60: an id of somebody else opens nothing', () => {
     expect((await client.session(hers.id)).inverters).toMatchObject([{ id: inverter, missingSince: null }]);
   });
 
-  it(`through ${GENERATED} generated answers that mix up the ids of all rows`, async () => {
+  it(`through ${GENERATED} generated responses that mix up the ids of all rows`, async () => {
     const client = await open();
     const customers = [await register(client), await register(client), await register(client)];
     const sessions = await Promise.all(customers.map(({ locationIds }) => start(client, locationIds[0]!)));
@@ -405,7 +414,7 @@ describe('R60: an id of somebody else opens nothing', () => {
       (key) => key.split(' of ')[0]!.split(' ')[1]!,
     );
     const anyId = fc.constantFrom(...ids);
-    const answers = fc.record({
+    const responses = fc.record({
       operation: fc.constantFrom('start' as const, 'register' as const),
       customer: fc.nat({ max: 2 }),
       brand: fc.constantFrom('acme', 'other'),
@@ -418,7 +427,7 @@ describe('R60: an id of somebody else opens nothing', () => {
       const { userId, locationIds } = customers[customer]!;
       if (operation === 'start') {
         const locationId = locationIds[1]!;
-        await answerStart(control(), locationId, id);
+        await scriptStart(control(), locationId, id);
         const { status, body } = await client.start(locationId, { brand, reuse: false });
         // Only an id of a known user or session is refused. Any other id may become a new session.
         const isOwn = status === 201 && body.userId === userId && body.gridLocationId === locationId;
@@ -434,8 +443,8 @@ describe('R60: an id of somebody else opens nothing', () => {
         );
         const contains = reference;
         await control().addFault({ kind: 'answer', operation: 'register_user', contains, body, times: 1 });
-        const asked = { tenantReference: reference, gridLocations: eans.map((ean) => ({ ean })) };
-        const { status } = await client.call('POST', '/users', asked);
+        const request = { tenantReference: reference, gridLocations: eans.map((ean) => ({ ean })) };
+        const { status } = await client.call('POST', '/users', request);
         // A grid location may have the id of a session or an inverter, but not the id of another grid location.
         const isFree = locations.every((location) => !before.has(`location ${location}`));
         const isNew = locations.length % 2 === 1 && new Set(locations).size === locations.length;
@@ -448,9 +457,9 @@ describe('R60: an id of somebody else opens nothing', () => {
       wrong.push(...changed(before, after).filter((change) => !isOfPlace(change)));
       before = after;
     };
-    await fc.assert(fc.asyncProperty(answers, check), { numRuns: GENERATED, seed: 60, endOnFailure: true });
+    await fc.assert(fc.asyncProperty(responses, check), { numRuns: GENERATED, seed: 60, endOnFailure: true });
     promise('R60', {
-      figure: `${wrong.length} foreign facts, ${GENERATED} generated answers with ids of other rows`,
+      figure: `${wrong.length} foreign facts, ${GENERATED} generated responses with ids of other rows`,
       bound: '0',
     });
     expect(wrong).toEqual([]);
@@ -458,19 +467,19 @@ describe('R60: an id of somebody else opens nothing', () => {
 
   it('turns red when the conflict of ids is ignored and the session read by its id', async () => {
     const client = await open(1, believeTheId);
-    const { returned, changedRows, wrong } = await answerWithForeignSessions(client, 1);
+    const { returned, changedRows, wrong } = await startWithForeignSessions(client, 1);
     expect(returned.length).toBeGreaterThan(0);
     expect(changedRows.length).toBeGreaterThan(0);
     expect(wrong.length).toBeGreaterThan(0);
     caught('R60', 'conflict of ids ignored, then read by id');
   });
 
-  itAtLength('turns red when it is ignored of two starts at the same time', async () => {
+  itAtLength('turns red when it is ignored for two concurrent starts', async () => {
     await open(2, (app) => {
-      gateAnswers(app);
+      gateResponses(app);
       believeTheId(app);
     });
-    expect(await answerTwoWithOne()).not.toEqual([]);
+    expect(await startTwoWithOneId()).not.toEqual([]);
     caught('R60', 'conflict of two starts at once ignored');
   });
 });

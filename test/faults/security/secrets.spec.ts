@@ -1,6 +1,7 @@
-import { randomBytes, randomInt, randomUUID } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { TestClient, type SessionAnswer, type UserAnswer } from '../../setup/client.js';
+import { newEan } from '../../setup/ean.js';
 import type { SandboxFault } from '../../setup/sandbox-control.js';
 import { startSandbox, type TestSandbox } from '../../setup/sandbox.js';
 import { startServiceProcess } from '../../setup/service-process.js';
@@ -59,35 +60,36 @@ const environment = (): Record<string, string> => ({
 
 /** Records every response, and the secrets that responses contain on purpose. */
 class Listener {
-  readonly answers = new Map<string, string>();
+  readonly responses = new Map<string, string>();
   readonly secrets: Record<string, string> = {};
 
   constructor(readonly url: string) {}
 
   /** Sends a request and records the response without its intended secrets: startUrl, new key, webhook secret and webhook URL. */
-  async ask<T extends object>(method: string, path: string, body?: unknown, key = CONFIGURED.ADMIN_API_KEY) {
-    const answer = await new TestClient(this.url, key).call<T>(method, path, body);
+  async call<T extends object>(method: string, path: string, body?: unknown, key = CONFIGURED.ADMIN_API_KEY) {
+    const response = await new TestClient(this.url, key).call<T>(method, path, body);
     const {
       startUrl,
       key: newKey,
       secret,
       url: _url,
       ...rest
-    } = { ...answer.body } as Record<string, unknown>;
+    } = { ...response.body } as Record<string, unknown>;
     const isForWriter = key === CONFIGURED.ADMIN_API_KEY;
-    if (isForWriter && typeof startUrl === 'string') this.secrets[`startUrl ${this.answers.size}`] = startUrl;
-    if (typeof secret === 'string') this.secrets[`webhook secret ${this.answers.size}`] = secret;
-    if (typeof newKey === 'string') this.secrets[`key ${this.answers.size}`] = newKey;
-    const searched = isForWriter ? rest : answer.body;
-    this.answers.set(
-      `answer ${this.answers.size} to ${method} ${path}`,
-      JSON.stringify([answer.status, [...answer.headers], searched]),
+    if (isForWriter && typeof startUrl === 'string')
+      this.secrets[`startUrl ${this.responses.size}`] = startUrl;
+    if (typeof secret === 'string') this.secrets[`webhook secret ${this.responses.size}`] = secret;
+    if (typeof newKey === 'string') this.secrets[`key ${this.responses.size}`] = newKey;
+    const searched = isForWriter ? rest : response.body;
+    this.responses.set(
+      `response ${this.responses.size} to ${method} ${path}`,
+      JSON.stringify([response.status, [...response.headers], searched]),
     );
-    return answer.body;
+    return response.body;
   }
 
-  async keepPage(path: string): Promise<void> {
-    this.answers.set(path, await (await fetch(`${this.url}${path}`)).text());
+  async recordPage(path: string): Promise<void> {
+    this.responses.set(path, await (await fetch(`${this.url}${path}`)).text());
   }
 }
 
@@ -103,7 +105,7 @@ async function quoteSecrets(startUrl: string): Promise<string> {
 
 const newUser = () => ({
   tenantReference: randomUUID(),
-  gridLocations: [{ ean: `8716${randomInt(1e9, 1e10)}${randomInt(1e3, 1e4)}` }],
+  gridLocations: [{ ean: newEan() }],
 });
 
 /** Makes registrations, starts and reads fail in every way, with remote responses that quote the secrets. */
@@ -121,29 +123,29 @@ async function driveErrors(listener: Listener, session: SessionAnswer): Promise<
     for (const operation of ['register_user', 'start_session', 'read_session'] as const) {
       await control.addFault({ ...fault, operation });
     }
-    await listener.ask('POST', '/users', newUser());
-    await listener.ask('POST', `/onboarding/pv/${session.gridLocationId}`, { reuse: false });
-    await listener.ask('POST', `/onboarding/pv/${session.id}/refresh`);
+    await listener.call('POST', '/users', newUser());
+    await listener.call('POST', `/onboarding/pv/${session.gridLocationId}`, { reuse: false });
+    await listener.call('POST', `/onboarding/pv/${session.id}/refresh`);
     await control.clearFaults();
   }
   await sandbox.control.revokeTokens();
   await control.addFault({ kind: 'answer', operation: 'token', status: 500, body });
-  await listener.ask('POST', `/onboarding/pv/${session.id}/refresh`);
+  await listener.call('POST', `/onboarding/pv/${session.id}/refresh`);
   await control.clearFaults();
 }
 
 async function driveBadInput(listener: Listener, session: SessionAnswer): Promise<void> {
   const { url } = listener;
-  await listener.ask('POST', '/users', {
+  await listener.call('POST', '/users', {
     tenantReference: 7,
     gridLocations: [{ ean: 'x' }],
     [canary('field')]: 1,
   });
-  await listener.ask('GET', '/users', undefined, CONFIGURED.SCS_API_KEY);
-  await listener.ask('GET', '/users', undefined, CONFIGURED.SCS_CLIENT_SECRET);
-  await listener.ask('GET', `/users?limit=x&key=${encodeURIComponent(CONFIGURED.ADMIN_API_KEY)}`);
-  await listener.ask('GET', `/onboarding/pv/${encodeURIComponent(session.startUrl!)}`);
-  await listener.ask('POST', `/onboarding/pv/${session.gridLocationId}`, {
+  await listener.call('GET', '/users', undefined, CONFIGURED.SCS_API_KEY);
+  await listener.call('GET', '/users', undefined, CONFIGURED.SCS_CLIENT_SECRET);
+  await listener.call('GET', `/users?limit=x&key=${encodeURIComponent(CONFIGURED.ADMIN_API_KEY)}`);
+  await listener.call('GET', `/onboarding/pv/${encodeURIComponent(session.startUrl!)}`);
+  await listener.call('POST', `/onboarding/pv/${session.gridLocationId}`, {
     brand: 7,
     metadata: session.startUrl,
   });
@@ -152,7 +154,7 @@ async function driveBadInput(listener: Listener, session: SessionAnswer): Promis
     headers: { authorization: `Bearer ${CONFIGURED.ADMIN_API_KEY}`, 'content-type': 'application/json' },
     body: `{"apiKey":"${CONFIGURED.ADMIN_API_KEY}"`,
   });
-  listener.answers.set('broken JSON', await broken.text());
+  listener.responses.set('broken JSON', await broken.text());
 }
 
 /** Creates an endpoint whose receiver fails and quotes the request. Returns the API path of the endpoint. */
@@ -161,24 +163,24 @@ async function driveWebhooks(listener: Listener, receiver: WebhookReceiver): Pro
   const { WEBHOOK_URL_TOKEN: token, WEBHOOK_HEADER: header } = OF_RECEIVER;
   const url = `${receiver.url}/hook?token=${token}`;
   const headers = { Authorization: `Basic ${header}`, 'X-Key': header };
-  const { id } = await listener.ask<{ id: string }>('POST', '/webhook-endpoints', { url, headers });
+  const { id } = await listener.call<{ id: string }>('POST', '/webhook-endpoints', { url, headers });
   const path = `/webhook-endpoints/${id}`;
-  await listener.ask('POST', `${path}/rotate-secret`, {});
-  await listener.ask('PATCH', path, { headers, description: 'quotes' });
-  await listener.ask('POST', `${path}/test`);
+  await listener.call('POST', `${path}/rotate-secret`, {});
+  await listener.call('PATCH', path, { headers, description: 'quotes' });
+  await listener.call('POST', `${path}/test`);
   const unreachable = `http://127.0.0.1:1/?token=${token}`;
-  const other = await listener.ask<{ id: string }>('POST', '/webhook-endpoints', {
+  const other = await listener.call<{ id: string }>('POST', '/webhook-endpoints', {
     url: unreachable,
     headers,
   });
-  await listener.ask('POST', `/webhook-endpoints/${other.id}/test`);
+  await listener.call('POST', `/webhook-endpoints/${other.id}/test`);
   const secret = listener.secrets[Object.keys(listener.secrets).at(-1)!];
-  await listener.ask('POST', '/webhook-endpoints', {
+  await listener.call('POST', '/webhook-endpoints', {
     url: `${url}#x`,
     secret: `${secret}x`,
     headers: { Cookie: header },
   });
-  await listener.ask('PATCH', path, { headers: { 'X-Key': `${header}\n` }, url: `ftp://${token}` });
+  await listener.call('PATCH', path, { headers: { 'X-Key': `${header}\n` }, url: `ftp://${token}` });
   return path;
 }
 
@@ -188,11 +190,11 @@ async function driveMainJob(listener: Listener): Promise<SessionAnswer> {
     // The previous service may have stored a failed token request. The next token request then waits.
     const body = newUser();
     const location = await waitFor('the user is registered', async () => {
-      const { gridLocations } = await listener.ask<UserAnswer>('POST', '/users', body);
+      const { gridLocations } = await listener.call<UserAnswer>('POST', '/users', body);
       return gridLocations[0]!.id;
     });
     const path = `/onboarding/pv/${location}`;
-    const session = await listener.ask<SessionAnswer>('POST', path, { brand: 'acme' });
+    const session = await listener.call<SessionAnswer>('POST', path, { brand: 'acme' });
     expect(session).toHaveProperty('state', 'awaiting_owner');
     return session;
   };
@@ -200,13 +202,13 @@ async function driveMainJob(listener: Listener): Promise<SessionAnswer> {
   await sandbox.control.complete(id);
   await sandbox.control.online(id, { inverters: 2 });
   await waitFor('the installation is online', async () => {
-    const { state } = await listener.ask<SessionAnswer>('GET', `/onboarding/pv/${id}`);
+    const { state } = await listener.call<SessionAnswer>('GET', `/onboarding/pv/${id}`);
     return state === 'online';
   });
   return start();
 }
 
-const KEPT_ADDRESS = 'WEBHOOK_URL_TOKEN in table public.webhook_endpoints';
+const STORED_ADDRESS = 'WEBHOOK_URL_TOKEN in table public.webhook_endpoints';
 
 const PAGES = ['/metrics', '/health/live', '/health/ready', '/openapi.json'];
 const LISTS = [
@@ -236,15 +238,15 @@ describe('R36: no secret leaks', () => {
     const endpoint = await driveWebhooks(listener, receiver);
     const session = await driveMainJob(listener);
     await waitFor('a webhook to have failed', async () => {
-      const { items } = await listener.ask<{ items: { lastAnswer: string | null }[] }>(
+      const { items } = await listener.call<{ items: { lastAnswer: string | null }[] }>(
         'GET',
         '/webhook-deliveries',
       );
       return items.some(({ lastAnswer }) => lastAnswer !== null);
     });
-    await listener.ask('GET', endpoint);
-    await listener.ask('POST', `${endpoint}/redeliver`, { after: '0' });
-    const { key } = await listener.ask<{ key: string }>('POST', '/api-keys', {
+    await listener.call('GET', endpoint);
+    await listener.call('POST', `${endpoint}/redeliver`, { after: '0' });
+    const { key } = await listener.call<{ key: string }>('POST', '/api-keys', {
       name: 'reader',
       scopes: ['users:read', 'onboarding:read', 'events:read'],
     });
@@ -252,15 +254,15 @@ describe('R36: no secret leaks', () => {
     await sandbox.control.fields(session.id, {
       set: { startUrl: session.startUrl, links: [{ startUrl: session.startUrl }] },
     });
-    await listener.ask('POST', `/onboarding/pv/${session.id}/refresh`);
+    await listener.call('POST', `/onboarding/pv/${session.id}/refresh`);
     await driveErrors(listener, session);
     await driveBadInput(listener, session);
-    for (const path of LISTS) await listener.ask('GET', `${path}`, undefined, key);
-    await listener.ask('GET', `/onboarding/pv/${session.id}`, undefined, key);
-    await listener.ask('GET', '/status');
-    for (const path of PAGES) await listener.keepPage(path);
+    for (const path of LISTS) await listener.call('GET', `${path}`, undefined, key);
+    await listener.call('GET', `/onboarding/pv/${session.id}`, undefined, key);
+    await listener.call('GET', '/status');
+    for (const path of PAGES) await listener.recordPage(path);
     const places = new Map([
-      ...listener.answers,
+      ...listener.responses,
       ['the log', await logsOf(service)],
       ...(await dumpTables(database.url)),
     ]);
@@ -273,11 +275,11 @@ describe('R36: no secret leaks', () => {
     };
     expect(Object.keys(listener.secrets).length).toBeGreaterThan(2);
     // Some responses of the API contain a remote error that quoted secrets. The secrets are redacted.
-    expect([...listener.answers.values()].some((text) => text.includes('[redacted]'))).toBe(true);
+    expect([...listener.responses.values()].some((text) => text.includes('[redacted]'))).toBe(true);
     // Only the table of endpoints may contain the webhook URL, because the sender needs it.
     const hits = findSecrets(secrets, places);
-    expect(hits).toContain(KEPT_ADDRESS);
-    const found = hits.filter((hit) => hit !== KEPT_ADDRESS);
+    expect(hits).toContain(STORED_ADDRESS);
+    const found = hits.filter((hit) => hit !== STORED_ADDRESS);
     promise('R36', {
       figure: `${found.length} hits of ${Object.keys(secrets).length} secrets in ${places.size} places`,
       bound: '0',
@@ -294,13 +296,15 @@ describe('R36: no secret leaks', () => {
       'a database that cannot be reached',
       { DATABASE_URL: `postgres://pv:${DATABASE_PASSWORD}@127.0.0.1:1/pv` },
     ],
-  ])('into what a start says that fails at %s', async (_what, wrong) => {
-    const said = await startServiceProcess({ ...environment(), ...wrong }).then(
+  ])('into the message of a start that fails because of %s', async (_what, wrong) => {
+    const message = await startServiceProcess({ ...environment(), ...wrong }).then(
       () => 'it started',
       (error: Error) => error.message,
     );
-    expect(said).toContain('ended with 1');
-    expect(findSecrets({ ...CONFIGURED, DATABASE_PASSWORD }, new Map([['the start', said]]))).toEqual([]);
+    expect(message).toContain('ended with 1');
+    expect(findSecrets({ ...CONFIGURED, DATABASE_PASSWORD }, new Map([['the message', message]]))).toEqual(
+      [],
+    );
   });
 
   it('turns red when the error of axios is logged', async () => {
@@ -312,9 +316,9 @@ describe('R36: no secret leaks', () => {
     const session = await driveMainJob(listener);
     await sandbox.control.addFault({ kind: 'answer', operation: 'read_session', status: 422 });
     await sandbox.control.addFault({ kind: 'answer', operation: 'token', status: 400 });
-    await listener.ask('POST', `/onboarding/pv/${session.id}/refresh`);
+    await listener.call('POST', `/onboarding/pv/${session.id}/refresh`);
     await sandbox.control.revokeTokens();
-    await listener.ask('POST', `/onboarding/pv/${session.id}/refresh`);
+    await listener.call('POST', `/onboarding/pv/${session.id}/refresh`);
     const found = findSecrets(
       { ...CONFIGURED, ...(await tokens()) },
       new Map([['the log', await logsOf(service)]]),

@@ -6,9 +6,10 @@ import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jes
 import { processCommand } from '../../../src/platform/local/process-identity.js';
 import { startTestProcess, type TestProcess } from '../../setup/test-process.js';
 import { waitFor } from '../../setup/wait-for.js';
-import { itAtLength } from '../support/promise.js';
+import { stoppedInTime } from '../support/evidence/own-time.js';
+import { itAtLength, measureUntil } from '../support/promise.js';
 
-jest.setTimeout(60_000);
+jest.setTimeout(120_000);
 
 /** Runs what `npm start` runs after the build, without configuration. All starts use the same folder, unless a test passes another. */
 describe('a start with nothing but defaults', () => {
@@ -45,40 +46,44 @@ describe('a start with nothing but defaults', () => {
   const callWithKey = async (service: TestProcess, path: string, init: RequestInit = {}) => {
     const { adminApiKey } = await readData('keys.json');
     const headers = { authorization: `Bearer ${adminApiKey}`, 'content-type': 'application/json' };
-    const answer = await fetch(`${service.url}/api/v1${path}`, { headers, ...init });
-    return (await answer.json()) as { id: string };
+    const response = await fetch(`${service.url}/api/v1${path}`, { headers, ...init });
+    return (await response.json()) as { id: string };
   };
 
   it('is ready with the installed packages, which other tests load from a bundle', async () => {
     const main = process.env.PV_TEST_BUILD ? 'dist/main.js' : 'src/main.ts';
-    const service = await startTestProcess(main, { SANDBOX_PORT: '0', PORT: '0' }, folder);
-    started.push(service);
-    expect((await fetch(`${service.url}/health/ready`)).status).toBe(200);
-    expect(await service.stop()).toEqual({ code: 0, signal: null });
+    const { ended } = await measureUntil(stoppedInTime, async () => {
+      const service = await startTestProcess(main, { SANDBOX_PORT: '0', PORT: '0' }, folder);
+      started.push(service);
+      await waitUntilReady(service);
+      return { service, ended: await service.stop() };
+    });
+    expect(ended).toEqual({ code: 0, signal: null });
   });
 
-  it('is ready, tells where it is, and leaves no process behind after an interrupt', async () => {
-    const service = await start({ PORT: '0', POLL_MIN_INTERVALL_MS: '1' });
-    expect((await fetch(`${service.url}/health/ready`)).status).toBe(200);
-    expect(service.logs()).toContain(
-      'POLL_MIN_INTERVALL_MS is not read: POLL_MIN_INTERVAL_MS was probably meant',
-    );
-    const running = await readData('running.json');
-    expect(running).toMatchObject({ url: service.url, pid: service.pid });
-    expect(service.logs()).toContain(service.url);
-    for (const file of ['keys.json', 'running.json', 'lock.json']) {
-      expect([file, (await stat(join(folder, '.data', file))).mode & 0o777]).toEqual([file, 0o600]);
-    }
+  it('is ready, prints its address, and leaves no process behind after an interrupt', async () => {
+    const { pids, ended } = await measureUntil(stoppedInTime, async () => {
+      const service = await start({ PORT: '0', POLL_MIN_INTERVALL_MS: '1' });
+      await waitUntilReady(service);
+      expect(service.logs()).toContain(
+        'POLL_MIN_INTERVALL_MS is not read: POLL_MIN_INTERVAL_MS was probably meant',
+      );
+      const running = await readData('running.json');
+      expect(running).toMatchObject({ url: service.url, pid: service.pid });
+      expect(service.logs()).toContain(service.url);
+      for (const file of ['keys.json', 'running.json', 'lock.json']) {
+        expect([file, (await stat(join(folder, '.data', file))).mode & 0o777]).toEqual([file, 0o600]);
+      }
 
-    const pids = await childrenPids();
-    const askedAt = Date.now();
-    expect(await service.stop('SIGINT')).toEqual({ code: 0, signal: null });
-    expect(Date.now() - askedAt).toBeLessThan(5_000);
+      const pids = await childrenPids();
+      return { service, pids, ended: await service.stop('SIGINT') };
+    });
+    expect(ended).toEqual({ code: 0, signal: null });
     expect(await alive(pids)).toEqual([]);
     await expect(readData('running.json')).rejects.toThrow('ENOENT');
   });
 
-  itAtLength('tells where it is whatever it logs, and no key that somebody else chose', async () => {
+  itAtLength('prints its address at any log level, but no configured key', async () => {
     const key = 'an-administrator-key-of-its-own-0123456789';
     const service = await start({ PORT: '0', LOG_LEVEL: 'warn', ADMIN_API_KEY: key });
     await waitFor('the address', () => service.logs().includes(`PV Onboarding       ${service.url} `));
@@ -86,7 +91,7 @@ describe('a start with nothing but defaults', () => {
     expect(service.logs()).not.toContain('KEY=');
   });
 
-  itAtLength('keeps its data and keys from one start to the next', async () => {
+  itAtLength('has the same data and keys after a restart', async () => {
     const first = await start({ PORT: '0' });
     const key = await callWithKey(first, '/api-keys', {
       method: 'POST',
@@ -97,16 +102,16 @@ describe('a start with nothing but defaults', () => {
     expect(await callWithKey(second, '/api-keys')).toMatchObject({ items: [{ id: key.id, name: 'kept' }] });
   });
 
-  itAtLength('takes everything with it when it is killed, and starts again on the same data', async () => {
+  itAtLength('leaves no process behind when it is killed, and starts again on the same data', async () => {
     const first = await start({ PORT: '0' });
     const pids = await childrenPids();
     await first.stop('SIGKILL');
     const second = await start({ PORT: '0' });
-    expect((await fetch(`${second.url}/health/ready`)).status).toBe(200);
+    await waitUntilReady(second);
     expect(await alive(pids)).toEqual([]);
   });
 
-  itAtLength('recovers a PostgreSQL that nobody was left to stop', async () => {
+  itAtLength('recovers from a PostgreSQL that was not stopped', async () => {
     const first = await start({ PORT: '0' });
     const postgres = await postgresPid();
     const { children } = await readData('lock.json');
@@ -115,7 +120,7 @@ describe('a start with nothing but defaults', () => {
     expect(await isAlive(postgres)).toBe(true);
 
     const second = await start({ PORT: '0' });
-    expect((await fetch(`${second.url}/health/ready`)).status).toBe(200);
+    await waitUntilReady(second);
     expect(await isAlive(postgres)).toBe(false);
   });
 
@@ -126,33 +131,36 @@ describe('a start with nothing but defaults', () => {
     expect(service.logs()).toContain('the embedded PostgreSQL ended');
   });
 
-  itAtLength('refuses a folder in which another one lives', async () => {
+  itAtLength('refuses a folder that another service uses', async () => {
     const first = await start({ PORT: '0' });
     await expect(start({ PORT: '0' })).rejects.toThrow(
       new RegExp(`in use by another service .*process ${first.pid}`),
     );
-    expect((await fetch(`${first.url}/health/ready`)).status).toBe(200);
+    await waitUntilReady(first);
   });
 
-  itAtLength('takes the next port when nobody asked for one, and refuses one that somebody did', async () => {
-    const occupied = createServer()
-      .listen(3000, '127.0.0.1')
-      .on('error', () => {});
-    await waitFor('port 3000 to be taken', () => isTaken(3000));
-    try {
-      const service = await start();
-      const port = Number(new URL(service.url).port);
-      expect(port).toBeGreaterThan(3000);
-      expect(service.logs()).toContain(`port 3000 is in use, using ${port}`);
-      expect(service.logs()).not.toMatch(/"level":"(error|fatal)"/);
-      await service.stop();
-      await expect(start({ PORT: '3000' })).rejects.toThrow('PORT 3000 is in use');
-    } finally {
-      occupied.close();
-    }
-  });
+  itAtLength(
+    'uses the next port if the default port is taken, but refuses a configured port that is taken',
+    async () => {
+      const occupied = createServer()
+        .listen(3000, '127.0.0.1')
+        .on('error', () => {});
+      await waitFor('port 3000 to be taken', () => isTaken(3000));
+      try {
+        const service = await start();
+        const port = Number(new URL(service.url).port);
+        expect(port).toBeGreaterThan(3000);
+        expect(service.logs()).toContain(`port 3000 is in use, using ${port}`);
+        expect(service.logs()).not.toMatch(/"level":"(error|fatal)"/);
+        await service.stop();
+        await expect(start({ PORT: '3000' })).rejects.toThrow('PORT 3000 is in use');
+      } finally {
+        occupied.close();
+      }
+    },
+  );
 
-  it('says everything that is wrong with the configuration, without starting anything', async () => {
+  it('reports every problem of the configuration, without starting anything', async () => {
     const empty = await mkdtemp(join(folder, 'empty-'));
     const attempt = start({ PORT: 'x', LOG_LEVEL: '', NODE_ENV: 'production' }, empty);
     await expect(attempt).rejects.toThrow(/ended with 1/);
@@ -163,6 +171,9 @@ describe('a start with nothing but defaults', () => {
     await expect(stat(join(empty, '.data'))).rejects.toThrow('ENOENT');
   });
 });
+
+const waitUntilReady = ({ url }: TestProcess) =>
+  waitFor('it is ready', async () => (await fetch(`${url}/health/ready`)).ok);
 
 /** Returns false for a zombie too, because a zombie has no command. */
 const isAlive = async (pid: number): Promise<boolean> => (await processCommand(pid)) !== undefined;

@@ -80,7 +80,7 @@ async function compareAll(comeWithinMs = COME_WITHIN_MS) {
 }
 
 describe('R32: a stream resumes', () => {
-  it('brings every client every event once and in order, however often it is dropped', async () => {
+  it('sends every client every event once and in order, however often it is dropped', async () => {
     const { missing, doubled, notIncreasing } = await compareAll();
     promise('R32', {
       figure: `${missing} of ${EVENTS} missing, ${doubled} doubled, ${notIncreasing} not increasing, with ${CLIENTS} clients`,
@@ -89,17 +89,17 @@ describe('R32: a stream resumes', () => {
     expect({ missing, doubled, notIncreasing }).toEqual({ missing: 0, doubled: 0, notIncreasing: 0 });
   }, 60_000);
 
-  it.each(['abc', '-1', '1.5', '99999999'])('says clearly what is wrong with %p', async (lastEventId) => {
-    const answer = await openStream(test.url, { key: test.adminKey, lastEventId });
-    await answer.ended;
-    expect([answer.status, JSON.parse(answer.text())]).toEqual([
+  it.each(['abc', '-1', '1.5', '99999999'])('refuses %p with the reason', async (lastEventId) => {
+    const response = await openStream(test.url, { key: test.adminKey, lastEventId });
+    await response.ended;
+    expect([response.status, JSON.parse(response.text())]).toEqual([
       400,
       expect.objectContaining({ errors: [{ field: 'Last-Event-ID', message: expect.any(String) }] }),
     ]);
   });
 
-  it('goes red where what happens now is told before what was missed', async () => {
-    tellLiveBeforeReplay();
+  it('turns red when new events are sent before missed ones', async () => {
+    sendLiveBeforeReplay();
     const { missing, doubled, notIncreasing } = await compareAll(BUG_WAITS_MS);
     expect(missing + doubled + notIncreasing).toBeGreaterThan(0);
     caught('R32', 'live before replay');
@@ -112,7 +112,7 @@ interface Page {
 }
 
 /** The bug: a stream sends live events before the events that the client missed. */
-function tellLiveBeforeReplay(): void {
+function sendLiveBeforeReplay(): void {
   const prototype = EventStream.prototype as unknown as {
     position: bigint;
     readNext(): Promise<Page>;

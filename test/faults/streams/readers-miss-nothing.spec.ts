@@ -51,6 +51,7 @@ async function write(subjects: readonly string[], ledger: Ledger): Promise<void>
     const markers = Array.from({ length: 1 + randomInteger(2) }, () => randomUUID());
     try {
       await database.transaction(async (tx) => {
+        await tx.query('SET LOCAL lock_timeout = 0');
         // Serialises the events of a subject, as the row lock of a session does.
         await tx.query('SELECT pg_advisory_xact_lock(hashtext($1))', [subject]);
         await appendEvents(
@@ -88,7 +89,7 @@ async function followStream(test: TestApp, newest: () => Promise<string | null>)
     const last = await newest();
     return last !== null && BigInt(stream.lastEventId() ?? '0') >= BigInt(last);
   };
-  await waitFor('the stream to have told everything', isComplete, 40_000);
+  await waitFor('the stream to have sent everything', isComplete, 40_000);
   stream.leave();
   return stream.events.map(({ event }) => ({ subject: event.subject, marker: String(event.data['rule']) }));
 }

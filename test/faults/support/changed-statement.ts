@@ -9,7 +9,7 @@ export function changeStatement(
   replacement: string,
 ): void {
   const text = textOf(statement);
-  if (!text.includes(part)) throw new Error(`the statement does not hold: ${part}\n${text}`);
+  if (!text.includes(part)) throw new Error(`the statement does not contain: ${part}\n${text}`);
   const changed = text.replace(part, replacement);
   const choose = (given: string | Statement) => (textOf(given) === text ? changed : given);
   const database = target instanceof Database ? target : target.get(Database);

@@ -11,7 +11,7 @@ import { MOVE_REGISTRATION } from '../../../src/users/registration/registrations
 /** Steps of reading a session, in order, at which a process can be killed. */
 export const READ_STEPS = [
   'claimed',
-  'answer received',
+  'response received',
   'before state',
   'before commit',
   'after commit',
@@ -63,9 +63,9 @@ function watchClaims(polls: PollsStore, reach: Reach): void {
 function watchReads(reader: SessionReader, reach: Reach): void {
   const read = reader.read.bind(reader);
   reader.read = async (session, priority, signal) => {
-    const answer = await read(session, priority, signal);
-    await reach('answer received');
-    return answer;
+    const response = await read(session, priority, signal);
+    await reach('response received');
+    return response;
   };
 }
 

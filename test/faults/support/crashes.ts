@@ -73,7 +73,7 @@ export class CrashingReplicas {
     const count = crash.role === 'api' || isBeforeWriting(crash.step) ? ids.length : 1;
     const victim = await this.startVictim(crash, count);
     const calls =
-      crash.role === 'api' ? ids.map((id) => loseAnswer(victim, `/onboarding/pv/${id}/refresh`)) : [];
+      crash.role === 'api' ? ids.map((id) => loseResponse(victim, `/onboarding/pv/${id}/refresh`)) : [];
     if (crash.role === 'worker') await this.makeDue(ids);
     await this.expectKilled(victim, calls);
   }
@@ -87,7 +87,7 @@ export class CrashingReplicas {
     const victim = await this.startVictim(crash, standing);
     await this.expectKilled(
       victim,
-      posts.map(([path, body]) => loseAnswer(victim, path, body)),
+      posts.map(([path, body]) => loseResponse(victim, path, body)),
     );
   }
 
@@ -156,10 +156,10 @@ export class CrashingReplicas {
   }
 }
 
-const isBeforeWriting = (step: CrashStep): boolean => step === 'claimed' || step === 'answer received';
+const isBeforeWriting = (step: CrashStep): boolean => step === 'claimed' || step === 'response received';
 
 /** Sends a call to the victim. Throws if the victim responds before it is killed. */
-async function loseAnswer(victim: TestProcess, path: string, body?: object): Promise<void> {
-  const answer = await new TestClient(victim.url, ADMIN_KEY).call('POST', path, body).catch(() => null);
-  if (answer !== null) throw new Error(`${path} was answered with ${answer.status}`);
+async function loseResponse(victim: TestProcess, path: string, body?: object): Promise<void> {
+  const response = await new TestClient(victim.url, ADMIN_KEY).call('POST', path, body).catch(() => null);
+  if (response !== null) throw new Error(`${path} responded ${response.status}`);
 }

@@ -1,6 +1,5 @@
 import {
   AGES_PER_E,
-  nextPrice,
   wantedPerSecond,
   type AgeGroup,
   type Price,
@@ -24,9 +23,7 @@ const STEP_SECONDS = 15;
 /** A controller: returns the price after a step. `arrived`: the sessions that became due since the last step. */
 export type Controller = (price: Price, facts: PriceFacts & { arrived: number; waiting: number }) => Price;
 
-export const controller: Controller = nextPrice;
-
-/** The seeded bug of R43: follows the last sample of what became due and waits, whatever the reads that are planned already. */
+/** The seeded bug of R43: follows the last sample of what became due and waits, regardless of the reads already planned. */
 export const reactsToEverySample: Controller = (price, { arrived, waiting, ceilingPerSecond }) => ({
   ...price,
   stretch: Math.max(1, (price.stretch * (arrived + waiting)) / STEP_SECONDS / ceilingPerSecond),
@@ -37,6 +34,8 @@ export interface Conditions {
   readonly served: number;
   /** SCS_MAX_REQUESTS_PER_SECOND. Default: as many as are served. */
   readonly ceiling?: number;
+  /** The share of the reads that the poller counts: not those that fail or for which a caller waits. Default: 1. */
+  readonly counted?: number;
   readonly isHealthy?: boolean;
 }
 
@@ -91,7 +90,7 @@ export function simulateReads(
   const result: SimulatedStep[] = [];
   let credit = 0;
   for (let step = 0; step < steps; step++) {
-    const { served, ceiling = served, isHealthy = true } = conditions(step);
+    const { served, ceiling = served, counted = 1, isHealthy = true } = conditions(step);
     let [reads, arrived] = [0, 0];
     for (let second = step * STEP_SECONDS + 1; second <= (step + 1) * STEP_SECONDS; second++) {
       const due = dueAt.get(second) ?? [];
@@ -105,8 +104,8 @@ export function simulateReads(
     price = decide(price, {
       wantedPerSecond: wanted,
       ceilingPerSecond: ceiling,
-      readPerSecond: reads / STEP_SECONDS,
-      isBehind: waiting.length > reads,
+      readPerSecond: (counted * reads) / STEP_SECONDS,
+      isBehind: waiting.length > counted * reads,
       isHealthy,
       arrived,
       waiting: waiting.length,

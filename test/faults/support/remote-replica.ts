@@ -11,6 +11,7 @@ Logger.overrideLogger(false);
 
 export interface RemoteReplica {
   readonly remote: Remote;
+  readonly deployment: Deployment;
   readonly database: Database;
   close(): Promise<void>;
 }
@@ -27,6 +28,7 @@ export async function startRemoteReplica(
   await deployment.onModuleInit();
   return {
     remote,
+    deployment,
     database,
     close: async () => {
       await remote.onApplicationShutdown();

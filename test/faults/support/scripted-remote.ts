@@ -74,7 +74,7 @@ export async function startScriptedRemote(
     return JSON.stringify({ sessionId, startUrl, ...AS_STARTED, ...datesOf(times.start) });
   }
 
-  function answer(method: string, path: string, body: string): ReadAnswer {
+  function respond(method: string, path: string, body: string): ReadAnswer {
     const id = path.split('/').at(-1)!;
     if (path.endsWith('/oauth/token'))
       return { body: JSON.stringify({ access_token: 'token', expires_in: 86_400, token_type: 'x' }) };
@@ -88,7 +88,7 @@ export async function startScriptedRemote(
   async function serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
     let text = '';
     for await (const chunk of request) text += String(chunk);
-    const { status = 200, body } = answer(request.method ?? '', request.url ?? '', text);
+    const { status = 200, body } = respond(request.method ?? '', request.url ?? '', text);
     response.writeHead(status, { 'content-type': 'application/json' }).end(body);
   }
 

@@ -12,13 +12,15 @@ export interface TcpProxy {
   fallSilent(text: string): number;
   /** Counts all connections so far whose first bytes contain `text`. */
   begun(text: string): number;
+  /** Counts those of them that have closed. */
+  closed(text: string): number;
   close(): Promise<void>;
 }
 
 export async function startTcpProxy(target: string): Promise<TcpProxy> {
   let destination = new URL(target);
   const sockets = new Set<Socket>();
-  const beginnings: { readonly bytes: Buffer; readonly silence: () => void }[] = [];
+  const beginnings: { readonly client: Socket; readonly bytes: Buffer; readonly silence: () => void }[] = [];
   const server = createServer((client) => {
     const upstream = connect(Number(destination.port), destination.hostname);
     client.once('data', (bytes: Buffer) => {
@@ -27,7 +29,7 @@ export async function startTcpProxy(target: string): Promise<TcpProxy> {
         client.unpipe(upstream).resume();
         upstream.unpipe(client).resume();
       };
-      beginnings.push({ bytes, silence });
+      beginnings.push({ client, bytes, silence });
     });
     for (const [from, to] of [
       [client, upstream],
@@ -74,6 +76,7 @@ export async function startTcpProxy(target: string): Promise<TcpProxy> {
       return silenced.length;
     },
     begun: (text) => begunWith(text).length,
+    closed: (text) => begunWith(text).filter(({ client }) => client.closed).length,
     close: async () => {
       if (server.listening) await refuse();
     },

@@ -51,7 +51,7 @@ const WRITERS = [(ean: string) => JSON.stringify(Number(ean)), (ean: string) => 
 
 const isOfDouble = (ean: string): boolean => WRITERS.some((write) => write(ean) === ean);
 
-/** Registers random EANs as rounded by a client. Counts those with a wrong check digit that the service took for an EAN. */
+/** Registers random EANs as rounded by a client. Counts those with a wrong check digit that the service accepted. */
 async function countRoundedTaken(app: TestApp, count: number, quote: '' | '"'): Promise<number> {
   let taken = 0;
   for (const write of WRITERS) {
@@ -59,8 +59,8 @@ async function countRoundedTaken(app: TestApp, count: number, quote: '' | '"'): 
       const { reference, eans } = randomUser();
       const rounded = eans.map(write).filter((ean) => !hasValidCheckDigit(ean));
       const gridLocations = rounded.map((ean) => `{"ean":${quote}${ean}${quote}}`);
-      const answer = await call(app, 'POST', '/users', bodyOf(reference, gridLocations));
-      const { code, errors = [] } = JSON.parse(answer) as { code?: string; errors?: object[] };
+      const response = await call(app, 'POST', '/users', bodyOf(reference, gridLocations));
+      const { code, errors = [] } = JSON.parse(response) as { code?: string; errors?: object[] };
       taken += rounded.length - (code === 'ean_rounded' ? errors.length : 0);
     }
   }
@@ -82,11 +82,11 @@ async function call({ url, adminKey }: TestApp, method: string, path: string, bo
 /** Registers random EANs. Counts the altered EANs in each place: the remote request, tables, responses and events. */
 async function countLostDigits(app: TestApp, count: number): Promise<Record<string, number>> {
   const users = Array.from({ length: count }, randomUser);
-  const answers = new Map<string, string>();
+  const responses = new Map<string, string>();
   for (let at = 0; at < users.length; at += 10) {
     await Promise.all(
       users.slice(at, at + 10).map(async ({ reference, body }) => {
-        answers.set(reference, await call(app, 'POST', '/users', body));
+        responses.set(reference, await call(app, 'POST', '/users', body));
       }),
     );
   }
@@ -95,28 +95,31 @@ async function countLostDigits(app: TestApp, count: number): Promise<Record<stri
   );
   const rows = await app.app.get(Database).query<{
     reference: string;
-    asked: string[];
-    kept: string[];
+    requested: string[];
+    stored: string[];
     announced: string[];
   }>(`
-    SELECT r.tenant_reference AS reference, r.eans AS asked, array_agg(g.ean) AS kept,
+    SELECT r.tenant_reference AS reference, r.eans AS requested, array_agg(g.ean) AS stored,
       (SELECT array_agg(announced.ean) FROM domain_events e
          CROSS JOIN LATERAL jsonb_array_elements_text(e.data -> 'gridLocationIds') listed (id)
          JOIN grid_locations announced ON announced.id = listed.id::uuid
        WHERE e.subject = u.id::text AND e.name = 'user.registered') AS announced
     FROM registrations r LEFT JOIN users u ON u.id = r.user_id LEFT JOIN grid_locations g ON g.user_id = u.id
     GROUP BY r.id, u.id`);
-  const lost = { wire: 0, intent: 0, database: 0, answer: 0, read: 0, events: 0 };
+  const lost = { wire: 0, intent: 0, database: 0, response: 0, read: 0, events: 0 };
   for (const { reference, eans } of users) {
     const row = rows.find((each) => each.reference === reference);
-    const answer = answers.get(reference) ?? '';
-    const { id } = JSON.parse(answer) as { id: string };
-    const bytes = `{"tenantReference":"${reference}","gridLocations":[${eans.map((ean) => `{"ean":${ean}}`).join(',')}]}`;
+    const response = responses.get(reference) ?? '';
+    const { id } = JSON.parse(response) as { id: string };
+    const bytes = bodyOf(
+      reference,
+      eans.map((ean) => `{"ean":${ean}}`),
+    );
     if (wire.get(reference) !== bytes) lost.wire += missing(eans, wire.get(reference) ?? '');
-    lost.intent += eans.filter((ean, index) => row?.asked[index] !== ean).length;
-    lost.database += eans.filter((ean) => !row?.kept.includes(ean)).length;
+    lost.intent += eans.filter((ean, index) => row?.requested[index] !== ean).length;
+    lost.database += eans.filter((ean) => !row?.stored.includes(ean)).length;
     lost.events += eans.filter((ean) => !row?.announced?.includes(ean)).length;
-    lost.answer += missing(eans, answer);
+    lost.response += missing(eans, response);
     lost.read += missing(eans, await call(app, 'GET', `/users/${id}`));
   }
   return lost;
@@ -129,7 +132,7 @@ describe('R19: no digit of an EAN is lost', () => {
   it(`in ${USERS * EANS_PER_USER} random EANs, as strings and as numbers, from the API over the wire to the readers`, async () => {
     const app = await startTestApp({ ...sandbox.environment, EAN_CHECK_DIGIT: 'off', LOG_LEVEL: 'error' });
     try {
-      const none = { wire: 0, intent: 0, database: 0, answer: 0, read: 0, events: 0 };
+      const none = { wire: 0, intent: 0, database: 0, response: 0, read: 0, events: 0 };
       const lost = await countLostDigits(app, USERS);
       const differing = Object.values(lost).reduce((sum, count) => sum + count);
       promise('R19', { figure: `${differing} of ${USERS * EANS_PER_USER} EANs differ anywhere`, bound: '0' });
@@ -152,7 +155,7 @@ describe('R19: no digit of an EAN is lost', () => {
     }
   }, 90_000);
 
-  it('is red where rounded digits are believed, as those of a string are', async () => {
+  it('is red if rounded digits are accepted, as in a string', async () => {
     const app = await startTestApp({ ...sandbox.environment, EAN_CHECK_DIGIT: 'off', LOG_LEVEL: 'error' });
     try {
       const taken = await countRoundedTaken(app, 1, '"');

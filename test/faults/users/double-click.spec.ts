@@ -41,7 +41,7 @@ interface Clicked {
 
 async function click(urls: readonly string[]): Promise<Clicked> {
   const reference = randomUUID();
-  const answers = await Promise.all(
+  const responses = await Promise.all(
     Array.from({ length: CLICKS }, async (_, index) => {
       const user = { tenantReference: reference, gridLocations: [{ ean: EAN }] };
       const client = new TestClient(urls[index % urls.length]!, ADMIN_KEY);
@@ -51,17 +51,17 @@ async function click(urls: readonly string[]): Promise<Clicked> {
     }),
   );
   const statuses: Record<number, number> = {};
-  for (const { status } of answers) statuses[status] = (statuses[status] ?? 0) + 1;
+  for (const { status } of responses) statuses[status] = (statuses[status] ?? 0) + 1;
   const { users } = await control.ledger();
   return {
     effects: users.filter(({ tenantReference }) => tenantReference === reference).length,
     statuses,
-    bodies: [...new Set(answers.map(({ body }) => body))].map((body) => JSON.parse(body) as unknown),
+    bodies: [...new Set(responses.map(({ body }) => body))].map((body) => JSON.parse(body) as unknown),
   };
 }
 
 describe('R18: double clicks are one', () => {
-  it(`${CLICKS} parallel registrations of one reference over 2 replicas have one effect and one answer`, async () => {
+  it(`${CLICKS} parallel registrations of one reference over 2 replicas have one effect and one response`, async () => {
     database = await createTestDatabase();
     const replicas = await Promise.all(
       [1, 2].map(() => startServiceProcess({ ...sandbox.environment, DATABASE_URL: database.url })),
@@ -83,13 +83,13 @@ describe('R18: double clicks are one', () => {
     }
 
     promise('R18', {
-      figure: `${most} user and answer at most for ${CLICKS} parallel registrations, ${rounds} times`,
+      figure: `${most} user and response at most for ${CLICKS} parallel registrations, ${rounds} times`,
       bound: '1',
     });
 
     // Only one request is sent to the remote service. All other callers wait for its outcome and receive it, even if it is a rejection.
     await control.change({ latencyMs: 0 });
-    await control.addFault({ kind: 'answer', operation: 'register_user', status: 422, delayMs: 300 });
+    await control.addFault({ kind: 'answer', operation: 'register_user', status: 422, delayMs: 3_000 });
     const refused = await click(urls);
     expect(refused).toMatchObject({
       effects: 0,
@@ -101,7 +101,7 @@ describe('R18: double clicks are one', () => {
     expect(lost).toMatchObject({ effects: 1, statuses: { 202: CLICKS }, bodies: [{ status: 'uncertain' }] });
   }, 90_000);
 
-  it('is red when it is checked first and inserted then', async () => {
+  it('is red if the store checks first and inserts then', async () => {
     database = await createTestDatabase();
     const two = untilTwo();
     const replicas = await Promise.all(
@@ -125,12 +125,12 @@ describe('R18: double clicks are one', () => {
 
 /** Returns a barrier that opens at the second call, so that two requests check before either inserts. */
 function untilTwo(): () => Promise<void> {
-  let asked = 0;
+  let arrived = 0;
   let release = (): void => {};
   const second = new Promise<void>((resolve) => (release = resolve));
   return () => {
-    asked += 1;
-    if (asked === 2) release();
+    arrived += 1;
+    if (arrived === 2) release();
     return second;
   };
 }

@@ -38,7 +38,12 @@ async function deliver(
 ) {
   sink = await startWebhookSink();
   service = await startTestApp(
-    { LOG_LEVEL: 'error', WEBHOOK_RETRY_SCHEDULE_MS: Array.from({ length: 20 }, () => 100) },
+    {
+      LOG_LEVEL: 'error',
+      WEBHOOK_RETRY_SCHEDULE_MS: Array.from({ length: 20 }, () => 100),
+      // Each session's events have their own transaction, at the same time as the others'.
+      DATABASE_POOL_SIZE: sessions + 10,
+    },
     {
       prepare: (app) => {
         app.get(WebhookSender).deadlineMs = DEADLINE_MS;
@@ -55,7 +60,7 @@ async function deliver(
 }
 
 describe('R29: webhooks arrive', () => {
-  it('at a receiver that often fails, hangs or cuts the connection: all, in order, and signed over the bytes as they came', async () => {
+  it('at a receiver that often fails, hangs or cuts the connection: all, in order, with signatures of the received bytes', async () => {
     const { count, received, arrived } = await deliver({ sessions: SESSIONS, faults: FAULTS });
     const wrong = received.filter(({ verified }) => !verified);
     const disordered = outOfOrder(arrived);
@@ -76,8 +81,8 @@ describe('R29: webhooks arrive', () => {
       // Serialises the body again, as some HTTP clients do. The JSON has the same meaning but other bytes.
       app.get(WebhookSender).sendOver = async (_connections, { url, secrets }, message) => {
         const body = JSON.stringify(JSON.parse(message.body), null, 1);
-        const answer = await fetch(url, { method: 'POST', headers: signedHeaders(message, secrets), body });
-        return sendOutcomeOf(answer.status, null, undefined, new Date());
+        const response = await fetch(url, { method: 'POST', headers: signedHeaders(message, secrets), body });
+        return sendOutcomeOf(response.status, null, undefined, new Date());
       };
     });
     expect(received.some(({ verified }) => !verified)).toBe(true);

@@ -15,7 +15,7 @@ jest.setTimeout(120_000);
 const LIVE = ['/one', '/two', '/three'];
 const BURSTS = isLong ? 40 : 8;
 const SESSIONS = 4;
-const PAUSE_MS = 50;
+const PAUSE_MS = 200;
 const LATE_MS = 1_000;
 
 let service: TestApp;
@@ -76,7 +76,11 @@ describe('R30: one dead endpoint delays no other', () => {
       sender.deadlineMs = 300;
       const sendOver = sender.sendOver.bind(sender);
       let queue: Promise<unknown> = Promise.resolve();
-      sender.sendOver = (...message) => {
+      let dead = 0;
+      sender.sendOver = async (...message) => {
+        if (message[1].url.endsWith('/dead')) dead++;
+        // The dead endpoint is first in the queue, for longer than LATE_MS.
+        else await waitFor('messages to the dead endpoint', () => dead >= SESSIONS, 60_000);
         const sent = queue.then(() => sendOver(...message));
         queue = sent;
         return sent;

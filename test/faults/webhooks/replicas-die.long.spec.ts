@@ -80,7 +80,7 @@ describe('R29: webhooks arrive although replicas die', () => {
     expect(received.every((each) => each.verified)).toBe(true);
     expect(disordered).toEqual([]);
     expect(replicas.killed).toBe(REPLICAS);
-    await waitFor('all are struck off', async () => {
+    await waitFor('all are delivered', async () => {
       const rows = await database.query("SELECT FROM webhook_deliveries WHERE status <> 'delivered'");
       return rows.length === 0;
     });

@@ -36,7 +36,7 @@ export interface StreamOptions {
 /** Opens the event stream and parses it after section 9.2 of the HTML standard, without the code of the service. */
 export async function openStream(url: string, options: StreamOptions): Promise<StreamAnswer> {
   const { key, query = '', lastEventId, method = 'GET', headers, onEvent } = options;
-  const asked = request(`${url}/api/v1/events/stream${query}`, {
+  const sent = request(`${url}/api/v1/events/stream${query}`, {
     method,
     agent: false,
     headers: {
@@ -45,11 +45,11 @@ export async function openStream(url: string, options: StreamOptions): Promise<S
       ...headers,
     },
   });
-  const answer = await new Promise<IncomingMessage>((resolve, reject) => {
-    asked.once('response', resolve).once('error', reject).end();
+  const response = await new Promise<IncomingMessage>((resolve, reject) => {
+    sent.once('response', resolve).once('error', reject).end();
   });
-  asked.on('error', () => {});
-  answer.on('error', () => {});
+  sent.on('error', () => {});
+  response.on('error', () => {});
   const events: StreamedEvent[] = [];
   let whole = '';
   let rest = '';
@@ -72,22 +72,22 @@ export async function openStream(url: string, options: StreamOptions): Promise<S
     events.push(event);
     onEvent?.(event);
   };
-  answer.setEncoding('utf8').on('data', (text: string) => {
+  response.setEncoding('utf8').on('data', (text: string) => {
     if (whole.length < 100_000) whole += text;
     const blocks = (rest + text).split('\n\n');
     rest = blocks.pop() ?? '';
     blocks.forEach(take);
   });
   return {
-    status: answer.statusCode ?? 0,
-    headers: answer.headers,
+    status: response.statusCode ?? 0,
+    headers: response.headers,
     text: () => whole,
     events,
     lastEventId: () => last,
     ended: new Promise((resolve) => {
-      answer.once('close', () => resolve(answer.complete ? 'complete' : 'cut'));
+      response.once('close', () => resolve(response.complete ? 'complete' : 'cut'));
     }),
-    leave: () => asked.destroy(),
-    stopReading: () => answer.pause(),
+    leave: () => sent.destroy(),
+    stopReading: () => response.pause(),
   };
 }

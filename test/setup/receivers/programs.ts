@@ -1,6 +1,7 @@
+import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
-import { createServer, type AddressInfo } from 'node:net';
+import { createServer } from 'node:net';
 import { delimiter, join } from 'node:path';
 
 /** Returns the path in the variable if it is set. Otherwise returns the path of the program in PATH or an sbin folder, or null. */
@@ -15,10 +16,15 @@ export function findProgram(name: string, variable: string): string | null {
   return folders.map((folder) => join(folder, file)).find((path) => existsSync(path)) ?? null;
 }
 
+/** Returns a free port below those that the system gives to others, usually from 32768. */
 export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
+  const port = randomInt(20_000, 32_000);
+  const server = createServer().listen(port, '127.0.0.1');
+  try {
+    await once(server, 'listening');
+  } catch {
+    return freePort();
+  }
   server.close();
   await once(server, 'close');
   return port;

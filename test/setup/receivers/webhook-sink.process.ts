@@ -3,7 +3,8 @@ import type { AddressInfo } from 'node:net';
 import { Webhook } from 'standardwebhooks';
 import type { Fate, Received, SinkRules } from './webhook-sink.js';
 
-/** A webhook receiver as an app would write it: with the Standard Webhooks library and without the code of the service. */
+// A webhook receiver as an app would write it: with the Standard Webhooks library and without the code of the service.
+
 process.once('disconnect', () => process.exit());
 
 let rules: Record<string, SinkRules> = {};

@@ -43,25 +43,36 @@ export class WebhookDrainStore {
     return { deliveries, isThereMore: rows.length === limit };
   }
 
-  /** Records the attempts. `health`: null if the endpoint is disabled or deleted. `isThereMore`: a subject's next delivery is due. */
+  /**
+   * Records the attempts. `health`: null if the endpoint is disabled or deleted. `isThereMore`: a subject's next delivery is due. `isMoved`:
+   * the endpoint has another URL than some of the attempts; their outcomes do not count towards its health.
+   */
   async record(
     id: string,
     before: EndpointHealth,
     attempts: readonly sql.Attempt[],
-  ): Promise<{ readonly health: EndpointHealth | null; readonly isThereMore: boolean }> {
-    const outcomes = attempts.map(({ outcome }) => outcome);
+  ): Promise<{
+    readonly health: EndpointHealth | null;
+    readonly isThereMore: boolean;
+    readonly isMoved: boolean;
+  }> {
     const isWell =
       before.failures === 0 &&
       before.quietUntil === null &&
-      outcomes.every(({ kind }) => kind === 'delivered');
+      attempts.every(({ outcome }) => outcome.kind === 'delivered');
     return this.database.transaction(async (tx) => {
       const locked = isWell ? null : await lockEndpoint(tx, id);
       const isThereMore = await sql.settle(tx, id, attempts);
-      if (isWell) return { health: before, isThereMore };
-      if (locked === null || locked.isDisabled) return { health: null, isThereMore };
+      if (isWell) return { health: before, isThereMore, isMoved: false };
+      if (locked === null || locked.isDisabled) return { health: null, isThereMore, isMoved: false };
+      const current = attempts.filter(({ url }) => url === locked.url);
+      const isMoved = current.length < attempts.length;
+      if (current.length === 0) return { health: locked, isThereMore, isMoved };
+      const outcomes = current.map(({ outcome }) => outcome);
       const plan = planHealth(locked, outcomes, locked.now);
       await this.writeHealth(tx, id, locked, plan);
-      return { health: plan.disable === null ? { ...plan, now: locked.now } : null, isThereMore };
+      const health = plan.disable === null ? { ...plan, now: locked.now } : null;
+      return { health, isThereMore, isMoved };
     });
   }
 
@@ -71,18 +82,19 @@ export class WebhookDrainStore {
     before: EndpointRow,
     plan: HealthPlan,
   ): Promise<void> {
-    const { failures, failingSince, quietUntil, recoveredFrom, disable } = plan;
+    const { failures, failingSince, isReported, quietUntil, recoveredFrom, disable } = plan;
     const disabled = disable && { disabledAt: before.now, disabledReason: disable.reason };
-    const data = { failures, failingSince, quietUntil, ...disabled };
+    const data = { failures, failingSince, isReported, quietUntil, ...disabled };
     await tx.prisma.webhookEndpoint.update({ where: { id }, data });
-    const say = (level: 'log' | 'warn', text: string) =>
+    const log = (level: 'log' | 'warn', text: string) =>
       tx.afterCommit(() => this.logger[level]({ message: `a webhook endpoint ${text}`, endpointId: id }));
-    if (!isFailing(before) && isFailing(plan))
-      say('warn', `is failing: ${failures} attempts in a row have failed`);
-    if (recoveredFrom > 0) {
-      const wasFailing = isFailing({ failures: recoveredFrom });
-      if (wasFailing) say('log', `works again, after ${recoveredFrom} failures`);
-      await tx.query(sql.MAKE_RETRIES_DUE, [id, wasFailing ? null : MOST_AFTER_FEW_FAILURES]);
+    const hasRecovered = recoveredFrom > 0;
+    if (hasRecovered && before.isReported) log('log', `works again, after ${recoveredFrom} failures`);
+    if (isReported && (hasRecovered || !before.isReported))
+      log('warn', `fails: ${failures} attempts in a row`);
+    if (hasRecovered) {
+      const most = isFailing({ failures: recoveredFrom }) ? null : MOST_AFTER_FEW_FAILURES;
+      await tx.query(sql.MAKE_RETRIES_DUE, [id, most]);
     }
     if (disable === null) return;
     const details = { reason: disable.reason, since: disable.since.toISOString() };
@@ -90,7 +102,7 @@ export class WebhookDrainStore {
     await appendEvents(tx, [{ name: action, subject: id, data: { endpointId: id, ...details } }]);
     await recordAudit(tx, { actor: 'webhooks', action, target: id, details });
     const why = disable.reason === 'gone' ? 'it returned 410' : 'every attempt failed';
-    say('warn', `is disabled: ${why}, failing since ${details.since}`);
+    log('warn', `is disabled: ${why}, failing since ${details.since}`);
   }
 
   /**

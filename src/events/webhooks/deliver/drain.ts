@@ -1,4 +1,3 @@
-import { setMaxListeners } from 'node:events';
 import { WakeUp } from '../../../platform/async/wake-up.js';
 import { within } from '../../../platform/async/within.js';
 import type { Environment } from '../../../platform/env/environment.js';
@@ -8,7 +7,6 @@ import type { NewSpan } from '../../../platform/tracing/span.js';
 import { traced } from '../../../platform/tracing/tracing.js';
 import { toCloudEvent, toEventType } from '../../cloud-event.js';
 import { planDelivery, type DeliveryPlan } from './delivery-plan.rules.js';
-import { stateOf } from './drain.rules.js';
 import type { WebhookDrainStore } from './drain.store.js';
 import { DrainedEndpoint } from './drained-endpoint.js';
 import type { Attempt, DueDelivery } from './queue.sql.js';
@@ -16,6 +14,7 @@ import type { WebhookSender } from '../send/sender.service.js';
 
 /** The most subjects claimed at a time: more than are in flight, so that the next request does not wait for the database. */
 const MOST_CLAIMED = 48;
+/** More subjects are claimed when fewer than this many are ready to be sent. */
 const FEWEST_READY = 16;
 /** The interval of claims while requests are in flight. These claims find deliveries that other processes inserted. */
 const CLAIM_EVERY_MS = 200;
@@ -49,8 +48,6 @@ export class WebhookDrain {
     private readonly onAttempt: (plan: DeliveryPlan) => void,
   ) {
     this.endpoint = new DrainedEndpoint(endpointId, store, sender);
-    // Every request in flight listens to this signal. Node warns of a leak above ten listeners.
-    setMaxListeners(0, this.stopping.signal);
   }
 
   async run(): Promise<void> {
@@ -75,16 +72,13 @@ export class WebhookDrain {
     this.confirmedAtMs = performance.now();
     await this.record();
     await this.endpoint.refresh();
-    const state = stateOf({
-      isClosed: this.endpoint.isClosed,
-      places: this.places(),
-      unsettled: this.inFlight.size + this.ended.length,
-      ready: this.ready.length,
-      isThereMore: this.isThereMore,
-    });
-    if (state === 'idle') return this.lingerOrEnd(seen);
-    if (state === 'settling') this.release();
-    else await this.claimAndSend();
+    // Sends nothing to a closed or quiet endpoint, but records the requests in flight as they end.
+    const maySend = this.places() > 0;
+    const isSettled = this.inFlight.size + this.ended.length === 0;
+    const isDone = isSettled && !(maySend && (this.ready.length > 0 || this.isThereMore));
+    if (isDone) return this.lingerOrEnd(seen);
+    if (maySend) await this.claimAndSend();
+    else this.release();
     if (this.inFlight.size > 0) await this.wakeUp.wait(this.stopping.signal, CLAIM_EVERY_MS, seen);
     return true;
   }
@@ -93,34 +87,33 @@ export class WebhookDrain {
     const attempts = [...this.ended];
     if (attempts.length === 0) return;
     const { endpoint } = this;
-    const { health, isThereMore } = await this.store.record(endpoint.id, endpoint.health, attempts);
+    const { health, isThereMore, isMoved } = await this.store.record(endpoint.id, endpoint.health, attempts);
     // Removes only the recorded attempts: others may have ended during the write.
     this.ended.splice(0, attempts.length);
     for (const { delivery } of attempts) this.claimed.delete(delivery.subject);
     this.isThereMore ||= isThereMore;
     endpoint.setHealth(health);
+    if (isMoved) endpoint.expire();
   }
 
   private async claimAndSend(): Promise<void> {
     const isDue = this.isThereMore || performance.now() - this.claimedAtMs >= CLAIM_EVERY_MS;
     const places = this.places();
-    // Claims no more for a failing endpoint, whose quiet period would release them again.
-    const limit = places === 1 ? 1 : MOST_CLAIMED - this.claimed.size;
-    if (isDue && places > this.inFlight.size && this.ready.length < FEWEST_READY) await this.claim(limit);
+    if (isDue && places > this.inFlight.size && this.ready.length < FEWEST_READY) {
+      this.isThereMore = false;
+      // Claims no more for a failing endpoint, whose quiet period would release them again.
+      const limit = places === 1 ? 1 : MOST_CLAIMED - this.claimed.size;
+      const { deliveries, isThereMore } = await this.store.claim(this.endpoint.id, this.claimed, limit);
+      this.claimedAtMs = performance.now();
+      for (const { subject } of deliveries) this.claimed.add(subject);
+      this.ready.push(...deliveries);
+      this.isThereMore ||= isThereMore;
+    }
     this.fill();
   }
 
-  private async claim(limit: number): Promise<void> {
-    this.isThereMore = false;
-    const { deliveries, isThereMore } = await this.store.claim(this.endpoint.id, this.claimed, limit);
-    this.claimedAtMs = performance.now();
-    for (const { subject } of deliveries) this.claimed.add(subject);
-    this.ready.push(...deliveries);
-    this.isThereMore ||= isThereMore;
-  }
-
   private fill(): void {
-    if (this.endpoint.isClosed || performance.now() - this.confirmedAtMs > CONFIRMED_FOR_MS) return;
+    if (performance.now() - this.confirmedAtMs > CONFIRMED_FOR_MS) return;
     while (this.inFlight.size < this.places()) {
       const delivery = this.ready.shift();
       if (delivery === undefined) return;
@@ -136,10 +129,11 @@ export class WebhookDrain {
   private async send(delivery: DueDelivery): Promise<void> {
     const { EVENT_SOURCE, WEBHOOK_RETRY_SCHEDULE_MS } = this.environment;
     const sentAtMs = performance.now();
+    const { url } = this.endpoint;
     const body = JSON.stringify(toCloudEvent(delivery, EVENT_SOURCE));
     const outcome = await traced(this.spanOf(delivery), async (span) => {
       const message = { id: delivery.id, body, timestamp: new Date(), traceparent: span.traceparent };
-      const sent = await this.endpoint.send(message, this.stopping.signal);
+      const sent = await this.endpoint.send(message);
       if (sent.status !== null) span.set({ 'http.response.status_code': sent.status });
       if (sent.kind !== 'delivered') span.fail(String(sent.status ?? sent.kind));
       return sent;
@@ -148,10 +142,9 @@ export class WebhookDrain {
     if (this.stopping.signal.aborted && outcome.kind !== 'delivered') return;
     const plan = planDelivery(outcome, delivery, WEBHOOK_RETRY_SCHEDULE_MS, Math.random());
     this.onAttempt(plan);
-    this.ended.push({ delivery, outcome, plan, sentAtMs });
+    this.ended.push({ delivery, outcome, plan, url, sentAtMs });
   }
 
-  /** Returns the span of an attempt, in the trace of the event. */
   private spanOf({ id, name, traceparent, attempts }: DueDelivery): NewSpan {
     const attributes = {
       'cloudevents.event_id': id,
@@ -163,7 +156,6 @@ export class WebhookDrain {
     return { name: `webhook ${name}`, kind: 'client', parent: traceparent ?? null, attributes };
   }
 
-  /** Releases the claimed subjects that are not in flight. */
   private release(): void {
     for (const { subject } of this.ready.splice(0)) this.claimed.delete(subject);
     this.isThereMore = true;
@@ -186,10 +178,10 @@ export class WebhookDrain {
 
   private async breakOff(): Promise<void> {
     this.endpoint.setHealth(null);
-    const ended = Promise.allSettled(this.inFlight);
-    await within(STOP_WITHIN_MS.webhooks, ended);
+    await within(STOP_WITHIN_MS.webhooks, Promise.allSettled(this.inFlight));
     this.stopping.abort();
-    await ended;
+    await this.endpoint.disconnect();
+    await Promise.allSettled(this.inFlight);
     // Records the ended attempts, if possible. Unrecorded deliveries are sent again.
     if (this.ended.length > 0)
       await this.store.record(this.endpoint.id, this.endpoint.health, this.ended).catch(() => {});

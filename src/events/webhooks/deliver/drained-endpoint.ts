@@ -10,7 +10,8 @@ const REFRESH_MS = 1_000;
 
 /** The endpoint of a drain, as last read or written. Once the drain has found it disabled or deleted, it stays closed. */
 export class DrainedEndpoint {
-  health: EndpointHealth = { failures: 0, failingSince: null, quietUntil: null, now: new Date(0) };
+  /** Set by the first `refresh` that finds the endpoint. */
+  health: EndpointHealth;
   isClosed = false;
   private healthReadAtMs = performance.now();
   private readonly opened: Connections[] = [];
@@ -33,6 +34,11 @@ export class DrainedEndpoint {
     this.setHealth(found?.health ?? null);
   }
 
+  /** Makes the next `refresh` read the endpoint. Without this, a delivery that is due at once could go to the old URL again and again. */
+  expire(): void {
+    this.refreshedAtMs = -Infinity;
+  }
+
   /** Sets the health. Null means that the endpoint is disabled or deleted, and closes it. */
   setHealth(health: EndpointHealth | null): void {
     if (health === null) this.isClosed = true;
@@ -42,16 +48,22 @@ export class DrainedEndpoint {
     }
   }
 
-  /** Returns how many requests may be in flight, given outcomes that are not recorded yet. 0 during the quiet period after failures. */
+  /** Returns how many requests may be in flight, given outcomes that are not recorded yet. 0 if closed, or in the quiet period after failures. */
   placesAfter(outcomes: readonly SendOutcome[]): number {
+    if (this.isClosed) return 0;
     const now = this.now();
     const health = planHealth(this.health, outcomes, now);
     const isQuiet = health.quietUntil !== null && health.quietUntil > now;
     return isQuiet ? 0 : placesOf(health);
   }
 
-  send(message: Message, signal: AbortSignal): Promise<SendOutcome> {
-    return this.sender.sendOver(this.opened.at(-1)!, this.destination!, message, signal);
+  /** Where `send` sends. */
+  get url(): string {
+    return this.destination!.url;
+  }
+
+  send(message: Message): Promise<SendOutcome> {
+    return this.sender.sendOver(this.opened.at(-1)!, this.destination!, message);
   }
 
   /** Returns the time of the database, extrapolated by the monotonic clock of this process. */

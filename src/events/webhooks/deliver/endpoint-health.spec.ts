@@ -7,7 +7,7 @@ const ago = (ms: number) => new Date(NOW.getTime() - ms);
 const MINUTE = 60_000;
 const DAY = 24 * 60 * MINUTE;
 
-const WELL: Health = { failures: 0, failingSince: null, quietUntil: null };
+const WELL: Health = { failures: 0, failingSince: null, isReported: false, quietUntil: null };
 const delivered: SendOutcome = { kind: 'delivered', status: 200, answer: null };
 const failed: SendOutcome = { kind: 'failed', status: 500, error: '', answer: null, retryAfterMs: null };
 const gone: SendOutcome = { kind: 'gone', status: 410, error: '', answer: null, retryAfterMs: null };
@@ -15,15 +15,15 @@ const times = (count: number, outcome: SendOutcome) => Array.from({ length: coun
 const quietMs = ({ quietUntil }: Health) => quietUntil && quietUntil.getTime() - NOW.getTime();
 
 describe('the health of a webhook endpoint', () => {
-  it('counts failures in a row, and since when', () => {
+  it('counts consecutive failures and records when they began', () => {
     const plan = planHealth(WELL, times(3, failed), NOW);
     expect(plan).toMatchObject({ failures: 3, failingSince: NOW, quietUntil: null, disable: null });
     expect(placesOf(plan)).toBe(16);
     expect(planHealth(plan, [failed], NOW)).toMatchObject({ failures: 4, failingSince: NOW });
   });
 
-  it('forgets them with the first delivery', () => {
-    const failing = { failures: 9, failingSince: ago(MINUTE), quietUntil: null };
+  it('is reset by a delivery', () => {
+    const failing = { ...WELL, failures: 9, failingSince: ago(MINUTE) };
     expect(planHealth(failing, [failed, delivered], NOW)).toMatchObject(WELL);
     expect(planHealth(failing, [delivered, failed], NOW)).toMatchObject({ failures: 1, failingSince: NOW });
   });
@@ -34,44 +34,57 @@ describe('the health of a webhook endpoint', () => {
     [20 * MINUTE, 5 * MINUTE],
     [DAY, 5 * MINUTE],
   ])(
-    'leaves one that has been failing for %i ms alone for %i ms, then tries it with one request',
+    'that has failed for %i ms has a quiet period of %i ms, and then one request at a time',
     (sinceMs, expected) => {
-      const plan = planHealth({ failures: 9, failingSince: ago(sinceMs), quietUntil: null }, [failed], NOW);
+      const plan = planHealth({ ...WELL, failures: 9, failingSince: ago(sinceMs) }, [failed], NOW);
       expect(quietMs(plan)).toBe(expected);
       expect(placesOf(plan)).toBe(1);
     },
   );
 
-  it('does not take failures of one moment for a long time of failing', () => {
+  it('has the shortest quiet period after many failures at once', () => {
     expect(quietMs(planHealth(WELL, times(16, failed), NOW))).toBe(1_000);
   });
 
-  it('says that one takes events again after it failed', () => {
-    const failing = { failures: 12, failingSince: ago(MINUTE), quietUntil: ago(-1) };
+  it.each([
+    ['one failure', [failed], WELL, false],
+    ['a second failure at once', [failed], { ...WELL, failures: 1, failingSince: ago(100) }, false],
+    ['a second failure later', [failed], { ...WELL, failures: 1, failingSince: ago(5_000) }, true],
+    ['failures between successes', [failed, failed, delivered, failed, failed], WELL, false],
+    ['a success', [delivered], { ...WELL, failures: 3, failingSince: ago(MINUTE), isReported: true }, false],
+  ])('is reported only after failing for a while: %s', (_case, outcomes, before, isReported) => {
+    expect(planHealth(before, outcomes, NOW)).toMatchObject({ isReported });
+  });
+
+  it('returns how many failures a delivery has ended', () => {
+    const failing = { ...WELL, failures: 12, failingSince: ago(MINUTE), quietUntil: ago(-1) };
     expect(planHealth(failing, [delivered], NOW)).toMatchObject({ ...WELL, recoveredFrom: failing.failures });
     expect(planHealth(WELL, [failed, delivered], NOW).recoveredFrom).toBe(1);
     expect(planHealth(WELL, [delivered, failed], NOW).recoveredFrom).toBe(0);
   });
 
-  it('is quiet for as long as the receiver asks', () => {
+  it('has the quiet period that the receiver requests', () => {
     const asked: SendOutcome = { ...failed, retryAfterMs: 30_000 };
     expect(quietMs(planHealth(WELL, [asked], NOW))).toBe(30_000);
     expect(quietMs(planHealth(WELL, [asked, failed], NOW))).toBe(30_000);
     expect(quietMs(planHealth(WELL, [asked, delivered], NOW))).toBe(30_000);
   });
 
-  it('ends with a 410', () => {
+  it('disables the endpoint after a 410', () => {
     expect(planHealth(WELL, [gone], NOW).disable).toEqual({ reason: 'gone', since: NOW });
   });
 
   it.each([
     { days: 5, failures: 19, is: 'disabled' },
-    { days: 4.9, failures: 500, is: 'left on' },
+    { days: 4.9, failures: 500, is: 'enabled' },
     // A rarely used endpoint: few failures, but for more than 5 days.
-    { days: 6, failures: 18, is: 'left on' },
-  ])('after $days days and $failures failures before this one it is $is', ({ days, failures, is }) => {
-    const failingSince = ago(days * DAY);
-    const { disable } = planHealth({ failures, failingSince, quietUntil: null }, [failed], NOW);
-    expect(disable).toEqual(is === 'disabled' ? { reason: 'failing', since: failingSince } : null);
-  });
+    { days: 6, failures: 18, is: 'enabled' },
+  ])(
+    'leaves the endpoint $is after $days days and $failures failures before this one',
+    ({ days, failures, is }) => {
+      const failingSince = ago(days * DAY);
+      const { disable } = planHealth({ ...WELL, failures, failingSince }, [failed], NOW);
+      expect(disable).toEqual(is === 'disabled' ? { reason: 'failing', since: failingSince } : null);
+    },
+  );
 });

@@ -7,17 +7,13 @@ const AT_ONCE = 1_000;
 export const BEHIND: Statement = {
   name: 'webhooks.find_endpoints_behind',
   text: `
-    SELECT (EXISTS (SELECT FROM webhook_endpoints WHERE disabled_at IS NULL)
-        AND EXISTS (SELECT FROM domain_events WHERE sequence IS NULL)) AS unsequenced,
-      ARRAY (
-        SELECT id FROM webhook_endpoints
-        WHERE disabled_at IS NULL AND read_to < (SELECT max(sequence) FROM domain_events)
-      ) AS behind`,
+    SELECT id FROM webhook_endpoints
+    WHERE disabled_at IS NULL AND read_to < (SELECT max(sequence) FROM domain_events)`,
 };
 
-/** `unsequenced`: some event has no sequence yet, and some endpoint is enabled. `behind`: enabled endpoints with events after `read_to`. */
-export async function readBehind(sql: Sql) {
-  return (await sql.query<{ unsequenced: boolean; behind: readonly string[] }>(BEHIND))[0]!;
+/** Returns the enabled endpoints that have not read all sequenced events. */
+export async function findBehind(sql: Sql): Promise<string[]> {
+  return (await sql.query<{ id: string }>(BEHIND)).map(({ id }) => id);
 }
 
 // SKIP LOCKED, because another replica, or a request that changes the endpoint, may have locked it. The events may come from a snapshot
@@ -51,13 +47,13 @@ export const FAN_OUT: Statement = {
       UPDATE webhook_endpoints SET read_to = (SELECT max(sequence) FROM passed)
       WHERE id = $1 AND EXISTS (SELECT FROM passed)
     )
-    SELECT EXISTS (SELECT FROM endpoint) AS locked, (SELECT count(*)::int FROM written) AS written`,
+    SELECT EXISTS (SELECT FROM endpoint) AS "hasLock", (SELECT count(*)::int FROM written) AS written`,
 };
 
-/** Inserts the deliveries of the next events. `locked`: false if the endpoint is disabled or another transaction has locked it. */
+/** Inserts the deliveries of the next events. `hasLock`: false if the endpoint is disabled or another transaction has locked it. */
 export async function fanOut(database: Database, endpointId: string) {
   return database.transaction(async (tx) => {
-    const [row] = await tx.query<{ locked: boolean; written: number }>(FAN_OUT, [endpointId]);
+    const [row] = await tx.query<{ hasLock: boolean; written: number }>(FAN_OUT, [endpointId]);
     if (row!.written > 0) await addWebhookJobs(tx, [endpointId]);
     return row!;
   });

@@ -63,42 +63,38 @@ export async function dequeue(tx: Transaction, endpointId: string, subjects: rea
 }
 
 /** Selects when the next delivery is due; no row if none is pending or the endpoint is disabled. `inMs` includes the quiet period. */
-export const NEXT_DUE: Statement = {
-  name: 'webhooks.find_next_due',
-  text: `
-    SELECT next.due_at AS at,
-      extract(epoch FROM greatest(next.due_at, endpoint.quiet_until) - clock_timestamp())::float8 * 1000 AS "inMs"
-    FROM webhook_endpoints AS endpoint CROSS JOIN LATERAL (
-      SELECT due_at FROM webhook_subjects WHERE endpoint_id = endpoint.id ORDER BY due_at LIMIT 1
-    ) AS next
-    WHERE endpoint.id = $1 AND endpoint.disabled_at IS NULL`,
-};
+export const NEXT_DUE = `
+  SELECT next.due_at AS at,
+    extract(epoch FROM greatest(next.due_at, endpoint.quiet_until) - clock_timestamp())::float8 * 1000 AS "inMs"
+  FROM webhook_endpoints AS endpoint CROSS JOIN LATERAL (
+    SELECT due_at FROM webhook_subjects WHERE endpoint_id = endpoint.id ORDER BY due_at LIMIT 1
+  ) AS next
+  WHERE endpoint.id = $1 AND endpoint.disabled_at IS NULL`;
 
 // Makes the $2 subjects due that wait for the earliest retries (null: all). An event that the receiver refuses must not be sent again at
 // every success: it is made due at most as often as it failed on schedule. Skips locked subjects: only a request that makes subjects due
 // locks them, so they become due anyway. Waiting could deadlock, because that request locks in another order.
-export const MAKE_RETRIES_DUE: Statement = {
-  name: 'webhooks.make_retries_due',
-  text: `
-    WITH waiting AS MATERIALIZED (
-      SELECT subject FROM webhook_subjects AS queued
-      WHERE endpoint_id = $1 AND due_at > clock_timestamp() AND subject IN (
-        SELECT subject FROM webhook_subjects
-        WHERE endpoint_id = $1 AND due_at > clock_timestamp() ORDER BY due_at LIMIT $2
-      ) AND (
-        SELECT greatest(0, attempts - early_attempts) > early_attempts FROM webhook_deliveries
-        WHERE endpoint_id = $1 AND status = 'pending' AND subject = queued.subject
-        ORDER BY position LIMIT 1)
-      FOR NO KEY UPDATE SKIP LOCKED
-    )
-    UPDATE webhook_subjects AS queued SET due_at = clock_timestamp()
-    FROM waiting WHERE queued.endpoint_id = $1 AND queued.subject = waiting.subject`,
-};
+export const MAKE_RETRIES_DUE = `
+  WITH waiting AS MATERIALIZED (
+    SELECT subject FROM webhook_subjects AS queued
+    WHERE endpoint_id = $1 AND due_at > clock_timestamp() AND subject IN (
+      SELECT subject FROM webhook_subjects
+      WHERE endpoint_id = $1 AND due_at > clock_timestamp() ORDER BY due_at LIMIT $2
+    ) AND (
+      SELECT greatest(0, attempts - early_attempts) > early_attempts FROM webhook_deliveries
+      WHERE endpoint_id = $1 AND status = 'pending' AND subject = queued.subject
+      ORDER BY position LIMIT 1)
+    FOR NO KEY UPDATE SKIP LOCKED
+  )
+  UPDATE webhook_subjects AS queued SET due_at = clock_timestamp()
+  FROM waiting WHERE queued.endpoint_id = $1 AND queued.subject = waiting.subject`;
 
 export interface Attempt {
   readonly delivery: DueDelivery;
   readonly outcome: SendOutcome;
   readonly plan: DeliveryPlan;
+  /** Where the request was sent. */
+  readonly url: string;
   /** When the request was sent, by `performance.now()`. */
   readonly sentAtMs: number;
 }
@@ -106,7 +102,8 @@ export interface Attempt {
 // Locks the events in the same order as an erasure. If the user was erased after the request was sent, the tenantReference differs, and the
 // response is not stored. Records a failure only if no other attempt was recorded since the claim. Makes the subject due at the time of the
 // retry, or at once if there is no retry. Each write of `last_delivered_at` locks the endpoint against the fan-out, so it is written once a
-// second at most.
+// second at most. `settled` depends on it, so that the endpoint is locked before the subjects, as in the fan-out; otherwise both could
+// deadlock.
 const SETTLE: Statement = {
   name: 'webhooks.settle_deliveries',
   text: `
@@ -117,6 +114,11 @@ const SETTLE: Statement = {
     ), event AS MATERIALIZED (
       SELECT position, data ->> 'tenantReference' AS reference FROM domain_events
       WHERE position IN (SELECT position FROM item) ORDER BY position FOR SHARE
+    ), seen AS (
+      UPDATE webhook_endpoints SET last_delivered_at = clock_timestamp()
+      WHERE id = $1 AND EXISTS (SELECT FROM item WHERE status = 'delivered')
+        AND (last_delivered_at IS NULL OR last_delivered_at < clock_timestamp() - interval '1 second')
+      RETURNING 1
     ), settled AS (
       UPDATE webhook_deliveries AS delivery
       SET status = item.status, attempts = delivery.attempts + 1,
@@ -127,13 +129,9 @@ const SETTLE: Statement = {
         last_status = item."httpStatus", last_error = item.error,
         last_answer = CASE WHEN event.reference IS NOT DISTINCT FROM item."tenantReference" THEN item.answer END
       FROM item JOIN event ON event.position = item.position
-      WHERE delivery.id = item.id
+      WHERE delivery.id = item.id AND (SELECT count(*) FROM seen) >= 0
         AND (item.status = 'delivered' OR (delivery.status = 'pending' AND delivery.attempts = item.attempts))
       RETURNING delivery.subject, delivery.next_attempt_at
-    ), seen AS (
-      UPDATE webhook_endpoints SET last_delivered_at = clock_timestamp()
-      WHERE id = $1 AND EXISTS (SELECT FROM item WHERE status = 'delivered')
-        AND (last_delivered_at IS NULL OR last_delivered_at < clock_timestamp() - interval '1 second')
     )
     UPDATE webhook_subjects AS queued SET due_at = coalesce(settled.next_attempt_at, clock_timestamp())
     FROM settled WHERE queued.endpoint_id = $1 AND queued.subject = settled.subject`,
@@ -142,8 +140,11 @@ const SETTLE: Statement = {
 /** Records attempts, at most one per subject. Returns whether any of these subjects can send its next delivery at once. */
 export async function settle(tx: Transaction, endpointId: string, attempts: readonly Attempt[]) {
   const items = attempts.map(({ delivery, outcome, plan, sentAtMs }) => ({
-    ...{ id: delivery.deliveryId, position: delivery.position, attempts: delivery.attempts },
-    ...{ isEarly: delivery.isEarly, ...plan },
+    id: delivery.deliveryId,
+    position: delivery.position,
+    attempts: delivery.attempts,
+    isEarly: delivery.isEarly,
+    ...plan,
     sentMsAgo: performance.now() - sentAtMs,
     httpStatus: outcome.status,
     error: outcome.kind === 'delivered' ? null : outcome.error,

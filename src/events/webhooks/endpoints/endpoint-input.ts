@@ -43,8 +43,8 @@ export function typeErrors(types: readonly string[]): FieldError[] {
 
 /** Returns each named event once, in catalogue order. Drops unknown names. */
 export const eventNamesOf = (types: readonly string[]): EventName[] => {
-  const asked = new Set(types.map(findEventName));
-  return EVENT_NAMES.filter((name) => asked.has(name));
+  const named = new Set(types.map(findEventName));
+  return EVENT_NAMES.filter((name) => named.has(name));
 };
 
 const faultAt = (field: string, message: string | undefined): FieldError[] =>

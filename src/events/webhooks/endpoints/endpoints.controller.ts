@@ -21,7 +21,7 @@ import {
   WebhookEndpointView,
   WebhookTestView,
 } from './endpoints.dto.js';
-import { WebhookEndpoints } from './endpoints.service.js';
+import { existing, WebhookEndpoints } from './endpoints.service.js';
 import { WebhookEndpointsStore } from './endpoints.store.js';
 
 @ApiTags('Webhooks')
@@ -70,8 +70,8 @@ export class WebhookEndpointsController {
   })
   @ApiOkResponse({ type: WebhookEndpointView })
   @ApiProblems('not_found')
-  readWebhookEndpoint(@Param('id', ParseUuid) id: string): Promise<WebhookEndpointView> {
-    return this.endpoints.get(id);
+  async readWebhookEndpoint(@Param('id', ParseUuid) id: string): Promise<WebhookEndpointView> {
+    return existing(id, await this.store.find(id));
   }
 
   @Patch(':id')
@@ -98,8 +98,11 @@ export class WebhookEndpointsController {
   })
   @ApiNoContentResponse({ description: 'Deleted. After at most one second, no more events are sent to it' })
   @ApiProblems('not_found')
-  deleteWebhookEndpoint(@Param('id', ParseUuid) id: string, @CurrentKey() key: Principal): Promise<void> {
-    return this.endpoints.delete(id, actorOf(key));
+  async deleteWebhookEndpoint(
+    @Param('id', ParseUuid) id: string,
+    @CurrentKey() key: Principal,
+  ): Promise<void> {
+    existing(id, await this.store.delete(id, actorOf(key)));
   }
 
   @Post(':id/rotate-secret')
@@ -125,7 +128,7 @@ export class WebhookEndpointsController {
   @Operation('webhooks:manage', {
     summary: 'Send a test event now and return the response',
     description:
-      'Makes one attempt with an event of type `pv.webhook_endpoint.test.v1`, signed like any other, even if the endpoint is disabled. It is not listed as a delivery. If the response is a 2xx and the endpoint is enabled, what waits for a retry at it becomes due, and its `failures` are 0.',
+      'Makes one attempt with an event of type `pv.webhook_endpoint.test.v1`, signed like any other, even if the endpoint is disabled. It is not listed as a delivery. If the response is a 2xx and the endpoint is enabled, its waiting retries become due, and its `failures` become 0.',
   })
   @ApiOkResponse({
     type: WebhookTestView,

@@ -7,8 +7,8 @@ import { AsParsed, MayBeAbsent } from '../../../platform/http/validation.js';
 import { EVENT_NAMES } from '../../catalogue.rules.js';
 import { toEventType } from '../../cloud-event.js';
 
-/** Each event has two names, and a list may contain both. */
-const MAX_TYPES = 2 * EVENT_NAMES.length;
+/** Both names of each event; a list may contain all of them. */
+const TYPES = EVENT_NAMES.flatMap((name) => [toEventType(name), name]);
 
 const DAY_SECONDS = 86_400;
 /** One week is enough to replace a secret. A leaked secret stays valid until its overlap ends. */
@@ -27,11 +27,18 @@ const Secret = (): PropertyDecorator =>
 /** An optional list of event types. `typeErrors` checks its items. */
 export const TypesField = (description: string): PropertyDecorator =>
   applyDecorators(
-    ApiPropertyOptional({ type: [String], maxItems: MAX_TYPES, description }),
+    ApiPropertyOptional({
+      enum: TYPES,
+      enumName: 'WebhookEventType',
+      enumSchema: { description: 'The type of an event, or its name' },
+      isArray: true,
+      maxItems: TYPES.length,
+      description,
+    }),
     MayBeAbsent(),
     // The rule applied last provides the error message, so the type checks come last.
     IsString({ each: true, message: '$property must be a list of texts' }),
-    ArrayMaxSize(MAX_TYPES),
+    ArrayMaxSize(TYPES.length),
     IsArray(),
   );
 
@@ -150,9 +157,7 @@ export type CreatedWebhookEndpointView = InstanceType<typeof CreatedWebhookEndpo
 export const RotatedSecretView = schema.schemaOf('RotatedSecretView', {
   secret: schema.text('Signs webhooks from now on. It is shown only once'),
   previousSecretUntil: schema.nullable(
-    schema.instant(
-      'When the last previous secret stops signing, each after its own overlap; null if none signs',
-    ),
+    schema.instant('When the last previous secret stops signing; null if none signs'),
   ),
 });
 export type RotatedSecretView = InstanceType<typeof RotatedSecretView>;

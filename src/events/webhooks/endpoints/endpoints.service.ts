@@ -47,10 +47,6 @@ export class WebhookEndpoints {
     return unlessReused(response);
   }
 
-  async get(id: string) {
-    return existing(id, await this.store.find(id));
-  }
-
   async change(id: string, change: WebhookEndpointChange, actor: string) {
     this.check(change);
     if (change.skipMissed === true && change.enabled !== true)
@@ -59,11 +55,7 @@ export class WebhookEndpoints {
       const message = 'is allowed only for a disabled endpoint; this one is enabled';
       refuse([{ field: 'skipMissed', message }]);
     }
-    return this.get(id);
-  }
-
-  async delete(id: string, actor: string): Promise<void> {
-    existing(id, await this.store.delete(id, actor));
+    return existing(id, await this.store.find(id));
   }
 
   async rotateSecret(
@@ -116,14 +108,10 @@ export class WebhookEndpoints {
     }
     const range = { after, until, types: eventNamesOf(types), onlyFailed };
     const result = existing(endpointId, await this.deliveries.redeliverRange(endpointId, range, actor));
-    if ('count' in result)
+    if (result.foreignTypes === undefined)
       return { redelivered: result.count, next: result.next && formatSequence(result.next) };
     const message = `must be types of the endpoint; it does not have ${result.foreignTypes.join(', ')}`;
     throw invalidRequest([{ field: 'types', message }]);
-  }
-
-  async redeliverOne(id: string, actor: string): Promise<void> {
-    found(await this.deliveries.redeliverOne(id, actor), `webhook delivery ${id}`);
   }
 
   private check(input: Partial<NewWebhookEndpoint>): void {
@@ -131,7 +119,7 @@ export class WebhookEndpoints {
   }
 }
 
-const existing = <T>(id: string, result: T | null): T => found(result, `webhook endpoint ${id}`);
+export const existing = <T>(id: string, result: T | null): T => found(result, `webhook endpoint ${id}`);
 
 /** Normalises types and URL: `http://0x7f.1` is stored as `http://127.0.0.1/`, the address that is called. */
 const normal = <T extends WebhookEndpointChange>(input: T): T => ({

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { Injectable } from '@nestjs/common';
+import { Injectable, Logger } from '@nestjs/common';
 import { recordAudit, type AuditEntry } from '../../../access/audit-log.store.js';
 import { Database, type Transaction } from '../../../platform/database/database.js';
 import type { Prisma } from '../../../platform/database/generated/client.js';
@@ -21,7 +21,13 @@ export const MAX_ENDPOINTS = JOB_SLOTS - 10;
 type Settings = Omit<NewWebhookEndpoint, 'secret'>;
 
 const LISTED = {
-  omit: { secretCiphertext: true, previousSecretCiphertext: true, quietUntil: true, createdBy: true },
+  omit: {
+    secretCiphertext: true,
+    previousSecretCiphertext: true,
+    isReported: true,
+    quietUntil: true,
+    createdBy: true,
+  },
 } as const;
 
 /** Serialises the creation of endpoints, so that concurrent requests cannot exceed MAX_ENDPOINTS. */
@@ -41,15 +47,20 @@ const SKIP_SOME = `
   RETURNING delivery.subject`;
 const MOST_COUNTED = 10_000;
 /** The health of an endpoint after it was repaired or enabled, or has accepted a test event. */
-const WELL = { failures: 0, failingSince: null, quietUntil: null };
+const WELL = { failures: 0, failingSince: null, isReported: false, quietUntil: null };
 
 type Recorder = (action: string, details?: AuditEntry['details']) => Promise<void>;
 
 const disabledAt = (now: Date) => ({ disabledAt: now, disabledReason: 'requested', updatedAt: now });
 
-/** Methods that take an id return null if there is no such endpoint. Changes are audited; workers notice them within a second. */
+/**
+ * Methods that take an id return null if no endpoint has it; `recover` then does nothing. Changes are audited. Workers notice them within a
+ * second.
+ */
 @Injectable()
 export class WebhookEndpointsStore {
+  private readonly logger = new Logger(WebhookEndpointsStore.name);
+
   constructor(
     private readonly database: Database,
     private readonly sealing: WebhookSealing,
@@ -66,7 +77,11 @@ export class WebhookEndpointsStore {
     await tx.query(LOCK_CREATION);
     if ((await tx.prisma.webhookEndpoint.count()) >= MAX_ENDPOINTS) return null;
     const data = {
-      ...{ ...settings, id, types, readTo: BigInt(await newestSequence(tx)), createdBy: actor },
+      ...settings,
+      id,
+      types,
+      readTo: BigInt(await newestSequence(tx)),
+      createdBy: actor,
       secretCiphertext: this.sealing.sealSecret(id, secret),
       headersCiphertext: this.sealing.sealHeaders(id, headers),
     };
@@ -119,14 +134,16 @@ export class WebhookEndpointsStore {
     if (skipMissed) {
       const found = await readEndpoint(this.database, id);
       if (found?.isDisabled !== true) return found && 'was_enabled';
-      // A disabled endpoint gets no new deliveries, so these steps may commit before the transaction that enables it.
-      await inSteps(() => this.database.transaction((tx) => skipSome(tx, id)));
+      // A disabled endpoint gets no new deliveries, so these steps may commit before the transaction that enables it. They end if another
+      // request enables it.
+      await this.inSteps(async (tx) => ((await lockEndpoint(tx, id))?.isDisabled ? skipSome(tx, id) : 0));
       await sequenceEvents(this.database);
     }
     const { headers, ...others } = settings;
     const changed = Object.keys(settings);
     const isRepaired = settings.url !== undefined || headers !== undefined;
-    const result = await this.update(id, actor, async (tx, { isDisabled, now }, record) => {
+    const result = await this.update(id, actor, async (tx, locked, record) => {
+      const { isDisabled, now } = locked;
       if (skipMissed && !isDisabled) return 'was_enabled';
       const isDisabling = enabled === false && !isDisabled;
       const isEnabling = enabled === true && isDisabled;
@@ -142,6 +159,9 @@ export class WebhookEndpointsStore {
         updatedAt: now,
       };
       await tx.prisma.webhookEndpoint.update({ where: { id }, data });
+      if (isEnabling) this.log(tx, id, 'is enabled');
+      else if (isRepaired && locked.isReported && !isDisabled && !isDisabling)
+        this.log(tx, id, `is changed, after ${locked.failures} failures`);
       if (isDisabling) await record('webhook_endpoint.disabled');
       if (changed.length > 0) await record('webhook_endpoint.changed', { changed, ...shownOf(settings) });
       if (isEnabling) await record('webhook_endpoint.enabled', { skippedMissed: skipMissed });
@@ -152,7 +172,7 @@ export class WebhookEndpointsStore {
     return result;
   }
 
-  /** Replaces the signing secret. Returns when the last previous secret expires; null if there is none. */
+  /** Replaces the signing secret. `previousSecretUntil` of the result: when the last previous secret expires, null if there is none. */
   async rotate(id: string, secret: string, overlapSeconds: number, actor: string) {
     return this.update(id, actor, async (tx, locked, record) => {
       const { now } = locked;
@@ -170,12 +190,16 @@ export class WebhookEndpointsStore {
     });
   }
 
-  /** Records that the endpoint accepted a test event: makes all that waits for a retry due. Changes nothing if it is disabled or deleted. */
+  /**
+   * Resets the health of an endpoint that accepted a test event, and makes its waiting retries due. Does nothing if the endpoint is disabled
+   * or deleted.
+   */
   async recover(id: string): Promise<void> {
     const isWell = await this.database.transaction(async (tx) => {
       const locked = await lockEndpoint(tx, id);
       if (locked === null || locked.isDisabled) return false;
       await tx.prisma.webhookEndpoint.update({ where: { id }, data: WELL });
+      if (locked.isReported) this.log(tx, id, `works again, after ${locked.failures} failures`);
       return true;
     });
     if (isWell) await this.makeDue(id);
@@ -183,7 +207,6 @@ export class WebhookEndpointsStore {
 
   /** Deletes an endpoint and its deliveries. Disables the endpoint first, so that nothing is sent even if the deletion is interrupted. */
   async delete(id: string, actor: string): Promise<true | null> {
-    const { prisma } = this.database;
     const isFound = await this.update(id, actor, async (tx, { isDisabled, url, now }, record) => {
       if (!isDisabled) await tx.prisma.webhookEndpoint.update({ where: { id }, data: disabledAt(now) });
       await record('webhook_endpoint.deleted', shownOf({ url }));
@@ -191,9 +214,9 @@ export class WebhookEndpointsStore {
     });
     if (isFound === null) return null;
     const some = { where: { endpointId: id }, limit: STEP_SIZE };
-    await inSteps(async () => (await prisma.webhookDelivery.deleteMany(some)).count);
-    await inSteps(async () => (await prisma.webhookSubject.deleteMany(some)).count);
-    await prisma.webhookEndpoint.deleteMany({ where: { id } });
+    await this.inSteps(async ({ prisma }) => (await prisma.webhookDelivery.deleteMany(some)).count);
+    await this.inSteps(async ({ prisma }) => (await prisma.webhookSubject.deleteMany(some)).count);
+    await this.database.transaction(({ prisma }) => prisma.webhookEndpoint.deleteMany({ where: { id } }));
     return true;
   }
 
@@ -202,8 +225,17 @@ export class WebhookEndpointsStore {
     if (endpoint === null) return;
     const dueAt = endpoint.now;
     const some = { where: { endpointId: id, dueAt: { gt: dueAt } }, data: { dueAt }, limit: STEP_SIZE };
-    await inSteps(async () => (await this.database.prisma.webhookSubject.updateMany(some)).count);
+    await this.inSteps(async ({ prisma }) => (await prisma.webhookSubject.updateMany(some)).count);
     await this.database.transaction((tx) => addWebhookJobs(tx, [id]));
+  }
+
+  /** Runs each step in a transaction, which is retried: a step may deadlock with the fan-out or a drain. */
+  private async inSteps(step: (tx: Transaction) => Promise<number>): Promise<void> {
+    while ((await this.database.transaction(step)) >= STEP_SIZE);
+  }
+
+  private log(tx: Transaction, endpointId: string, change: string): void {
+    tx.afterCommit(() => this.logger.log({ message: `a webhook endpoint ${change}`, endpointId }));
   }
 
   /** Runs `work` with the endpoint locked. Returns null if there is no such endpoint. */
@@ -227,10 +259,6 @@ const shownOf = ({ url, types, headers }: Partial<Settings>) => ({
   types,
   headerNames: headers && Object.keys(headers),
 });
-
-async function inSteps(step: () => Promise<number>): Promise<void> {
-  while ((await step()) >= STEP_SIZE);
-}
 
 /** Marks up to STEP_SIZE pending deliveries as skipped. Returns how many. */
 async function skipSome(tx: Transaction, endpointId: string): Promise<number> {

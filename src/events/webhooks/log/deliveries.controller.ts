@@ -62,7 +62,7 @@ export class WebhookDeliveriesController {
     @Param('id', ParseUuid) id: string,
     @CurrentKey() key: Principal,
   ): Promise<WebhookDeliveryView> {
-    await this.endpoints.redeliverOne(id, actorOf(key));
+    found(await this.deliveries.redeliverOne(id, actorOf(key)), `webhook delivery ${id}`);
     return this.readWebhookDelivery(id);
   }
 

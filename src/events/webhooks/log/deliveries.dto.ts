@@ -19,7 +19,7 @@ import {
 } from '../../../platform/http/parameters.js';
 import { EVENT_NAMES, type EventName } from '../../catalogue.rules.js';
 import { toEventType } from '../../cloud-event.js';
-import { SequenceParameter } from '../../feed/events.dto.js';
+import { sequence, SequenceParameter } from '../../feed/events.dto.js';
 import { TypesField } from '../endpoints/endpoints.dto.js';
 
 const DELIVERY_STATUSES = ['pending', 'delivered', 'failed'] as const;
@@ -55,10 +55,7 @@ export const WebhookDeliveryView = schema.schemaOf('WebhookDeliveryView', {
   endpointId: schema.uuid(),
   eventId: schema.uuid('Sent as `webhook-id`, the same at every attempt'),
   type: schema.oneOf(EVENT_NAMES.map(toEventType)),
-  sequence: schema.field<string>(
-    { type: String, pattern: '^[0-9]{19}$' },
-    'Position of the event in the feed',
-  ),
+  sequence: sequence('Position of the event in the feed'),
   subject: schema.text(
     'The subject of the event. An endpoint receives the events of one subject one at a time, in order',
   ),

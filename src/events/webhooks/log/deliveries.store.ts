@@ -4,7 +4,7 @@ import { Database, type Transaction } from '../../../platform/database/database.
 import type { EventName } from '../../catalogue.rules.js';
 import { sequenceEvents } from '../../sequence.sql.js';
 import { addWebhookJobs } from '../deliver/queue.sql.js';
-import type { ListDeliveriesQuery, StoredDelivery } from './deliveries.dto.js';
+import type { ListDeliveriesQuery, RedeliveryRequest, StoredDelivery } from './deliveries.dto.js';
 
 /** Ends a request before load balancers time out. The caller sends another request for the rest. */
 const LONGEST_MS = 20_000;
@@ -12,18 +12,10 @@ const LONGEST_MS = 20_000;
 const STEP_SIZE = 5_000;
 
 /** Events after `after`, up to and including `until` (default: the endpoint's `read_to`). Empty `types`: all types of the endpoint. */
-interface RedeliveryRange {
-  readonly after: string;
+interface RedeliveryRange extends Required<Pick<RedeliveryRequest, 'after' | 'onlyFailed'>> {
   readonly until: string | undefined;
   readonly types: readonly EventName[];
-  readonly onlyFailed: boolean;
 }
-
-type RedeliveredRange =
-  /** `next` is the `after` of the next request, or null if the range is done. */
-  | { readonly count: number; readonly next: string | null }
-  /** Nothing is redelivered: the endpoint does not subscribe to these types. */
-  | { readonly foreignTypes: readonly EventName[] };
 
 const NEWEST_FIRST =
   'ORDER BY delivery.created_at DESC, delivery.position DESC, delivery.endpoint_id DESC LIMIT $7';
@@ -60,25 +52,24 @@ const LIST_DELIVERIES = `
   WHERE $8::uuid IS NULL OR endpoint.id = $8
   ${NEWEST_FIRST}`;
 
-/** Makes the subjects of redelivered events due. An earlier event that waits for a retry is then sent first. */
-const QUEUED = `
-  queued AS (
+/** Makes the chosen events pending, and their subjects due. An earlier event that waits for a retry is then sent first. */
+const REDELIVER = `
+  redelivered AS (
+    INSERT INTO webhook_deliveries AS delivery (endpoint_id, position, subject)
+    SELECT $1::uuid, position, subject FROM chosen ORDER BY position
+    ON CONFLICT (endpoint_id, position) DO UPDATE
+      SET status = 'pending', attempts = 0, early_attempts = 0, next_attempt_at = clock_timestamp()
+    RETURNING delivery.endpoint_id, delivery.subject
+  ), queued AS (
     INSERT INTO webhook_subjects AS queued (endpoint_id, subject)
     SELECT DISTINCT endpoint_id, subject FROM redelivered ORDER BY subject
     ON CONFLICT (endpoint_id, subject) DO UPDATE SET due_at = excluded.due_at
   )`;
 
-const SET_PENDING = `status = 'pending', attempts = 0, early_attempts = 0, next_attempt_at = clock_timestamp()`;
-
 const REDELIVER_THESE = `
-  WITH chosen AS MATERIALIZED (
-    SELECT id FROM webhook_deliveries WHERE endpoint_id = $1 AND id = ANY ($2::uuid[])
-    ORDER BY position FOR NO KEY UPDATE
-  ), redelivered AS (
-    UPDATE webhook_deliveries AS delivery SET ${SET_PENDING}
-    FROM chosen WHERE delivery.id = chosen.id
-    RETURNING delivery.endpoint_id, delivery.subject
-  ), ${QUEUED}
+  WITH chosen AS (
+    SELECT position, subject FROM webhook_deliveries WHERE endpoint_id = $1 AND id = ANY ($2::uuid[])
+  ), ${REDELIVER}
   SELECT`;
 
 /**
@@ -92,16 +83,12 @@ const REDELIVER_SPAN = `
     SELECT position, sequence, subject, name FROM domain_events
     WHERE sequence > $2 AND sequence <= (SELECT least(read_to, $3::bigint) FROM endpoint)
     ORDER BY sequence LIMIT ${STEP_SIZE}
-  ), redelivered AS (
-    INSERT INTO webhook_deliveries AS delivery (endpoint_id, position, subject)
-    SELECT $1, position, subject FROM span
+  ), chosen AS (
+    SELECT position, subject FROM span
     WHERE (cardinality($4::text[]) = 0 OR name = ANY ($4)) AND (NOT $5::boolean OR EXISTS (
       SELECT FROM webhook_deliveries
       WHERE endpoint_id = $1 AND position = span.position AND status = 'failed'))
-    ORDER BY position
-    ON CONFLICT (endpoint_id, position) DO UPDATE SET ${SET_PENDING}
-    RETURNING delivery.endpoint_id, delivery.subject
-  ), ${QUEUED}
+  ), ${REDELIVER}
   SELECT (SELECT count(*)::int FROM redelivered) AS count,
     (SELECT CASE count(*) WHEN ${STEP_SIZE} THEN max(sequence) END FROM span) AS next
   FROM endpoint`;
@@ -119,7 +106,6 @@ export class WebhookDeliveriesStore {
     return (await this.database.query<StoredDelivery>(text, [id]))[0] ?? null;
   }
 
-  /** Returns the deliveries after a position, newest first. If two were inserted at the same instant, the later event comes first. */
   async list(query: ListDeliveriesQuery): Promise<StoredDelivery[]> {
     const { cursor: after, limit, endpointId, status, eventId, subject, since } = query;
     const position = [after?.createdAt, after?.position, after?.endpointId];
@@ -127,11 +113,11 @@ export class WebhookDeliveriesStore {
     return this.database.query<StoredDelivery>(LIST_DELIVERIES, values);
   }
 
-  /** Returns null if there is no such delivery. */
   async redeliverOne(id: string, actor: string): Promise<true | null> {
     return this.database.transaction(async (tx) => {
       const delivery = await tx.prisma.webhookDelivery.findUnique({ where: { id } });
-      if (delivery === null) return null;
+      if (delivery === null || (await lockDeliveries(tx, delivery.endpointId, [id]))?.length !== 1)
+        return null;
       await redeliver(tx, delivery.endpointId, [id]);
       await recordAudit(tx, { actor, action: 'webhook_delivery.redelivered', target: id });
       return true;
@@ -141,14 +127,9 @@ export class WebhookDeliveriesStore {
   /** Redelivers all, or none if some are not deliveries of the endpoint. Returns which are not; null if there is no such endpoint. */
   async redeliverThese(endpointId: string, ids: readonly string[], actor: string): Promise<string[] | null> {
     return this.database.transaction(async (tx) => {
-      // Locks the endpoint only against deletion: a delivery is deleted only with its endpoint.
-      const lock = 'SELECT FROM webhook_endpoints WHERE id = $1 FOR KEY SHARE';
-      if ((await tx.query(lock, [endpointId])).length === 0) return null;
-      const where = { endpointId, id: { in: [...ids] } };
-      const known = (await tx.prisma.webhookDelivery.findMany({ where, select: { id: true } })).map(
-        ({ id }) => id,
-      );
-      const foreign = ids.filter((id) => !known.includes(id));
+      const known = await lockDeliveries(tx, endpointId, ids);
+      if (known === null) return null;
+      const foreign = ids.filter((id) => !known.some((delivery) => delivery.id === id));
       if (foreign.length > 0) return foreign;
       await redeliver(tx, endpointId, ids);
       await recordRedelivery(tx, endpointId, actor, { deliveries: known.length });
@@ -157,20 +138,16 @@ export class WebhookDeliveriesStore {
   }
 
   /**
-   * Redelivers a range in steps that commit separately, so a crash leaves it redelivered up to some event. Returns null if there is no such
-   * endpoint.
+   * Redelivers a range in steps that commit separately, so a crash leaves it redelivered up to some event. `next`: the `after` of the next
+   * request, or null if the range is done. Redelivers nothing and returns null if there is no such endpoint, or `foreignTypes` if it does
+   * not send these types.
    */
-  async redeliverRange(
-    endpointId: string,
-    range: RedeliveryRange,
-    actor: string,
-  ): Promise<RedeliveredRange | null> {
+  async redeliverRange(endpointId: string, range: RedeliveryRange, actor: string) {
     const { until, types, onlyFailed } = range;
     const startedAt = performance.now();
-    const select = { types: true };
     const endpoint = await this.database.prisma.webhookEndpoint.findUnique({
       where: { id: endpointId },
-      select,
+      select: { types: true },
     });
     if (endpoint === null) return null;
     const foreignTypes = types.filter((type) => !endpoint.types.includes(type));
@@ -197,6 +174,15 @@ export class WebhookDeliveriesStore {
 
 const recordRedelivery = (tx: Transaction, target: string, actor: string, details: Record<string, unknown>) =>
   recordAudit(tx, { actor, action: 'webhook_endpoint.redelivered', target, details });
+
+/** Locks the endpoint, and its deliveries with these ids, against deletion. Returns the locked deliveries; null if there is no such endpoint. */
+async function lockDeliveries(tx: Transaction, endpointId: string, ids: readonly string[]) {
+  const lock = 'SELECT FROM webhook_endpoints WHERE id = $1 FOR KEY SHARE';
+  if ((await tx.query(lock, [endpointId])).length === 0) return null;
+  const text =
+    'SELECT id FROM webhook_deliveries WHERE endpoint_id = $1 AND id = ANY ($2::uuid[]) ORDER BY id FOR KEY SHARE';
+  return tx.query<{ id: string }>(text, [endpointId, ids]);
+}
 
 async function redeliver(tx: Transaction, endpointId: string, ids: readonly string[]): Promise<void> {
   await tx.query(REDELIVER_THESE, [endpointId, ids]);

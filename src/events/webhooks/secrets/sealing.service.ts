@@ -20,7 +20,7 @@ export const newWebhookSecret = (): string => SECRET_PREFIX + randomBytes(GENERA
 
 type Sealed = Buffer<ArrayBuffer>;
 
-/** Encrypts and decrypts the secret fields of an endpoint, each bound to its row and column. The `open` methods throw DecryptionError. */
+/** Encrypts and decrypts the secret fields of an endpoint, each bound to its row and column. The `open` methods throw if the bytes cannot be decrypted. */
 @Injectable()
 export class WebhookSealing {
   constructor(private readonly cipher: Cipher) {}

@@ -14,12 +14,12 @@ environment.ENCRYPTION_KEYS = [randomBytes(32).toString('base64')];
 const cipher = new Cipher(environment);
 const sealing = new WebhookSealing(cipher);
 
-describe('the secrets of a webhook endpoint that are stored', () => {
+describe('the stored secrets of a webhook endpoint', () => {
   const secretCiphertext = sealing.sealSecret(ID, 'whsec_current');
   const open = (previousSecretCiphertext: Buffer<ArrayBuffer> | null) =>
     sealing.openSecrets(ID, { secretCiphertext, previousSecretCiphertext, now });
 
-  it('sign each until its own time', () => {
+  it('are each valid until their own time', () => {
     const sealed = sealing.sealPrevious(ID, [
       { secret: 'whsec_ended', until: past },
       { secret: 'whsec_ends-now', until: now },
@@ -29,7 +29,7 @@ describe('the secrets of a webhook endpoint that are stored', () => {
     expect(open(sealed)).toEqual({ secret: 'whsec_current', previous });
   });
 
-  it('may be one alone', () => {
+  it('may be only the current one', () => {
     expect(open(sealing.sealPrevious(ID, []))).toEqual({ secret: 'whsec_current', previous: [] });
   });
 });

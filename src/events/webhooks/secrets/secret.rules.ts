@@ -5,7 +5,6 @@ const MAX_BYTES = 64;
 /** Each previous secret adds a signature to every webhook. Four are enough for a script that retries a rotation. */
 const MOST_PREVIOUS_SECRETS = 4;
 
-/** A replaced secret. Webhooks are also signed with it until `until`. */
 export interface PreviousSecret {
   readonly secret: string;
   readonly until: Date;

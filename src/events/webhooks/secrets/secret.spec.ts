@@ -8,31 +8,31 @@ const previous: readonly PreviousSecret[] = [
   { secret: 'first', until: after(86_400) },
 ];
 
-describe('a secret that is rotated', () => {
-  it('signs for as long as the overlap, and those before it as long as they would have', () => {
+describe('a rotation', () => {
+  it('lets the current secret sign for the overlap, and earlier ones until their own end', () => {
     const planned = planRotation({ secret: 'third', previous }, 'fourth', 3_600, NOW);
     expect(planned).toEqual([{ secret: 'third', until: after(3_600) }, ...previous]);
   });
 
-  it('ends all others without an overlap', () => {
+  it('without an overlap ends all previous secrets', () => {
     expect(planRotation({ secret: 'third', previous }, 'fourth', 0, NOW)).toEqual([]);
     expect(lastEndOf([])).toBeNull();
   });
 
-  it('has a last end, which need not be that of the newest', () => {
+  it('ends with the last of its previous secrets, which need not be the newest', () => {
     expect(lastEndOf(previous)).toEqual(after(86_400));
   });
 
-  it('stays alone when it is replaced by itself', () => {
+  it('to the current secret adds no previous one', () => {
     expect(planRotation({ secret: 'third', previous }, 'third', 3_600, NOW)).toEqual(previous);
   });
 
-  it('is no previous one any more when it comes back', () => {
+  it('to a previous secret removes it from the previous ones', () => {
     const planned = planRotation({ secret: 'third', previous }, 'first', 3_600, NOW);
     expect(planned.map(({ secret }) => secret)).toEqual(['third', 'second']);
   });
 
-  it('puts the oldest of five out', () => {
+  it('drops the oldest of five previous secrets', () => {
     const four = ['fourth', 'third', 'second', 'first'].map((secret) => ({ secret, until: after(60) }));
     const planned = planRotation({ secret: 'fifth', previous: four }, 'sixth', 60, NOW);
     expect(planned.map(({ secret }) => secret)).toEqual(['fifth', 'fourth', 'third', 'second']);

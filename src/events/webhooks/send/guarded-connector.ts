@@ -2,22 +2,22 @@ import type { LookupAddress } from 'node:dns';
 import { lookup } from 'node:dns/promises';
 import { isIP, type LookupFunction } from 'node:net';
 import { buildConnector } from 'undici';
-import { refusalOf } from './addresses.js';
 
 export type Resolve = (hostname: string) => Promise<readonly LookupAddress[]>;
 
 export const resolveName: Resolve = (hostname) => lookup(hostname, { all: true });
 
-class AddressRefusedError extends Error {
-  override readonly name = 'AddressRefusedError';
-}
-
-/** Connects to public addresses only. Resolves a name only once, because a second lookup could return another address. */
-export function guardedConnector(resolve: Resolve, refusal = refusalOf): buildConnector.connector {
+/**
+ * Connects only to addresses for which `refusal` returns null. Resolves a name only once, because a second lookup could return another
+ * address.
+ */
+export function guardedConnector(
+  resolve: Resolve,
+  refusal: (address: string) => string | null,
+): buildConnector.connector {
   const refused = (address: string): Error | null => {
     const why = refusal(address);
-    if (why === null) return null;
-    return new AddressRefusedError(`${address} ${why}, and webhooks go to public ones only`);
+    return why === null ? null : new Error(`${address} ${why}; webhooks go to public addresses only`);
   };
   const guardedLookup: LookupFunction = (hostname, options, callback) => {
     resolve(hostname).then(
@@ -48,6 +48,3 @@ export function guardedConnector(resolve: Resolve, refusal = refusalOf): buildCo
     });
   };
 }
-
-/** Connects to any address, for deployments that allow private addresses. */
-export const openConnector = (resolve: Resolve) => guardedConnector(resolve, () => null);

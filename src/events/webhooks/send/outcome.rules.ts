@@ -15,7 +15,7 @@ export type SendOutcome =
     };
 
 /** The statuses with which Retry-After is obeyed (RFC 9110, RFC 6585). */
-const MAY_ASK_TO_WAIT: readonly number[] = [429, 503];
+const MAY_REQUEST_WAIT: readonly number[] = [429, 503];
 
 /** Returns the outcome of a response, by its status. A redirect is a failure: the endpoint's owner must change the URL. */
 export function sendOutcomeOf(
@@ -25,8 +25,8 @@ export function sendOutcomeOf(
   now: Date,
 ): SendOutcome {
   if (status >= 200 && status < 300) return { kind: 'delivered', status, answer: text };
-  const asksToWait = MAY_ASK_TO_WAIT.includes(status);
-  const retryAfterMs = (asksToWait ? readRetryAfter(retryAfter, now) : undefined) ?? null;
+  const mayRequestWait = MAY_REQUEST_WAIT.includes(status);
+  const retryAfterMs = (mayRequestWait ? readRetryAfter(retryAfter, now) : undefined) ?? null;
   const hint = status >= 300 && status < 400 ? ': redirects are not followed' : '';
   const kind = status === 410 ? 'gone' : 'failed';
   return { kind, status, error: `responded with ${status}${hint}`, answer: text, retryAfterMs };

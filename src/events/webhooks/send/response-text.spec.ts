@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { readAnswerText } from './sender.service.js';
+import { readResponseText } from './sender.service.js';
 
 async function* chunks(...parts: (string | Buffer | Error)[]): AsyncGenerator<Buffer> {
   for (const part of parts) {
@@ -7,17 +7,17 @@ async function* chunks(...parts: (string | Buffer | Error)[]): AsyncGenerator<Bu
     yield await Promise.resolve(Buffer.from(part));
   }
 }
-const read = (...parts: (string | Buffer | Error)[]) => readAnswerText(chunks(...parts), undefined, []);
+const read = (...parts: (string | Buffer | Error)[]) => readResponseText(chunks(...parts), undefined, []);
 
-describe('the text of an answer', () => {
-  it('is its beginning, at most a kilobyte of it', async () => {
+describe('the stored text of a response', () => {
+  it('is the first kilobyte at most', async () => {
     const { text, isWhole } = await read('word '.repeat(100), 'word '.repeat(1_000));
     expect(isWhole).toBe(true);
     expect(text!.length).toBeLessThanOrEqual(1_024);
     expect(text).toMatch(/^word word/);
   });
 
-  it('is read no further than 64 kB', async () => {
+  it('is taken without reading much more than 64 kB', async () => {
     let read = 0;
     async function* endless(): AsyncGenerator<Buffer> {
       for (;;) {
@@ -25,28 +25,30 @@ describe('the text of an answer', () => {
         yield await Promise.resolve(Buffer.alloc(8_192, 'a '));
       }
     }
-    expect((await readAnswerText(endless(), undefined, [])).isWhole).toBe(false);
+    expect((await readResponseText(endless(), undefined, [])).isWhole).toBe(false);
     expect(read).toBeLessThanOrEqual(2 * 65_536);
   });
 
-  it('is what has come of one that is cut off', async () =>
+  it('is the part that arrived before the connection was cut', async () =>
     expect(await read('half', new Error('reset'))).toEqual({ text: 'half', isWhole: false }));
 
-  it('is none of one without a body', async () =>
-    expect(await read()).toEqual({ text: null, isWhole: true }));
+  it('is null without a body', async () => expect(await read()).toEqual({ text: null, isWhole: true }));
 
-  it('is none of one that is compressed', async () =>
-    expect(await readAnswerText(chunks('\u001f\u008b'), 'gzip', [])).toEqual({ text: null, isWhole: true }));
+  it('is null if the body is compressed', async () =>
+    expect(await readResponseText(chunks('\u001f\u008b'), 'gzip', [])).toEqual({
+      text: null,
+      isWhole: true,
+    }));
 
-  it('holds no NUL, no half character and no lone surrogate', async () => {
+  it('contains no NUL, no incomplete character and no lone surrogate', async () => {
     const { text } = await read(Buffer.from([0x61, 0, 0xed, 0xa0, 0x80, 0x62, 0xc3]));
     expect(text).not.toMatch(/[\0\uD800-\uDFFF]/);
     expect(text).toMatch(/^a.*b/);
   });
 
-  it('holds nothing of what we signed or were given to send', async () => {
+  it('contains no signing secret and no value of a custom header', async () => {
     const secrets = ['whsec_abc', 'token-of-theirs'];
-    const { text } = await readAnswerText(
+    const { text } = await readResponseText(
       chunks('you sent whsec_abc and token-of-theirs'),
       undefined,
       secrets,

@@ -1,11 +1,13 @@
 import { Injectable } from '@nestjs/common';
+import { errors } from 'undici';
 import { Environment } from '../../../platform/env/environment.js';
 import { Connections } from '../../../platform/http-client/connections.js';
 import { errorText } from '../../../platform/redaction/error-text.js';
 import { redact } from '../../../platform/redaction/redaction.js';
 import { HIDDEN } from '../../../platform/redaction/secrets.js';
 import { VERSION } from '../../../platform/version.js';
-import { guardedConnector, openConnector, resolveName, type Resolve } from './guarded-connector.js';
+import { refusalOf } from './addresses.js';
+import { guardedConnector, resolveName, type Resolve } from './guarded-connector.js';
 import { sendOutcomeOf, type SendOutcome } from './outcome.rules.js';
 import { signedHeaders, type Message } from './signature.js';
 
@@ -14,7 +16,7 @@ const DEADLINE_MS = 15_000;
 /** The time for reading the body. If it runs out, the status still decides the outcome. */
 const BODY_WITHIN_MS = 2_000;
 /** How much of a response body is stored and shown. */
-const KEPT_BYTES = 1_024;
+const STORED_BYTES = 1_024;
 /** Bodies up to this size are read completely, so that their connection can be reused. The rest of a longer body is not read. */
 const READ_BYTES = 65_536;
 /** Shorter secrets are not redacted: as common words, they may appear in any response. */
@@ -51,26 +53,18 @@ export class WebhookSender {
 
   /** Opens connections for several messages to one endpoint, to save TLS handshakes. The caller must close them. */
   open(url: string): Connections {
-    const connectorOf = this.environment.WEBHOOK_ALLOW_PRIVATE_ADDRESSES ? openConnector : guardedConnector;
-    const connect = connectorOf((hostname) => this.resolve(hostname));
+    const refusal = this.environment.WEBHOOK_ALLOW_PRIVATE_ADDRESSES ? () => null : refusalOf;
+    const connect = guardedConnector((hostname) => this.resolve(hostname), refusal);
     return new Connections(new URL(url).origin, connect, KEEP_ALIVE_MS);
   }
 
-  /** Makes one attempt. Aborting `signal` ends it as failed. */
-  async sendOver(
-    connections: Connections,
-    destination: Destination,
-    message: Message,
-    signal?: AbortSignal,
-  ): Promise<SendOutcome> {
+  /** Makes one attempt. It ends as failed when the connections are closed. */
+  async sendOver(connections: Connections, destination: Destination, message: Message): Promise<SendOutcome> {
     const ending = new AbortController();
-    const abort = (): void => ending.abort(new Error('broken off'));
     const deadline = setTimeout(
       () => ending.abort(new Error(`no response within ${this.deadlineMs} ms`)),
       this.deadlineMs,
     );
-    signal?.addEventListener('abort', abort, { once: true });
-    if (signal?.aborted === true) abort();
     try {
       return await this.exchange(connections, destination, message, ending);
     } catch (error) {
@@ -78,7 +72,6 @@ export class WebhookSender {
       return { kind: 'failed', status: null, error: describe(reason), answer: null, retryAfterMs: null };
     } finally {
       clearTimeout(deadline);
-      signal?.removeEventListener('abort', abort);
     }
   }
 
@@ -97,14 +90,14 @@ export class WebhookSender {
         const response = await client.request(request);
         const timer = setTimeout(() => ending.abort(), BODY_WITHIN_MS);
         const [encoding] = [response.headers['content-encoding']].flat();
-        const body = await readAnswerText(response.body, encoding, hidden);
+        const body = await readResponseText(response.body, encoding, hidden);
         clearTimeout(timer);
         reusable = body.isWhole;
         const [retryAfter] = [response.headers['retry-after']].flat();
         return sendOutcomeOf(response.statusCode, body.text, retryAfter, message.timestamp);
       } catch (error) {
         // The receiver may just have closed the reused connection, so the loop retries. Receivers must recognise repeats anyway.
-        if (!isReused || ending.signal.aborted) throw error;
+        if (!isReused || ending.signal.aborted || error instanceof errors.ClientDestroyedError) throw error;
       } finally {
         connections.giveBack(client, reusable);
       }
@@ -132,30 +125,30 @@ function requestOf({ url, headers, secrets }: Destination, message: Message, sig
 }
 
 /** Reads the beginning of a body and redacts `secrets`. `text`: null if empty or encoded. `isWhole`: the body was read to its end. */
-export async function readAnswerText(
+export async function readResponseText(
   body: AsyncIterable<Buffer>,
   encoding: string | undefined,
   secrets: readonly string[],
 ): Promise<{ readonly text: string | null; readonly isWhole: boolean }> {
-  const kept: Buffer[] = [];
+  const chunks: Buffer[] = [];
   let size = 0;
   let isWhole = false;
   try {
     for await (const chunk of body) {
-      if (size < KEPT_BYTES) kept.push(chunk);
+      if (size < STORED_BYTES) chunks.push(chunk);
       size += chunk.length;
       if (size > READ_BYTES) break;
     }
     isWhole = size <= READ_BYTES;
   } catch {
-    // The connection was cut; show what has arrived.
+    // The connection was cut. The part that arrived is shown.
   }
   // Encoded bodies are not decoded: we accept no encoding, and the body may be a decompression bomb.
   if (encoding !== undefined && encoding.toLowerCase() !== 'identity') return { text: null, isWhole };
   // TextDecoder never returns lone surrogates, which PostgreSQL would reject. `redact` removes control characters.
-  let text = new TextDecoder().decode(Buffer.concat(kept).subarray(0, KEPT_BYTES));
+  let text = new TextDecoder().decode(Buffer.concat(chunks).subarray(0, STORED_BYTES));
   for (const secret of secrets) if (secret.length >= SHORTEST_SECRET) text = text.replaceAll(secret, HIDDEN);
-  return { text: redact(text, KEPT_BYTES) || null, isWhole };
+  return { text: redact(text, STORED_BYTES) || null, isWhole };
 }
 
 /** Returns the text of an error of undici or Node, with the error code if the message lacks it. */

@@ -7,14 +7,14 @@ const message = { id: 'a3c1d5de', body: '{"data":"é 🌞"}', timestamp: new Dat
 
 describe('the signature of a webhook', () => {
   it.each(SECRETS)(
-    'is what the library of Standard Webhooks takes, with either secret while one is rotated',
+    'is accepted by the library of Standard Webhooks with either secret during a rotation',
     (secret) => {
       const headers = signedHeaders(message, SECRETS);
       expect(new Webhook(secret).verify(message.body, headers)).toEqual({ data: 'é 🌞' });
     },
   );
 
-  it('is over the id, the time and every byte of the body', () => {
+  it('covers the id, the time and every byte of the body', () => {
     const webhook = new Webhook(SECRETS[0]!);
     const headers = signedHeaders(message, [SECRETS[0]!]);
     expect(() => webhook.verify(`${message.body} `, headers)).toThrow();

@@ -9,7 +9,7 @@ export interface Message {
   /** The time of the attempt: receivers reject webhooks older than a few minutes. */
   readonly timestamp: Date;
   /** The span of the attempt (W3C Trace Context). */
-  readonly traceparent?: string | undefined;
+  readonly traceparent?: string;
 }
 
 /** Returns the headers of Standard Webhooks 1.0 with one signature per secret: during a rotation, a receiver may know only one secret. */

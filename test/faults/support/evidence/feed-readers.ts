@@ -58,14 +58,15 @@ export class PositionReader {
 
   /** Commits an event only after this reader has read a later event, so that the overlap does not depend on chance. */
   async bePassed(): Promise<void> {
-    await waitFor('others write events', () => this.position !== '0', 60_000);
+    const since = new Date().toISOString();
+    const data = { operation: 'read_session', reason: 'late', since } as const;
+    const events = [{ name: 'remote.degraded', subject: 'read_session', data }] as const;
     await this.database.transaction(async (tx) => {
-      const since = new Date().toISOString();
-      const data = { operation: 'read_session', reason: 'late', since } as const;
-      await appendEvents(tx, [{ name: 'remote.degraded', subject: 'read_session', data }]);
+      await appendEvents(tx, events);
       const [own] = await tx.query<{ position: string }>(
         'SELECT max(position) AS position FROM domain_events WHERE xmin = pg_current_xact_id()::xid',
       );
+      await this.database.transaction((later) => appendEvents(later, events));
       await waitFor(
         'the reader by position has read a later event',
         () => BigInt(this.position) > BigInt(own!.position),

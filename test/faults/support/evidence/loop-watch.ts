@@ -1,20 +1,20 @@
 import { readFileSync } from 'node:fs';
 
-const LOOK_EVERY_MS = 5;
+const SAMPLE_EVERY_MS = 5;
 
 /** Measures the longest block of the event loop. On Linux, excludes the time that the thread waits for a CPU. */
 export function watchLoop(): { readonly end: () => number } {
-  let [lookedAt, waitedMs, longestMs] = [performance.now(), readWaitedMs(), 0];
-  const look = (): void => {
+  let [sampledAt, waitedMs, longestMs] = [performance.now(), readWaitedMs(), 0];
+  const sample = (): void => {
     const [now, waited] = [performance.now(), readWaitedMs()];
-    longestMs = Math.max(longestMs, now - lookedAt - LOOK_EVERY_MS - (waited - waitedMs));
-    [lookedAt, waitedMs] = [now, waited];
+    longestMs = Math.max(longestMs, now - sampledAt - SAMPLE_EVERY_MS - (waited - waitedMs));
+    [sampledAt, waitedMs] = [now, waited];
   };
-  const timer = setInterval(look, LOOK_EVERY_MS);
+  const timer = setInterval(sample, SAMPLE_EVERY_MS);
   return {
     end: () => {
       clearInterval(timer);
-      look();
+      sample();
       return longestMs;
     },
   };

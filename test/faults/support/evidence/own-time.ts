@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { TestProcess } from '../../../setup/test-process.js';
 
-const LOOK_EVERY_MS = 10;
+const CHECK_EVERY_MS = 10;
 
 export interface Ending {
   readonly ended: Awaited<TestProcess['exited']> | null;
@@ -18,10 +18,19 @@ export async function endWithin({ pid, exited }: TestProcess, withinMs: number):
   for (let waitedMs = 0; ;) {
     const tookMs = performance.now() - startedAt - waitedMs;
     if (ended !== null || tookMs > withinMs) return { ended, tookMs };
-    await sleep(LOOK_EVERY_MS);
+    await sleep(CHECK_EVERY_MS);
     waitedMs = Math.max(waitedMs, (await readWaitedMs(pid)) - waitedBefore);
   }
 }
+
+/** For `measureUntil`: false if the service has run out of time, as it does on a stalled machine. */
+export const stoppedInTime = ({
+  service,
+  ended,
+}: {
+  service: TestProcess;
+  ended: Ending['ended'];
+}): boolean => ended !== null && !service.logs().includes('stopping took too long');
 
 /** Returns how long the main thread has waited for a CPU so far. */
 async function readWaitedMs(pid: number): Promise<number> {

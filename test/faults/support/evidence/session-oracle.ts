@@ -44,7 +44,7 @@ const FIND = `
     WHERE s.state <> coalesce(steps.to_state, 'awaiting_owner')
   UNION ALL SELECT 'doubled', what FROM steps WHERE times > 1 OR events > 1
   UNION ALL SELECT 'doubled', 'events of inverter ' || what FROM found_inverters WHERE events > 1
-  UNION ALL SELECT 'doubled', e.name || ' of ' || e.subject || ' tells nothing' FROM domain_events e
+  UNION ALL SELECT 'doubled', e.name || ' of ' || e.subject || ' has no transition' FROM domain_events e
     WHERE e.name LIKE 'session.%' AND e.name <> 'session.started' AND NOT EXISTS (
       SELECT FROM session_transitions t
        WHERE t.session_id::text = e.subject AND e.name = 'session.' || t.to_state AND (e.data ->> 'observedAt')::timestamptz = t.at)

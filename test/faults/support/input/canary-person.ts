@@ -1,6 +1,7 @@
 import { randomInt } from 'node:crypto';
 import type { Sql } from '../../../../src/platform/database/database.js';
 import type { SessionAnswer, TestClient, UserAnswer } from '../../../setup/client.js';
+import { newEan } from '../../../setup/ean.js';
 import type { TestApp } from '../../../setup/test-app.js';
 import { waitFor } from '../../../setup/wait-for.js';
 import { dumpTables, findSecrets } from './secret-search.js';
@@ -33,17 +34,15 @@ export const PLACES_OF_A_PERSON = [
   'webhook_deliveries',
 ];
 
-const EAN_LENGTH = 18;
 /** Returns letters only, because text with digits may look like a key and be redacted from errors. */
 const word = (): string => Array.from({ length: 12 }, () => String.fromCharCode(97 + randomInt(26))).join('');
-const ean = (): string => `8716${randomInt(1e9, 1e10)}${randomInt(1e3, 1e4)}`.padEnd(EAN_LENGTH, '7');
 
-/** Makes registrations that are rejected, discarded and resolved, and sessions that fail to start, stay open, come online or are unrecognised. */
-export async function leadThroughEverything(service: TestApp, client: TestClient): Promise<CanaryPerson> {
+/** Registers a person, with registrations that are rejected, discarded and resolved, and sessions that fail to start, stay open, come online or are unrecognised. */
+export async function createCanaryPerson(service: TestApp, client: TestClient): Promise<CanaryPerson> {
   const { control } = service.sandbox!;
   const tenantReference = word();
-  const eans = [ean(), ean()];
-  const [firstName, lastName, salesNote, sessionNote, requestId, answerField] = Array.from(
+  const eans = [newEan(), newEan()];
+  const [firstName, lastName, salesNote, sessionNote, requestId, responseField] = Array.from(
     { length: 6 },
     word,
   ) as [string, string, string, string, string, string];
@@ -51,12 +50,12 @@ export async function leadThroughEverything(service: TestApp, client: TestClient
   const refusal = { status: 422, body: JSON.stringify({ error: `${lastName} owes money` }) };
   const request = {
     tenantReference,
-    gridLocations: eans.map((value) => ({ ean: value })),
+    gridLocations: eans.map((ean) => ({ ean })),
     metadata: { note: salesNote },
   };
 
   const register = () => client.call<{ readonly id: string }>('POST', '/users', request);
-  async function loseAnswer(): Promise<string> {
+  async function loseResponse(): Promise<string> {
     await control.addFault({ kind: 'reset', operation: 'register_user', effect: true, times: 1 });
     return (await register()).body.id;
   }
@@ -67,8 +66,8 @@ export async function leadThroughEverything(service: TestApp, client: TestClient
 
   await control.addFault({ kind: 'answer', operation: 'register_user', times: 1, ...refusal });
   await register();
-  await decide(await loseAnswer(), 'discard');
-  const uncertain = await loseAnswer();
+  await decide(await loseResponse(), 'discard');
+  const uncertain = await loseResponse();
   const confirmed = (await control.users()).findLast((user) => user.tenantReference === tenantReference)!;
   await decide(uncertain, 'resolve', { ...confirmed, firstName, lastName, email });
   const user = (await client.call<UserAnswer>('GET', `/users/${confirmed.id}`)).body;
@@ -81,7 +80,7 @@ export async function leadThroughEverything(service: TestApp, client: TestClient
   const open = await start('open');
   const online = await start('online');
   const unrecognised = await start('unrecognised');
-  const set = { owner: { name: answerField } };
+  const set = { owner: { name: responseField } };
   await control.online(online.id, { inverters: 2 });
   await control.fields(online.id, { set });
   await control.fields(unrecognised.id, { set: { ...set, finished: true, active: true } });
@@ -113,7 +112,7 @@ export async function leadThroughEverything(service: TestApp, client: TestClient
       salesNote,
       sessionNote,
       requestId,
-      answerField,
+      responseField,
       startUrl: open.startUrl!,
       firstInverter: inverters[0]!.id,
       secondInverter: inverters[1]!.id,

@@ -122,9 +122,11 @@ const none = fc
 /** Generates instants in range, instants out of range and invalid texts, a third each. */
 export const anyInstant: fc.Arbitrary<MadeInstant> = fc.oneof(inside, outside, none);
 
-export const canonicalInstant = near([FIRST_MS + DAY, LAST_MS - DAY, ...LEAP_DAYS], DAY).map(
-  (is): MadeInstant => ({ text: new Date(is).toISOString(), is, isRfc3339: true }),
-);
+const canonicalInstant = near([FIRST_MS + DAY, LAST_MS - DAY, ...LEAP_DAYS], DAY).map((is): MadeInstant => ({
+  text: new Date(is).toISOString(),
+  is,
+  isRfc3339: true,
+}));
 
 // Equal arguments give equal instants.
 export const makeInstants = (numRuns: number, seed: number): MadeInstant[] =>

@@ -1,6 +1,7 @@
-import { randomInt, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import type { Database } from '../../../../src/platform/database/database.js';
 import type { Answer, SessionAnswer, TestClient, UserAnswer } from '../../../setup/client.js';
+import { newEan } from '../../../setup/ean.js';
 import type { SandboxControl } from '../../../setup/sandbox-control.js';
 
 export interface Customer {
@@ -9,8 +10,6 @@ export interface Customer {
   readonly eans: readonly string[];
   readonly locationIds: readonly string[];
 }
-
-export const newEan = (): string => `8716${randomInt(1e9, 1e10)}${randomInt(1e3, 1e4)}`;
 
 export async function register(client: TestClient): Promise<Customer> {
   const eans = [newEan(), newEan()].sort();
@@ -51,7 +50,7 @@ export const userBody = (
   return `{"id":"${id}","tenantReference":"${tenantReference}","tenantName":"","firstName":"","lastName":"","email":"","gridLocations":[${locations}]}`;
 };
 
-export const startBody = (sessionId: string): string =>
+const startBody = (sessionId: string): string =>
   JSON.stringify({
     sessionId,
     finished: false,
@@ -62,7 +61,7 @@ export const startBody = (sessionId: string): string =>
     expiresAt: '2099-11-21T10:00:00+01:00',
   });
 
-export const answerStart = (control: SandboxControl, locationId: string, sessionId: string) =>
+export const scriptStart = (control: SandboxControl, locationId: string, sessionId: string) =>
   control.addFault({
     kind: 'answer',
     operation: 'start_session',

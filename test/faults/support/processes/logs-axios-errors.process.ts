@@ -1,6 +1,6 @@
 import { Axios, AxiosError, type AxiosRequestConfig, type AxiosResponse } from 'axios';
 
-// Runs the service with a bug: for each error response it logs the default error of axios, unredacted.
+// The bug: for each error response, the service logs the default error of axios, unredacted.
 const { request } = Axios.prototype;
 Axios.prototype.request = async function <T, R = AxiosResponse<T>>(this: Axios, sent: AxiosRequestConfig) {
   const response = await request.call(this, sent);

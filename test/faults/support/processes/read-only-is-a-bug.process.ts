@@ -7,7 +7,7 @@ function hideReadOnly(error: unknown): never {
   throw sqlState(error) === '25006' ? new Error('cannot write') : error;
 }
 
-/** Runs the service with a bug: the error of a read-only server is not known as one of an unavailable database. */
+// The bug: the error of a read-only server is not recognised as one of an unavailable database.
 const url = await runService({
   modules: [HandledEventsModule],
   prepare: (app) => {

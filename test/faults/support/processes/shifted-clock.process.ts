@@ -1,4 +1,4 @@
-/** Runs the service with a clock shifted by CLOCK_SHIFT_MS. Timers are unchanged. */
+// Runs the service with a clock shifted by CLOCK_SHIFT_MS. Timers are unchanged.
 const shiftMs = Number(process.env.CLOCK_SHIFT_MS);
 const trueNow = Date.now;
 const now = (): number => trueNow() + shiftMs;

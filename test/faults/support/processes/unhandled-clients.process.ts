@@ -2,7 +2,7 @@ import { Database } from '../../../../src/platform/database/database.js';
 import { HandledEventsModule } from './handled-events.js';
 import { runService } from './test-service.js';
 
-/** Runs the service with a bug: no listener handles errors of a checked-out connection. */
+// The bug: no listener handles errors of a checked-out connection.
 const url = await runService({
   modules: [HandledEventsModule],
   prepare: (app) => void app.get(Database).pool.removeAllListeners('connect'),

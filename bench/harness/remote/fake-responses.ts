@@ -14,7 +14,7 @@ export interface FakeRemoteRequest {
   readonly changes: boolean;
 }
 
-export interface Answer {
+export interface FakeResponse {
   readonly text: string;
   readonly isRead: boolean;
 }
@@ -24,7 +24,7 @@ const DAY_MS = 86_400_000;
 const STARTED_AT_MOST = 1_000_000;
 
 /** Returns a function that makes the responses to one contender, as in sections 2.2 to 2.6 of the remote interface. */
-export function fakeAnswers({ startedAtMs, sessions, changes }: FakeRemoteRequest) {
+export function fakeResponses({ startedAtMs, sessions, changes }: FakeRemoteRequest) {
   const reads = new Uint16Array(sessions + STARTED_AT_MOST);
   const started = instant(startedAtMs);
   const expires = instant(startedAtMs + DAY_MS);
@@ -63,7 +63,7 @@ export function fakeAnswers({ startedAtMs, sessions, changes }: FakeRemoteReques
     );
   };
 
-  return (head: string, body: string): Answer => {
+  return (head: string, body: string): FakeResponse => {
     if (head.startsWith('GET')) return { text: read(idOf(head)), isRead: true };
     const path = head.slice(0, head.indexOf(' HTTP/'));
     if (path.endsWith('/users')) return { text: register(body), isRead: false };

@@ -1,0 +1,35 @@
+-- New columns: noticed_seconds_p95 and noticed_seconds_p50. As in src/status/status.sql.ts, where the reasons are.
+CREATE OR REPLACE VIEW admin.poll_lag AS
+WITH noticed AS (
+  SELECT percentile_cont(ARRAY[0.95, 0.5]) WITHIN GROUP (ORDER BY extract(epoch FROM t.at - s.updated_at)::float8) AS seconds
+    FROM (VALUES ('awaiting_installation'), ('online')) AS fresh (state)
+   CROSS JOIN LATERAL (
+           SELECT session_id, at FROM public.session_transitions
+            WHERE to_state = fresh.state AND at > now() - interval '1 hour' AND from_state IS NOT NULL
+            ORDER BY at DESC LIMIT 1000) t
+    JOIN public.onboarding_sessions s ON s.id = t.session_id
+   WHERE s.state_changed_at = t.at AND s.updated_at BETWEEN s.recorded_at AND least(t.at, s.recorded_at + interval '10 minutes')
+)
+SELECT coalesce(p.phase, 'all') AS phase,
+       count(*) AS watched,
+       count(*) FILTER (WHERE p.due_at <= now() AND b.id IS NULL) AS due,
+       round(max(extract(epoch FROM now() - p.due_at)) FILTER (WHERE p.due_at <= now() AND b.id IS NULL), 1) AS overdue_seconds_max,
+       round((percentile_cont(0.95) WITHIN GROUP (ORDER BY extract(epoch FROM now() - p.due_at)::float8)
+         FILTER (WHERE p.due_at <= now() AND b.id IS NULL))::numeric, 1) AS overdue_seconds_p95,
+       round((percentile_cont(0.5) WITHIN GROUP (ORDER BY extract(epoch FROM now() - p.due_at)::float8)
+         FILTER (WHERE p.due_at <= now() AND b.id IS NULL))::numeric, 1) AS overdue_seconds_p50,
+       count(*) FILTER (WHERE p.failures > 0) AS failing,
+       count(b.id) AS being_read,
+       count(DISTINCT b.id) FILTER (WHERE b.lease_until >= now()) AS live_batches,
+       count(DISTINCT b.id) FILTER (WHERE b.lease_until < now()) AS expired_leases,
+       (SELECT round(stretch::numeric, 2) FROM public.read_price) AS stretch,
+       (SELECT round(wanted_per_second::numeric, 2) FROM public.read_price) AS wanted_per_second,
+       (SELECT round(allowed_per_second::numeric, 2) FROM public.read_price) AS allowed_per_second,
+       (SELECT round(read_per_second::numeric, 2) FROM public.read_price) AS read_per_second,
+       (SELECT round(seconds[1]::numeric, 1) FROM noticed) AS noticed_seconds_p95,
+       (SELECT round(seconds[2]::numeric, 1) FROM noticed) AS noticed_seconds_p50
+  FROM public.session_polls p
+  LEFT JOIN public.poll_batches b ON b.id = p.batch_id
+ GROUP BY GROUPING SETS ((p.phase), ());
+COMMENT ON COLUMN admin.poll_lag.noticed_seconds_p95 IS 'How long after changes of sessions in their first 10 minutes these were noticed in the last hour, for all phases alike: the 95th percentile. Null without changes.';
+COMMENT ON COLUMN admin.poll_lag.noticed_seconds_p50 IS 'Median of the same.';

@@ -1,0 +1,46 @@
+import { Command } from 'commander';
+import { planRederivations } from '../onboarding/store/rederivation.js';
+import { SessionsStore } from '../onboarding/store/sessions.store.js';
+import { ACTOR, placeOf, readId, withDatabase, type ReadEnvironment } from './command-environment.js';
+import { confirm, YES, type Confirmation } from './confirm.js';
+import { print, printError } from './print.js';
+
+interface Options extends Confirmation {
+  readonly session?: string;
+  readonly write?: boolean;
+  readonly json?: boolean;
+}
+
+export function rederiveCommand(readEnvironment: ReadEnvironment): Command {
+  return new Command('rederive')
+    .description('apply the current rules to the stored responses, and show which states would change')
+    .option('--session <id>', 'only this session', readId)
+    .option('--write', 'also write the changes, with their transitions and events')
+    .option(...YES)
+    .option('--json', 'print each change as one line of JSON')
+    .action(async ({ session, write = false, json, ...confirmation }: Options) => {
+      const which = session === undefined ? 'of all sessions' : `of the session ${session}`;
+      const effect = `this changes the states ${which} to what the current rules make of the stored responses, and announces each change with an event, which cannot be undone. Without --write, the changes are only shown.`;
+      await withDatabase(readEnvironment, async (database, environment) => {
+        if (write) await confirm(placeOf(environment), effect, confirmation);
+        const sessions = new SessionsStore(database, environment);
+        let found = 0;
+        let written = 0;
+        for await (const changes of planRederivations(database, session ?? null)) {
+          // Writes before it prints, because printing may end the process.
+          if (write && changes.length > 0) written += await sessions.applyRederived(changes, ACTOR);
+          for (const { id, from, classification } of changes)
+            print(
+              json
+                ? JSON.stringify({ sessionId: id, previousState: from, ...classification })
+                : `${id}  ${from} -> ${classification.state}  (${classification.rule})`,
+            );
+          found += changes.length;
+        }
+        if (found === 0) printError('the current rules change no state');
+        else if (!write) printError(`${found} states would change; add --write to change them`);
+        else if (written === found) printError(`${written} written`);
+        else printError(`${written} of ${found} written; the other sessions have changed meanwhile`);
+      });
+    });
+}

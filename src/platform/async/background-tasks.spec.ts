@@ -1,0 +1,46 @@
+import { describe, expect, it, jest } from '@jest/globals';
+import { Logger } from '@nestjs/common';
+import { BackgroundTasks } from './background-tasks.js';
+
+class Repeated extends BackgroundTasks {
+  protected readonly tasks = this.runs.map((run) => ({ everyMs: 1, run }));
+
+  constructor(
+    private readonly runs: readonly (() => Promise<void>)[],
+    isHere = true,
+  ) {
+    super({ runs: isHere, failure: 'it is held up', stopWithinMs: 20 });
+  }
+}
+
+describe('background tasks', () => {
+  it('are repeated until the shutdown, each in its own loop, and consecutive failures are logged once', async () => {
+    const warn = jest.spyOn(Logger.prototype, 'warn').mockReturnValue();
+    let runs = 0;
+    let end = () => {};
+    const ended = new Promise<void>((resolve) => (end = resolve));
+    const failing = async () => {
+      if (++runs === 5) end();
+      if (runs !== 3) throw new Error('no database');
+    };
+    const hanging = () => new Promise<void>(() => {});
+    const repeated = new Repeated([hanging, failing]);
+    repeated.onApplicationBootstrap();
+    await ended;
+    await repeated.beforeApplicationShutdown();
+    expect(warn.mock.calls).toEqual(Array(2).fill(['it is held up: Error: no database']));
+    warn.mockRestore();
+  });
+
+  it('end at the shutdown, and run only in processes that have them', async () => {
+    let runs = 0;
+    const run = async () => void runs++;
+    new Repeated([run], false).onApplicationBootstrap();
+    const here = new Repeated([run]);
+    here.onApplicationBootstrap();
+    expect(runs).toBe(1);
+    await here.beforeApplicationShutdown();
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    expect(runs).toBe(1);
+  });
+});

@@ -1,0 +1,49 @@
+import { Logger, type BeforeApplicationShutdown, type OnApplicationBootstrap } from '@nestjs/common';
+import { errorText } from '../redaction/error-text.js';
+import { Loop } from './loop.js';
+
+interface BackgroundTask {
+  /** The pause after each run. */
+  readonly everyMs: number;
+  /** A long run must end early when `stop` aborts. */
+  readonly run: (stop: AbortSignal) => Promise<void>;
+}
+
+interface Options {
+  /** Whether this process has the tasks. Most are for workers. */
+  readonly runs: boolean;
+  /** The message logged when a task fails, but not again until the task has succeeded. */
+  readonly failure: string;
+  readonly stopWithinMs: number;
+}
+
+/** Repeats tasks from the start of the process to its shutdown. Each task has a loop of its own, so that a slow task does not delay another. */
+export abstract class BackgroundTasks implements OnApplicationBootstrap, BeforeApplicationShutdown {
+  protected readonly logger = new Logger(this.constructor.name);
+  protected abstract readonly tasks: readonly BackgroundTask[];
+  private loops: readonly Loop[] = [];
+
+  protected constructor(private readonly options: Options) {}
+
+  onApplicationBootstrap(): void {
+    if (!this.options.runs) return;
+    this.loops = this.tasks.map(
+      ({ everyMs, run }) =>
+        new Loop({
+          step: async (stop) => {
+            await run(stop);
+            return everyMs;
+          },
+          onError: (error, failures) => {
+            if (failures === 1) this.logger.warn(`${this.options.failure}: ${errorText(error)}`);
+            return everyMs;
+          },
+        }),
+    );
+    for (const loop of this.loops) loop.start();
+  }
+
+  async beforeApplicationShutdown(): Promise<void> {
+    await Promise.all(this.loops.map((loop) => loop.stop(this.options.stopWithinMs)));
+  }
+}

@@ -1,0 +1,135 @@
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import pg from 'pg';
+import { WebhookDrainStore } from '../../../src/events/webhooks/deliver/drain.store.js';
+import { settle, type Attempt } from '../../../src/events/webhooks/deliver/queue.sql.js';
+import { WebhookEndpointsStore } from '../../../src/events/webhooks/endpoints/endpoints.store.js';
+import type { WebhookSealing } from '../../../src/events/webhooks/secrets/sealing.service.js';
+import type { Database } from '../../../src/platform/database/database.js';
+import { createTestDatabase, type TestDatabase } from '../../setup/test-database.js';
+import { waitFor } from '../../setup/wait-for.js';
+import { seedDeadlock } from '../seeded-deadlock.js';
+import { insertRow } from '../valid-rows.js';
+
+const URL = 'https://supplier.example/hooks';
+const WELL = { failures: 0, failingSince: null, isReported: false, quietUntil: null, now: new Date() };
+/** These tests neither read nor write a secret. */
+const unused = {} as WebhookSealing;
+
+let testDatabase: TestDatabase;
+let database: Database;
+let client: pg.Client;
+beforeEach(async () => {
+  testDatabase = await createTestDatabase();
+  database = testDatabase.open();
+  client = await testDatabase.connect();
+});
+afterEach(async () => {
+  jest.restoreAllMocks();
+  await testDatabase.drop();
+});
+
+const insertEndpoint = async (values: object = {}) =>
+  (await insertRow<{ id: string }>(client, 'webhook_endpoints', { url: URL, ...values })).id;
+
+/** Inserts a pending delivery, due in an hour, and returns an attempt of it. */
+async function insertAttempt(endpoint_id: string, values: Partial<Attempt> = {}): Promise<Attempt> {
+  const { position, subject } = await insertRow<{ position: string; subject: string }>(
+    client,
+    'domain_events',
+  );
+  const pending = { endpoint_id, position, subject };
+  const { id } = await insertRow<{ id: string }>(client, 'webhook_deliveries', pending);
+  const due_at = new Date(Date.now() + 3_600_000);
+  await insertRow(client, 'webhook_subjects', { endpoint_id, subject, due_at });
+  const delivery = { deliveryId: id, position, subject, attempts: 0, isEarly: false, data: {} };
+  return {
+    delivery: delivery as unknown as Attempt['delivery'],
+    outcome: { kind: 'delivered', status: 204, answer: null },
+    plan: { status: 'delivered' },
+    url: URL,
+    sentAtMs: performance.now(),
+    ...values,
+  };
+}
+
+const gone: Partial<Attempt> = {
+  outcome: { kind: 'gone', status: 410, error: '', answer: null, retryAfterMs: null },
+  plan: { status: 'pending', waitMs: 0 },
+};
+
+describe('an attempt', () => {
+  it('is recorded with the endpoint locked before the subject, as in the fan-out', async () => {
+    const id = await insertEndpoint();
+    const attempt = await insertAttempt(id);
+    const fanOut = await testDatabase.connect();
+    await fanOut.query('BEGIN');
+    await fanOut.query('SELECT FROM webhook_endpoints FOR NO KEY UPDATE');
+    let tries = 0;
+    const settled = database.transaction(async (tx) => {
+      tries += 1;
+      await tx.query('SET LOCAL lock_timeout = 0');
+      return settle(tx, id, [attempt]);
+    });
+    await waitFor('the endpoint is waited for', async () => {
+      const waiting = `SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`;
+      return (await client.query(waiting)).rowCount === 1;
+    });
+    await fanOut.query('UPDATE webhook_subjects SET due_at = due_at');
+    await fanOut.query('COMMIT');
+    await settled;
+    expect(tries).toBe(1);
+  });
+
+  it.each([
+    ['disables', URL, { isMoved: false, health: null }],
+    ['does not disable', 'https://supplier.example/before', { isMoved: true, health: { failures: 0 } }],
+  ])('that gets 410 %s the endpoint if it was sent to %s', async (_, url, expected) => {
+    const id = await insertEndpoint();
+    const attempt = await insertAttempt(id, { ...gone, url });
+    expect(await new WebhookDrainStore(database, unused).record(id, WELL, [attempt])).toMatchObject(expected);
+    const { rows } = await client.query('SELECT disabled_at IS NULL AS enabled FROM webhook_endpoints');
+    expect(rows).toEqual([{ enabled: expected.isMoved }]);
+    expect((await client.query('SELECT attempts, status FROM webhook_deliveries')).rows).toEqual([
+      { attempts: 1, status: 'pending' },
+    ]);
+  });
+});
+
+describe('an endpoint', () => {
+  it('makes its retries due, although that deadlocks once', async () => {
+    const id = await insertEndpoint();
+    await insertAttempt(id);
+    await seedDeadlock(client, 'UPDATE ON webhook_subjects');
+    await new WebhookEndpointsStore(database, unused).recover(id);
+    const { rows } = await client.query(
+      'SELECT due_at <= clock_timestamp() AS "isDue" FROM webhook_subjects JOIN graphile_worker.jobs ON true',
+    );
+    expect(rows).toEqual([{ isDue: true }]);
+  });
+
+  it.each(['webhook_deliveries', 'webhook_subjects', 'webhook_endpoints'])(
+    'is deleted, although a deletion from %s deadlocks once',
+    async (table) => {
+      const id = await insertEndpoint();
+      await insertAttempt(id);
+      await seedDeadlock(client, `DELETE ON ${table}`);
+      expect(await new WebhookEndpointsStore(database, unused).delete(id, 'test')).toBe(true);
+      expect((await client.query('SELECT FROM webhook_endpoints')).rowCount).toBe(0);
+    },
+  );
+
+  it('that another request enables meanwhile keeps its pending deliveries', async () => {
+    const id = await insertEndpoint({ disabled_at: 'now', disabled_reason: 'requested' });
+    await insertAttempt(id);
+    const transaction = database.transaction.bind(database);
+    jest.spyOn(database, 'transaction').mockImplementationOnce(async (work) => {
+      await client.query('UPDATE webhook_endpoints SET disabled_at = NULL, disabled_reason = NULL');
+      return transaction(work);
+    });
+    const store = new WebhookEndpointsStore(database, unused);
+    expect(await store.change(id, { enabled: true, skipMissed: true }, 'test')).toBe('was_enabled');
+    expect((await client.query('SELECT status FROM webhook_deliveries')).rows).toEqual([
+      { status: 'pending' },
+    ]);
+  });
+});
