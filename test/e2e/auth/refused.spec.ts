@@ -103,7 +103,7 @@ describe('R13: a 401 never storms', () => {
     await waitFor(
       'the sessions to be read again',
       () => polling.succeeded() > succeededAtFirst + SESSIONS,
-      coolDownMs + 10_000,
+      coolDownMs + 3_000,
     );
     expect(service.tokenRequests.length - tokensBefore).toBeLessThanOrEqual(2);
     expect(await one.tokens.getStatus()).toMatchObject({ state: 'valid', rejectedAt: null, failures: 0 });

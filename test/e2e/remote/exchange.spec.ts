@@ -364,7 +364,7 @@ describe('a call', () => {
     const posts = server.requests.length;
     expect(second.kind === 'response' ? posts : 2).toBe(2);
     // The client closes a connection for POSTs after a second of idle time.
-    await waitFor('the idle connection to be closed', () => server.open() === 0, 3_500);
+    await waitFor('the idle connection to be closed', () => server.open() === 0, 1_500);
     expect(await remote.send(startSession)).toMatchObject({ kind: 'ambiguous' });
     expect(server.requests).toHaveLength(posts + 1);
   });

@@ -189,7 +189,7 @@ describe('a service in trouble', () => {
     await waitFor(
       'the end of the wait',
       async () => (await remote.send(readSession)).kind === 'response',
-      8_000,
+      6_000,
     );
   });
 
@@ -205,7 +205,11 @@ describe('a service in trouble', () => {
     const probed = server.requests.length;
     expect(probed).toBeLessThanOrEqual(sent + 1);
     down = false;
-    await waitFor('a probe to succeed', async () => (await remote.send(readSession)).kind === 'response');
+    await waitFor(
+      'a probe to succeed',
+      async () => (await remote.send(readSession)).kind === 'response',
+      3_000,
+    );
     expect(server.requests).toHaveLength(probed + 1);
     expect(remote.status().operations.read_session).toMatchObject({ breaker: 'closed', health: 'healthy' });
   });

@@ -62,7 +62,9 @@ describe('a start with nothing but defaults', () => {
   });
 
   it('is ready, prints its address, and leaves no process behind after an interrupt', async () => {
-    const { pids, ended } = await measureUntil(stoppedInTime, async () => {
+    const isInTime = (figure: Parameters<typeof stoppedInTime>[0] & { tookMs: number }) =>
+      stoppedInTime(figure) && figure.tookMs < 5_000;
+    const { pids, ended, tookMs } = await measureUntil(isInTime, async () => {
       const service = await start({ PORT: '0', POLL_MIN_INTERVALL_MS: '1' });
       await waitUntilReady(service);
       expect(service.logs()).toContain(
@@ -76,9 +78,12 @@ describe('a start with nothing but defaults', () => {
       }
 
       const pids = await childrenPids();
-      return { service, pids, ended: await service.stop('SIGINT') };
+      const askedAt = performance.now();
+      const exit = await service.stop('SIGINT');
+      return { service, pids, ended: exit, tookMs: performance.now() - askedAt };
     });
     expect(ended).toEqual({ code: 0, signal: null });
+    expect(tookMs).toBeLessThan(5_000);
     expect(await alive(pids)).toEqual([]);
     await expect(readData('running.json')).rejects.toThrow('ENOENT');
   });
