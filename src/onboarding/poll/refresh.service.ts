@@ -12,7 +12,8 @@ import { SessionViewsStore, type SessionRow } from '../store/session-views.store
 import { SessionReader } from '../remote/session-reader.service.js';
 import { SessionsStore } from '../store/sessions.store.js';
 
-const CHECK_AGAIN_MS = 50;
+/** How long a refresh waits before it looks again: at first, and at most, because the worker that reads may have died. */
+const CHECK_AGAIN_MS = { first: 50, most: 1_000 };
 /** A refresh waits at most SCS_TIMEOUT_MS plus this time for another read of its session. */
 const WAIT_MARGIN_MS = 5_000;
 
@@ -82,6 +83,7 @@ export class SessionRefreshService {
   /** Claims the session. No caller can join afterwards. Returns undefined if another read is recent enough. Throws Problem remote_unavailable. */
   private async claim(id: string, need: WaitingRead['need']): Promise<ClaimedPoll | undefined> {
     const deadline = performance.now() + this.environment.SCS_TIMEOUT_MS + WAIT_MARGIN_MS;
+    let againMs = CHECK_AGAIN_MS.first;
     try {
       do {
         const poll = await this.polls.claimOne(id);
@@ -89,7 +91,8 @@ export class SessionRefreshService {
         const { state, closedAt, nextCheckAt, checkedAt } = await this.getSession(id);
         if (checkedAt.getTime() >= need.oldest) return undefined;
         if (closedAt === null || nextCheckAt !== null) {
-          await pause(CHECK_AGAIN_MS);
+          await pause(againMs);
+          againMs = Math.min(CHECK_AGAIN_MS.most, againMs * 1.5);
           continue;
         }
         // Another read of the closed session has ended and its poll is gone. A refresh makes the session due again for a later read, unless
