@@ -14,6 +14,7 @@ import { SessionRefreshService } from './poll/refresh.service.js';
 import { SessionsController } from './api/sessions.controller.js';
 import { SessionsService } from './api/sessions.service.js';
 import { SessionsStore } from './store/sessions.store.js';
+import { TransitionMetrics } from './store/transition-metrics.js';
 import { StartSessionService } from './start/start-session.service.js';
 import { AbandonedStarts } from './start/abandoned-starts.service.js';
 import { StartsStore } from './start/starts.store.js';
@@ -27,6 +28,7 @@ import { StartsStore } from './start/starts.store.js';
     StartsStore,
     AbandonedStarts,
     SessionsStore,
+    TransitionMetrics,
     SessionViewsStore,
     SessionRefreshService,
     SessionReader,

@@ -5,6 +5,7 @@ import { Database, type Statement, type Transaction } from '../../platform/datab
 import { Environment } from '../../platform/env/environment.js';
 import * as polls from '../poll/polls.sql.js';
 import type { ClaimedPoll } from '../poll/polls.store.js';
+import type { SessionState } from '../rules/machine.rules.js';
 import type { ReadStep } from '../rules/read-plan.rules.js';
 import { reconcile, type Decision, type SessionRecord } from '../rules/reconcile.rules.js';
 import type { RederivedChange } from './rederivation.js';
@@ -33,11 +34,17 @@ interface Move extends Pick<BatchReading, 'reading' | 'response' | 'traceparent'
 @Injectable()
 export class SessionsStore {
   private readonly settings = scheduleSettings(this.environment);
+  private observe: (state: SessionState) => void = () => {};
 
   constructor(
     private readonly database: Database,
     private readonly environment: Environment,
   ) {}
+
+  /** Calls `observe` with the new state after each change of a session. */
+  measure(observe: (state: SessionState) => void): void {
+    this.observe = observe;
+  }
 
   /**
    * Applies readings in one transaction. Skips a reading if its batch has lost the claim on the session; `stale`: how many were skipped.
@@ -91,6 +98,8 @@ export class SessionsStore {
     if (moves.length === 0) return;
     const recorded = moves.filter(({ decision }) => decision.isRecorded);
     await writeStates(tx, recorded);
+    const states = recorded.flatMap(({ decision: { transition } }) => transition?.state ?? []);
+    if (states.length > 0) tx.afterCommit(() => states.forEach((state) => this.observe(state)));
     await run(tx, sql.REPLACE_OBSERVATIONS, moves.filter(replacesObservation).map(observationRow));
     await this.reschedule(tx, moves);
     const events = moves.flatMap(({ decision, traceparent }) =>
