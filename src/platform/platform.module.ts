@@ -9,11 +9,12 @@ import { HealthController } from './health/health.controller.js';
 import { Readiness } from './health/readiness.service.js';
 import { Jobs } from './jobs/jobs.js';
 import { Metrics } from './metrics/metrics.js';
+import { RecentRequests } from './metrics/recent-requests.js';
 import { MetricsServer } from './metrics/metrics-server.js';
 import { MetricsController } from './metrics/metrics.controller.js';
 import { ProblemsController } from './problem/problems.controller.js';
 
-const SHARED = [Database, Cipher, Jobs, Metrics, HeldRequests];
+const SHARED = [Database, Cipher, Jobs, Metrics, RecentRequests, HeldRequests];
 
 @Global()
 @Module({})

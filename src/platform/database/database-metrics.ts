@@ -25,6 +25,11 @@ export class DatabaseMetrics {
       help: 'Statements and transactions that wait for a connection of the pool of this process',
       collect: (gauge) => gauge.set(pool.waitingCount),
     });
+    metrics.gauge({
+      name: 'pv_onboarding_database_no_space',
+      help: '1 if a statement of this process failed within 15 seconds because the server has no space left, else 0',
+      collect: (gauge) => gauge.set(database.hasNoSpace() ? 1 : 0),
+    });
     const seconds = metrics.histogram({
       name: 'pv_onboarding_database_statement_duration_seconds',
       help: 'Duration of SQL statements of this process, including the wait for a connection outside a transaction',

@@ -3,6 +3,7 @@ import { Injectable, Logger, type OnApplicationShutdown } from '@nestjs/common';
 import pg from 'pg';
 import { Environment } from '../env/environment.js';
 import { isTracing, traced } from '../tracing/tracing.js';
+import { PoolUse } from './pool-use.js';
 import type { PrismaClient } from './generated/client.js';
 import { PrismaOnPool, type PrismaModels } from './prisma-on-client.js';
 import {
@@ -57,6 +58,9 @@ const nameOf = (text: string): string => (isTracing() ? spanNameOf(text) : '');
 export class Database implements Sql, OnApplicationShutdown {
   readonly pool: pg.Pool;
   readonly prisma: PrismaClient;
+  readonly use: PoolUse;
+  /** Opens a connection only while all of the pool are in use, and closes it 10 s later. */
+  private readonly aside: pg.Pool;
   private readonly prismaOnPool: PrismaOnPool;
   private readonly begin: string;
   private readonly prepares: boolean;
@@ -69,7 +73,7 @@ export class Database implements Sql, OnApplicationShutdown {
     const isPooled = environment.DATABASE_DIRECT_URL !== environment.DATABASE_URL;
     this.begin = isPooled ? BEGIN_POOLED : 'BEGIN';
     this.prepares = environment.DATABASE_PREPARED_STATEMENTS;
-    this.pool = new pg.Pool({
+    const options = {
       connectionString: environment.DATABASE_URL,
       max: environment.DATABASE_POOL_SIZE,
       // A longer wait means that the pool is exhausted: the query fails, and the client gets a 503.
@@ -79,10 +83,15 @@ export class Database implements Sql, OnApplicationShutdown {
       application_name: `pv-onboarding ${environment.ROLE}`,
       types: withFastTimestamps,
       ...(isPooled ? withPooledSettings : withSettings(TIMEOUTS)),
-    });
-    this.pool.on('error', (error) => this.logger.warn(`idle database connection lost: ${error.message}`));
-    // The pool's handler does not cover checked-out clients. Without its own handler, a client that loses its connection ends the process.
-    this.pool.on('connect', (client) => client.on('error', () => {}));
+    };
+    this.pool = new pg.Pool(options);
+    this.aside = new pg.Pool({ ...options, max: 1 });
+    this.use = new PoolUse(this.pool);
+    for (const pool of [this.pool, this.aside]) {
+      pool.on('error', (error) => this.logger.warn(`idle database connection lost: ${error.message}`));
+      // The pool's handler does not cover checked-out clients. Without its own handler, a client that loses its connection ends the process.
+      pool.on('connect', (client) => client.on('error', () => {}));
+    }
     this.prismaOnPool = new PrismaOnPool(this.pool, (text, run) => this.timed(nameOf(text), run));
     this.prisma = this.prismaOnPool.prisma;
   }
@@ -101,6 +110,13 @@ export class Database implements Sql, OnApplicationShutdown {
     return this.run<Row>(this.pool, statement, values);
   }
 
+  /** Like `query`, and does not wait while the pool is used up: for signs of life, which are about just that. */
+  async queryAside<Row>(statement: string | Statement, values: readonly unknown[] = []): Promise<Row[]> {
+    return this.use.isFull
+      ? this.run<Row>(this.aside, statement, values)
+      : this.query<Row>(statement, values);
+  }
+
   /**
    * Runs `work` in a READ COMMITTED transaction, and retries it after a deadlock or serialization failure. So `work` must have no other
    * effects than its statements. It must not make a network call, which would prolong its locks.
@@ -116,7 +132,10 @@ export class Database implements Sql, OnApplicationShutdown {
   }
 
   private async attempt<T>(work: (tx: Transaction) => Promise<T>): Promise<T> {
-    const client = await this.pool.connect();
+    const client = await this.pool.connect().catch((error: unknown) => {
+      this.note(error);
+      throw error;
+    });
     const onClient = this.prismaOnPool.onClient(client);
     const effects: Effect[] = [];
     let broken: Error | undefined;
@@ -170,6 +189,7 @@ export class Database implements Sql, OnApplicationShutdown {
   }
 
   private note(error: unknown): void {
+    this.use.explain(error);
     if (sqlState(error) === DISK_FULL) this.fullAt = performance.now();
   }
 
@@ -189,7 +209,7 @@ export class Database implements Sql, OnApplicationShutdown {
   async onApplicationShutdown(): Promise<void> {
     while (this.effects.size > 0) await Promise.all(this.effects);
     await this.prisma.$disconnect();
-    await this.pool.end();
+    await Promise.all([this.pool.end(), this.aside.end()]);
   }
 }
 

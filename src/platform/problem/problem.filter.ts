@@ -1,5 +1,6 @@
 import { Catch, Logger, NotFoundException, type ArgumentsHost, type ExceptionFilter } from '@nestjs/common';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { isUsedUp } from '../database/pool-use.js';
 import { contextOf, runInContext } from '../http/request-context.js';
 import { sendProblem, toProblem } from './problem-response.js';
 import { Problem } from './problem.js';
@@ -39,7 +40,10 @@ export class ProblemFilter implements ExceptionFilter {
       return;
     }
     const problem = this.unrouted(error, request) ?? toProblem(error) ?? this.report(error, request);
-    if (problem.code === 'database_unavailable') this.logger.warn(`database unavailable: ${nameOf(error)}`);
+    if (problem.code === 'database_unavailable')
+      this.logger.warn(
+        `${isUsedUp(error) ? 'connections used up' : 'database unavailable'}: ${nameOf(error)}`,
+      );
     sendProblem(problem, request.id, reply, this.publicUrl);
   }
 

@@ -1,0 +1,41 @@
+import { Injectable } from '@nestjs/common';
+import { Metrics } from './metrics.js';
+
+interface Count {
+  readonly at: number;
+  readonly requests: number;
+  readonly failed: number;
+}
+
+const PERIOD_MS = 60_000;
+const COUNT_EVERY_MS = 5_000;
+/** A 503 of a start or of a single session may only pass on that the remote service cannot be called. As in RequestsFail of alerts.yml. */
+const PASSES_ON = /^\/api\/v1\/(onboarding\/pv|users\/[^/]+\/pv\/onboarding-sessions)\/./;
+
+/** Counts the requests to our API of the last minute, and those that failed by a fault of ours. */
+@Injectable()
+export class RecentRequests {
+  private counts: readonly Count[] = [];
+
+  constructor(private readonly metrics: Metrics) {}
+
+  async count(): Promise<{ requests: number; failedRequests: number }> {
+    const at = performance.now();
+    const now = { at, ...(await this.total()) };
+    const recent = this.counts.filter((each) => at - each.at <= PERIOD_MS);
+    const first = recent[0] ?? this.counts.at(-1) ?? now;
+    this.counts = at - (recent.at(-1)?.at ?? -Infinity) >= COUNT_EVERY_MS ? [...recent, now] : recent;
+    return { requests: now.requests - first.requests, failedRequests: now.failed - first.failed };
+  }
+
+  private async total(): Promise<Omit<Count, 'at'>> {
+    const { values } = await this.metrics.httpRequests.get();
+    const ours = values.filter(({ labels: { route } }) => String(route).startsWith('/api/'));
+    const failed = ours.filter(
+      ({ labels: { route, status } }) =>
+        String(status).startsWith('5') && !(String(status) === '503' && PASSES_ON.test(String(route))),
+    );
+    const sum = (of: typeof values) => of.reduce((total, { value }) => total + value, 0);
+    return { requests: sum(ours), failed: sum(failed) };
+  }
+}
