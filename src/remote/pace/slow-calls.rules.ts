@@ -17,9 +17,16 @@ export const addDuration = (latest: readonly CallDuration[], call: CallDuration)
   call,
 ];
 
-/** Returns whether most of the latest calls were slow. */
-export function areSlow(latest: readonly CallDuration[], now: number): boolean {
-  const recent = latest.filter(({ endedAt }) => now - endedAt < RECENT_MS);
-  const slow = recent.filter(({ seconds }) => seconds > SLOW_SECONDS).length;
-  return slow >= LEAST_SLOW && slow > recent.length / 2;
+/** How many of the latest calls were slow. */
+export interface LatestCalls {
+  readonly calls: number;
+  readonly slow: number;
 }
+
+export function countSlow(latest: readonly CallDuration[], now: number): LatestCalls {
+  const recent = latest.filter(({ endedAt }) => now - endedAt < RECENT_MS);
+  return { calls: recent.length, slow: recent.filter(({ seconds }) => seconds > SLOW_SECONDS).length };
+}
+
+/** Returns whether most of the latest calls were slow. */
+export const areSlow = ({ calls, slow }: LatestCalls): boolean => slow >= LEAST_SLOW && slow > calls / 2;

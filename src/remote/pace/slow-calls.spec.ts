@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { addDuration, areSlow, type CallDuration } from './slow-calls.rules.js';
+import { addDuration, areSlow, countSlow, type CallDuration } from './slow-calls.rules.js';
 
 const MINUTE_MS = 60_000;
 const calls = (...seconds: number[]): readonly CallDuration[] =>
@@ -23,10 +23,10 @@ describe('the calls of an operation', () => {
       [...Array<number>(50).fill(4), ...Array<number>(10).fill(0.1)],
       false,
     ],
-  ])('%s', (_, seconds, slow) => expect(areSlow(calls(...seconds), 0)).toBe(slow));
+  ])('%s', (_, seconds, slow) => expect(areSlow(countSlow(calls(...seconds), 0))).toBe(slow));
 
   it('are no longer slow 5 minutes after the last slow one', () => {
-    expect(areSlow(calls(4, 4, 4), 4 * MINUTE_MS)).toBe(true);
-    expect(areSlow(calls(4, 4, 4), 6 * MINUTE_MS)).toBe(false);
+    expect(areSlow(countSlow(calls(4, 4, 4), 4 * MINUTE_MS))).toBe(true);
+    expect(areSlow(countSlow(calls(4, 4, 4), 6 * MINUTE_MS))).toBe(false);
   });
 });

@@ -11,9 +11,10 @@ import type { OperationClass } from '../outcome.rules.js';
 import { WAIT_STEP_MS } from '../pace/operation-gate.js';
 import { planDemand, planShare, usableShare, type PublishedShare } from '../pace/rate-share.rules.js';
 import { addWait, describeTrouble, type RequestedWait } from '../pace/requested-waits.rules.js';
-import { addDuration, areSlow, type CallDuration } from '../pace/slow-calls.rules.js';
+import { addDuration, areSlow, countSlow, type CallDuration } from '../pace/slow-calls.rules.js';
 import { type Learn, Remote } from '../remote.service.js';
 import { DeploymentStore, OPERATIONS_CHANNEL, type SharedOperation } from './deployment.store.js';
+import { Signs } from './signs.js';
 
 /** If a notification is lost, a replica learns within this time that the service requested a wait. Until then, the replica may send calls. */
 const READ_EVERY_MS = 250;
@@ -64,6 +65,7 @@ export class Deployment implements OnModuleInit, OnApplicationShutdown {
   constructor(
     private readonly remote: Remote,
     private readonly store: DeploymentStore,
+    private readonly signs: Signs,
     private readonly environment: Environment,
   ) {
     const perSecond = () => (performance.now() < this.share.until ? this.share.usable * this.ceiling : 0);
@@ -78,7 +80,7 @@ export class Deployment implements OnModuleInit, OnApplicationShutdown {
     this.loop.start();
   }
 
-  /** Deletes this replica's sign of life and its share of the request rate, since all calls have ended. Waits only a limited time for the database. */
+  /** Ends this replica's sign of life and its share of the request rate, since all calls have ended. Waits only a limited time for the database. */
   async onApplicationShutdown(): Promise<void> {
     this.isStopping = true;
     const ended = Promise.all([this.stopListening?.(), this.loop.stop(), ...this.writing]);
@@ -164,6 +166,8 @@ export class Deployment implements OnModuleInit, OnApplicationShutdown {
       role: this.environment.ROLE,
       readsPerSecond: this.readRate(),
       isPaced,
+      now: Date.now(),
+      signs: await this.signs.read(this.latestCalls()),
       slowOperations: this.slowOperations(),
       demand,
       share: published,
@@ -188,8 +192,14 @@ export class Deployment implements OnModuleInit, OnApplicationShutdown {
   }
 
   private slowOperations(): OperationClass[] {
+    return this.latestCalls()
+      .filter(areSlow)
+      .map(({ operation }) => operation);
+  }
+
+  private latestCalls() {
     const now = performance.now();
-    return [...this.durations].filter(([, latest]) => areSlow(latest, now)).map(([operation]) => operation);
+    return [...this.durations].map(([operation, latest]) => ({ operation, ...countSlow(latest, now) }));
   }
 
   /** Returns the reads per second of the last full period. */

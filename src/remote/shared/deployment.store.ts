@@ -8,6 +8,7 @@ import { REPLICA_NAME } from '../../platform/replica-name.js';
 import type { Drift } from '../drift/drift.js';
 import type { OperationClass } from '../outcome.rules.js';
 import type { PublishedShare } from '../pace/rate-share.rules.js';
+import type { ReplicaSigns } from './signs.js';
 
 /** Notified when the remote service tells a replica to wait. Notifications may be lost, so replicas also read periodically. */
 export const OPERATIONS_CHANNEL = 'pv_onboarding_remote';
@@ -36,7 +37,7 @@ const DEGRADE_OPERATION = `
   RETURNING since`;
 
 const CONFIRM_TROUBLE = `
-  UPDATE remote_operations SET trouble_until = greatest(trouble_until, ${msFromNow('$2')})
+  UPDATE remote_operations SET trouble_until = greatest(trouble_until, ${msFromNow('$2')}), reason = $3
   WHERE operation = $1 AND health = 'degraded'`;
 
 const REJECT_CREDENTIALS = `
@@ -54,7 +55,7 @@ const RECOVER_OPERATION = `
   FROM before WHERE o.operation = before.operation
   RETURNING before.since, o.since AS "recoveredAt"`;
 
-// One statement, so that it reads the others and writes this one at the same time. A replica that died is shown for an hour.
+// One statement, so that it reads the others and writes this one at the same time. A replica that stopped or vanished is shown for an hour.
 // `counted` and a null share: replicas of releases that divided the ceiling equally. They count the live ones until all agree.
 const BEAT_REPLICA = `
   WITH others AS (
@@ -64,15 +65,21 @@ const BEAT_REPLICA = `
     DELETE FROM remote_replicas WHERE id <> $1 AND expires_at < clock_timestamp() - interval '1 hour'
   ), mine AS (
     INSERT INTO remote_replicas AS me
-      (id, name, counted, expires_at, role, reads_per_second, paced_since, demand, share, slow_operations)
-    SELECT $1, $2, count(*) + 1, ${msFromNow('$3')}, $4, $5, CASE WHEN $6::boolean THEN clock_timestamp() END, $7::float8, $8::float8, $9::text[]
+      (id, name, counted, expires_at, role, reads_per_second, paced_since, demand, share, slow_operations, signs, clock_offset_seconds)
+    SELECT $1, $2, count(*) + 1, ${msFromNow('$3')}, $4, $5, CASE WHEN $6::boolean THEN clock_timestamp() END, $7::float8, $8::float8, $9::text[], $10::jsonb,
+      $11::float8 / 1000 - extract(epoch FROM clock_timestamp())
     FROM others
     ON CONFLICT (id) DO UPDATE SET counted = excluded.counted, expires_at = excluded.expires_at, seen_at = clock_timestamp(),
       reads_per_second = excluded.reads_per_second,
       paced_since = CASE WHEN $6::boolean THEN coalesce(me.paced_since, clock_timestamp()) END,
-      demand = excluded.demand, share = excluded.share, slow_operations = excluded.slow_operations
+      demand = excluded.demand, share = excluded.share, slow_operations = excluded.slow_operations, signs = excluded.signs,
+      clock_offset_seconds = excluded.clock_offset_seconds
   )
   SELECT * FROM others`;
+
+/** Leaves the row, so that a process that stopped is told apart from one that vanished. */
+const LEAVE = `
+  UPDATE remote_replicas SET stopped_at = clock_timestamp(), expires_at = clock_timestamp() WHERE id = $1`;
 
 /** Locks the operation, so that its events are in the order of its changes. */
 const LOCK_OPERATION = `SELECT 1 FROM remote_operations WHERE operation = $1 FOR UPDATE`;
@@ -104,6 +111,9 @@ interface SignOfLife extends PublishedShare {
   readonly isPaced: boolean;
   /** The operations most of whose latest calls were slow. */
   readonly slowOperations: readonly OperationClass[];
+  /** By this process's clock. */
+  readonly now: number;
+  readonly signs: ReplicaSigns;
 }
 
 const logger = new Logger('Deployment');
@@ -116,7 +126,7 @@ export class DeploymentStore {
   constructor(private readonly database: Database) {}
 
   async readOperations(): Promise<SharedOperation[]> {
-    return this.database.query<SharedOperation>(READ_OPERATIONS);
+    return this.database.queryAside<SharedOperation>(READ_OPERATIONS);
   }
 
   /** Blocks this operation in all replicas for `quietMs`, at most an hour. */
@@ -124,12 +134,12 @@ export class DeploymentStore {
     await this.database.query(QUIET_OPERATION, [operation, quietMs]);
   }
 
-  /** Marks the operation as degraded for at least `troubleMs`. If it is degraded already, only prolongs this time. */
+  /** Marks the operation as degraded for at least `troubleMs`. If it is degraded already, prolongs this time and shows this reason. */
   async degrade(operation: OperationClass, reason: string, troubleMs: number): Promise<void> {
     await this.database.transaction(async (tx) => {
       const [moved] = await tx.query<{ since: Date }>(DEGRADE_OPERATION, [operation, reason, troubleMs]);
       if (moved === undefined) {
-        await tx.query(CONFIRM_TROUBLE, [operation, troubleMs]);
+        await tx.query(CONFIRM_TROUBLE, [operation, troubleMs, reason]);
         return;
       }
       const data = { operation, reason, since: moved.since.toISOString() };
@@ -145,8 +155,8 @@ export class DeploymentStore {
 
   /** Marks this replica as alive for `lifeMs`. Returns the demands and shares of the other live replicas. */
   async beat(lifeMs: number, sign: SignOfLife): Promise<PublishedShare[]> {
-    const { role, readsPerSecond, isPaced, slowOperations, demand, share } = sign;
-    return this.database.query<PublishedShare>(BEAT_REPLICA, [
+    const { role, readsPerSecond, isPaced, slowOperations, demand, share, now, signs } = sign;
+    return this.database.queryAside<PublishedShare>(BEAT_REPLICA, [
       this.replicaId,
       REPLICA_NAME,
       lifeMs,
@@ -156,11 +166,13 @@ export class DeploymentStore {
       demand,
       share,
       slowOperations,
+      JSON.stringify(signs),
+      now,
     ]);
   }
 
   async leave(): Promise<void> {
-    await this.database.query('DELETE FROM remote_replicas WHERE id = $1', [this.replicaId]);
+    await this.database.query(LEAVE, [this.replicaId]);
   }
 
   /** Records differences. Returns the new differences, each of which is announced once for all replicas. */

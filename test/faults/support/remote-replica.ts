@@ -1,6 +1,9 @@
 import { Logger } from '@nestjs/common';
 import { Database } from '../../../src/platform/database/database.js';
 import { Deployment } from '../../../src/remote/shared/deployment.service.js';
+import { Metrics } from '../../../src/platform/metrics/metrics.js';
+import { RecentRequests } from '../../../src/platform/metrics/recent-requests.js';
+import { Signs } from '../../../src/remote/shared/signs.js';
 import { DeploymentStore } from '../../../src/remote/shared/deployment.store.js';
 import { Remote } from '../../../src/remote/remote.service.js';
 import type { Environment } from '../../../src/platform/env/environment.js';
@@ -24,7 +27,8 @@ export async function startRemoteReplica(
   const environment = remoteEnvironment(overrides);
   const database = new Database(environment);
   const remote = new Remote(environment);
-  const deployment = new Deployment(remote, storeOf(database), environment);
+  const signs = new Signs(database, new RecentRequests(new Metrics()));
+  const deployment = new Deployment(remote, storeOf(database), signs, environment);
   await deployment.onModuleInit();
   return {
     remote,
