@@ -3,6 +3,7 @@ import { longestIntervalMs } from '../onboarding/rules/schedule.rules.js';
 import type { Environment } from '../platform/env/environment.js';
 import { SLOW_SECONDS } from '../remote/pace/slow-calls.rules.js';
 import { REASON_CODES } from './reason-codes.rules.js';
+import { requestsOf, slowOf, usedUpOf, vanishedOf } from './replicas.rules.js';
 import type { StatusView } from './status.view.js';
 
 type Reason = StatusView['reasons'][number];
@@ -17,6 +18,15 @@ const BEHIND_SECONDS = 900;
 const ABANDONED_SECONDS = 60;
 /** A single failed attempt says little about a receiver. */
 const FAILING_SECONDS = 60;
+/** One process may be killed for once, and a second one by the same deployment. */
+const MANY_VANISHED = 3;
+/** With fewer, an hour without any is likely. */
+const USUAL_CHANGES = 10;
+const USUAL_STARTS = 10;
+const FALLEN_TO = 0.2;
+/** A dump of a large database takes minutes. */
+const OLD_SECONDS = 900;
+const CLOCK_SECONDS = 30;
 /** Calls that wait for our ceiling for less than this are a burst. */
 const PACED_MS = 60_000;
 
@@ -30,16 +40,33 @@ export function findReasons(facts: Facts, ceilings: Ceilings): Reason[] {
   );
 }
 
-const FINDERS: Readonly<Record<Reason['code'], Finder>> = {
+export const FINDERS: Readonly<Record<Reason['code'], Finder>> = {
+  disk_full: ({ replicas }) =>
+    replicas.map(
+      ({ name, isAlive, hasNoSpace }) => isAlive && hasNoSpace && `${name}: the database has no space left`,
+    ),
   tables_locked: ({ tableLocks }) => tableLocks,
-  no_worker({ replicas }) {
-    const workers = replicas.filter(({ role }) => role !== 'api');
-    if (workers.some(({ isAlive }) => isAlive)) return false;
-    const last = workers
-      .map(({ lastSeenAt }) => lastSeenAt.toISOString())
-      .sort()
-      .at(-1);
-    return `no process with ROLE worker or all is alive${last === undefined ? '' : `; the last sign of life was at ${last}`}`;
+  connections_used_up: ({ replicas }) =>
+    usedUpOf(replicas).map(
+      ({ name, waitingForConnectionsSeconds, longestStatement }) =>
+        `${name}: statements have waited for its DATABASE_POOL_SIZE connections for ${Math.round(waitingForConnectionsSeconds)} s; the longest use of one: ${longestStatement ?? 'unknown'}`,
+    ),
+  no_api: ({ replicas }) =>
+    !replicas.some(({ isAlive, role }) => isAlive && role !== 'worker') &&
+    `no process with ROLE api or all is alive${lastOf(replicas, 'worker')}`,
+  requests_fail({ replicas }) {
+    const { requests, failed, areFailing } = requestsOf(replicas);
+    return areFailing && `${failed} of ${requests} requests of the last minute failed by a fault of ours`;
+  },
+  no_worker: ({ replicas }) =>
+    !replicas.some(({ isAlive, role }) => isAlive && role !== 'api') &&
+    `no process with ROLE worker or all is alive${lastOf(replicas, 'api')}`,
+  replicas_vanish({ replicas }) {
+    const vanished = vanishedOf(replicas);
+    return (
+      vanished.length >= MANY_VANISHED &&
+      `${vanished.length} processes ended within 10 minutes without stopping in order: ${vanished.map(({ name, role }) => `${name} (${role})`).join(', ')}`
+    );
   },
   // Not by the state of the token, which stays valid when its renewal is refused.
   credentials_rejected: ({ remote }) =>
@@ -51,11 +78,9 @@ const FINDERS: Readonly<Record<Reason['code'], Finder>> = {
       ({ operation, reason, since }) => `${operation}: ${reason}, since ${since.toISOString()}`,
     ),
   remote_slow: ({ replicas }) =>
-    replicas.flatMap(({ name, isAlive, slow }) =>
-      slow.map(
-        (operation) =>
-          isAlive && `${operation}: most of the latest calls of ${name} took over ${SLOW_SECONDS} s`,
-      ),
+    slowOf(replicas).map(
+      ({ operation, calls, slow }) =>
+        `${operation}: ${slow} of the latest ${calls} calls of all processes took over ${SLOW_SECONDS} s`,
     ),
   held_back_by_remote_service: ({ remote }) =>
     operationsOf(remote, 'remote_service').map(
@@ -89,6 +114,16 @@ const FINDERS: Readonly<Record<Reason['code'], Finder>> = {
     poller !== null &&
     poller.oldestOverdueSeconds > OVERDUE_SECONDS &&
     `${poller.overdue} sessions are due, the most overdue for ${Math.round(poller.oldestOverdueSeconds)} s`,
+  nothing_changes: ({ poller, activity: { unchangedSeconds, usualChanges } }) =>
+    usualChanges !== null &&
+    usualChanges >= USUAL_CHANGES &&
+    (poller?.readsPerSecond ?? 0) > 0 &&
+    `${poller?.readsPerSecond.toFixed(1)} reads per second, and no change of a session for ${Math.round(unchangedSeconds / 60)} minutes; at the same hours of each of the last days there were at least ${usualChanges}`,
+  starts_fell: ({ activity: { startsPerHour, usualStartsPerHour } }) =>
+    usualStartsPerHour !== null &&
+    usualStartsPerHour >= USUAL_STARTS &&
+    startsPerHour < FALLEN_TO * usualStartsPerHour &&
+    `${startsPerHour} starts within the last hour; at the same hour of each of the last days there were at least ${usualStartsPerHour}`,
   events_unsequenced: ({ outbox: { unsequenced, oldestUnsequencedSeconds } }) =>
     oldestUnsequencedSeconds > UNSEQUENCED_SECONDS &&
     `${unsequenced} events have no sequence, the oldest for ${Math.round(oldestUnsequencedSeconds)} s`,
@@ -101,6 +136,10 @@ const FINDERS: Readonly<Record<Reason['code'], Finder>> = {
       ([reader, age]) =>
         age > BEHIND_SECONDS && `${reader}: an event has not arrived for ${Math.round(age)} s`,
     ),
+  broker_failing: ({ outbox: { readers } }) =>
+    readers.broker !== null &&
+    readers.broker.failingSeconds > FAILING_SECONDS &&
+    `the broker has accepted no event for ${Math.round(readers.broker.failingSeconds)} s: ${readers.broker.lastError}`,
   webhooks_failing: ({ outbox }) => {
     const { endpoints, failingEndpoints, oldestFailingSeconds, disabledEndpoints } = outbox.readers.webhooks;
     return [
@@ -119,7 +158,32 @@ const FINDERS: Readonly<Record<Reason['code'], Finder>> = {
       'the remote service no longer knows': sessions.lost,
       'all inverters are missing from': sessions.allInvertersMissing,
     }).map(([what, count]) => count > 0 && `${what} ${count} sessions`),
+  inverters_shared: ({ sessions: { sharedInverters } }) =>
+    sharedInverters > 0 && `${sharedInverters} inverters are each listed for 5 or more customers at once`,
+  transaction_old: ({ oldestTransaction }) =>
+    oldestTransaction !== null &&
+    oldestTransaction.seconds > OLD_SECONDS &&
+    `${oldestTransaction.process} has had a transaction open for ${Math.round(oldestTransaction.seconds)} s`,
+  clocks_differ: ({ replicas }) =>
+    replicas.map(
+      ({ name, isAlive, clockOffsetSeconds }) =>
+        isAlive &&
+        Math.abs(clockOffsetSeconds ?? 0) > CLOCK_SECONDS &&
+        `${name}: its clock differs from that of the database by ${Math.round(clockOffsetSeconds ?? 0)} s`,
+    ),
 };
+
+/** Says which process was last, other than those of a role, and whether it stopped or vanished. */
+function lastOf(replicas: Facts['replicas'], exceptRole: 'api' | 'worker'): string {
+  const [last] = replicas
+    .filter(({ role }) => role !== exceptRole)
+    .sort((a, b) => b.lastSeenAt.getTime() - a.lastSeenAt.getTime());
+  if (last === undefined) return '';
+  const { name, stoppedAt, lastSeenAt } = last;
+  return stoppedAt === null
+    ? `; the last sign of life was at ${lastSeenAt.toISOString()}, by ${name}`
+    : `; the last one, ${name}, stopped at ${stoppedAt.toISOString()}`;
+}
 
 const troubleOf = ({ deployment }: Facts['remote'], of: 'degraded' | 'credentials_rejected') =>
   deployment.degraded.filter(({ health }) => health === of);

@@ -26,6 +26,14 @@ const replica: Facts['replicas'][number] = {
   readsPerSecond: 0,
   pacedSince: null,
   slow: [],
+  stoppedAt: null,
+  clockOffsetSeconds: 0,
+  requests: 0,
+  failedRequests: 0,
+  waitingForConnectionsSeconds: 0,
+  longestStatement: null,
+  hasNoSpace: false,
+  latestCalls: [],
 };
 const reader = { undelivered: 0, failing: 0, oldestUndeliveredSeconds: 0 };
 const HEALTHY: Facts = {
@@ -94,7 +102,15 @@ const HEALTHY: Facts = {
       broker: null,
     },
   },
-  sessions: { unrecognised: 0, lost: 0, allInvertersMissing: 0, someInvertersMissing: 0 },
+  sessions: { unrecognised: 0, lost: 0, allInvertersMissing: 0, someInvertersMissing: 0, sharedInverters: 0 },
+  activity: {
+    lastChangeAt: null,
+    unchangedSeconds: 0,
+    usualChanges: null,
+    startsPerHour: 0,
+    usualStartsPerHour: null,
+  },
+  oldestTransaction: null,
   registrations: { pending: 0, oldestPendingSeconds: 0, uncertain: 0, oldestUncertainSeconds: 0 },
   starts: { abandoned: 0, oldestAbandonedSeconds: 0, orphans: 0 },
 };
@@ -109,15 +125,93 @@ it('a healthy deployment has no reasons', () => expect(findReasons(HEALTHY, CEIL
 
 it.each<[string, string, Partial<Facts>]>([
   ['no_worker', 'is alive', { replicas: [{ ...replica, role: 'api' }] }],
+  ['no_api', 'no process with ROLE api or all', { replicas: [{ ...replica, role: 'worker' }] }],
+  [
+    'no_worker',
+    '; the last one, b:1, stopped at 2026-11-22T11:59:55.000Z',
+    {
+      replicas: [
+        { ...replica, role: 'api' },
+        { ...replica, role: 'worker', isAlive: false, lastSeenAt: before(600) },
+        {
+          ...replica,
+          role: 'worker',
+          name: 'b:1',
+          isAlive: false,
+          lastSeenAt: before(5),
+          stoppedAt: before(5),
+        },
+      ],
+    },
+  ],
+  [
+    'connections_used_up',
+    'for 8 s; the longest use of one: SELECT users, for 9.0 s',
+    {
+      replicas: [
+        { ...replica, waitingForConnectionsSeconds: 8, longestStatement: 'SELECT users, for 9.0 s' },
+      ],
+    },
+  ],
+  ['requests_fail', '6 of 100 requests', { replicas: [{ ...replica, requests: 100, failedRequests: 6 }] }],
+  ['disk_full', 'a:1: the database has no space left', { replicas: [{ ...replica, hasNoSpace: true }] }],
+  [
+    'replicas_vanish',
+    '3 processes ended within 10 minutes without stopping in order: b:1 (all), c:1 (all), d:1 (all)',
+    {
+      replicas: [
+        replica,
+        ...['b:1', 'c:1', 'd:1'].map((name) => ({
+          ...replica,
+          name,
+          isAlive: false,
+          lastSeenAt: before(300),
+        })),
+        { ...replica, name: 'e:1', isAlive: false, lastSeenAt: before(300), stoppedAt: before(300) },
+        { ...replica, name: 'f:1', isAlive: false, lastSeenAt: before(900) },
+      ],
+    },
+  ],
+  [
+    'nothing_changes',
+    '1.0 reads per second, and no change of a session for 60 minutes; at the same hours of each of the last days there were at least 12',
+    { activity: { ...HEALTHY.activity, unchangedSeconds: 3_600, usualChanges: 12 } },
+  ],
+  [
+    'starts_fell',
+    '8 starts within the last hour; at the same hour of each of the last days there were at least 46',
+    { activity: { ...HEALTHY.activity, startsPerHour: 8, usualStartsPerHour: 46 } },
+  ],
+  ['inverters_shared', '1 inverters', { sessions: { ...HEALTHY.sessions, sharedInverters: 1 } }],
+  [
+    'transaction_old',
+    'process 7 (alice, psql, idle in transaction) has had a transaction open for 901 s',
+    { oldestTransaction: { seconds: 901, process: 'process 7 (alice, psql, idle in transaction)' } },
+  ],
+  [
+    'clocks_differ',
+    'a:1: its clock differs from that of the database by -31 s',
+    { replicas: [{ ...replica, clockOffsetSeconds: -31 }] },
+  ],
   [
     'no_worker',
     'the last sign of life was at 2026-11-22T11:59:50.000Z',
-    { replicas: [{ ...replica, isAlive: false, lastSeenAt: before(10) }] },
+    {
+      replicas: [
+        { ...replica, role: 'api' },
+        { ...replica, isAlive: false, lastSeenAt: before(10) },
+      ],
+    },
   ],
   [
     'remote_slow',
-    'start_session: most of the latest calls of a:1 took over 2 s',
-    { replicas: [{ ...replica, slow: ['start_session'] }] },
+    'start_session: 3 of the latest 4 calls of all processes took over 2 s',
+    {
+      replicas: [1, 2].map((slow) => ({
+        ...replica,
+        latestCalls: [{ operation: 'start_session', calls: 2, slow }],
+      })),
+    },
   ],
   [
     'credentials_rejected',

@@ -43,7 +43,8 @@ export class StatusController {
       this.store.readFacts(),
       findTableLocks(this.database),
     ]);
-    const { poller, late, budget, replicas, contractDrift, operations } = deployment;
+    const { poller, late, budget, replicas, contractDrift, operations, activity, oldestTransaction } =
+      deployment;
     const { outbox, handlers, webhooks, broker, registrations, starts, sessions } = deployment;
     const degraded = operations
       .filter((each) => each.health !== 'healthy')
@@ -62,6 +63,8 @@ export class StatusController {
       token,
       poller,
       budget: { ...budget, late },
+      activity,
+      oldestTransaction,
       outbox: { ...outbox, readers: { handlers, webhooks, streams, broker } },
       sessions,
       registrations,

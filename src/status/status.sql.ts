@@ -34,6 +34,10 @@ export const READ_POLLING = `
 
 /** Doubtful sessions are counted up to this number, so that the cost does not grow with an incident. */
 const MOST_DOUBTFUL = 10_000;
+/** An inverter that several customers list at once may have changed hands, and then has two. */
+const SHARED_BY = 5;
+/** How many of the inverters that were listed first within 7 days are examined, so that the cost does not grow with their number. */
+const NEWEST_INVERTERS = 2_000;
 
 // Scans only index ranges of waiting rows, so the cost grows with the backlog, not with the history. Without session_polls, so that a lock
 // of that table hides nothing else.
@@ -71,7 +75,7 @@ export const READ_QUEUES = `
     SELECT name AS kind, coalesce(lease_until > clock_timestamp(), false) AS "isPublishing",
            newest.sequence - read_to AS unpublished,
            ${age('(SELECT time FROM domain_events WHERE sequence > read_to ORDER BY sequence LIMIT 1)')} AS "oldestUnpublishedSeconds",
-           published_at AS "publishedAt", failing_since AS "failingSince", last_error AS "lastError", warnings
+           published_at AS "publishedAt", failing_since AS "failingSince", ${age('failing_since')} AS "failingSeconds", last_error AS "lastError", warnings
     FROM broker_positions, newest
   ), registrations AS (
     SELECT count(*) FILTER (WHERE status = 'pending') AS pending,
@@ -94,11 +98,20 @@ export const READ_QUEUES = `
     FROM current s
     WHERE s.state = 'online' AND s.id IN (SELECT session_id FROM inverters WHERE missing_since IS NOT NULL)
     LIMIT ${MOST_DOUBTFUL}
+  ), listed AS (
+    SELECT DISTINCT id FROM (
+      SELECT id FROM inverters WHERE first_seen_at > now() - interval '7 days' ORDER BY first_seen_at DESC LIMIT ${NEWEST_INVERTERS}) i
+  ), shared AS (
+    SELECT FROM listed
+    WHERE (SELECT count(*) FROM (SELECT FROM inverters i WHERE i.id = listed.id LIMIT ${SHARED_BY}) i) = ${SHARED_BY}
+      AND (SELECT count(DISTINCT s.user_id) FROM inverters i JOIN onboarding_sessions s ON s.id = i.session_id
+           WHERE i.id = listed.id AND i.missing_since IS NULL) >= ${SHARED_BY}
   ), sessions AS (
     SELECT (SELECT count(*) FROM (SELECT FROM current WHERE state = 'unrecognised' LIMIT ${MOST_DOUBTFUL}) s) AS unrecognised,
            (SELECT count(*) FROM (SELECT FROM current WHERE state = 'lost' LIMIT ${MOST_DOUBTFUL}) s) AS lost,
            count(*) FILTER (WHERE NOT is_partial) AS "allInvertersMissing",
-           count(*) FILTER (WHERE is_partial) AS "someInvertersMissing"
+           count(*) FILTER (WHERE is_partial) AS "someInvertersMissing",
+           (SELECT count(*) FROM shared) AS "sharedInverters"
     FROM missing
   )
   SELECT to_json(outbox) AS outbox, to_json(handlers) AS handlers, to_json(webhooks) AS webhooks,
@@ -134,6 +147,46 @@ export const READ_BUDGET = `
        FROM noticed) AS noticed
   FROM read_price p`;
 
+/** The most changes or starts that are counted, so that the cost does not grow with their number. */
+const MOST_COUNTED = 1_000;
+
+const countOf = (condition: string, from: string, to: string): string => `
+  (SELECT count(*) FROM (SELECT FROM session_transitions WHERE ${condition} AND at > ${from} AND at <= ${to} LIMIT ${MOST_COUNTED}) t)`;
+
+const CHANGED = `to_state IN ('awaiting_installation', 'online') AND from_state IS NOT NULL`;
+const STARTED = `to_state = 'awaiting_owner' AND from_state IS NULL`;
+const OF_DAY = (condition: string, length: string): string =>
+  countOf(condition, `now() - day * interval '1 day' - ${length}`, `now() - day * interval '1 day'`);
+
+// Compares with the same hours of each of the last 7 days, and takes the least of them: a night or a weekend without changes is usual then.
+// Says nothing before the third day. Counts changes that the remote service alone decides on.
+export const READ_ACTIVITY = `
+  WITH first AS (
+    SELECT at FROM session_transitions WHERE to_state = 'awaiting_owner' ORDER BY at LIMIT 1
+  ), last AS (
+    SELECT max(at) AS at FROM (VALUES ('awaiting_installation'), ('online')) AS changed (state)
+     CROSS JOIN LATERAL (
+             SELECT at FROM session_transitions WHERE to_state = state AND from_state IS NOT NULL ORDER BY at DESC LIMIT 1) t
+  ), quiet AS (
+    SELECT at, least(now() - at, interval '1 day') AS length FROM last
+  ), days AS (
+    SELECT day FROM generate_series(1, 7) AS day, first WHERE first.at < now() - (day + 1) * interval '1 day'
+  )
+  SELECT quiet.at AS "lastChangeAt", ${age('quiet.at')}::float8 AS "unchangedSeconds",
+    (SELECT CASE WHEN count(*) >= 3 THEN min(${OF_DAY(CHANGED, 'quiet.length')}) END FROM days
+      WHERE quiet.length > interval '15 minutes')::int AS "usualChanges",
+    ${countOf(STARTED, `now() - interval '1 hour'`, 'now()')}::int AS "startsPerHour",
+    (SELECT CASE WHEN count(*) >= 3 THEN min(${OF_DAY(STARTED, `interval '1 hour'`)}) END FROM days)::int AS "usualStartsPerHour"
+  FROM quiet`;
+
+// Of the processes of other users, PostgreSQL shows the time only to members of pg_read_all_stats. A walsender is a backup or a standby.
+export const FIND_OLDEST_TRANSACTION = `
+  SELECT extract(epoch FROM clock_timestamp() - xact_start)::float8 AS seconds,
+    format('process %s (%s, %s, %s)', pid, usename, coalesce(nullif(application_name, ''), 'no name'), state) AS process
+  FROM pg_stat_activity
+  WHERE datname = current_database() AND xact_start IS NOT NULL AND backend_type = 'client backend' AND pid <> pg_backend_pid()
+  ORDER BY xact_start LIMIT 1`;
+
 export const LIST_OPERATIONS = `
   SELECT operation, health, since, reason, ${age('quiet_until', -1)}::float8 AS "waitSeconds"
   FROM remote_operations ORDER BY since`;
@@ -141,7 +194,12 @@ export const LIST_OPERATIONS = `
 // SQL by hand, because signs of life expire by the database's clock.
 export const LIST_REPLICAS = `
   SELECT name, role, expires_at > clock_timestamp() AS "isAlive", joined_at AS "startedAt", seen_at AS "lastSeenAt",
-    reads_per_second AS "readsPerSecond", paced_since AS "pacedSince", slow_operations AS slow
+    reads_per_second AS "readsPerSecond", paced_since AS "pacedSince", slow_operations AS slow, stopped_at AS "stoppedAt",
+    clock_offset_seconds AS "clockOffsetSeconds", coalesce((signs->>'requests')::int, 0) AS requests,
+    coalesce((signs->>'failedRequests')::int, 0) AS "failedRequests",
+    coalesce((signs->>'waitingForConnectionsSeconds')::float8, 0) AS "waitingForConnectionsSeconds",
+    signs->>'longestStatement' AS "longestStatement", coalesce((signs->>'hasNoSpace')::boolean, false) AS "hasNoSpace",
+    coalesce(signs->'latestCalls', '[]') AS "latestCalls"
   FROM remote_replicas ORDER BY "isAlive" DESC, role, name, joined_at`;
 
 /** Returns SQL for the seconds since `since`, or until `since` with the sign -1; 0 if there are none. */

@@ -6,6 +6,7 @@ import type { StatusView } from './status.view.js';
 
 type Outbox = StatusView['outbox'];
 type Degraded = StatusView['remote']['deployment']['degraded'][number];
+type Oldest = NonNullable<StatusView['oldestTransaction']>;
 type Operation = Degraded | { readonly operation: Degraded['operation']; readonly health: 'healthy' };
 
 /** The queues of the deployment, with the fields of the response. */
@@ -22,8 +23,10 @@ type Polling = Pick<StatusView, 'poller'> & Pick<StatusView['budget'], 'late'>;
 
 /** The facts of the deployment. `broker` is null if no process has ever used a broker. */
 export interface DeploymentFacts extends Polling, Queues {
-  /** The running processes, and those that died within the last hour. */
+  /** The running processes, and those that stopped or vanished within the last hour. */
   readonly replicas: StatusView['replicas'];
+  readonly activity: StatusView['activity'];
+  readonly oldestTransaction: Oldest | null;
   readonly budget: Omit<StatusView['budget'], 'late'>;
   /** `waitSeconds`: the rest of the wait that the service requested. 0 if there is none. */
   readonly operations: readonly (Operation & { readonly waitSeconds: number })[];
@@ -46,6 +49,8 @@ export class StatusStore {
       await tx.query(`SET LOCAL statement_timeout = ${timeoutMs}`);
       const [queues] = await tx.query<Queues>(sql.READ_QUEUES);
       const [budget] = await tx.query<DeploymentFacts['budget']>(sql.READ_BUDGET);
+      const [activity] = await tx.query<DeploymentFacts['activity']>(sql.READ_ACTIVITY);
+      const [oldestTransaction = null] = await tx.query<Oldest>(sql.FIND_OLDEST_TRANSACTION);
       const replicas = await tx.query<DeploymentFacts['replicas'][number]>(sql.LIST_REPLICAS);
       const operations = await tx.query<DeploymentFacts['operations'][number]>(sql.LIST_OPERATIONS);
       // to_json returns times as text, while the response needs dates.
@@ -60,6 +65,8 @@ export class StatusStore {
           failingSince: asDate(broker.failingSince),
         },
         budget: budget!,
+        activity: activity!,
+        oldestTransaction,
         replicas,
         operations,
       };

@@ -12,8 +12,9 @@ import {
 } from '../platform/openapi/schema-of.js';
 import { PHASES } from '../onboarding/rules/schedule.rules.js';
 import { PROBE_OUTCOMES } from '../auth/credentials-probe.service.js';
+import { ReplicaView } from './replica.view.js';
 import { REASON_CODES } from './reason-codes.rules.js';
-import { OPERATION_CLASSES, type OperationClass } from '../remote/outcome.rules.js';
+import { OPERATION_CLASSES } from '../remote/outcome.rules.js';
 
 export const WORST_LAST = ['unknown', 'healthy', 'degraded', 'unavailable'] as const;
 
@@ -66,24 +67,6 @@ const ReasonView = schemaOf('StatusReasonView', {
   detail: text('For people'),
 });
 
-const ReplicaView = schemaOf('ReplicaView', {
-  name: text('Host and process id, as in its log lines'),
-  role: nullable(
-    oneOf(['api', 'worker', 'all'] as const, 'null for a process of a release that did not report its role'),
-  ),
-  isAlive: flag('Whether it showed a sign of life in the last 5 seconds'),
-  startedAt: instant(),
-  lastSeenAt: instant('Its last sign of life'),
-  readsPerSecond: number('Successful reads of sessions, in the last 10 seconds'),
-  pacedSince: nullable(
-    instant('Since when its calls have waited for SCS_MAX_REQUESTS_PER_SECOND; null if none waits'),
-  ),
-  slow: field<OperationClass[]>(
-    { enum: OPERATION_CLASSES, isArray: true },
-    'The operations of the remote service that took over 2 seconds in most of its latest calls',
-  ),
-});
-
 const PhaseView = schemaOf('PollerPhaseView', {
   phase: oneOf(PHASES),
   oldestReadSeconds: number(
@@ -122,7 +105,10 @@ const BudgetView = schemaOf('BudgetView', {
 export const StatusView = schemaOf('StatusView', {
   health: oneOf(['healthy', 'degraded'] as const, '`degraded` if there are `reasons`'),
   reasons: listOf(ReasonView, 'What is wrong, the worst first; empty while all is well'),
-  replicas: listOf(ReplicaView, 'The running processes, and those that died within the last hour'),
+  replicas: listOf(
+    ReplicaView,
+    'The running processes, and those that stopped or vanished within the last hour',
+  ),
   tableLocks: field<readonly string[]>(
     { type: [String] },
     'Who locks our tables in the database against writing; empty if nobody does',
@@ -190,6 +176,27 @@ export const StatusView = schemaOf('StatusView', {
     }),
   ),
   budget: view(BudgetView, 'The reads that the whole deployment wants and may do; see `remote.budget_short`'),
+  activity: part('ActivityView', 'What happens, compared with the same hours of the last 7 days', {
+    lastChangeAt: nullable(instant('When a session last changed to awaiting_installation or online')),
+    unchangedSeconds: age(),
+    usualChanges: nullable(
+      count(
+        'The least number of such changes within `unchangedSeconds` at the same hours of the last 7 days, at most 1,000; null if it is under 15 minutes, or there are less than 3 days',
+      ),
+    ),
+    startsPerHour: count('Sessions that were started within the last hour, at most 1,000'),
+    usualStartsPerHour: nullable(
+      count(
+        'The least number of these at the same hour of the last 7 days; null if there are less than 3 days',
+      ),
+    ),
+  }),
+  oldestTransaction: nullable(
+    part('OldestTransactionView', 'The oldest open transaction of the database that the service may see', {
+      seconds: number('Its age'),
+      process: text('Whose it is, for people'),
+    }),
+  ),
   outbox: part('OutboxView', null, {
     unsequenced: count('Events that have no sequence number yet'),
     oldestUnsequencedSeconds: age(),
@@ -235,6 +242,7 @@ export const StatusView = schemaOf('StatusView', {
             failingSince: nullable(
               instant('Since when the broker has accepted no event; null while it accepts them'),
             ),
+            failingSeconds: number('For how long it has accepted none; 0 while it accepts them'),
             lastError: nullable(text()),
             warnings: field<readonly string[]>(
               { type: [String] },
@@ -250,6 +258,7 @@ export const StatusView = schemaOf('StatusView', {
     lost: count('Sessions that the remote service no longer knows'),
     allInvertersMissing: count('Sessions that are online and no longer list any of their inverters'),
     someInvertersMissing: count('Sessions that are online and no longer list some of their inverters'),
+    sharedInverters: count('Inverters of the last 7 days that are listed for 5 or more customers at once'),
   }),
   registrations: part('OpenRegistrationsView', null, {
     pending: count('Registrations that are sent again automatically'),

@@ -96,7 +96,7 @@ describe('docs/operations.md', () => {
 
     it('statements', async () => {
       const statements = commands().filter((code) => /^[A-Z]/.test(code));
-      expect(statements).toHaveLength(7);
+      expect(statements).toHaveLength(8);
       await withClient(service.environment.DATABASE_URL, async (client) => {
         for (const statement of statements) await client.query(statement);
       });

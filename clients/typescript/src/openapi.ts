@@ -1231,9 +1231,16 @@ export interface components {
         };
         StatusReasonView: {
             /** @enum {string} */
-            code: "tables_locked" | "no_worker" | "credentials_rejected" | "remote_degraded" | "remote_slow" | "held_back_by_remote_service" | "held_back_by_breaker" | "held_back_by_ceiling" | "budget_short" | "reads_stale" | "sessions_overdue" | "events_unsequenced" | "reader_behind" | "webhooks_failing" | "starts_abandoned" | "registrations_uncertain" | "sessions_doubtful";
+            code: "disk_full" | "tables_locked" | "connections_used_up" | "no_api" | "requests_fail" | "no_worker" | "replicas_vanish" | "credentials_rejected" | "remote_degraded" | "remote_slow" | "held_back_by_remote_service" | "held_back_by_breaker" | "held_back_by_ceiling" | "budget_short" | "reads_stale" | "sessions_overdue" | "nothing_changes" | "starts_fell" | "events_unsequenced" | "reader_behind" | "broker_failing" | "webhooks_failing" | "starts_abandoned" | "registrations_uncertain" | "sessions_doubtful" | "inverters_shared" | "transaction_old" | "clocks_differ";
             /** @description For people */
             detail: string;
+        };
+        LatestCallsView: {
+            /** @enum {string} */
+            operation: "token" | "register_user" | "start_session" | "read_session";
+            calls: number;
+            /** @description Calls among these that took over 2 seconds */
+            slow: number;
         };
         ReplicaView: {
             /** @description Host and process id, as in its log lines */
@@ -1261,6 +1268,25 @@ export interface components {
             pacedSince: string | null;
             /** @description The operations of the remote service that took over 2 seconds in most of its latest calls */
             slow: ("token" | "register_user" | "start_session" | "read_session")[];
+            /**
+             * Format: date-time
+             * @description When it stopped in order; null if it runs or has vanished
+             */
+            stoppedAt: string | null;
+            /** @description By how much its clock is ahead of that of the database, at its last sign of life */
+            clockOffsetSeconds: number | null;
+            /** @description Requests to our API in its last minute */
+            requests: number;
+            /** @description Requests among these that failed by a fault of ours */
+            failedRequests: number;
+            /** @description How long its statements have waited for connections to the database; 0 if none waits */
+            waitingForConnectionsSeconds: number;
+            /** @description What has had a connection longest, while statements wait for one */
+            longestStatement: string | null;
+            /** @description Whether a statement failed lately because the database has no space left */
+            hasNoSpace: boolean;
+            /** @description Its latest successful calls of the remote service, at most 20 of each operation and of 5 minutes */
+            latestCalls: components["schemas"]["LatestCallsView"][];
         };
         LimitView: {
             /** @description Calls that may be in flight at once now. Falls when the service refuses or times out; does not grow while fewer calls are in flight, so it stays low under our own pacing */
@@ -1419,6 +1445,27 @@ export interface components {
             /** @description How long after a change of a session in its first 10 minutes it was noticed, by the clock of the remote service, over the last hour */
             noticed: components["schemas"]["NoticedView"];
         };
+        ActivityView: {
+            /**
+             * Format: date-time
+             * @description When a session last changed to awaiting_installation or online
+             */
+            lastChangeAt: string | null;
+            /** @description In seconds; 0 if nothing waits */
+            unchangedSeconds: number;
+            /** @description The least number of such changes within `unchangedSeconds` at the same hours of the last 7 days, at most 1,000; null if it is under 15 minutes, or there are less than 3 days */
+            usualChanges: number | null;
+            /** @description Sessions that were started within the last hour, at most 1,000 */
+            startsPerHour: number;
+            /** @description The least number of these at the same hour of the last 7 days; null if there are less than 3 days */
+            usualStartsPerHour: number | null;
+        };
+        OldestTransactionView: {
+            /** @description Its age */
+            seconds: number;
+            /** @description Whose it is, for people */
+            process: string;
+        };
         HandlersView: {
             /** @description Deliveries of events that in-process handlers have not completed yet */
             undelivered: number;
@@ -1468,6 +1515,8 @@ export interface components {
              * @description Since when the broker has accepted no event; null while it accepts them
              */
             failingSince: string | null;
+            /** @description For how long it has accepted none; 0 while it accepts them */
+            failingSeconds: number;
             lastError: string | null;
             /** @description Settings of the broker by which it may lose events, as of the last connection to it; empty if there are none */
             warnings: string[];
@@ -1498,6 +1547,8 @@ export interface components {
             allInvertersMissing: number;
             /** @description Sessions that are online and no longer list some of their inverters */
             someInvertersMissing: number;
+            /** @description Inverters of the last 7 days that are listed for 5 or more customers at once */
+            sharedInverters: number;
         };
         OpenRegistrationsView: {
             /** @description Registrations that are sent again automatically */
@@ -1525,7 +1576,7 @@ export interface components {
             health: "healthy" | "degraded";
             /** @description What is wrong, the worst first; empty while all is well */
             reasons: components["schemas"]["StatusReasonView"][];
-            /** @description The running processes, and those that died within the last hour */
+            /** @description The running processes, and those that stopped or vanished within the last hour */
             replicas: components["schemas"]["ReplicaView"][];
             /** @description Who locks our tables in the database against writing; empty if nobody does */
             tableLocks: string[];
@@ -1537,6 +1588,10 @@ export interface components {
             poller: components["schemas"]["PollerView"] | null;
             /** @description The reads that the whole deployment wants and may do; see `remote.budget_short` */
             budget: components["schemas"]["BudgetView"];
+            /** @description What happens, compared with the same hours of the last 7 days */
+            activity: components["schemas"]["ActivityView"];
+            /** @description The oldest open transaction of the database that the service may see */
+            oldestTransaction: components["schemas"]["OldestTransactionView"] | null;
             outbox: components["schemas"]["OutboxView"];
             /** @description Open sessions that may need a person; admin.stuck lists them */
             sessions: components["schemas"]["DoubtfulSessionsView"];

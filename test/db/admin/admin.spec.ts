@@ -139,6 +139,10 @@ const ANSWERS: Readonly<Record<string, Check>> = {
     const { last_seen_at, missing_since } = rows[0] as { last_seen_at: Date; missing_since: Date };
     expect(last_seen_at.getTime()).toBeLessThan(missing_since.getTime());
   },
+  'Which inverters are listed for several customers?': (rows) => expect(rows).toEqual([]),
+  'Which EANs have several references?': (rows) => expect(rows).toEqual([]),
+  'Which brands has nobody finished?': (rows) => expect(rows).toEqual([]),
+  'Was this event delivered?': (rows) => expect(rows.length).toBeGreaterThanOrEqual(0),
   'Which sessions expired and could still come online?': (rows) => expect(ids(rows)).toEqual([SUPERSEDED]),
   'Which grid locations have several sessions?': (rows) => {
     expect(rows).toEqual([

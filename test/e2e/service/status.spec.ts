@@ -294,6 +294,7 @@ describe('GET /status', () => {
     expect(readers.webhooks.oldestUndeliveredSeconds).toBeGreaterThanOrEqual(30);
     expect(readers.broker).toEqual({
       kind: 'nats',
+      failingSeconds: expect.any(Number),
       isPublishing: false,
       unpublished: 4,
       oldestUnpublishedSeconds: expect.any(Number),
@@ -342,7 +343,7 @@ describe('GET /status', () => {
     expect(replicas).toMatchObject([alive, { name: 'dead:1', role: 'worker', isAlive: false }]);
     expect(health).toBe('degraded');
     const detail =
-      'no process with ROLE worker or all is alive; the last sign of life was at 2026-11-20T10:00:00.000Z';
+      'no process with ROLE worker or all is alive; the last sign of life was at 2026-11-20T10:00:00.000Z, by dead:1';
     expect(reasons).toContainEqual({ code: 'no_worker', detail });
     const text = await metricsWith('replicas{role="api"} 1');
     expect(text).toContain('pv_onboarding_deployment_replicas{role="worker"} 0\n');

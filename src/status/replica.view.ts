@@ -1,0 +1,51 @@
+import {
+  count,
+  field,
+  flag,
+  instant,
+  listOf,
+  nullable,
+  oneOf,
+  text,
+  schemaOf,
+} from '../platform/openapi/schema-of.js';
+import { OPERATION_CLASSES, type OperationClass } from '../remote/outcome.rules.js';
+
+const number = (description: string) => field<number>({ type: 'number' }, description);
+
+export const ReplicaView = schemaOf('ReplicaView', {
+  name: text('Host and process id, as in its log lines'),
+  role: nullable(
+    oneOf(['api', 'worker', 'all'] as const, 'null for a process of a release that did not report its role'),
+  ),
+  isAlive: flag('Whether it showed a sign of life in the last 5 seconds'),
+  startedAt: instant(),
+  lastSeenAt: instant('Its last sign of life'),
+  readsPerSecond: number('Successful reads of sessions, in the last 10 seconds'),
+  pacedSince: nullable(
+    instant('Since when its calls have waited for SCS_MAX_REQUESTS_PER_SECOND; null if none waits'),
+  ),
+  slow: field<OperationClass[]>(
+    { enum: OPERATION_CLASSES, isArray: true },
+    'The operations of the remote service that took over 2 seconds in most of its latest calls',
+  ),
+  stoppedAt: nullable(instant('When it stopped in order; null if it runs or has vanished')),
+  clockOffsetSeconds: nullable(
+    number('By how much its clock is ahead of that of the database, at its last sign of life'),
+  ),
+  requests: count('Requests to our API in its last minute'),
+  failedRequests: count('Requests among these that failed by a fault of ours'),
+  waitingForConnectionsSeconds: number(
+    'How long its statements have waited for connections to the database; 0 if none waits',
+  ),
+  longestStatement: nullable(text('What has had a connection longest, while statements wait for one')),
+  hasNoSpace: flag('Whether a statement failed lately because the database has no space left'),
+  latestCalls: listOf(
+    schemaOf('LatestCallsView', {
+      operation: oneOf(OPERATION_CLASSES),
+      calls: count(),
+      slow: count('Calls among these that took over 2 seconds'),
+    }),
+    'Its latest successful calls of the remote service, at most 20 of each operation and of 5 minutes',
+  ),
+});

@@ -1,0 +1,57 @@
+import { areSlow, type LatestCalls } from '../remote/pace/slow-calls.rules.js';
+import type { StatusView } from './status.view.js';
+
+type Replicas = StatusView['replicas'];
+type Operation = Replicas[number]['latestCalls'][number]['operation'];
+
+const VANISHED_MS = 600_000;
+/** A replica that has not told anything for this long, and had a full pool, may tell nothing because of that. */
+const SILENT_MS = 60_000;
+/** Fewer failed requests may be those of one caller. */
+const LEAST_FAILED = 5;
+const MOST_FAILED_SHARE = 0.05;
+/** After this time, pg-pool gives up: from then on requests fail. */
+const WAITING_SECONDS = 5;
+
+/** Returns the latest sign of life, which is at most some seconds old. */
+const latestOf = (replicas: Replicas): number =>
+  Math.max(0, ...replicas.map(({ lastSeenAt }) => lastSeenAt.getTime()));
+
+/** Returns the processes that ended within the last 10 minutes and did not stop in order. */
+export const vanishedOf = (replicas: Replicas): Replicas =>
+  replicas.filter(
+    ({ isAlive, stoppedAt, lastSeenAt }) =>
+      !isAlive && stoppedAt === null && latestOf(replicas) - lastSeenAt.getTime() < VANISHED_MS,
+  );
+
+/** Returns the processes whose pool is used up, also one that can no longer say so. */
+export const usedUpOf = (replicas: Replicas): Replicas =>
+  replicas.filter(
+    ({ stoppedAt, lastSeenAt, waitingForConnectionsSeconds }) =>
+      waitingForConnectionsSeconds > WAITING_SECONDS &&
+      stoppedAt === null &&
+      latestOf(replicas) - lastSeenAt.getTime() < SILENT_MS,
+  );
+
+/** Returns the requests of the last minute to all live replicas, and whether too many failed. */
+export function requestsOf(replicas: Replicas) {
+  const live = replicas.filter(({ isAlive }) => isAlive);
+  const requests = live.reduce((sum, each) => sum + each.requests, 0);
+  const failed = live.reduce((sum, each) => sum + each.failedRequests, 0);
+  return { requests, failed, areFailing: failed >= LEAST_FAILED && failed > MOST_FAILED_SHARE * requests };
+}
+
+/** Returns the operations most of whose latest calls, by all live replicas together, were slow. */
+export function slowOf(replicas: Replicas): readonly (LatestCalls & { operation: Operation })[] {
+  const all = replicas.filter(({ isAlive }) => isAlive).flatMap(({ latestCalls }) => latestCalls);
+  return [...new Set(all.map(({ operation }) => operation))]
+    .map((operation) => {
+      const calls = all.filter((each) => each.operation === operation);
+      return {
+        operation,
+        calls: calls.reduce((sum, each) => sum + each.calls, 0),
+        slow: calls.reduce((sum, each) => sum + each.slow, 0),
+      };
+    })
+    .filter(areSlow);
+}
