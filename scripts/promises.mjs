@@ -57,4 +57,5 @@ export const PROMISES = [
   { id: 'R65', promise: 'an end needs lasting evidence' },
   { id: 'R66', promise: 'volatile responses cause no growth' },
   { id: 'R67', promise: 'no start is stranded' },
+  { id: 'R68', promise: 'the night is told' },
 ];

@@ -3,6 +3,7 @@ import pg from 'pg';
 import { Database } from '../../../src/platform/database/database.js';
 import type { Environment } from '../../../src/platform/env/environment.js';
 import { DeploymentMetrics } from '../../../src/status/deployment-metrics.js';
+import { FINDERS } from '../../../src/status/health.rules.js';
 import type { StatusView } from '../../../src/status/status.view.js';
 import { startWebhookSink, type WebhookSink } from '../../setup/receivers/webhook-sink.js';
 import { startSandbox, type TestSandbox } from '../../setup/sandbox.js';
@@ -11,8 +12,9 @@ import { createTestDatabase, type TestDatabase } from '../../setup/test-database
 import { TestClient } from '../../setup/client.js';
 import { waitFor } from '../../setup/wait-for.js';
 import { seedSessions } from '../support/seeded-sessions.js';
-import { evaluate, scrape, type Reading } from '../support/alerts-and-panels.js';
-import { allAtLength, itAtLength } from '../support/promise.js';
+import { evaluate, scrape } from '../support/alerts-and-panels.js';
+import { CAUSES_ON_CALL, type Cause, type Planted } from '../support/planted.js';
+import { allAtLength, caught, itAtLength, promise } from '../support/promise.js';
 
 jest.setTimeout(180_000);
 
@@ -20,34 +22,13 @@ const SESSIONS = 5;
 /** Long enough that a busy machine reads every session within twice this time. */
 const POLL_MAX_INTERVAL_MS = 10_000;
 
-interface Planted {
-  readonly app: TestApp;
-  readonly client: TestClient;
-  readonly database: Database;
-  /** Watched sessions. */
-  readonly ids: readonly string[];
-  /** The metrics before the cause. */
-  readonly earlier: Awaited<ReturnType<typeof scrape>>;
-}
-
-interface Cause {
-  readonly environment?: Partial<Environment>;
-  readonly plant: (planted: Planted) => Promise<unknown>;
-  /** The reasons that name it, and a part of the sentence of each. */
-  readonly reasons: Readonly<Record<string, string>>;
-  /** Further reasons that may occur meanwhile. */
-  readonly also?: readonly string[];
-  /** The alerts that name it. */
-  readonly alerts: readonly string[];
-  readonly alsoFires?: readonly string[];
-  /** What the dashboard shows of it, and does not show while all is well. */
-  readonly readings: readonly Reading[];
-}
-
 let sandbox: TestSandbox;
 let sink: WebhookSink;
 let database: TestDatabase;
 let apps: TestApp[];
+let closing: (() => unknown)[];
+/** How many causes were to be named, and how many were. */
+const told = { of: 0, named: 0 };
 let blocker: pg.Client | undefined;
 
 beforeAll(async () => {
@@ -56,10 +37,13 @@ beforeAll(async () => {
 afterAll(() => Promise.all([sandbox.stop(), sink.stop()]));
 beforeEach(async () => {
   apps = [];
+  closing = [];
   await Promise.all([sandbox.control.reset(), sink.behave({})]);
   database = await createTestDatabase();
 });
 afterEach(async () => {
+  await Promise.all(closing.map((end) => end()));
+  jest.restoreAllMocks();
   await blocker?.end();
   blocker = undefined;
   await Promise.all(apps.map((app) => app.close()));
@@ -85,7 +69,16 @@ async function startWatching(environment: Partial<Environment> = {}): Promise<Pl
     const samples = await scrape(app.url);
     return [...samples.keys()].some((name) => name.startsWith('pv_onboarding_deployment_orphans')) && samples;
   });
-  return { app, client: TestClient.of(app), database, ids, earlier };
+  return {
+    app,
+    client: TestClient.of(app),
+    database,
+    control: sandbox.control,
+    ids,
+    earlier,
+    startAnother: start,
+    closing,
+  };
 }
 
 const statusOf = async ({ client }: Pick<Planted, 'client'>) =>
@@ -169,7 +162,7 @@ const CAUSES = {
       });
       await Promise.all(locations.map((location) => client.start(location)));
     },
-    reasons: { remote_slow: 'start_session: most of the latest calls of ' },
+    reasons: { remote_slow: 'calls of all processes took over 2 s' },
     alerts: ['RemoteServiceIsSlow'],
     readings: ['Trouble: start_session slow > 0'],
   },
@@ -304,6 +297,7 @@ const CAUSES = {
     alerts: ['ContractHasDrifted'],
     readings: ['Contract drift: differences > 0'],
   },
+  ...CAUSES_ON_CALL,
 } as const satisfies Record<string, Cause>;
 
 const READINGS = [...new Set(Object.values<Cause>(CAUSES).flatMap(({ readings }) => readings))];
@@ -357,8 +351,9 @@ async function expectNamed(
   await waitFor(
     `the alerts ${named.join()}, and on the dashboard ${readings.join()}`,
     async () => {
-      const { url } = planted.app;
-      const seen = await evaluate(url, planted.earlier, READINGS, () => (figures['readAgainAt'] = 0));
+      // The first process is the one that the metrics before the cause are of.
+      const urls = [planted.app, ...apps.filter((app) => app !== planted.app)].map(({ url }) => url);
+      const seen = await evaluate(urls, planted.earlier, READINGS, () => (figures['readAgainAt'] = 0));
       if (seen === null)
         console.warn('THE ALERTS AND THE DASHBOARD WERE NOT TESTED: there is no promtool here');
       else {
@@ -374,7 +369,14 @@ async function expectNamed(
   );
 }
 
-describe('/status, the alerts and the dashboard', () => {
+describe('R68: the night is told: /status, the alerts and the dashboard', () => {
+  afterAll(() =>
+    promise('R68', {
+      figure: `${told.named} of ${told.of} planted causes are named by their reasons and alerts, and no others`,
+      bound: 'all of them',
+    }),
+  );
+
   it('name nothing while all is well', async () => {
     const planted = await startWatching();
     await registerWorkingReceiver(planted);
@@ -384,8 +386,36 @@ describe('/status, the alerts and the dashboard', () => {
 
   it.each(allAtLength(Object.entries<Cause>(CAUSES)))('name the cause: %s', async (_, cause) => {
     const planted = await startWatching(cause.environment);
+    told.of++;
     await cause.plant(planted);
     await expectNamed(planted, [cause]);
+    told.named++;
+  });
+
+  itAtLength('name nothing under load', async () => {
+    const planted = await startWatching();
+    await registerWorkingReceiver(planted);
+    const until = performance.now() + 20_000;
+    const load = Array.from({ length: 8 }, async () => {
+      while (performance.now() < until) {
+        await planted.client.startNew();
+        await planted.client.call('GET', '/users');
+      }
+    });
+    await Promise.all([expectNamed(planted, []), ...load]);
+  });
+
+  it('turn red without a finder', async () => {
+    const planted = await startWatching({ ROLE: 'api' });
+    const { no_worker: finder } = FINDERS;
+    Object.assign(FINDERS, { no_worker: () => false });
+    try {
+      const { health } = await statusOf(planted);
+      expect(health).toBe('healthy');
+      caught('R68', 'a finder left out');
+    } finally {
+      Object.assign(FINDERS, { no_worker: finder });
+    }
   });
 
   itAtLength('count a session that misses one of its inverters, and name nothing', async () => {

@@ -26,12 +26,21 @@ interface Dashboard {
 }
 
 /** Returns the samples of our metrics, with the label that Prometheus adds. */
-export async function scrape(url: string): Promise<Samples> {
+export async function scrape(url: string, instance = 'a'): Promise<Samples> {
   const text = await (await fetch(`${url}/metrics`)).text();
   const samples = [...text.matchAll(/^(pv_onboarding_\w+)(?:\{(.*)\})? (\S+)$/gm)];
   return new Map(
-    samples.map(([, name, labels = '', value]) => [`${name}{instance="a",${labels}}`, Number(value)]),
+    samples.map(([, name, labels = '', value]) => [
+      `${name}{instance="${instance}",${labels}}`,
+      Number(value),
+    ]),
   );
+}
+
+/** Returns the samples of several processes. The first is the instance `a`. */
+async function scrapeAll(urls: readonly string[]): Promise<Samples> {
+  const all = await Promise.all(urls.map((url, n) => scrape(url, String.fromCharCode(97 + n))));
+  return new Map(all.flatMap((samples) => [...samples]));
 }
 
 /** Returns rules that raise the alert PANEL, with the reading in its label, for each of the readings that the dashboard shows. */
@@ -57,7 +66,7 @@ async function rulesFor(readings: readonly Reading[]) {
  * each scrape.
  */
 export async function evaluate(
-  url: string,
+  urls: readonly string[],
   earlier: Samples,
   readings: readonly Reading[],
   refresh: () => void,
@@ -65,10 +74,10 @@ export async function evaluate(
   const promtool = findProgram('promtool', 'PROMTOOL');
   if (promtool === null) return null;
   refresh();
-  const first = await scrape(url);
+  const first = await scrapeAll(urls);
   await sleep(BETWEEN_SCRAPES_MS);
   refresh();
-  const last = await scrape(url);
+  const last = await scrapeAll(urls);
   const series = [...last].map(([name, value]) => {
     const isCounter = /_(total|count|sum|bucket)\{/.test(name);
     const growth = isCounter ? ((value - (first.get(name) ?? 0)) * 60_000) / BETWEEN_SCRAPES_MS : 0;

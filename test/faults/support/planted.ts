@@ -1,0 +1,220 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { jest } from '@jest/globals';
+import { Database } from '../../../src/platform/database/database.js';
+import type { Environment } from '../../../src/platform/env/environment.js';
+import { FIND_OLDEST_TRANSACTION } from '../../../src/status/status.sql.js';
+import { UsersStore } from '../../../src/users/user/users.store.js';
+import { TestClient } from '../../setup/client.js';
+import type { SandboxControl } from '../../setup/sandbox-control.js';
+import type { TestApp } from '../../setup/test-app.js';
+import { waitFor } from '../../setup/wait-for.js';
+import type { Reading, scrape } from './alerts-and-panels.js';
+import { changeStatement } from './changed-statement.js';
+
+export interface Planted {
+  readonly app: TestApp;
+  readonly client: TestClient;
+  readonly database: Database;
+  readonly control: SandboxControl;
+  /** Watched sessions. */
+  readonly ids: readonly string[];
+  /** The metrics before the cause. */
+  readonly earlier: Awaited<ReturnType<typeof scrape>>;
+  /** Starts a further process on the same database. */
+  readonly startAnother: (environment: Partial<Environment>) => Promise<TestApp>;
+  /** What ends the cause, after the test. */
+  readonly closing: (() => unknown)[];
+}
+
+export interface Cause {
+  readonly environment?: Partial<Environment>;
+  readonly plant: (planted: Planted) => Promise<unknown>;
+  /** The reasons that name it, and a part of the sentence of each. */
+  readonly reasons: Readonly<Record<string, string>>;
+  /** Further reasons that may occur meanwhile. */
+  readonly also?: readonly string[];
+  /** The alerts that name it. */
+  readonly alerts: readonly string[];
+  readonly alsoFires?: readonly string[];
+  /** What the dashboard shows of it, and does not show while all is well. */
+  readonly readings: readonly Reading[];
+}
+
+/** Repeats work until the end of the test. Its errors are part of the cause. */
+function repeatUntilEnd({ closing }: Planted, everyMs: number, work: () => unknown): void {
+  let goesOn = true;
+  const repeated = (async () => {
+    while (goesOn) {
+      await Promise.resolve(work()).catch(() => {});
+      await pause(everyMs);
+    }
+  })();
+  closing.push(() => {
+    goesOn = false;
+    return repeated;
+  });
+}
+
+/** Adds transitions of a session on each of the 8 days before, in the last 20 minutes of the same hour. */
+const addHistory = ({ database, ids }: Planted, from: string | null, to: string) =>
+  database.query(
+    `INSERT INTO session_transitions (session_id, from_state, to_state, basis, rule, at)
+     SELECT $1, $2, $3, 'observed', 'as_started', now() - day * interval '1 day' - n * interval '1 minute'
+       FROM generate_series(1, 8) AS day, generate_series(1, 20) AS n`,
+    [ids[0], from, to],
+  );
+
+const beginHistory = ({ database, ids }: Planted) =>
+  database.query(
+    `INSERT INTO session_transitions (session_id, to_state, basis, rule, at)
+     VALUES ($1, 'awaiting_owner', 'observed', 'as_started', now() - interval '10 days')`,
+    [ids[0]],
+  );
+
+/** What a person on call met, beyond the first causes. */
+export const CAUSES_ON_CALL = {
+  'slow statements use up the pool of an api': {
+    async plant(planted) {
+      const other = await planted.startAnother({ ROLE: 'api', DATABASE_POOL_SIZE: 2 });
+      const { pool } = other.app.get(Database);
+      for (let n = 0; n < 8; n++)
+        repeatUntilEnd(planted, 10, () => pool.query('SELECT pg_sleep(4) FROM users LIMIT 1'));
+    },
+    reasons: { connections_used_up: 'statements have waited for its DATABASE_POOL_SIZE connections for ' },
+    alerts: ['ConnectionsAreUsedUp'],
+    readings: [],
+  },
+  'a defect answers requests with 500': {
+    async plant(planted) {
+      const store = planted.app.app.get(UsersStore);
+      jest.spyOn(store, 'listUsers').mockRejectedValue(new Error('a defect'));
+      repeatUntilEnd(planted, 50, () => planted.client.call('GET', '/users'));
+    },
+    reasons: { requests_fail: 'requests of the last minute failed by a fault of ours' },
+    alerts: ['RequestsFail'],
+    readings: [],
+  },
+  'no api runs': {
+    environment: { ROLE: 'worker' },
+    plant: () => Promise.resolve(),
+    reasons: { no_api: 'no process with ROLE api or all is alive' },
+    alerts: ['NoApiRuns'],
+    readings: [],
+  },
+  'workers vanish again and again': {
+    plant: ({ database }) =>
+      database.query(
+        `INSERT INTO remote_replicas (id, name, counted, expires_at, role)
+         SELECT gen_random_uuid(), 'crashed:' || n, 1, now() - interval '1 second', 'worker' FROM generate_series(1, 3) AS n`,
+      ),
+    reasons: { replicas_vanish: '3 processes ended within 10 minutes without stopping in order: crashed:' },
+    alerts: ['ReplicasVanish'],
+    readings: [],
+  },
+  'the disk of the database is full': {
+    async plant(planted) {
+      const fail = `DO $$ BEGIN RAISE EXCEPTION 'could not extend file' USING ERRCODE = '53100'; END $$`;
+      repeatUntilEnd(planted, 500, () => planted.database.query(fail));
+    },
+    reasons: { disk_full: 'the database has no space left' },
+    alerts: ['DiskIsFull'],
+    readings: [],
+  },
+  'the clock of a process is 40 s ahead': {
+    async plant({ database }) {
+      await database.query(
+        `CREATE FUNCTION public.shift() RETURNS trigger LANGUAGE plpgsql AS
+         'BEGIN NEW.clock_offset_seconds := NEW.clock_offset_seconds + 40; RETURN NEW; END'`,
+      );
+      await database.query(
+        'CREATE TRIGGER shift BEFORE INSERT OR UPDATE ON remote_replicas FOR EACH ROW EXECUTE FUNCTION public.shift()',
+      );
+    },
+    reasons: { clocks_differ: 'its clock differs from that of the database by ' },
+    alerts: ['ClocksDiffer'],
+    readings: [],
+  },
+  'the broker cannot be reached': {
+    environment: { EVENT_BROKER_URL: 'nats://127.0.0.1:1' },
+    async plant({ client, database }) {
+      await client.startNew();
+      const fails = () => database.query('SELECT FROM broker_positions WHERE failing_since IS NOT NULL');
+      await waitFor('the broker fails', async () => (await fails()).length > 0, 40_000);
+      await database.query(`UPDATE broker_positions SET failing_since = failing_since - interval '61 s'`);
+    },
+    reasons: { broker_failing: 'the broker has accepted no event for ' },
+    alerts: ['BrokerFails'],
+    readings: [],
+  },
+  'a transaction is forgotten': {
+    async plant({ app, database, closing }) {
+      const age = 'clock_timestamp() - xact_start';
+      changeStatement(app.app, FIND_OLDEST_TRANSACTION, age, `${age} + interval '20 minutes'`);
+      const client = await database.pool.connect();
+      await client.query(`SET idle_in_transaction_session_timeout = 0; BEGIN`);
+      closing.push(() => client.release(true));
+    },
+    reasons: { transaction_old: 'has had a transaction open for 12' },
+    alerts: ['TransactionIsOld'],
+    readings: [],
+  },
+  'an inverter is listed for five customers': {
+    async plant({ control, ids, database }) {
+      const inverters = [{ id: '10000000-0000-4000-8000-000000000041' }];
+      for (const id of ids) await control.fields(id, { set: { finished: true, active: false, inverters } });
+      const listed = () => database.query('SELECT FROM inverters');
+      await waitFor('the inverters', async () => (await listed()).length === ids.length, 40_000);
+    },
+    reasons: { inverters_shared: '1 inverters are each listed for 5 or more customers at once' },
+    alerts: ['InvertersAreShared'],
+    readings: [],
+  },
+  'the remote service answers with the past': {
+    async plant(planted) {
+      await beginHistory(planted);
+      await addHistory(planted, 'awaiting_owner', 'online');
+      await planted.database.query(
+        `INSERT INTO session_transitions (session_id, from_state, to_state, basis, rule, at)
+         VALUES ($1, 'awaiting_owner', 'online', 'observed', 'as_started', now() - interval '30 minutes')`,
+        [planted.ids[0]],
+      );
+    },
+    reasons: { nothing_changes: 'reads per second, and no change of a session for 3' },
+    alerts: ['NothingChanges'],
+    readings: [],
+  },
+  'starts have fallen': {
+    async plant(planted) {
+      await beginHistory(planted);
+      await addHistory(planted, null, 'awaiting_owner');
+    },
+    reasons: { starts_fell: 'at the same hour of each of the last days there were at least 20' },
+    alerts: ['StartsHaveFallen'],
+    readings: [],
+  },
+  'an app has a revoked key': {
+    async plant(planted) {
+      const app = new TestClient(planted.app.url, 'a key that is not valid');
+      repeatUntilEnd(planted, 50, () => app.call('GET', '/users'));
+    },
+    reasons: {},
+    alerts: ['RequestsAreRefused'],
+    readings: [],
+  },
+  'reads get 500, and then 502': {
+    async plant({ control, database }) {
+      const answer = (status: number) =>
+        control.addFault({ kind: 'answer', status, operation: 'read_session', times: null });
+      await answer(500);
+      const degraded = `SELECT FROM remote_operations WHERE operation = 'read_session' AND health = 'degraded'`;
+      await waitFor('the trouble', async () => (await database.query(degraded)).length > 0, 40_000);
+      await control.clearFaults();
+      await answer(502);
+    },
+    reasons: { remote_degraded: 'read_session: status 502' },
+    also: ['held_back_by_breaker'],
+    alerts: ['RemoteServiceIsDown'],
+    alsoFires: ['BreakerIsOpen', 'NothingIsRead'],
+    readings: [],
+  },
+} as const satisfies Record<string, Cause>;
