@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import pg from 'pg';
 import { createTestDatabase, type TestDatabase } from '../../setup/test-database.js';
@@ -419,5 +420,20 @@ describe('the views of admin', () => {
     const totals = rows.map(({ total }) => total);
     expect(totals).toEqual(rows.map(({ parts }) => parts));
     expect(totals).toEqual(totals.toSorted((a, b) => b - a));
+  });
+
+  it.each([
+    [2, []],
+    [4, []],
+    [5, [{ kind: 'inverter', reason: 'the remote service lists it for five or more customers at once' }]],
+  ])('show an inverter that is listed for %i customers at once as stuck: %j', async (customers, expected) => {
+    const id = randomUUID();
+    for (let nth = 0; nth < customers; nth++) {
+      const { userId, gridLocationId } = await insertCustomer(client);
+      place = { user_id: userId, grid_location_id: gridLocationId };
+      await insertRow(client, 'inverters', { session_id: await insertSession(), id });
+    }
+    const { rows } = await client.query('SELECT kind, reason FROM admin.stuck WHERE id = $1', [id]);
+    expect(rows).toEqual(expected);
   });
 });
