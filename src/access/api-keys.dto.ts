@@ -16,7 +16,7 @@ export class NewApiKey {
     minItems: 1,
     uniqueItems: true,
     description:
-      '`admin` includes all others. A scope that writes does not include the one that reads. An app that registers users, starts sessions and waits for them needs `users:write`, `onboarding:write` and `onboarding:read`',
+      '`admin` includes all others. A scope that writes does not include the one that reads. An app that registers users, starts sessions and waits for them needs `users:write`, `onboarding:write` and `onboarding:read`, and `links:read` to see each `startUrl`',
   })
   @IsArray()
   @ArrayNotEmpty()

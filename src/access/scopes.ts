@@ -2,8 +2,11 @@
 export const SCOPES = [
   'users:read',
   'users:write',
+  'users:erase',
+  'registrations:decide',
   'onboarding:read',
   'onboarding:write',
+  'links:read',
   'events:read',
   'webhooks:manage',
   'admin',

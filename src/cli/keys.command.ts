@@ -41,7 +41,7 @@ export function keysCommand(readEnvironment: ReadEnvironment, findApi?: FindApi)
     .requiredOption('--scopes <list>', `separated by commas, of: ${SCOPES.join(' ')}`, readScopes)
     .addHelpText(
       'after',
-      '\nA scope that writes does not include the one that reads; `admin` includes all others.',
+      '\nA scope that writes does not include the one that reads; `admin` includes all others.\n`links:read` shows the startUrl of sessions; no other scope does, not even `onboarding:write`.',
     )
     .option(...JSON_OPTION)
     .action((name: string, { scopes, json }: { scopes: Scope[]; json?: boolean }) => {

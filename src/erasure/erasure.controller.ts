@@ -14,7 +14,7 @@ export class ErasureController {
   constructor(private readonly erasures: ErasuresStore) {}
 
   @Delete(':userId')
-  @Operation('users:write', {
+  @Operation('users:erase', {
     summary: 'Erase the personal data of a user',
     description:
       'Erases permanently, in this service: reference, names, email, EANs, metadata, registrations, stored responses and inverter ids. ' +

@@ -33,6 +33,31 @@ describe('migrate', () => {
     expect(await migrate(database.url)).toEqual(names.slice(-2));
   });
 
+  it('gives existing keys the new scopes for what they could do, except revoked keys', async () => {
+    const pool = new pg.Pool({ connectionString: database.url });
+    await applyMissing(
+      pool,
+      names.filter((name) => name < names.find((each) => each.endsWith('_scopes_for_support'))!),
+    );
+    await pool.end();
+    await client.query(`INSERT INTO api_keys (name, scopes, key_hash, created_by, revoked_at) VALUES
+      ('app', '{users:write,onboarding:write}', sha256('1'), 'cli', NULL),
+      ('reader', '{users:read,onboarding:read}', sha256('2'), 'cli', NULL),
+      ('revoked', '{users:write}', sha256('3'), 'cli', now()),
+      ('starts', '{onboarding:write}', sha256('4'), 'cli', NULL)`);
+    await migrate(database.url);
+    const { rows } = await client.query('SELECT name, scopes FROM api_keys ORDER BY name');
+    expect(rows).toEqual([
+      {
+        name: 'app',
+        scopes: ['users:write', 'onboarding:write', 'users:erase', 'registrations:decide', 'links:read'],
+      },
+      { name: 'reader', scopes: ['users:read', 'onboarding:read'] },
+      { name: 'revoked', scopes: ['users:write'] },
+      { name: 'starts', scopes: ['onboarding:write', 'links:read'] },
+    ]);
+  });
+
   it('refuses to continue after a migration that failed, naming it and what to do', async () => {
     await migrate(database.url);
     await client.query('UPDATE _prisma_migrations SET finished_at = NULL WHERE migration_name = $1', [

@@ -14,7 +14,7 @@ const { data: session } = await client.POST('/api/v1/onboarding/pv/{id}', {
   params: { path: { id: user.gridLocations[0]!.id } },
   body: {},
 });
-// Null if the owner has completed the web flow, or the key lacks `onboarding:write`.
+// Null if the owner has completed the web flow, or the key lacks `links:read`.
 if (session.startUrl === null) throw new Error(`session ${session.id} is ${session.state}`);
 console.log(`The owner opens ${session.startUrl}`);
 

@@ -697,14 +697,14 @@ export interface components {
         NewApiKey: {
             /** @description The app that uses this key, for people */
             name: string;
-            /** @description `admin` includes all others. A scope that writes does not include the one that reads. An app that registers users, starts sessions and waits for them needs `users:write`, `onboarding:write` and `onboarding:read` */
-            scopes: ("users:read" | "users:write" | "onboarding:read" | "onboarding:write" | "events:read" | "webhooks:manage" | "admin")[];
+            /** @description `admin` includes all others. A scope that writes does not include the one that reads. An app that registers users, starts sessions and waits for them needs `users:write`, `onboarding:write` and `onboarding:read`, and `links:read` to see each `startUrl` */
+            scopes: ("users:read" | "users:write" | "users:erase" | "registrations:decide" | "onboarding:read" | "onboarding:write" | "links:read" | "events:read" | "webhooks:manage" | "admin")[];
         };
         CreatedApiKeyView: {
             /** Format: uuid */
             id: string;
             name: string;
-            scopes: ("users:read" | "users:write" | "onboarding:read" | "onboarding:write" | "events:read" | "webhooks:manage" | "admin")[];
+            scopes: ("users:read" | "users:write" | "users:erase" | "registrations:decide" | "onboarding:read" | "onboarding:write" | "links:read" | "events:read" | "webhooks:manage" | "admin")[];
             /** @description The key. It is shown only once; only its hash is stored */
             key: string;
             /** Format: date-time */
@@ -714,7 +714,7 @@ export interface components {
             /** Format: uuid */
             id: string;
             name: string;
-            scopes: ("users:read" | "users:write" | "onboarding:read" | "onboarding:write" | "events:read" | "webhooks:manage" | "admin")[];
+            scopes: ("users:read" | "users:write" | "users:erase" | "registrations:decide" | "onboarding:read" | "onboarding:write" | "links:read" | "events:read" | "webhooks:manage" | "admin")[];
             /** Format: date-time */
             createdAt: string;
             /** @description `environment`, `cli`, or `key:` followed by the id of the key that created it */
@@ -1130,7 +1130,7 @@ export interface components {
             expired: boolean | null;
             /**
              * Format: uri
-             * @description Link for the PV owner. Anyone who has it may act for the owner; null without the scope `onboarding:write` or once the web flow is over
+             * @description Link for the PV owner. Anyone who has it may act for the owner; null without the scope `links:read` or once the web flow is over
              */
             startUrl: string | null;
             inverters: components["schemas"]["SessionInverterView"][];

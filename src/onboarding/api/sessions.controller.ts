@@ -150,6 +150,6 @@ export class SessionsController {
 
   private view(row: SessionRow, key: Principal): SessionView {
     const { startUrlCiphertext: _, changedAt, now, ...session } = row;
-    return { ...session, startUrl: hasScope(key, 'onboarding:write') ? this.views.findStartUrl(row) : null };
+    return { ...session, startUrl: hasScope(key, 'links:read') ? this.views.findStartUrl(row) : null };
   }
 }

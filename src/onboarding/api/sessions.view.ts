@@ -41,7 +41,7 @@ export const SessionView = schema.schemaOf('SessionView', {
   expired: schema.nullable(schema.flag('null until the remote service states it')),
   startUrl: schema.field<string | null>(
     { type: String, format: 'uri', nullable: true },
-    'Link for the PV owner. Anyone who has it may act for the owner; null without the scope `onboarding:write` or once the web flow is over',
+    'Link for the PV owner. Anyone who has it may act for the owner; null without the scope `links:read` or once the web flow is over',
   ),
   inverters: schema.listOf(SessionInverterView),
   createdAt: schema.instant("The remote service's time"),

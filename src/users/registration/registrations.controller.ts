@@ -97,7 +97,7 @@ function Decides(
   return applyDecorators(
     Post(`:id/${decision}`),
     HttpCode(200),
-    Operation('users:write', { summary, description }),
+    Operation('registrations:decide', { summary, description }),
     ApiOkResponse({ type: RegistrationView }),
     ApiProblems('invalid_request', ...problems, 'not_found', 'registration_conflict'),
   );

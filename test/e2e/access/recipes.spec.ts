@@ -36,6 +36,19 @@ const ACTS = {
   'starts a session': (client) => client.start(user.gridLocations[0]!.id, { brand: randomUUID() }),
   'waits for a session': send('GET', () => `/onboarding/pv/${session.id}?wait=1&from=online`),
   'reads a session': send('GET', () => `/onboarding/pv/${session.id}`),
+  'sees the link of a session': async (client) => {
+    const answers = await Promise.all([
+      client.start(user.gridLocations[0]!.id),
+      client.call<SessionAnswer>('GET', `/onboarding/pv/${session.id}`),
+      client.call<SessionAnswer>('GET', `/users/${user.id}/pv/onboarding-sessions/${session.id}`),
+      client.call<SessionAnswer>('POST', `/onboarding/pv/${session.id}/refresh`),
+    ]);
+    const list = await client.call<{ items?: SessionAnswer[] }>('GET', '/onboarding/pv');
+    const links = [...answers.map(({ body }) => body), ...(list.body.items ?? [])].map(
+      (each) => each.startUrl,
+    );
+    return { status: links.some((link) => typeof link === 'string') ? 200 : 403 };
+  },
   'lists inverters': send('GET', () => '/inverters'),
   'reads the status': send('GET', () => '/status'),
   'reads a user': send('GET', () => `/users/${user.id}`),
@@ -67,9 +80,7 @@ const DOES: Record<string, readonly ActName[]> = {
     'reads a session',
     'lists inverters',
     'reads the status',
-    // Cannot be separated from registering.
-    'decides a registration',
-    'erases a user',
+    'sees the link of a session',
   ],
   'a receiver': ['reads the feed', 'reads the stream'],
   'a dashboard': [
@@ -79,6 +90,15 @@ const DOES: Record<string, readonly ActName[]> = {
     'reads a session',
     'lists inverters',
     'reads the status',
+  ],
+  support: [
+    'waits for a session',
+    'reads a session',
+    'lists inverters',
+    'reads the status',
+    'reads a user',
+    'lists registrations',
+    'decides a registration',
   ],
   'an administrator': ALL,
 };
@@ -128,5 +148,6 @@ describe('the recipes of docs/api-keys.md', () => {
       (await (await clientWith(recipes.get(name)!)).session(session.id)).startUrl;
     expect(await linkFor('an app')).toBe(session.startUrl);
     expect(await linkFor('a dashboard')).toBeNull();
+    expect(await linkFor('support')).toBeNull();
   });
 });

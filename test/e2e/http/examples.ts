@@ -190,7 +190,7 @@ export async function recordExamples(service: TestApp, calls: Calls): Promise<Re
 
   await ask('createApiKey', 400, { request: { name: 'customer app', scopes: ['everything'] } });
   const key = await ask('createApiKey', 201, {
-    request: { name: 'customer app', scopes: ['users:write', 'onboarding:write'] },
+    request: { name: 'customer app', scopes: ['users:write', 'onboarding:write', 'links:read'] },
   });
   await ask('listApiKeys', 200, { parameters: { limit: '1' } });
   await ask('revokeApiKey', 204, { parameters: { id: key.id } });

@@ -283,7 +283,8 @@ describe('a decision', () => {
 
   it('is audited with the key that made it', async () => {
     const { id } = await uncertain();
-    const key = (await call('POST', '/api-keys', { name: 'back office', scopes: ['users:write'] })).body;
+    const key = (await call('POST', '/api-keys', { name: 'back office', scopes: ['registrations:decide'] }))
+      .body;
     await call('POST', `/registrations/${id}/discard`, undefined, key.key);
     const entries = await service.app
       .get(Database)
@@ -292,9 +293,11 @@ describe('a decision', () => {
   });
 
   it.each(['retry', 'discard', 'resolve'])(
-    'to %s needs users:write, and a registration',
+    'to %s needs registrations:decide, and a registration',
     async (decision) => {
-      const { key } = (await call('POST', '/api-keys', { name: 'reader', scopes: ['users:read'] })).body;
+      const { key } = (
+        await call('POST', '/api-keys', { name: 'reader', scopes: ['users:read', 'users:write'] })
+      ).body;
       expect((await call('POST', `/registrations/${randomUUID()}/${decision}`, {}, key)).status).toBe(403);
       expect((await call('POST', `/registrations/${randomUUID()}/${decision}`, {})).status).toBe(404);
       expect((await call('POST', `/registrations/1/${decision}`, {})).body.errors).toEqual([
