@@ -33,7 +33,10 @@ export class RequestValidation implements PipeTransform {
     // Most requests have no query. Validating an empty query would take a tenth of the CPU time of a request (`npm run bench -- api`).
     const isEmpty = Object.keys(value ?? {}).length === 0;
     if (isEmpty && this.fineWhenEmpty.has(metatype)) return new metatype();
-    return this.instantiate(metatype, collectByKey(value ?? {}, metatype), isEmpty);
+    const collected = collectByKey(value ?? {}, metatype);
+    // A reserved name may stand behind a prefix, as in `metadata.constructor`.
+    if (collected !== value) refuse(textErrors(collected));
+    return this.instantiate(metatype, collected, isEmpty);
   }
 
   private async instantiate(metatype: Type, value: object, isEmpty: boolean): Promise<object> {

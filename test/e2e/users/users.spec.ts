@@ -324,6 +324,14 @@ describe('the lists', () => {
     }
   });
 
+  it.each(['constructor', '__proto__'])('refuse to filter by the reserved name %s', async (name) => {
+    const { status, body } = await call('GET', `/users?metadata.${name}=1`);
+    expect({ status, errors: body.errors }).toMatchObject({
+      status: 400,
+      errors: [{ field: `metadata.${name}` }],
+    });
+  });
+
   it('filter users by reference and by EAN', async () => {
     const reference = randomUUID();
     const { body: user } = await call('POST', '/users', requestFor(reference, '999999999999999995'));

@@ -19,6 +19,47 @@ export function parametersOf(document: Document): readonly (Parameter & { readon
   );
 }
 
+/** Names that JavaScript gives a meaning, or that every object inherits. */
+const SPECIAL_NAMES = [...Object.getOwnPropertyNames(Object.prototype), 'prototype', 'then', 'toJSON'];
+
+/** Returns requests with each special name as a query parameter, behind each prefix, in each cursor, in each body and its metadata. */
+function specialNames(document: Document): Request[] {
+  return Object.entries(document.paths).flatMap(([path, methods]) =>
+    Object.entries(methods).flatMap(([method, { requestBody, parameters = [], responses }]) => {
+      const at = parameters.reduce(
+        (text, { name, example: id }) => text.replace(`{${name}}`, String(id)),
+        path,
+      );
+      const request = { method: method.toUpperCase(), statuses: Object.keys(responses) };
+      const example = requestBody?.content['application/json'].example as object | undefined;
+      const json = { 'content-type': 'application/json' };
+      return SPECIAL_NAMES.flatMap((name): Request[] => {
+        const queries = [
+          [name, '1'],
+          [`metadata.${name}`, '1'],
+          [`metadata[${name}]`, '1'],
+          ['cursor', name],
+        ];
+        const odd = { [name]: 1 };
+        const bodies = requestBody === undefined ? [] : [odd, { metadata: odd }, { metadata: { a: odd } }];
+        return [
+          ...(method === 'get' ? queries : []).map((query) => ({
+            ...request,
+            path: `${at}?${new URLSearchParams([query as [string, string]]).toString()}`,
+            headers: {},
+          })),
+          ...bodies.map((body) => ({
+            ...request,
+            path: at,
+            headers: json,
+            body: JSON.stringify({ ...example, ...body }),
+          })),
+        ];
+      });
+    }),
+  );
+}
+
 /** Returns requests with each edge value in each place of each cursor and in each query parameter of an instant or a position, and nulls in bodies. */
 export function edgeRequests(document: Document, cursors: Cursors): Request[] {
   const inCursors = Object.entries(cursors).flatMap(([path, cursor]) => {
@@ -32,7 +73,7 @@ export function edgeRequests(document: Document, cursors: Cursors): Request[] {
     const edges = schema.format === 'date-time' ? EDGE_INSTANTS : name === 'after' ? EDGE_INTEGERS : [];
     return edges.map((edge) => getOf(document, path, name, edge));
   });
-  return [...inCursors, ...inQueries, ...nullsInBodies(document)];
+  return [...inCursors, ...inQueries, ...nullsInBodies(document), ...specialNames(document)];
 }
 
 /** Returns the example of each body with null in each property of its schema. */
