@@ -37,10 +37,15 @@ export class Authentication {
     );
   }
 
+  /** Returns those of the keys that are revoked. */
+  findRevoked(ids: readonly string[]): Promise<string[]> {
+    return this.keys.findRevoked(ids);
+  }
+
   /** Throws Problem unauthenticated if the key was revoked. Call it before a response that comes long after its request. */
   async requireUnrevoked({ id }: Principal): Promise<void> {
     if (id === null) return;
-    const revoked = await this.keys.findRevoked([id]);
+    const revoked = await this.findRevoked([id]);
     if (revoked.length > 0) throw new Problem('unauthenticated', 'The API key has been revoked');
   }
 

@@ -12,11 +12,20 @@ import type { SessionState } from '../rules/machine.rules.js';
 import { SessionViewsStore, type SessionRow } from '../store/session-views.store.js';
 import type { SessionQuery } from './sessions.dto.js';
 
+/** How often the keys of waiting requests are checked. docs/api-keys.md promises that a wait of a revoked key ends within 5 s. */
+const CHECK_KEYS_MS = 2_000;
+
 /** Reads sessions for callers. After new events, and at least once a second, one query checks the sessions of all waiting callers. */
 @Injectable()
 export class SessionsService implements OnModuleDestroy {
-  private readonly waiters = new Set<{ sessionId: string; from: SessionState; end: WakeUp }>();
+  private readonly waiters = new Set<{
+    sessionId: string;
+    from: SessionState;
+    keyId: string | null;
+    end: WakeUp;
+  }>();
   private readonly checks = new Coalescer(() => this.endWaits());
+  private readonly keyChecks = setInterval(() => void this.endRevoked(), CHECK_KEYS_MS).unref();
   private isStopping = false;
 
   constructor(
@@ -38,6 +47,7 @@ export class SessionsService implements OnModuleDestroy {
   // Ends all waits: a waiting request would delay the shutdown.
   onModuleDestroy(): void {
     this.isStopping = true;
+    clearInterval(this.keyChecks);
     for (const { end } of this.waiters) end.signal();
   }
 
@@ -57,7 +67,9 @@ export class SessionsService implements OnModuleDestroy {
       : this.getFreshOrStale(id, maxAgeMs));
     const { state, closedAt, checkedAt } = session;
     if (wait === 0 || closedAt !== null || state !== (from ?? state)) return session;
-    await this.held.hold('wait', request, actorOf(key), (gone) => this.wait(id, state, wait * 1_000, gone));
+    await this.held.hold('wait', request, actorOf(key), (gone) =>
+      this.wait(id, state, key.id, wait * 1_000, gone),
+    );
     await this.authentication.requireUnrevoked(key);
     const later = await this.refreshes.getSession(id);
     // A read that changed the state counts for `checkedAt` only once its batch is closed.
@@ -75,14 +87,28 @@ export class SessionsService implements OnModuleDestroy {
   }
 
   /** Waits until the session leaves the state `from` or is no longer watched, `waitMs` have passed, `gone` aborts or the process stops. */
-  private async wait(sessionId: string, from: SessionState, waitMs: number, gone: AbortSignal) {
+  private async wait(
+    sessionId: string,
+    from: SessionState,
+    keyId: string | null,
+    waitMs: number,
+    gone: AbortSignal,
+  ) {
     if (this.isStopping) return;
-    const waiter = { sessionId, from, end: new WakeUp() };
+    const waiter = { sessionId, from, keyId, end: new WakeUp() };
     this.waiters.add(waiter);
     // The state may have changed since the read that returned `from`.
     void this.checks.run();
     await waiter.end.wait(gone, waitMs);
     this.waiters.delete(waiter);
+  }
+
+  private async endRevoked(): Promise<void> {
+    const keyIds = [...new Set([...this.waiters].flatMap(({ keyId }) => keyId ?? []))];
+    if (keyIds.length === 0) return;
+    // While the database is unavailable, the waiters continue to wait.
+    const revoked = new Set<string | null>(await this.authentication.findRevoked(keyIds).catch(() => []));
+    for (const { keyId, end } of this.waiters) if (revoked.has(keyId)) end.signal();
   }
 
   private async endWaits(): Promise<void> {

@@ -168,6 +168,22 @@ describe('?wait= on a session', () => {
     expect(await response).toMatchObject({ status: 401, body: { code: 'unauthenticated' } });
   });
 
+  it('ends within 5 s of the revocation of its key, with a 401', async () => {
+    const { id } = await client.startNew();
+    await expectWithin(5_000, async () => {
+      const { body: key } = await client.call<{ id: string; key: string }>('POST', '/api-keys', {
+        name: 'to be revoked',
+        scopes: ['onboarding:read'],
+      });
+      const response = new TestClient(service.url, key.key).call('GET', `/onboarding/pv/${id}?wait=20`);
+      await waitForHeld(1);
+      const beganAt = performance.now();
+      await client.call('DELETE', `/api-keys/${key.id}`);
+      expect(await response).toMatchObject({ status: 401, body: { code: 'unauthenticated' } });
+      return msSince(beganAt);
+    });
+  });
+
   it.each(['?wait=61', '?wait=-1', '?wait=x', '?wait=1&from=done', '?wait=1&wait=2'])(
     'refuses %s',
     async (query) => {
