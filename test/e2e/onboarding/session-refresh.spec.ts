@@ -79,6 +79,20 @@ describe('a session that many callers read at once', () => {
   });
 });
 
+it('looks less often for a session whose reader has vanished', async () => {
+  const { id } = await client.startNew();
+  const polls = service.app.get(PollsStore);
+  await polls.claimOne(id);
+  const look = jest.spyOn(polls, 'claimOne');
+  const read = refresh(id);
+  await waitFor('ten looks', () => Promise.resolve(look.mock.calls.length >= 10));
+  const beganAt = performance.now();
+  await waitFor('two more', () => Promise.resolve(look.mock.calls.length >= 12));
+  expect(performance.now() - beganAt).toBeGreaterThan(900);
+  await service.app.get(Database).query('DELETE FROM poll_batches');
+  expect((await read).status).toBe(200);
+});
+
 describe.each(['/onboarding/pv/', '/users/{userId}/pv/onboarding-sessions/'])(
   'a session at %s that cannot be read',
   (path) => {

@@ -408,10 +408,12 @@ describe('R68: the night is told: /status, the alerts and the dashboard', () => 
   it('turn red without a finder', async () => {
     const planted = await startWatching({ ROLE: 'api' });
     const { no_worker: finder } = FINDERS;
+    const [reason] = (await statusOf(planted)).reasons;
+    expect(reason?.code).toBe('no_worker');
     Object.assign(FINDERS, { no_worker: () => false });
     try {
-      const { health } = await statusOf(planted);
-      expect(health).toBe('healthy');
+      const { reasons } = await statusOf(planted);
+      expect(reasons).toEqual([]);
       caught('R68', 'a finder left out');
     } finally {
       Object.assign(FINDERS, { no_worker: finder });
