@@ -10,14 +10,21 @@ import { Database } from '../../../src/platform/database/database.js';
 import { Environment } from '../../../src/platform/env/environment.js';
 import { readEnvironment } from '../../../src/platform/env/read-environment.js';
 import { Metrics } from '../../../src/platform/metrics/metrics.js';
+import { RecentRequests } from '../../../src/platform/metrics/recent-requests.js';
 import { tally } from './fixture.js';
 import { readSession } from '../remote/fixture.js';
 
 /** Provides only what AuthModule needs, so that three replicas start quickly. */
 @Global()
 @Module({
-  providers: [{ provide: Environment, useValue: readEnvironment(process.env) }, Database, Cipher, Metrics],
-  exports: [Environment, Database, Cipher, Metrics],
+  providers: [
+    { provide: Environment, useValue: readEnvironment(process.env) },
+    Database,
+    Cipher,
+    Metrics,
+    RecentRequests,
+  ],
+  exports: [Environment, Database, Cipher, Metrics, RecentRequests],
 })
 class Ground {}
 
