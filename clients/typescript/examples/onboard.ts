@@ -14,9 +14,8 @@ const { data: session } = await client.POST('/api/v1/onboarding/pv/{id}', {
   params: { path: { id: user.gridLocations[0]!.id } },
   body: {},
 });
-// Null if the owner has completed the web flow, or the key lacks `links:read`.
-if (session.startUrl === null) throw new Error(`session ${session.id} is ${session.state}`);
-console.log(`The owner opens ${session.startUrl}`);
+// Null if the location is online already, or the key lacks `links:read`.
+if (session.startUrl !== null) console.log(`The owner opens ${session.startUrl}`);
 
 const { inverters } = await waitForOnline(client, session.id, { timeoutMs: 600_000, maxAgeSeconds: 5 });
 console.log(`online: ${inverters.map(({ id }) => id).join(', ')}`);

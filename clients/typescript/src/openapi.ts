@@ -640,7 +640,7 @@ export interface paths {
         put?: never;
         /**
          * Start a session for a grid location
-         * @description Returns 200 with the open session of the same location and brand if there is one, so a double click returns the same session.
+         * @description Returns 200 with the session of the same location and brand that is open or online, if there is one: a double click returns the same session, and a customer who is online is not asked to authorise again. The `startUrl` of an online session is null. Set `reuse` to false to connect further inverters of the brand.
          */
         post: operations["startSession"];
         delete?: never;
@@ -1080,7 +1080,7 @@ export interface components {
             metadata?: {
                 [key: string]: unknown;
             };
-            /** @description Return the open session of this location and brand, if there is one. Default: true */
+            /** @description Return the session of this location and brand that is open or online, if there is one. Default: true */
             reuse?: boolean;
         };
         SessionInverterView: {
@@ -5256,7 +5256,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description An open session was reused */
+            /** @description The session that is open or online */
             200: {
                 headers: {
                     /** @description Path of the resource in the body */

@@ -32,11 +32,11 @@ export class SessionsController {
   @Operation('onboarding:write', {
     summary: 'Start a session for a grid location',
     description:
-      'Returns 200 with the open session of the same location and brand if there is one, so a double click returns the same session.',
+      'Returns 200 with the session of the same location and brand that is open or online, if there is one: a double click returns the same session, and a customer who is online is not asked to authorise again. The `startUrl` of an online session is null. Set `reuse` to false to connect further inverters of the brand.',
   })
   @ApiBody({ type: NewSession, required: false })
   @ApiCreatedResponse({ description: 'Started', type: SessionView, headers: LOCATION })
-  @ApiOkResponse({ description: 'An open session was reused', type: SessionView, headers: LOCATION })
+  @ApiOkResponse({ description: 'The session that is open or online', type: SessionView, headers: LOCATION })
   @ApiProblems('invalid_request', 'not_found', 'remote_rejected', 'remote_unavailable')
   async startSession(
     @Param('gridLocationId', ParseUuid) gridLocationId: string,

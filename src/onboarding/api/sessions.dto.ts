@@ -33,7 +33,9 @@ export class NewSession {
   })
   metadata?: Metadata;
 
-  @OptionalFlag('Return the open session of this location and brand, if there is one. Default: true')
+  @OptionalFlag(
+    'Return the session of this location and brand that is open or online, if there is one. Default: true',
+  )
   reuse?: boolean;
 }
 

@@ -13,7 +13,7 @@ export interface WantedSession {
   readonly gridLocationId: string;
   readonly brand: string | null;
   readonly metadata: Readonly<Record<string, unknown>>;
-  /** If true, an open session of the same location and brand is returned, and no new session is started. */
+  /** If true, an open or online session of the same location and brand is returned, and no new session is started. */
   readonly reuse: boolean;
 }
 

@@ -23,7 +23,7 @@ interface Started {
   readonly reused: boolean;
 }
 
-/** Starts a session, or returns the open session, for example after a double click. */
+/** Starts a session, or returns the one that is open or online, for example after a double click. */
 @Injectable()
 export class StartSessionService {
   private readonly logger = new Logger(StartSessionService.name);
@@ -64,9 +64,9 @@ export class StartSessionService {
     do {
       const begun = await this.starts.begin(wanted);
       switch (begun.kind) {
-        case 'open':
+        case 'exists':
         case 'begun': {
-          const reused = begun.kind === 'open';
+          const reused = begun.kind === 'exists';
           const sessionId = reused ? begun.sessionId : await this.send(begun.start, wanted);
           const session = sessionId && (await this.views.findSequenced(sessionId));
           if (session) return { session, reused };

@@ -6,7 +6,7 @@ import { mayBeCommitted, repeatUntilEffective } from '../../platform/database/re
 import { repeatWhileUnavailable } from '../../platform/database/repeat-while-unavailable.js';
 import { Environment } from '../../platform/env/environment.js';
 import type { StartedSession } from '../remote/session.client.js';
-import { FIND_OPEN_SESSION } from '../store/sessions.sql.js';
+import { FIND_SESSION_TO_REUSE } from '../store/sessions.sql.js';
 import {
   recordSession,
   type LeasedStart,
@@ -17,7 +17,8 @@ import * as sql from './starts.sql.js';
 
 type BegunStart =
   | { readonly kind: 'begun'; readonly start: LeasedStart }
-  | { readonly kind: 'open'; readonly sessionId: string }
+  /** An open or online session of this location and brand exists. */
+  | { readonly kind: 'exists'; readonly sessionId: string }
   | { readonly kind: 'in_flight' }
   /** The location does not exist, or its user has been erased. */
   | { readonly kind: 'gone' };
@@ -42,8 +43,8 @@ export class StartsStore {
   /** Begins a start, leased to the caller, or returns why not. If a dead process has left a start, takes over that start. */
   async begin(wanted: WantedSession): Promise<BegunStart> {
     // Most double clicks end here, before any write.
-    const open = await this.findOpen(wanted);
-    if (open !== null) return { kind: 'open', sessionId: open };
+    const existing = await this.findExisting(wanted);
+    if (existing !== null) return { kind: 'exists', sessionId: existing };
     const lease = [wanted.gridLocationId, wanted.brand, randomUUID()];
     let start: LeasedStart | { readonly id: null } | undefined;
     try {
@@ -54,10 +55,10 @@ export class StartsStore {
       if (start === undefined) return { kind: 'gone' };
       if (start.id === null) return { kind: 'in_flight' };
       // Check again: another start may have finished before this start was inserted. From now on, the unique index allows no other start.
-      const finished = await this.findOpen(wanted);
+      const finished = await this.findExisting(wanted);
       if (finished === null) return { kind: 'begun', start };
       await this.database.query(sql.RELEASE_START, lease);
-      return { kind: 'open', sessionId: finished };
+      return { kind: 'exists', sessionId: finished };
     } catch (error) {
       // Release the start, which was not sent. Otherwise its lease would expire, and the start would count as sent.
       if (start !== undefined || mayBeCommitted(error))
@@ -132,9 +133,12 @@ export class StartsStore {
     }
   }
 
-  private async findOpen({ gridLocationId, brand, reuse }: WantedSession): Promise<string | null> {
+  private async findExisting({ gridLocationId, brand, reuse }: WantedSession): Promise<string | null> {
     if (!reuse) return null;
-    const [open] = await this.database.query<{ id: string }>(FIND_OPEN_SESSION, [gridLocationId, brand]);
-    return open?.id ?? null;
+    const [existing] = await this.database.query<{ id: string }>(FIND_SESSION_TO_REUSE, [
+      gridLocationId,
+      brand,
+    ]);
+    return existing?.id ?? null;
   }
 }

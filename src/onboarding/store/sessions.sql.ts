@@ -109,18 +109,26 @@ export const MISS_INVERTERS = `
       JOIN session_polls p ON p.session_id = m."sessionId"
      WHERE i.session_id = m."sessionId" AND i.id = m.id AND i.missing_since IS NULL`;
 
-/**
- * Returns the open, current session that has a startUrl. A session that awaits the owner must have a minute left by the database's clock, or
- * half of its time if that is shorter. An expiresAt that had passed when we recorded the session as active is not believed.
- */
-export const FIND_OPEN_SESSION: Statement = {
-  name: 'onboarding.find_open_session',
+const IS_ONLINE = `state = 'online' AND close_reason IS DISTINCT FROM 'erased'`;
+
+/** Selects the current session that is open and has a startUrl. */
+// A session that awaits the owner must have a minute left by the database's clock, or half of its time if that is shorter. An expiresAt that
+// had passed when we recorded the session as active is not believed.
+const IS_OPEN = `
+  superseded_at IS NULL AND closed_at IS NULL
+  AND state IN ('awaiting_owner', 'awaiting_installation') AND start_url_ciphertext IS NOT NULL
+  AND (state <> 'awaiting_owner' OR expires_at <= recorded_at
+       OR expires_at > clock_timestamp() + least(interval '1 minute', (expires_at - recorded_at) / 2))`;
+
+/** Returns the session that a repeated start of location $1 and brand $2 gets: an online session, watched or not, or the open one. */
+// Of several, returns the one that came online or was started last: an open session that was started after another was online is wanted, and
+// one that was started before is not needed any more.
+export const FIND_SESSION_TO_REUSE: Statement = {
+  name: 'onboarding.find_session_to_reuse',
   text: `
     SELECT id FROM onboarding_sessions
-     WHERE grid_location_id = $1 AND brand IS NOT DISTINCT FROM $2 AND superseded_at IS NULL AND closed_at IS NULL
-       AND state IN ('awaiting_owner', 'awaiting_installation') AND start_url_ciphertext IS NOT NULL
-       AND (state <> 'awaiting_owner' OR expires_at <= recorded_at
-            OR expires_at > clock_timestamp() + least(interval '1 minute', (expires_at - recorded_at) / 2))`,
+     WHERE grid_location_id = $1 AND brand IS NOT DISTINCT FROM $2 AND ((${IS_ONLINE}) OR (${IS_OPEN}))
+     ORDER BY CASE state WHEN 'online' THEN state_changed_at ELSE recorded_at END DESC, id LIMIT 1`,
 };
 
 /** The time of the last good read of session `s`, from its poll `p` and the poll's batch `b`. A read counts once its batch is closed. */

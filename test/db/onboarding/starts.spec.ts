@@ -2,7 +2,7 @@ import { createHash, randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { SessionViewsStore } from '../../../src/onboarding/store/session-views.store.js';
 import type { StartedSession } from '../../../src/onboarding/remote/session.client.js';
-import { FIND_OPEN_SESSION } from '../../../src/onboarding/store/sessions.sql.js';
+import { FIND_SESSION_TO_REUSE } from '../../../src/onboarding/store/sessions.sql.js';
 import {
   BEGIN_START,
   FAIL_START,
@@ -95,8 +95,8 @@ describe('a start whose call was not sent is not an orphan', () => {
 
   it('when the database is lost right after its commit, and is back later', async () => {
     const place = await wanted();
-    // FIND_OPEN_SESSION runs before and after the start is written. Run 2 is the one after.
-    lose({ of: FIND_OPEN_SESSION, run: 2, when: 'before' }, { of: RELEASE_START, run: 1, when: 'before' });
+    // FIND_SESSION_TO_REUSE runs before and after the start is written. Run 2 is the one after.
+    lose({ of: FIND_SESSION_TO_REUSE, run: 2, when: 'before' }, { of: RELEASE_START, run: 1, when: 'before' });
     await expect(store.begin(place)).rejects.toMatchObject(lost);
     await waitForDeletion(place);
   });

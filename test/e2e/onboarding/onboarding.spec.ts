@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { Database } from '../../../src/platform/database/database.js';
 import { planRederivations } from '../../../src/onboarding/store/rederivation.js';
-import { FIND_OPEN_SESSION } from '../../../src/onboarding/store/sessions.sql.js';
+import { FIND_SESSION_TO_REUSE } from '../../../src/onboarding/store/sessions.sql.js';
 import { SessionsStore } from '../../../src/onboarding/store/sessions.store.js';
 import { TestClient } from '../../setup/client.js';
 import type { SessionAnswer } from '../../setup/client.js';
@@ -165,7 +165,7 @@ describe('starting a session', () => {
     const query = database.query.bind(database);
     let runs = 0;
     const failing = jest.spyOn(database, 'query').mockImplementation((statement, values) => {
-      if (statement === FIND_OPEN_SESSION && ++runs === 2) return Promise.reject(new Error('cut off'));
+      if (statement === FIND_SESSION_TO_REUSE && ++runs === 2) return Promise.reject(new Error('cut off'));
       return query(statement, values);
     });
     expect((await client.start(gridLocationId)).status).toBe(500);
