@@ -34,7 +34,7 @@ export async function startBench(options: BenchOptions): Promise<void> {
       databaseUrl: database.url,
       remoteUrl: lineUp.remote.url(OURS),
       concurrency: 31,
-      environment: { ROLE: 'all', NODE_ENV: 'production', HOST: '127.0.0.1' },
+      environment: { ROLE: 'all', NODE_ENV: 'production', HOST: '127.0.0.1', SHUTDOWN_DELAY_MS: '0' },
     };
     const idleMs = options.quick ? 2_000 : IDLE_MS;
     const ours = async (): Promise<Start> => {

@@ -80,3 +80,45 @@ export const FORGET_SESSIONS = `
     )
     SELECT (SELECT count(*)::int FROM pruned) AS pruned,
            CASE count(*) WHEN $2 THEN max(replace(session_id::text, '-', '')) END AS next FROM page`;
+
+// Keeps a registration while events about it are stored: an erasure of the person finds them by its id. So no reader misses it either.
+// Clears the request ids in its audit entries, as an erasure would, since an erasure can no longer find them. Reads all ended registrations,
+// in the order of their ids ($3 without hyphens): otherwise, every batch would read the kept ones again.
+export const PRUNE_REGISTRATIONS = `
+    WITH page AS MATERIALIZED (
+      SELECT id, updated_at FROM registrations
+      WHERE status IN ('rejected', 'discarded') AND id > lpad($3, 32, '0')::uuid ORDER BY id LIMIT $2
+    ), gone AS MATERIALIZED (
+      SELECT id FROM registrations AS registration
+      WHERE id IN (SELECT id FROM page WHERE updated_at < ${cutoff}) AND status IN ('rejected', 'discarded')
+        AND NOT EXISTS (SELECT FROM domain_events WHERE subject = registration.id::text)
+      ORDER BY id FOR UPDATE SKIP LOCKED
+    ), anonymous AS (
+      UPDATE audit_log SET request_id = NULL WHERE target IN (SELECT id::text FROM gone)
+    ), pruned AS (
+      DELETE FROM registrations WHERE id IN (SELECT id FROM gone) RETURNING 1
+    )
+    SELECT (SELECT count(*)::int FROM pruned) AS pruned,
+           CASE count(*) WHEN $2 THEN max(replace(id::text, '-', '')) END AS next FROM page`;
+
+// Keeps a start with an orphan: nothing else records that the remote service has a session that nobody knows.
+export const PRUNE_STARTS = `
+    WITH gone AS MATERIALIZED (
+      SELECT id FROM session_starts WHERE status = 'failed' AND orphans = 0 AND updated_at < ${cutoff}
+      ORDER BY updated_at LIMIT $2 FOR UPDATE SKIP LOCKED
+    ), pruned AS (
+      DELETE FROM session_starts WHERE id IN (SELECT id FROM gone) RETURNING 1
+    )
+    SELECT count(*)::int AS pruned, CASE count(*) WHEN $2 THEN $3::text END AS next FROM pruned`;
+
+// Keeps the proof of each erasure. Reads the oldest entries after the id $3, as the observations.
+export const PRUNE_AUDIT = `
+    WITH page AS MATERIALIZED (
+      SELECT id, at, action FROM audit_log WHERE id > $3 ORDER BY id LIMIT $2
+    ), gone AS MATERIALIZED (
+      SELECT id FROM audit_log
+      WHERE id IN (SELECT id FROM page WHERE at < ${cutoff} AND action <> 'user.erased') ORDER BY id FOR UPDATE SKIP LOCKED
+    ), pruned AS (
+      DELETE FROM audit_log WHERE id IN (SELECT id FROM gone) RETURNING 1
+    )
+    SELECT (SELECT count(*)::int FROM pruned) AS pruned, CASE WHEN bool_or(at < ${cutoff}) THEN max(id) END AS next FROM page`;

@@ -165,6 +165,7 @@ describe('the checks find', () => {
     [API, 'PeriodSeconds: 15', 'PeriodSeconds: 9', 'api: killed after 9000 ms'],
     [WORKER, 'PeriodSeconds: 10', 'PeriodSeconds: 4', 'worker: killed after 4000 ms'],
     [API, "value: '5000'", "value: '1000'", 'api: SHUTDOWN_DELAY_MS'],
+    [WORKER, "value: '0'", "value: '6000'", 'worker: killed after 10000 ms'],
 
     [API, 'Token: false', 'Token: true', 'api: automountServiceAccountToken'],
     [API, '      containers:', '      containers:\n        - name: proxy', 'proxy: containers'],

@@ -50,7 +50,7 @@ export interface paths {
         };
         /**
          * Metrics in the text format of Prometheus
-         * @description Returns the metrics of the responding replica. Needs no key. If METRICS_PORT is set, this is a 404: that port has them.
+         * @description Returns the metrics of the responding replica. In production, it needs a valid key, with any scope. If METRICS_PORT is set, this is a 404: that port has them, without a key.
          */
         get: operations["getMetrics"];
         put?: never;
@@ -3492,19 +3492,6 @@ export interface components {
                 };
             };
         };
-        /** @description `not_found`: Nothing has this id or this path. A user registered at the remote service by other means is not known here. */
-        not_found: {
-            headers: {
-                "X-Request-Id": components["headers"]["X-Request-Id"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/problem+json": components["schemas"]["ProblemView"] & {
-                    /** @enum {unknown} */
-                    code?: "not_found";
-                };
-            };
-        };
         /** @description `unauthenticated`: There is no key in `Authorization: Bearer`, or it is malformed, unknown or revoked. */
         unauthenticated: {
             headers: {
@@ -3519,6 +3506,51 @@ export interface components {
                 "application/problem+json": components["schemas"]["ProblemView"] & {
                     /** @enum {unknown} */
                     code?: "unauthenticated";
+                };
+            };
+        };
+        /** @description `too_many_requests`: The key makes more than `API_MAX_REQUESTS_PER_SECOND` requests, or has a third of the streams and reads with `wait` open that a replica allows, or this address makes too many requests without a valid key. Nothing was done; send the request again after `Retry-After` seconds. */
+        too_many_requests: {
+            headers: {
+                /** @description Seconds to wait before the next request */
+                "Retry-After"?: number;
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["ProblemView"] & {
+                    /** @enum {unknown} */
+                    code?: "too_many_requests";
+                };
+            };
+        };
+        /** @description `database_unavailable`: The database is restarting or overloaded. Send the request again after `Retry-After` seconds. */
+        database_unavailable: {
+            headers: {
+                /** @description Seconds to wait before the next request */
+                "Retry-After"?: number;
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["ProblemView"] & {
+                    /** @enum {unknown} */
+                    code?: "database_unavailable";
+                };
+            };
+        };
+        /** @description `not_found`: Nothing has this id or this path. A user registered at the remote service by other means is not known here. */
+        not_found: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["ProblemView"] & {
+                    /** @enum {unknown} */
+                    code?: "not_found";
                 };
             };
         };
@@ -3571,38 +3603,6 @@ export interface components {
                 "application/problem+json": components["schemas"]["ProblemView"] & {
                     /** @enum {unknown} */
                     code?: "idempotency_key_reused";
-                };
-            };
-        };
-        /** @description `too_many_requests`: The key makes more than `API_MAX_REQUESTS_PER_SECOND` requests, or has a third of the streams and reads with `wait` open that a replica allows, or this address makes too many requests without a valid key. Nothing was done; send the request again after `Retry-After` seconds. */
-        too_many_requests: {
-            headers: {
-                /** @description Seconds to wait before the next request */
-                "Retry-After"?: number;
-                "X-Request-Id": components["headers"]["X-Request-Id"];
-                RateLimit: components["headers"]["RateLimit"];
-                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/problem+json": components["schemas"]["ProblemView"] & {
-                    /** @enum {unknown} */
-                    code?: "too_many_requests";
-                };
-            };
-        };
-        /** @description `database_unavailable`: The database is restarting or overloaded. Send the request again after `Retry-After` seconds. */
-        database_unavailable: {
-            headers: {
-                /** @description Seconds to wait before the next request */
-                "Retry-After"?: number;
-                "X-Request-Id": components["headers"]["X-Request-Id"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/problem+json": components["schemas"]["ProblemView"] & {
-                    /** @enum {unknown} */
-                    code?: "database_unavailable";
                 };
             };
         };
@@ -3839,6 +3839,8 @@ export interface operations {
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -3846,9 +3848,12 @@ export interface operations {
                 };
             };
             400: components["responses"]["invalid_request"];
+            401: components["responses"]["unauthenticated"];
             408: components["responses"]["request_timeout"];
+            429: components["responses"]["too_many_requests"];
             431: components["responses"]["headers_too_large"];
             500: components["responses"]["internal_error"];
+            503: components["responses"]["database_unavailable"];
         };
     };
     getProblem: {

@@ -108,8 +108,9 @@ export class Environment {
   /** For all replicas together; 0 means no limit. */
   @Integer(0, 1_000_000) SCS_MAX_REQUESTS_PER_SECOND = 0;
 
-  /** How long a stopping process still serves requests while unready, so that load balancers first stop sending requests to it. */
-  @Integer(0, 300_000) SHUTDOWN_DELAY_MS = 0;
+  /** How long a stopping process still serves requests while unready, so that load balancers first stop sending requests to it.
+   * Default: 5000 in production, otherwise 0. */
+  @IsOptional() @Integer(0, 300_000) SHUTDOWN_DELAY_MS: number;
 
   @HeaderText()
   @MinLength(32, { message: 'ADMIN_API_KEY must be at least 32 characters long' })
@@ -134,8 +135,14 @@ export class Environment {
   /** How long the responses of the remote service about a closed session are stored. 0 means for ever, here and below. */
   @Days() RETENTION_OBSERVATIONS_DAYS = 400;
   @Days() RETENTION_DELIVERIES_DAYS = 30;
-  @Days() RETENTION_EVENTS_DAYS = 0;
+  @Days() RETENTION_EVENTS_DAYS = 400;
   @Days() RETENTION_SESSIONS_DAYS = 0;
+  /** Rejected and discarded registrations. */
+  @Days() RETENTION_REGISTRATIONS_DAYS = 400;
+  /** Failed starts. */
+  @Days() RETENTION_STARTS_DAYS = 400;
+  /** Longer than the rest, because misuse is often discovered late. */
+  @Days() RETENTION_AUDIT_DAYS = 730;
 
   @IsIn(['off', 'warn', 'enforce'])
   EAN_CHECK_DIGIT: 'off' | 'warn' | 'enforce' = 'warn';

@@ -51,8 +51,11 @@ describe('readEnvironment', () => {
       SHUTDOWN_DELAY_MS: 0,
       RETENTION_OBSERVATIONS_DAYS: 400,
       RETENTION_DELIVERIES_DAYS: 30,
-      RETENTION_EVENTS_DAYS: 0,
+      RETENTION_EVENTS_DAYS: 400,
       RETENTION_SESSIONS_DAYS: 0,
+      RETENTION_REGISTRATIONS_DAYS: 400,
+      RETENTION_STARTS_DAYS: 400,
+      RETENTION_AUDIT_DAYS: 730,
       SCS_SCOPE: 'pvcurtailment',
       SCS_SESSION_PATH: 'auto',
       SCS_TIMEOUT_MS: 10_000,
@@ -183,6 +186,16 @@ describe('readEnvironment', () => {
     ['development', 'false', false],
   ])('in %s, with DOCS %j, /docs is shown: %j', (mode, value, shown) => {
     expect(readEnvironment({ ...COMPLETE, NODE_ENV: mode, DOCS: value }).DOCS).toBe(shown);
+  });
+
+  it.each([
+    ['production', undefined, 5_000],
+    ['production', '0', 0],
+    ['development', undefined, 0],
+    ['development', '1000', 1_000],
+  ])('in %s, with SHUTDOWN_DELAY_MS %j, a stopping process serves on for %d ms', (mode, value, delayMs) => {
+    const source = { ...COMPLETE, NODE_ENV: mode, SHUTDOWN_DELAY_MS: value };
+    expect(readEnvironment(source).SHUTDOWN_DELAY_MS).toBe(delayMs);
   });
 
   it('reports every problem at once', () => {

@@ -62,6 +62,7 @@ export function readEnvironment(source: EnvironmentSource, ofFiles?: FilesRead['
   if (problems.size > 0) throw new ConfigurationError([...problems.values()], warningsOf(source));
   environment.DATABASE_DIRECT_URL ??= environment.DATABASE_URL;
   environment.DOCS ??= environment.NODE_ENV !== 'production';
+  environment.SHUTDOWN_DELAY_MS ??= environment.NODE_ENV === 'production' ? 5_000 : 0;
   environment.WEBHOOK_ALLOW_PRIVATE_ADDRESSES ??= environment.NODE_ENV !== 'production';
   return Object.freeze(environment);
 }

@@ -2,9 +2,12 @@ import { RouteConfig } from '@nestjs/platform-fastify';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    isPublic?: true;
+    isPublic?: true | 'outside production';
   }
 }
 
 /** Marks a route that needs no API key. The boot fails if a route has neither this nor a scope. */
 export const Public = (): MethodDecorator => RouteConfig({ isPublic: true });
+
+/** Marks a route that needs no API key outside production. In production, it needs a valid key with any scope. */
+export const PublicOutsideProduction = (): MethodDecorator => RouteConfig({ isPublic: 'outside production' });

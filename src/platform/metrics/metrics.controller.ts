@@ -1,7 +1,8 @@
 import { Controller, Get, Res } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiProduces, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
-import { Public } from '../http/public.decorator.js';
+import { PublicOutsideProduction } from '../http/public.decorator.js';
+import { ApiProblems } from '../openapi/api-problems.decorator.js';
 import { Metrics } from './metrics.js';
 
 @ApiTags('Operation')
@@ -10,13 +11,16 @@ export class MetricsController {
   constructor(private readonly metrics: Metrics) {}
 
   @Get()
-  @Public()
+  @PublicOutsideProduction()
   @ApiOperation({
     operationId: 'getMetrics',
     summary: 'Metrics in the text format of Prometheus',
     description:
-      'Returns the metrics of the responding replica. Needs no key. If METRICS_PORT is set, this is a 404: that port has them.',
+      'Returns the metrics of the responding replica. In production, it needs a valid key, with any scope. ' +
+      'If METRICS_PORT is set, this is a 404: that port has them, without a key.',
+    security: [{}, { apiKey: [] }],
   })
+  @ApiProblems('unauthenticated', 'too_many_requests')
   @ApiProduces('text/plain')
   @ApiOkResponse({ schema: { type: 'string' } })
   async read(@Res({ passthrough: true }) reply: FastifyReply): Promise<string> {

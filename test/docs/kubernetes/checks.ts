@@ -241,7 +241,7 @@ export const CHECKS: Readonly<Record<string, Check>> = {
   'a stopping process has the time that it needs': (manifests) =>
     manifests.deployments.flatMap((workload) => {
       const container = containerOf(workload);
-      const delayMs = Number(ofContainer(manifests, container).SHUTDOWN_DELAY_MS ?? 0);
+      const delayMs = Number(ofContainer(manifests, container).SHUTDOWN_DELAY_MS ?? 5_000);
       const graceMs = (podOf(workload).terminationGracePeriodSeconds ?? 30) * 1_000;
       return [
         ...unless(

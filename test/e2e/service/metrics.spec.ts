@@ -31,6 +31,33 @@ describe('the metrics', () => {
     expect(text).toMatch(/^pv_onboarding_build_info\{version="[\d.]+",role="worker"\} 1$/m);
   });
 
+  it('need a key on PORT in production, with whatever scope, and none on METRICS_PORT', async () => {
+    const { METRICS_PORT: _, ...environment } = service.environment;
+    const production = { ...environment, NODE_ENV: 'production', SHUTDOWN_DELAY_MS: 0 } as const;
+    const [api, separate] = await Promise.all([
+      startTestApp({ ...production, ROLE: 'api' }),
+      startTestApp({ ...production, ROLE: 'worker', METRICS_PORT: 0 }),
+    ]);
+    try {
+      const { body } = await TestClient.of(api).call<{ key: string }>('POST', '/api-keys', {
+        name: 'prometheus',
+        scopes: ['events:read'],
+      });
+      const statusWith = async (headers: Record<string, string>) =>
+        (await fetch(`${api.url}/metrics?from=prometheus`, { headers })).status;
+      expect(await statusWith({ authorization: `Bearer ${body.key}` })).toBe(200);
+      expect(await statusWith({ authorization: `Bearer ${api.adminKey}` })).toBe(200);
+      expect(await statusWith({ authorization: `Bearer ${body.key}x` })).toBe(401);
+      expect(await statusWith({})).toBe(401);
+      expect((await fetch(`${api.url}/health/ready`)).status).toBe(200);
+      const ofAdmin = { headers: { authorization: `Bearer ${separate.adminKey}` } };
+      expect((await fetch(`${separate.url}/metrics`, ofAdmin)).status).toBe(404);
+      expect((await metricsAt(separate.app.get(MetricsServer).port)).status).toBe(200);
+    } finally {
+      await Promise.all([api.close(), separate.close()]);
+    }
+  });
+
   it('are collected for one request of a connection at a time', async () => {
     const metrics = service.app.get(Metrics);
     const read = metrics.read.bind(metrics);

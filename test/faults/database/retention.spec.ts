@@ -4,7 +4,7 @@ import type pg from 'pg';
 import { ErasuresStore } from '../../../src/erasure/erasures.store.js';
 import { Database } from '../../../src/platform/database/database.js';
 import { Retention } from '../../../src/retention/retention.service.js';
-import { PRUNE_EVENTS, PRUNE_SESSIONS } from '../../../src/retention/retention.sql.js';
+import { PRUNE_EVENTS, PRUNE_REGISTRATIONS, PRUNE_SESSIONS } from '../../../src/retention/retention.sql.js';
 import { insertRow } from '../../db/valid-rows.js';
 import { createTestDatabase, type TestDatabase } from '../../setup/test-database.js';
 import { environmentFor } from '../../setup/test-environment.js';
@@ -17,6 +17,18 @@ const DAYS = {
   RETENTION_DELIVERIES_DAYS: '10',
   RETENTION_EVENTS_DAYS: '10',
   RETENTION_SESSIONS_DAYS: '100',
+  RETENTION_REGISTRATIONS_DAYS: '10',
+  RETENTION_STARTS_DAYS: '10',
+  RETENTION_AUDIT_DAYS: '10',
+};
+const NOTHING = {
+  sessions: 0,
+  observations: 0,
+  deliveries: 0,
+  events: 0,
+  registrations: 0,
+  starts: 0,
+  audit: 0,
 };
 const THREE_WEEKS = 21;
 
@@ -76,6 +88,20 @@ async function insertEvents(...days: number[]): Promise<string[]> {
   return ids;
 }
 
+/** Inserts a registration that got its status so many days ago. Returns its id. */
+async function insertRegistration(status: string, days: number): Promise<string> {
+  const due = status === 'pending' ? { next_attempt_at: 'now' } : {};
+  const owner = status === 'registered' ? { user_id: userId } : {};
+  const row = { status, created_at: daysAgo(days), updated_at: daysAgo(days), ...due, ...owner };
+  return (await insertRow(client, 'registrations', row)).id as string;
+}
+
+/** Inserts a failed start. Returns its id. */
+async function insertStart(days: number, values: Readonly<Record<string, unknown>> = {}): Promise<string> {
+  const row = { grid_location_id: gridLocationId, status: 'failed', updated_at: daysAgo(days), ...values };
+  return (await insertRow(client, 'session_starts', row)).id as string;
+}
+
 const insertEndpoint = async (readTo: number, disabledAt: Date | null = null): Promise<string> =>
   (
     await insertRow(client, 'webhook_endpoints', {
@@ -93,7 +119,7 @@ describe('R59: history ends where it may', () => {
     expect(await prune()).toMatchObject({ sessions: 1, observations: 2 });
     expect(await idsIn('onboarding_sessions')).toEqual([open, recent, ended].sort());
     expect(new Set(await idsIn('session_observations', 'session_id'))).toEqual(new Set([open, recent]));
-    expect(await prune()).toEqual({ sessions: 0, observations: 0, deliveries: 0, events: 0 });
+    expect(await prune()).toEqual(NOTHING);
   });
 
   it('remembers whose the deleted sessions were while they have events', async () => {
@@ -204,11 +230,81 @@ describe('R59: history ends where it may', () => {
     expect(await prune()).toMatchObject({ events: 0 });
   });
 
+  it('deletes registrations that were rejected or discarded, and none that is open or has a user', async () => {
+    const kept = [
+      await insertRegistration('rejected', 5),
+      await insertRegistration('pending', 50),
+      await insertRegistration('uncertain', 50),
+      await insertRegistration('registered', 50),
+    ];
+    await insertRegistration('rejected', 50);
+    await insertRegistration('discarded', 50);
+    expect(await prune()).toEqual({ ...NOTHING, registrations: 2 });
+    expect(await idsIn('registrations')).toEqual(kept.sort());
+  });
+
+  /** Inserts a discarded registration with an event, older than everything is stored, that endpoint `endpoint` has not read. */
+  async function insertUnread(): Promise<{ id: string; endpoint: string }> {
+    const id = await insertRegistration('discarded', 50);
+    const event = { name: 'user.registration_discarded', subject: id, time: daysAgo(20) };
+    await insertRow(client, 'domain_events', event);
+    await insertEvents(0);
+    return { id, endpoint: await insertEndpoint(0) };
+  }
+
+  it('deletes a registration only after its events, and leaves no request id of it', async () => {
+    const { id, endpoint } = await insertUnread();
+    await insertRow(client, 'audit_log', {
+      action: 'registration.discarded',
+      target: id,
+      request_id: 'canary',
+    });
+    expect(await prune()).toEqual(NOTHING);
+    await client.query('UPDATE webhook_endpoints SET read_to = 1 WHERE id = $1', [endpoint]);
+    expect(await prune()).toEqual({ ...NOTHING, events: 1, registrations: 1 });
+    const { rows } = await client.query('SELECT action, request_id FROM audit_log');
+    expect(rows).toEqual([{ action: 'registration.discarded', request_id: null }]);
+  });
+
+  it('turns red when registrations are deleted before their events', async () => {
+    const events = 'AND NOT EXISTS (SELECT FROM domain_events WHERE subject = registration.id::text)';
+    changeStatement(database, PRUNE_REGISTRATIONS, events, '');
+    await insertUnread();
+    expect(await prune()).toEqual({ ...NOTHING, registrations: 1 });
+    caught('R59', 'a registration deleted before its events');
+  });
+
+  it('deletes failed starts, and none that runs or counts an orphan', async () => {
+    const kept = [
+      await insertStart(5),
+      await insertStart(50, { orphans: 1 }),
+      await insertStart(50, { status: 'sending' }),
+    ];
+    await insertStart(50);
+    expect(await prune()).toEqual({ ...NOTHING, starts: 1 });
+    expect(await idsIn('session_starts')).toEqual(kept.sort());
+  });
+
+  it('deletes audit entries, and no proof of an erasure', async () => {
+    const insertEntry = async (action: string, days: number) =>
+      (await insertRow(client, 'audit_log', { action, at: daysAgo(days) })).id as string;
+    await insertEntry('api_key.revoked', 50);
+    const erased = await insertEntry('user.erased', 50);
+    const recent = await insertEntry('api_key.created', 5);
+    await insertRow(client, 'erasures', { user_id: userId, erased_at: daysAgo(50) });
+    expect(await prune()).toEqual({ ...NOTHING, audit: 1 });
+    expect(await idsIn('audit_log')).toEqual([erased, recent].sort());
+    expect(await idsIn('erasures', 'user_id')).toEqual([userId]);
+  });
+
   it('deletes nothing if the days are 0', async () => {
     await insertSession(5_000);
     await insertEvents(5_000, 5_000);
+    await insertRegistration('discarded', 5_000);
+    await insertStart(5_000);
+    await insertRow(client, 'audit_log', { at: daysAgo(5_000) });
     const forEver = Object.fromEntries(Object.keys(DAYS).map((name) => [name, '0']));
-    expect(await prune(forEver)).toEqual({ sessions: 0, observations: 0, deliveries: 0, events: 0 });
+    expect(await prune(forEver)).toEqual(NOTHING);
   });
 
   it('continues after the first batch', async () => {
@@ -221,7 +317,16 @@ describe('R59: history ends where it may', () => {
       'INSERT INTO pruned_sessions SELECT gen_random_uuid(), $1 FROM generate_series(1, 2500)',
       [userId],
     );
-    expect(await prune()).toMatchObject({ events: 2_499 });
+    await client.query(
+      `INSERT INTO registrations (tenant_reference, eans, metadata, status, updated_at)
+       SELECT n, ARRAY['871685900000000011'], '{}', 'rejected', clock_timestamp() - interval '50 days' FROM generate_series(1, 2500) AS n`,
+    );
+    await client.query(
+      `INSERT INTO audit_log (actor, action, details, at)
+       SELECT 'cli', CASE WHEN n > 1500 THEN 'api_key.created' ELSE 'user.erased' END, '{}', clock_timestamp() - interval '50 days'
+       FROM generate_series(1, 2500) AS n`,
+    );
+    expect(await prune()).toMatchObject({ events: 2_499, registrations: 2_500, audit: 1_000 });
     expect(await idsIn('pruned_sessions', 'session_id')).toEqual([]);
   });
 });
