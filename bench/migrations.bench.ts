@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
-import { applyMissing, readMigrations } from '../src/platform/database/migrate.js';
+import { applyMissing } from '../src/platform/database/migrations/migrate.js';
+import { readMigrations } from '../src/platform/database/migrations/script.js';
 import { previousMigrations } from '../test/faults/support/previous-release.js';
 import { type BenchDatabase, BenchServer } from './harness/database.js';
 import { showProgress } from './harness/progress.js';
@@ -78,8 +79,9 @@ export async function migrationsBench(options: BenchOptions): Promise<void> {
 }
 
 async function applyTo(url: string, names: readonly string[]): Promise<void> {
-  const pool = new pg.Pool({ connectionString: url });
-  await applyMissing(pool, names).finally(() => pool.end());
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  await applyMissing(client, names).finally(() => client.end());
 }
 
 /** Gives every user and session the metadata of a campaign, since the time to build an index depends on its entries. */

@@ -58,4 +58,5 @@ export const PROMISES = [
   { id: 'R66', promise: 'volatile responses cause no growth' },
   { id: 'R67', promise: 'no start is stranded' },
   { id: 'R68', promise: 'the night is told' },
+  { id: 'R69', promise: 'a process may be killed in a migration' },
 ];

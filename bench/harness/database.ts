@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
-import { migrate } from '../../src/platform/database/migrate.js';
+import { migrate } from '../../src/platform/database/migrations/migrate.js';
 import { startEmbeddedPostgres } from '../../src/platform/local/embedded-postgres.js';
 import { seedSessions } from './seed.js';
 import { serverCpuMicroseconds } from './server-cpu.js';

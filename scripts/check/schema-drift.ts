@@ -2,7 +2,7 @@ import { mkdtemp, chmod } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
-import { migrate } from '../../src/platform/database/migrate.js';
+import { migrate } from '../../src/platform/database/migrations/migrate.js';
 import { startEmbeddedPostgres } from '../../src/platform/local/embedded-postgres.js';
 import { CATALOGUE, differences, ONLY_IN_MIGRATIONS } from './catalogue.js';
 import { sqlOfSchema } from './sql-of-schema.js';

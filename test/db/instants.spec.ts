@@ -1,7 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { readdir } from 'node:fs/promises';
 import pg from 'pg';
-import { migrate, MIGRATIONS_FOLDER } from '../../src/platform/database/migrate.js';
+import { migrate } from '../../src/platform/database/migrations/migrate.js';
+import { MIGRATIONS_FOLDER } from '../../src/platform/database/migrations/script.js';
 import { migrateTo } from '../faults/support/migrations.js';
 import { createTestDatabase, type TestDatabase } from '../setup/test-database.js';
 import { insertCustomer, insertRow } from './valid-rows.js';

@@ -1,7 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
-import { readdir } from 'node:fs/promises';
+import { Logger } from '@nestjs/common';
 import pg from 'pg';
-import { applyMissing, migrate, MIGRATIONS_FOLDER } from '../../src/platform/database/migrate.js';
+import { withMigrationLock } from '../../src/platform/database/migrations/lock.js';
+import { applyMissing, migrate } from '../../src/platform/database/migrations/migrate.js';
+import { readMigrations } from '../../src/platform/database/migrations/script.js';
 import { createTestDatabase, type TestDatabase } from '../setup/test-database.js';
 import { waitFor } from '../setup/wait-for.js';
 
@@ -13,7 +15,7 @@ describe('migrate', () => {
   beforeEach(async () => {
     database = await createTestDatabase('empty');
     client = await database.connect();
-    names = (await readdir(MIGRATIONS_FOLDER)).filter((name) => !name.endsWith('.toml')).sort();
+    names = await readMigrations();
   });
   afterEach(() => database.drop());
 
@@ -27,19 +29,15 @@ describe('migrate', () => {
   });
 
   it('applies what is missing in the order of the names', async () => {
-    const pool = new pg.Pool({ connectionString: database.url });
-    await applyMissing(pool, names.slice(0, -2));
-    await pool.end();
+    await applyMissing(client, names.slice(0, -2));
     expect(await migrate(database.url)).toEqual(names.slice(-2));
   });
 
   it('gives existing keys the new scopes for what they could do, except revoked keys', async () => {
-    const pool = new pg.Pool({ connectionString: database.url });
     await applyMissing(
-      pool,
+      client,
       names.filter((name) => name < names.find((each) => each.endsWith('_scopes_for_support'))!),
     );
-    await pool.end();
     await client.query(`INSERT INTO api_keys (name, scopes, key_hash, created_by, revoked_at) VALUES
       ('app', '{users:write,onboarding:write}', sha256('1'), 'cli', NULL),
       ('reader', '{users:read,onboarding:read}', sha256('2'), 'cli', NULL),
@@ -58,20 +56,11 @@ describe('migrate', () => {
     ]);
   });
 
-  it('refuses to continue after a migration that failed, naming it and what to do', async () => {
-    await migrate(database.url);
-    await client.query('UPDATE _prisma_migrations SET finished_at = NULL WHERE migration_name = $1', [
-      names[0],
-    ]);
-    await expect(migrate(database.url)).rejects.toThrow(
-      new RegExp(`${names[0]} failed before.*migrate resolve`),
-    );
-  });
-
-  /** Returns whether `migrate` has ended an attempt to lock, and waits for the next one. */
+  /** Returns whether `migrate` has tried to lock, has no open transaction, and waits for the next attempt. */
   const isWaiting = async (): Promise<boolean> => {
     const { rows } = await client.query(`SELECT 1 FROM pg_stat_activity
-      WHERE datname = current_database() AND application_name LIKE '% migrate' AND query = 'ROLLBACK'`);
+      WHERE datname = current_database() AND application_name LIKE '% migrate' AND state = 'idle'
+        AND query LIKE '%pg_try_advisory_lock%'`);
     return rows.length === 1;
   };
 
@@ -79,7 +68,8 @@ describe('migrate', () => {
     await client.query('CREATE SCHEMA other CREATE TABLE other.entries (id int)');
     await client.query('SELECT pg_advisory_lock(72707369)');
     const migrated = migrate(database.url);
-    await waitFor('an attempt to lock', isWaiting);
+    // CREATE INDEX CONCURRENTLY of the process that has the lock would wait for the end of a transaction.
+    await waitFor('a wait without a transaction', isWaiting);
     await client.query(`SET statement_timeout = '25s'`);
     await client.query('CREATE INDEX CONCURRENTLY ON other.entries (id)');
     const { rows } = await client.query(`SELECT to_regclass('_prisma_migrations') AS records`);
@@ -88,36 +78,82 @@ describe('migrate', () => {
     expect(await migrated).toEqual(names);
   }, 60_000);
 
-  it('ends its transaction after each attempt to lock', async () => {
-    await client.query('SELECT pg_advisory_lock(72707369)');
-    const migrated = migrate(database.url);
-    // CREATE INDEX CONCURRENTLY of the process that has the lock would wait for the end of such a transaction.
-    await waitFor('a wait without a transaction', isWaiting);
-    await client.query('SELECT pg_advisory_unlock(72707369)');
-    expect(await migrated).toEqual(names);
+  it('logs whom it waits for, again and again', async () => {
+    const warn = jest.spyOn(Logger.prototype, 'warn').mockImplementation(() => {});
+    const other = await database.connect();
+    await other.query(`SET application_name = 'prisma'`);
+    await other.query('SELECT pg_advisory_lock(72707369)');
+    const { rows } = await other.query<{ pid: number }>('SELECT pg_backend_pid() AS pid');
+    const locked = withMigrationLock(database.url, () => Promise.resolve('done'), {
+      firstAfterMs: 0,
+      everyMs: 1,
+    });
+    await waitFor('two lines', () => Promise.resolve(warn.mock.calls.length >= 2));
+    await other.query('SELECT pg_advisory_unlock(72707369)');
+    expect(await locked).toBe('done');
+    expect(warn.mock.calls[0]![0]).toMatch(
+      new RegExp(
+        `waits for the migrations of another process: process ${rows[0]!.pid} of PostgreSQL, ` +
+          'connected since 20[-0-9]+T[:.0-9]+Z from 127\\.0\\.0\\.1, application_name prisma$',
+      ),
+    );
+    warn.mockRestore();
   });
 
-  it('refuses to continue after a failure of a migration that also succeeded', async () => {
+  const recordsOf = async (name: string) => {
+    const { rows } = await client.query<{ finished: boolean; rolledBack: boolean; logs: string | null }>(
+      `SELECT finished_at IS NOT NULL AS finished, rolled_back_at IS NOT NULL AS "rolledBack", logs
+       FROM _prisma_migrations WHERE migration_name = $1 ORDER BY started_at`,
+      [name],
+    );
+    return rows;
+  };
+  const APPLIED = { finished: true, rolledBack: false, logs: null };
+
+  it('applies a migration that was interrupted, and marks its earlier record as rolled back', async () => {
+    const last = names.at(-1)!;
+    await applyMissing(client, names.slice(0, -1));
+    await client.query(
+      `INSERT INTO _prisma_migrations (id, checksum, migration_name) VALUES ('interrupted', '', $1)`,
+      [last],
+    );
+    expect(await migrate(database.url)).toEqual([last]);
+    expect(await recordsOf(last)).toEqual([{ finished: false, rolledBack: true, logs: null }, APPLIED]);
+  });
+
+  it('ignores an interrupted run of a migration that is applied', async () => {
     await migrate(database.url);
     await client.query(
-      `INSERT INTO _prisma_migrations (id, checksum, migration_name, started_at) VALUES ('failed', '', $1, 'epoch')`,
+      `INSERT INTO _prisma_migrations (id, checksum, migration_name, started_at) VALUES ('interrupted', '', $1, 'epoch')`,
       [names[0]],
     );
-    // Rewrites the other rows, so that a query returns the failed one first.
-    await client.query('UPDATE _prisma_migrations SET logs = NULL WHERE finished_at IS NOT NULL');
-    await expect(migrate(database.url)).rejects.toThrow(`${names[0]} failed before`);
+    expect(await migrate(database.url)).toEqual([]);
   });
 
-  it('records a migration that fails, names it with its error, and is refused from then on', async () => {
+  it('names a migration that fails, with its error, leaves nothing of it, and applies it once the cause is gone', async () => {
     const failing = '20261122010000_webhook_subjects';
-    const pool = new pg.Pool({ connectionString: database.url });
-    await applyMissing(pool, names.slice(0, names.indexOf(failing)));
-    await pool.end();
+    const before = names.slice(0, names.indexOf(failing));
+    await applyMissing(client, before);
+    // The script fails after some of its statements.
     await client.query('CREATE TABLE webhook_subjects ()');
     await expect(migrate(database.url)).rejects.toThrow(
       `the migration ${failing} failed: error: relation "webhook_subjects" already exists`,
     );
-    await expect(migrate(database.url)).rejects.toThrow(`${failing} failed before`);
+    expect(await recordsOf(failing)).toEqual([]);
+    await client.query('DROP TABLE webhook_subjects');
+    expect(await migrate(database.url)).toEqual(names.slice(before.length));
+    expect(await recordsOf(failing)).toEqual([APPLIED]);
+  });
+
+  it('says what to do if the changes of a migration exist, but its record is not finished', async () => {
+    const name = names[1]!.endsWith('_comments') ? names[2]! : names[1]!;
+    await applyMissing(client, names.slice(0, names.indexOf(name) + 1));
+    await client.query('UPDATE _prisma_migrations SET finished_at = NULL WHERE migration_name = $1', [name]);
+    await expect(migrate(database.url)).rejects.toThrow(
+      new RegExp(`${name} failed: .* already exists.*set finished_at of its row`),
+    );
+    await client.query('UPDATE _prisma_migrations SET finished_at = now() WHERE migration_name = $1', [name]);
+    expect(await migrate(database.url)).toEqual(names.slice(names.indexOf(name) + 1));
   });
 
   it('refuses a database with tables of another program', async () => {

@@ -1,6 +1,7 @@
 import { describe, expect, it, jest } from '@jest/globals';
 import { Database } from '../../src/platform/database/database.js';
-import { migrate, withMigrationLock } from '../../src/platform/database/migrate.js';
+import { withMigrationLock } from '../../src/platform/database/migrations/lock.js';
+import { migrate } from '../../src/platform/database/migrations/migrate.js';
 import { closeAfterEach } from '../setup/close-after-each.js';
 import { TestClient } from '../setup/client.js';
 import { startTestApp } from '../setup/test-app.js';
@@ -48,7 +49,7 @@ describe('a database with unusual settings', () => {
     const database = await createUnusual('empty');
     expect((await migrate(database.url)).length).toBeGreaterThan(5);
     expect(await migrate(database.url)).toEqual([]);
-    const { rows } = await withMigrationLock(database.url, (pool) => pool.query(READ_TIMEOUTS));
+    const { rows } = await withMigrationLock(database.url, ({ client }) => client.query(READ_TIMEOUTS));
     expect(rows).toEqual([{ statement: '0', lock: '0', idle: '0' }]);
   });
 

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { readFile, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { migrate } from '../../src/platform/database/migrate.js';
+import { migrate } from '../../src/platform/database/migrations/migrate.js';
 import { withClient } from './with-client.js';
 
 const MIGRATIONS = fileURLToPath(new URL('../../prisma/migrations', import.meta.url));

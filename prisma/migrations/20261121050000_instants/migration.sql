@@ -1,3 +1,4 @@
+-- not transactional: a transaction that has locked one of the two tables must not wait for the other.
 -- Times of the remote service are of the years 1 to 9999 in UTC (src/platform/time/instant.rules.ts). Rows from before may hold others, which
 -- the API could not read. No type and no nullability changes here.
 
@@ -5,11 +6,13 @@
 -- exclusive lock lasts for a moment, whatever the size of the table. A transaction for each of the two, because one that holds a table
 -- and waits for the other could wait for a replica that does the same the other way round.
 BEGIN;
+ALTER TABLE "users" DROP CONSTRAINT IF EXISTS "users_times_exist";
 ALTER TABLE "users" ADD CONSTRAINT "users_times_exist" CHECK (
   least("created_at", "updated_at") >= '0001-01-01 00:00:00+00'
   AND greatest("created_at", "updated_at") <= '9999-12-31 23:59:59.999+00') NOT VALID;
 COMMIT;
 BEGIN;
+ALTER TABLE "onboarding_sessions" DROP CONSTRAINT IF EXISTS "onboarding_sessions_times_exist";
 ALTER TABLE "onboarding_sessions" ADD CONSTRAINT "onboarding_sessions_times_exist" CHECK (
   least("created_at", "updated_at", "expires_at", "started_updated_at") >= '0001-01-01 00:00:00+00'
   AND greatest("created_at", "updated_at", "expires_at", "started_updated_at") <= '9999-12-31 23:59:59.999+00') NOT VALID;

@@ -51,13 +51,13 @@ export const withPooledSettings = {
   onConnect: (client: pg.ClientBase) => client.query(assign('SET', KEPT_BY_POOLERS)),
 };
 
-/** Pool options for migrations, which may take long. A role's `transaction_timeout` would end the connection with their lock. */
+/** Pool options for migrations, which may take long. The other timeouts that a role may have would end the connection with their lock. */
 export const withoutTimeouts = {
   onConnect: async (client: pg.ClientBase) => {
     await withSettings(NO_TIMEOUTS).onConnect(client);
     // Not SET, which fails before PostgreSQL 17, where transaction_timeout does not exist.
     await client.query(
-      `SELECT set_config(name, '0', false) FROM pg_settings WHERE name = 'transaction_timeout'`,
+      `SELECT set_config(name, '0', false) FROM pg_settings WHERE name IN ('idle_session_timeout', 'transaction_timeout')`,
     );
   },
 };

@@ -1,7 +1,7 @@
 import { Injectable, Logger, type OnModuleDestroy } from '@nestjs/common';
 import { within } from '../async/within.js';
 import { Database, sqlState } from '../database/database.js';
-import { findMissingMigrations, proveWritable } from '../database/migrate.js';
+import { findMissingMigrations, proveWritable } from '../database/migrations/records.js';
 import { findTableLocks } from '../database/table-locks.js';
 import { isDatabaseUnavailable } from '../problem/database-unavailable.js';
 import { errorText } from '../redaction/error-text.js';

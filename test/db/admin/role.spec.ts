@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import pg from 'pg';
-import { migrate } from '../../../src/platform/database/migrate.js';
+import { migrate } from '../../../src/platform/database/migrations/migrate.js';
 import { createTestDatabase, type TestDatabase } from '../../setup/test-database.js';
 import { waitFor } from '../../setup/wait-for.js';
 import { withClient } from '../../setup/with-client.js';

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import pg from 'pg';
-import { migrate, readMigrations } from '../../../src/platform/database/migrate.js';
+import { migrate } from '../../../src/platform/database/migrations/migrate.js';
+import { readMigrations } from '../../../src/platform/database/migrations/script.js';
 import { migrateTo } from '../../faults/support/migrations.js';
 import { createTestDatabase, type TestDatabase } from '../../setup/test-database.js';
 import { insertRow } from '../valid-rows.js';

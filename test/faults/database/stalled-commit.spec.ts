@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it, jest } from '@jest/globals';
-import { migrate } from '../../../src/platform/database/migrate.js';
+import { migrate } from '../../../src/platform/database/migrations/migrate.js';
 import { closeAfterEach } from '../../setup/close-after-each.js';
 import { TestClient } from '../../setup/client.js';
 import { startOwnPostgres } from '../../setup/own-postgres.js';

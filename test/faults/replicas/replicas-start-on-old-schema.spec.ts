@@ -3,7 +3,7 @@ import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import pg from 'pg';
 import { Database, type Sql, type Statement } from '../../../src/platform/database/database.js';
 import { STRETCH } from '../../../src/onboarding/poll/price.sql.js';
-import { migrate } from '../../../src/platform/database/migrate.js';
+import { migrate } from '../../../src/platform/database/migrations/migrate.js';
 import { startSandbox, type TestSandbox } from '../../setup/sandbox.js';
 import { startServiceProcess } from '../../setup/service-process.js';
 import { startTestApp, type TestApp } from '../../setup/test-app.js';

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { migrate } from '../../../src/platform/database/migrate.js';
+import { migrate } from '../../../src/platform/database/migrations/migrate.js';
 import { startSandbox } from '../../setup/sandbox.js';
 import { startServiceProcess } from '../../setup/service-process.js';
 import { createTestDatabase, type TestDatabase } from '../../setup/test-database.js';

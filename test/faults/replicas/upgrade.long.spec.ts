@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import type { Database } from '../../../src/platform/database/database.js';
-import { readMigrations } from '../../../src/platform/database/migrate.js';
+import { readMigrations } from '../../../src/platform/database/migrations/script.js';
 import type { SessionAnswer, UserAnswer } from '../../setup/client.js';
 import { closeAfterEach } from '../../setup/close-after-each.js';
 import { newEan } from '../../setup/ean.js';

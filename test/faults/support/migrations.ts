@@ -1,13 +1,18 @@
 import { runMigrations } from 'graphile-worker';
 import pg from 'pg';
-import { applyMissing, readMigrations } from '../../../src/platform/database/migrate.js';
+import { applyMissing } from '../../../src/platform/database/migrations/migrate.js';
+import { readMigrations } from '../../../src/platform/database/migrations/script.js';
 
-async function withPool<T>(url: string, work: (pool: pg.Pool) => Promise<T>): Promise<T> {
+/** Migrates as `migrate` does, but without its lock. */
+async function migrateUnlocked(url: string, names: readonly string[]): Promise<string[]> {
   const pool = new pg.Pool({ connectionString: url, max: 4 });
   pool.on('error', () => {});
   pool.on('connect', (client) => client.on('error', () => {}));
   try {
-    return await work(pool);
+    const client = await pool.connect();
+    const applied = await applyMissing(client, names).finally(() => client.release());
+    await runMigrations({ pgPool: pool });
+    return applied;
   } finally {
     await pool.end();
   }
@@ -15,11 +20,7 @@ async function withPool<T>(url: string, work: (pool: pg.Pool) => Promise<T>): Pr
 
 /** Applies the first `count` migrations, and those of the job queue, to an empty database. */
 export async function migrateTo(url: string, count: number): Promise<void> {
-  const older = (await readMigrations()).slice(0, count);
-  await withPool(url, async (pool) => {
-    await applyMissing(pool, older);
-    await runMigrations({ pgPool: pool });
-  });
+  await migrateUnlocked(url, (await readMigrations()).slice(0, count));
 }
 
 /** Migrates a database from several replicas at once. Returns the faults. The first `done` migrations are applied already. */
@@ -42,9 +43,5 @@ export async function faultsOfMigrating(
   ];
 }
 
-export const migrateWithoutLock = (url: string): Promise<string[]> =>
-  withPool(url, async (pool) => {
-    const applied = await applyMissing(pool, await readMigrations());
-    await runMigrations({ pgPool: pool });
-    return applied;
-  });
+export const migrateWithoutLock = async (url: string): Promise<string[]> =>
+  migrateUnlocked(url, await readMigrations());

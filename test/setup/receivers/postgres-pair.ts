@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { readFile, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
-import { migrate } from '../../../src/platform/database/migrate.js';
+import { migrate } from '../../../src/platform/database/migrations/migrate.js';
 import { placesForPostgres, type Places } from '../../../src/platform/local/postgres-places.js';
 import { temporaryFolder } from '../own-postgres.js';
 import { databaseUrl } from '../template-database.js';

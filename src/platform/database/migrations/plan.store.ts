@@ -1,7 +1,7 @@
-import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
-import { findApplicable, MIGRATIONS_FOLDER, readMigrations, withMigrationLock } from './migrate.js';
-import { locksOf } from './migration-locks.rules.js';
+import { locksOf } from './locks.rules.js';
+import { withMigrationLock } from './lock.js';
+import { findApplicable } from './records.js';
+import { readMigration, readMigrations } from './script.js';
 
 // reltuples is -1 for a table that was never analysed.
 const SIZE = `
@@ -13,13 +13,13 @@ const SIZE = `
  * including indexes. Throws the errors that `migrate` throws before it applies one. Changes nothing.
  */
 export const planMigrations = (databaseUrl: string) =>
-  withMigrationLock(databaseUrl, async (pool) => {
+  withMigrationLock(databaseUrl, async ({ client }) => {
     const planned = [];
-    for (const name of await findApplicable(pool, await readMigrations())) {
-      const script = await readFile(join(MIGRATIONS_FOLDER, name, 'migration.sql'), 'utf8');
+    for (const name of await findApplicable(client, await readMigrations())) {
+      const { script } = await readMigration(name);
       const locks = [];
       for (const lock of locksOf(script)) {
-        const { rows } = await pool.query<{ rows: number; bytes: number }>(SIZE, [lock.relation]);
+        const { rows } = await client.query<{ rows: number; bytes: number }>(SIZE, [lock.relation]);
         locks.push(...rows.map((size) => ({ ...lock, ...size })));
       }
       planned.push({ name, locks });

@@ -1,0 +1,113 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Logger } from '@nestjs/common';
+import pg from 'pg';
+import { withoutTimeouts } from '../settings.js';
+import { MigrationError } from './error.js';
+
+/** The advisory lock of Prisma's command line. The first process migrates; the others wait and find nothing left to do. */
+const LOCK = 72707369;
+const TRY_LOCK = `SELECT pg_try_advisory_lock(${LOCK}) AS locked`;
+/** Selects the session that has the lock. PostgreSQL shows sessions of other roles without their name and address. */
+const FIND_OWNER = `
+  SELECT pid, application_name AS name, host(client_addr) AS address, backend_start AS since
+  FROM pg_locks JOIN pg_stat_activity USING (pid)
+  WHERE locktype = 'advisory' AND granted AND (classid, objid, objsubid) = (0, ${LOCK}, 1)
+    AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`;
+const LOCK_POLL_MS = 200;
+const OLDEST_SERVER = 150_000;
+const logger = new Logger('Migrations');
+
+/** When a waiting process logs whom it waits for. A start without missing migrations has the lock for moments only. */
+const WAIT_LINES = { firstAfterMs: 2_000, everyMs: 30_000 };
+
+/** What `work` may use: the session that has the lock, and further connections. */
+interface Locked {
+  readonly client: pg.ClientBase;
+  readonly pool: pg.Pool;
+}
+
+/**
+ * Runs `work` while no other process migrates. Throws if the server is unfit. A killed process keeps the lock for as long as PostgreSQL
+ * runs its last statement, because the session that has the lock also runs the migrations.
+ */
+export async function withMigrationLock<T>(
+  databaseUrl: string,
+  work: (locked: Locked) => Promise<T>,
+  waitLines = WAIT_LINES,
+): Promise<T> {
+  const pool = new pg.Pool({
+    connectionString: databaseUrl,
+    application_name: 'pv-onboarding migrate',
+    ...withoutTimeouts,
+  });
+  // Without these handlers, a lost connection would end the process.
+  pool.on('error', () => {});
+  pool.on('connect', (client) => client.on('error', () => {}).on('notice', warn));
+  const client = await pool.connect();
+  try {
+    await refuseUnfitServer(client);
+    await lockMigrations(client, waitLines);
+    return await work({ client, pool });
+  } finally {
+    // Ends the session, and with it the lock.
+    client.release(true);
+    await pool.end();
+  }
+}
+
+/**
+ * Locks for the session, since migrations commit.
+ *
+ * Each attempt is a statement outside a transaction: CREATE INDEX CONCURRENTLY waits for the end of every transaction in which it saw a
+ * running statement. A replica that waited for the lock within one would block the replica that has the lock.
+ */
+async function lockMigrations(
+  client: pg.ClientBase,
+  { firstAfterMs, everyMs }: typeof WAIT_LINES,
+): Promise<void> {
+  let nextLineAt = performance.now() + firstAfterMs;
+  while (!(await client.query<{ locked: boolean }>(TRY_LOCK)).rows[0]!.locked) {
+    if (performance.now() >= nextLineAt) {
+      nextLineAt = performance.now() + everyMs;
+      await logOwner(client);
+    }
+    await sleep(LOCK_POLL_MS);
+  }
+}
+
+interface Owner {
+  readonly pid: number;
+  readonly name: string | null;
+  readonly address: string | null;
+  readonly since: Date | null;
+}
+
+async function logOwner(client: pg.ClientBase): Promise<void> {
+  const [owner] = (await client.query<Owner>(FIND_OWNER)).rows;
+  if (owner === undefined) return;
+  const { pid, name, address, since } = owner;
+  logger.warn(
+    `waits for the migrations of another process: process ${pid} of PostgreSQL, connected since ${since?.toISOString() ?? 'an unknown time'} ` +
+      `from ${address ?? 'an unknown address'}, application_name ${name ?? 'unknown'}`,
+  );
+}
+
+/** Logs the warnings of the server. A migration raises one if an administrator has to act. */
+function warn({ severity, message, hint }: { severity?: string; message?: string; hint?: string }): void {
+  if (severity === 'WARNING') logger.warn([message, hint].filter(Boolean).join('. '));
+}
+
+/** Throws if the server is too old, or if its database could not store every character. */
+async function refuseUnfitServer(client: pg.ClientBase): Promise<void> {
+  const { rows } = await client.query<{ number: string; name: string; encoding: string }>(
+    `SELECT current_setting('server_version_num') AS number, current_setting('server_version') AS name,
+            current_setting('server_encoding') AS encoding`,
+  );
+  const { number, name, encoding } = rows[0]!;
+  if (Number(number) < OLDEST_SERVER)
+    throw new MigrationError(`DATABASE_URL is a PostgreSQL ${name}; 15 or newer is needed`);
+  if (encoding !== 'UTF8')
+    throw new MigrationError(
+      `DATABASE_URL leads to a database with the encoding ${encoding}; create one with ENCODING 'UTF8'`,
+    );
+}

@@ -1,0 +1,57 @@
+import type pg from 'pg';
+import { sqlState, type Sql } from '../database.js';
+import { MigrationError } from './error.js';
+import { readMigrations } from './script.js';
+
+const UNDEFINED_TABLE = '42P01';
+
+// Prisma's own table of migrations, so that Prisma's command line can read and correct it. We apply the migrations ourselves,
+// because Prisma would download an engine for that.
+export const CREATE_RECORDS = `
+  CREATE TABLE IF NOT EXISTS _prisma_migrations (
+    id varchar(36) PRIMARY KEY,
+    checksum varchar(64) NOT NULL,
+    finished_at timestamptz,
+    migration_name varchar(255) NOT NULL,
+    logs text,
+    rolled_back_at timestamptz,
+    started_at timestamptz NOT NULL DEFAULT now(),
+    applied_steps_count integer NOT NULL DEFAULT 0
+  )`;
+
+const FIND_APPLIED =
+  'SELECT migration_name AS name FROM _prisma_migrations WHERE finished_at IS NOT NULL AND rolled_back_at IS NULL';
+
+/** Returns the names of the migrations that are not applied, or null if the database has no record of migrations. */
+export async function findMissingMigrations(sql: Sql): Promise<string[] | null> {
+  try {
+    const applied = new Set((await sql.query<{ name: string }>(FIND_APPLIED)).map(({ name }) => name));
+    return (await readMigrations()).filter((name) => !applied.has(name));
+  } catch (error) {
+    if (sqlState(error) === UNDEFINED_TABLE) return null;
+    throw error;
+  }
+}
+
+/**
+ * Resolves once a write is committed. Throws the error of the database if it does not accept writes. Locks a row, because PostgreSQL writes a
+ * row lock to the write-ahead log, and its commit waits for a synchronous standby, as with any write. A row lock needs no separate table,
+ * and blocks no other check.
+ */
+export const proveWritable = (sql: Sql): Promise<unknown> =>
+  sql.query('SELECT FROM _prisma_migrations ORDER BY started_at LIMIT 1 FOR KEY SHARE');
+
+/** Returns which of `names` would be applied. Throws if the database belongs to another program. */
+export async function findApplicable(client: pg.ClientBase, names: readonly string[]): Promise<string[]> {
+  // Ignores tables of extensions, which a new database may contain.
+  const { rows: tables } = await client.query<{ name: string }>(`
+    SELECT relname AS name FROM pg_class
+    WHERE relkind IN ('r', 'p') AND relnamespace = quote_ident(current_schema())::regnamespace
+      AND NOT EXISTS (SELECT FROM pg_depend WHERE objid = pg_class.oid AND deptype = 'e')`);
+  if (!tables.some(({ name }) => name === '_prisma_migrations')) {
+    if (tables.length === 0) return [...names];
+    throw new MigrationError('DATABASE_URL leads to tables of another program; an empty database is needed');
+  }
+  const { rows } = await client.query<{ name: string }>(FIND_APPLIED);
+  return names.filter((name) => !rows.some((applied) => applied.name === name));
+}
