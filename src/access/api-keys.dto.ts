@@ -1,6 +1,6 @@
 import { ApiProperty } from '@nestjs/swagger';
 import { ArrayNotEmpty, ArrayUnique, IsArray, IsIn, IsString, Length, Matches } from 'class-validator';
-import { field, instant, nullable, text, uuid, schemaOf } from '../platform/openapi/schema-of.js';
+import { count, field, instant, nullable, text, uuid, schemaOf } from '../platform/openapi/schema-of.js';
 import { SCOPES, type Scope } from './scopes.js';
 
 export class NewApiKey {
@@ -39,6 +39,10 @@ export const ApiKeyView = schemaOf('ApiKeyView', {
   createdAt: instant(),
   createdBy: text('`environment`, `cli`, or `key:` followed by the id of the key that created it'),
   lastUsedAt: nullable(instant('Accurate to the minute')),
+  refused401: count('Requests that were refused with 401 because the key is revoked'),
+  refused403: count('Requests that were refused with 403 because the key lacks a scope'),
+  refused429: count('Requests that were refused with 429'),
+  lastRefusedAt: nullable(instant('Accurate to some seconds')),
   revokedAt: nullable(instant('Every replica refuses the key within 5 seconds of this')),
 });
 export type ApiKeyView = InstanceType<typeof ApiKeyView>;

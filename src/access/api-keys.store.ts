@@ -4,6 +4,7 @@ import { Database, type Transaction } from '../platform/database/database.js';
 import { after, NEWEST_FIRST, type ListPosition } from '../platform/database/list-position.js';
 import type { ApiKeyView } from './api-keys.dto.js';
 import { recordAudit } from './audit-log.store.js';
+import type { Refused } from './refusal-lines.js';
 import type { Principal, Scope } from './scopes.js';
 
 /** Returns a new key. It has 256 random bits, so a fast hash is enough. Secret scanners recognise a leaked key by its prefix. */
@@ -14,6 +15,26 @@ export const isApiKey = (text: string): boolean => /^pvo_[A-Za-z0-9_-]{43}$/.tes
 
 /** Returns the SHA-256 of a key. The database stores only this hash. */
 export const hashOf = (key: string) => hash('sha256', key, 'buffer');
+
+// Locks in one order, since two replicas may count refusals of the same keys at once.
+const ADD_REFUSALS = `
+  WITH refused AS (
+    SELECT k.id, r.* FROM jsonb_to_recordset($1::jsonb) AS r (hash text, refused401 bigint, refused403 bigint, refused429 bigint)
+      JOIN api_keys k ON k.key_hash = decode(r.hash, 'hex')
+     ORDER BY k.id FOR NO KEY UPDATE OF k
+  )
+  UPDATE api_keys k SET refused_401 = k.refused_401 + r.refused401, refused_403 = k.refused_403 + r.refused403,
+    refused_429 = k.refused_429 + r.refused429, last_refused_at = clock_timestamp()
+  FROM refused r WHERE k.id = r.id
+  RETURNING r.hash, k.id, k.name, k.revoked_at IS NOT NULL AS "isRevoked"`;
+
+/** A key, even a revoked one, that was found by its hash, in hexadecimal digits. */
+interface KnownKey {
+  readonly hash: string;
+  readonly id: string;
+  readonly name: string;
+  readonly isRevoked: boolean;
+}
 
 @Injectable()
 export class ApiKeysStore {
@@ -41,6 +62,12 @@ export class ApiKeysStore {
     await this.database.query(text, [id]);
   }
 
+  /** Adds refused requests, by the hashes of keys. Returns the keys that exist. */
+  async addRefusals(refusals: readonly (readonly [hash: string, Refused])[]): Promise<KnownKey[]> {
+    const rows = refusals.map(([hash, refused]) => ({ hash, ...refused }));
+    return this.database.query<KnownKey>(ADD_REFUSALS, [JSON.stringify(rows)]);
+  }
+
   async create(tx: Transaction, name: string, scopes: readonly Scope[], actor: string) {
     const key = newApiKey();
     const { id, createdAt } = await tx.prisma.apiKey.create({
@@ -58,7 +85,12 @@ export class ApiKeysStore {
       orderBy: NEWEST_FIRST,
       take: limit,
     });
-    return rows as ApiKeyView[];
+    return rows.map((key) => ({
+      ...(key as Omit<typeof key, 'scopes'> & { scopes: Scope[] }),
+      refused401: Number(key.refused401),
+      refused403: Number(key.refused403),
+      refused429: Number(key.refused429),
+    }));
   }
 
   find(id: string): Promise<{ name: string } | null> {

@@ -8,6 +8,7 @@ import { contextOf } from '../platform/http/request-context.js';
 import { Problem } from '../platform/problem/problem.js';
 import { Authentication } from './authentication.service.js';
 import { RateLimit } from './rate-limit.js';
+import { Refusals } from './refusals.service.js';
 import { hasScope, type Principal } from './scopes.js';
 
 /** The most requests with an unknown key per client network. Each such request queries the database. */
@@ -30,6 +31,7 @@ export class RequestHooks implements OnModuleInit {
   constructor(
     host: HttpAdapterHost,
     private readonly authentication: Authentication,
+    private readonly refusals: Refusals,
     private readonly environment: Environment,
   ) {
     const perSecond = environment.API_MAX_REQUESTS_PER_SECOND;
@@ -42,18 +44,22 @@ export class RequestHooks implements OnModuleInit {
 
   onModuleInit(): void {
     const { API_MAX_REQUESTS_PER_SECOND, LOG_REQUESTS, NODE_ENV } = this.environment;
+    const needsKey = ({ routeOptions: { config } }: FastifyRequest): boolean =>
+      config.requiredScope !== undefined ||
+      (config.isPublic === 'outside production' && NODE_ENV === 'production');
     this.server?.addHook('onRequest', async (request, reply) => {
-      const { requiredScope, isPublic } = request.routeOptions.config;
-      const needsAnyKey = isPublic === 'outside production' && NODE_ENV === 'production';
-      if (requiredScope === undefined && !needsAnyKey) return;
-      const key = /^Bearer +(\S+) *$/i.exec(request.headers.authorization ?? '')?.[1] ?? '';
-      request.principal = await this.identify(key, request, reply);
+      if (!needsKey(request)) return;
+      request.principal = await this.identify(keyOf(request), request, reply);
+      const { requiredScope } = request.routeOptions.config;
       const { id, name } = request.principal;
       const taken = this.requests?.take(id ?? name, performance.now());
       if (taken !== undefined)
         refuseBeyond(taken, reply, `A key may make ${API_MAX_REQUESTS_PER_SECOND} requests a second`);
       if (requiredScope !== undefined && !hasScope(request.principal, requiredScope))
         throw new Problem('forbidden', `This needs a key with the scope ${requiredScope}`);
+    });
+    this.server?.addHook('onResponse', async (request, { statusCode }) => {
+      if (needsKey(request)) this.refusals.note(keyOf(request), request.principal, statusCode);
     });
     if (LOG_REQUESTS) this.server?.addHook('onResponse', async (request, reply) => this.log(request, reply));
   }
@@ -94,6 +100,9 @@ export class RequestHooks implements OnModuleInit {
     throw new Problem('unauthenticated', 'Send a valid API key as Authorization: Bearer <key>');
   }
 }
+
+const keyOf = ({ headers }: FastifyRequest): string =>
+  /^Bearer +(\S+) *$/i.exec(headers.authorization ?? '')?.[1] ?? '';
 
 function requireAccess({ method, url, config }: RouteOptions): void {
   if (!config?.isPublic && config?.requiredScope === undefined)

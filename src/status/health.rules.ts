@@ -119,6 +119,13 @@ export const FINDERS: Readonly<Record<Reason['code'], Finder>> = {
     usualChanges >= USUAL_CHANGES &&
     (poller?.readsPerSecond ?? 0) > 0 &&
     `${poller?.readsPerSecond.toFixed(1)} reads per second, and no change of a session for ${Math.round(unchangedSeconds / 60)} minutes; at the same hours of each of the last days there were at least ${usualChanges}`,
+  requests_refused({ replicas }) {
+    const { requests, refused, areRefused } = requestsOf(replicas);
+    return (
+      areRefused &&
+      `${refused} of ${requests} requests of the last minute were refused with a 4xx; GET /api/v1/api-keys says which keys are refused`
+    );
+  },
   starts_fell: ({ activity: { startsPerHour, usualStartsPerHour } }) =>
     usualStartsPerHour !== null &&
     usualStartsPerHour >= USUAL_STARTS &&

@@ -30,6 +30,7 @@ const replica: Facts['replicas'][number] = {
   clockOffsetSeconds: 0,
   requests: 0,
   failedRequests: 0,
+  refusedRequests: 0,
   waitingForConnectionsSeconds: 0,
   longestStatement: null,
   hasNoSpace: false,
@@ -154,6 +155,11 @@ it.each<[string, string, Partial<Facts>]>([
     },
   ],
   ['requests_fail', '6 of 100 requests', { replicas: [{ ...replica, requests: 100, failedRequests: 6 }] }],
+  [
+    'requests_refused',
+    '51 of 100 requests of the last minute were refused with a 4xx',
+    { replicas: [{ ...replica, requests: 100, refusedRequests: 51 }] },
+  ],
   ['disk_full', 'a:1: the database has no space left', { replicas: [{ ...replica, hasNoSpace: true }] }],
   [
     'replicas_vanish',

@@ -17,6 +17,7 @@ export const REASON_CODES = [
   'reads_stale',
   'sessions_overdue',
   'nothing_changes',
+  'requests_refused',
   'starts_fell',
   'events_unsequenced',
   'reader_behind',

@@ -35,6 +35,7 @@ export const ReplicaView = schemaOf('ReplicaView', {
   ),
   requests: count('Requests to our API in its last minute'),
   failedRequests: count('Requests among these that failed by a fault of ours'),
+  refusedRequests: count('Requests among these that were refused with a 4xx'),
   waitingForConnectionsSeconds: number(
     'How long its statements have waited for connections to the database; 0 if none waits',
   ),

@@ -10,6 +10,9 @@ const SILENT_MS = 60_000;
 /** Fewer failed requests may be those of one caller. */
 const LEAST_FAILED = 5;
 const MOST_FAILED_SHARE = 0.05;
+/** As in RequestsAreRefused of alerts.yml: more than 0.1 a second. */
+const LEAST_REFUSED = 7;
+const MOST_REFUSED_SHARE = 0.5;
 /** After this time, pg-pool gives up: from then on requests fail. */
 const WAITING_SECONDS = 5;
 
@@ -33,12 +36,21 @@ export const usedUpOf = (replicas: Replicas): Replicas =>
       latestOf(replicas) - lastSeenAt.getTime() < SILENT_MS,
   );
 
-/** Returns the requests of the last minute to all live replicas, and whether too many failed. */
+/** Returns the requests of the last minute to all live replicas, and whether too many failed or were refused. */
 export function requestsOf(replicas: Replicas) {
   const live = replicas.filter(({ isAlive }) => isAlive);
-  const requests = live.reduce((sum, each) => sum + each.requests, 0);
-  const failed = live.reduce((sum, each) => sum + each.failedRequests, 0);
-  return { requests, failed, areFailing: failed >= LEAST_FAILED && failed > MOST_FAILED_SHARE * requests };
+  const sum = (of: (replica: Replicas[number]) => number) =>
+    live.reduce((total, each) => total + of(each), 0);
+  const requests = sum((each) => each.requests);
+  const failed = sum((each) => each.failedRequests);
+  const refused = sum((each) => each.refusedRequests);
+  return {
+    requests,
+    failed,
+    areFailing: failed >= LEAST_FAILED && failed > MOST_FAILED_SHARE * requests,
+    refused,
+    areRefused: refused >= LEAST_REFUSED && refused > MOST_REFUSED_SHARE * requests,
+  };
 }
 
 /** Returns the operations most of whose latest calls, by all live replicas together, were slow. */

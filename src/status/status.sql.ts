@@ -196,7 +196,7 @@ export const LIST_REPLICAS = `
   SELECT name, role, expires_at > clock_timestamp() AS "isAlive", joined_at AS "startedAt", seen_at AS "lastSeenAt",
     reads_per_second AS "readsPerSecond", paced_since AS "pacedSince", slow_operations AS slow, stopped_at AS "stoppedAt",
     clock_offset_seconds AS "clockOffsetSeconds", coalesce((signs->>'requests')::int, 0) AS requests,
-    coalesce((signs->>'failedRequests')::int, 0) AS "failedRequests",
+    coalesce((signs->>'failedRequests')::int, 0) AS "failedRequests", coalesce((signs->>'refusedRequests')::int, 0) AS "refusedRequests",
     coalesce((signs->>'waitingForConnectionsSeconds')::float8, 0) AS "waitingForConnectionsSeconds",
     signs->>'longestStatement' AS "longestStatement", coalesce((signs->>'hasNoSpace')::boolean, false) AS "hasNoSpace",
     coalesce(signs->'latestCalls', '[]') AS "latestCalls"

@@ -724,6 +724,17 @@ export interface components {
              * @description Accurate to the minute
              */
             lastUsedAt: string | null;
+            /** @description Requests that were refused with 401 because the key is revoked */
+            refused401: number;
+            /** @description Requests that were refused with 403 because the key lacks a scope */
+            refused403: number;
+            /** @description Requests that were refused with 429 */
+            refused429: number;
+            /**
+             * Format: date-time
+             * @description Accurate to some seconds
+             */
+            lastRefusedAt: string | null;
             /**
              * Format: date-time
              * @description Every replica refuses the key within 5 seconds of this
@@ -1231,7 +1242,7 @@ export interface components {
         };
         StatusReasonView: {
             /** @enum {string} */
-            code: "disk_full" | "tables_locked" | "connections_used_up" | "no_api" | "requests_fail" | "no_worker" | "replicas_vanish" | "credentials_rejected" | "remote_degraded" | "remote_slow" | "held_back_by_remote_service" | "held_back_by_breaker" | "held_back_by_ceiling" | "budget_short" | "reads_stale" | "sessions_overdue" | "nothing_changes" | "starts_fell" | "events_unsequenced" | "reader_behind" | "broker_failing" | "webhooks_failing" | "starts_abandoned" | "registrations_uncertain" | "sessions_doubtful" | "inverters_shared" | "transaction_old" | "clocks_differ";
+            code: "disk_full" | "tables_locked" | "connections_used_up" | "no_api" | "requests_fail" | "no_worker" | "replicas_vanish" | "credentials_rejected" | "remote_degraded" | "remote_slow" | "held_back_by_remote_service" | "held_back_by_breaker" | "held_back_by_ceiling" | "budget_short" | "reads_stale" | "sessions_overdue" | "nothing_changes" | "requests_refused" | "starts_fell" | "events_unsequenced" | "reader_behind" | "broker_failing" | "webhooks_failing" | "starts_abandoned" | "registrations_uncertain" | "sessions_doubtful" | "inverters_shared" | "transaction_old" | "clocks_differ";
             /** @description For people */
             detail: string;
         };
@@ -1279,6 +1290,8 @@ export interface components {
             requests: number;
             /** @description Requests among these that failed by a fault of ours */
             failedRequests: number;
+            /** @description Requests among these that were refused with a 4xx */
+            refusedRequests: number;
             /** @description How long its statements have waited for connections to the database; 0 if none waits */
             waitingForConnectionsSeconds: number;
             /** @description What has had a connection longest, while statements wait for one */

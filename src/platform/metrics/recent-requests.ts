@@ -5,6 +5,7 @@ interface Count {
   readonly at: number;
   readonly requests: number;
   readonly failed: number;
+  readonly refused: number;
 }
 
 const PERIOD_MS = 60_000;
@@ -12,20 +13,24 @@ const COUNT_EVERY_MS = 5_000;
 /** A 503 of a start or of a single session may only pass on that the remote service cannot be called. As in RequestsFail of alerts.yml. */
 const PASSES_ON = /^\/api\/v1\/(onboarding\/pv|users\/[^/]+\/pv\/onboarding-sessions)\/./;
 
-/** Counts the requests to our API of the last minute, and those that failed by a fault of ours. */
+/** Counts the requests to our API of the last minute, those that failed by a fault of ours, and those that were refused with a 4xx. */
 @Injectable()
 export class RecentRequests {
   private counts: readonly Count[] = [];
 
   constructor(private readonly metrics: Metrics) {}
 
-  async count(): Promise<{ requests: number; failedRequests: number }> {
+  async count(): Promise<{ requests: number; failedRequests: number; refusedRequests: number }> {
     const at = performance.now();
     const now = { at, ...(await this.total()) };
     const recent = this.counts.filter((each) => at - each.at <= PERIOD_MS);
     const first = recent[0] ?? this.counts.at(-1) ?? now;
     this.counts = at - (recent.at(-1)?.at ?? -Infinity) >= COUNT_EVERY_MS ? [...recent, now] : recent;
-    return { requests: now.requests - first.requests, failedRequests: now.failed - first.failed };
+    return {
+      requests: now.requests - first.requests,
+      failedRequests: now.failed - first.failed,
+      refusedRequests: now.refused - first.refused,
+    };
   }
 
   private async total(): Promise<Omit<Count, 'at'>> {
@@ -36,6 +41,7 @@ export class RecentRequests {
         String(status).startsWith('5') && !(String(status) === '503' && PASSES_ON.test(String(route))),
     );
     const sum = (of: typeof values) => of.reduce((total, { value }) => total + value, 0);
-    return { requests: sum(ours), failed: sum(failed) };
+    const refused = ours.filter(({ labels: { status } }) => String(status).startsWith('4'));
+    return { requests: sum(ours), failed: sum(failed), refused: sum(refused) };
   }
 }

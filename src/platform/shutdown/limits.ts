@@ -24,6 +24,8 @@ export const STOP_WITHIN_MS = {
   /** Releasing this replica's share of the remote service's capacity, after all calls have ended. */
   replicaShare: 1_000,
   listener: 500,
+  /** Writing how many requests were refused. */
+  refusals: 500,
   /** Exporting the last spans, after the application has stopped. The rest is lost. */
   traces: 500,
 } as const;

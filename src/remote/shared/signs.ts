@@ -10,6 +10,7 @@ type Calls = readonly (LatestCalls & { readonly operation: OperationClass })[];
 export interface ReplicaSigns {
   readonly requests: number;
   readonly failedRequests: number;
+  readonly refusedRequests: number;
   readonly waitingForConnectionsSeconds: number;
   readonly longestStatement: string | null;
   readonly hasNoSpace: boolean;

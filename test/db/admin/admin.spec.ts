@@ -334,6 +334,9 @@ const ANSWERS: Readonly<Record<string, Check>> = {
       ]),
     );
   },
+  'Which keys are refused?': (rows) => {
+    expect(rows).toEqual([expect.objectContaining({ name: 'old app', refused_401: '7', refused_429: '0' })]);
+  },
   'What is stored about this customer?': (rows) => {
     expect(rows).toEqual(
       containing([

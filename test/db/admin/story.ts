@@ -330,7 +330,12 @@ async function insertWebhooks(client: pg.ClientBase, positions: readonly string[
 async function insertAccess(client: pg.ClientBase) {
   await insertRow(client, 'api_keys', { id: KEY, name: 'crm', last_used_at: ago(2) });
   await insertRow(client, 'api_keys', { name: 'unused' });
-  await insertRow(client, 'api_keys', { name: 'old app', revoked_at: ago(100) });
+  await insertRow(client, 'api_keys', {
+    name: 'old app',
+    revoked_at: ago(100),
+    refused_401: 7,
+    last_refused_at: ago(1),
+  });
   const target = '3e915000-0000-4000-8000-000000000001';
   await insertRow(client, 'audit_log', { action: 'api_key.created', at: ago(20 * 24 * 60) });
   await insertRow(client, 'audit_log', { action: 'api_key.revoked', at: ago(100) });

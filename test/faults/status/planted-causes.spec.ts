@@ -13,8 +13,10 @@ import { TestClient } from '../../setup/client.js';
 import { waitFor } from '../../setup/wait-for.js';
 import { seedSessions } from '../support/seeded-sessions.js';
 import { evaluate, scrape } from '../support/alerts-and-panels.js';
-import { CAUSES_ON_CALL, type Cause, type Planted } from '../support/planted.js';
 import { allAtLength, caught, itAtLength, promise } from '../support/promise.js';
+import { CAUSES_OF_APPS } from './apps.causes.js';
+import { CAUSES_ON_CALL } from './on-call.causes.js';
+import type { Cause, Planted } from './planted.js';
 
 jest.setTimeout(180_000);
 
@@ -298,6 +300,7 @@ const CAUSES = {
     readings: ['Contract drift: differences > 0'],
   },
   ...CAUSES_ON_CALL,
+  ...CAUSES_OF_APPS,
 } as const satisfies Record<string, Cause>;
 
 const READINGS = [...new Set(Object.values<Cause>(CAUSES).flatMap(({ readings }) => readings))];

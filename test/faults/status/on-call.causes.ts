@@ -1,59 +1,10 @@
-import { setTimeout as pause } from 'node:timers/promises';
 import { jest } from '@jest/globals';
 import { Database } from '../../../src/platform/database/database.js';
-import type { Environment } from '../../../src/platform/env/environment.js';
 import { FIND_OLDEST_TRANSACTION } from '../../../src/status/status.sql.js';
 import { UsersStore } from '../../../src/users/user/users.store.js';
-import { TestClient } from '../../setup/client.js';
-import type { SandboxControl } from '../../setup/sandbox-control.js';
-import type { TestApp } from '../../setup/test-app.js';
 import { waitFor } from '../../setup/wait-for.js';
-import type { Reading, scrape } from './alerts-and-panels.js';
-import { changeStatement } from './changed-statement.js';
-
-export interface Planted {
-  readonly app: TestApp;
-  readonly client: TestClient;
-  readonly database: Database;
-  readonly control: SandboxControl;
-  /** Watched sessions. */
-  readonly ids: readonly string[];
-  /** The metrics before the cause. */
-  readonly earlier: Awaited<ReturnType<typeof scrape>>;
-  /** Starts a further process on the same database. */
-  readonly startAnother: (environment: Partial<Environment>) => Promise<TestApp>;
-  /** What ends the cause, after the test. */
-  readonly closing: (() => unknown)[];
-}
-
-export interface Cause {
-  readonly environment?: Partial<Environment>;
-  readonly plant: (planted: Planted) => Promise<unknown>;
-  /** The reasons that name it, and a part of the sentence of each. */
-  readonly reasons: Readonly<Record<string, string>>;
-  /** Further reasons that may occur meanwhile. */
-  readonly also?: readonly string[];
-  /** The alerts that name it. */
-  readonly alerts: readonly string[];
-  readonly alsoFires?: readonly string[];
-  /** What the dashboard shows of it, and does not show while all is well. */
-  readonly readings: readonly Reading[];
-}
-
-/** Repeats work until the end of the test. Its errors are part of the cause. */
-function repeatUntilEnd({ closing }: Planted, everyMs: number, work: () => unknown): void {
-  let goesOn = true;
-  const repeated = (async () => {
-    while (goesOn) {
-      await Promise.resolve(work()).catch(() => {});
-      await pause(everyMs);
-    }
-  })();
-  closing.push(() => {
-    goesOn = false;
-    return repeated;
-  });
-}
+import { changeStatement } from '../support/changed-statement.js';
+import { repeatUntilEnd, type Cause, type Planted } from './planted.js';
 
 /** Adds transitions of a session on each of the 8 days before, in the last 20 minutes of the same hour. */
 const addHistory = ({ database, ids }: Planted, from: string | null, to: string) =>
@@ -190,15 +141,6 @@ export const CAUSES_ON_CALL = {
     },
     reasons: { starts_fell: 'at the same hour of each of the last days there were at least 20' },
     alerts: ['StartsHaveFallen'],
-    readings: [],
-  },
-  'an app has a revoked key': {
-    async plant(planted) {
-      const app = new TestClient(planted.app.url, 'a key that is not valid');
-      repeatUntilEnd(planted, 50, () => app.call('GET', '/users'));
-    },
-    reasons: {},
-    alerts: ['RequestsAreRefused'],
     readings: [],
   },
   'reads get 500, and then 502': {
