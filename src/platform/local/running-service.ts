@@ -1,4 +1,4 @@
-import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { identify, isAlive, type ProcessIdentity } from './process-identity.js';
 
@@ -20,18 +20,29 @@ export async function writeRunningService(
   const whole: RunningService = { ...(await identify(process.pid)), ...service };
   try {
     await mkdir(folder, { recursive: true });
-    await writeFile(fileIn(folder), `${JSON.stringify(whole, null, 2)}\n`, { mode: 0o600 });
+    const next = `${fileIn(folder)}.${process.pid}`;
+    await writeFile(next, `${JSON.stringify(whole, null, 2)}\n`, { mode: 0o600 });
+    // A reader finds the earlier file or this one, and never a part.
+    await rename(next, fileIn(folder));
   } catch (error) {
     if (!['EACCES', 'EPERM', 'EROFS'].includes((error as NodeJS.ErrnoException).code ?? '')) throw error;
   }
 }
 
-/** Returns undefined if no service runs, even if a killed service left running.json. */
+/** Returns undefined if no service runs, even if a killed service left running.json, or a damaged one. */
 export async function findRunningService(folder: string): Promise<RunningService | undefined> {
-  const text = await readFile(fileIn(folder), 'utf8').catch(() => undefined);
-  if (text === undefined) return undefined;
-  const service = JSON.parse(text) as RunningService;
-  return (await isAlive(service)) ? service : undefined;
+  const service = await readFile(fileIn(folder), 'utf8').then(parse, () => null);
+  return service !== null && (await isAlive(service)) ? service : undefined;
+}
+
+/** Returns null for a text that is not whole, such as that of a full disk. */
+function parse(text: string): RunningService | null {
+  try {
+    const value = JSON.parse(text) as Partial<RunningService> | null;
+    return typeof value?.pid === 'number' ? (value as RunningService) : null;
+  } catch {
+    return null;
+  }
 }
 
 export async function removeRunningService(folder: string): Promise<void> {

@@ -1,0 +1,31 @@
+import { mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, it } from '@jest/globals';
+import { findRunningService, writeRunningService } from './running-service.js';
+
+let folder: string;
+let file: string;
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'running-'));
+  file = join(folder, 'running.json');
+});
+afterEach(() => rm(folder, { recursive: true }));
+
+const SERVICE = { url: 'http://127.0.0.1:3000', databaseUrl: 'postgres://here', remoteUrl: 'http://there' };
+
+it('finds the service that runs, and replaces the file as a whole', async () => {
+  await writeRunningService(folder, { ...SERVICE, url: 'http://127.0.0.1:1' });
+  const { ino: before } = await stat(file);
+  await writeRunningService(folder, SERVICE);
+  const { ino, mode } = await stat(file);
+  // A new file in its place: a file that is written over is empty for a moment.
+  expect(ino).not.toBe(before);
+  expect(mode & 0o777).toBe(0o600);
+  expect(await findRunningService(folder)).toMatchObject(SERVICE);
+});
+
+it.each(['', '{"pid": 1', 'null', '[]'])('takes a damaged file as that of no service: %j', async (text) => {
+  await writeFile(file, text);
+  expect(await findRunningService(folder)).toBeUndefined();
+});
