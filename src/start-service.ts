@@ -19,7 +19,7 @@ import { listen } from './platform/http/listen.js';
 import { startLocalServices } from './platform/local/local-services.js';
 import { removeRunningService, writeRunningService } from './platform/local/running-service.js';
 import { addressesOf, tourOf } from './platform/local/tour.js';
-import { ServiceLogger } from './platform/logging/service-logger.js';
+import { refusalLine, ServiceLogger } from './platform/logging/service-logger.js';
 import { visibleLines } from './platform/redaction/visible-text.js';
 import { STOP_WITHIN_MS } from './platform/shutdown/limits.js';
 import { messageOf, Shutdown, stopOnSignals } from './platform/shutdown/shutdown.js';
@@ -28,10 +28,11 @@ import { startTracing } from './platform/tracing/tracing.js';
 /** Runs the service until the process ends. A parent process with an IPC channel receives `{ type: 'ready', url }` after the start. */
 export async function startService(source: EnvironmentSource, dataFolder: string): Promise<void> {
   let logger: ServiceLogger | undefined;
-  // In production, every line that follows the configuration is a log line.
+  // In production, every line is a log line.
   const tell = (line: string): void => {
-    if (source.NODE_ENV === 'production' && logger !== undefined) logger.fatal(line, 'Process');
-    else console.error(visibleLines(line));
+    if (source.NODE_ENV !== 'production') console.error(visibleLines(line));
+    else if (logger !== undefined) logger.fatal(line, 'Process');
+    else console.log(refusalLine(line, source.ROLE));
   };
   const print = (line: string): void => {
     if (source.LOG_FORMAT !== 'json') console.log(line);

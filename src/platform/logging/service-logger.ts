@@ -28,6 +28,13 @@ type LogRecord = Readonly<Record<string, unknown>> & { level: keyof typeof COLOU
 
 const jsonLine = (line: string): string => `${visibleText(withoutSecrets(line.trimEnd()))}\n`;
 
+/** Returns the line about a refusal to start, before the logger has its configuration. */
+export const refusalLine = (message: string, role = 'all'): string => {
+  const time = new Date().toISOString();
+  const record = { level: 'fatal', time, role, replica: REPLICA_NAME, context: 'Process', message };
+  return jsonLine(JSON.stringify(record)).trimEnd();
+};
+
 /** Returns the line for people: time, level, context and message, then further fields, then a stack. */
 function prettyLine(line: string): string {
   const { level, time, context, message, stack, ...fields } = JSON.parse(line) as LogRecord;
