@@ -12,6 +12,7 @@ const event = {
     userId: '5cf1e1b4-43a2-43f7-a0a8-2b1d2ad4a0f2',
     registrationId: '4a9a7e52-6c0d-4b0c-9f68-6a2d9b8c7d10',
     tenantReference: 'c-1',
+    metadata: {},
     gridLocationIds: [],
   },
 } as const;

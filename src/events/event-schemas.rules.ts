@@ -66,21 +66,30 @@ const OPERATION = oneOf(
   'read_session',
 );
 
-/** Returns a function that makes event schemas with this subject and these `data` properties. */
+/** Returns a function that makes event schemas with this subject and these `data` properties, of which older events lack those `added`. */
 const about =
-  <const P extends object>(subject: string, properties: P) =>
+  <const P extends object>(subject: string, properties: P, ...added: readonly (keyof P)[]) =>
   (when: string) =>
-    ({ when, subject, data: object(properties) }) as const;
+    ({ when, subject, data: object(properties, ...added) }) as const;
 const aboutSession = about('session', session);
 const aboutInverter = about('session', {
   ...sessionWithoutList,
   inverterId: textOrNull('Id of the inverter; null once the user has been erased'),
 });
-const aboutRegistration = about('registration', {
-  registrationId: uuid('Id of the registration'),
-  tenantReference: TENANT_REFERENCE,
-  reason: text('Why, without secrets and without the words of the remote service'),
-});
+const REQUEST_METADATA = {
+  type: 'object',
+  description: 'As passed in the request; empty once the user has been erased. Older events lack it',
+} as const;
+const aboutRegistration = about(
+  'registration',
+  {
+    registrationId: uuid('Id of the registration'),
+    tenantReference: TENANT_REFERENCE,
+    metadata: REQUEST_METADATA,
+    reason: text('Why, without secrets and without the words of the remote service'),
+  },
+  'metadata',
+);
 const aboutRemoteTrouble = about('class of remote operations', {
   operation: OPERATION,
   reason: text('What went wrong, without secrets'),
@@ -110,9 +119,11 @@ export const EVENT_SCHEMAS = {
           'Id of the registration, which is now `registered`. Events of earlier releases lack it',
         ),
         tenantReference: TENANT_REFERENCE,
+        metadata: REQUEST_METADATA,
         gridLocationIds: uuids('Ids of its grid locations, here and at the remote service'),
       },
       'registrationId',
+      'metadata',
     ),
   },
   'user.registration_pending': aboutRegistration(

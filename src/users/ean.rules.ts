@@ -4,6 +4,13 @@ import type { FieldError } from '../platform/problem/problem.js';
 /** The EAN of a grid connection in Belgium or the Netherlands is a GS1 number of 18 digits. It is stored as text, so that no digit is lost. */
 const EAN_DIGITS = 18;
 
+export const EAN_WARNINGS = ['ean_check_digit', 'ean_elsewhere'] as const;
+
+/** Something conspicuous about an EAN that was accepted. Like an error, it names the place and never repeats the EAN. */
+export interface EanWarning extends FieldError {
+  readonly code: (typeof EAN_WARNINGS)[number];
+}
+
 /** Returns why `value` is not an EAN (text or a JSON number), else undefined. Never repeats the value, since an EAN identifies a household. */
 export function eanFault(value: unknown): string | undefined {
   const text = eanText(value);
@@ -62,7 +69,7 @@ export function sameEans(some: readonly string[], others: readonly string[]): bo
   return known.size === new Set(others).size && others.every((ean) => known.has(ean));
 }
 
-/** Returns well-formed EANs in the order sent, with an error per duplicate. If the `rule` is `enforce`, a wrong check digit is also an error. */
+/** Returns well-formed EANs in the order sent, with an error per duplicate. The `rule` says whether a wrong check digit is an error, too. */
 export function readGridLocations(
   gridLocations: readonly { ean: unknown }[],
   rule: 'off' | 'warn' | 'enforce',
@@ -78,12 +85,24 @@ export function readGridLocations(
   return {
     eans,
     errors: rule === 'enforce' ? [...duplicates, ...wrong] : duplicates,
-    /** How many EANs were accepted despite a wrong check digit. The EANs themselves must not be logged. */
-    suspects: rule === 'warn' ? wrong.length : 0,
+    warnings: rule === 'warn' ? wrong.map(({ field }): EanWarning => ({ field, ...SUSPECT })) : [],
   };
 }
 
+/** Returns a warning for each EAN that other references have. `others`: how many do, by EAN. Which ones is not the caller's business. */
+export const warnOfOthers = (eans: readonly string[], others: ReadonlyMap<string, number>): EanWarning[] =>
+  eans.flatMap((ean, index) => {
+    const count = others.get(ean) ?? 0;
+    if (count === 0) return [];
+    const who = count === 1 ? 'tenantReference has' : 'tenantReferences have';
+    return [{ ...fieldError(index, `${count} other ${who} this EAN`), code: 'ean_elsewhere' }];
+  });
+
 const WRONG_CHECK_DIGIT = 'must end with its GS1 check digit; a digit is probably mistyped';
+const SUSPECT = {
+  code: 'ean_check_digit',
+  message: 'does not end with its GS1 check digit; a digit is probably mistyped',
+} as const;
 
 const fieldError = (index: number, message: string): FieldError => ({
   field: `gridLocations[${index}].ean`,

@@ -7,6 +7,7 @@ import {
   readGridLocations,
   roundedEans,
   sameEans,
+  warnOfOthers,
 } from './ean.rules.js';
 
 const fromJson = (text: string): unknown => parseLossless(text);
@@ -105,13 +106,14 @@ describe('an EAN that a client may have rounded', () => {
 
 const RIGHT = '376104250021234569';
 const WRONG = '376104250021234560';
+const OTHER = '541448860004178013';
 
 describe('grid locations', () => {
   it('are read in the order they were sent', () => {
     expect(readGridLocations([{ ean: WRONG }, { ean: RIGHT }], 'off')).toEqual({
       eans: [WRONG, RIGHT],
       errors: [],
-      suspects: 0,
+      warnings: [],
     });
   });
 
@@ -122,19 +124,45 @@ describe('grid locations', () => {
     ]);
   });
 
-  it('with a wrong check digit are counted under warn', () => {
-    const { errors, suspects } = readGridLocations([{ ean: RIGHT }, { ean: WRONG }], 'warn');
-    expect({ errors, suspects }).toEqual({ errors: [], suspects: 1 });
+  it('with a wrong check digit are warned of under warn', () => {
+    const { errors, warnings } = readGridLocations([{ ean: RIGHT }, { ean: WRONG }], 'warn');
+    expect(errors).toEqual([]);
+    expect(warnings).toEqual([
+      {
+        field: 'gridLocations[1].ean',
+        code: 'ean_check_digit',
+        message: 'does not end with its GS1 check digit; a digit is probably mistyped',
+      },
+    ]);
   });
 
   it('with a wrong check digit are refused under enforce', () => {
-    const { errors, suspects } = readGridLocations([{ ean: RIGHT }, { ean: WRONG }], 'enforce');
+    const { errors, warnings } = readGridLocations([{ ean: RIGHT }, { ean: WRONG }], 'enforce');
     expect(errors).toEqual([
       {
         field: 'gridLocations[1].ean',
         message: 'must end with its GS1 check digit; a digit is probably mistyped',
       },
     ]);
-    expect(suspects).toBe(0);
+    expect(warnings).toEqual([]);
+  });
+});
+
+describe('EANs of other references', () => {
+  it('are warned of by position, with the number of references', () => {
+    const others = new Map([
+      [RIGHT, 0],
+      [WRONG, 1],
+      [OTHER, 12],
+    ]);
+    const warnings = warnOfOthers([RIGHT, WRONG, OTHER], others);
+    expect(warnings.map(({ field, code }) => [field, code])).toEqual([
+      ['gridLocations[1].ean', 'ean_elsewhere'],
+      ['gridLocations[2].ean', 'ean_elsewhere'],
+    ]);
+    expect(warnings.map(({ message }) => message)).toEqual([
+      '1 other tenantReference has this EAN',
+      '12 other tenantReferences have this EAN',
+    ]);
   });
 });

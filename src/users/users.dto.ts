@@ -31,6 +31,15 @@ export class ListRegistrationsQuery extends PageQuery {
 
   @OptionalText(tenantReferenceFault, { description: 'Only registrations of this reference' })
   tenantReference?: string;
+
+  @OptionalText(eanFault, {
+    pattern: '^[1-9][0-9]{17}$',
+    description: 'Only registrations with this EAN',
+  })
+  ean?: string;
+
+  @MetadataParameters()
+  metadata?: MetadataFilter;
 }
 
 /** More grid connections than any customer has, but few enough for one small request. */
@@ -71,7 +80,8 @@ export class RegisterUserInput {
   gridLocations: GridLocationInput[];
 
   @MetadataField({
-    description: 'Stored with the user and returned unchanged; at most 4,096 bytes, at most 8 levels deep',
+    description:
+      'Your own data, returned unchanged in responses and events; at most 4,096 bytes, at most 8 levels deep. No personal data',
     example: { salesChannel: 'web' },
   })
   metadata?: Metadata;

@@ -966,7 +966,7 @@ export interface components {
             tenantReference: string;
             /** @description Each EAN once */
             gridLocations: components["schemas"]["GridLocationInput"][];
-            /** @description Stored with the user and returned unchanged; at most 4,096 bytes, at most 8 levels deep */
+            /** @description Your own data, returned unchanged in responses and events; at most 4,096 bytes, at most 8 levels deep. No personal data */
             metadata?: {
                 [key: string]: unknown;
             };
@@ -979,6 +979,107 @@ export interface components {
             id: string;
             /** @description Always 18 digits */
             ean: string;
+        };
+        WarningView: {
+            /** @description The place in the request */
+            field: string;
+            /**
+             * @description ean_check_digit: the GS1 check digit is wrong, so a digit is probably mistyped. ean_elsewhere: other references have this EAN, too.
+             * @enum {string}
+             */
+            code: "ean_check_digit" | "ean_elsewhere";
+            /** @description For people. Does not repeat the EAN */
+            message: string;
+        };
+        RegisteredUserView: {
+            /**
+             * @description Distinguishes a user from a registration, the body of a 202
+             * @enum {string}
+             */
+            object: "user";
+            /** Format: uuid */
+            id: string;
+            tenantReference: string;
+            /** @description As returned by the remote service, like the names and the email; often empty */
+            tenantName: string;
+            firstName: string;
+            lastName: string;
+            email: string;
+            /** @description Ordered by EAN */
+            gridLocations: components["schemas"]["GridLocationView"][];
+            /** @description As given at the registration */
+            metadata: {
+                [key: string]: unknown;
+            };
+            /**
+             * Format: date-time
+             * @description The remote service's time; the time of the confirmation if it gave none in the years 1 to 9999
+             */
+            createdAt: string;
+            /**
+             * Format: date-time
+             * @description The remote service's time; `createdAt` if it gave none in the years 1 to 9999
+             */
+            updatedAt: string;
+            /**
+             * Format: date-time
+             * @description When it was confirmed here
+             */
+            registeredAt: string;
+            /** @description What is conspicuous about the request, which was accepted nevertheless. Empty if nothing is */
+            warnings: components["schemas"]["WarningView"][];
+        };
+        RequestedGridLocationView: {
+            ean: string;
+        };
+        OpenRegistrationView: {
+            /**
+             * @description Distinguishes a registration, the body of a 202, from a user
+             * @enum {string}
+             */
+            object: "registration";
+            /** Format: uuid */
+            id: string;
+            tenantReference: string;
+            /** @description In the order sent */
+            gridLocations: components["schemas"]["RequestedGridLocationView"][];
+            /**
+             * @description pending: not sent yet, or being sent. registered: see userId. rejected: the remote service refused it. uncertain: the remote service may have registered it; a person decides. discarded: a person gave it up.
+             * @enum {string}
+             */
+            status: "pending" | "registered" | "rejected" | "uncertain" | "discarded";
+            /**
+             * Format: uuid
+             * @description Only if registered
+             */
+            userId: string | null;
+            /** @description Number of calls started for it */
+            attempts: number;
+            /** @description Why the last call returned no user, in words */
+            lastError: string | null;
+            /**
+             * Format: date-time
+             * @description When a pending registration is sent next
+             */
+            nextAttemptAt: string | null;
+            /** @description As given in the request that created it */
+            metadata: {
+                [key: string]: unknown;
+            };
+            /** @description What a pending or uncertain registration waits for, in words; null in any other status */
+            waitingFor: string | null;
+            /** @description Why it does not continue by itself, or has not for an hour, in words; null if it does */
+            stuckReason: string | null;
+            /** @description What a person can do about a pending or uncertain registration, in words */
+            whatToDo: string | null;
+            /** Format: date-time */
+            createdAt: string;
+            /** Format: date-time */
+            updatedAt: string;
+            /** @description The `sequence` of the last event about it; null if there is none. The response contains all changes up to that event. An event gets its sequence just after its change is committed: a read in between may have the sequence of the previous event */
+            sequence: string | null;
+            /** @description What is conspicuous about the request, which was accepted nevertheless. Empty if nothing is */
+            warnings: components["schemas"]["WarningView"][];
         };
         UserView: {
             /**
@@ -1016,9 +1117,6 @@ export interface components {
              */
             registeredAt: string;
         };
-        RequestedGridLocationView: {
-            ean: string;
-        };
         RegistrationView: {
             /**
              * @description Distinguishes a registration, the body of a 202, from a user
@@ -1049,6 +1147,16 @@ export interface components {
              * @description When a pending registration is sent next
              */
             nextAttemptAt: string | null;
+            /** @description As given in the request that created it */
+            metadata: {
+                [key: string]: unknown;
+            };
+            /** @description What a pending or uncertain registration waits for, in words; null in any other status */
+            waitingFor: string | null;
+            /** @description Why it does not continue by itself, or has not for an hour, in words; null if it does */
+            stuckReason: string | null;
+            /** @description What a person can do about a pending or uncertain registration, in words */
+            whatToDo: string | null;
             /** Format: date-time */
             createdAt: string;
             /** Format: date-time */
@@ -1714,6 +1822,10 @@ export interface components {
                 registrationId?: string;
                 /** @description Your reference of the user; null once the user has been erased */
                 tenantReference: string | null;
+                /** @description As passed in the request; empty once the user has been erased. Older events lack it */
+                metadata?: {
+                    [key: string]: unknown;
+                };
                 /** @description Ids of its grid locations, here and at the remote service */
                 gridLocationIds: string[];
             };
@@ -1761,6 +1873,10 @@ export interface components {
                 registrationId: string;
                 /** @description Your reference of the user; null once the user has been erased */
                 tenantReference: string | null;
+                /** @description As passed in the request; empty once the user has been erased. Older events lack it */
+                metadata?: {
+                    [key: string]: unknown;
+                };
                 /** @description Why, without secrets and without the words of the remote service */
                 reason: string;
             };
@@ -1808,6 +1924,10 @@ export interface components {
                 registrationId: string;
                 /** @description Your reference of the user; null once the user has been erased */
                 tenantReference: string | null;
+                /** @description As passed in the request; empty once the user has been erased. Older events lack it */
+                metadata?: {
+                    [key: string]: unknown;
+                };
                 /** @description Why, without secrets and without the words of the remote service */
                 reason: string;
             };
@@ -1855,6 +1975,10 @@ export interface components {
                 registrationId: string;
                 /** @description Your reference of the user; null once the user has been erased */
                 tenantReference: string | null;
+                /** @description As passed in the request; empty once the user has been erased. Older events lack it */
+                metadata?: {
+                    [key: string]: unknown;
+                };
                 /** @description Why, without secrets and without the words of the remote service */
                 reason: string;
             };
@@ -1902,6 +2026,10 @@ export interface components {
                 registrationId: string;
                 /** @description Your reference of the user; null once the user has been erased */
                 tenantReference: string | null;
+                /** @description As passed in the request; empty once the user has been erased. Older events lack it */
+                metadata?: {
+                    [key: string]: unknown;
+                };
                 /** @description Why, without secrets and without the words of the remote service */
                 reason: string;
             };
@@ -4600,7 +4728,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["UserView"];
+                    "application/json": components["schemas"]["RegisteredUserView"];
                 };
             };
             /** @description Registered by this request */
@@ -4614,7 +4742,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["UserView"];
+                    "application/json": components["schemas"]["RegisteredUserView"];
                 };
             };
             /** @description The registration, which is undecided. `Location` is its path */
@@ -4630,7 +4758,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["RegistrationView"];
+                    "application/json": components["schemas"]["OpenRegistrationView"];
                 };
             };
             400: components["responses"]["invalid_request-or-invalid_json-or-ean_rounded"];
@@ -4756,6 +4884,12 @@ export interface operations {
                 status?: "pending" | "registered" | "rejected" | "uncertain" | "discarded";
                 /** @description Only registrations of this reference */
                 tenantReference?: string;
+                /** @description Only registrations with this EAN */
+                ean?: string;
+                /** @description Only items whose metadata contain all these values: `metadata.campaign=autumn`. Only top-level keys can be given. `5`, `true` and `null` match the JSON value and the text. */
+                metadata?: {
+                    [key: string]: string;
+                };
             };
             header?: never;
             path?: never;

@@ -32,12 +32,13 @@ export async function confirmUser(
   await moveRegistration(tx, registration.id, { status: 'registered', userId: user.id });
   const { id: userId, tenantReference, gridLocations } = user;
   const gridLocationIds = gridLocations.map(({ id }) => id);
-  const data = { userId, registrationId: registration.id, tenantReference, gridLocationIds };
+  const { id: registrationId, metadata } = registration;
+  const data = { userId, registrationId, tenantReference, metadata, gridLocationIds };
   await appendEvents(tx, [{ name: 'user.registered', subject: userId, data }]);
   return inserted;
 }
 
-type Announced = Pick<RegistrationRequest, 'tenantReference'> & { readonly id: string };
+type Announced = Pick<RegistrationRequest, 'tenantReference' | 'metadata'> & { readonly id: string };
 
 /** Appends the event of each registration for its new status. For `pending`, see `appendPending`. */
 export const appendOutcomes = (
@@ -48,10 +49,10 @@ export const appendOutcomes = (
 ): Promise<void> =>
   appendEvents(
     tx,
-    registrations.map(({ id, tenantReference }) => ({
+    registrations.map(({ id, tenantReference, metadata }) => ({
       name: `user.registration_${status}`,
       subject: id,
-      data: { registrationId: id, tenantReference, reason },
+      data: { registrationId: id, tenantReference, metadata, reason },
     })),
   );
 

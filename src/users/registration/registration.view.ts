@@ -1,6 +1,8 @@
 import { formatSequence } from '../../events/cloud-event.js';
 import { LAST_SEQUENCE } from '../../events/feed/events.dto.js';
 import * as schema from '../../platform/openapi/schema-of.js';
+import type { Metadata } from '../metadata.rules.js';
+import { WARNINGS } from '../warning.view.js';
 import { REGISTRATION_STATUSES } from './registration.rules.js';
 import type { RegistrationRecord } from './registrations.store.js';
 
@@ -8,7 +10,7 @@ const RequestedGridLocationView = schema.schemaOf('RequestedGridLocationView', {
   ean: schema.field<string>({ type: String, pattern: '^[0-9]{18}$' }),
 });
 
-export const RegistrationView = schema.schemaOf('RegistrationView', {
+const FIELDS = {
   object: schema.oneOf<'registration'>(
     ['registration'],
     'Distinguishes a registration, the body of a 202, from a user',
@@ -25,14 +27,34 @@ export const RegistrationView = schema.schemaOf('RegistrationView', {
   attempts: schema.count('Number of calls started for it'),
   lastError: schema.nullable(schema.text('Why the last call returned no user, in words')),
   nextAttemptAt: schema.nullable(schema.instant('When a pending registration is sent next')),
+  metadata: schema.field<Metadata>(
+    { type: 'object', additionalProperties: true },
+    'As given in the request that created it',
+  ),
+  waitingFor: schema.nullable(
+    schema.text('What a pending or uncertain registration waits for, in words; null in any other status'),
+  ),
+  stuckReason: schema.nullable(
+    schema.text('Why it does not continue by itself, or has not for an hour, in words; null if it does'),
+  ),
+  whatToDo: schema.nullable(
+    schema.text('What a person can do about a pending or uncertain registration, in words'),
+  ),
   createdAt: schema.instant(),
   updatedAt: schema.instant(),
   sequence: LAST_SEQUENCE,
+};
+export const RegistrationView = schema.schemaOf('RegistrationView', FIELDS);
+/** The registration in a 202 to its request. */
+export const OpenRegistrationView = schema.schemaOf('OpenRegistrationView', {
+  ...FIELDS,
+  warnings: WARNINGS,
 });
+export type OpenRegistrationView = InstanceType<typeof OpenRegistrationView>;
 export type RegistrationView = InstanceType<typeof RegistrationView>;
 
 export function toRegistrationView(row: RegistrationRecord): RegistrationView {
-  const { id, tenantReference, eans, sequence, metadata: _m, isBeingSent: _s, isDue: _d, ...rest } = row;
+  const { id, tenantReference, eans, sequence, isBeingSent: _s, isDue: _d, ...rest } = row;
   const gridLocations = eans.map((ean) => ({ ean }));
   return {
     object: 'registration',

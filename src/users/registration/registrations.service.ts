@@ -5,17 +5,22 @@ import { Environment } from '../../platform/env/environment.js';
 import { invalidRequest, refuse } from '../../platform/http/validation.js';
 import { found } from '../../platform/problem/found.js';
 import { Problem, type FieldError } from '../../platform/problem/problem.js';
-import { readGridLocations, roundedEans, sameEans } from '../ean.rules.js';
+import { readGridLocations, roundedEans, sameEans, warnOfOthers, type EanWarning } from '../ean.rules.js';
 import { readRemoteUser } from '../remote/remote-user.rules.js';
 import type { UserRecord } from '../user/user.view.js';
 import { UsersStore } from '../user/users.store.js';
 import type { RegisterUserInput } from '../users.dto.js';
-import { DECIDABLE, type Claim, type PersonDecision } from './registration.rules.js';
+import {
+  DECIDABLE,
+  type Claim,
+  type PersonDecision,
+  type RegistrationRequest,
+} from './registration.rules.js';
 import { RegistrationsStore, type Decided, type RegistrationRecord } from './registrations.store.js';
 import { RegistrationSender } from './sender.service.js';
 
 /** The result of `POST /users`: the user that this or an earlier request registered, or a registration that is still pending or uncertain. */
-export type Registered =
+type Registered =
   | { readonly kind: 'created' | 'existing'; readonly user: UserRecord }
   | { readonly kind: 'open'; readonly registration: RegistrationRecord };
 
@@ -38,19 +43,28 @@ export class RegistrationsService {
   ) {}
 
   /** Registers a user once. Throws Problem ean_rounded, invalid_request, tenant_reference_conflict, registration_conflict or remote_rejected. */
-  async register(input: RegisterUserInput): Promise<Registered> {
+  async register(
+    input: RegisterUserInput,
+  ): Promise<Registered & { readonly warnings: readonly EanWarning[] }> {
     // Checked before the search for duplicates, since rounding makes different EANs equal.
     refuse(roundedEans(input), 'ean_rounded');
     const { tenantReference, gridLocations, metadata = {} } = input;
-    const { eans, errors, suspects } = readGridLocations(gridLocations, this.environment.EAN_CHECK_DIGIT);
+    const { eans, errors, warnings } = readGridLocations(gridLocations, this.environment.EAN_CHECK_DIGIT);
     refuse(errors);
-    if (suspects > 0)
-      this.logger.warn(`accepted ${suspects} of ${eans.length} EANs whose check digit is wrong`);
+    if (warnings.length > 0)
+      this.logger.warn(`accepted ${warnings.length} of ${eans.length} EANs whose check digit is wrong`);
+    const registered = await this.registerOnce({ tenantReference, eans, metadata });
+    // Counted after the request is stored, so that of two concurrent requests with one EAN at least one is warned.
+    const others = await this.store.countOthersWith(eans, tenantReference);
+    return { ...registered, warnings: [...warnings, ...warnOfOthers(eans, others)] };
+  }
+
+  private async registerOnce(request: RegistrationRequest): Promise<Registered> {
     for (let round = 1; round <= ROUNDS; round++) {
-      const claim = await this.store.openIntent({ tenantReference, eans, metadata });
+      const claim = await this.store.openIntent(request);
       if (claim !== null) return this.send(claim);
-      const live = await this.store.findLive(tenantReference);
-      if (live !== null) return this.join(live, eans);
+      const live = await this.store.findLive(request.tenantReference);
+      if (live !== null) return this.join(live, request.eans);
     }
     throw new Problem(
       'registration_conflict',

@@ -10,7 +10,10 @@ import { msFromNow } from '../../platform/database/timestamps.js';
 // - Every time is by the database's clock: clock_timestamp(), since now() is constant within a transaction.
 // SQL by hand, since Prisma Client has no database clock, no ON CONFLICT by a partial index and no SKIP LOCKED.
 
-const CLAIM_COLUMNS = `registrations.id, tenant_reference AS "tenantReference", eans, metadata, attempts, lease_token AS "leaseToken"`;
+/** What the events about a registration say of it. */
+const ANNOUNCED = 'registrations.id, tenant_reference AS "tenantReference", metadata';
+
+const CLAIM_COLUMNS = `${ANNOUNCED}, eans, attempts, lease_token AS "leaseToken"`;
 
 const LEASED = `
   attempts = registrations.attempts + 1,
@@ -47,13 +50,13 @@ export const INSERT_UNCERTAIN = `
     INSERT INTO registrations (id, tenant_reference, eans, metadata, status, last_error)
     VALUES ($1, $2, $3, $4, 'uncertain', $5)
     ON CONFLICT (tenant_reference) WHERE ${LIVE} DO NOTHING
-    RETURNING id, tenant_reference AS "tenantReference"`;
+    RETURNING ${ANNOUNCED}`;
 
 /** Makes all pending registrations `uncertain`: each may have been sent between the backup and its restore. */
 export const MOVE_PENDING_TO_UNCERTAIN = `
     UPDATE registrations SET status = 'uncertain', last_error = $1, next_attempt_at = NULL, ${RELEASED}
     WHERE status = 'pending'
-    RETURNING id, tenant_reference AS "tenantReference"`;
+    RETURNING ${ANNOUNCED}`;
 
 // Uses the index on next_attempt_at, which a claim sets to null. Thousands of registrations may be pending, but few are leased.
 const IS_LEASED = `status = 'pending' AND next_attempt_at IS NULL AND lease_token IS NOT NULL`;
@@ -121,15 +124,24 @@ export const MOVE_ABANDONED_TO_UNCERTAIN = `
     )
     UPDATE registrations SET status = 'uncertain', last_error = $1, next_attempt_at = NULL, ${RELEASED}
     FROM abandoned WHERE registrations.id = abandoned.id
-    RETURNING registrations.id, registrations.tenant_reference AS "tenantReference"`;
+    RETURNING ${ANNOUNCED}`;
+
+// Both sentences come from the views for administrators, so that they are written once. The kind leaves the planner one part of admin.stuck.
+const NEEDS = `
+  LEFT JOIN LATERAL (
+    SELECT open.waiting_for AS "waitingFor", open.what_to_do AS "whatToDo",
+      (SELECT reason FROM admin.stuck WHERE kind = 'registration' AND stuck.id = registrations.id) AS "stuckReason"
+    FROM admin.registrations_open AS open WHERE open.registration_id = registrations.id
+  ) AS needs ON true`;
 
 // The last event of a registered registration is that of its user.
 export const SELECT_REGISTRATION = `
   SELECT id, tenant_reference AS "tenantReference", eans, metadata, status, user_id AS "userId", attempts, last_error AS "lastError",
     next_attempt_at AS "nextAttemptAt", created_at AS "createdAt", updated_at AS "updatedAt",
     lease_token IS NOT NULL AS "isBeingSent", coalesce(${DUE}, false) AS "isDue",
-    greatest(${lastSequence('registrations.id::text')}, ${lastSequence('registrations.user_id::text')}) AS sequence
-  FROM registrations`;
+    greatest(${lastSequence('registrations.id::text')}, ${lastSequence('registrations.user_id::text')}) AS sequence,
+    "waitingFor", "stuckReason", "whatToDo"
+  FROM registrations ${NEEDS}`;
 
 export const FIND_REGISTRATION: Statement = {
   name: 'registrations.find_registration',
@@ -141,4 +153,19 @@ export const FIND_LIVE_REGISTRATION: Statement = {
   text: `${SELECT_REGISTRATION} WHERE tenant_reference = $1 AND ${LIVE}`,
 };
 
-export const LOCK_REGISTRATION = `${SELECT_REGISTRATION} WHERE id = $1 FOR UPDATE`;
+/** Counts, for each EAN of $2, the references but $1 that have it: as registered, or in a live registration. */
+export const COUNT_OTHERS: Statement = {
+  name: 'registrations.count_others',
+  text: `
+    SELECT wanted.ean, count(other.tenant_reference)::int AS others
+    FROM unnest($2::text[]) AS wanted (ean)
+    CROSS JOIN LATERAL (
+      SELECT users.tenant_reference FROM grid_locations JOIN users ON users.id = user_id WHERE grid_locations.ean = wanted.ean
+      UNION
+      SELECT tenant_reference FROM registrations WHERE eans @> ARRAY[wanted.ean] AND ${LIVE}
+    ) AS other
+    WHERE other.tenant_reference <> $1
+    GROUP BY wanted.ean`,
+};
+
+export const LOCK_REGISTRATION = `${SELECT_REGISTRATION} WHERE id = $1 FOR UPDATE OF registrations`;

@@ -13,9 +13,11 @@ import type { Registration } from '../../platform/database/generated/client.js';
 import type { ListPosition } from '../../platform/database/list-position.js';
 import { mayBeCommitted, repeatUntilEffective } from '../../platform/database/repeat-until-effective.js';
 import { whereOf } from '../../platform/database/where.js';
+import { containsMetadata } from '../metadata.dto.js';
 import type { Metadata } from '../metadata.rules.js';
 import type { RemoteUser } from '../remote/remote-user.rules.js';
 import type { UserRecord } from '../user/user.view.js';
+import type { ListRegistrationsQuery } from '../users.dto.js';
 import {
   appendOutcomes,
   appendPending,
@@ -45,6 +47,10 @@ export interface RegistrationRecord extends Readonly<Omit<Registration, 'metadat
   /** Whether a call is in flight, or was in flight when its sender died. */
   readonly isBeingSent: boolean;
   readonly isDue: boolean;
+  /** As in admin.registrations_open and admin.stuck: null unless the registration is pending or uncertain, or stuck. */
+  readonly waitingFor: string | null;
+  readonly stuckReason: string | null;
+  readonly whatToDo: string | null;
 }
 
 /** Nothing was stored: these fields of the user, such as `gridLocations[0].id`, belong to another user here. */
@@ -209,14 +215,26 @@ export class RegistrationsStore {
     return (await this.database.query<RegistrationRecord>(sql.FIND_LIVE_REGISTRATION, values))[0] ?? null;
   }
 
+  /** Returns how many other references have each of these EANs. An EAN that no other reference has is missing. */
+  async countOthersWith(
+    eans: readonly string[],
+    tenantReference: string,
+  ): Promise<ReadonlyMap<string, number>> {
+    const values = [tenantReference, eans];
+    const rows = await this.database.query<{ ean: string; others: number }>(sql.COUNT_OTHERS, values);
+    return new Map(rows.map(({ ean, others }) => [ean, others]));
+  }
+
   async listRegistrations(
-    filter: Partial<Pick<RegistrationRecord, 'status' | 'tenantReference'>>,
+    filter: Omit<ListRegistrationsQuery, 'limit' | 'cursor'>,
     position: ListPosition | undefined,
     limit: number,
   ): Promise<RegistrationRecord[]> {
     const { where, values } = whereOf([
       ['status = ?', filter.status],
       ['tenant_reference = ?', filter.tenantReference],
+      ['eans @> ARRAY[?]', filter.ean],
+      ...containsMetadata('metadata', filter.metadata),
       ['(created_at, id) < (?, ?::uuid)', position?.at, position?.id],
     ]);
     const text = `${sql.SELECT_REGISTRATION} ${where} ORDER BY created_at DESC, id DESC LIMIT ${limit}`;

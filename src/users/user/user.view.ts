@@ -1,5 +1,6 @@
 import { field, instant, listOf, oneOf, text, uuid, schemaOf } from '../../platform/openapi/schema-of.js';
 import type { Metadata } from '../metadata.rules.js';
+import { WARNINGS } from '../warning.view.js';
 
 const GridLocationView = schemaOf('GridLocationView', {
   id: uuid("The remote service's id, used to start onboarding sessions"),
@@ -7,7 +8,7 @@ const GridLocationView = schemaOf('GridLocationView', {
 });
 
 /** A registered user. Its ids are those of the remote service, so they are valid in both systems. */
-export const UserView = schemaOf('UserView', {
+const FIELDS = {
   object: oneOf<'user'>(['user'], 'Distinguishes a user from a registration, the body of a 202'),
   id: uuid(),
   tenantReference: text(),
@@ -22,7 +23,11 @@ export const UserView = schemaOf('UserView', {
   ),
   updatedAt: instant("The remote service's time; `createdAt` if it gave none in the years 1 to 9999"),
   registeredAt: instant('When it was confirmed here'),
-});
+};
+export const UserView = schemaOf('UserView', FIELDS);
+/** The user in a response to its registration. */
+export const RegisteredUserView = schemaOf('RegisteredUserView', { ...FIELDS, warnings: WARNINGS });
+export type RegisteredUserView = InstanceType<typeof RegisteredUserView>;
 export type UserView = InstanceType<typeof UserView>;
 /** A user as the store returns it. */
 export type UserRecord = Omit<UserView, 'object'>;

@@ -8,10 +8,10 @@ import { toPage, type Page } from '../../platform/http/page.js';
 import { ParseUuid } from '../../platform/http/uuid.pipe.js';
 import { LOCATION, RETRY_AFTER } from '../../platform/openapi/response-headers.js';
 import { found } from '../../platform/problem/found.js';
-import { RegistrationView, toRegistrationView } from '../registration/registration.view.js';
+import { OpenRegistrationView, toRegistrationView } from '../registration/registration.view.js';
 import { RegistrationsService } from '../registration/registrations.service.js';
 import { ListUsersQuery, RegisterUserInput } from '../users.dto.js';
-import { toUserView, UserView } from './user.view.js';
+import { RegisteredUserView, toUserView, UserView } from './user.view.js';
 import { UsersStore } from './users.store.js';
 
 @ApiTags('Users')
@@ -29,11 +29,19 @@ export class UsersController {
       'May be repeated: a tenantReference is registered once. Returns 202 while the registration is undecided: it is sent ' +
       'later, or its response was lost and a person decides (see /registrations).',
   })
-  @ApiCreatedResponse({ type: UserView, description: 'Registered by this request', headers: LOCATION })
-  @ApiOkResponse({ type: UserView, description: 'Already registered, with the same EANs', headers: LOCATION })
+  @ApiCreatedResponse({
+    type: RegisteredUserView,
+    description: 'Registered by this request',
+    headers: LOCATION,
+  })
+  @ApiOkResponse({
+    type: RegisteredUserView,
+    description: 'Already registered, with the same EANs',
+    headers: LOCATION,
+  })
   @ApiResponse({
     status: HttpStatus.ACCEPTED,
-    type: RegistrationView,
+    type: OpenRegistrationView,
     description: 'The registration, which is undecided. `Location` is its path',
     headers: { ...LOCATION, ...RETRY_AFTER },
   })
@@ -48,19 +56,20 @@ export class UsersController {
   async registerUser(
     @Body() input: RegisterUserInput,
     @Res({ passthrough: true }) reply: FastifyReply,
-  ): Promise<UserView | RegistrationView> {
+  ): Promise<RegisteredUserView | OpenRegistrationView> {
     const registered = await this.registrations.register(input);
+    const { warnings } = registered;
     switch (registered.kind) {
       case 'created':
       case 'existing':
         reply.status(registered.kind === 'created' ? HttpStatus.CREATED : HttpStatus.OK);
         reply.header('location', `/api/v1/users/${registered.user.id}`);
-        return toUserView(registered.user);
+        return { ...toUserView(registered.user), warnings };
       case 'open': {
         const { id, nextAttemptAt } = registered.registration;
         reply.status(HttpStatus.ACCEPTED).header('location', `/api/v1/registrations/${id}`);
         if (nextAttemptAt !== null) reply.header('retry-after', secondsUntil(nextAttemptAt, new Date()));
-        return toRegistrationView(registered.registration);
+        return { ...toRegistrationView(registered.registration), warnings };
       }
     }
   }

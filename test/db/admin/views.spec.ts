@@ -321,30 +321,43 @@ describe('the views of admin', () => {
     expect(rows.map((row) => row.kind)).toEqual(['observation', 'transition', 'closed', 'event']);
   });
 
-  describe('say what to do about a registration', () => {
+  describe('say what a registration waits for, and what to do about it', () => {
     const sending = { lease_token: '11111111-1111-4111-8111-111111111111' };
-    const cases: readonly [string, Values, RegExp][] = [
+    const cases: readonly [string, Values, string, RegExp][] = [
       [
         'whose outcome is unknown',
         { status: 'uncertain' },
+        'a person, to decide: its outcome is unknown',
         /^Ask the provider .* POST \/api\/v1\/registrations\/[0-9a-f-]+\/resolve /,
       ],
-      ['that is being sent', { ...sending, lease_until: ago(-1) }, /^Nothing: it is being sent/],
-      ['whose sender died', { ...sending, lease_until: ago(1) }, /^Its sender died/],
-      ['that no worker sends', { next_attempt_at: ago(6) }, /is one running/],
+      [
+        'that is being sent',
+        { ...sending, lease_until: ago(-1) },
+        'the remote service, to respond',
+        /^Nothing: it is being sent/,
+      ],
+      [
+        'whose sender died',
+        { ...sending, lease_until: ago(1) },
+        'a worker, to make it uncertain: its sender died',
+        /^Its sender died/,
+      ],
+      ['that no worker sends', { next_attempt_at: ago(6) }, 'a worker, to send it', /is one running/],
       [
         'that waits for its next attempt',
         { next_attempt_at: ago(-1) },
+        'its next attempt',
         /^Nothing: it is sent again by itself/,
       ],
     ];
 
-    it.each(cases)('%s', async (_what, values, words) => {
+    it.each(cases)('%s', async (_what, values, awaited, words) => {
       const { id } = await insertRow<{ id: string }>(client, 'registrations', values);
-      const { rows } = await client.query<{ what_to_do: string }>(
-        'SELECT what_to_do FROM admin.registrations_open WHERE registration_id = $1',
+      const { rows } = await client.query<{ waiting_for: string; what_to_do: string }>(
+        'SELECT waiting_for, what_to_do FROM admin.registrations_open WHERE registration_id = $1',
         [id],
       );
+      expect(rows[0]?.waiting_for).toBe(awaited);
       expect(rows[0]?.what_to_do).toMatch(words);
     });
   });

@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { Database } from '../../../src/platform/database/database.js';
 import type { ListPosition } from '../../../src/platform/database/list-position.js';
+import { RegistrationsStore } from '../../../src/users/registration/registrations.store.js';
 import { UsersStore } from '../../../src/users/user/users.store.js';
-import type { ListUsersQuery } from '../../../src/users/users.dto.js';
+import type { ListRegistrationsQuery, ListUsersQuery } from '../../../src/users/users.dto.js';
 import { createTestDatabase, type TestDatabase } from '../../setup/test-database.js';
 
 const USERS = 20_000;
@@ -25,18 +26,27 @@ beforeAll(async () => {
        now() - interval '1 s' * (n / 2)
      FROM generate_series(1, ${USERS}) AS n`,
   );
-  await database.query('ANALYZE users');
+  await database.query(
+    `INSERT INTO registrations (tenant_reference, eans, metadata, status, next_attempt_at, created_at)
+     SELECT tenant_reference, ARRAY[(871687400000000000 + tenant_reference::int / 2)::text], metadata,
+       CASE WHEN tenant_reference::int % 4000 = 0 THEN 'pending' ELSE 'rejected' END,
+       CASE WHEN tenant_reference::int % 4000 = 0 THEN now() END, registered_at FROM users`,
+  );
+  await database.query('ANALYZE users, registrations');
 });
 afterAll(() => testDatabase.drop());
 
-async function planOf(filter: Partial<ListUsersQuery>, position?: ListPosition): Promise<string> {
+async function planOf(list: () => Promise<unknown>): Promise<string> {
   const query = jest.spyOn(database, 'query');
-  await store.listUsers(filter, position, PAGE);
+  await list();
   const [statement, values] = query.mock.calls[0] as [string, unknown[]];
   query.mockRestore();
   const rows = await database.query<{ 'QUERY PLAN': string }>(`EXPLAIN ${statement}`, values);
   return rows.map((row) => row['QUERY PLAN']).join('\n');
 }
+
+const planOfUsers = (filter: Partial<ListUsersQuery>, position?: ListPosition) =>
+  planOf(() => store.listUsers(filter, position, PAGE));
 
 async function referencesOf(filter: Partial<ListUsersQuery>): Promise<number[]> {
   const references: number[] = [];
@@ -56,8 +66,8 @@ describe('the list of users by metadata', () => {
   };
 
   it.each([undefined, middle])('finds a rare value through its index, from %j', async (position) => {
-    expect(await planOf({ metadata: { campaign: 'rare' } }, position)).toContain('users_metadata_idx');
-    expect(await planOf({ metadata: { campaign: 'rare', season: 'spring' } }, position)).toContain(
+    expect(await planOfUsers({ metadata: { campaign: 'rare' } }, position)).toContain('users_metadata_idx');
+    expect(await planOfUsers({ metadata: { campaign: 'rare', season: 'spring' } }, position)).toContain(
       'users_metadata_idx',
     );
   });
@@ -65,7 +75,7 @@ describe('the list of users by metadata', () => {
   it.each([undefined, middle])(
     'reads a frequent value in the order of the list, from %j',
     async (position) => {
-      const plan = await planOf({ metadata: { season: 'autumn' } }, position);
+      const plan = await planOfUsers({ metadata: { season: 'autumn' } }, position);
       expect(plan).toContain('users_registered_at_id_idx');
       expect(plan).not.toMatch(/Seq Scan|users_metadata_idx/);
     },
@@ -78,5 +88,21 @@ describe('the list of users by metadata', () => {
     expect(await referencesOf({ metadata: { season: 'autumn' } })).toEqual(all.filter((n) => n % 2 === 0));
     const rest = await referencesOf({ metadata: { season: 'spring', campaign: 'campaign-7' } });
     expect(rest).toEqual(all.filter((n) => n % 100 === 7));
+  });
+});
+
+describe('the list of registrations', () => {
+  const list = (filter: Partial<ListRegistrationsQuery>) =>
+    new RegistrationsStore(database).listRegistrations(filter, undefined, PAGE);
+
+  it.each<[string, Partial<ListRegistrationsQuery>, number]>([
+    ['registrations_eans_idx', { ean: '871687400000000077' }, 2],
+    ['registrations_metadata_idx', { metadata: { campaign: 'rare' } }, 3],
+    ['registrations_created_at_id_idx', {}, PAGE],
+  ])('uses %s, and reads no table as a whole for %j', async (index, filter, count) => {
+    expect(await list(filter)).toHaveLength(count);
+    const plan = await planOf(() => list(filter));
+    expect(plan).toContain(index);
+    expect(plan).not.toContain('Seq Scan');
   });
 });

@@ -175,21 +175,22 @@ describe('the OpenAPI document', () => {
   it('types the responses of POST /users by status, and the events of the feed and webhooks by `type`', () => {
     const { responses } = operations.find(({ operationId }) => operationId === 'registerUser')!;
     const schemaOf = (status: string) => Object.values(responses[status]!.content!)[0]!.schema;
-    const user = { $ref: '#/components/schemas/UserView' };
-    const registration = { $ref: '#/components/schemas/RegistrationView' };
+    const user = { $ref: '#/components/schemas/RegisteredUserView' };
+    const registration = { $ref: '#/components/schemas/OpenRegistrationView' };
     expect(['200', '201', '202'].map(schemaOf)).toEqual([user, user, registration]);
     // Code that has only the body can distinguish them by `object`, or by `status`, which only a registration has.
-    const { UserView, RegistrationView, Event, FeedEvent, FeedView } = document.components.schemas;
+    const { RegisteredUserView, OpenRegistrationView, Event, FeedEvent, FeedView } =
+      document.components.schemas;
     for (const [view, object] of [
-      [UserView, 'user'],
-      [RegistrationView, 'registration'],
+      [RegisteredUserView, 'user'],
+      [OpenRegistrationView, 'registration'],
     ] as const)
       expect(view).toMatchObject({
         required: expect.arrayContaining(['object']),
         properties: { object: { enum: [object] } },
       });
-    expect(UserView!.properties).not.toHaveProperty('status');
-    expect(RegistrationView).toMatchObject({ required: expect.arrayContaining(['status']) });
+    expect(RegisteredUserView!.properties).not.toHaveProperty('status');
+    expect(OpenRegistrationView).toMatchObject({ required: expect.arrayContaining(['status']) });
     expect(responses['202']!.headers).toMatchObject({ Location: { required: true }, 'Retry-After': {} });
 
     const { mapping } = (Event as { discriminator: { mapping: Record<string, string> } }).discriminator;

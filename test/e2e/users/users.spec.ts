@@ -46,6 +46,9 @@ const requestFor = (tenantReference: string = randomUUID(), ...eans: string[]) =
   gridLocations: (eans.length === 0 ? [EAN] : eans).map((ean) => ({ ean })),
 });
 
+/** Returns the body of a `POST /users` as later reads return it. */
+const readAs = ({ warnings: _, ...item }: Body & { readonly warnings?: unknown }) => item;
+
 const effectsOf = async (tenantReference: string) =>
   (await sandbox.ledger()).users.filter((effect) => effect.tenantReference === tenantReference);
 
@@ -72,8 +75,9 @@ describe('registering a user', () => {
       createdAt: expect.stringMatching(INSTANT),
       updatedAt: expect.stringMatching(INSTANT),
       registeredAt: expect.stringMatching(INSTANT),
+      warnings: [],
     });
-    expect((await call('GET', `/users/${body.id}`)).body).toEqual(body);
+    expect((await call('GET', `/users/${body.id}`)).body).toEqual(readAs(body));
   });
 
   it('may be repeated with the same EANs, as strings or numbers, in any order', async () => {
@@ -82,7 +86,7 @@ describe('registering a user', () => {
     const asNumbers = `{"tenantReference":"${reference}","gridLocations":[{"ean":${OTHER_EAN}},{"ean":${EAN}}]}`;
     const second = await call('POST', '/users', asNumbers);
     expect([first.status, second.status]).toEqual([201, 200]);
-    expect(second.body).toEqual(first.body);
+    expect(readAs(second.body)).toEqual(readAs(first.body));
     expect(second.headers.get('location')).toBe(first.headers.get('location'));
     expect(await effectsOf(reference)).toHaveLength(1);
   });
@@ -336,10 +340,13 @@ describe('the lists', () => {
     const reference = randomUUID();
     const { body: user } = await call('POST', '/users', requestFor(reference, '999999999999999995'));
     expect((await call('GET', `/users?tenantReference=${reference}`)).body).toEqual({
-      items: [user],
+      items: [readAs(user)],
       next: null,
     });
-    expect((await call('GET', '/users?ean=999999999999999995')).body).toEqual({ items: [user], next: null });
+    expect((await call('GET', '/users?ean=999999999999999995')).body).toEqual({
+      items: [readAs(user)],
+      next: null,
+    });
     expect((await call('GET', '/users?ean=999999999999999995&tenantReference=other')).body.items).toEqual([]);
   });
 
@@ -405,10 +412,12 @@ describe('the lists', () => {
     ['/users?metadata.a=1&metadata=2', 'metadata.a'],
     ['/users?metadata.a=%00', 'metadata.a'],
     [`/users?${Array.from({ length: 11 }, (_, key) => `metadata.${key}=a`).join('&')}`, 'metadata'],
-    ['/registrations?metadata.a=1', 'metadata.a'],
+    ['/registrations?metadata=a', 'metadata'],
+    ['/registrations?metadata.constructor=1', 'metadata.constructor'],
+    ['/registrations?ean=1', 'ean'],
+    ['/registrations?userId=1', 'userId'],
     [`/users/${randomUUID()}?metadata.a=1`, 'metadata.a'],
     ['/registrations?status=open', 'status'],
-    ['/registrations?ean=999999999999999995', 'ean'],
     ['/users/1', 'userId'],
     ['/registrations/1', 'id'],
   ])('refuse %s, naming %s', async (path, field) => {
@@ -587,9 +596,14 @@ describe('a registration that cannot be sent yet', () => {
       attempts: 1,
       lastError: expect.any(String),
       nextAttemptAt: expect.stringMatching(INSTANT),
+      metadata: {},
+      waitingFor: 'its next attempt',
+      stuckReason: null,
+      whatToDo: expect.stringMatching(/^Nothing: /),
       createdAt: expect.stringMatching(INSTANT),
       updatedAt: expect.stringMatching(INSTANT),
       sequence: expect.stringMatching(/^[0-9]{19}$/),
+      warnings: expect.any(Array),
     });
     const again = await call('POST', '/users', requestFor(reference));
     expect({ status: again.status, id: again.body.id }).toEqual({ status: 202, id: body.id });
