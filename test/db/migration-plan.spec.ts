@@ -62,7 +62,7 @@ describe('migrate --plan', () => {
     await client.query('UPDATE _prisma_migrations SET finished_at = NULL WHERE migration_name = $1', [
       names.at(-1),
     ]);
-    expect(await printPlan()).toEqual([names.at(-1)]);
+    expect((await printPlan())[0]).toBe(names.at(-1));
   });
 
   it('fails with the refusal of migrate, and nothing else', async () => {
