@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { resolve } from 'node:path';
 import { Command } from 'commander';
-import { findReaderFault, READER_ROLE } from '../platform/database/reader-role.store.js';
+import { findReaderFault, READER_ROLE, type ReaderFault } from '../platform/database/reader-role.store.js';
 import type { Environment } from '../platform/env/environment.js';
 import type { EnvironmentSource } from '../platform/env/environment-names.js';
 import { findPasswordPlace } from '../platform/local/local-services.js';
@@ -29,12 +29,28 @@ export function psqlCommand(readEnvironment: ReadEnvironment, source: Environmen
       withDatabase(readEnvironment, async (database, environment) => {
         const fault = await findReaderFault(database);
         if (fault === null) return openPsql(environment, source, command);
+        const why = fault.detail === undefined ? '' : ` (${fault.detail})`;
         throw new CommandError(
           'no_reader',
-          `The user of DATABASE_URL cannot read as ${READER_ROLE} (${fault}). If the service has never run on this database, run \`npm start\` first; else make a login for readers, as in docs/sql.md.`,
+          `The user ${fault.user} of DATABASE_URL cannot read as ${READER_ROLE}${why}: ${adviceFor(fault, environment)}`,
         );
       }),
     );
+}
+
+function adviceFor({ kind, user, owner }: ReaderFault, { NODE_ENV }: Environment): string {
+  switch (kind) {
+    case 'not_migrated':
+      return NODE_ENV === 'production'
+        ? 'the service has never run on this database. Start it, or run `migrate`.'
+        : 'the service has never run on this database. Run `npm start` first.';
+    case 'no_role':
+      return `the role does not exist. Run CREATE ROLE ${READER_ROLE} NOLOGIN; as a superuser, and then SELECT admin.grant_reader(); as ${owner}.`;
+    case 'not_member':
+      return `run GRANT ${READER_ROLE} TO ${user}; as a superuser, or make a login for readers, as in docs/sql.md.`;
+    case 'not_granted':
+      return `run SELECT admin.grant_reader(); as ${owner}, for example after a restore on another server.`;
+  }
 }
 
 async function openPsql(

@@ -2,7 +2,11 @@ import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import pg from 'pg';
 import { migrate } from '../../../src/platform/database/migrations/migrate.js';
+import { psqlCommand } from '../../../src/cli/psql.command.js';
+import { Database } from '../../../src/platform/database/database.js';
+import { findReaderFault } from '../../../src/platform/database/reader-role.store.js';
 import { createTestDatabase, type TestDatabase } from '../../setup/test-database.js';
+import { environmentFor } from '../../setup/test-environment.js';
 import { waitFor } from '../../setup/wait-for.js';
 import { withClient } from '../../setup/with-client.js';
 import { connectAsReader, type Reader } from '../reader.js';
@@ -174,6 +178,37 @@ describe('admin.grant_reader', () => {
     await database.drop();
   });
 
+  it('lets a user that may create roles, but is no superuser, take the role that it created', async () => {
+    const [creator, role] = [uniqueName('creator'), uniqueName('role')];
+    const database = await createTestDatabase('empty');
+    const address = new URL(database.url);
+    const name = address.pathname.slice(1);
+    await withClient(database.url, (client) =>
+      client.query(
+        `CREATE ROLE ${creator} LOGIN CREATEROLE PASSWORD 'creator'; ALTER DATABASE ${name} OWNER TO ${creator}`,
+      ),
+    );
+    Object.assign(address, { username: creator, password: 'creator' });
+    await migrate(address.href);
+    await withClient(address.href, async (client) => {
+      const notices: string[] = [];
+      client.on('notice', ({ message }) => notices.push(message ?? ''));
+      for (let nth = 0; nth < 2; nth++) await client.query('SELECT admin.grant_reader($1)', [role]);
+      await client.query(`SET ROLE ${role}`);
+      await client.query('SELECT FROM admin.sessions');
+      await expect(client.query('SELECT FROM users')).rejects.toMatchObject({ code: INSUFFICIENT_PRIVILEGE });
+      expect(notices).toEqual([]);
+    });
+    address.pathname = '/postgres';
+    Object.assign(address, {
+      username: new URL(database.url).username,
+      password: new URL(database.url).password,
+    });
+    await withClient(database.url, (client) => client.query(`DROP OWNED BY ${role}`));
+    await database.drop();
+    await withClient(address.href, (client) => client.query(`DROP ROLE ${role}; DROP ROLE ${creator}`));
+  });
+
   describe('for a user that may not create roles', () => {
     const limited = uniqueName('limited');
     const role = uniqueName('role');
@@ -204,6 +239,39 @@ describe('admin.grant_reader', () => {
 
     it('does not stop the migrations', async () => {
       await expect(migrate(url)).resolves.toEqual(expect.arrayContaining(['20261120000200_admin']));
+    });
+
+    it('names the statement that lets the user open psql', async () => {
+      const environment = environmentFor(url, { NODE_ENV: 'production' });
+      const open = () => psqlCommand(() => environment, {}).parseAsync([], { from: 'user' });
+      const statement = `GRANT pv_onboarding_reader TO ${limited};`;
+      await withClient(database.url, (client) => client.query('SELECT admin.grant_reader()'));
+      await expect(open()).rejects.toThrow(
+        `The user ${limited} of DATABASE_URL cannot read as pv_onboarding_reader (permission denied to set role "pv_onboarding_reader"): run ${statement} as a superuser`,
+      );
+      const limitedDatabase = new Database(environment);
+      try {
+        await withClient(database.url, (client) => client.query(statement));
+        expect(await findReaderFault(limitedDatabase)).toBeNull();
+        await withClient(database.url, (client) =>
+          client.query(`REVOKE ALL ON SCHEMA admin FROM pv_onboarding_reader`),
+        );
+        await expect(open()).rejects.toThrow(`run SELECT admin.grant_reader(); as ${limited}`);
+      } finally {
+        await limitedDatabase.onApplicationShutdown();
+        await withClient(database.url, (client) =>
+          client.query(`REVOKE pv_onboarding_reader FROM ${limited}`),
+        );
+      }
+    });
+
+    it('says in production how to migrate a new database before psql', async () => {
+      const empty = await createTestDatabase('empty');
+      const environment = environmentFor(empty.url, { NODE_ENV: 'production' });
+      await expect(psqlCommand(() => environment, {}).parseAsync([], { from: 'user' })).rejects.toThrow(
+        'the service has never run on this database. Start it, or run `migrate`.',
+      );
+      await empty.drop();
     });
 
     it('says what an administrator has to run, and that is enough', async () => {

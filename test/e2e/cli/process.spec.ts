@@ -99,7 +99,7 @@ describe('the command line', () => {
     expect(await run(['migrate', '--plan'], '', env)).toEqual({ exitCode: 1, out: '', err });
     const psql = await run(['psql'], '', env);
     expect(psql).toMatchObject({ exitCode: 1, out: '' });
-    expect(psql.err).toContain('If the service has never run on this database, run `npm start` first;');
+    expect(psql.err).toContain('the service has never run on this database. Run `npm start` first.');
     await other.drop();
   });
 
