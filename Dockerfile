@@ -31,6 +31,10 @@ COPY --from=production /app/node_modules ./node_modules
 # The first replica to start applies the migrations.
 COPY prisma/migrations ./prisma/migrations
 COPY --from=build /app/dist ./dist
+# To have the status name the commit, build with --build-arg COMMIT=$(git rev-parse HEAD).
+ARG COMMIT=
+LABEL org.opencontainers.image.revision=$COMMIT
+RUN printf '%s' "$COMMIT" > commit
 # The service runs without npm.
 RUN ln -s /app/dist/cli/main.js /usr/local/bin/pv-onboarding \
   && rm -rf /usr/local/lib/node_modules /usr/local/bin/npm /usr/local/bin/npx /usr/local/bin/corepack \

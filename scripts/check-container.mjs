@@ -90,7 +90,8 @@ async function build(folder, base) {
     mount,
   ]);
   // Without --format docker, the health check would be left out.
-  const format = ['--format', 'docker', '--pull-never', '--build-arg', `NODE_IMAGE=${base}`];
+  const args = [`NODE_IMAGE=${base}`, 'COMMIT=checked'].flatMap((arg) => ['--build-arg', arg]);
+  const format = ['--format', 'docker', '--pull-never', ...args];
   await buildah('build', ...format, ...mounts, '--tag', IMAGE, '.');
 }
 

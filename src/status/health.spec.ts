@@ -20,6 +20,9 @@ const operation = {
 const replica: Facts['replicas'][number] = {
   name: 'a:1',
   role: 'all',
+  version: '0.1.0',
+  commit: null,
+  newestMigration: '20261120000000_tables',
   isAlive: true,
   startedAt: before(60),
   lastSeenAt: before(1),
@@ -38,6 +41,7 @@ const replica: Facts['replicas'][number] = {
 };
 const reader = { undelivered: 0, failing: 0, oldestUndeliveredSeconds: 0 };
 const HEALTHY: Facts = {
+  build: { version: '0.1.0', commit: null, newestMigration: '20261120000000_tables' },
   replicas: [replica],
   tableLocks: [],
   remote: {

@@ -18,6 +18,9 @@ export const ReplicaView = schemaOf('ReplicaView', {
   role: nullable(
     oneOf(['api', 'worker', 'all'] as const, 'null for a process of a release that did not report its role'),
   ),
+  version: nullable(text('null for a process of a release that did not report it')),
+  commit: nullable(text('null if it is unknown')),
+  newestMigration: nullable(text('The newest migration that its release has')),
   isAlive: flag('Whether it showed a sign of life in the last 5 seconds'),
   startedAt: instant(),
   lastSeenAt: instant('Its last sign of life'),

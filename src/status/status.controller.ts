@@ -6,6 +6,7 @@ import { Operation } from '../access/operation.decorator.js';
 import { actorOf, type Principal } from '../access/scopes.js';
 import { CredentialsProbe } from '../auth/credentials-probe.service.js';
 import { TokenStore } from '../auth/token.store.js';
+import { readBuild } from '../platform/build.js';
 import { Database } from '../platform/database/database.js';
 import { findTableLocks } from '../platform/database/table-locks.js';
 import { Environment } from '../platform/env/environment.js';
@@ -38,7 +39,8 @@ export class StatusController {
   })
   @ApiOkResponse({ type: StatusView })
   async getStatus(): Promise<StatusView> {
-    const [token, deployment, tableLocks] = await Promise.all([
+    const [build, token, deployment, tableLocks] = await Promise.all([
+      readBuild(),
       this.tokens.getStatus(),
       this.store.readFacts(),
       findTableLocks(this.database),
@@ -57,6 +59,7 @@ export class StatusController {
     const health = WORST_LAST.findLast((each) => healths.includes(each))!;
     const streams = { open: this.held.count('stream') };
     const facts = {
+      build,
       replicas,
       tableLocks,
       remote: { health, ...remote, deployment: { degraded, contractDrift } },

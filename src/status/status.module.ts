@@ -2,12 +2,13 @@ import { Module } from '@nestjs/common';
 import { AuthModule } from '../auth/auth.module.js';
 import { RemoteModule } from '../remote/remote.module.js';
 import { DeploymentMetrics } from './deployment-metrics.js';
+import { ReleaseWatch } from './release-watch.js';
 import { StatusController } from './status.controller.js';
 import { StatusStore } from './status.store.js';
 
 @Module({
   imports: [AuthModule, RemoteModule],
   controllers: [StatusController],
-  providers: [StatusStore, DeploymentMetrics],
+  providers: [StatusStore, DeploymentMetrics, ReleaseWatch],
 })
 export class StatusModule {}

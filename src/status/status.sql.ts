@@ -199,7 +199,8 @@ export const LIST_REPLICAS = `
     coalesce((signs->>'failedRequests')::int, 0) AS "failedRequests", coalesce((signs->>'refusedRequests')::int, 0) AS "refusedRequests",
     coalesce((signs->>'waitingForConnectionsSeconds')::float8, 0) AS "waitingForConnectionsSeconds",
     signs->>'longestStatement' AS "longestStatement", coalesce((signs->>'hasNoSpace')::boolean, false) AS "hasNoSpace",
-    coalesce(signs->'latestCalls', '[]') AS "latestCalls"
+    coalesce(signs->'latestCalls', '[]') AS "latestCalls", signs->'build'->>'version' AS version, signs->'build'->>'commit' AS commit,
+    signs->'build'->>'newestMigration' AS "newestMigration"
   FROM remote_replicas ORDER BY "isAlive" DESC, role, name, joined_at`;
 
 /** Returns SQL for the seconds since `since`, or until `since` with the sign -1; 0 if there are none. */

@@ -105,6 +105,11 @@ const BudgetView = schemaOf('BudgetView', {
 export const StatusView = schemaOf('StatusView', {
   health: oneOf(['healthy', 'degraded'] as const, '`degraded` if there are `reasons`'),
   reasons: listOf(ReasonView, 'What is wrong, the worst first; empty while all is well'),
+  build: part('BuildView', 'What the responding replica runs', {
+    version: text(),
+    commit: nullable(text('null if it is unknown')),
+    newestMigration: nullable(text('The newest migration that it has')),
+  }),
   replicas: listOf(
     ReplicaView,
     'The running processes, and those that stopped or vanished within the last hour',

@@ -16,7 +16,11 @@ describe('the image', () => {
   });
 
   it('is labelled, maps its stack traces and runs Node 24', async () => {
-    expect(CONFIG.Labels).toMatchObject({ 'org.opencontainers.image.title': 'PV Onboarding' });
+    expect(CONFIG.Labels).toMatchObject({
+      'org.opencontainers.image.title': 'PV Onboarding',
+      'org.opencontainers.image.revision': 'checked',
+    });
+    expect((await finishInImage(['cat', '/app/commit'])).output).toBe('checked');
     const { output } = await finishInImage([
       'node',
       '-p',

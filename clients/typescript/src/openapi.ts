@@ -1354,6 +1354,13 @@ export interface components {
             /** @description For people */
             detail: string;
         };
+        BuildView: {
+            version: string;
+            /** @description null if it is unknown */
+            commit: string | null;
+            /** @description The newest migration that it has */
+            newestMigration: string | null;
+        };
         LatestCallsView: {
             /** @enum {string} */
             operation: "token" | "register_user" | "start_session" | "read_session";
@@ -1369,6 +1376,12 @@ export interface components {
              * @enum {string|null}
              */
             role: "api" | "worker" | "all" | null;
+            /** @description null for a process of a release that did not report it */
+            version: string | null;
+            /** @description null if it is unknown */
+            commit: string | null;
+            /** @description The newest migration that its release has */
+            newestMigration: string | null;
             /** @description Whether it showed a sign of life in the last 5 seconds */
             isAlive: boolean;
             /** Format: date-time */
@@ -1697,6 +1710,8 @@ export interface components {
             health: "healthy" | "degraded";
             /** @description What is wrong, the worst first; empty while all is well */
             reasons: components["schemas"]["StatusReasonView"][];
+            /** @description What the responding replica runs */
+            build: components["schemas"]["BuildView"];
             /** @description The running processes, and those that stopped or vanished within the last hour */
             replicas: components["schemas"]["ReplicaView"][];
             /** @description Who locks our tables in the database against writing; empty if nobody does */

@@ -33,15 +33,19 @@ function statusCommand(findApi: FindApi): Command {
       ({ replicas, ...status }) =>
         printFields({
           ...status,
-          replicas: replicas.map(({ name, role, isAlive, lastSeenAt, readsPerSecond, pacedSince, slow }) => ({
-            name,
-            role,
-            alive: isAlive,
-            seen: age(lastSeenAt),
-            readsPerSecond,
-            paced: age(pacedSince),
-            slow: slow.join(', '),
-          })),
+          replicas: replicas.map(
+            ({ name, role, version, commit, isAlive, lastSeenAt, readsPerSecond, pacedSince, slow }) => ({
+              name,
+              role,
+              version,
+              commit: commit?.slice(0, 12),
+              alive: isAlive,
+              seen: age(lastSeenAt),
+              readsPerSecond,
+              paced: age(pacedSince),
+              slow: slow.join(', '),
+            }),
+          ),
         }),
     );
 }

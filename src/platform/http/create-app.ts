@@ -10,7 +10,7 @@ import { sendProblem, toProblem } from '../problem/problem-response.js';
 import { Problem } from '../problem/problem.js';
 import { ProblemFilter } from '../problem/problem.filter.js';
 import { isTracing } from '../tracing/tracing.js';
-import { VERSION } from '../version.js';
+import { readBuild } from '../build.js';
 import { RESPONSE_HEADERS, refuseBeforeHttp, refuseTunnel } from './connection-refusals.js';
 import { HTTP_LIMITS, type HttpLimits } from './http-limits.js';
 import { limitIntake } from './intake.js';
@@ -60,7 +60,8 @@ export async function createApp(
     );
   });
   const metrics = app.get(Metrics);
-  metrics.buildInfo.set({ version: VERSION, role: settings.ROLE }, 1);
+  const { version, commit } = await readBuild();
+  metrics.buildInfo.set({ version, commit: commit ?? '', role: settings.ROLE }, 1);
   measureRequests(server, metrics);
   decideConnections(server);
   app.setGlobalPrefix('api/v1', { exclude: UNPREFIXED });

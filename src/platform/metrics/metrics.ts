@@ -28,8 +28,8 @@ export class Metrics {
   });
   readonly buildInfo = this.gauge({
     name: 'pv_onboarding_build_info',
-    help: 'Always 1, with the version and the ROLE of this process',
-    labels: ['version', 'role'],
+    help: 'Always 1, with the version, the commit and the ROLE of this process',
+    labels: ['version', 'commit', 'role'],
   });
   private text: Promise<string> | undefined;
 

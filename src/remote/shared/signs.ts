@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { readBuild, type Build } from '../../platform/build.js';
 import { Database } from '../../platform/database/database.js';
 import { RecentRequests } from '../../platform/metrics/recent-requests.js';
 import type { OperationClass } from '../outcome.rules.js';
@@ -15,6 +16,7 @@ export interface ReplicaSigns {
   readonly longestStatement: string | null;
   readonly hasNoSpace: boolean;
   readonly latestCalls: Calls;
+  readonly build: Build;
 }
 
 @Injectable()
@@ -32,6 +34,7 @@ export class Signs {
       longestStatement: waitingForConnectionsSeconds > 0 ? this.database.use.longest() : null,
       hasNoSpace: this.database.hasNoSpace(),
       latestCalls,
+      build: await readBuild(),
     };
   }
 }

@@ -1,5 +1,6 @@
 import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { readBuild } from '../../../src/platform/build.js';
 import { Metrics } from '../../../src/platform/metrics/metrics.js';
 import { MetricsServer } from '../../../src/platform/metrics/metrics-server.js';
 import { TestClient } from '../../setup/client.js';
@@ -28,7 +29,7 @@ describe('the metrics', () => {
     for (const path of ['/', '/health/live', '/api/v1/status'])
       expect((await fetch(`http://127.0.0.1:${metricsPort()}${path}`)).status).toBe(404);
     const text = await (await metricsAt(metricsPort())).text();
-    expect(text).toMatch(/^pv_onboarding_build_info\{version="[\d.]+",role="worker"\} 1$/m);
+    expect(text).toMatch(/^pv_onboarding_build_info\{version="[\d.]+",commit="[\da-f]*",role="worker"\} 1$/m);
   });
 
   it('need a key on PORT in production, with whatever scope, and none on METRICS_PORT', async () => {
@@ -98,6 +99,7 @@ describe('the metrics', () => {
       await client.call('POST', path);
       await client.call('POST', path);
       const ofApi = await (await fetch(`${api.url}/metrics`)).text();
+      const { version, commit } = await readBuild();
       for (const sample of [
         'registration_calls_total{outcome="registered"} 1',
         'session_starts_total{outcome="started"} 1',
@@ -107,7 +109,7 @@ describe('the metrics', () => {
         'remote_call_duration_seconds_count{operation="start_session",outcome="done"} 1',
         'remote_breaker_state{operation="start_session",state="closed"} 1',
         'http_requests_total{method="POST",route="/api/v1/onboarding/pv/:gridLocationId",status="201"} 1',
-        'build_info{version="0.1.0",role="api"} 1',
+        `build_info{version="${version}",commit="${commit ?? ''}",role="api"} 1`,
       ])
         expect(ofApi).toContain(`${PREFIX}${sample}\n`);
       expect(ofApi).toMatch(/database_statement_duration_seconds_count [1-9]\d/);

@@ -1,7 +1,10 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import pg from 'pg';
+import { readBuild } from '../../../src/platform/build.js';
 import { Database } from '../../../src/platform/database/database.js';
 import { DeploymentMetrics } from '../../../src/status/deployment-metrics.js';
+import { ReleaseWatch } from '../../../src/status/release-watch.js';
+import { nameOf } from '../../../src/status/releases.rules.js';
 import { StatusStore } from '../../../src/status/status.store.js';
 import { StatusView, type CredentialsProbeView } from '../../../src/status/status.view.js';
 import { TestClient } from '../../setup/client.js';
@@ -367,6 +370,34 @@ describe('GET /status', () => {
       return living.length === 1 && living;
     });
     expect(left).toMatchObject([alive]);
+  });
+
+  it('names the release of each process, and the log warns of another one', async () => {
+    const build = await readBuild();
+    const watch = service.app.get(ReleaseWatch);
+    const warn = jest.spyOn(watch['logger'], 'warn').mockImplementation(() => {});
+    await watch['look']();
+    expect(warn).not.toHaveBeenCalled();
+    const other = { version: '0.0.9', commit: null, newestMigration: '20261120000000_tables' };
+    await database.query(
+      `INSERT INTO remote_replicas (id, name, counted, expires_at, role, signs)
+       VALUES (gen_random_uuid(), 'other:1', 1, now() + interval '1 minute', 'worker', $1)`,
+      [JSON.stringify({ build: other })],
+    );
+    const status = await read();
+    expect(status.build).toEqual(build);
+    expect(status.replicas.filter(({ isAlive }) => isAlive)).toMatchObject([
+      build,
+      { name: 'other:1', ...other },
+    ]);
+    await watch['look']();
+    expect(warn.mock.calls).toEqual([
+      [
+        `another release runs beside ${nameOf(build)}: other:1 runs 0.0.9 (commit unknown, migration 20261120000000_tables)`,
+      ],
+    ]);
+    warn.mockRestore();
+    await database.query(`DELETE FROM remote_replicas WHERE name = 'other:1'`);
   });
 
   it('responds with the other metrics while a table is locked, says that it cannot read the figures, and shows no old ones', async () => {

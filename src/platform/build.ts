@@ -1,0 +1,45 @@
+import { execFile } from 'node:child_process';
+import { readFile, realpath } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { readMigrations } from './database/migrations/script.js';
+import { VERSION } from './version.js';
+
+/** What a process runs. `commit`: null if it is unknown. */
+export interface Build {
+  readonly version: string;
+  readonly commit: string | null;
+  /** The newest migration that the process knows. */
+  readonly newestMigration: string | null;
+}
+
+const ROOT = fileURLToPath(new URL('../..', import.meta.url));
+const GIT_TIMEOUT_MS = 5_000;
+let build: Promise<Build> | undefined;
+
+/** Returns what this process runs, read once. */
+export const readBuild = (): Promise<Build> => (build ??= read());
+
+async function read(): Promise<Build> {
+  const [commit, migrations] = await Promise.all([readCommit(ROOT), readMigrations()]);
+  return { version: VERSION, commit, newestMigration: migrations.at(-1) ?? null };
+}
+
+/** Returns the commit in the file that the build of the image writes. In a clone, asks git. */
+export async function readCommit(root: string): Promise<string | null> {
+  const given = (await readFile(join(root, 'commit'), 'utf8').catch(() => '')).trim();
+  return given === '' ? commitOfClone(root) : given;
+}
+
+async function commitOfClone(root: string): Promise<string | null> {
+  try {
+    const options = { cwd: root, timeout: GIT_TIMEOUT_MS };
+    const { stdout } = await promisify(execFile)('git', ['rev-parse', '--show-toplevel', 'HEAD'], options);
+    const [folder = '', commit = ''] = stdout.trim().split('\n');
+    // A folder within the clone of another program has the commits of that program.
+    return (await realpath(folder)) === (await realpath(root)) ? commit : null;
+  } catch {
+    return null;
+  }
+}
