@@ -1,4 +1,6 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
@@ -17,7 +19,8 @@ const OVERLAY = 'overlays/example/kustomization.yaml';
 
 /** A value for each key of the Secret. */
 const SECRET: Readonly<Record<string, string>> = {
-  DATABASE_URL: 'postgresql://user:password@postgres.example/pv',
+  DATABASE_URL: 'postgresql://user:password@pooler.example/pv',
+  DATABASE_DIRECT_URL: 'postgresql://user:password@postgres.example/pv',
   SCS_BASE_URL: 'https://scs.example',
   SCS_API_KEY: 'api-key',
   SCS_CLIENT_ID: 'client',
@@ -96,6 +99,45 @@ describe('ops/kubernetes', () => {
   });
 });
 
+describe('the deployment on docs/deployment.md', () => {
+  /** Stands in for kubectl, in a cluster whose Job has the conditions of the first line of $CONDITIONS, then of the next. */
+  const CLUSTER = `#!/bin/sh
+echo "kubectl $*" >> "$CALLS"
+case "$*" in
+  *'get job'*) [ -s "$CONDITIONS" ] || exit 1; sed -n 1p "$CONDITIONS"; sed -i 1d "$CONDITIONS" ;;
+esac`;
+
+  /** Returns the exit code and the calls, without those that ask for the conditions. */
+  async function deploy(...conditions: string[]) {
+    const folder = await mkdtemp(join(tmpdir(), 'pv-kubectl-'));
+    await writeFile(join(folder, 'kubectl'), CLUSTER, { mode: 0o755 });
+    await writeFile(join(folder, 'sleep'), '#!/bin/sh\n', { mode: 0o755 });
+    const [CALLS, CONDITIONS] = ['calls', 'conditions'].map((name) => join(folder, name));
+    await writeFile(CONDITIONS!, conditions.map((each) => `${each}\n`).join(''));
+    const shell = spawn('sh', ['-c', blockOf(project.page, 'deploy')], {
+      env: { PATH: `${folder}:${process.env.PATH}`, CALLS, CONDITIONS },
+      stdio: 'ignore',
+    });
+    const [code] = (await once(shell, 'exit')) as [number];
+    const calls = (await readFile(CALLS!, 'utf8')).split('\n').filter((call) => !call.includes('get job'));
+    await rm(folder, { recursive: true });
+    return { code, calls };
+  }
+
+  it('starts the replicas once the Job is complete', async () => {
+    const { code, calls } = await deploy('', '', 'SuccessCriteriaMet Complete');
+    expect(code).toBe(0);
+    expect(calls).toContain('kubectl apply -k overlays/mine');
+  });
+
+  it('ends with the log of the Job when it has failed, and starts no replica', async () => {
+    const { code, calls } = await deploy('', 'FailureTarget', 'FailureTarget Failed');
+    expect(code).not.toBe(0);
+    expect(calls).toContainEqual(expect.stringContaining('logs job/pv-onboarding-migration'));
+    expect(calls).not.toContain('kubectl apply -k overlays/mine');
+  });
+});
+
 describe('the checks find', () => {
   const nameOf = (field: string, indent: number) =>
     new RegExp(`(?<=${field}:\\n {${indent}}app.kubernetes.io/name: )pv-onboarding`);
@@ -151,6 +193,9 @@ describe('the checks find', () => {
     ],
     [NETWORK, 'port: 3000', 'port: 80', 'no ingress to 3000 and 9464 alone'],
     [NETWORK, 'port: 5432', 'port: 5433', 'egress to other ports'],
+    [NETWORK, 'port: 4318', 'port: 4317', 'egress to other ports'],
+    [MIGRATION, '  activeDeadlineSeconds: 3600\n', '', 'migration: activeDeadlineSeconds'],
+    [MIGRATION, 'backoffLimit: 3', 'backoffLimit: 6', 'migration: backoffLimit'],
     [NETWORK, 'port: 9464', 'port: 9465', 'no ingress to 3000 and 9464 alone'],
     [API, 'targetPort: http', 'targetPort: web', 'pv-onboarding-api: ports'],
     [WORKER, 'targetPort: metrics', 'targetPort: http', 'pv-onboarding-worker: ports'],

@@ -203,7 +203,7 @@ export const CHECKS: Readonly<Record<string, Check>> = {
       ...unless(
         isDeepStrictEqual(
           policy?.egress?.flatMap(({ ports }) => ports.map((each) => each.port)),
-          [53, 53, 5432, 443, 4222],
+          [53, 53, 5432, 443, 4222, 4318],
         ),
         'egress to other ports',
       ),
@@ -251,6 +251,12 @@ export const CHECKS: Readonly<Record<string, Check>> = {
         ...unless(container.name !== 'api' || delayMs >= 5_000, 'api: SHUTDOWN_DELAY_MS'),
       ];
     }),
+
+  'the Job ends, whether or not it can run': ({ ofKind }) =>
+    ofKind('Job').flatMap(({ spec }) => [
+      ...unless((spec!.activeDeadlineSeconds ?? 0) >= 3_600, 'migration: activeDeadlineSeconds'),
+      ...unless(spec!.backoffLimit !== undefined && spec!.backoffLimit <= 3, 'migration: backoffLimit'),
+    ]),
 
   'no container has more rights than it needs, or unlimited memory': ({ workloads }) =>
     workloads.flatMap((workload) => {

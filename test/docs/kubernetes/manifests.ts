@@ -14,6 +14,8 @@ export interface Manifest {
     readonly podSelector?: { readonly matchLabels: Labels };
     readonly scaleTargetRef?: { readonly name: string };
     readonly maxReplicas?: number;
+    readonly activeDeadlineSeconds?: number;
+    readonly backoffLimit?: number;
     readonly metrics?: readonly { readonly external?: { readonly metric: Metric } }[];
     readonly ports?: readonly object[];
     readonly endpoints?: readonly object[];
