@@ -2,7 +2,8 @@ import { Injectable } from '@nestjs/common';
 import { Metrics } from '../platform/metrics/metrics.js';
 import type { Sent } from './outcome.rules.js';
 import { Remote } from './remote.service.js';
-import { outcomeOf } from './wire/read-response.js';
+import { isObjectLike } from './wire/exchange.js';
+import { outcomeOf, UnreadableResponse } from './wire/read-response.js';
 
 /** Exposes the remote calls of this process. */
 @Injectable()
@@ -82,6 +83,9 @@ export class RemoteMetrics {
 
 /** Returns the kind of the outcome, or the reason if it is `not_sent`. */
 function outcomeName(sent: Sent): string {
-  const outcome = outcomeOf(sent, () => null);
+  const outcome = outcomeOf(sent, ({ body }) => {
+    if (!isObjectLike(body)) throw new UnreadableResponse('the body is not an object');
+  });
+  if (outcome.kind === 'rejected' && [401, 403].includes(outcome.status)) return 'credentials_rejected';
   return outcome.kind === 'not_sent' ? outcome.reason : outcome.kind;
 }

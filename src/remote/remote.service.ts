@@ -27,7 +27,7 @@ const WAITING_SECONDS = 0.5;
 /** Receives the result of every exchange, to inform other replicas. Must return at once and never throw: calls wait for it. */
 export type Learn = (
   operation: OperationClass,
-  exchanged: Exchanged,
+  exchanged: Pick<Exchanged, 'result' | 'fault' | 'quietMs'>,
   change: BreakerChange,
   seconds: number,
 ) => void;
@@ -93,6 +93,20 @@ export class Remote implements OnModuleDestroy, OnApplicationShutdown {
 
   measure(observe: Observe): void {
     this.observe = observe;
+  }
+
+  /** Shows an error that only the reader of a response could find. `fault` must contain no secret. */
+  noteFault(operation: OperationClass, fault: string): void {
+    this.gates[operation].noteFault(fault);
+  }
+
+  /** Announces, for all replicas together, that calls of an operation are refused. */
+  announceTrouble(operation: OperationClass, fault: string): void {
+    this.learn(operation, { result: 'unknown', fault }, 'opened', 0);
+  }
+
+  announceRecovery(operation: OperationClass): void {
+    this.learn(operation, { result: 'unknown' }, 'closed', 0);
   }
 
   /** Blocks calls of this operation for `ms`, unless they are already blocked for longer. */
@@ -215,9 +229,9 @@ const perOperation = <T>(valueOf: (operation: OperationClass) => T) =>
 
 const STOPPING: NotSent = { kind: 'not_sent', reason: 'stopping' };
 
-/** Returns whether to retry. A 429 or 503 is not retried: the queue lowers the concurrency instead. */
+/** Returns whether to retry. A 429 or 503 is not retried: the queue lowers the concurrency instead. A 501 is about the path. */
 function isWorthRepeating(sent: Sent): boolean {
   if (sent.kind !== 'response') return sent.kind === 'ambiguous' || sent.reason === 'unreachable';
   const { status } = sent.response;
-  return status === 408 || (status >= 500 && status !== 503);
+  return status === 408 || (status >= 500 && status !== 501 && status !== 503);
 }

@@ -2,6 +2,8 @@ import { Injectable, Logger } from '@nestjs/common';
 import { errorText } from '../../platform/redaction/error-text.js';
 import { type DocumentedFields, type Drift, findDrift, foreignId } from './drift.js';
 import type { OperationClass, Outcome, RemoteResponse, Sent } from '../outcome.rules.js';
+import { Remote } from '../remote.service.js';
+import { isObjectLike } from '../wire/exchange.js';
 import { outcomeOf } from '../wire/read-response.js';
 import { type Fields, readObject } from '../wire/read-field.js';
 import { DeploymentStore } from '../shared/deployment.store.js';
@@ -18,7 +20,10 @@ export class ContractDrift {
   /** Key: operation, kind and field. Value: the monotonic time until which the difference is not recorded again. */
   private readonly reported = new Map<string, number>();
 
-  constructor(private readonly store: DeploymentStore) {}
+  constructor(
+    private readonly store: DeploymentStore,
+    private readonly remote: Remote,
+  ) {}
 
   /** Returns the outcome of a call and reports the drift of a 2xx response. `read` interprets the fields or throws UnreadableResponse. */
   interpret<T>(
@@ -41,9 +46,19 @@ export class ContractDrift {
       this.report(operation, findDrift(fields, documented));
       return read(fields, response);
     });
-    if (outcome.kind === 'unreadable' && outcome.foreignField !== undefined)
-      this.report(operation, [foreignId(outcome.foreignField)]);
+    if (outcome.kind === 'unreadable') this.noteUnreadable(operation, sent, outcome);
     return outcome;
+  }
+
+  private noteUnreadable(
+    operation: OperationClass,
+    sent: Sent,
+    { status, reason, foreignField }: Extract<Outcome<never>, { kind: 'unreadable' }>,
+  ): void {
+    if (foreignField !== undefined) this.report(operation, [foreignId(foreignField)]);
+    // The exchange has noted any other body, with its first characters. An object may hold personal data, so only the reason is shown.
+    const isNoted = sent.kind !== 'response' || !isObjectLike(sent.response.body);
+    if (!isNoted) this.remote.noteFault(operation, `unreadable: status ${status}, ${reason}`);
   }
 
   report(operation: OperationClass, drifts: readonly Drift[]): void {

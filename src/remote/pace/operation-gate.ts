@@ -21,6 +21,8 @@ export class OperationGate {
   private requestedMs = 0;
   private lastSuccessAt: Date | null = null;
   private lastError: { readonly at: Date; readonly text: string } | null = null;
+  /** Whether the last error came after the last success. Their times may be equal. */
+  private hasFailed = false;
 
   constructor(private readonly timeoutMs: number) {}
 
@@ -42,10 +44,20 @@ export class OperationGate {
     const { phase } = this.breaker;
     this.breaker = record(this.breaker, result, probe, performance.now(), Math.random());
     if (quietMs !== undefined) this.quiet(quietMs);
-    if (result === 'succeeded' && fault === undefined) this.lastSuccessAt = new Date();
-    if (fault !== undefined) this.lastError = { at: new Date(), text: fault };
+    if (result === 'succeeded' && fault === undefined) this.noteSuccess();
+    if (fault !== undefined) this.noteFault(fault);
     if (this.breaker.phase === phase || result === 'unknown') return undefined;
     return this.breaker.phase === 'closed' ? 'closed' : 'opened';
+  }
+
+  noteFault(text: string): void {
+    this.lastError = { at: new Date(), text };
+    this.hasFailed = true;
+  }
+
+  private noteSuccess(): void {
+    this.lastSuccessAt = new Date();
+    this.hasFailed = false;
   }
 
   quiet(ms: number): void {
@@ -70,11 +82,10 @@ export class OperationGate {
   }
 
   status() {
-    const { lastSuccessAt, lastError } = this;
+    const { lastSuccessAt, lastError, hasFailed } = this;
     const refusal = this.refusal();
-    const failed = lastError !== null && (lastSuccessAt === null || lastError.at > lastSuccessAt);
     return {
-      health: refusal ? 'unavailable' : failed ? 'degraded' : lastSuccessAt ? 'healthy' : 'unknown',
+      health: refusal ? 'unavailable' : hasFailed ? 'degraded' : lastSuccessAt ? 'healthy' : 'unknown',
       breaker: this.breaker.phase,
       heldBackBy: (refusal && (refusal.reason === 'wait_requested' ? 'remote_service' : 'breaker')) ?? null,
       retryAfterMs: refusal?.retryAfterMs ?? null,

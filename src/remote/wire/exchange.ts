@@ -8,6 +8,9 @@ import type { CallEnding } from '../pace/call-queue.js';
 
 /** A session with 10,000 inverters has a body of 0.5 MB. */
 const MAX_BODY_BYTES = 1024 * 1024;
+/** How much of an unreadable response is shown in the status. */
+const SHOWN_LENGTH = 200;
+const SHOWN_TYPE_LENGTH = 60;
 const TOO_LARGE = `the response is larger than ${MAX_BODY_BYTES} bytes`;
 
 /** The error of an exchange without a response. Contains no request configuration, so it cannot leak a credential. */
@@ -120,7 +123,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
   }
 }
 
-const PICKED = new Set(['content-length', 'content-encoding', 'retry-after', 'date']);
+const PICKED = new Set(['content-length', 'content-encoding', 'content-type', 'retry-after', 'date']);
 
 /** Returns the headers that we use. Names and values alternate in `raw`. */
 function pickHeaders(raw: readonly Buffer[]): Record<string, string> {
@@ -161,10 +164,25 @@ export function classifyResponse(response: AxiosResponse<ExchangeBody>): Exchang
       fault,
       quietMs: retryAfterMs,
     };
-  if (status >= 500 || status === 408) return { sent, result: 'failed', ending: 'other', fault };
-  // The service responds, so the breaker counts a success. It refuses our credentials, so the status shows an error.
-  const isRefusal = status === 401 || status === 403;
+  // A firewall or a login page in front of the service responds with its own page, or redirects to it.
+  if (status < 300 && !isObjectLike(data.body))
+    return { sent, result: 'failed', ending: 'other', fault: describeForeign(response) };
+  const isUnservedPath = status === 501 && response.config.method === 'get';
+  const hasFailed = status < 400 ? status >= 300 : status === 408 || (status >= 500 && !isUnservedPath);
+  if (hasFailed) return { sent, result: 'failed', ending: 'other', fault };
+  // The service responds, so the breaker counts a success. It refuses the call or its path, so the status shows an error.
+  const isRefusal = [401, 403, 405, 501].includes(status);
   return { sent, result: 'succeeded', ending: 'succeeded', ...(isRefusal && { fault }) };
+}
+
+/** Returns whether a body may be a JSON object, as all documented responses are. Cheap, since every response is examined. */
+export const isObjectLike = (body: string): boolean => /^\ufeff?\s*\{/.test(body);
+
+/** Describes a 2xx that the service itself can hardly have sent: its status, content type and first characters, without secrets. */
+function describeForeign({ status, headers, data }: AxiosResponse<ExchangeBody>): string {
+  const { 'content-type': type } = headers as Readonly<Record<string, string | undefined>>;
+  const shown = data.bodyFault ?? (redact(data.body, SHOWN_LENGTH) || 'an empty body');
+  return `unreadable: status ${status}, ${redact(type ?? '', SHOWN_TYPE_LENGTH) || 'no content type'}: ${shown}`;
 }
 
 export function classifyFailure(error: unknown): Exchanged {
