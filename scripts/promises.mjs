@@ -59,4 +59,5 @@ export const PROMISES = [
   { id: 'R67', promise: 'no start is stranded' },
   { id: 'R68', promise: 'the night is told' },
   { id: 'R69', promise: 'a process may be killed in a migration' },
+  { id: 'R71', promise: 'a refused session is not refused credentials' },
 ];

@@ -1,13 +1,22 @@
-import { Injectable } from '@nestjs/common';
+import { Injectable, Logger } from '@nestjs/common';
 import { isDatabaseUnavailable } from '../platform/problem/database-unavailable.js';
-import type { NotSent, RemoteRequest, Sent } from '../remote/outcome.rules.js';
+import type { NotSent, OperationClass, Outcome, RemoteRequest, Sent } from '../remote/outcome.rules.js';
 import { Remote } from '../remote/remote.service.js';
 import { UserTokenStrategy, type BearerTokens, type Grant } from './bearer-tokens.js';
+import { Refusals, type Refusal } from './refusals.js';
 import { TenantTokens } from './tenant-tokens.service.js';
+
+/** The statuses with which a service refuses the credentials, or a call that they do not allow. */
+export const REFUSALS: readonly number[] = [401, 403];
 
 /** Sends calls with a bearer token (interface section 5.2). */
 @Injectable()
 export class AuthorisedRemote {
+  private readonly logger = new Logger('Auth');
+  private readonly refusals = new Refusals();
+  /** The classes of operations whose calls are refused because of the credentials. */
+  private readonly blocked = new Set<OperationClass>();
+
   constructor(
     private readonly remote: Remote,
     private readonly tenantTokens: TenantTokens,
@@ -17,7 +26,37 @@ export class AuthorisedRemote {
   /** Sends a request. Use the audience `user` if the interface shows the call with a user access token (sections 4.3, 4.4, 5.7). */
   async send(request: RemoteRequest, audience: 'tenant' | 'user', userId?: string): Promise<Sent> {
     const tokens = audience === 'tenant' ? this.tenantTokens : this.userTokens.tokensFor(userId);
-    return authorisedCall(this.remote, tokens, request);
+    const sent = await authorisedCall(this.remote, tokens, request, this.refusals);
+    if (isServed(sent) && this.refusals.served(request)) this.unblock(request.operation);
+    return sent;
+  }
+
+  /** Returns what a 401 or 403 is about. Call it once per refused call: a read of a session is one call, whatever the number of its paths. */
+  weigh(request: RemoteRequest, status: number): Refusal {
+    const refusal = this.refusals.refused(request);
+    if (refusal === 'credentials') this.block(request.operation, status);
+    return refusal;
+  }
+
+  /** Returns the outcome of a POST. A refusal is `not_sent` if it is about the credentials, or a 401, which another token may end. */
+  weighOutcome<T>(request: RemoteRequest, outcome: Outcome<T>): Outcome<T> {
+    if (outcome.kind !== 'rejected' || !REFUSALS.includes(outcome.status)) return outcome;
+    const isRefused = this.weigh(request, outcome.status) === 'credentials' || outcome.status === 401;
+    return isRefused ? { kind: 'not_sent', reason: 'credentials_rejected' } : outcome;
+  }
+
+  private block(operation: OperationClass, status: number): void {
+    if (this.blocked.has(operation)) return;
+    this.blocked.add(operation);
+    const trouble = `status ${status} to different calls in a row: the credentials may lack the right`;
+    this.logger.warn(`${operation}: ${trouble}`);
+    this.remote.announceTrouble(operation, trouble);
+  }
+
+  private unblock(operation: OperationClass): void {
+    if (!this.blocked.delete(operation)) return;
+    this.logger.log(`${operation}: calls are served again`);
+    this.remote.announceRecovery(operation);
   }
 }
 
@@ -29,16 +68,22 @@ export async function authorisedCall(
   remote: Remote,
   tokens: BearerTokens,
   request: RemoteRequest,
+  refusals = new Refusals(),
 ): Promise<Sent> {
   const first = await orUnavailable(tokens.current());
   if (first.kind === 'not_sent') return first;
   const sent = await remote.send(withToken(request, first));
-  if (!isRefusal(sent)) return report(tokens, first, sent);
+  // The service refuses this call, not the token.
+  if (!isRefusal(sent) || refusals.isOdd(request)) return report(tokens, first, sent);
   const second = await orUnavailable(tokens.renewed(first));
   if (second.kind === 'not_sent') return second;
   const sentAgain = await remote.send(withToken(request, second));
+  if (!isRefusal(sentAgain)) return report(tokens, second, sentAgain);
   // If this call is the trial (see Grant), its second 401 blocks all calls until a later trial succeeds.
-  return isRefusal(sentAgain) ? orUnavailable(tokens.refused(second)) : report(tokens, second, sentAgain);
+  const refused = await orUnavailable(tokens.refused(second));
+  if (refused === null) return sentAgain;
+  refusals.refused(request);
+  return refused;
 }
 
 /**
@@ -67,6 +112,8 @@ async function report(tokens: BearerTokens, grant: Grant, sent: Sent): Promise<S
   return sent;
 }
 
-/** A 403 may be about the token, and a 429 or 5xx may precede its check. */
+/** A 401 or 403 may be about the token, and a 429 or 5xx may precede its check. */
 const hasAcceptedToken = (sent: Sent): boolean =>
-  sent.kind === 'response' && sent.response.status < 500 && ![403, 429].includes(sent.response.status);
+  sent.kind === 'response' && sent.response.status < 500 && ![401, 403, 429].includes(sent.response.status);
+
+const isServed = (sent: Sent): boolean => sent.kind === 'response' && sent.response.status < 300;

@@ -1,4 +1,4 @@
-import { expect, it, jest } from '@jest/globals';
+import { describe, expect, it, jest } from '@jest/globals';
 import type { RemoteRequest, Sent } from '../remote/outcome.rules.js';
 import type { Remote } from '../remote/remote.service.js';
 import { AuthorisedRemote } from './authorised-remote.service.js';
@@ -50,4 +50,32 @@ it('throws any other error', async () => {
     jest.fn<() => Promise<Sent>>(),
   );
   await expect(remote.send(START, 'tenant')).rejects.toThrow('a bug');
+});
+
+describe('a refused POST', () => {
+  const announceTrouble = jest.fn();
+  const weigh = (status: number, calls: number) => {
+    const remote = new AuthorisedRemote(
+      { announceTrouble } as Partial<Remote> as Remote,
+      {} as TenantTokens,
+      {} as TenantTokens,
+    );
+    const outcomes = Array.from({ length: calls }, (_, nth) =>
+      remote.weighOutcome({ ...START, path: `/${nth}` }, { kind: 'rejected', status, detail: '' }),
+    );
+    return outcomes.at(-1);
+  };
+  const NOT_SENT = { kind: 'not_sent', reason: 'credentials_rejected' };
+
+  it('is rejected after a 403, until five different ones in a row were, which is announced once', () => {
+    expect(weigh(403, 4)).toEqual({ kind: 'rejected', status: 403, detail: '' });
+    expect(announceTrouble).not.toHaveBeenCalled();
+    expect(weigh(403, 7)).toEqual(NOT_SENT);
+    expect(announceTrouble).toHaveBeenCalledTimes(1);
+  });
+
+  it('is sent again later after a 401, and rejected after any other 4xx', () => {
+    expect(weigh(401, 1)).toEqual(NOT_SENT);
+    expect(weigh(422, 9)).toEqual({ kind: 'rejected', status: 422, detail: '' });
+  });
 });

@@ -28,8 +28,8 @@ export interface BearerTokens {
   current(): Grant | NotSent | Promise<Grant | NotSent>;
   /** Called after a 401 to a call with this grant. Returns the grant with which to repeat the call once, or the reason not to repeat it. */
   renewed(refused: Grant): Promise<Grant | NotSent>;
-  /** Called after a 401 to a call with the renewed grant. Returns the outcome of the call. */
-  refused(grant: Grant): Promise<NotSent>;
+  /** Called after a 401 to a call with the renewed grant. Returns the outcome of the call, or null if only this call is refused. */
+  refused(grant: Grant): Promise<NotSent | null>;
   /** Called after a response that shows that the service accepted the token. */
   accepted(grant: Grant): void | Promise<void>;
   /** Called if the call ended otherwise. Whether the token is valid remains unknown. */

@@ -89,9 +89,12 @@ export class TenantTokens implements BearerTokens, UserTokenStrategy {
     return this.acquire();
   }
 
-  async refused({ trial }: Grant): Promise<NotSent> {
-    // The refusal blocks other calls only if this call is the trial (see Grant).
-    if (trial === undefined) return REFUSED;
+  async refused({ trial }: Grant): Promise<NotSent | null> {
+    // Outside a trial (see Grant), the service has accepted this token for another call.
+    return trial === undefined ? null : this.refusedTrial(trial);
+  }
+
+  private async refusedTrial(trial: string): Promise<NotSent> {
     let retryAfterMs = coolDownMs(1);
     try {
       retryAfterMs = coolDownMs((await this.store.read()).failures + 1);
@@ -221,7 +224,7 @@ export class TenantTokens implements BearerTokens, UserTokenStrategy {
   private async renewOnTrial(refused: Grant, lease: string): Promise<Grant | NotSent> {
     const row = await this.store.read();
     if (row.generation !== refused.generation) return this.acquire();
-    if ((row.obtainedAgoMs ?? 0) < TOO_YOUNG_TO_REPLACE_MS) return this.refused(refused);
+    if ((row.obtainedAgoMs ?? 0) < TOO_YOUNG_TO_REPLACE_MS) return this.refusedTrial(lease);
     return (await this.request.obtain(row, lease, this.trialLeaseMs)) ?? this.acquire();
   }
 }

@@ -129,11 +129,9 @@ function findTokenDrift({ tokenType, life: { reading } }: Token): Drift[] {
   return drifts;
 }
 
-/** Returns whether the credentials were refused: by a 401 or 403 (outcome `not_sent`), or by a 400 (RFC 6749, section 5.2). */
+/** Returns whether the credentials were refused: by a 401 or 403, or by a 400 (RFC 6749, section 5.2). */
 const isAboutCredentials = (outcome: Failure): boolean =>
-  outcome.kind === 'not_sent'
-    ? outcome.reason === 'credentials_rejected'
-    : outcome.kind === 'rejected' && outcome.status === 400;
+  outcome.kind === 'rejected' && [400, 401, 403].includes(outcome.status);
 
 function describe(outcome: Failure): string {
   switch (outcome.kind) {

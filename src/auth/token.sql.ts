@@ -75,7 +75,7 @@ export const REFUSE_TOKEN = `
   UPDATE remote_tokens SET failures = failures + 1, last_error = 'the service refused a fresh token',
     next_attempt_at = ${msFromNow('$2')}, lease_token = NULL, lease_until = NULL
   WHERE name = 'tenant' AND lease_token = $1
-  RETURNING last_error AS "lastError"`;
+  RETURNING last_error AS "lastError", failures`;
 
 export const RELEASE_TOKEN = `
   UPDATE remote_tokens SET next_attempt_at = ${msFromNow('$2')}, lease_token = NULL, lease_until = NULL

@@ -22,6 +22,11 @@ export interface Token {
   readonly life: TokenLife;
 }
 
+interface RefusedTrial {
+  readonly lastError: string;
+  readonly failures: number;
+}
+
 /** The state of the tenant's token in GET /status, without the token itself. */
 interface TokenStatus extends Readonly<
   Pick<RemoteToken, 'obtainedAt' | 'renewAt' | 'expiresAt' | 'expiresInRaw' | 'tokenType'> &
@@ -126,8 +131,9 @@ export class TokenStore {
 
   async refuse(lease: string, coolDownMs: number): Promise<void> {
     await this.write(async (tx) => {
-      const [refused] = await tx.query<{ lastError: string }>(sql.REFUSE_TOKEN, [lease, coolDownMs]);
-      if (refused !== undefined) await rejectCredentials(tx, refused.lastError);
+      const [refused] = await tx.query<RefusedTrial>(sql.REFUSE_TOKEN, [lease, coolDownMs]);
+      // The first refusal may concern only the call of the trial. The next trial is another call.
+      if (refused !== undefined && refused.failures > 1) await rejectCredentials(tx, refused.lastError);
     });
   }
 

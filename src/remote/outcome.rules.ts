@@ -2,8 +2,8 @@
  * The result of a call to the Solar Curtailment Service. The interface defines no errors (section 7), so the kinds say only whether the call may
  * have had an effect.
  * - `done`: the response is 2xx, in the documented shape.
- * - `rejected`: the response is a 4xx that refuses the request itself. The call had no effect.
- * - `not_sent`: nothing was sent, or the service refused the request unread (401, 403, 429). The call had no effect.
+ * - `rejected`: the response is a 4xx that refuses the request itself. The call had no effect. See refusals.ts for 401 and 403.
+ * - `not_sent`: nothing was sent, or the service accepts no request now (429, refused credentials). The call had no effect.
  * - `ambiguous`: the response was lost, or its status (5xx, 408, 3xx) does not say whether the call had an effect.
  * - `unreadable`: the response is 2xx, but not in the documented shape. The call very likely had its effect.
  */

@@ -1,10 +1,10 @@
 import { hash } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
-import { AuthorisedRemote } from '../../auth/authorised-remote.service.js';
+import { AuthorisedRemote, REFUSALS } from '../../auth/authorised-remote.service.js';
 import { Environment } from '../../platform/env/environment.js';
 import { Metrics } from '../../platform/metrics/metrics.js';
 import { ContractDrift } from '../../remote/drift/contract-drift.service.js';
-import type { Priority, RemoteRequest } from '../../remote/outcome.rules.js';
+import type { Priority, RemoteRequest, Sent } from '../../remote/outcome.rules.js';
 import type { SessionRead } from '../rules/read-plan.rules.js';
 import * as client from './session.client.js';
 
@@ -18,10 +18,17 @@ export interface ReadableSession {
 /** A body of at least this length is parsed in its own event loop turn: a megabyte takes 20 ms, and many such bodies may arrive at once. */
 const LONG_BODY = 64 * 1024;
 
-const READ_OUTCOMES = ['unchanged', 'observed', 'not_found', 'failed', 'not_sent'] as const;
+const READ_OUTCOMES = ['unchanged', 'observed', 'not_found', 'refused', 'failed', 'not_sent'] as const;
 
-const NO_RESPONSE = { status: 0, body: '' };
+const NO_RESPONSE = { status: 0, body: '', retryAfterMs: undefined };
 const NO_BODY = { body: null, hash: hash('sha1', ''), factsHash: null };
+
+/** The response of one path. */
+interface PathRead {
+  readonly request: RemoteRequest;
+  readonly status: number;
+  readonly read: SessionRead;
+}
 
 /** Reads sessions from the remote service. A session may be at one of two paths; the last successful path is tried first. */
 @Injectable()
@@ -56,13 +63,29 @@ export class SessionReader {
     priority: Priority,
     signal?: AbortSignal,
   ): Promise<SessionRead> {
-    let read: SessionRead = { kind: 'failed', error: 'no path shape' };
-    for (const shape of client.planShapes(this.environment.SCS_SESSION_PATH, this.worked)) {
-      read = await this.readAt({ ...client.readSessionRequest(shape, session), priority, signal }, session);
-      if (read.kind === 'unchanged' || read.kind === 'observed') this.worked = shape;
-      if (read.kind !== 'not_found') return read;
-    }
-    return read;
+    const worked = this.worked;
+    const [first, second] = client.planShapes(this.environment.SCS_SESSION_PATH, worked);
+    const readBy = async (shape: client.PathShape): Promise<PathRead> => {
+      const request = { ...client.readSessionRequest(shape, session), priority, signal };
+      const at = await this.readAt(request, session);
+      if (at.read.kind === 'unchanged' || at.read.kind === 'observed') this.worked = shape;
+      return { ...at, request };
+    };
+    const one = await readBy(first);
+    if (second === undefined || !client.mayBeUnserved(one.status)) return this.weighed(one);
+    const other = await readBy(second);
+    if (!client.mayBeUnserved(other.status)) return other.read;
+    const counts = client.statusOfSession(one.status, other.status, first === worked);
+    return this.weighed(counts === one.status ? one : other);
+  }
+
+  /** Returns the read. A refusal is `not_sent` if it is about the credentials. */
+  private weighed({ read, request, status }: PathRead): SessionRead {
+    if (read.kind !== 'refused') return read;
+    const refusal = this.remote.weigh(request, status);
+    return refusal === 'credentials'
+      ? { kind: 'not_sent', reason: 'credentials_rejected' }
+      : { ...read, isOwn: refusal === 'call' };
   }
 
   /** Resolves in an event loop turn that no other long response uses. */
@@ -71,9 +94,14 @@ export class SessionReader {
     return this.lastTurn;
   }
 
-  private async readAt(request: RemoteRequest, session: ReadableSession): Promise<SessionRead> {
+  private async readAt(request: RemoteRequest, session: ReadableSession): Promise<Omit<PathRead, 'request'>> {
     const sent = await this.remote.send(request, 'user', session.userId);
-    const { status, body } = sent.kind === 'response' ? sent.response : NO_RESPONSE;
+    const { status } = sent.kind === 'response' ? sent.response : NO_RESPONSE;
+    return { status, read: await this.interpret(sent, session) };
+  }
+
+  private async interpret(sent: Sent, session: ReadableSession): Promise<SessionRead> {
+    const { status, body, retryAfterMs } = sent.kind === 'response' ? sent.response : NO_RESPONSE;
     const bodyHash = hash('sha1', body);
     // Most responses are unchanged, so comparing hashes saves parsing and writing. Excludes an empty body: a recorded 404 has its hash.
     if (status === 200 && body !== '' && bodyHash === session.responseHash) return { kind: 'unchanged' };
@@ -91,8 +119,10 @@ export class SessionReader {
         this.drift.report('read_session', client.findFlagDrift(outcome.value.observation));
         return { kind: 'observed', ...outcome.value };
       case 'rejected':
-        return status === 404 || status === 410
-          ? { kind: 'not_found', response: { httpStatus: status, ...NO_BODY } }
+        if (status === 404 || status === 410)
+          return { kind: 'not_found', response: { httpStatus: status, ...NO_BODY } };
+        return REFUSALS.includes(status)
+          ? { kind: 'refused', response: { httpStatus: status, ...NO_BODY }, isOwn: false, retryAfterMs }
           : { kind: 'failed', error: `rejected with ${status}: ${outcome.detail}` };
       case 'not_sent':
         return outcome;

@@ -7,6 +7,7 @@ import {
   readReadSessionResponse,
   readSessionRequest,
   readStartSessionResponse,
+  statusOfSession,
 } from './session.client.js';
 
 const ID = '0d6f6c3e-8a35-4b39-9f4e-2a8f5f9f3f10';
@@ -132,4 +133,18 @@ it('requests a session by either path shape', () => {
   const session = { sessionId: ID, userId: 'u' };
   expect(readSessionRequest('onboarding', session).path).toBe(`/api/v1/ssa/onboarding/pv/${ID}`);
   expect(readSessionRequest('user', session).path).toBe(`/api/v1/ssa/users/u/pv/onboarding-sessions/${ID}`);
+});
+
+it.each([
+  [404, 403, false, 403],
+  [403, 404, false, 403],
+  [404, 403, true, 404],
+  [403, 404, true, 403],
+  [405, 404, true, 404],
+  [404, 501, false, 404],
+  [403, 405, false, 403],
+  [405, 501, false, 501],
+])('of the statuses %i and %i of two paths (the first has worked: %s), %i is about the session', (...of) => {
+  const [first, second, firstHasWorked, status] = of;
+  expect(statusOfSession(first, second, firstHasWorked)).toBe(status);
 });

@@ -60,10 +60,35 @@ export function readStartSessionResponse(fields: Fields, response: RemoteRespons
 /** Names the two possible paths for reading a session. Interface section 4.4 does not say which path to use. */
 export type PathShape = 'onboarding' | 'user';
 
-/** Returns the paths to try, the last successful path first. A session counts as not found only if every path returns 404 or 410. */
-export function planShapes(configured: PathShape | 'auto', worked: PathShape | null): readonly PathShape[] {
+/** Returns the paths to try, the last successful path first. The next path is tried after a status of UNSERVED. */
+export function planShapes(
+  configured: PathShape | 'auto',
+  worked: PathShape | null,
+): readonly [PathShape, PathShape?] {
   if (configured !== 'auto') return [configured];
   return worked === 'user' ? ['user', 'onboarding'] : ['onboarding', 'user'];
+}
+
+/** The statuses with which a service or a gateway may respond to a path that it does not serve. */
+const UNSERVED: Readonly<Record<number, 'refused' | 'not_found' | 'no_path'>> = {
+  401: 'refused',
+  403: 'refused',
+  404: 'not_found',
+  405: 'no_path',
+  410: 'not_found',
+  501: 'no_path',
+};
+
+export const mayBeUnserved = (status: number): boolean => status in UNSERVED;
+
+/**
+ * Returns which of two such statuses is about the session; the other is about its path. The path that worked last is served, so its status
+ * counts. Otherwise a refusal counts before a session that is not found, since a refusal says less.
+ */
+export function statusOfSession(first: number, second: number, firstHasWorked: boolean): number {
+  if (UNSERVED[first] === 'no_path') return second;
+  if (UNSERVED[second] === 'no_path' || firstHasWorked) return first;
+  return UNSERVED[first] === 'refused' ? first : second;
 }
 
 export function readSessionRequest(

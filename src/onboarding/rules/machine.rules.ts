@@ -8,7 +8,7 @@ import type { SESSION_STATES } from '../../events/event-schemas.rules.js';
  * - `awaiting_installation`: the owner has finished the web flow. This is inferred, since no flag states it.
  * - `online`: finished, with at least one inverter. No later response changes this state, only the inverters.
  * - `expired`: the remote service has set this flag. The session is watched a while longer, since an installation may still come online.
- * - `lost`: 404 or 410 on every path in several consecutive reads. The session leaves this state when the remote service returns it again.
+ * - `lost`: 404, 410 or a refusal on every path in several consecutive reads. The session leaves this state when the remote service returns it again.
  * - `unrecognised`: flags that the interface does not describe, or too many inverters. The session is still watched. It leaves this state with
  *   the first response that a rule describes.
  */
@@ -83,8 +83,15 @@ export function classify(seen: Observation, startedUpdatedAt: Date): Classificat
   return { state, basis, rule };
 }
 
-/** The classification of a session with 404 or 410 on every path. It is recorded only after LOST_AFTER_READS such reads. */
-export const GONE: Classification = { state: 'lost', basis: 'observed', rule: 'not_found_on_every_path' };
+/** Classifies a session with 404, 410, 401 or 403 on every path. It is recorded only after several such reads: see read-plan.rules.ts. */
+export function classifyGone(status: number): Classification {
+  const isRefused = status === 401 || status === 403;
+  return {
+    state: 'lost',
+    basis: 'observed',
+    rule: isRefused ? 'refused_on_every_path' : 'not_found_on_every_path',
+  };
+}
 
 /** Returns the transition from `previous` to `classification`, or null if the state stays the same. */
 export function next(previous: SessionState | null, classification: Classification): Classification | null {

@@ -13,19 +13,26 @@ export type SessionRead =
     }
   /** A 404 or 410 on every path. */
   | { readonly kind: 'not_found'; readonly response: RecordedResponse }
+  /** A 401 or 403 on every path. `isOwn`: the service has served other sessions since it last refused this one. */
+  | {
+      readonly kind: 'refused';
+      readonly response: RecordedResponse;
+      readonly isOwn: boolean;
+      readonly retryAfterMs?: number | undefined;
+    }
   /** The request was sent, but there is no usable response. */
   | { readonly kind: 'failed'; readonly error: string; readonly retryAfterMs?: number }
-  /** The request was not sent or was refused (401, 403, 429), so nothing is known about the session. */
+  /** The request was not sent, or the service accepts none now (401, 403, 429), so nothing is known about the session. */
   | { readonly kind: 'not_sent'; readonly reason: string; readonly retryAfterMs?: number };
 
 /** A response as recorded in session_observations. */
 export interface RecordedResponse {
   readonly httpStatus: number;
-  /** The JSON text to record; null for a 404 or 410. */
+  /** The JSON text to record; null for a response that makes a session lost. */
   readonly body: string | null;
   /** SHA-1 of the body, hex. */
   readonly hash: string;
-  /** SHA-1 (hex) of the documented fields; null for a 404, a 410 or the response to a start. */
+  /** SHA-1 (hex) of the documented fields; null without a body, or for the response to a start. */
   readonly factsHash: string | null;
 }
 
@@ -50,6 +57,10 @@ const UNSAVABLE_RETRY_MS = 15 * 60_000;
 /** After this many consecutive reads with 404 or 410 on every path, a session is `lost`. By default, these reads take about four minutes. */
 // Longer than a deployment of the remote service takes, but short, since customers wait until the session is `lost`.
 export const LOST_AFTER_READS = 5;
+
+/** The same for reads with 401 or 403 on every path. By default, these reads take at least an hour. */
+// Longer, since a refusal may be a passing fault of permissions. Reads that are refused together with those of other sessions do not count.
+export const LOST_AFTER_REFUSALS = 10;
 
 export interface ReadSession extends WatchedSession, EndingSession {
   readonly notFound: number;
@@ -78,8 +89,18 @@ export function planRead(
       };
     case 'not_found':
       return poll.notFound + 1 >= LOST_AFTER_READS
-        ? { kind: 'apply', reading: { kind: 'gone' }, response: read.response }
+        ? {
+            kind: 'apply',
+            reading: { kind: 'gone', status: read.response.httpStatus },
+            response: read.response,
+          }
         : postpone(1, 'not found on any path');
+    case 'refused': {
+      const { httpStatus: status } = read.response;
+      return read.isOwn && poll.notFound + 1 >= LOST_AFTER_REFUSALS
+        ? { kind: 'apply', reading: { kind: 'gone', status }, response: read.response }
+        : postpone(read.isOwn ? 1 : 0, `refused with status ${status} on every path`, read.retryAfterMs);
+    }
     case 'failed':
       return postpone(0, read.error, read.retryAfterMs);
     case 'not_sent':

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { LOST_AFTER_READS, planRead } from './read-plan.rules.js';
+import { LOST_AFTER_READS, LOST_AFTER_REFUSALS, planRead } from './read-plan.rules.js';
 import type { ReadSession, SessionRead } from './read-plan.rules.js';
 
 const NOW = new Date('2026-11-20T11:00:00Z');
@@ -62,7 +62,22 @@ describe('planRead', () => {
     expect(plan(read, { notFound: LOST_AFTER_READS - 2 })).toMatchObject({ kind: 'postpone' });
     expect(plan(read, { notFound: LOST_AFTER_READS - 1 })).toMatchObject({
       kind: 'apply',
-      reading: { kind: 'gone' },
+      reading: { kind: 'gone', status: 404 },
+    });
+  });
+
+  it('accepts a refusal as the end of a session only after more reads, each among reads of others', () => {
+    const response = { ...RESPONSE, httpStatus: 403 };
+    const own: SessionRead = { kind: 'refused', response, isOwn: true };
+    const error = 'refused with status 403 on every path';
+    expect(plan(own)).toMatchObject({ kind: 'postpone', failures: 1, notFound: 1, error });
+    const last = { failures: 20, notFound: LOST_AFTER_REFUSALS - 1 };
+    expect(plan(own, { notFound: LOST_AFTER_REFUSALS - 2 })).toMatchObject({ kind: 'postpone' });
+    expect(plan(own, last)).toEqual({ kind: 'apply', reading: { kind: 'gone', status: 403 }, response });
+    expect(plan({ ...own, isOwn: false }, last)).toMatchObject({
+      kind: 'postpone',
+      failures: 21,
+      notFound: LOST_AFTER_REFUSALS - 1,
     });
   });
 

@@ -1,7 +1,7 @@
 import type { NewEvent } from '../../events/catalogue.rules.js';
 import { findEnd, weighEnd, type CloseReason, type EndEvidence } from './ending.rules.js';
 import { countChange, type ChangeRecord } from './flapping.rules.js';
-import { classify, GONE, MAX_INVERTERS, next } from './machine.rules.js';
+import { classify, classifyGone, MAX_INVERTERS, next } from './machine.rules.js';
 import type { Observation, SessionState, Classification } from './machine.rules.js';
 import { phaseOf, type Phase, type ScheduleSettings } from './schedule.rules.js';
 import { changeEvents, factsOf, flappingEvent } from './session-events.rules.js';
@@ -25,7 +25,7 @@ export interface SessionRecord extends EventSubject, ChangeRecord {
 export type Reading =
   | { readonly kind: 'observed'; readonly observation: Observation & { readonly expiresAt: Date } }
   | { readonly kind: 'unchanged' }
-  | { readonly kind: 'gone' }
+  | { readonly kind: 'gone'; readonly status: number }
   /** The classification that the current rules derive from all recorded responses. */
   | { readonly kind: 'rederived'; readonly classification: Classification };
 
@@ -136,7 +136,7 @@ function classificationOf(session: SessionRecord, reading: Reading): Classificat
     case 'unchanged':
       return { state: session.state, basis: session.basis, rule: session.rule };
     case 'gone':
-      return GONE;
+      return classifyGone(reading.status);
     case 'rederived':
       return reading.classification;
   }

@@ -129,7 +129,7 @@ describe('reconcile', () => {
     expect(
       reconcile(ONLINE, observed({ expired: true, inverters: ['a', 'b'] }), NOW, SETTINGS).transition,
     ).toBeNull();
-    expect(reconcile(ONLINE, { kind: 'gone' }, NOW, SETTINGS)).toMatchObject({
+    expect(reconcile(ONLINE, { kind: 'gone', status: 404 }, NOW, SETTINGS)).toMatchObject({
       transition: null,
       events: [],
     });
@@ -189,7 +189,7 @@ describe('reconcile', () => {
   }
 
   it('R65: calls a session lost at once, and closes it when it has been gone for hours', () => {
-    expect(hourly(AWAITING, { kind: 'gone' }, 7)).toEqual([
+    expect(hourly(AWAITING, { kind: 'gone', status: 404 }, 7)).toEqual([
       'session.lost',
       '',
       '',

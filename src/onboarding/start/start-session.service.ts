@@ -85,7 +85,10 @@ export class StartSessionService {
   private async send(start: LeasedStart, wanted: WantedSession): Promise<string | null> {
     for (let attempt = start.attempts; ; attempt++) {
       const sent = await this.call(start, wanted.gridLocationId);
-      const outcome = this.drift.interpret('start_session', sent, START_RESPONSE, readStartSessionResponse);
+      const outcome = this.remote.weighOutcome(
+        startSessionRequest(wanted.gridLocationId),
+        this.drift.interpret('start_session', sent, START_RESPONSE, readStartSessionResponse),
+      );
       switch (outcome.kind) {
         case 'done': {
           const recorded = await this.starts.record({ ...start, attempts: attempt }, outcome.value, wanted);

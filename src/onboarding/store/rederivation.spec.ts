@@ -38,7 +38,12 @@ describe('planRederivation', () => {
 
   it('calls a session lost after a 404', () => {
     expect(
-      planRederivation(history({ state: 'awaiting_owner', responses: [seen, null] }))?.classification.state,
+      planRederivation(history({ state: 'awaiting_owner', responses: [seen, 404] }))?.classification.state,
     ).toBe('lost');
+  });
+
+  it('names the refusal that made a session lost', () => {
+    const refused = history({ state: 'awaiting_owner', responses: [seen, 403] });
+    expect(planRederivation(refused)?.classification.rule).toBe('refused_on_every_path');
   });
 });

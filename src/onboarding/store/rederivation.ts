@@ -1,15 +1,15 @@
 import type { Database } from '../../platform/database/database.js';
 import { UnreadableResponse } from '../../remote/wire/read-response.js';
 import { readObservation } from '../remote/session.client.js';
-import { classify, GONE, next } from '../rules/machine.rules.js';
+import { classify, classifyGone, next } from '../rules/machine.rules.js';
 import type { Observation, SessionState, Classification } from '../rules/machine.rules.js';
 
-/** A recorded session with its responses, the oldest first. A 404 or 410 is null. */
+/** A recorded session with its responses, the oldest first. A response that made the session lost is its status. */
 export interface SessionHistory {
   readonly id: string;
   readonly state: SessionState;
   readonly startedUpdatedAt: Date;
-  readonly responses: readonly (Observation | null)[];
+  readonly responses: readonly (Observation | number)[];
 }
 
 export interface RederivedChange {
@@ -29,7 +29,7 @@ export async function* planRederivations(
   for (let after = BEFORE_ALL; ;) {
     const sessions = await prisma.onboardingSession.findMany({
       where: { id: { gt: after, ...(sessionId !== null && { equals: sessionId }) } },
-      include: { observations: { select: { body: true }, orderBy: { id: 'asc' } } },
+      include: { observations: { select: { body: true, httpStatus: true }, orderBy: { id: 'asc' } } },
       orderBy: { id: 'asc' },
       take: PAGE,
     });
@@ -38,7 +38,7 @@ export async function* planRederivations(
     after = last.id;
     yield sessions
       .map(({ state, observations, ...session }) => {
-        const responses = observations.flatMap(({ body }) => replayed(body));
+        const responses = observations.flatMap(({ body, httpStatus }) => replayed(body, httpStatus));
         return planRederivation({ ...session, state: state as SessionState, responses });
       })
       .filter((change) => change !== null);
@@ -49,15 +49,16 @@ export async function* planRederivations(
 export function planRederivation(session: SessionHistory): RederivedChange | null {
   const { id, state: from, startedUpdatedAt, responses } = session;
   const classification = responses.reduce<Classification | null>((last, response) => {
-    const classified = response === null ? GONE : classify(response, startedUpdatedAt);
+    const classified =
+      typeof response === 'number' ? classifyGone(response) : classify(response, startedUpdatedAt);
     return next(last?.state ?? null, classified) ?? last;
   }, null);
   return classification === null || classification.state === from ? null : { id, from, classification };
 }
 
 /** Returns a list with the response. The list is empty if this release can no longer read the body. */
-function replayed(body: unknown): SessionHistory['responses'] {
-  if (body === null) return [null];
+function replayed(body: unknown, status: number): SessionHistory['responses'] {
+  if (body === null) return [status];
   try {
     return [readObservation(body)];
   } catch (error) {

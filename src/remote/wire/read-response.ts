@@ -28,7 +28,6 @@ export function outcomeOf<T>(sent: Sent, read: (response: RemoteResponse) => T):
       return { kind: 'unreadable', status, reason: redact(message), ...(foreignField && { foreignField }) };
     }
   }
-  if (status === 401 || status === 403) return { kind: 'not_sent', reason: 'credentials_rejected', ...wait };
   if (status === 429) return { kind: 'not_sent', reason: 'rate_limited', ...wait };
   // 408: the service gave up waiting for the whole request, but may have acted on the part that it had received.
   if (status >= 400 && status < 500 && status !== 408) {

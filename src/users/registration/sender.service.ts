@@ -67,9 +67,11 @@ export class RegistrationSender extends BackgroundTasks {
     const renew = () => void this.store.renewLease(claim).catch(() => {});
     const renewal = setInterval(renew, LEASE_RENEWAL_MS);
     try {
-      const sent = await this.remote.send({ ...registerUserRequest(claim), priority }, 'tenant');
+      const request = { ...registerUserRequest(claim), priority };
+      const sent = await this.remote.send(request, 'tenant');
       const read = (fields: Fields) => readRegisterUserResponse(fields, claim);
-      const outcome = this.drift.interpret('register_user', sent, USER_RESPONSE, read, parseLossless);
+      const interpreted = this.drift.interpret('register_user', sent, USER_RESPONSE, read, parseLossless);
+      const outcome = this.remote.weighOutcome(request, interpreted);
       return await this.settle(claim, planSettlement(outcome, claim.attempts, Math.random()));
     } finally {
       clearInterval(renewal);

@@ -6,6 +6,7 @@ import { Metrics } from '../../../src/platform/metrics/metrics.js';
 import { ContractDrift } from '../../../src/remote/drift/contract-drift.service.js';
 import { DeploymentStore } from '../../../src/remote/shared/deployment.store.js';
 import type { RemoteRequest, Sent } from '../../../src/remote/outcome.rules.js';
+import type { Remote } from '../../../src/remote/remote.service.js';
 import { RegistrationSender } from '../../../src/users/registration/sender.service.js';
 import { LEASE_MS, RegistrationsStore } from '../../../src/users/registration/registrations.store.js';
 import type { Claim } from '../../../src/users/registration/registration.rules.js';
@@ -36,8 +37,12 @@ async function claimed(): Promise<Claim> {
 }
 
 const senderWith = (sent: (request: RemoteRequest) => Sent | Promise<Sent>): RegistrationSender => {
-  const remote: Pick<AuthorisedRemote, 'send'> = { send: async (request) => sent(request) };
-  const drift = new ContractDrift(new DeploymentStore(database));
+  const remote: Pick<AuthorisedRemote, 'send' | 'weighOutcome'> = {
+    send: async (request) => sent(request),
+    weighOutcome: (_, outcome) => outcome,
+  };
+  const noteFault = () => {};
+  const drift = new ContractDrift(new DeploymentStore(database), { noteFault } as Partial<Remote> as Remote);
   const environment = environmentFor(testDatabase.url);
   return new RegistrationSender(store, remote as AuthorisedRemote, drift, environment, new Metrics());
 };

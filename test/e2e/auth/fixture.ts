@@ -100,7 +100,7 @@ export function startReplica(
   const database = new Database(environment);
   const store = storeFor(database, new Cipher(environment), environment);
   const remote = new Remote(environment);
-  const drift = new ContractDrift(new DeploymentStore(database));
+  const drift = new ContractDrift(new DeploymentStore(database), remote);
   const request = new TokenRequest(store, remote, drift, environment);
   const tokens = new TenantTokens(store, request, environment);
   const authorised = new AuthorisedRemote(remote, tokens, tokens);

@@ -145,7 +145,10 @@ describe('a probe of refused credentials', () => {
     const replicas = [replica(), replica(), replica()];
     const [one, other] = replicas as [Replica, Replica, Replica];
     service.refuseCalls = true;
-    await one.read();
+    await waitFor('the second trial', async () => {
+      await one.read();
+      return (await one.tokens.getStatus()).failures === 2;
+    });
     await block(one);
     service.refuseCalls = false;
     const before = service.tokenRequests.length;
@@ -329,11 +332,26 @@ describe('a token that is refused', () => {
       await one.read();
       return { kind: 'response', response: { status: refusing ? 401 : 200, body: '' } };
     };
-    expect(await one.authorised.send(odd, 'user')).toEqual(REFUSED);
+    expect(await one.authorised.send(odd, 'user')).toMatchObject({ response: { status: 401 } });
     expect(tally([await one.read()])).toEqual({ '200': 1 });
     refusing = false;
     expect(await one.authorised.send(odd, 'user')).toMatchObject({ kind: 'response' });
     expect(service.tokenRequests).toHaveLength(1);
+  });
+
+  it('stays in use when a call is refused that was refused before others were accepted', async () => {
+    const one = replica();
+    const odd = { ...readSession, path: '/api/v1/ssa/onboarding/pv/odd' };
+    const send = one.remote.send.bind(one.remote);
+    one.remote.send = async (request) =>
+      request.path === odd.path ? { kind: 'response', response: { status: 401, body: '' } } : send(request);
+    expect(await one.authorised.send(odd, 'user')).toMatchObject(REFUSED);
+    await waitFor('another call is accepted', async () => (await one.read()).kind === 'response', 3_000);
+    const tokens = service.tokenRequests.length;
+    expect(await one.authorised.send(odd, 'user')).toMatchObject({ response: { status: 401 } });
+    expect(tally([await one.read()])).toEqual({ '200': 1 });
+    expect(service.tokenRequests).toHaveLength(tokens);
+    expect(await one.database.query('SELECT FROM domain_events')).toEqual([]);
   });
 
   it('is tried by another call if the call of the trial gets no response', async () => {

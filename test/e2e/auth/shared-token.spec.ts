@@ -216,7 +216,7 @@ describe('the tenant token', () => {
       await fresh.read();
       await waitFor('the attempt to renew', () => service.tokenRequests.length === before + 1);
       await waitFor('its failure to be recorded', async () =>
-        (await fresh.tokens.getStatus()).lastError?.includes(`${status === 401 ? 'credentials' : status}`),
+        (await fresh.tokens.getStatus()).lastError?.includes(`status ${status}`),
       );
       expect(tally(await Promise.all(Array.from({ length: 10 }, replica().read)))).toEqual({ '200': 10 });
       expect(await fresh.tokens.getStatus()).toMatchObject({ state: 'valid', rejectedAt: null });

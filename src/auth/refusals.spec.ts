@@ -1,0 +1,75 @@
+import { describe, expect, it } from '@jest/globals';
+import type { RemoteRequest } from '../remote/outcome.rules.js';
+import { Refusals } from './refusals.js';
+
+const read = (session: string, path = 'onboarding/pv'): RemoteRequest => ({
+  operation: 'read_session',
+  method: 'GET',
+  path: `/api/v1/ssa/${path}/${session}`,
+});
+const register = (reference: string): RemoteRequest => ({
+  operation: 'register_user',
+  method: 'POST',
+  path: '/api/v1/ssa/users',
+  body: reference,
+});
+const SESSIONS = ['a', 'b', 'c', 'd', 'e', 'f'];
+
+/** Refuses each read, one every `everyMs`. Returns what the last refusal is about. */
+const refuseReads = (refusals: Refusals, everyMs: number, sessions = SESSIONS) =>
+  sessions.map((session, nth) => refusals.refused(read(session), nth * everyMs)).at(-1);
+
+describe('a refusal', () => {
+  it('is about the credentials once five different sessions in a row were refused for two seconds', () => {
+    expect(refuseReads(new Refusals(), 500)).toBe('credentials');
+    expect(refuseReads(new Refusals(), 500, SESSIONS.slice(2))).toBe('unknown');
+  });
+
+  it('is not about the credentials when sessions that are due together are read at once', () => {
+    expect(refuseReads(new Refusals(), 10)).toBe('unknown');
+  });
+
+  it('is not about the credentials when one session is refused again and again, by either path', () => {
+    const refusals = new Refusals();
+    const paths = ['onboarding/pv', 'users/u/pv/onboarding-sessions'];
+    for (let nth = 0; nth < 20; nth++)
+      expect(refusals.refused(read('a', paths[nth % 2]), nth * 1_000)).toBe('unknown');
+  });
+
+  it('is not about the credentials when another session is served in between', () => {
+    const refusals = new Refusals();
+    for (let nth = 0; nth < 20; nth++) {
+      expect(refusals.refused(read(SESSIONS[nth % 6]!), nth * 1_000)).not.toBe('credentials');
+      if (nth % 3 === 0) refusals.served(read('good'), nth * 1_000);
+    }
+  });
+
+  it('of a registration is about the credentials at once after five different ones', () => {
+    const refusals = new Refusals();
+    const about = SESSIONS.map((reference) => refusals.refused(register(reference), 0));
+    expect(about).toEqual(['unknown', 'unknown', 'unknown', 'unknown', 'credentials', 'credentials']);
+    expect(refusals.refused(read('a'), 0)).toBe('unknown');
+    expect([refusals.served(register('g'), 0), refusals.served(register('h'), 0)]).toEqual([true, false]);
+  });
+
+  it('is about the call if others were served since its last refusal, each time anew', () => {
+    const refusals = new Refusals();
+    expect(refusals.refused(read('a'), 0)).toBe('unknown');
+    expect(refusals.isOdd(read('a'))).toBe(false);
+    refusals.served(read('b'), 0);
+    expect(refusals.isOdd(read('a'))).toBe(true);
+    expect(refusals.refused(read('a'), 0)).toBe('call');
+    expect(refusals.refused(read('a'), 0)).toBe('unknown');
+  });
+
+  it('is not about a call that was served since, or that was refused with all others', () => {
+    const refusals = new Refusals();
+    refusals.refused(read('a'), 0);
+    refusals.served(read('a'), 0);
+    refusals.served(read('b'), 0);
+    expect(refusals.isOdd(read('a'))).toBe(false);
+    refuseReads(refusals, 500);
+    expect(refusals.served(read('good'), 3_000)).toBe(true);
+    expect(SESSIONS.filter((session) => refusals.isOdd(read(session)))).toEqual([]);
+  });
+});

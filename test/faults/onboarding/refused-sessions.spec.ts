@@ -1,0 +1,160 @@
+import { afterEach, describe, expect, it, jest } from '@jest/globals';
+import type { NestFastifyApplication } from '@nestjs/platform-fastify';
+import { AuthorisedRemote } from '../../../src/auth/authorised-remote.service.js';
+import { Database } from '../../../src/platform/database/database.js';
+import { waitFor } from '../../setup/wait-for.js';
+import { caught, isLong, promise } from '../support/promise.js';
+import { startReplicas, type Replicas } from '../support/replicas.js';
+import { seedSessions } from '../support/seeded-sessions.js';
+
+jest.setTimeout(120_000);
+
+const SESSIONS = isLong ? 1_000 : 60;
+/** A 401 blocks all calls for a second, the first time that each of these sessions is refused. */
+const REFUSED = { 403: isLong ? 15 : 5, 401: 1 } as const;
+const MIN_INTERVAL_MS = 50;
+const MAX_INTERVAL_MS = isLong ? 1_000 : 200;
+/** Reads of each other session while some are refused. */
+const READS = isLong ? 30 : 10;
+const LOST = 'the remote service does not know it any more, or refuses it (401 or 403)';
+
+let replicas: Replicas;
+afterEach(() => replicas.close());
+
+const database = (): Database => replicas.apps[0]!.app.get(Database);
+
+/** Starts a service whose remote service refuses every read of some sessions. */
+async function refuse(status: 401 | 403, prepare?: (app: NestFastifyApplication) => void) {
+  replicas = await startReplicas({
+    count: 1,
+    environment: { POLL_MIN_INTERVAL_MS: MIN_INTERVAL_MS, POLL_MAX_INTERVAL_MS: MAX_INTERVAL_MS },
+    ...(prepare && { prepare }),
+  });
+  const { control } = replicas.sandbox;
+  // They are due together, so the refusals come in a row.
+  const ids = await seedSessions(database(), control, SESSIONS);
+  const refused = ids.slice(0, REFUSED[status]);
+  for (const contains of refused)
+    await control.addFault({ kind: 'answer', status, operation: 'read_session', contains, times: null });
+  return { refused, others: ids.slice(REFUSED[status]), beganAt: performance.now() };
+}
+
+/** Returns the least time in which a session that backs off is read `times` times. */
+function leastMs(times: number): number {
+  const waits = Array.from({ length: times - 1 }, (_, nth) =>
+    Math.min(MIN_INTERVAL_MS * 2 ** (nth + 1), MAX_INTERVAL_MS / 1.1),
+  );
+  return waits.reduce((sum, ms) => sum + ms, 0);
+}
+
+async function readsOf(ids: readonly string[]): Promise<number[]> {
+  const { reads } = await replicas.sandbox.control.ledger();
+  return ids.map((id) => reads[id]?.total ?? 0);
+}
+
+const statesOf = async (ids: readonly string[]): Promise<string[]> => {
+  const rows = await database().query<{ state: string }>(
+    'SELECT DISTINCT state FROM onboarding_sessions WHERE id = ANY($1::uuid[])',
+    [ids],
+  );
+  return rows.map(({ state }) => state);
+};
+
+const stuckReasonsOf = async (ids: readonly string[]): Promise<string[]> => {
+  const rows = await database().query<{ reason: string }>(
+    `SELECT DISTINCT reason FROM admin.stuck WHERE kind = 'session' AND id = ANY($1::uuid[])`,
+    [ids],
+  );
+  return rows.map(({ reason }) => reason);
+};
+
+const untilRead = (ids: readonly string[], times: number) =>
+  waitFor(
+    `each of ${ids.length} sessions was read ${times} times`,
+    async () => Math.min(...(await readsOf(ids))) >= times,
+    60_000,
+  );
+
+const troubles = () => database().query(`SELECT FROM domain_events WHERE name LIKE 'remote.%'`);
+
+/** Counts the reads that were not sent, or were taken for refused credentials. Each pauses the worker. */
+async function countPauses(): Promise<number> {
+  const text = await (await fetch(`${replicas.apps[0]!.url}/metrics`)).text();
+  return Number(/^pv_onboarding_session_reads_total\{outcome="not_sent"\} (\d+)/m.exec(text)?.[1]);
+}
+
+describe('R71: a refused session is not taken for refused credentials', () => {
+  it.each([403, 401] as const)('backs off, is shown and ends, while others are read: %i', async (status) => {
+    const { refused, others, beganAt } = await refuse(status);
+    await untilRead(others, READS);
+    // Every read of a refused session tries both paths.
+    const most = Math.max(...(await readsOf(refused))) / 2;
+    const elapsedMs = performance.now() - beganAt;
+    await waitFor(
+      'each refused session is lost',
+      async () => String(await statesOf(refused)) === 'lost',
+      60_000,
+    );
+    const pauses = await countPauses();
+    const alarms = (await troubles()).length;
+    promise('R71', {
+      figure: `${refused.length} of ${SESSIONS} sessions refused with ${status}: all lost, ${pauses} reads held back, ${alarms} alarms`,
+      bound: status === 403 ? 'all lost, 0, 0' : 'all lost, a batch, 0',
+    });
+    if (status === 403) expect(pauses).toBe(0);
+    expect(elapsedMs).toBeGreaterThan(leastMs(Math.floor(most)));
+    expect(await statesOf(others)).toEqual(['awaiting_owner']);
+    expect(await stuckReasonsOf(refused)).toEqual([LOST]);
+    expect(await stuckReasonsOf(others)).toEqual([]);
+    expect(alarms).toBe(0);
+    const rules = `SELECT DISTINCT rule FROM session_transitions WHERE to_state = 'lost'`;
+    expect(await database().query(rules)).toEqual([{ rule: 'refused_on_every_path' }]);
+  });
+
+  it.each(isLong ? [403, 404, 405, 410, 501] : [403, 501])(
+    'learns the other path after a %i to one that is unknown',
+    async (status) => {
+      replicas = await startReplicas({ count: 1 });
+      const { control } = replicas.sandbox;
+      const contains = '/api/v1/ssa/onboarding/pv/';
+      await control.addFault({ kind: 'answer', status, operation: 'read_session', contains, times: null });
+      const ids = await seedSessions(database(), control, 10);
+      await untilRead(ids, 3);
+      const failing = await waitFor('each was read', async () => {
+        const rows = await database().query<{ failures: number }>('SELECT failures FROM session_polls');
+        return rows.every(({ failures }) => failures === 0) && rows;
+      });
+      expect(failing).toHaveLength(ids.length);
+      expect(await statesOf(ids)).toEqual(['awaiting_owner']);
+      expect(await troubles()).toEqual([]);
+    },
+  );
+
+  it('pauses the worker and loses no session when every session is refused, and then reads them again', async () => {
+    replicas = await startReplicas({ count: 1, environment: { POLL_MIN_INTERVAL_MS: 500 } });
+    const { control } = replicas.sandbox;
+    const ids = await seedSessions(database(), control, SESSIONS);
+    await control.addFault({ kind: 'answer', status: 403, operation: 'read_session', times: null });
+    const announced = (name: string) => () =>
+      database()
+        .query(`SELECT FROM domain_events WHERE name = $1 AND subject = 'read_session'`, [name])
+        .then(({ length }) => length === 1);
+    await waitFor('it is announced', announced('remote.degraded'), 20_000);
+    await control.clearFaults();
+    await waitFor('the recovery is announced', announced('remote.recovered'), 20_000);
+    expect(await statesOf(ids)).toEqual(['awaiting_owner']);
+    const [row] = await database().query<{ refusals: number }>(
+      'SELECT max(not_found) AS refusals FROM session_polls',
+    );
+    expect(row).toEqual({ refusals: 0 });
+  });
+
+  it('turns red when the first refusal pauses the worker', async () => {
+    const { refused } = await refuse(403, (app) => {
+      app.get(AuthorisedRemote)['refusals'].refused = () => 'credentials';
+    });
+    await waitFor('each was read twice', async () => Math.min(...(await readsOf(refused))) >= 4, 60_000);
+    expect(await countPauses()).toBeGreaterThan(0);
+    caught('R71', 'a pause of the worker');
+  });
+});
