@@ -22,6 +22,7 @@ export interface BeingSent {
 
 const NO_SESSIONS: ErasedSessions = {
   sessionIds: [],
+  gridLocationIds: [],
   prunedIds: [],
   observations: 0,
   inverters: 0,
@@ -70,7 +71,7 @@ export class ErasuresStore {
       sessions: sessions.sessionIds.length,
       observations: sessions.observations,
       inverters: sessions.inverters,
-      events: await eraseEvents(tx, people, sessionIds),
+      events: await eraseEvents(tx, people, [...sessionIds, ...sessions.gridLocationIds]),
     };
     await eraseRequestIds(tx, [...people, ...sessionIds]);
     const { id } = await tx.prisma.erasure.create({ data: { userId, erasedAt, ...erased } });

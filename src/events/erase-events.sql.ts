@@ -19,6 +19,7 @@ const WHEN_ERASED = {
   gridLocationId: 'kept',
   gridLocationIds: 'kept',
   sessionId: 'kept',
+  startId: 'kept',
   brand: 'kept',
   state: 'kept',
   previousState: 'kept',
@@ -26,6 +27,9 @@ const WHEN_ERASED = {
   rule: 'kept',
   invertersTotal: 'kept',
   reason: 'kept',
+  attempts: 'kept',
+  orphans: 'kept',
+  failedAt: 'kept',
   observedAt: 'kept',
   erasedAt: 'kept',
   erased: 'kept',
@@ -58,7 +62,7 @@ export const ERASE_WEBHOOK_RESPONSES = `
   UPDATE webhook_deliveries SET last_answer = NULL, last_error = NULL
   WHERE subject = ANY ($1::text[]) AND (last_answer IS NOT NULL OR last_error IS NOT NULL)`;
 
-/** Removes personal data from all events of these subjects; returns their number. `people`: the ids of users and registrations. */
+/** Removes personal data from all events of these subjects; returns their number. `people`: the ids of users and registrations. `sessions`: the ids of sessions and grid locations. */
 export async function eraseEvents(
   tx: Transaction,
   people: readonly string[],

@@ -162,6 +162,21 @@ export const EVENT_SCHEMAS = {
     }),
   },
   'session.started': aboutSession('a session exists, and its `startUrl` can be sent to the owner'),
+  'session.start_failed': {
+    when: 'a start has failed, so there is no session: the remote service rejected it, could not take it now or gave no usable response, or the process died',
+    subject: 'grid location',
+    data: object({
+      startId: uuid('Id of the start, as in `GET /api/v1/onboarding/starts`'),
+      userId: session.userId,
+      gridLocationId: session.gridLocationId,
+      tenantReference: TENANT_REFERENCE,
+      brand: session.brand,
+      attempts: count('How often the start was sent, or was about to be sent'),
+      orphans: count('How many sessions the remote service may have started whose id nobody knows'),
+      reason: text('Why, without secrets and without the words of the remote service'),
+      failedAt: instant('When the start failed'),
+    }),
+  },
   'session.awaiting_owner': aboutSession(
     'the session is again as it was at its start, after another state. The start itself is `session.started`',
   ),

@@ -12,6 +12,8 @@ import { SessionViewsStore } from './store/session-views.store.js';
 import { SessionReader } from './remote/session-reader.service.js';
 import { SessionRefreshService } from './poll/refresh.service.js';
 import { SessionsController } from './api/sessions.controller.js';
+import { StartsController } from './api/starts.controller.js';
+import { StartViewsStore } from './store/start-views.store.js';
 import { SessionsService } from './api/sessions.service.js';
 import { SessionsStore } from './store/sessions.store.js';
 import { TransitionMetrics } from './store/transition-metrics.js';
@@ -21,7 +23,7 @@ import { StartsStore } from './start/starts.store.js';
 
 @Module({
   imports: [AuthModule, RemoteModule, EventsModule],
-  controllers: [SessionsController],
+  controllers: [SessionsController, StartsController],
   providers: [
     SessionsService,
     StartSessionService,
@@ -30,6 +32,7 @@ import { StartsStore } from './start/starts.store.js';
     SessionsStore,
     TransitionMetrics,
     SessionViewsStore,
+    StartViewsStore,
     SessionRefreshService,
     SessionReader,
     ReadHabits,

@@ -11,7 +11,13 @@ export type Outcome<T> =
   | { readonly kind: 'done'; readonly value: T }
   | { readonly kind: 'rejected'; readonly status: number; readonly detail: string }
   | { readonly kind: 'not_sent'; readonly reason: NotSentReason; readonly retryAfterMs?: number }
-  | { readonly kind: 'ambiguous'; readonly reason: string; readonly retryAfterMs?: number }
+  /** `status` is absent if the response was lost. */
+  | {
+      readonly kind: 'ambiguous';
+      readonly reason: string;
+      readonly status?: number;
+      readonly retryAfterMs?: number;
+    }
   | {
       readonly kind: 'unreadable';
       readonly status: number;
@@ -29,6 +35,18 @@ export type NotSentReason =
   | 'credentials_rejected'
   | 'token_unavailable'
   | 'stopping';
+
+/** The reasons in words. */
+export const NOT_SENT_TEXT: Readonly<Record<NotSentReason, string>> = {
+  unreachable: 'the Solar Curtailment Service cannot be reached',
+  breaker_open: 'the Solar Curtailment Service has been failing, so no calls are sent',
+  rate_limited: 'the Solar Curtailment Service accepts no more requests now',
+  wait_requested: 'the Solar Curtailment Service asked to wait',
+  limiter_timeout: 'too many calls to the Solar Curtailment Service are waiting',
+  credentials_rejected: 'the Solar Curtailment Service does not accept our credentials',
+  token_unavailable: 'the Solar Curtailment Service gave no access token',
+  stopping: 'this process was stopping',
+};
 
 /** A response as received. `body` is decoded from UTF-8. */
 export interface RemoteResponse {

@@ -8,6 +8,7 @@ import { traced } from '../../platform/tracing/tracing.js';
 import { ContractDrift } from '../../remote/drift/contract-drift.service.js';
 import { foreignId } from '../../remote/drift/drift.js';
 import type { Sent } from '../../remote/outcome.rules.js';
+import { failureOf, foreignFailure, type StartFailure } from '../rules/start-failure.rules.js';
 import { SessionViewsStore, type SessionRow } from '../store/session-views.store.js';
 import { readStartSessionResponse, START_RESPONSE, startSessionRequest } from '../remote/session.client.js';
 import type { LeasedStart, WantedSession } from './record-session.store.js';
@@ -52,7 +53,8 @@ export class StartSessionService {
       this.outcomes.inc({ outcome: error instanceof Problem ? error.code : 'error' });
       if (error instanceof Problem && error.code !== 'not_found')
         this.logger.warn({
-          message: `a start has failed: ${error.message}`,
+          message: 'a start has failed',
+          reason: error.message,
           gridLocationId: wanted.gridLocationId,
         });
       throw error;
@@ -96,20 +98,23 @@ export class StartSessionService {
           if (recorded.kind === 'foreign') return this.refuseForeign(start, recorded.owner, attempt);
           return outcome.value.sessionId;
         }
-        case 'rejected':
-          await this.starts.fail(start, `rejected with ${outcome.status}: ${outcome.detail}`, 0);
-          throw new Problem(
-            'remote_rejected',
-            `The start was rejected with status ${outcome.status}: ${outcome.detail}`,
-          );
-        case 'not_sent':
-          await this.starts.fail(start, outcome.reason, 0);
-          throw unavailable(`The start was not sent (${outcome.reason})`, outcome.retryAfterMs);
+        case 'rejected': {
+          const failure = failureOf(outcome);
+          await this.starts.fail(start, failure, 0);
+          throw new Problem('remote_rejected', detailOf(failure));
+        }
+        case 'not_sent': {
+          const failure = failureOf(outcome);
+          await this.starts.fail(start, failure, 0);
+          throw unavailable(detailOf(failure), outcome.retryAfterMs);
+        }
         case 'ambiguous':
-        case 'unreadable':
-          if (attempt < MAX_ATTEMPTS && (await this.starts.repeat(start, outcome.reason, attempt))) continue;
-          await this.starts.fail(start, outcome.reason, attempt);
-          throw unavailable(`The response to the start was lost (${outcome.reason})`);
+        case 'unreadable': {
+          const failure = failureOf(outcome);
+          if (attempt < MAX_ATTEMPTS && (await this.starts.repeat(start, failure, attempt))) continue;
+          await this.starts.fail(start, failure, attempt);
+          throw unavailable(detailOf(failure));
+        }
       }
     }
   }
@@ -128,11 +133,13 @@ export class StartSessionService {
   /** Marks the start as failed, without a retry: a service that mixes up ids must not get another call. */
   private async refuseForeign(start: LeasedStart, owner: string, sends: number): Promise<never> {
     this.drift.report('start_session', [foreignId('sessionId', owner)]);
-    const error = `the sessionId of the response belongs to ${owner}`;
-    await this.starts.fail(start, error, sends);
-    throw unavailable(`The start has failed: ${error}`);
+    const failure = foreignFailure(owner);
+    await this.starts.fail(start, failure, sends);
+    throw unavailable(detailOf(failure));
   }
 }
+
+const detailOf = ({ error }: StartFailure): string => `The start has failed: ${error}`;
 
 const unavailable = (detail: string, retryAfterMs = DEFAULT_RETRY_AFTER_MS) =>
   new Problem('remote_unavailable', detail, { retryAfterSeconds: retryAfterMs / 1_000 });

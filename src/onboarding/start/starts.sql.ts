@@ -2,6 +2,8 @@ import type { Statement } from '../../platform/database/database.js';
 import { FOR_SEEN_LEASES } from '../../platform/database/seen-leases.js';
 import { msFromNow } from '../../platform/database/timestamps.js';
 import { STRETCH } from '../poll/price.sql.js';
+import { ABANDONED, RELEASED } from '../rules/start-failure.rules.js';
+import { failedStart, PLACE_OF_START } from './failed-starts.store.js';
 
 // SQL by hand, because leases begin and end by the database's clock, which Prisma Client cannot use.
 
@@ -12,10 +14,6 @@ const LOCKED_PLACE = `
        WHERE g.id = $1 AND u.erased_at IS NULL
          FOR KEY SHARE OF u
     )`;
-
-/** The error of a start whose lease expired before its process stored the outcome. */
-const ABANDONED =
-  'the lease expired before the outcome was stored: the process died or stalled, or the database could not store it';
 
 /** Inserts the intent to start a session, or takes over a start whose lease has expired. Returns no row if the location or its user is gone. */
 // The partial unique index allows one start in flight per location and brand: `id` is null if another start is in flight.
@@ -28,7 +26,7 @@ export const BEGIN_START: Statement = {
       SELECT id, $2, $3, ${msFromNow('$4')} FROM place
       ON CONFLICT (grid_location_id, brand) WHERE status = 'sending' DO UPDATE
          SET lease_token = excluded.lease_token, lease_until = excluded.lease_until,
-             attempts = s.attempts + 1, orphans = s.orphans + 1, last_error = '${ABANDONED}',
+             attempts = s.attempts + 1, orphans = s.orphans + 1, last_error = '${ABANDONED.error}',
              updated_at = clock_timestamp()
        WHERE s.lease_until < clock_timestamp()
       RETURNING id, attempts, lease_token
@@ -51,12 +49,13 @@ export const REPEAT_START = `
      WHERE id = $1 AND lease_token = $2 AND status = 'sending'
     RETURNING attempts`;
 
-/** Marks a start as failed. Raises the count of orphans to at least $3, the number of calls that may have had an effect. */
+/** Marks a start as failed. Raises the count of orphans to at least $3, the number of calls that may have had an effect. $5: the reason. */
 export const FAIL_START = `
-    UPDATE session_starts
-       SET status = 'failed', orphans = greatest(orphans, $3), last_error = $4, updated_at = clock_timestamp()
-     WHERE id = $1 AND lease_token = $2 AND status = 'sending'
-    RETURNING id`;
+    UPDATE session_starts s
+       SET status = 'failed', orphans = greatest(s.orphans, $3), last_error = $4, updated_at = clock_timestamp()
+      FROM ${PLACE_OF_START}
+     WHERE g.id = s.grid_location_id AND s.id = $1 AND s.lease_token = $2 AND s.status = 'sending'
+    RETURNING ${failedStart('$5::text')} AS failed`;
 
 /**
  * Locks the user of the location, then the start. Returns no row if the start is no longer leased to the caller. `isStored`: the caller has
@@ -90,14 +89,16 @@ export const RELEASE_START = `
     WITH dropped AS (
       DELETE FROM session_starts
        WHERE grid_location_id = $1 AND brand IS NOT DISTINCT FROM $2 AND status = 'sending' AND lease_token = $3 AND attempts = 1
-      RETURNING id
-    ), failed AS (
-      UPDATE session_starts
-         SET status = 'failed', attempts = attempts - 1, last_error = 'released before it was sent again', updated_at = clock_timestamp()
-       WHERE grid_location_id = $1 AND brand IS NOT DISTINCT FROM $2 AND status = 'sending' AND lease_token = $3 AND attempts > 1
-      RETURNING id
+      RETURNING NULL::jsonb AS failed
+    ), released AS (
+      UPDATE session_starts s
+         SET status = 'failed', attempts = s.attempts - 1, last_error = '${RELEASED.error}', updated_at = clock_timestamp()
+        FROM ${PLACE_OF_START}
+       WHERE g.id = s.grid_location_id AND s.grid_location_id = $1 AND s.brand IS NOT DISTINCT FROM $2 AND s.status = 'sending'
+         AND s.lease_token = $3 AND s.attempts > 1
+      RETURNING ${failedStart(`'${RELEASED.reason}'`)} AS failed
     )
-    SELECT id FROM dropped UNION ALL SELECT id FROM failed`;
+    SELECT failed FROM dropped UNION ALL SELECT failed FROM released`;
 
 const IS_EXPIRED = `status = 'sending' AND lease_until < clock_timestamp()`;
 
@@ -110,6 +111,6 @@ export const END_ABANDONED_STARTS = `
       SELECT id FROM session_starts WHERE ${IS_EXPIRED} AND lease_token = ANY ($1) FOR UPDATE SKIP LOCKED
     )
     UPDATE session_starts s
-       SET status = 'failed', orphans = s.orphans + 1, last_error = '${ABANDONED}', updated_at = clock_timestamp()
-      FROM abandoned WHERE s.id = abandoned.id
-    RETURNING s.grid_location_id AS "gridLocationId"`;
+       SET status = 'failed', orphans = s.orphans + 1, last_error = '${ABANDONED.error}', updated_at = clock_timestamp()
+      FROM abandoned, ${PLACE_OF_START} WHERE s.id = abandoned.id AND g.id = s.grid_location_id
+    RETURNING ${failedStart(`'${ABANDONED.reason}'`)} AS failed`;

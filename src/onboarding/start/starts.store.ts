@@ -6,6 +6,7 @@ import { mayBeCommitted, repeatUntilEffective } from '../../platform/database/re
 import { repeatWhileUnavailable } from '../../platform/database/repeat-while-unavailable.js';
 import { Environment } from '../../platform/env/environment.js';
 import type { StartedSession } from '../remote/session.client.js';
+import { NOT_STORED, type StartFailure } from '../rules/start-failure.rules.js';
 import { FIND_SESSION_TO_REUSE } from '../store/sessions.sql.js';
 import {
   recordSession,
@@ -13,6 +14,7 @@ import {
   type RecordedStart,
   type WantedSession,
 } from './record-session.store.js';
+import { runnerOfFailures, type EndedStart } from './failed-starts.store.js';
 import * as sql from './starts.sql.js';
 
 type BegunStart =
@@ -25,7 +27,6 @@ type BegunStart =
 
 /** By how much the lease outlasts the call, so that the response can be recorded. */
 const LEASE_MARGIN_MS = 2_000;
-const NOT_STORED = 'the session was started, but could not be stored';
 
 /** Writes the intent to start a session before the call, and then the started session. SessionsStore writes later states. */
 @Injectable()
@@ -33,6 +34,8 @@ export class StartsStore {
   private readonly leaseMs = this.environment.SCS_TIMEOUT_MS + LEASE_MARGIN_MS;
   /** Three renewals may fail before the lease expires. */
   readonly renewalMs = this.leaseMs / 4;
+  /** Runs the statements that mark starts as failed. */
+  private readonly failures = runnerOfFailures(this.database);
 
   constructor(
     private readonly database: Database,
@@ -57,12 +60,12 @@ export class StartsStore {
       // Check again: another start may have finished before this start was inserted. From now on, the unique index allows no other start.
       const finished = await this.findExisting(wanted);
       if (finished === null) return { kind: 'begun', start };
-      await this.database.query(sql.RELEASE_START, lease);
+      await this.failures.query(sql.RELEASE_START, lease);
       return { kind: 'exists', sessionId: finished };
     } catch (error) {
       // Release the start, which was not sent. Otherwise its lease would expire, and the start would count as sent.
       if (start !== undefined || mayBeCommitted(error))
-        repeatUntilEffective(this.database, sql.RELEASE_START, lease, this.leaseMs);
+        repeatUntilEffective(this.failures, sql.RELEASE_START, lease, this.leaseMs);
       throw error;
     }
   }
@@ -73,15 +76,18 @@ export class StartsStore {
   }
 
   /** Renews the lease before a retry. `sends`: the number of calls so far. Returns false if another process has taken over the start. */
-  async repeat({ id, leaseToken }: LeasedStart, error: string, sends: number): Promise<boolean> {
-    const values = [id, leaseToken, error, this.leaseMs];
-    return this.runOrFail(sql.REPEAT_START, values, [id, leaseToken, sends, error]);
+  async repeat(start: LeasedStart, failure: StartFailure, sends: number): Promise<boolean> {
+    const values = [start.id, start.leaseToken, failure.error, this.leaseMs];
+    const repeated = await this.orFailLater(start, failure, sends, () =>
+      this.database.query(sql.REPEAT_START, values),
+    );
+    return repeated.length > 0;
   }
 
   /** Marks the start as failed. `sends`: how many calls may have had an effect. If 0, the recorded count of orphans does not change. */
-  async fail({ id, leaseToken }: LeasedStart, error: string, sends: number): Promise<void> {
-    const values = [id, leaseToken, sends, error];
-    await this.runOrFail(sql.FAIL_START, values, values);
+  async fail(start: LeasedStart, failure: StartFailure, sends: number): Promise<void> {
+    const values = failValues(start, failure, sends);
+    await this.orFailLater(start, failure, sends, () => this.failures.query(sql.FAIL_START, values));
   }
 
   /**
@@ -99,13 +105,9 @@ export class StartsStore {
         if (sqlState(error) === UNIQUE_VIOLATION) return record();
         throw error;
       });
-    try {
-      return await repeatWhileUnavailable(recordTwice, this.leaseMs);
-    } catch (error) {
-      const failure = [start.id, start.leaseToken, start.attempts, NOT_STORED];
-      repeatUntilEffective(this.database, sql.FAIL_START, failure, this.leaseMs);
-      throw error;
-    }
+    return this.orFailLater(start, NOT_STORED, start.attempts, () =>
+      repeatWhileUnavailable(recordTwice, this.leaseMs),
+    );
   }
 
   /** Returns the tokens of expired leases. */
@@ -115,20 +117,22 @@ export class StartsStore {
 
   /** Marks starts as failed whose lease is one of `leases` and has expired. Returns their grid locations. */
   async endAbandoned(leases: readonly string[]): Promise<string[]> {
-    const ended = await this.database.query<{ gridLocationId: string }>(sql.END_ABANDONED_STARTS, [leases]);
-    return ended.map(({ gridLocationId }) => gridLocationId);
+    const ended = await this.failures.query<EndedStart>(sql.END_ABANDONED_STARTS, [leases]);
+    return ended.flatMap(({ failed }) => failed?.gridLocationId ?? []);
   }
 
-  /** Returns whether the statement wrote a row. If it throws, marks the start as failed once the database is back, and rethrows. */
-  private async runOrFail(
-    statement: string,
-    values: readonly unknown[],
-    failure: readonly unknown[],
-  ): Promise<boolean> {
+  /** Runs `write`. If it throws, marks the start as failed once the database is back, and rethrows. */
+  private async orFailLater<T>(
+    start: LeasedStart,
+    failure: StartFailure,
+    sends: number,
+    write: () => Promise<T>,
+  ): Promise<T> {
     try {
-      return (await this.database.query(statement, values)).length > 0;
+      return await write();
     } catch (error) {
-      repeatUntilEffective(this.database, sql.FAIL_START, failure, this.leaseMs);
+      const values = failValues(start, failure, sends);
+      repeatUntilEffective(this.failures, sql.FAIL_START, values, this.leaseMs);
       throw error;
     }
   }
@@ -142,3 +146,11 @@ export class StartsStore {
     return existing?.id ?? null;
   }
 }
+
+const failValues = ({ id, leaseToken }: LeasedStart, { error, reason }: StartFailure, sends: number) => [
+  id,
+  leaseToken,
+  sends,
+  error,
+  reason,
+];

@@ -1,18 +1,30 @@
 import type { Transaction } from '../../platform/database/database.js';
 import { STOP_POLLS } from '../poll/polls.sql.js';
+import { ERASED } from '../rules/start-failure.rules.js';
+import {
+  failedStart,
+  PLACE_OF_START,
+  startFailedEvents,
+  type EndedStart,
+} from '../start/failed-starts.store.js';
 import type { SessionRecord } from '../rules/reconcile.rules.js';
 import { erasedEvent } from '../rules/session-events.rules.js';
 import { CHECKED_AT, LOCK_SESSIONS_OF_USER } from './sessions.sql.js';
 
-/** Marks a user's starts in flight as failed. Each counts as an orphan, since its call may have had its effect. */
+/** Marks a user's starts in flight as failed, and returns them. Each counts as an orphan, since its call may have had its effect. */
 // Clears last_error of the other starts: it may quote personal data from the remote service.
 export const ERASE_STARTS = `
-    UPDATE session_starts
+    UPDATE session_starts s
        SET status = CASE WHEN status = 'sending' THEN 'failed' ELSE status END,
            orphans = orphans + CASE WHEN status = 'sending' THEN 1 ELSE 0 END,
-           last_error = CASE WHEN status = 'sending' THEN 'the user was erased' END,
-           updated_at = CASE WHEN status = 'sending' THEN clock_timestamp() ELSE updated_at END
-     WHERE grid_location_id IN (SELECT id FROM grid_locations WHERE user_id = $1)`;
+           last_error = CASE WHEN status = 'sending' THEN '${ERASED.error}' END,
+           updated_at = CASE WHEN status = 'sending' THEN clock_timestamp() ELSE s.updated_at END
+      FROM ${PLACE_OF_START}
+     WHERE g.id = s.grid_location_id AND g.user_id = $1
+    RETURNING CASE WHEN s.last_error IS NOT NULL
+                   THEN ${failedStart(`'${ERASED.reason}'`)} || '{"tenantReference": null}' END AS failed`;
+
+const SELECT_LOCATIONS = 'SELECT id FROM grid_locations WHERE user_id = $1';
 
 /**
  * Erases the data of sessions and closes them. Does not change the state or an earlier closed_at. Copies the time of the last good read
@@ -43,7 +55,8 @@ export type ErasedSessions = Awaited<ReturnType<typeof eraseSessions>>;
 
 /** Erases and closes the sessions of a locked user. Deletes their polls, so that the results of reads in flight are dropped. */
 export async function eraseSessions(tx: Transaction, userId: string, erasedAt: Date) {
-  await tx.query(ERASE_STARTS, [userId]);
+  const failed = await tx.query<EndedStart>(ERASE_STARTS, [userId]);
+  const locations = await tx.query<{ id: string }>(SELECT_LOCATIONS, [userId]);
   const sessions = await tx.query<SessionRecord>(LOCK_SESSIONS_OF_USER, [userId]);
   const sessionIds = sessions.map(({ id }) => id);
   const pruned = await tx.query<{ id: string }>(TAKE_PRUNED_SESSIONS, [userId]);
@@ -53,12 +66,17 @@ export async function eraseSessions(tx: Transaction, userId: string, erasedAt: D
   const inverters = await tx.query(DELETE_INVERTERS, [sessionIds]);
   return {
     sessionIds,
+    /** The subjects of the events of failed starts. */
+    gridLocationIds: locations.map(({ id }) => id),
     prunedIds: pruned.map(({ id }) => id),
     observations: observations.length,
     inverters: inverters.length,
-    /** One event for each session that was not closed yet. */
-    events: sessions
-      .filter(({ closedAt }) => closedAt === null)
-      .map((session) => erasedEvent(session, erasedAt)),
+    /** One event for each start in flight, and one for each session that was not closed yet. */
+    events: [
+      ...startFailedEvents(failed),
+      ...sessions
+        .filter(({ closedAt }) => closedAt === null)
+        .map((session) => erasedEvent(session, erasedAt)),
+    ],
   };
 }

@@ -37,6 +37,7 @@ describe('outcomeOf', () => {
       expect(outcome(responded(status))).toEqual({
         kind: 'ambiguous',
         reason: `responded with status ${status}`,
+        status,
       }),
   );
 

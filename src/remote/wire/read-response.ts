@@ -34,5 +34,5 @@ export function outcomeOf<T>(sent: Sent, read: (response: RemoteResponse) => T):
     const detail = bodyFault ?? (redact(response.body) || 'the service gave no explanation');
     return { kind: 'rejected', status, detail };
   }
-  return { kind: 'ambiguous', reason: `responded with status ${status}`, ...wait };
+  return { kind: 'ambiguous', reason: `responded with status ${status}`, status, ...wait };
 }

@@ -1,5 +1,5 @@
 import { backoffMs } from '../../platform/async/backoff.rules.js';
-import type { NotSentReason, Outcome } from '../../remote/outcome.rules.js';
+import { NOT_SENT_TEXT, type Outcome } from '../../remote/outcome.rules.js';
 import type { Metadata } from '../metadata.rules.js';
 import type { RequestedUser, RemoteUser } from '../remote/remote-user.rules.js';
 
@@ -36,17 +36,6 @@ const BACKOFF = { firstMs: 1_000, mostMs: 300_000 };
 /** The longest Retry-After that is obeyed. A longer Retry-After is probably a mistake and would delay the user for too long. */
 const LONGEST_RETRY_AFTER_MS = 3_600_000;
 
-/** The text of `lastError` for each reason. */
-const NOT_SENT: Readonly<Record<NotSentReason, string>> = {
-  unreachable: 'the Solar Curtailment Service cannot be reached',
-  breaker_open: 'the Solar Curtailment Service has been failing, so no calls are sent',
-  rate_limited: 'the Solar Curtailment Service accepts no more requests now',
-  wait_requested: 'the Solar Curtailment Service asked to wait',
-  limiter_timeout: 'too many calls to the Solar Curtailment Service are waiting',
-  credentials_rejected: 'the Solar Curtailment Service does not accept our credentials',
-  token_unavailable: 'the Solar Curtailment Service gave no access token',
-  stopping: 'the service was stopping; another replica sends it',
-};
 /** The least delay after a refusal that does not say how long to wait: TenantTokens says it, unless the service accepts the token for other calls. */
 const REJECTED_DELAY_MS = 5_000;
 
@@ -70,12 +59,16 @@ export function planSettlement(outcome: Outcome<RemoteUser>, attempts: number, r
       const retryAfterMs = Math.min(outcome.retryAfterMs ?? 0, LONGEST_RETRY_AFTER_MS);
       return {
         status: 'pending',
-        lastError: NOT_SENT[outcome.reason],
+        lastError: NOT_SENT_TEXT[outcome.reason],
         nextAttemptInMs: Math.max(backoffMs(BACKOFF, attempts, random), leastDelayMs, retryAfterMs),
       };
     }
     case 'ambiguous':
-      return uncertain(`the call may have had its effect, but its response was lost (${outcome.reason})`);
+      return uncertain(
+        outcome.status === undefined
+          ? `the call may have had its effect, but its response was lost (${outcome.reason})`
+          : `the Solar Curtailment Service responded with status ${outcome.status}, which does not say whether the call had its effect`,
+      );
     case 'unreadable':
       return uncertain(`the response ${outcome.status} does not confirm the user (${outcome.reason})`);
   }

@@ -41,6 +41,7 @@ export function sessionEvent(
     | `remote.${string}`
     | `webhook_endpoint.${string}`
     | 'session.closed'
+    | 'session.start_failed'
   >,
   sessionId: string,
   marker = 'test',

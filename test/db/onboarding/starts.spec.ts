@@ -9,6 +9,9 @@ import {
   RELEASE_START,
   REPEAT_START,
 } from '../../../src/onboarding/start/starts.sql.js';
+import type { EventPayloads } from '../../../src/events/catalogue.rules.js';
+import { APPEND_EVENTS } from '../../../src/events/outbox.js';
+import { ABANDONED, NOT_STORED, RELEASED } from '../../../src/onboarding/rules/start-failure.rules.js';
 import type { LeasedStart, WantedSession } from '../../../src/onboarding/start/record-session.store.js';
 import { StartsStore } from '../../../src/onboarding/start/starts.store.js';
 import { Cipher } from '../../../src/platform/crypto/cipher.js';
@@ -59,15 +62,22 @@ interface Loss {
 
 function lose(...losses: readonly Loss[]): void {
   const query = database.query.bind(database);
+  const transaction = database.transaction.bind(database);
   const runs = new Map<unknown, number>();
-  jest.spyOn(database, 'query').mockImplementation(async (statement, values) => {
-    const run = (runs.get(statement) ?? 0) + 1;
-    runs.set(statement, run);
-    const loss = losses.find((one) => one.of === statement && one.run === run);
-    if (loss === undefined) return query(statement, values);
-    if (loss.when === 'after') await query(statement, values);
-    throw new Error('Connection terminated unexpectedly');
-  });
+  const losing =
+    (run: typeof query): typeof query =>
+    async (statement, values) => {
+      const count = (runs.get(statement) ?? 0) + 1;
+      runs.set(statement, count);
+      const loss = losses.find((one) => one.of === statement && one.run === count);
+      if (loss === undefined) return run(statement, values);
+      if (loss.when === 'after') await run(statement, values);
+      throw new Error('Connection terminated unexpectedly');
+    };
+  jest.spyOn(database, 'query').mockImplementation(losing(query));
+  jest
+    .spyOn(database, 'transaction')
+    .mockImplementation((work) => transaction((tx) => work({ ...tx, query: losing(tx.query.bind(tx)) })));
 }
 
 const startsOf = ({ gridLocationId }: WantedSession) =>
@@ -75,6 +85,15 @@ const startsOf = ({ gridLocationId }: WantedSession) =>
     'SELECT status, attempts, orphans FROM session_starts WHERE grid_location_id = $1',
     [gridLocationId],
   );
+
+/** Returns the data of the events of failed starts, in their order. */
+const failuresOf = async ({ gridLocationId }: WantedSession) =>
+  (
+    await database.query<{ data: EventPayloads['session.start_failed'] }>(
+      "SELECT data FROM domain_events WHERE name = 'session.start_failed' AND subject = $1 ORDER BY position",
+      [gridLocationId],
+    )
+  ).map(({ data }) => data);
 
 const waitForDeletion = (place: WantedSession) =>
   waitFor('it is deleted', async () => (await startsOf(place)).length === 0);
@@ -96,7 +115,10 @@ describe('a start whose call was not sent is not an orphan', () => {
   it('when the database is lost right after its commit, and is back later', async () => {
     const place = await wanted();
     // FIND_SESSION_TO_REUSE runs before and after the start is written. Run 2 is the one after.
-    lose({ of: FIND_SESSION_TO_REUSE, run: 2, when: 'before' }, { of: RELEASE_START, run: 1, when: 'before' });
+    lose(
+      { of: FIND_SESSION_TO_REUSE, run: 2, when: 'before' },
+      { of: RELEASE_START, run: 1, when: 'before' },
+    );
     await expect(store.begin(place)).rejects.toMatchObject(lost);
     await waitForDeletion(place);
   });
@@ -107,15 +129,51 @@ describe('a start whose call was not sent is not an orphan', () => {
     await expect(store.begin(place)).rejects.toMatchObject(lost);
     await waitForFailure(place);
     expect(await startsOf(place)).toEqual([{ status: 'failed', attempts: 1, orphans: 1 }]);
+    expect(await failuresOf(place)).toMatchObject([{ orphans: 1, reason: RELEASED.reason }]);
   });
 
   it('when the database is unavailable after the call was not sent', async () => {
     const place = await wanted();
     const start = await begin(place);
     lose({ of: FAIL_START, run: 1, when: 'before' }, { of: FAIL_START, run: 2, when: 'before' });
-    await expect(store.fail(start, 'circuit open', 0)).rejects.toMatchObject(lost);
+    await expect(store.fail(start, NOT_STORED, 0)).rejects.toMatchObject(lost);
     await waitForFailure(place);
     expect(await startsOf(place)).toEqual([{ status: 'failed', attempts: 1, orphans: 0 }]);
+    expect(await failuresOf(place)).toMatchObject([{ orphans: 0, reason: NOT_STORED.reason }]);
+  });
+});
+
+describe('a failed start is announced in the transaction of its failure', () => {
+  it('with its ids, and without the words of the remote service', async () => {
+    const place = { ...(await wanted()), brand: 'acme' };
+    const start = await begin(place);
+    await store.fail(start, { error: 'refused: Ann has no roof', reason: 'refused' }, 1);
+    const [failed, ...others] = await failuresOf(place);
+    expect(others).toEqual([]);
+    expect(failed).toEqual({
+      startId: start.id,
+      userId: start.userId,
+      gridLocationId: place.gridLocationId,
+      tenantReference: start.tenantReference,
+      brand: 'acme',
+      attempts: 1,
+      orphans: 1,
+      reason: 'refused',
+      failedAt: expect.stringMatching(/^\d{4}-.*Z$/),
+    });
+    await store.fail(start, NOT_STORED, 1);
+    expect(await failuresOf(place)).toHaveLength(1);
+  });
+
+  it('and has not failed if the event cannot be stored', async () => {
+    const place = await wanted();
+    const start = await begin(place);
+    lose({ of: APPEND_EVENTS, run: 1, when: 'before' }, { of: FAIL_START, run: 2, when: 'before' });
+    await expect(store.fail(start, NOT_STORED, 1)).rejects.toMatchObject(lost);
+    expect(await startsOf(place)).toMatchObject([{ status: 'sending', orphans: 0 }]);
+    expect(await failuresOf(place)).toEqual([]);
+    await waitForFailure(place);
+    expect(await failuresOf(place)).toHaveLength(1);
   });
 });
 
@@ -126,7 +184,7 @@ describe('a start whose response was lost is one orphan', () => {
       const place = await wanted();
       const start = await begin(place);
       lose({ of: REPEAT_START, run: 1, when });
-      await expect(store.repeat(start, 'no response', 1)).rejects.toMatchObject(lost);
+      await expect(store.repeat(start, NOT_STORED, 1)).rejects.toMatchObject(lost);
       await waitForFailure(place);
       expect(await startsOf(place)).toMatchObject([{ orphans: 1 }]);
     },
@@ -149,7 +207,9 @@ describe('a start whose lease has expired', () => {
     expect(await store.endAbandoned([leaseToken])).toEqual([place.gridLocationId]);
     expect(await startsOf(place)).toEqual([{ status: 'failed', attempts: 1, orphans: 1 }]);
     expect((await startOf(place)).error).toMatch(/^the lease expired before the outcome was stored/);
+    expect(await failuresOf(place)).toMatchObject([{ attempts: 1, orphans: 1, reason: ABANDONED.reason }]);
     expect(await store.endAbandoned([leaseToken])).toEqual([]);
+    expect(await failuresOf(place)).toHaveLength(1);
   });
 
   it('is left alone once its lease is renewed', async () => {
@@ -236,11 +296,13 @@ describe('a started session', () => {
   );
 
   it('is an orphan when it cannot be stored', async () => {
-    jest.spyOn(database, 'transaction').mockRejectedValueOnce(new Error('refused'));
     const place = await wanted();
-    await expect(record(randomUUID(), place)).rejects.toThrow('refused');
+    const start = await begin(place);
+    jest.spyOn(database, 'transaction').mockRejectedValueOnce(new Error('refused'));
+    await expect(store.record(start, started(randomUUID()), place)).rejects.toThrow('refused');
     await waitForFailure(place);
     expect(await startsOf(place)).toEqual([{ status: 'failed', attempts: 1, orphans: 1 }]);
+    expect(await failuresOf(place)).toMatchObject([{ orphans: 1, reason: NOT_STORED.reason }]);
   });
 
   it('is not stored when another process has taken over its start', async () => {

@@ -177,6 +177,7 @@ export async function recordExamples(service: TestApp, calls: Calls): Promise<Re
   );
   await ask('readSession', 200, { parameters: { ...parameters, maxAge: '60' } });
   await ask('readSessionOfUser', 200, { parameters: { userId: user.id, sessionId: session.id } });
+  await ask('listStarts', 200, { parameters: { gridLocationId } });
   await ask('listSessions', 200, { parameters: { state: 'online', tenantReference: 'customer-1001' } });
   const inverters = await ask('listInverters', 200, { parameters: { userId: user.id } });
   await ask('readInverter', 200, { parameters: { id: inverters.items[0]!.id } });

@@ -45,7 +45,7 @@ const FIND = `
   UNION ALL SELECT 'doubled', what FROM steps WHERE times > 1 OR events > 1
   UNION ALL SELECT 'doubled', 'events of inverter ' || what FROM found_inverters WHERE events > 1
   UNION ALL SELECT 'doubled', e.name || ' of ' || e.subject || ' has no transition' FROM domain_events e
-    WHERE e.name LIKE 'session.%' AND e.name <> 'session.started' AND NOT EXISTS (
+    WHERE e.name LIKE 'session.%' AND e.name NOT IN ('session.started', 'session.start_failed') AND NOT EXISTS (
       SELECT FROM session_transitions t
        WHERE t.session_id::text = e.subject AND e.name = 'session.' || t.to_state AND (e.data ->> 'observedAt')::timestamptz = t.at)
   UNION ALL SELECT 'backwards', what FROM steps

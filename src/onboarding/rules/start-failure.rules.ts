@@ -1,0 +1,44 @@
+import { NOT_SENT_TEXT, type Outcome } from '../../remote/outcome.rules.js';
+
+/** Why a start has failed. `error` is for the tenant and may quote the remote service. `reason` goes into an event and must not quote it. */
+export interface StartFailure {
+  readonly error: string;
+  readonly reason: string;
+}
+
+const failure = (reason: string, error = reason): StartFailure => ({ error, reason });
+
+/** Returns why a call did not start a session, or why nobody knows whether it did. */
+export function failureOf(outcome: Exclude<Outcome<unknown>, { kind: 'done' }>): StartFailure {
+  switch (outcome.kind) {
+    case 'rejected': {
+      const reason = `the Solar Curtailment Service rejected it with status ${outcome.status}`;
+      return failure(reason, `${reason}: ${outcome.detail}`);
+    }
+    case 'not_sent':
+      return failure(`it was not sent (${outcome.reason}): ${NOT_SENT_TEXT[outcome.reason]}`);
+    case 'ambiguous':
+      return outcome.status === undefined
+        ? failure(`it was sent, but its response was lost (${outcome.reason})`)
+        : failure(
+            `the Solar Curtailment Service responded with status ${outcome.status}, which does not say whether it started a session`,
+          );
+    case 'unreadable':
+      return failure(`the response with status ${outcome.status} could not be read (${outcome.reason})`);
+  }
+}
+
+/** Returns the failure of a start whose response has the session id of another object. `owner` describes that object without its id. */
+export const foreignFailure = (owner: string): StartFailure =>
+  failure(`the sessionId of the response belongs to ${owner}`);
+
+export const NOT_STORED = failure('the session was started, but could not be stored');
+
+export const RELEASED = failure('it was released before it was sent again');
+
+/** The failure of a start whose lease expired before its process stored the outcome. */
+export const ABANDONED = failure(
+  'the lease expired before the outcome was stored: the process died or stalled, or the database could not store it',
+);
+
+export const ERASED = failure('the user was erased');

@@ -1,0 +1,40 @@
+import type { EventPayloads, NewEvent } from '../../events/catalogue.rules.js';
+import { appendEvents } from '../../events/outbox.js';
+import type { Database, Sql } from '../../platform/database/database.js';
+import { parseJsonTimestamp } from '../../platform/database/timestamps.js';
+
+/** The data of the event of a failed start, as PostgreSQL writes it. */
+type FailedStart = EventPayloads['session.start_failed'];
+
+/** A row of a statement that ends starts. `failed` is null if the statement did not mark the start as failed. */
+export interface EndedStart {
+  readonly failed: FailedStart | null;
+}
+
+/** The place of start `s`: its location `g` and the user `u` of the location. */
+export const PLACE_OF_START = `grid_locations g JOIN users u ON u.id = g.user_id`;
+
+/** Returns the SQL of a FailedStart for start `s` of PLACE_OF_START. `reason` is SQL, too. */
+export const failedStart = (reason: string): string => `
+    jsonb_build_object('startId', s.id, 'userId', u.id, 'gridLocationId', g.id, 'tenantReference', u.tenant_reference,
+      'brand', s.brand, 'attempts', s.attempts, 'orphans', s.orphans, 'reason', ${reason}, 'failedAt', s.updated_at)`;
+
+/** Returns the events of the starts that have failed. Their subject is the grid location, which has no session from this start. */
+export const startFailedEvents = (ended: readonly EndedStart[]): NewEvent[] =>
+  ended.flatMap(({ failed }) => (failed === null ? [] : toEvent(failed)));
+
+const toEvent = (failed: FailedStart): NewEvent => ({
+  name: 'session.start_failed',
+  subject: failed.gridLocationId,
+  data: { ...failed, failedAt: parseJsonTimestamp(failed.failedAt).toISOString() },
+});
+
+/** Returns a runner of statements that return EndedStarts. It appends the event of each failed start in the transaction of the statement. */
+export const runnerOfFailures = (database: Database): Sql => ({
+  query: <Row>(...statement: Parameters<Sql['query']>) =>
+    database.transaction(async (tx) => {
+      const ended = await tx.query<Row & EndedStart>(...statement);
+      await appendEvents(tx, startFailedEvents(ended));
+      return ended;
+    }),
+});

@@ -1,0 +1,218 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import type { EventPayloads } from '../../../src/events/catalogue.rules.js';
+import type { StartView } from '../../../src/onboarding/api/starts.view.js';
+import { AuthorisedRemote } from '../../../src/auth/authorised-remote.service.js';
+import { Database } from '../../../src/platform/database/database.js';
+import type { Sent } from '../../../src/remote/outcome.rules.js';
+import { TestClient } from '../../setup/client.js';
+import type { SandboxControl, SandboxFault } from '../../setup/sandbox-control.js';
+import { startTestApp, type TestApp } from '../../setup/test-app.js';
+import { waitFor } from '../../setup/wait-for.js';
+
+let service: TestApp;
+let client: TestClient;
+let sandbox: SandboxControl;
+let database: Database;
+
+beforeAll(async () => {
+  service = await startTestApp();
+  client = TestClient.of(service);
+  sandbox = service.sandbox!.control;
+  database = service.app.get(Database);
+});
+afterAll(() => service.close());
+afterEach(() => sandbox.clearFaults());
+
+type Listed = Omit<StartView, 'createdAt' | 'updatedAt'> & Record<'createdAt' | 'updatedAt', string>;
+
+const list = async (query: string) =>
+  (await client.call<{ items: Listed[]; next: string | null }>('GET', `/onboarding/starts?${query}`)).body;
+
+const failuresOf = async (gridLocationId: string) =>
+  (await client.events())
+    .filter(({ type, subject }) => type === 'pv.session.start_failed.v1' && subject === gridLocationId)
+    .map(({ data }) => data as EventPayloads['session.start_failed']);
+
+/** Makes the remote service respond to the starts of this location like this. */
+const respond = (contains: string, fault: Omit<SandboxFault, 'operation'>): Promise<unknown> =>
+  sandbox.addFault({ operation: 'start_session', contains, ...fault });
+
+describe('a start that has failed', () => {
+  it.each([
+    [
+      'answer',
+      { kind: 'answer', status: 503, body: 'Ann is ill' },
+      /responded with status 503, which does/,
+      2,
+    ],
+    ['reset', { kind: 'reset', effect: true }, /it was sent, but its response was lost \(/, 2],
+    ['html', { kind: 'html' }, /^the response with status 200 could not be read \(/, 2],
+  ] as const)(
+    'by %s says what happened, in the 503, the list and the event',
+    async (_, fault, words, orphans) => {
+      const gridLocationId = await client.locate();
+      await respond(gridLocationId, { ...fault, times: 2 });
+      const { status, body } = await client.start(gridLocationId, { brand: 'acme' });
+      const detail = (body as unknown as { detail: string }).detail;
+      expect([status, detail]).toEqual([503, expect.stringMatching(/^The start has failed: /)]);
+      const { items } = await list(`gridLocationId=${gridLocationId}`);
+      expect(items).toMatchObject([
+        { gridLocationId, brand: 'acme', status: 'failed', attempts: 2, orphans, sessionId: null },
+      ]);
+      const [{ id, error, userId, tenantReference }] = items as [Listed];
+      expect(error).toMatch(words);
+      expect(detail).toBe(`The start has failed: ${error}`);
+      expect(await failuresOf(gridLocationId)).toEqual([
+        {
+          startId: id,
+          userId,
+          gridLocationId,
+          tenantReference,
+          brand: 'acme',
+          attempts: 2,
+          orphans,
+          reason: error,
+          failedAt: items[0]!.updatedAt,
+        },
+      ]);
+    },
+  );
+
+  it('by a rejection has no orphan, and its event does not quote the remote service', async () => {
+    const gridLocationId = await client.locate();
+    await respond(gridLocationId, {
+      kind: 'answer',
+      status: 422,
+      body: '{"error":"Ann has no roof"}',
+      times: 1,
+    });
+    expect((await client.start(gridLocationId)).status).toBe(422);
+    const [start] = (await list(`gridLocationId=${gridLocationId}`)).items;
+    expect(start).toMatchObject({ status: 'failed', attempts: 1, orphans: 0 });
+    expect(start!.error).toContain('Ann has no roof');
+    const [failed] = await failuresOf(gridLocationId);
+    expect(failed!.reason).toBe('the Solar Curtailment Service rejected it with status 422');
+  });
+
+  it('because it was not sent counts an orphan only for the call before', async () => {
+    const remote = service.app.get(AuthorisedRemote);
+    const send = remote.send.bind(remote);
+    const notSent: Sent = { kind: 'not_sent', reason: 'breaker_open' };
+    const outcomes: Sent[] = [notSent, { kind: 'ambiguous', reason: 'read ECONNRESET' }, notSent];
+    try {
+      const gridLocationId = await client.locate();
+      remote.send = (request, ...others) =>
+        request.operation === 'start_session' ? Promise.resolve(outcomes.shift()!) : send(request, ...others);
+      expect((await client.start(gridLocationId)).status).toBe(503);
+      expect((await client.start(gridLocationId)).status).toBe(503);
+      const { items } = await list(`gridLocationId=${gridLocationId}`);
+      expect(items).toMatchObject([
+        { attempts: 2, orphans: 1, error: expect.stringMatching(/^it was not sent \(breaker_open\)/) },
+        { attempts: 1, orphans: 0 },
+      ]);
+      expect((await failuresOf(gridLocationId)).map(({ orphans }) => orphans)).toEqual([0, 1]);
+    } finally {
+      remote.send = send;
+    }
+  });
+
+  it('because its process died is announced by the worker that ends it', async () => {
+    const gridLocationId = await client.locate();
+    await database.query(
+      `INSERT INTO session_starts (grid_location_id, lease_token, lease_until) VALUES ($1, $2, clock_timestamp())`,
+      [gridLocationId, randomUUID()],
+    );
+    const [failed] = await waitFor('its event', async () => {
+      const failures = await failuresOf(gridLocationId);
+      return failures.length > 0 && failures;
+    });
+    expect(failed).toMatchObject({ attempts: 1, orphans: 1 });
+    expect(failed!.reason).toMatch(/^the lease expired before the outcome was stored/);
+  });
+
+  it('is erased with its user, also if it is in flight', async () => {
+    const gridLocationId = await client.locate('Berta');
+    await respond(gridLocationId, { kind: 'answer', status: 422, body: 'Berta', times: 1 });
+    await client.start(gridLocationId);
+    const hold = await sandbox.addFault({
+      kind: 'hold',
+      operation: 'start_session',
+      contains: gridLocationId,
+    });
+    const held = client.start(gridLocationId);
+    await waitFor('it is in flight', async () =>
+      (await sandbox.faults()).some(({ id, holding }) => id === hold.id && holding === 1),
+    );
+    const { userId } = (await list(`gridLocationId=${gridLocationId}`)).items[0]!;
+    expect((await client.call('DELETE', `/users/${userId}`)).status).toBe(200);
+    await sandbox.release(hold.id);
+    expect((await held).status).toBe(404);
+    const failures = await failuresOf(gridLocationId);
+    expect(failures).toMatchObject([
+      { userId, tenantReference: null, orphans: 0 },
+      { userId, tenantReference: null, orphans: 1, reason: 'the user was erased' },
+    ]);
+    const { items } = await list(`userId=${userId}`);
+    expect(items.map(({ tenantReference, error }) => [tenantReference, error])).toEqual([
+      [null, 'the user was erased'],
+      [null, null],
+    ]);
+    const [kept] = await database.query<{ found: boolean }>(
+      `SELECT EXISTS (SELECT FROM domain_events e WHERE e::text LIKE '%Berta%')
+           OR EXISTS (SELECT FROM session_starts s WHERE s::text LIKE '%Berta%') AS found`,
+    );
+    expect(kept!.found).toBe(false);
+  });
+});
+
+describe('listing starts', () => {
+  it('returns the newest first, filters and pages, without a startUrl', async () => {
+    const gridLocationId = await client.locate('customer with five');
+    for (const brand of ['a', 'b', 'c', 'd']) await client.start(gridLocationId, { brand });
+    await respond(gridLocationId, { kind: 'answer', status: 422, body: 'no', times: 1 });
+    await client.start(gridLocationId, { brand: 'e' });
+    // Reuses the open session, so it is no start.
+    const { body: session } = await client.start(gridLocationId, { brand: 'd' });
+    const first = await list(`gridLocationId=${gridLocationId}&limit=3`);
+    const second = await list(`gridLocationId=${gridLocationId}&limit=3&cursor=${first.next}`);
+    expect([first, second].map(({ items }) => items.map(({ brand }) => brand))).toEqual([
+      ['e', 'd', 'c'],
+      ['b', 'a'],
+    ]);
+    expect(second.next).toBeNull();
+    expect(first.items[1]).toEqual({
+      id: expect.any(String),
+      gridLocationId,
+      userId: session.userId,
+      tenantReference: 'customer with five',
+      brand: 'd',
+      status: 'started',
+      error: null,
+      attempts: 1,
+      orphans: 0,
+      sessionId: session.id,
+      createdAt: expect.any(String),
+      updatedAt: expect.any(String),
+    });
+    const failed = await list(`userId=${session.userId}&status=failed`);
+    expect(failed.items.map(({ brand }) => brand)).toEqual(['e']);
+    expect((await list(`userId=${session.userId}&status=sending`)).items).toEqual([]);
+    expect((await list(`userId=${randomUUID()}`)).items).toEqual([]);
+  });
+
+  it.each(['status=lost', 'userId=1', 'gridLocationId=1', 'cursor=x', 'limit=0', 'limit=201', 'brand=a'])(
+    'refuses %s',
+    async (query) => {
+      expect((await client.call('GET', `/onboarding/starts?${query}`)).status).toBe(400);
+    },
+  );
+
+  it('needs the scope onboarding:read', async () => {
+    const { body } = await client.call<{ key: string }>('POST', '/api-keys', {
+      name: 'starter',
+      scopes: ['onboarding:write'],
+    });
+    expect((await new TestClient(client.url, body.key).call('GET', '/onboarding/starts')).status).toBe(403);
+  });
+});
