@@ -11,6 +11,10 @@ const ROUNDS = 3;
 const PREPARED = { name: 'pv_onboarding_probe', text: 'SELECT 1' };
 const MISSING_OR_FOREIGN = ['26000', '42P05'];
 const UNAUTHORISED = '28000';
+/** PgBouncer refuses its console with the code of a protocol violation. */
+const NOT_ALLOWED = '08P01';
+const LOGIN_RETRY = 'server_login_retry';
+const TIMEOUTS = { connectionTimeoutMillis: 5_000, query_timeout: 5_000 };
 
 const refused = (problem: string): Error => new ConfigurationError([problem], []);
 
@@ -19,7 +23,11 @@ export async function checkPoolers(environment: Environment): Promise<void> {
   const { DATABASE_URL, DATABASE_DIRECT_URL, DATABASE_PREPARED_STATEMENTS } = environment;
   const isSeparate = DATABASE_DIRECT_URL !== DATABASE_URL;
   const direct = isSeparate ? 'DATABASE_DIRECT_URL' : 'DATABASE_URL';
-  if (await withTwoClients(direct, DATABASE_DIRECT_URL, shareConnections))
+  const isShared = await withTwoClients(direct, DATABASE_DIRECT_URL, async (one, other) => {
+    if (!isSeparate) await checkLoginRetry(one, DATABASE_URL);
+    return shareConnections(one, other);
+  });
+  if (isShared)
     throw refused(
       `${direct} leads through a transaction pooler; set DATABASE_DIRECT_URL to an address without one, because notifications, ` +
         'jobs and migrations need connections of their own',
@@ -31,6 +39,7 @@ export async function checkPoolers(environment: Environment): Promise<void> {
         'DATABASE_URL leads through a pooler without prepared statements; set DATABASE_PREPARED_STATEMENTS=false',
       );
     await checkRole(one);
+    await checkLoginRetry(one, DATABASE_URL);
   });
   await checkSameDatabase(environment);
 }
@@ -82,6 +91,36 @@ async function checkRole(client: pg.Client): Promise<void> {
 }
 
 /**
+ * Warns if PgBouncer would wait for longer than a second before it connects again, after the server has refused a connection as in a
+ * failover. Only users of PgBouncer's console may read that setting.
+ */
+async function checkLoginRetry(client: pg.Client, databaseUrl: string): Promise<void> {
+  // A pooler makes up process ids for its clients. Of PostgreSQL itself, the console is not asked for, since that would be an error in its log.
+  if ((client as pg.Client & { processID: number | null }).processID === (await pidOf(client))) return;
+  const url = new URL(databaseUrl);
+  url.pathname = '/pgbouncer';
+  const logger = new Logger('Start');
+  const admin = new pg.Client({ connectionString: url.href, ...TIMEOUTS });
+  admin.on('error', () => {});
+  try {
+    await admin.connect();
+    const { rows } = await admin.query<{ key: string; value: string }>('SHOW CONFIG');
+    const seconds = rows.find(({ key }) => key === LOGIN_RETRY)?.value;
+    if (Number(seconds) > 1)
+      logger.warn(
+        `DATABASE_URL leads through PgBouncer with ${LOGIN_RETRY} = ${seconds}: after a failover, connections may fail for as many seconds. Set it to 1`,
+      );
+  } catch (error) {
+    if (sqlState(error) === NOT_ALLOWED)
+      logger.log(
+        `whether PgBouncer's ${LOGIN_RETRY} is 1 cannot be checked, because the role of DATABASE_URL is not among its stats_users`,
+      );
+  } finally {
+    await admin.end().catch(() => {});
+  }
+}
+
+/**
  * Throws if the addresses lead to different databases, which have separate advisory locks: takes a lock through one address, and tries to
  * take it through the other.
  */
@@ -102,11 +141,10 @@ async function withTwoClients<T>(
   connectionString: string,
   work: (one: pg.Client, other: pg.Client) => Promise<T>,
 ): Promise<T> {
-  const timeouts = { connectionTimeoutMillis: 5_000, query_timeout: 5_000 };
   const clients: pg.Client[] = [];
   const connect = async (): Promise<pg.Client> => {
     // Reads the files that the URL names, so it throws if one is missing.
-    const client = new pg.Client({ connectionString, ...timeouts, application_name: 'pv-onboarding start' });
+    const client = new pg.Client({ connectionString, ...TIMEOUTS, application_name: 'pv-onboarding start' });
     // Without a handler, a lost connection would end the process.
     client.on('error', () => {});
     clients.push(client);
