@@ -4,6 +4,7 @@ import { Database } from '../../../src/platform/database/database.js';
 import type { Environment } from '../../../src/platform/env/environment.js';
 import { DeploymentMetrics } from '../../../src/status/deployment-metrics.js';
 import { FINDERS } from '../../../src/status/health.rules.js';
+import { REASON_CODES } from '../../../src/status/reason-codes.rules.js';
 import type { StatusView } from '../../../src/status/status.view.js';
 import { startWebhookSink, type WebhookSink } from '../../setup/receivers/webhook-sink.js';
 import { startSandbox, type TestSandbox } from '../../setup/sandbox.js';
@@ -17,6 +18,7 @@ import { allAtLength, caught, itAtLength, promise } from '../support/promise.js'
 import { CAUSES_OF_APPS } from './apps.causes.js';
 import { CAUSES_ON_CALL } from './on-call.causes.js';
 import type { Cause, Planted } from './planted.js';
+import { CAUSES_OF_QUEUES } from './queues.causes.js';
 
 jest.setTimeout(180_000);
 
@@ -301,6 +303,7 @@ const CAUSES = {
   },
   ...CAUSES_ON_CALL,
   ...CAUSES_OF_APPS,
+  ...CAUSES_OF_QUEUES,
 } as const satisfies Record<string, Cause>;
 
 const READINGS = [...new Set(Object.values<Cause>(CAUSES).flatMap(({ readings }) => readings))];
@@ -406,6 +409,13 @@ describe('R68: the night is told: /status, the alerts and the dashboard', () => 
       }
     });
     await Promise.all([expectNamed(planted, []), ...load]);
+  });
+
+  it('are of at least 40 situations, and of each reason', () => {
+    const reasons = Object.values<Cause>(CAUSES).flatMap(({ reasons }) => Object.keys(reasons));
+    expect(Object.keys(CAUSES).length).toBeGreaterThanOrEqual(40);
+    // Calls that wait for our own ceiling are a matter of the budget.
+    expect([...new Set([...reasons, 'held_back_by_ceiling'])].sort()).toEqual([...REASON_CODES].sort());
   });
 
   it('turn red without a finder', async () => {

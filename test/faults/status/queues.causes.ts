@@ -1,0 +1,126 @@
+import { READ_POLLING } from '../../../src/status/status.sql.js';
+import { waitFor } from '../../setup/wait-for.js';
+import { insertRow } from '../../db/valid-rows.js';
+import { changeStatement } from '../support/changed-statement.js';
+import { repeatUntilEnd, type Cause, type Planted } from './planted.js';
+
+/** Runs statements in a transaction that stays open until the end of the test. */
+async function holdOpen({ database, closing }: Planted, statements: string): Promise<void> {
+  const client = await database.pool.connect();
+  await client.query(`SET idle_in_transaction_session_timeout = 0; BEGIN; ${statements}`);
+  closing.push(() => client.release(true));
+}
+
+/** Work that waits, and operations of the remote service that fail. */
+export const CAUSES_OF_QUEUES = {
+  'events get no sequence': {
+    async plant(planted) {
+      await holdOpen(
+        planted,
+        `SELECT pg_advisory_xact_lock(hashtextextended('pv-onboarding/events.sequence', 0))`,
+      );
+      await planted.database.query(
+        `INSERT INTO domain_events (id, name, subject, data, time)
+         VALUES (gen_random_uuid(), 'a.test', 'a test', '{}', now() - interval '2 minutes')`,
+      );
+    },
+    reasons: { events_unsequenced: '1 events have no sequence, the oldest for 12' },
+    alerts: ['EventsAreUnsequenced'],
+    readings: [],
+  },
+  'no process has a handler any more': {
+    plant: ({ database }) =>
+      database.query(
+        `WITH handler AS (INSERT INTO event_handlers (name, events) VALUES ('Removed.handler', '{a.test}') RETURNING name),
+              event AS (INSERT INTO domain_events (id, name, subject, data, sequence)
+                        VALUES (gen_random_uuid(), 'a.test', 'a test', '{}', 1) RETURNING position)
+         INSERT INTO handler_deliveries (handler, position, subject, created_at)
+         SELECT handler.name, event.position, 'a test', now() - interval '20 minutes' FROM handler, event`,
+      ),
+    reasons: { reader_behind: 'handlers: an event has not arrived for 12' },
+    alerts: ['EventsDoNotReachAReader'],
+    readings: [],
+  },
+  'a forgotten transaction has the rows of the sessions': {
+    async plant(planted) {
+      changeStatement(
+        planted.app.app,
+        READ_POLLING,
+        'min(q.due_at)',
+        `(min(q.due_at) - interval '3 minutes')`,
+      );
+      const client = await planted.database.pool.connect();
+      planted.closing.push(() => client.release(true));
+      await client.query('SET idle_in_transaction_session_timeout = 0');
+      // Between two claims: claimed sessions are not overdue.
+      await waitFor('no claim', async () => {
+        await client.query('ROLLBACK; BEGIN; SELECT FROM session_polls FOR UPDATE');
+        return (await client.query('SELECT FROM poll_batches')).rowCount === 0;
+      });
+    },
+    reasons: { sessions_overdue: '5 sessions are due, the most overdue for ' },
+    alerts: ['SessionsAreReadLate'],
+    alsoFires: ['NothingIsRead'],
+    readings: [],
+  },
+  'a forgotten transaction has the row of a start': {
+    async plant(planted) {
+      const grid_location_id = await planted.client.locate();
+      const client = await planted.database.pool.connect();
+      try {
+        const lease_until = new Date(Date.now() - 120_000);
+        const { id } = await insertRow<{ id: string }>(client, 'session_starts', {
+          grid_location_id,
+          lease_until,
+        });
+        await holdOpen(planted, `SELECT FROM session_starts WHERE id = '${id}' FOR UPDATE`);
+      } finally {
+        client.release();
+      }
+    },
+    reasons: { starts_abandoned: '1 starts wait for a worker to end them' },
+    alerts: ['StartsAreAbandoned'],
+    readings: [],
+  },
+  'the reads of one session have failed for hours': {
+    async plant(planted) {
+      const fail = `
+        UPDATE session_polls SET failures = 7, checked_at = now() - interval '2 hours', claimed_at = now() - interval '2 hours',
+          due_at = now() + interval '1 hour'
+        WHERE session_id = $1`;
+      repeatUntilEnd(planted, 250, () => planted.database.query(fail, [planted.ids[0]]));
+    },
+    reasons: { reads_stale: 'awaiting_owner: a session was last read 72' },
+    alerts: ['SessionsAreStale'],
+    readings: [],
+  },
+  'starts get 500': {
+    async plant(planted) {
+      await planted.control.addFault({
+        kind: 'answer',
+        status: 500,
+        operation: 'start_session',
+        times: null,
+      });
+      const location = await planted.client.locate();
+      repeatUntilEnd(planted, 250, () => planted.client.start(location));
+    },
+    reasons: { remote_degraded: 'start_session: status 500' },
+    also: ['held_back_by_breaker'],
+    alerts: ['RemoteServiceIsDown'],
+    // A start whose outcome is unknown may have begun a session.
+    alsoFires: ['BreakerIsOpen', 'StartsWereLost'],
+    readings: [],
+  },
+  'requests of a token get 500': {
+    async plant({ control }) {
+      await control.addFault({ kind: 'answer', status: 500, operation: 'token', times: null });
+      await control.revokeTokens();
+    },
+    reasons: { remote_degraded: 'token: status 500' },
+    also: ['held_back_by_breaker', 'credentials_rejected'],
+    alerts: ['RemoteServiceIsDown'],
+    alsoFires: ['BreakerIsOpen', 'NothingIsRead'],
+    readings: [],
+  },
+} as const satisfies Record<string, Cause>;
