@@ -382,6 +382,7 @@ describe('the views of admin', () => {
       ['that it is failing', { failures: 3, failing_since: ago(9) }, {}, /^the last 3 attempts failed/],
       ['that it asked for a wait', { quiet_until: ago(-5) }, {}, /^it asked to be left alone until/],
       ['that no worker sends', {}, { due_at: ago(6) }, /is one running/],
+      ['nothing, when it is due since 4 minutes', {}, { due_at: ago(4), created_at: ago(60) }, null],
       ['that no worker sends what follows a gap', { read_to: 1 }, null, /is one running/],
       ['that nothing happened', {}, null, /^nothing that it asks for has happened/],
       ['nothing, when what has arrived was deleted', { last_delivered_at: ago(90) }, null, null],
@@ -409,6 +410,41 @@ describe('the views of admin', () => {
       );
       if (words === null) expect(rows[0]?.silent_because).toBeNull();
       else expect(rows[0]?.silent_because).toMatch(words);
+    });
+  });
+
+  describe('say since when a webhook endpoint gets nothing', () => {
+    const [disabledAt, failingSince, until, made] = [ago(30), ago(50), ago(-70), ago(90)];
+    const times = { failing_since: failingSince, failures: 2, created_at: made, last_delivered_at: ago(80) };
+    it.each([
+      ['disabled by a person', { disabled_at: disabledAt, disabled_reason: 'requested' }, disabledAt],
+      ['gone', { disabled_at: disabledAt, disabled_reason: 'gone' }, disabledAt],
+      ['failing for days', { disabled_at: disabledAt, disabled_reason: 'failing' }, disabledAt],
+      ['failing', {}, failingSince],
+      ['waited for', { failures: 0, failing_since: null, quiet_until: until }, until],
+    ])('%s', async (_what, values, at) => {
+      const { id } = await insertRow<{ id: string }>(client, 'webhook_endpoints', { ...times, ...values });
+      const { rows } = await client.query<{ silent_because: string; at: string }>(
+        `SELECT silent_because, format('%s', $2::timestamptz(3)) AS at FROM admin.webhook_endpoints WHERE endpoint_id = $1`,
+        [id, at],
+      );
+      expect(rows[0]!.silent_because).toContain(rows[0]!.at);
+    });
+
+    it.each([
+      ['4 minutes', ago(4), /^nothing that it asks for/],
+      ['6 minutes', ago(6), /is one running/],
+    ])('unread events of %s ago', async (_what, time, because) => {
+      const { rows: last } = await client.query<{ newest: string }>(
+        'SELECT coalesce(max(sequence), 0) AS newest FROM domain_events',
+      );
+      const { id } = await insertRow<{ id: string }>(client, 'webhook_endpoints', {
+        read_to: last[0]!.newest,
+      });
+      await insertRow(client, 'domain_events', { time, sequence: String(BigInt(last[0]!.newest) + 1n) });
+      const text = 'SELECT silent_because FROM admin.webhook_endpoints WHERE endpoint_id = $1';
+      const { rows } = await client.query<{ silent_because: string | null }>(text, [id]);
+      expect(rows[0]!.silent_because).toMatch(because);
     });
   });
 
