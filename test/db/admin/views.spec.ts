@@ -165,14 +165,15 @@ describe('the views of admin', () => {
       [
         'an expiry that the remote service does not report',
         {},
-        { expires_at: ago(1) },
+        { expires_at: ago(7) },
         /^expires_at has passed/,
         START,
       ],
+      ['nothing, when nobody has read it since its expiry', {}, { expires_at: ago(5) }, null, null],
       [
         'an expiry while the installation is awaited',
         { phase: 'awaiting_installation' },
-        { state: 'awaiting_installation', basis: 'inferred', expires_at: ago(1) },
+        { state: 'awaiting_installation', basis: 'inferred', expires_at: ago(7) },
         /^expires_at has passed/,
         /^Compare with the usual time/,
       ],
