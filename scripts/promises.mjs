@@ -60,4 +60,5 @@ export const PROMISES = [
   { id: 'R68', promise: 'the night is told' },
   { id: 'R69', promise: 'a process may be killed in a migration' },
   { id: 'R71', promise: 'a refused session is not refused credentials' },
+  { id: 'R72', promise: 'an outage makes few registrations uncertain' },
 ];

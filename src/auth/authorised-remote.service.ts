@@ -58,6 +58,11 @@ export class AuthorisedRemote {
     this.logger.log(`${operation}: calls are served again`);
     this.remote.announceRecovery(operation);
   }
+
+  /** Returns how many calls of an operation may be sent now: none, one that tries whether the service has recovered, or any number. */
+  roomFor(operation: OperationClass): number {
+    return this.remote.roomFor(operation);
+  }
 }
 
 /**

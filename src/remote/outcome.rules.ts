@@ -68,6 +68,9 @@ export type Sent =
 export const OPERATION_CLASSES = ['token', 'register_user', 'start_session', 'read_session'] as const;
 export type OperationClass = (typeof OPERATION_CLASSES)[number];
 
+/** What is sent: a call of a class, or the base probe, which changes nothing (interface section 4.5). */
+export type SentOperation = OperationClass | 'probe';
+
 /** Callers wait for `foreground` calls, so these take precedence over `background` calls. */
 export type Priority = 'foreground' | 'background';
 

@@ -12,7 +12,7 @@ export class RemoteMetrics {
     const labels = ['operation', 'outcome'] as const;
     const calls = metrics.counter({
       name: 'pv_onboarding_remote_calls_total',
-      help: 'Remote calls of this process, each attempt once, by outcome. With outcome breaker_open, wait_requested, limiter_timeout and stopping, nothing was sent',
+      help: 'Remote calls of this process, each attempt once, by operation (probe: the base probe) and outcome. With outcome breaker_open, wait_requested, limiter_timeout and stopping, nothing was sent',
       labels,
     });
     const seconds = metrics.histogram({

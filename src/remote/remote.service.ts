@@ -1,11 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Injectable, type OnApplicationShutdown, type OnModuleDestroy } from '@nestjs/common';
 import { Environment } from '../platform/env/environment.js';
-import { hideSecrets } from '../platform/redaction/secrets.js';
-import { traced } from '../platform/tracing/tracing.js';
-import { classifyFailure, classifyResponse, type ExchangeBody, type Exchanged } from './wire/exchange.js';
-import { CallQueue, type CallEnding } from './pace/call-queue.js';
-import { type BreakerChange, OperationGate } from './pace/operation-gate.js';
+import type { Exchanged } from './wire/exchange.js';
+import { CallQueue, type Turn } from './pace/call-queue.js';
+import { TRIALS } from './pace/breaker.rules.js';
+import { type BreakerChange, type Opening, OperationGate } from './pace/operation-gate.js';
 import {
   type NotSent,
   OPERATION_CLASSES,
@@ -15,7 +14,7 @@ import {
   type Sent,
 } from './outcome.rules.js';
 import { RequestRate } from './pace/request-rate.js';
-import { createAxios } from './wire/remote-axios.js';
+import { isUp, isWorthRepeating, type Observe, Wire } from './wire/wire.js';
 
 const READ_ATTEMPTS = 3;
 const FIRST_BACKOFF_MS = 50;
@@ -23,6 +22,10 @@ const FIRST_BACKOFF_MS = 50;
 const WAIT_SHARE = 0.5;
 /** The poller may let as many calls wait in the queue as the rate allows in this time. */
 const WAITING_SECONDS = 0.5;
+/** The base probe may take this fraction of SCS_TIMEOUT_MS, since a caller waits for it and for a call after it. */
+const PROBE_SHARE = 0.5;
+/** The wait for the trial of another replica. It ends earlier if that replica tells its result. */
+const OTHER_TRIAL_MS = 500;
 
 /** Receives the result of every exchange, to inform other replicas. Must return at once and never throw: calls wait for it. */
 export type Learn = (
@@ -32,36 +35,34 @@ export type Learn = (
   seconds: number,
 ) => void;
 
-/** Receives every attempt. `seconds` is null if the call was not sent. */
-type Observe = (operation: OperationClass, sent: Sent, seconds: number | null) => void;
+/** Returns whether this replica may try an operation whose breaker is open. Only one replica may at a time. Must never throw. */
+type ClaimTrial = (operation: OperationClass) => Promise<boolean>;
 
 /** The only way to the Solar Curtailment Service: every call to it goes through `send`. */
 @Injectable()
 export class Remote implements OnModuleDestroy, OnApplicationShutdown {
-  private readonly http: ReturnType<typeof createAxios>;
+  private readonly wire: Wire;
   private readonly requests: RequestRate;
   private readonly queue: CallQueue;
   private readonly gates: Record<OperationClass, OperationGate>;
   private stopping: Priority | 'none' = 'none';
   private learn: Learn = () => {};
-  private observe: Observe = () => {};
+  private claimTrial: ClaimTrial = () => Promise.resolve(true);
   /** Returns the requests per second that this replica may send. Until `join` is called, this is the ceiling of all replicas. */
   private share: () => number;
 
   constructor(private readonly environment: Environment) {
-    hideSecrets([environment.SCS_API_KEY, environment.SCS_CLIENT_ID, environment.SCS_CLIENT_SECRET]);
-    const { SCS_BASE_URL: baseUrl, SCS_API_KEY: ApiKey, SCS_TIMEOUT_MS: timeoutMs } = environment;
-    const headers = {
-      ApiKey,
-      accept: 'application/json',
-      'accept-encoding': 'identity',
-      'user-agent': 'pv-onboarding',
-    };
-    this.http = createAxios({ baseUrl, headers, timeoutMs });
+    this.wire = new Wire(environment);
     this.share = () => environment.SCS_MAX_REQUESTS_PER_SECOND || Infinity;
     this.requests = new RequestRate(() => this.share());
-    this.queue = new CallQueue(environment.SCS_MAX_CONCURRENCY, this.requests, timeoutMs * WAIT_SHARE);
-    this.gates = perOperation(() => new OperationGate(timeoutMs));
+    this.queue = new CallQueue(
+      environment.SCS_MAX_CONCURRENCY,
+      this.requests,
+      environment.SCS_TIMEOUT_MS * WAIT_SHARE,
+    );
+    this.gates = perOperation(
+      (operation) => new OperationGate(environment.SCS_TIMEOUT_MS, TRIALS[operation]),
+    );
   }
 
   /** Sends a request and returns its response, or why there is none. Never throws. Retries a GET at most twice, and never a POST. */
@@ -86,13 +87,14 @@ export class Remote implements OnModuleDestroy, OnApplicationShutdown {
   }
 
   /** Connects this process to the other replicas. `share` returns this process's requests per second; Infinity means no ceiling. */
-  join(learn: Learn, share: () => number): void {
+  join(learn: Learn, share: () => number, claimTrial: ClaimTrial): void {
     this.learn = learn;
     this.share = share;
+    this.claimTrial = claimTrial;
   }
 
   measure(observe: Observe): void {
-    this.observe = observe;
+    this.wire.observe = observe;
   }
 
   /** Shows an error that only the reader of a response could find. `fault` must contain no secret. */
@@ -112,6 +114,22 @@ export class Remote implements OnModuleDestroy, OnApplicationShutdown {
   /** Blocks calls of this operation for `ms`, unless they are already blocked for longer. */
   quiet(operation: OperationClass, ms: number): void {
     this.gates[operation].quiet(ms);
+  }
+
+  /** Opens the breaker of an operation because that of another replica is open; null: closed again. */
+  follow(operation: OperationClass, opening: Opening | null): void {
+    if (opening === null) this.gates[operation].resume();
+    else this.gates[operation].follow(opening.ms, opening.trials);
+  }
+
+  /** Returns for how long the breaker of an operation is open, and how many trials have failed; null if it is closed. */
+  opening(operation: OperationClass): Opening | null {
+    return this.gates[operation].opening;
+  }
+
+  /** Returns how many calls of an operation may be sent now: none, one that tries whether the service has recovered, or any number. */
+  roomFor(operation: OperationClass): number {
+    return this.gates[operation].room;
   }
 
   /** Returns how many background calls may be queued or in flight. Any further call would wait long in the queue. */
@@ -164,7 +182,7 @@ export class Remote implements OnModuleDestroy, OnApplicationShutdown {
     this.stopping = 'foreground';
     this.queue.dismiss('foreground');
     this.queue.dismiss('background');
-    await this.http.close();
+    await this.wire.close();
   }
 
   private async attempt(
@@ -176,51 +194,46 @@ export class Remote implements OnModuleDestroy, OnApplicationShutdown {
     const isStopping = this.stopping === 'foreground' || this.stopping === priority;
     const early = isStopping || request.signal?.aborted === true ? STOPPING : gate.refusal();
     if (early) return this.refused(request, early);
-    // Every call needs a token, so a token request skips the queue.
-    const limited = request.operation !== 'token';
+    if (gate.beginCheck()) {
+      const refusal = await this.check(request, priority, gate);
+      if (refusal) return this.refused(request, refusal);
+    }
     const name = `${priority} ${request.operation === 'read_session' ? 'read' : 'change'}` as const;
-    if (limited) {
-      const turn = await this.queue.turn(name, request.signal);
-      if (turn === 'timed_out') return this.refused(request, { kind: 'not_sent', reason: 'limiter_timeout' });
-      if (turn === 'cancelled') return this.refused(request, STOPPING);
-    }
-    const sentAt = performance.now();
-    let ending: CallEnding = 'other';
-    try {
+    // Every call needs a token, so a token request skips the queue.
+    const turn = request.operation === 'token' ? null : name;
+    const sent = await this.queue.inTurn(turn, request.signal, async (sentAt) => {
       const admission = gate.admit();
-      if (admission.kind === 'not_sent') return this.refused(request, admission);
+      if (admission.kind === 'not_sent') return { sent: this.refused(request, admission), ending: 'other' };
       deadline.at ??= sentAt + this.environment.SCS_TIMEOUT_MS;
-      const exchanged = await this.exchange(request, deadline.at - sentAt);
-      ending = exchanged.ending;
+      const exchanged = await this.wire.exchange(request, deadline.at - sentAt);
       const seconds = (performance.now() - sentAt) / 1_000;
-      this.observe(request.operation, exchanged.sent, seconds);
       this.learn(request.operation, exchanged, gate.record(exchanged, admission.probe), seconds);
-      return exchanged.sent;
-    } finally {
-      if (limited) this.queue.end(name, ending, sentAt);
-    }
+      return exchanged;
+    });
+    return typeof sent === 'string' ? this.refused(request, withoutTurn(sent)) : sent;
+  }
+
+  /** Checks by the base probe whether one call may try its operation. Returns why not. */
+  private async check(
+    { operation, signal }: RemoteRequest,
+    priority: Priority,
+    gate: OperationGate,
+  ): Promise<NotSent | undefined> {
+    const timeoutMs = this.environment.SCS_TIMEOUT_MS * PROBE_SHARE;
+    const sent = await this.queue.inTurn(`${priority} change`, signal, () =>
+      this.wire.probe(timeoutMs, signal),
+    );
+    const isUnknown = typeof sent === 'string' || signal?.aborted === true;
+    if (isUnknown) gate.checkFailed(0);
+    else if (!isUp(sent) && !gate.mayTryUnchecked(this.gates.read_session)) gate.checkFailed();
+    else if (await this.claimTrial(operation)) gate.checkPassed();
+    else gate.checkFailed(OTHER_TRIAL_MS);
+    return typeof sent === 'string' ? withoutTurn(sent) : gate.refusal();
   }
 
   private refused({ operation }: RemoteRequest, outcome: NotSent): NotSent {
-    this.observe(operation, outcome, null);
+    this.wire.observe(operation, outcome, null);
     return outcome;
-  }
-
-  private exchange(request: RemoteRequest, timeoutMs: number): Promise<Exchanged> {
-    const { operation, method, path: url, body: data, signal } = request;
-    const timeout = Math.max(1, Math.round(timeoutMs));
-    const attributes = { 'http.request.method': method };
-    return traced({ name: `SCS ${operation}`, kind: 'client', attributes }, async (span) => {
-      const { traceparent } = span;
-      const headers = traceparent === undefined ? request.headers : { ...request.headers, traceparent };
-      const sending = this.http.axios.request<ExchangeBody>({ method, url, headers, data, timeout, signal });
-      const exchanged = await sending.then(classifyResponse).catch(classifyFailure);
-      const { sent, fault } = exchanged;
-      const status = sent.kind === 'response' ? sent.response.status : undefined;
-      if (status !== undefined) span.set({ 'http.response.status_code': status });
-      if (fault !== undefined) span.fail(String(status ?? sent.kind));
-      return exchanged;
-    });
   }
 }
 
@@ -229,9 +242,5 @@ const perOperation = <T>(valueOf: (operation: OperationClass) => T) =>
 
 const STOPPING: NotSent = { kind: 'not_sent', reason: 'stopping' };
 
-/** Returns whether to retry. A 429 or 503 is not retried: the queue lowers the concurrency instead. A 501 is about the path. */
-function isWorthRepeating(sent: Sent): boolean {
-  if (sent.kind !== 'response') return sent.kind === 'ambiguous' || sent.reason === 'unreachable';
-  const { status } = sent.response;
-  return status === 408 || (status >= 500 && status !== 501 && status !== 503);
-}
+const withoutTurn = (turn: Exclude<Turn, 'granted'>): NotSent =>
+  turn === 'timed_out' ? { kind: 'not_sent', reason: 'limiter_timeout' } : STOPPING;

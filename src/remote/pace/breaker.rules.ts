@@ -1,3 +1,5 @@
+import type { OperationClass } from '../outcome.rules.js';
+
 /**
  * The circuit breaker of one operation class. Times are milliseconds of any monotonic clock. In every phase, a Retry-After blocks all calls
  * until `quietUntil`.
@@ -7,6 +9,9 @@
  *   requested wait count as one.
  * - `open`: no call passes until `openUntil`. The duration doubles with each opening until a probe succeeds.
  * - `half_open`: one call passes as a probe. Its result closes or opens the breaker; results of earlier calls are ignored.
+ *
+ * A POST is no probe if there is another way, since a POST that fails has an unknown outcome. An operation with `Trials` is checked first, with a
+ * request that changes nothing. Only if that passes, one POST is tried. If the POST fails all the same, the wait for the next trial doubles.
  */
 export interface Breaker {
   readonly phase: 'closed' | 'open' | 'half_open';
@@ -20,13 +25,36 @@ export interface Breaker {
   readonly openings: number;
   readonly probeEndsAt: number;
   readonly quietUntil: number;
+  /** Until when a check that has passed lets a call try. */
+  readonly checkedUntil: number;
+  /** The trials that have failed since the breaker was closed. */
+  readonly trials: number;
+  /** When a call, and not a check, has opened the breaker. */
+  readonly triedAt: number;
 }
+
+/** How calls are tried that must be checked first. */
+export interface Trials {
+  /** The wait after the first trial that failed, and the longest one. */
+  readonly firstMs: number;
+  readonly longestMs: number;
+  /** A trial goes without a check that passes after this time, because the check itself may be what fails. */
+  readonly uncheckedMs: number;
+}
+
+/** A registration that fails needs a person's decision. A start that fails leaves at most an orphan, and a customer is waiting for it. */
+export const TRIALS: Partial<Record<OperationClass, Trials>> = {
+  register_user: { firstMs: 5_000, longestMs: 15 * 60_000, uncheckedMs: 60 * 60_000 },
+  start_session: { firstMs: 2_000, longestMs: 30_000, uncheckedMs: 5 * 60_000 },
+};
 
 /** `unknown`: we cancelled the call, so its result says nothing about the service. */
 export type CallResult = 'succeeded' | 'failed' | 'unavailable' | 'limited' | 'unknown';
 
 type Admission =
   | { readonly kind: 'pass'; readonly probe: boolean; readonly next: Breaker }
+  /** The operation must be checked. Other calls are refused meanwhile. */
+  | { readonly kind: 'check'; readonly next: Breaker }
   | {
       readonly kind: 'refused';
       readonly reason: 'breaker_open' | 'wait_requested';
@@ -40,6 +68,8 @@ const PERIOD_MIN_CALLS = 20;
 const PERIOD_FAILURE_RATIO = 0.5;
 const FIRST_OPEN_MS = 1_000;
 const LONGEST_OPEN_MS = 30_000;
+/** A check may last this many times as long as a call: it waits for its slot, too, and for the other replicas. */
+const CHECK_PROBES = 2;
 
 export const CLOSED: Breaker = {
   phase: 'closed',
@@ -52,18 +82,30 @@ export const CLOSED: Breaker = {
   openings: 0,
   probeEndsAt: 0,
   quietUntil: 0,
+  checkedUntil: 0,
+  trials: 0,
+  triedAt: 0,
 };
 
 /** Returns whether a call may pass, and the next state. If a probe has no result after `probeMs`, the next call becomes the probe. */
-export function admit(breaker: Breaker, now: number, probeMs: number): Admission {
-  const { phase, quietUntil, openUntil, probeEndsAt } = breaker;
+export function admit(breaker: Breaker, now: number, probeMs: number, trials?: Trials): Admission {
+  const { phase, quietUntil, openUntil, probeEndsAt, checkedUntil } = breaker;
   if (now < quietUntil)
     return { kind: 'refused', reason: 'wait_requested', retryAfterMs: Math.ceil(quietUntil - now) };
   if (phase === 'closed') return { kind: 'pass', probe: false, next: breaker };
   const wait = Math.ceil((phase === 'open' ? openUntil : probeEndsAt) - now);
+  // A check or trial in flight mostly ends soon.
+  const isChecked = trials !== undefined && phase === 'half_open';
   if (wait > 0)
-    return { kind: 'refused', reason: 'breaker_open', retryAfterMs: Math.min(wait, LONGEST_OPEN_MS) };
-  return { kind: 'pass', probe: true, next: { ...breaker, phase: 'half_open', probeEndsAt: now + probeMs } };
+    return {
+      kind: 'refused',
+      reason: 'breaker_open',
+      retryAfterMs: isChecked ? Math.min(wait, FIRST_OPEN_MS) : wait,
+    };
+  const halfOpen = { ...breaker, phase: 'half_open' as const, checkedUntil: 0 };
+  if (trials !== undefined && now >= checkedUntil)
+    return { kind: 'check', next: { ...halfOpen, probeEndsAt: now + CHECK_PROBES * probeMs } };
+  return { kind: 'pass', probe: true, next: { ...halfOpen, probeEndsAt: now + probeMs } };
 }
 
 /** Counts a result. `random` in [0, 1) spreads the probes of several replicas. */
@@ -73,6 +115,7 @@ export function record(
   probe: boolean,
   now: number,
   random: number,
+  trials?: Trials,
 ): Breaker {
   switch (breaker.phase) {
     case 'open':
@@ -81,11 +124,50 @@ export function record(
       if (!probe) return breaker;
       if (result === 'succeeded') return { ...CLOSED, quietUntil: breaker.quietUntil };
       if (result === 'unknown') return { ...breaker, phase: 'open', openUntil: now };
-      return open(breaker, now, random);
+      // A 429 refuses the call unread, so its outcome is known.
+      return trials === undefined || result === 'limited'
+        ? open(breaker, now, random)
+        : openAfterTrial(breaker, now, random, trials);
     case 'closed':
-      return result === 'unknown' ? breaker : count(breaker, result, now, random);
+      return result === 'unknown' ? breaker : count(breaker, result, now, random, trials);
   }
 }
+
+/** Lets one call try, for `validMs`. */
+export const checkPassed = (breaker: Breaker, now: number, validMs: number): Breaker =>
+  breaker.phase === 'half_open'
+    ? { ...breaker, phase: 'open', openUntil: now, checkedUntil: now + validMs }
+    : breaker;
+
+/** Plans the next check: after twice as long each time, or after `waitMs`, which does not count as a failure. */
+export function checkFailed(breaker: Breaker, now: number, random: number, waitMs?: number): Breaker {
+  if (breaker.phase !== 'half_open') return breaker;
+  if (waitMs !== undefined) return { ...breaker, phase: 'open', openUntil: now + waitMs };
+  return {
+    ...breaker,
+    phase: 'open',
+    openUntil: now + openMs(breaker, random),
+    openings: breaker.openings + 1,
+  };
+}
+
+/** Opens the breaker because that of another replica is open, for `ms` and after this many failed trials. A check or trial of this replica goes on. */
+export function follow(breaker: Breaker, ms: number, trials: number, now: number): Breaker {
+  const { phase, openUntil, checkedUntil } = breaker;
+  if (phase === 'half_open' || now < checkedUntil) return breaker;
+  const isNews = phase === 'closed' || trials > breaker.trials;
+  return {
+    ...breaker,
+    phase: 'open',
+    openUntil: ms > 0 ? now + ms : phase === 'closed' ? now : openUntil,
+    trials: Math.max(trials, breaker.trials),
+    triedAt: isNews ? now : breaker.triedAt,
+  };
+}
+
+/** Makes the next check due, because a call of another replica has succeeded. */
+export const resume = (breaker: Breaker, now: number): Breaker =>
+  breaker.phase === 'open' ? { ...breaker, openUntil: Math.min(breaker.openUntil, now) } : breaker;
 
 /** Blocks calls until the time that the service requested (Retry-After), unless they are already blocked for longer. */
 export function quiet(breaker: Breaker, until: number): Breaker {
@@ -97,16 +179,19 @@ function count(
   result: Exclude<CallResult, 'unknown'>,
   now: number,
   random: number,
+  trials?: Trials,
 ): Breaker {
   const fresh = now >= breaker.periodEndsAt;
   const failed = result === 'succeeded' ? 0 : 1;
+  // Each 503 to a POST has an unknown outcome, so a burst of them must not go on.
+  const isFailure = result === 'failed' || (trials !== undefined && result === 'unavailable');
   const row = rowAfter(breaker, result, now);
   const next: Breaker = {
     ...breaker,
     periodEndsAt: fresh ? now + PERIOD_MS : breaker.periodEndsAt,
     calls: (fresh ? 0 : breaker.calls) + 1,
     failures: (fresh ? 0 : breaker.failures) + failed,
-    failuresInRow: result === 'succeeded' ? 0 : breaker.failuresInRow + (result === 'failed' ? 1 : 0),
+    failuresInRow: result === 'succeeded' ? 0 : breaker.failuresInRow + (isFailure ? 1 : 0),
     row,
   };
   const isDown =
@@ -122,12 +207,28 @@ function rowAfter({ row, quietUntil }: Breaker, result: CallResult, now: number)
 }
 
 function open(breaker: Breaker, now: number, random: number): Breaker {
-  const openMs = Math.min(FIRST_OPEN_MS * 2 ** breaker.openings, LONGEST_OPEN_MS) * (0.8 + 0.4 * random);
   return {
     ...CLOSED,
     phase: 'open',
-    openUntil: now + openMs,
+    openUntil: now + openMs(breaker, random),
     openings: breaker.openings + 1,
     quietUntil: breaker.quietUntil,
+    trials: breaker.trials,
+    triedAt: now,
   };
 }
+
+function openAfterTrial(
+  breaker: Breaker,
+  now: number,
+  random: number,
+  { firstMs, longestMs }: Trials,
+): Breaker {
+  const waitMs = spread(Math.min(firstMs * 2 ** breaker.trials, longestMs), random);
+  return { ...open(breaker, now, random), openUntil: now + waitMs, openings: 0, trials: breaker.trials + 1 };
+}
+
+const openMs = ({ openings }: Breaker, random: number): number =>
+  spread(Math.min(FIRST_OPEN_MS * 2 ** openings, LONGEST_OPEN_MS), random);
+
+const spread = (ms: number, random: number): number => ms * (0.8 + 0.4 * random);

@@ -1,5 +1,17 @@
 import { describe, expect, it } from '@jest/globals';
-import { admit, type Breaker, type CallResult, CLOSED, quiet, record } from './breaker.rules.js';
+import {
+  admit,
+  type Breaker,
+  type CallResult,
+  checkFailed,
+  checkPassed,
+  CLOSED,
+  follow,
+  quiet,
+  record,
+  resume,
+  TRIALS,
+} from './breaker.rules.js';
 
 const PROBE_MS = 1_000;
 /** The random number with which a breaker stays open for exactly its nominal time. */
@@ -10,7 +22,7 @@ const after = (breaker: Breaker, results: readonly CallResult[], now = 0): Break
 const times = (count: number, result: CallResult): CallResult[] => Array<CallResult>(count).fill(result);
 const probe = (breaker: Breaker, now: number): Breaker => {
   const admission = admit(breaker, now, PROBE_MS);
-  if (admission.kind === 'refused') throw new Error(`refused for ${admission.retryAfterMs} ms`);
+  if (admission.kind !== 'pass') throw new Error(`not a probe: ${JSON.stringify(admission)}`);
   expect(admission.probe).toBe(true);
   return admission.next;
 };
@@ -120,5 +132,80 @@ describe('breaker', () => {
     const opened = after(quieted, times(5, 'failed'));
     expect(admit(opened, 4_000, PROBE_MS)).toMatchObject({ reason: 'wait_requested' });
     expect(record(probe(opened, 5_000), 'succeeded', true, 5_000, NOMINAL).quietUntil).toBe(5_000);
+  });
+});
+
+describe('the breaker of registrations', () => {
+  const trials = TRIALS.register_user!;
+  const opened = times(5, 'unavailable').reduce(
+    (state, result) => record(state, result, false, 0, NOMINAL, trials),
+    CLOSED,
+  );
+  const check = (breaker: Breaker, now: number): Breaker => {
+    const admission = admit(breaker, now, PROBE_MS, trials);
+    if (admission.kind !== 'check') throw new Error(JSON.stringify(admission));
+    return admission.next;
+  };
+  const tried = (breaker: Breaker, now: number): Breaker => {
+    const admission = admit(checkPassed(check(breaker, now), now, PROBE_MS), now, PROBE_MS, trials);
+    if (admission.kind !== 'pass') throw new Error(JSON.stringify(admission));
+    return admission.next;
+  };
+  const refusal = (breaker: Breaker, now: number) => admit(breaker, now, PROBE_MS, trials);
+
+  it('opens after 5 responses with 503', () => {
+    expect(opened).toMatchObject({ phase: 'open', openUntil: 1_000 });
+  });
+
+  it('is checked before a call, and again after twice as long each time, up to 30 s', () => {
+    const waits: number[] = [];
+    let breaker = opened;
+    for (let nth = 0; nth < 7; nth++) {
+      const now = breaker.openUntil;
+      breaker = checkFailed(check(breaker, now), now, NOMINAL);
+      waits.push(breaker.openUntil - now);
+    }
+    expect(waits).toEqual([2_000, 4_000, 8_000, 16_000, 30_000, 30_000, 30_000]);
+    expect(breaker.trials).toBe(0);
+  });
+
+  it('refuses calls during a check, for a second', () => {
+    expect(refusal(check(opened, 1_000), 1_000)).toEqual({
+      kind: 'refused',
+      reason: 'breaker_open',
+      retryAfterMs: 1_000,
+    });
+  });
+
+  it('lets one call try after a check that passed, and closes if the call succeeds', () => {
+    const halfOpen = tried(opened, 1_000);
+    expect(refusal(halfOpen, 1_000)).toMatchObject({ kind: 'refused' });
+    expect(record(halfOpen, 'succeeded', true, 1_100, NOMINAL, trials)).toEqual(CLOSED);
+  });
+
+  it('is checked anew if no call has tried in time', () => {
+    const passed = checkPassed(check(opened, 1_000), 1_000, PROBE_MS);
+    expect(refusal(passed, 1_000 + PROBE_MS)).toMatchObject({ kind: 'check' });
+  });
+
+  it('waits twice as long after each call that failed, up to 15 minutes', () => {
+    const waits: number[] = [];
+    let breaker = opened;
+    for (let nth = 0; nth < 10; nth++) {
+      const now = breaker.openUntil;
+      breaker = record(tried(breaker, now), 'failed', true, now, NOMINAL, trials);
+      waits.push((breaker.openUntil - now) / 1_000);
+    }
+    expect(waits).toEqual([5, 10, 20, 40, 80, 160, 320, 640, 900, 900]);
+  });
+
+  it('follows that of another replica, but does not end its own check or trial', () => {
+    expect(refusal(follow(CLOSED, 3_000, 2, 0), 0)).toMatchObject({ retryAfterMs: 3_000 });
+    expect(refusal(follow(CLOSED, -1, 2, 5_000), 5_000)).toMatchObject({ kind: 'check' });
+    const checking = check(opened, 1_000);
+    const passed = checkPassed(checking, 1_000, PROBE_MS);
+    for (const own of [checking, passed, tried(opened, 1_000)])
+      expect(follow(own, 9_000, 1, 1_000)).toBe(own);
+    expect(resume(follow(opened, 9_000, 1, 500), 600)).toMatchObject({ openUntil: 600, trials: 1 });
   });
 });

@@ -83,6 +83,25 @@ export class CallQueue {
     });
   }
 
+  /** Does the work when it is its turn, and ends the turn. Returns why there was no turn. `name` null: needs no turn. */
+  async inTurn<T>(
+    name: CallClass | null,
+    signal: AbortSignal | undefined,
+    work: (sentAt: number) => Promise<{ readonly sent: T; readonly ending: CallEnding }>,
+  ): Promise<T | Exclude<Turn, 'granted'>> {
+    const turn = name === null ? 'granted' : await this.turn(name, signal);
+    if (turn !== 'granted') return turn;
+    const sentAt = performance.now();
+    let ending: CallEnding = 'other';
+    try {
+      const done = await work(sentAt);
+      ending = done.ending;
+      return done.sent;
+    } finally {
+      if (name !== null) this.end(name, ending, sentAt);
+    }
+  }
+
   /** Ends a granted turn. `sentAt`: when the call was sent, by `performance.now()`. */
   end(name: CallClass, ending: CallEnding, sentAt: number): void {
     if (ending === 'succeeded') this.state = raise(this.state, this.inFlight, this.ceiling);

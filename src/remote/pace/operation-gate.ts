@@ -1,6 +1,17 @@
 import type { NotSent } from '../outcome.rules.js';
 import type { Exchanged } from '../wire/exchange.js';
-import { admit, type Breaker, CLOSED, quiet, record } from './breaker.rules.js';
+import {
+  admit,
+  type Breaker,
+  checkFailed,
+  checkPassed,
+  CLOSED,
+  follow,
+  quiet,
+  record,
+  resume,
+  type Trials,
+} from './breaker.rules.js';
 
 /** Retries may add a tenth to the calls of a class, so that a failing service does not receive three times the load. */
 const RETRIES_PER_CALL = 0.1;
@@ -13,6 +24,12 @@ export const WAIT_STEP_MS = 50;
 /** How a result changed the breaker. Opening again after a failed probe also counts as `opened`. */
 export type BreakerChange = 'opened' | 'closed' | undefined;
 
+/** For how long a breaker is open, and how many trials have failed. */
+export interface Opening {
+  readonly ms: number;
+  readonly trials: number;
+}
+
 /** The state of one operation class: its breaker, its retry budget, its last success and its last error. */
 export class OperationGate {
   private breaker: Breaker = CLOSED;
@@ -24,25 +41,75 @@ export class OperationGate {
   /** Whether the last error came after the last success. Their times may be equal. */
   private hasFailed = false;
 
-  constructor(private readonly timeoutMs: number) {}
+  /** `trials`: calls are tried only after a check. Undefined: a call is itself the probe. */
+  constructor(
+    private readonly timeoutMs: number,
+    private readonly trials?: Trials,
+  ) {}
 
-  /** Returns the refusal that a call would get now. For a check before the call enters the queue: does not start a probe. */
+  /** Returns the refusal that a call would get now. For a look before the call enters the queue: does not start a probe. */
   refusal(): NotSent | undefined {
-    const admission = admit(this.breaker, performance.now(), this.timeoutMs);
-    return admission.kind === 'pass' ? undefined : { ...admission, kind: 'not_sent' };
+    const admission = this.admission();
+    return admission.kind === 'refused' ? { ...admission, kind: 'not_sent' } : undefined;
+  }
+
+  /** Returns how many calls may be sent now: none, one that tries whether the service has recovered, or any number. */
+  get room(): number {
+    if (this.refusal()) return 0;
+    return this.breaker.phase === 'closed' ? Infinity : 1;
+  }
+
+  /** Returns whether the caller must check the operation first. It must then call `checkPassed` or `checkFailed`. */
+  beginCheck(): boolean {
+    const admission = this.admission();
+    if (admission.kind !== 'check') return false;
+    this.breaker = admission.next;
+    return true;
+  }
+
+  checkPassed(): void {
+    this.breaker = checkPassed(this.breaker, performance.now(), this.timeoutMs);
+  }
+
+  /** `waitMs`: nothing was found out, and the next check is due after this time. */
+  checkFailed(waitMs?: number): void {
+    this.breaker = checkFailed(this.breaker, performance.now(), Math.random(), waitMs);
+  }
+
+  /** Returns whether a call may be tried although the check has failed: reads are served, or the check has failed for very long. */
+  mayTryUnchecked(reads: OperationGate): boolean {
+    const openForMs = performance.now() - this.breaker.triedAt;
+    return openForMs >= (this.trials?.uncheckedMs ?? 0) || reads.hasServedFor(openForMs);
+  }
+
+  /** Opens the breaker as that of another replica. */
+  follow(ms: number, trials: number): void {
+    this.breaker = follow(this.breaker, ms, trials, performance.now());
+  }
+
+  resume(): void {
+    this.breaker = resume(this.breaker, performance.now());
+  }
+
+  get opening(): Opening | null {
+    const { phase, openUntil, trials } = this.breaker;
+    if (phase === 'closed') return null;
+    return { ms: Math.max(0, openUntil - performance.now()), trials };
   }
 
   /** Admits or refuses a call that is about to be sent. The caller must record the result of a probe. */
   admit(): NotSent | { readonly kind: 'pass'; readonly probe: boolean } {
-    const admission = admit(this.breaker, performance.now(), this.timeoutMs);
+    const admission = this.admission();
     if (admission.kind === 'refused') return { ...admission, kind: 'not_sent' };
+    // The breaker has opened since the call entered the queue.
+    if (admission.kind === 'check') return { kind: 'not_sent', reason: 'breaker_open' };
     this.breaker = admission.next;
     return admission;
   }
 
   record({ result, fault, quietMs }: Exchanged, probe: boolean): BreakerChange {
     const { phase } = this.breaker;
-    this.breaker = record(this.breaker, result, probe, performance.now(), Math.random());
+    this.breaker = record(this.breaker, result, probe, performance.now(), Math.random(), this.trials);
     if (quietMs !== undefined) this.quiet(quietMs);
     if (result === 'succeeded' && fault === undefined) this.noteSuccess();
     if (fault !== undefined) this.noteFault(fault);
@@ -95,5 +162,15 @@ export class OperationGate {
       /** Redacted. */
       lastError: lastError?.text ?? null,
     } as const;
+  }
+
+  private admission() {
+    return admit(this.breaker, performance.now(), this.timeoutMs, this.trials);
+  }
+
+  /** Returns whether the latest call succeeded, within the last `ms`. */
+  private hasServedFor(ms: number): boolean {
+    const { health, lastSuccessAt } = this.status();
+    return health === 'healthy' && lastSuccessAt !== null && Date.now() - lastSuccessAt.getTime() < ms;
   }
 }

@@ -13,6 +13,7 @@ import { planDemand, planShare, usableShare, type PublishedShare } from '../pace
 import { addWait, describeTrouble, type RequestedWait } from '../pace/requested-waits.rules.js';
 import { addDuration, areSlow, countSlow, type CallDuration } from '../pace/slow-calls.rules.js';
 import { type Learn, Remote } from '../remote.service.js';
+import { Breakers } from './breakers.service.js';
 import { DeploymentStore, OPERATIONS_CHANNEL, type SharedOperation } from './deployment.store.js';
 import { Signs } from './signs.js';
 
@@ -66,10 +67,12 @@ export class Deployment implements OnModuleInit, OnApplicationShutdown {
     private readonly remote: Remote,
     private readonly store: DeploymentStore,
     private readonly signs: Signs,
+    private readonly breakers: Breakers,
     private readonly environment: Environment,
   ) {
     const perSecond = () => (performance.now() < this.share.until ? this.share.usable * this.ceiling : 0);
-    remote.join(this.learn, this.ceiling > 0 ? perSecond : () => Infinity);
+    const share = this.ceiling > 0 ? perSecond : () => Infinity;
+    remote.join(this.learn, share, (operation) => breakers.claimTrial(operation));
   }
 
   /** Reads the shared state first: a process that has just started must respect a wait that the service requested from another replica. */
@@ -95,6 +98,7 @@ export class Deployment implements OnModuleInit, OnApplicationShutdown {
       this.durations.set(operation, addDuration(this.durations.get(operation) ?? [], call));
     }
     if (quietMs > 0) this.learnWait(operation, quietMs, fault ?? 'refused');
+    if (change !== undefined) this.write('share a breaker', () => this.breakers.tell(operation, change));
     if (change === 'opened')
       this.write('announce trouble', () =>
         this.store.degrade(operation, fault ?? 'failures', TROUBLE_LASTS_MS),
@@ -131,7 +135,8 @@ export class Deployment implements OnModuleInit, OnApplicationShutdown {
   }
 
   private async synchronise(): Promise<number> {
-    for (const shared of await this.store.readOperations()) await this.apply(shared);
+    const read = () => this.store.readOperations();
+    for (const shared of await this.breakers.follow(read)) await this.apply(shared);
     if (performance.now() >= this.nextBeatAt) await this.beat();
     return READ_EVERY_MS;
   }

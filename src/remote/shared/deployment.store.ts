@@ -18,7 +18,8 @@ const READ_OPERATIONS: Statement = {
   name: 'remote.read_operations',
   text: `
     SELECT operation, health,
-      coalesce(${msUntil('quiet_until')}, 0) AS "quietMs", coalesce(${msUntil('trouble_until')}, 0) AS "troubleMs"
+      coalesce(${msUntil('quiet_until')}, 0) AS "quietMs", coalesce(${msUntil('trouble_until')}, 0) AS "troubleMs",
+      ${msUntil('open_until')} AS "openMs", failed_trials AS "failedTrials"
     FROM remote_operations`,
 };
 
@@ -102,6 +103,9 @@ export interface SharedOperation {
   readonly health: 'healthy' | 'degraded' | 'credentials_rejected';
   readonly quietMs: number;
   readonly troubleMs: number;
+  /** For how long no replica may send calls, or try one. 0 or less: one may try. Null: all may send calls. */
+  readonly openMs: number | null;
+  readonly failedTrials: number;
 }
 
 /** What a replica publishes about itself. `isPaced`: its calls wait for its share of SCS_MAX_REQUESTS_PER_SECOND. */

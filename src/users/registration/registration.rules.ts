@@ -35,6 +35,7 @@ export type Settlement =
 const BACKOFF = { firstMs: 1_000, mostMs: 300_000 };
 /** The longest Retry-After that is obeyed. A longer Retry-After is probably a mistake and would delay the user for too long. */
 const LONGEST_RETRY_AFTER_MS = 3_600_000;
+const LONGEST_BREAKER_WAIT_MS = 30_000;
 
 /** The least delay after a refusal that does not say how long to wait: TenantTokens says it, unless the service accepts the token for other calls. */
 const REJECTED_DELAY_MS = 5_000;
@@ -56,7 +57,9 @@ export function planSettlement(outcome: Outcome<RemoteUser>, attempts: number, r
     }
     case 'not_sent': {
       const leastDelayMs = outcome.reason === 'credentials_rejected' ? REJECTED_DELAY_MS : 0;
-      const retryAfterMs = Math.min(outcome.retryAfterMs ?? 0, LONGEST_RETRY_AFTER_MS);
+      // A worker sends it only once the breaker is closed, and may then be earlier than the breaker had planned.
+      const longestMs = outcome.reason === 'breaker_open' ? LONGEST_BREAKER_WAIT_MS : LONGEST_RETRY_AFTER_MS;
+      const retryAfterMs = Math.min(outcome.retryAfterMs ?? 0, longestMs);
       return {
         status: 'pending',
         lastError: NOT_SENT_TEXT[outcome.reason],

@@ -115,11 +115,13 @@ export class RegistrationSender extends BackgroundTasks {
     for (const registrationId of ids) this.logger.warn({ message, registrationId });
   }
 
-  /** Sends due registrations, until none is left or the remote service accepts no more requests. */
+  /** Sends due registrations, until none is left or the remote service accepts no more. Claims none that would not be sent. */
   private async sendDue(stop: AbortSignal): Promise<void> {
     let mayMoreBeDue = true;
     while (mayMoreBeDue && !stop.aborted) {
-      const claims = await this.store.claimDue(BATCH);
+      const limit = Math.min(BATCH, this.remote.roomFor('register_user'));
+      if (limit === 0) return;
+      const claims = await this.store.claimDue(limit);
       const results = await Promise.allSettled(claims.map((claim) => this.send(claim, 'background')));
       results.forEach((result, i) => {
         if (result.status === 'fulfilled') return;
@@ -127,9 +129,13 @@ export class RegistrationSender extends BackgroundTasks {
         this.logger.error({ message, registrationId: claims[i]!.id });
       });
       const isAccepting = results.every(
-        (result) => result.status === 'fulfilled' && result.value?.status !== 'pending',
+        (result) => result.status === 'fulfilled' && !isTrouble(result.value),
       );
-      mayMoreBeDue = claims.length === BATCH && isAccepting;
+      mayMoreBeDue = claims.length === limit && isAccepting;
     }
   }
 }
+
+/** Returns whether it is better to pause before the next calls. */
+const isTrouble = (settled: Settled | null): boolean =>
+  settled?.status === 'pending' || settled?.status === 'uncertain';

@@ -12,7 +12,7 @@ interface Plan {
 /** Enough rows for the planner to prefer an index. */
 const SESSIONS = 5_000;
 /** Tables that stay small, so a plan may scan them sequentially. */
-const SMALL = ['poll_batches', 'api_keys', 'webhook_endpoints', 'webhook_subjects'];
+const SMALL = ['poll_batches', 'remote_operations', 'api_keys', 'webhook_endpoints', 'webhook_subjects'];
 
 const QUERIES: Readonly<Record<string, string>> = {
   'what happened to a session': 'session_timeline WHERE session_id = $session ORDER BY at, step, number',

@@ -361,6 +361,20 @@ describe('the views of admin', () => {
       expect(rows[0]?.waiting_for).toBe(awaited);
       expect(rows[0]?.what_to_do).toMatch(words);
     });
+
+    it('that waits until the remote service has recovered', async () => {
+      const { id } = await insertRow<{ id: string }>(client, 'registrations', { next_attempt_at: ago(6) });
+      await client.query(
+        `UPDATE remote_operations SET open_until = clock_timestamp() WHERE operation = 'register_user'`,
+      );
+      const { rows } = await client.query<{ waiting_for: string; what_to_do: string }>(
+        'SELECT waiting_for, what_to_do FROM admin.registrations_open WHERE registration_id = $1',
+        [id],
+      );
+      await client.query('UPDATE remote_operations SET open_until = NULL');
+      expect(rows[0]?.waiting_for).toBe('the remote service, to recover');
+      expect(rows[0]?.what_to_do).toMatch(/^Nothing: the remote service fails/);
+    });
   });
 
   describe('say why a webhook endpoint gets nothing', () => {

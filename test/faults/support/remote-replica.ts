@@ -1,5 +1,7 @@
 import { Logger } from '@nestjs/common';
 import { Database } from '../../../src/platform/database/database.js';
+import { Breakers } from '../../../src/remote/shared/breakers.service.js';
+import { BreakersStore } from '../../../src/remote/shared/breakers.store.js';
 import { Deployment } from '../../../src/remote/shared/deployment.service.js';
 import { Metrics } from '../../../src/platform/metrics/metrics.js';
 import { RecentRequests } from '../../../src/platform/metrics/recent-requests.js';
@@ -28,7 +30,8 @@ export async function startRemoteReplica(
   const database = new Database(environment);
   const remote = new Remote(environment);
   const signs = new Signs(database, new RecentRequests(new Metrics()));
-  const deployment = new Deployment(remote, storeOf(database), signs, environment);
+  const breakers = new Breakers(remote, new BreakersStore(database), environment);
+  const deployment = new Deployment(remote, storeOf(database), signs, breakers, environment);
   await deployment.onModuleInit();
   return {
     remote,

@@ -1,0 +1,102 @@
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { Database } from '../../../src/platform/database/database.js';
+import { Remote } from '../../../src/remote/remote.service.js';
+import { TestClient } from '../../setup/client.js';
+import { startSandbox, type TestSandbox } from '../../setup/sandbox.js';
+import { startTestApp, type TestApp } from '../../setup/test-app.js';
+import { waitFor } from '../../setup/wait-for.js';
+import { contradictions, readRegistrations } from '../support/evidence/registration-ledger.js';
+import { caught, isLong, promise } from '../support/promise.js';
+
+const EAN = '376104250021234569';
+const REFERENCES = Array.from({ length: 60 }, (_, index) => `customer-${index}`);
+/** The calls that may be in flight when the breaker opens. The first five failures open it. */
+const MAY_BE_LOST = 10;
+/** The base probes that fail in the outage: one after a second, and five within a minute. */
+const PROBES = isLong ? 5 : 1;
+
+let sandbox: TestSandbox;
+let service: TestApp;
+
+beforeEach(async () => {
+  sandbox = await startSandbox();
+});
+afterEach(async () => {
+  await service.close();
+  await sandbox.stop();
+});
+
+const start = async (prepare?: (remote: Remote) => void) => {
+  service = await startTestApp(
+    { ...sandbox.environment, LOG_LEVEL: 'error' },
+    { prepare: (app) => prepare?.(app.get(Remote)) },
+  );
+  const api = TestClient.of(service);
+  const register = (tenantReference: string) =>
+    api.call('POST', '/users', { tenantReference, gridLocations: [{ ean: EAN }] });
+  // Obtains the token, which an outage does not take away.
+  expect((await register('before the outage')).status).toBe(201);
+  return { api, register };
+};
+const received = async (operation: 'register_user' | 'probe'): Promise<number> =>
+  (await sandbox.control.requests()).filter((request) => request.operation === operation).length;
+const rows = () => readRegistrations(service.app.get(Database));
+const breakDown = () =>
+  sandbox.control.addFault({ kind: 'answer', status: 503, operation: 'any', times: null });
+
+describe('R72: an outage makes few registrations uncertain', () => {
+  it('no more than those that showed it; the others wait, and are sent once after it', async () => {
+    const { api, register } = await start();
+    await breakDown();
+    const responses = await Promise.all(REFERENCES.map(register));
+    expect(new Set(responses.map(({ status }) => status))).toEqual(new Set([202]));
+    const lost = await received('register_user');
+    await waitFor('the base probes', async () => (await received('probe')) >= PROBES, 60_000);
+    expect(await received('register_user')).toBe(lost);
+    const late = await api.call('POST', '/users', {
+      tenantReference: 'during the outage',
+      gridLocations: [{ ean: EAN }],
+    });
+    expect(late).toMatchObject({ status: 202, body: { status: 'pending' } });
+    await sandbox.control.clearFaults();
+
+    await waitFor(
+      'none is pending',
+      async () => (await rows()).every(({ status }) => status !== 'pending'),
+      45_000,
+    );
+    const registrations = await rows();
+    const uncertain = registrations.filter(({ status }) => status === 'uncertain').length;
+    const found = contradictions(REFERENCES, await sandbox.control.ledger(), registrations);
+    promise('R72', {
+      figure: `${uncertain} of ${REFERENCES.length} uncertain, ${found.length} contradictions to the ledger`,
+      bound: `≤ ${MAY_BE_LOST}, 0`,
+    });
+    expect(uncertain).toBeLessThanOrEqual(MAY_BE_LOST);
+    expect(registrations.filter(({ status }) => status === 'registered')).toHaveLength(
+      registrations.length - uncertain,
+    );
+    expect(found).toEqual([]);
+  }, 90_000);
+
+  it('is red if a registration is the probe', async () => {
+    const { register } = await start((remote) => {
+      type Gate = (typeof remote)['gates']['register_user'];
+      jest
+        .spyOn(remote as unknown as { check: Remote['check'] }, 'check')
+        .mockImplementation((_request, _priority, gate: Gate) => {
+          gate.checkPassed();
+          return Promise.resolve(undefined);
+        });
+    });
+    await breakDown();
+    await Promise.all(REFERENCES.map(register));
+    const lost = await received('register_user');
+    await waitFor(
+      'a further registration is lost',
+      async () => (await received('register_user')) > lost,
+      15_000,
+    );
+    caught('R72', 'a registration is the probe');
+  }, 60_000);
+});
