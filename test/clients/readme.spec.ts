@@ -14,7 +14,7 @@ const pathOf = (path: string) => fileURLToPath(new URL(path, ROOT));
 
 /** What the surrounding code of a block that imports nothing would have. */
 const CONTEXT = `
-  import { followEvents, items, ProblemError } from '@pv-onboarding/client';
+  import { followEvents, isTemporary, items, ProblemError } from '@pv-onboarding/client';
   import type { Client, OnboardingEvent, Schemas, Session } from '@pv-onboarding/client';
   declare const client: Client;
   declare const session: Session;

@@ -179,6 +179,36 @@ describe('the TypeScript client', () => {
       expect((await waiting).state).toBe('online');
     });
 
+    it('reports each state once, as it is reached', async () => {
+      const { id } = await start();
+      const states: string[] = [];
+      const waiting = waitForOnline(client, id, { onProgress: ({ state }) => states.push(state) });
+      await waitFor('the first state', () => states.length === 1);
+      await sandbox.control.complete(id, { onlineAfterMs: null });
+      await waitFor('the second state', () => states.length === 2);
+      await sandbox.control.online(id, { inverters: 1 });
+      await waiting;
+      expect(states).toEqual(['awaiting_owner', 'awaiting_installation', 'online']);
+      const onProgress = () => {
+        throw new Error('not wanted any more');
+      };
+      await expect(waitForOnline(client, id, { onProgress })).rejects.toThrow('not wanted any more');
+    });
+
+    it('ends with the state as soon as the web flow is over', async () => {
+      const { id } = await start();
+      const states: string[] = [];
+      const waiting = waitForOnline(client, id, { onProgress: ({ state }) => states.push(state) });
+      await waitFor('the first state', () => states.length === 1);
+      await sandbox.control.expire(id);
+      await expect(waiting).rejects.toMatchObject({
+        name: 'NotOnlineError',
+        state: 'expired',
+        session: { id, state: 'expired', closedAt: null },
+      });
+      expect(states).toEqual(['awaiting_owner', 'expired']);
+    });
+
     it('ends when the time is over, with the session as it is', async () => {
       const { id } = await start();
       const beganAt = performance.now();

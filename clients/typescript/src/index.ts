@@ -18,6 +18,6 @@ export {
 } from './events.js';
 export type { paths } from './openapi.js';
 export { items, pages, type ListPath } from './pages.js';
-export { ProblemError, type ProblemCode } from './problem.js';
+export { isTemporary, ProblemError, type ProblemCode } from './problem.js';
 export { NotOnlineError, waitForOnline, type WaitOptions } from './wait-for-online.js';
 export { verifyWebhook } from './webhook.js';

@@ -1293,6 +1293,16 @@ export interface components {
              * @description When the remote service was last read
              */
             checkedAt: string;
+            /**
+             * Format: date-time
+             * @description When we found the state: up to one interval between reads after it changed
+             */
+            stateChangedAt: string;
+            /**
+             * Format: date-time
+             * @description When it was first found online, whatever its state is now; null if it never was
+             */
+            onlineAt: string | null;
             /** @description Only in the response to a read with `stale=allow`. true: older than `maxAge`, because the remote service could not be read */
             stale?: boolean;
             /**
@@ -5228,6 +5238,12 @@ export interface operations {
                 brand?: string;
                 /** @description Sessions whose record changed at or after this instant */
                 updatedSince?: string;
+                /** @description Sessions that were started at or after this instant, by their `createdAt` */
+                createdSince?: string;
+                /** @description Sessions that were started before this instant, by their `createdAt` */
+                startedBefore?: string;
+                /** @description Sessions whose `expiresAt` is before this instant, whatever their state */
+                expiresBefore?: string;
                 /** @description Only items whose metadata contain all these values: `metadata.campaign=autumn`. Only top-level keys can be given. `5`, `true` and `null` match the JSON value and the text. */
                 metadata?: {
                     [key: string]: string;

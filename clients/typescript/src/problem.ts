@@ -64,7 +64,7 @@ export async function readProblem(response: Response): Promise<ProblemError> {
   return new ProblemError({ ...common, code, detail, errors, registrationId, userId, sessionId });
 }
 
-/** Returns whether the same request may succeed later. Errors that are not responses come from the network. */
+/** Returns whether the same request may succeed later: after a 408, 429 or 5xx, or an error that is not a response, which comes from the network. */
 export function isTemporary(error: unknown): boolean {
   if (!(error instanceof ProblemError)) return true;
   return error.status >= 500 || error.status === 429 || error.status === 408;

@@ -15,10 +15,12 @@ export interface WaitOptions extends RetryOptions {
    * session at its own intervals, from 15 seconds on.
    */
   readonly maxAgeSeconds?: number;
+  /** Called with the session as it is first read, and after each change of its state. If it throws, the call ends with what it throws. */
+  readonly onProgress?: (session: Session) => void;
   readonly signal?: AbortSignal;
 }
 
-/** The session is not online: the time is over, or the service no longer watches the session. */
+/** The session is not online: its web flow is over, the time is over, or the service no longer watches the session. */
 export class NotOnlineError extends Error {
   override readonly name = 'NotOnlineError';
   constructor(
@@ -28,13 +30,21 @@ export class NotOnlineError extends Error {
   ) {
     super(message);
   }
+
+  /** The state of the session, such as `expired`. */
+  get state(): Session['state'] | undefined {
+    return this.session?.state;
+  }
 }
+
+/** No owner can complete the web flow of a session in these states. It may still come online late: `pv.session.online.v1` announces it. */
+const OVER: readonly Session['state'][] = ['expired', 'lost'];
 
 /** Returns the session as soon as it is online. Throws a NotOnlineError, a ProblemError that a retry cannot cure, or the signal's reason. */
 export async function waitForOnline(
   client: Client,
   sessionId: string,
-  { timeoutMs, maxAgeSeconds, signal, onRetry }: WaitOptions = {},
+  { timeoutMs, maxAgeSeconds, signal, onProgress, onRetry }: WaitOptions = {},
 ): Promise<Session> {
   const timeout =
     timeoutMs === undefined ? undefined : AbortSignal.timeout(Math.min(timeoutMs, LONGEST_TIMER_MS));
@@ -42,6 +52,7 @@ export async function waitForOnline(
   const backoff = new Backoff(onRetry);
   let session: Session | undefined;
   for (;;) {
+    const before: Session['state'] | undefined = session?.state;
     try {
       session = await readSession(client, sessionId, { known: session, maxAgeSeconds, signal: ended });
       backoff.succeeded();
@@ -49,7 +60,10 @@ export async function waitForOnline(
       if (!ended.aborted && !isTemporary(error)) throw error;
       await backoff.pause(error, ended);
     }
+    if (session !== undefined && session.state !== before) onProgress?.(session);
     if (session?.state === 'online') return session;
+    if (session !== undefined && OVER.includes(session.state))
+      throw new NotOnlineError(`Session ${sessionId} is ${session.state}`, session);
     signal?.throwIfAborted();
     const state = session?.state ?? 'not readable';
     if (timeout?.aborted)

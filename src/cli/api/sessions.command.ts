@@ -32,6 +32,9 @@ export function sessionsCommand(findApi: FindApi): Command {
     .option('--tenant-reference <text>', 'only of this reference')
     .option('--brand <name>', 'only of this brand')
     .option('--updated-since <instant>', 'only changed since, such as 2026-11-22T10:00:00Z')
+    .option('--created-since <instant>', 'only started at or after')
+    .option('--started-before <instant>', 'only started before')
+    .option('--expires-before <instant>', 'only with an expiry before')
     .addOption(metadataOption());
   sessions.itemCommand('show', 'show a session and its timeline: all events about it').calls(
     async (api, id: string) => ({

@@ -86,6 +86,15 @@ export class SessionsQuery extends PageQuery {
   @InstantParameter('Sessions whose record changed at or after this instant')
   updatedSince?: Date;
 
+  @InstantParameter('Sessions that were started at or after this instant, by their `createdAt`')
+  createdSince?: Date;
+
+  @InstantParameter('Sessions that were started before this instant, by their `createdAt`')
+  startedBefore?: Date;
+
+  @InstantParameter('Sessions whose `expiresAt` is before this instant, whatever their state')
+  expiresBefore?: Date;
+
   @MetadataParameters()
   metadata?: MetadataFilter;
 }

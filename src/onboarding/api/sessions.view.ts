@@ -48,6 +48,12 @@ export const SessionView = schema.schemaOf('SessionView', {
   updatedAt: schema.instant("The remote service's time"),
   expiresAt: schema.instant("The remote service's time; the interface does not specify what happens then"),
   checkedAt: schema.instant('When the remote service was last read'),
+  stateChangedAt: schema.instant(
+    'When we found the state: up to one interval between reads after it changed',
+  ),
+  onlineAt: schema.nullable(
+    schema.instant('When it was first found online, whatever its state is now; null if it never was'),
+  ),
   stale: schema.optional(
     schema.flag(
       'Only in the response to a read with `stale=allow`. true: older than `maxAge`, because the remote service could not be read',

@@ -69,6 +69,9 @@ export class SessionViewsStore {
       ['u.tenant_reference = ?', filter.tenantReference],
       ['s.brand = ?', filter.brand],
       ['s.changed_at >= ?', filter.updatedSince],
+      ['s.created_at >= ?', filter.createdSince],
+      ['s.created_at < ?', filter.startedBefore],
+      ['s.expires_at < ?', filter.expiresBefore],
       ...containsMetadata('s.metadata', filter.metadata),
       ['(s.changed_at, s.id) > (?, ?::uuid)', after?.at, after?.id],
     ]);

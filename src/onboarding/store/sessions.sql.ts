@@ -154,6 +154,8 @@ export const SELECT_SESSION = `
            s.brand, s.metadata, s.state, s.basis, s.finished, s.active, s.expired,
            s.start_url_ciphertext AS "startUrlCiphertext", s.created_at AS "createdAt", s.updated_at AS "updatedAt",
            s.expires_at AS "expiresAt", s.closed_at AS "closedAt", s.changed_at AS "changedAt",
+           s.state_changed_at AS "stateChangedAt",
+           (SELECT min(t.at) FROM session_transitions t WHERE t.session_id = s.id AND t.to_state = 'online') AS "onlineAt",
            ${CHECKED_AT} AS "checkedAt",
            p.due_at AS "nextCheckAt", clock_timestamp() AS now, ${lastSequence('s.id::text')} AS sequence,
            coalesce((SELECT json_agg(json_build_object('id', i.id, 'firstSeenAt', i.first_seen_at, 'lastSeenAt', ${LAST_SEEN_AT},

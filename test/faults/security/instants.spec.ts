@@ -36,7 +36,12 @@ const LISTS: Readonly<Record<string, (instant: string) => readonly string[]>> = 
   '/webhook-endpoints': (instant) => [instant, randomUUID()],
   '/webhook-deliveries': (instant) => [instant, '7', randomUUID()],
 };
-const FILTERS = ['/onboarding/pv?updatedSince=', '/webhook-deliveries?since='];
+const FILTERS = [
+  ...['updatedSince', 'createdSince', 'startedBefore', 'expiresBefore'].map(
+    (name) => `/onboarding/pv?${name}=`,
+  ),
+  '/webhook-deliveries?since=',
+];
 
 interface Problem {
   readonly errors?: readonly { readonly field: string }[];
