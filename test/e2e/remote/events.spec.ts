@@ -107,6 +107,18 @@ describe('the health of the remote service', () => {
     await waitFor('the recovery', async () => (await names()).includes('remote.recovered'));
   });
 
+  it('counts as degraded for 90 seconds after its breaker opened, longer than between two probes', async () => {
+    const [replica] = await start(1);
+    await failOften(replica!);
+    await waitFor('the announcement', async () => (await health('read_session')) === 'degraded');
+    const { rows } = await client.query<{ seconds: number }>(
+      `SELECT extract(epoch FROM trouble_until - since)::float8 AS seconds FROM remote_operations WHERE operation = 'read_session'`,
+    );
+    // A second call may have opened the breaker again, and prolonged the trouble.
+    expect(rows[0]!.seconds).toBeGreaterThanOrEqual(90 - 0.1);
+    expect(rows[0]!.seconds).toBeLessThan(120);
+  });
+
   it('is announced when the service requests a wait of a minute or longer, but not for a shorter one', async () => {
     const [replica] = await start(1);
     let retryAfter = '30';
