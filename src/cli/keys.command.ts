@@ -19,8 +19,8 @@ const COLUMNS: Columns<Key> = {
   ID: ({ id }) => id,
   AGE: ({ createdAt }) => age(createdAt),
   USED: ({ lastUsedAt }) => age(lastUsedAt),
-  REFUSED: ({ refused401, refused403, refused429 }) => refused401 + refused403 + refused429,
-  'LAST REFUSED': ({ lastRefusedAt }) => age(lastRefusedAt),
+  REFUSED: ({ refused401, refused403, refused429, lastRefusedAt }) =>
+    lastRefusedAt && `${refused401 + refused403 + refused429}, ${age(lastRefusedAt)}`,
   REVOKED: ({ revokedAt }) => age(revokedAt),
   NAME: ({ name }) => name,
   SCOPES: ({ scopes }) => scopes.join(' '),

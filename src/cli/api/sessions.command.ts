@@ -2,6 +2,7 @@ import { Option, type Command } from 'commander';
 import type { CloudEvent } from '../../events/cloud-event.js';
 import { SESSION_STATES } from '../../events/event-schemas.rules.js';
 import type { SessionView } from '../../onboarding/api/sessions.view.js';
+import { START_STATUSES, type StartView } from '../../onboarding/api/starts.view.js';
 import { readId } from '../command-environment.js';
 import { print } from '../print.js';
 import { ApiCommand, metadataOption } from './api-command.js';
@@ -36,6 +37,21 @@ export function sessionsCommand(findApi: FindApi): Command {
     .option('--started-before <instant>', 'only started before')
     .option('--expires-before <instant>', 'only with an expiry before')
     .addOption(metadataOption());
+  sessions
+    .listCommand<StartView>(
+      'starts',
+      'list starts, newest first, also those that failed',
+      '/onboarding/starts',
+      {
+        'GRID LOCATION': ({ gridLocationId }) => gridLocationId,
+        AGE: ({ createdAt }) => age(createdAt),
+        STATUS: ({ status }) => status,
+        ERROR: ({ error }) => cut(error, 40),
+      },
+    )
+    .addOption(new Option('--status <status>', 'only in this status').choices([...START_STATUSES]))
+    .option('--user-id <id>', 'only of this user', readId)
+    .option('--grid-location-id <id>', 'only of this grid location', readId);
   sessions.itemCommand('show', 'show a session and its timeline: all events about it').calls(
     async (api, id: string) => ({
       session: await api.call<Session>('GET', `/onboarding/pv/${id}`),

@@ -152,6 +152,15 @@ describe('a command', () => {
     expect((await run(['sessions', 'list', '--metadata', 'channel=fax'])).err).toBe('none');
   });
 
+  it('lists starts, also those that failed', async () => {
+    const gridLocationId = await client.locate('refused');
+    await sandbox.control.addFault({ kind: 'answer', operation: 'start_session', status: 422, times: 1 });
+    expect((await client.call('POST', `/onboarding/pv/${gridLocationId}`)).status).toBe(422);
+    const failed = await runBoth('sessions', 'starts', '--status', 'failed');
+    expect(failed.json.items).toMatchObject([{ gridLocationId, status: 'failed' }]);
+    expect(failed.table).toMatch(new RegExp(`^${gridLocationId} +\\d+s +failed +\\S`, 'm'));
+  });
+
   it('shows a session with its timeline, and its startUrl only as JSON', async () => {
     await sandbox.control.complete(session.id, { brand: 'sunward' });
     await waitFor(
@@ -300,7 +309,7 @@ describe('a command', () => {
     });
     const list = await runBoth('keys', 'list');
     expect(list.json).toEqual((await client.call('GET', '/api-keys')).body);
-    expect(list.table).toMatch(new RegExp(`^${id} +\\d+s +\\d+s +- +a script +users:read$`, 'm'));
+    expect(list.table).toMatch(new RegExp(`^${id} +\\d+s +\\d+s +- +- +a script +users:read$`, 'm'));
     const revoked = await run(['keys', 'revoke', id, '--json']);
     expect([JSON.parse(revoked.out), revoked.err]).toEqual([{ id, revoked: true }, '']);
     await waitFor('the key to be refused', async () => (await run(['users', 'list'], key)).exitCode === 1);
