@@ -1,6 +1,6 @@
 import { Injectable, Logger, type OnModuleDestroy } from '@nestjs/common';
 import { Environment } from '../platform/env/environment.js';
-import { hideToken } from '../platform/redaction/secrets.js';
+import { hideToken, LEAST_SECRET_LENGTH } from '../platform/redaction/secrets.js';
 import { STOP_WITHIN_MS } from '../platform/shutdown/limits.js';
 import { ContractDrift } from '../remote/drift/contract-drift.service.js';
 import type { DocumentedFields, Drift } from '../remote/drift/drift.js';
@@ -21,8 +21,8 @@ const TOKEN_RESPONSE: DocumentedFields = {
 };
 const SAMPLE_TOKEN_TYPE = 'pvcurtailment';
 
-/** Characters allowed in a header, and a length that typical servers accept. */
-const HEADER_SAFE = /^[\x21-\x7e]{1,8000}$/;
+/** Characters allowed in a header, at least as many as can be hidden in logs, and a length that typical servers accept. */
+const USABLE = new RegExp(`^[\\x21-\\x7e]{${LEAST_SECRET_LENGTH},8000}$`);
 
 type Failure = Exclude<Outcome<Token>, { kind: 'done' }>;
 
@@ -105,8 +105,10 @@ export function tokenRequest({
 /** Reads the response (interface section 2.2). Throws UnreadableResponse if access_token is unusable. Accepts any `expires_in`. */
 export function readTokenResponse(fields: Fields, receivedAt: Date): Token {
   const { access_token: value, token_type: type, expires_in: expiresIn } = fields;
-  if (typeof value !== 'string' || !HEADER_SAFE.test(value)) {
-    throw new UnreadableResponse('access_token is not a string of 1 to 8000 visible ASCII characters');
+  if (typeof value !== 'string' || !USABLE.test(value)) {
+    throw new UnreadableResponse(
+      `access_token is not a string of ${LEAST_SECRET_LENGTH} to 8000 visible ASCII characters`,
+    );
   }
   return {
     value,

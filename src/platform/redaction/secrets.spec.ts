@@ -31,6 +31,18 @@ describe('withoutSecrets', () => {
     expect(withoutSecrets(text)).toBe(expected);
   });
 
+  it('examines no replacement again, and hides no token that is an ordinary word', () => {
+    for (const token of ['e', 'a', 're', 'redact', 'acted]', '[redac']) hideToken(token);
+    const line = withoutSecrets('redact: read a response with token-in-use');
+    expect(line).toBe('[redacted]: read a response with [redacted]');
+    expect(withoutSecrets(line).length).toBeLessThan(3 * line.length);
+  });
+
+  it('hides the longer of two secrets that begin alike', () => {
+    hideToken('token-in-use-longer');
+    expect(withoutSecrets('token-in-use-longer token-in-use')).toBe('[redacted] [redacted]');
+  });
+
   it('leaves everything else unchanged', () => {
     const text = 'GET http://127.0.0.1:3000/api/v1/users?limit=2 took 12 ms, bearer of news at 10:30@noon';
     expect(withoutSecrets(text)).toBe(text);

@@ -2,14 +2,19 @@ import type { Environment } from '../env/environment.js';
 
 export const HIDDEN = '[redacted]';
 
+/** Hiding shorter values would hide ordinary words. */
+export const LEAST_SECRET_LENGTH = 6;
+
 const BEARER = /\b(Bearer\s+)[A-Za-z0-9\-._~+/]{8,}=*/gi;
 /** Secrets in the form of Standard Webhooks. There may be many, so they are recognised by form, not by value. */
 const WEBHOOK_SECRET = /\bwhsec_[A-Za-z0-9+/_-]{8,}=*/g;
 const URL_PASSWORD = /\b([a-z][a-z0-9+.-]{0,20}:\/\/[^\s:/@]*:)[^\s@/]+@/gi;
 
-/** Shared by the whole process, because code without injected dependencies also redacts. Longest first: one secret may contain another. */
+/** Shared by the whole process, because code without injected dependencies also redacts. */
 let secrets: readonly string[] = [];
 const tokens: string[] = [];
+/** Matches all secrets and tokens. Undefined: must be made again. Null: there are none. */
+let known: RegExp | null | undefined;
 
 export function hideConfiguredSecrets(environment: Environment): void {
   hideSecrets([
@@ -28,26 +33,33 @@ export function hideConfiguredSecrets(environment: Environment): void {
 
 /** Registers values to redact. Needed in processes without ServiceLogger, which registers all configured secrets. */
 export function hideSecrets(values: readonly string[]): void {
-  // Redacting shorter values would hide ordinary words.
-  const forms = values.filter((value) => value.length >= 6).flatMap(formsOf);
-  secrets = [...new Set([...secrets, ...forms])].sort((a, b) => b.length - a.length);
+  const forms = values.filter((value) => value.length >= LEAST_SECRET_LENGTH).flatMap(formsOf);
+  secrets = [...new Set([...secrets, ...forms])];
+  known = undefined;
 }
 
 export function hideToken(value: string): void {
-  if (tokens.includes(value)) return;
+  if (value.length < LEAST_SECRET_LENGTH || tokens.includes(value)) return;
   tokens.push(value);
+  known = undefined;
   // 16 are enough: a token has expired before it is dropped.
   if (tokens.length > 16) tokens.shift();
 }
 
 /** Returns the text without secrets, matched by value or form. All log lines pass through here: a library's error may quote a secret. */
 export function withoutSecrets(text: string): string {
-  let clean = text;
-  for (const secret of [...secrets, ...tokens]) clean = clean.replaceAll(secret, HIDDEN);
-  return clean
+  known ??= knownSecrets();
+  return (known === null ? text : text.replace(known, HIDDEN))
     .replace(BEARER, `$1${HIDDEN}`)
     .replace(WEBHOOK_SECRET, HIDDEN)
     .replace(URL_PASSWORD, `$1${HIDDEN}@`);
+}
+
+/** Returns one pattern, so that no replacement is examined again. Longest first: one secret may contain another. */
+function knownSecrets(): RegExp | null {
+  const values = [...secrets, ...tokens].sort((a, b) => b.length - a.length);
+  if (values.length === 0) return null;
+  return new RegExp(values.map((value) => value.replace(/[\\^$.*+?()[\]{}|/-]/g, '\\$&')).join('|'), 'g');
 }
 
 const passwordOf = (url: string): string =>

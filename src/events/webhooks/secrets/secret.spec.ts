@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { lastEndOf, planRotation, type PreviousSecret } from './secret.rules.js';
+import { lastEndOf, planRotation, type PreviousSecret, webhookSecretFault } from './secret.rules.js';
 
 const NOW = new Date('2026-11-21T12:00:00Z');
 const after = (seconds: number) => new Date(NOW.getTime() + seconds * 1_000);
@@ -36,5 +36,17 @@ describe('a rotation', () => {
     const four = ['fourth', 'third', 'second', 'first'].map((secret) => ({ secret, until: after(60) }));
     const planned = planRotation({ secret: 'fifth', previous: four }, 'sixth', 60, NOW);
     expect(planned.map(({ secret }) => secret)).toEqual(['fifth', 'fourth', 'third', 'second']);
+  });
+});
+
+describe('a given secret', () => {
+  const fault = (bytes: number) => webhookSecretFault(`whsec_${Buffer.alloc(bytes, 7).toString('base64')}`);
+
+  it('has 24 to 64 bytes', () => {
+    expect([24, 64].map(fault)).toEqual([undefined, undefined]);
+    expect([23, 65].map(fault)).toEqual([
+      expect.stringContaining('not of 23'),
+      expect.stringContaining('not of 65'),
+    ]);
   });
 });
