@@ -112,6 +112,22 @@ export const CAUSES_OF_QUEUES = {
     alsoFires: ['BreakerIsOpen', 'StartsWereLost'],
     readings: [],
   },
+  'reads get a page of a firewall': {
+    plant: ({ control }) =>
+      control.addFault({
+        kind: 'answer',
+        status: 200,
+        headers: { 'content-type': 'text/html' },
+        body: '<html>blocked</html>',
+        operation: 'read_session',
+        times: null,
+      }),
+    reasons: { remote_degraded: 'text/html' },
+    also: ['held_back_by_breaker'],
+    alerts: ['RemoteServiceIsDown'],
+    alsoFires: ['BreakerIsOpen', 'NothingIsRead', 'ContractHasDrifted'],
+    readings: [],
+  },
   'requests of a token get 500': {
     async plant({ control }) {
       await control.addFault({ kind: 'answer', status: 500, operation: 'token', times: null });
