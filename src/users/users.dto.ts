@@ -2,7 +2,7 @@ import { ApiProperty } from '@nestjs/swagger';
 import { Transform } from 'class-transformer';
 import { ValidateNested } from 'class-validator';
 import { PageQuery } from '../platform/http/page.js';
-import { ChoiceParameter, OptionalText } from '../platform/http/parameters.js';
+import { ChoiceParameter, InstantParameter, OptionalText } from '../platform/http/parameters.js';
 import { CheckedBy } from '../platform/http/validation.js';
 import { instant, listOf, optional, schemaOf, text, uuid } from '../platform/openapi/schema-of.js';
 import { eanFault } from './ean.rules.js';
@@ -10,6 +10,12 @@ import { MetadataField, MetadataParameters, type MetadataFilter } from './metada
 import { isPlainObject, type Metadata } from './metadata.rules.js';
 import { REGISTRATION_STATUSES, type RegistrationStatus } from './registration/registration.rules.js';
 import { tenantReferenceFault } from './tenant-reference.rules.js';
+
+/** Returns why `value` is not a text that a `lastError` may contain, else undefined. */
+export const lastErrorFault = (value: unknown): string | undefined =>
+  typeof value === 'string' && value.length >= 1 && value.length <= 200
+    ? undefined
+    : 'must have 1 to 200 characters';
 
 export class ListUsersQuery extends PageQuery {
   @OptionalText(tenantReferenceFault, { description: 'Only the user with this reference' })
@@ -31,6 +37,19 @@ export class ListRegistrationsQuery extends PageQuery {
 
   @OptionalText(tenantReferenceFault, { description: 'Only registrations of this reference' })
   tenantReference?: string;
+
+  @InstantParameter('Only registrations created at or after this instant')
+  createdSince?: Date;
+
+  @InstantParameter('Only registrations created before this instant')
+  createdBefore?: Date;
+
+  @OptionalText(lastErrorFault, {
+    minLength: 1,
+    maxLength: 200,
+    description: 'Only registrations whose `lastError` contains this text',
+  })
+  lastError?: string;
 
   @OptionalText(eanFault, {
     pattern: '^[1-9][0-9]{17}$',

@@ -1,6 +1,8 @@
 import { Module } from '@nestjs/common';
 import { AuthModule } from '../auth/auth.module.js';
 import { RemoteModule } from '../remote/remote.module.js';
+import { DecisionsService } from './registration/decisions.service.js';
+import { DecisionsStore } from './registration/decisions.store.js';
 import { RegistrationSender } from './registration/sender.service.js';
 import { RegistrationsController } from './registration/registrations.controller.js';
 import { RegistrationsService } from './registration/registrations.service.js';
@@ -11,6 +13,13 @@ import { UsersStore } from './user/users.store.js';
 @Module({
   imports: [AuthModule, RemoteModule],
   controllers: [UsersController, RegistrationsController],
-  providers: [RegistrationSender, RegistrationsService, RegistrationsStore, UsersStore],
+  providers: [
+    DecisionsService,
+    DecisionsStore,
+    RegistrationSender,
+    RegistrationsService,
+    RegistrationsStore,
+    UsersStore,
+  ],
 })
 export class UsersModule {}

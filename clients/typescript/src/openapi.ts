@@ -425,6 +425,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/registrations/decisions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Retry or discard many registrations
+         * @description Each of them as `POST /registrations/{id}/retry` or `…/discard` would, at most 1000 per call; give `ids` or `filter`. A retry of an uncertain registration may register its user twice: first ask the provider. Read the result for each registration.
+         */
+        post: operations["decideRegistrations"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/registrations/{id}/retry": {
         parameters: {
             query?: never;
@@ -1183,6 +1203,53 @@ export interface components {
             updatedAt: string;
             /** @description The `sequence` of the last event about it; null if there is none. The response contains all changes up to that event. An event gets its sequence just after its change is committed: a read in between may have the sequence of the previous event */
             sequence: string | null;
+        };
+        DecisionFilter: {
+            /** @enum {string} */
+            status: "pending" | "uncertain" | "rejected";
+            /**
+             * Format: date-time
+             * @description Only registrations created at or after this instant
+             */
+            createdSince?: string;
+            /**
+             * Format: date-time
+             * @description Only registrations created before this instant
+             */
+            createdBefore?: string;
+            /** @description Only registrations whose `lastError` contains this text */
+            lastError?: string;
+        };
+        BulkDecision: {
+            /** @enum {string} */
+            decision: "retry" | "discard";
+            /** @description The registrations. Give either these or `filter` */
+            ids?: string[];
+            /** @description Decides about all registrations that `GET /registrations` lists with these filters, at most 1000 per call */
+            filter?: components["schemas"]["DecisionFilter"];
+            /** @description The `next` of the previous page. Default: the first page */
+            cursor?: string;
+            /**
+             * Format: date-time
+             * @description Leaves registrations as they are that have changed at or after this instant, such as one that was sent again since. Makes a repetition of the request harmless
+             */
+            unchangedSince?: string;
+        };
+        DecisionResultView: {
+            /** Format: uuid */
+            id: string;
+            /** @description Whether the decision holds: it was applied now, or to discard, before */
+            ok: boolean;
+            /** @description If not: the code of the problem, `not_found` or `registration_conflict` */
+            code: string | null;
+            /** @description If not: why, for people */
+            detail: string | null;
+        };
+        DecisionsView: {
+            /** @description One for each registration */
+            items: components["schemas"]["DecisionResultView"][];
+            /** @description With `filter`: the `cursor` of the next call; null if no more registrations match */
+            next: string | null;
         };
         ConfirmedGridLocationInput: {
             /** @description The EAN of the grid connection: 18 digits, not beginning with 0. A bare JSON number is also accepted, but clients whose numbers are doubles round it */
@@ -5028,6 +5095,12 @@ export interface operations {
                 status?: "pending" | "registered" | "rejected" | "uncertain" | "discarded";
                 /** @description Only registrations of this reference */
                 tenantReference?: string;
+                /** @description Only registrations created at or after this instant */
+                createdSince?: string;
+                /** @description Only registrations created before this instant */
+                createdBefore?: string;
+                /** @description Only registrations whose `lastError` contains this text */
+                lastError?: string;
                 /** @description Only registrations with this EAN */
                 ean?: string;
                 /** @description Only items whose metadata contain all these values: `metadata.campaign=autumn`. Only top-level keys can be given. `5`, `true` and `null` match the JSON value and the text. */
@@ -5094,6 +5167,42 @@ export interface operations {
             403: components["responses"]["forbidden"];
             404: components["responses"]["not_found"];
             408: components["responses"]["request_timeout"];
+            429: components["responses"]["too_many_requests"];
+            431: components["responses"]["headers_too_large"];
+            500: components["responses"]["internal_error"];
+            503: components["responses"]["database_unavailable"];
+        };
+    };
+    decideRegistrations: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["BulkDecision"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DecisionsView"];
+                };
+            };
+            400: components["responses"]["invalid_request-or-invalid_json"];
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden"];
+            408: components["responses"]["request_timeout"];
+            413: components["responses"]["body_too_large"];
+            415: components["responses"]["unsupported_media_type"];
             429: components["responses"]["too_many_requests"];
             431: components["responses"]["headers_too_large"];
             500: components["responses"]["internal_error"];

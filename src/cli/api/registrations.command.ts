@@ -3,7 +3,8 @@ import { REGISTRATION_STATUSES } from '../../users/registration/registration.rul
 import type { RegistrationView } from '../../users/registration/registration.view.js';
 import { confirm, YES, type Confirmation } from '../confirm.js';
 import { readInput } from './read-input.js';
-import { ApiCommand } from './api-command.js';
+import { ApiCommand, metadataOption } from './api-command.js';
+import { bulkCommand } from './bulk-decision.command.js';
 import { age } from './output.js';
 import type { FindApi } from './service-api.js';
 
@@ -20,7 +21,9 @@ export function registrationsCommand(findApi: FindApi): Command {
       REFERENCE: ({ tenantReference }) => tenantReference,
     })
     .addOption(new Option('--status <status>', 'only in this status').choices([...REGISTRATION_STATUSES]))
-    .option('--tenant-reference <text>', 'only of this reference');
+    .option('--tenant-reference <text>', 'only of this reference')
+    .option('--ean <digits>', 'only with this EAN')
+    .addOption(metadataOption());
   registrations
     .itemCommand('show', 'show a registration and the error of its last call')
     .calls((api, id: string) => api.call<object>('GET', `/registrations/${id}`));
@@ -52,5 +55,7 @@ export function registrationsCommand(findApi: FindApi): Command {
       await confirm(api.place, effect, confirmation);
       return api.call<object>('POST', `/registrations/${id}/discard`);
     });
+  for (const decision of ['retry', 'discard'] as const)
+    registrations.addCommand(bulkCommand(findApi, decision));
   return registrations;
 }

@@ -1,6 +1,6 @@
 import { appendEvents } from '../../events/outbox.js';
 import { sqlState, UNIQUE_VIOLATION } from '../../platform/database/database.js';
-import type { Sql, Statement, Transaction } from '../../platform/database/database.js';
+import type { Database, Sql, Statement, Transaction } from '../../platform/database/database.js';
 import type { RequestedUser, RemoteUser } from '../remote/remote-user.rules.js';
 import type { UserRecord } from '../user/user.view.js';
 import { insertUser } from '../user/users.store.js';
@@ -14,6 +14,26 @@ export class TakenError extends Error {
     readonly requested: RequestedUser,
   ) {
     super('a confirmed id belongs to another user here');
+  }
+}
+
+/** Nothing was stored: these fields of the user, such as `gridLocations[0].id`, belong to another user here. */
+export interface IdentityTaken {
+  readonly status: 'identity_taken';
+  readonly fields: readonly string[];
+}
+
+/** Runs `work`, which may call `confirmUser`. If an id belongs to another user, rolls back and returns the fields with such ids. */
+export async function unlessTaken<T>(
+  database: Database,
+  work: (tx: Transaction) => Promise<T>,
+): Promise<T | IdentityTaken> {
+  try {
+    return await database.transaction(work);
+  } catch (error) {
+    if (!(error instanceof TakenError)) throw error;
+    const fields = await findForeignFields(database, error.user, error.requested);
+    return { status: 'identity_taken', fields };
   }
 }
 

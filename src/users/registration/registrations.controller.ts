@@ -6,20 +6,22 @@ import { actorOf, type Principal } from '../../access/scopes.js';
 import { ApiPage } from '../../platform/openapi/api-page.decorator.js';
 import { ApiProblems } from '../../platform/openapi/api-problems.decorator.js';
 import { toPage, type Page } from '../../platform/http/page.js';
+import { invalidRequest } from '../../platform/http/validation.js';
 import { ParseUuid } from '../../platform/http/uuid.pipe.js';
 import { found } from '../../platform/problem/found.js';
 import type { ProblemCode } from '../../platform/problem/problem.js';
 import { ConfirmedUserInput, ListRegistrationsQuery } from '../users.dto.js';
+import { BulkDecision, DecisionsView, MAX_DECISIONS } from './decisions.dto.js';
+import { DecisionsService } from './decisions.service.js';
 import type { PersonDecision } from './registration.rules.js';
 import { RegistrationView, toRegistrationView } from './registration.view.js';
-import { RegistrationsService } from './registrations.service.js';
 import { RegistrationsStore } from './registrations.store.js';
 
 @ApiTags('Users')
 @Controller('registrations')
 export class RegistrationsController {
   constructor(
-    private readonly service: RegistrationsService,
+    private readonly decisions: DecisionsService,
     private readonly store: RegistrationsStore,
   ) {}
 
@@ -47,6 +49,33 @@ export class RegistrationsController {
     return toRegistrationView(found(await this.store.findRegistration(id), `registration ${id}`));
   }
 
+  @Post('decisions')
+  @HttpCode(200)
+  @Operation('registrations:decide', {
+    summary: 'Retry or discard many registrations',
+    description:
+      `Each of them as \`POST /registrations/{id}/retry\` or \`…/discard\` would, at most ${MAX_DECISIONS} per call; give \`ids\` or \`filter\`. ` +
+      'A retry of an uncertain registration may register its user twice: first ask the provider. Read the result for each registration.',
+  })
+  @ApiOkResponse({ type: DecisionsView })
+  @ApiProblems('invalid_request', 'invalid_json')
+  async decideRegistrations(
+    @Body() { ids, filter, cursor, ...decision }: BulkDecision,
+    @CurrentKey() key: Principal,
+  ): Promise<DecisionsView> {
+    if ((ids === undefined) === (filter === undefined))
+      throw invalidRequest([{ field: 'ids', message: 'must be given if `filter` is not, and only then' }]);
+    if (ids !== undefined && cursor !== undefined)
+      throw invalidRequest([{ field: 'cursor', message: 'must not be given with `ids`' }]);
+    const actor = actorOf(key);
+    if (ids !== undefined)
+      return { items: await this.decisions.decideEach(new Set(ids), actor, decision), next: null };
+    const rows = await this.store.listRegistrations(filter!, cursor, MAX_DECISIONS + 1);
+    const page = toPage(rows, MAX_DECISIONS, ({ createdAt, id }) => [createdAt, id]);
+    const matching = page.items.map(({ id }) => id);
+    return { items: await this.decisions.decideEach(matching, actor, decision), next: page.next };
+  }
+
   @Decides(
     'retry',
     'Send a registration again',
@@ -56,7 +85,7 @@ export class RegistrationsController {
     @Param('id', ParseUuid) id: string,
     @CurrentKey() key: Principal,
   ): Promise<RegistrationView> {
-    return toRegistrationView(await this.service.decide(id, actorOf(key), 'retry'));
+    return toRegistrationView(await this.decisions.decide(id, actorOf(key), 'retry'));
   }
 
   @Decides(
@@ -68,7 +97,7 @@ export class RegistrationsController {
     @Param('id', ParseUuid) id: string,
     @CurrentKey() key: Principal,
   ): Promise<RegistrationView> {
-    return toRegistrationView(await this.service.decide(id, actorOf(key), 'discard'));
+    return toRegistrationView(await this.decisions.decide(id, actorOf(key), 'discard'));
   }
 
   @Decides(
@@ -84,7 +113,7 @@ export class RegistrationsController {
     @Body() confirmed: object,
     @CurrentKey() key: Principal,
   ): Promise<RegistrationView> {
-    return toRegistrationView(await this.service.decide(id, actorOf(key), 'resolve', confirmed));
+    return toRegistrationView(await this.decisions.decide(id, actorOf(key), 'resolve', confirmed));
   }
 }
 

@@ -2,21 +2,14 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Injectable, Logger } from '@nestjs/common';
 import { backoffMs } from '../../platform/async/backoff.rules.js';
 import { Environment } from '../../platform/env/environment.js';
-import { invalidRequest, refuse } from '../../platform/http/validation.js';
-import { found } from '../../platform/problem/found.js';
-import { Problem, type FieldError } from '../../platform/problem/problem.js';
+import { refuse } from '../../platform/http/validation.js';
+import { Problem } from '../../platform/problem/problem.js';
 import { readGridLocations, roundedEans, sameEans, warnOfOthers, type EanWarning } from '../ean.rules.js';
-import { readRemoteUser } from '../remote/remote-user.rules.js';
 import type { UserRecord } from '../user/user.view.js';
 import { UsersStore } from '../user/users.store.js';
 import type { RegisterUserInput } from '../users.dto.js';
-import {
-  DECIDABLE,
-  type Claim,
-  type PersonDecision,
-  type RegistrationRequest,
-} from './registration.rules.js';
-import { RegistrationsStore, type Decided, type RegistrationRecord } from './registrations.store.js';
+import type { Claim, RegistrationRequest } from './registration.rules.js';
+import { RegistrationsStore, type RegistrationRecord } from './registrations.store.js';
 import { RegistrationSender } from './sender.service.js';
 
 /** The result of `POST /users`: the user that this or an earlier request registered, or a registration that is still pending or uncertain. */
@@ -70,26 +63,6 @@ export class RegistrationsService {
       'registration_conflict',
       'Other requests are changing this registration; send the request again',
     );
-  }
-
-  /** Applies a person's decision. `confirmed` is the user to `resolve` with. Throws Problem not_found, registration_conflict, ean_rounded or invalid_request. */
-  async decide(
-    id: string,
-    actor: string,
-    decision: PersonDecision,
-    confirmed?: unknown,
-  ): Promise<RegistrationRecord> {
-    const readUser = (registration: RegistrationRecord) => {
-      // An EAN of the registration has lost no digit, even if the provider's object passed through a client that rounds.
-      refuse(roundedEans(confirmed, registration.eans), 'ean_rounded');
-      const read = readRemoteUser(confirmed, registration, 'person');
-      if ('faults' in read) throw invalidRequest(read.faults);
-      return read.user;
-    };
-    const decided = await this.store.decide(id, actor, decision, readUser);
-    if (decided.status !== 'decided') throw problemOf(decided, decision, id);
-    this.logger.log({ message: `${actor} decided to ${decision} a registration`, registrationId: id });
-    return found(await this.store.findSequenced(id), `registration ${id}`);
   }
 
   /** Returns the result of the reference's existing registration. If that has other EANs, throws Problem tenant_reference_conflict. */
@@ -158,39 +131,5 @@ export class RegistrationsService {
 const erasedMeanwhile = (id: string): Problem =>
   conflict(`Registration ${id} was erased while this request waited`, id);
 
-function problemOf(
-  decided: Exclude<Decided, { status: 'decided' }>,
-  decision: PersonDecision,
-  id: string,
-): Problem {
-  switch (decided.status) {
-    case 'not_found':
-      return new Problem('not_found', `There is no registration ${id}`);
-    case 'being_sent':
-      return conflict('The registration is being sent; decide once its response is known', id);
-    case 'wrong_status': {
-      const allowed = DECIDABLE[decision].join(', ');
-      return conflict(
-        `${decision} is for the statuses ${allowed}; this registration is ${decided.current}`,
-        id,
-      );
-    }
-    case 'reference_taken':
-      return conflict('The tenantReference has another live registration', id);
-    case 'identity_taken':
-      return conflict(
-        'The id, the tenantReference or a grid location belongs to another user here',
-        id,
-        decided.fields.map((field) => ({
-          field,
-          message: 'belongs to another user or another object here',
-        })),
-      );
-  }
-}
-
-const conflict = (detail: string, registrationId: string, errors: readonly FieldError[] = []): Problem =>
-  new Problem('registration_conflict', detail, {
-    ids: { registrationId },
-    ...(errors.length > 0 && { errors }),
-  });
+const conflict = (detail: string, registrationId: string): Problem =>
+  new Problem('registration_conflict', detail, { ids: { registrationId } });

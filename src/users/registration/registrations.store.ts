@@ -1,35 +1,25 @@
 import { randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
-import { recordAudit } from '../../access/audit-log.store.js';
 import { sequenceBeforeRead } from '../../events/sequence.sql.js';
-import {
-  Database,
-  sqlState,
-  UNIQUE_VIOLATION,
-  type Statement,
-  type Transaction,
-} from '../../platform/database/database.js';
+import { Database, type Statement } from '../../platform/database/database.js';
 import type { Registration } from '../../platform/database/generated/client.js';
 import type { ListPosition } from '../../platform/database/list-position.js';
 import { mayBeCommitted, repeatUntilEffective } from '../../platform/database/repeat-until-effective.js';
 import { whereOf } from '../../platform/database/where.js';
 import { containsMetadata } from '../metadata.dto.js';
 import type { Metadata } from '../metadata.rules.js';
-import type { RemoteUser } from '../remote/remote-user.rules.js';
 import type { UserRecord } from '../user/user.view.js';
 import type { ListRegistrationsQuery } from '../users.dto.js';
 import {
   appendOutcomes,
   appendPending,
   confirmUser,
-  findForeignFields,
   moveRegistration,
-  TakenError,
+  unlessTaken,
+  type IdentityTaken,
 } from './confirm-user.store.js';
 import {
-  DECIDABLE,
   type Claim,
-  type PersonDecision,
   type RegistrationRequest,
   type RegistrationStatus,
   type Settlement,
@@ -53,19 +43,6 @@ export interface RegistrationRecord extends Readonly<Omit<Registration, 'metadat
   readonly whatToDo: string | null;
 }
 
-/** Nothing was stored: these fields of the user, such as `gridLocations[0].id`, belong to another user here. */
-interface IdentityTaken {
-  readonly status: 'identity_taken';
-  readonly fields: readonly string[];
-}
-
-/** The result of a decision. Anything but `decided` means that nothing has changed. */
-export type Decided =
-  | { readonly status: 'decided' }
-  | { readonly status: 'not_found' | 'being_sent' | 'reference_taken' }
-  | { readonly status: 'wrong_status'; readonly current: RegistrationStatus }
-  | IdentityTaken;
-
 export type Settled =
   | { readonly status: 'registered'; readonly user: UserRecord }
   | { readonly status: 'rejected' | 'pending' | 'uncertain' };
@@ -77,11 +54,6 @@ export const LEASE_RENEWAL_MS = LEASE_MS / 4;
 /** How long a sender tries to return a claim that may be committed although its statement failed. Longer than most database outages. */
 const RETURN_WITHIN_MS = 300_000;
 
-const AUDIT_ACTION = {
-  retry: 'registration.retried',
-  discard: 'registration.discarded',
-  resolve: 'registration.resolved',
-};
 const ABANDONED = 'the sender was lost during the call, so nobody knows whether it had its effect';
 
 @Injectable()
@@ -123,7 +95,7 @@ export class RegistrationsStore {
 
   /** Stores the outcome of a call and its event. Returns null if a newer call or a decision has made the claim stale. May be called twice. */
   async settle(claim: Claim, settlement: Settlement): Promise<Settled | IdentityTaken | null> {
-    return this.unlessTaken(async (tx): Promise<Settled | null> => {
+    return unlessTaken(this.database, async (tx): Promise<Settled | null> => {
       const isCertain = settlement.status !== 'uncertain';
       const fence = [claim.id, claim.attempts, claim.leaseToken, isCertain];
       if ((await tx.query(sql.LOCK_FOR_OUTCOME, fence)).length === 0) return null;
@@ -134,55 +106,6 @@ export class RegistrationsStore {
       else await appendOutcomes(tx, settlement.status, [claim], settlement.reason);
       return { status: settlement.status };
     });
-  }
-
-  /** Applies a person's decision, with its audit entry and event, in one transaction. For `resolve`, `readUser` returns the user or throws. */
-  async decide(
-    id: string,
-    actor: string,
-    decision: PersonDecision,
-    readUser: (registration: RegistrationRecord) => RemoteUser,
-  ): Promise<Decided> {
-    try {
-      return await this.unlessTaken(async (tx): Promise<Decided> => {
-        const [registration] = await tx.query<RegistrationRecord>(sql.LOCK_REGISTRATION, [id]);
-        if (registration === undefined) return { status: 'not_found' };
-        const { status, attempts, lastError, isBeingSent } = registration;
-        if (isBeingSent) return { status: 'being_sent' };
-        if (!DECIDABLE[decision].includes(status)) return { status: 'wrong_status', current: status };
-        switch (decision) {
-          case 'retry':
-            // Due at once: a worker sends the registration.
-            await moveRegistration(tx, id, { status: 'pending', lastError, nextAttemptInMs: 0 });
-            await appendPending(tx, registration, 'a person decided to send it again');
-            break;
-          case 'discard':
-            await moveRegistration(tx, id, { status: 'discarded', lastError });
-            await appendOutcomes(tx, 'discarded', [registration], 'a person gave it up');
-            break;
-          case 'resolve':
-            await confirmUser(tx, registration, readUser(registration));
-        }
-        const details = { decision, status, attempts };
-        await recordAudit(tx, { actor, action: AUDIT_ACTION[decision], target: id, details });
-        return { status: 'decided' };
-      });
-    } catch (error) {
-      // The decision would make the registration live again, but the reference has been registered anew.
-      if (sqlState(error) === UNIQUE_VIOLATION) return { status: 'reference_taken' };
-      throw error;
-    }
-  }
-
-  /** Runs `work`, which may call `confirmUser`. If an id belongs to another user, rolls back and returns the fields with such ids. */
-  private async unlessTaken<T>(work: (tx: Transaction) => Promise<T>): Promise<T | IdentityTaken> {
-    try {
-      return await this.database.transaction(work);
-    } catch (error) {
-      if (!(error instanceof TakenError)) throw error;
-      const fields = await findForeignFields(this.database, error.user, error.requested);
-      return { status: 'identity_taken', fields };
-    }
   }
 
   /** Returns the tokens of all leases, expired or not. */
@@ -232,6 +155,9 @@ export class RegistrationsStore {
   ): Promise<RegistrationRecord[]> {
     const { where, values } = whereOf([
       ['status = ?', filter.status],
+      ['created_at >= ?', filter.createdSince],
+      ['created_at < ?', filter.createdBefore],
+      ['strpos(last_error, ?) > 0', filter.lastError],
       ['tenant_reference = ?', filter.tenantReference],
       ['eans @> ARRAY[?]', filter.ean],
       ...containsMetadata('metadata', filter.metadata),

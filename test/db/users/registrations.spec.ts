@@ -8,10 +8,10 @@ import {
   type PersonDecision,
   type Settlement,
 } from '../../../src/users/registration/registration.rules.js';
+import { DecisionsStore, type Decided } from '../../../src/users/registration/decisions.store.js';
 import { CLAIM_DUE } from '../../../src/users/registration/registrations.sql.js';
 import {
   RegistrationsStore,
-  type Decided,
   type RegistrationRecord,
 } from '../../../src/users/registration/registrations.store.js';
 import type { Claim } from '../../../src/users/registration/registration.rules.js';
@@ -33,12 +33,14 @@ let testDatabase: TestDatabase;
 let database: Database;
 let users: UsersStore;
 let store: RegistrationsStore;
+let decisions: DecisionsStore;
 
 beforeAll(async () => {
   testDatabase = await createTestDatabase();
   database = testDatabase.open();
   users = new UsersStore(database);
   store = new RegistrationsStore(database);
+  decisions = new DecisionsStore(database);
 });
 afterAll(() => testDatabase.drop());
 beforeEach(() => database.query('TRUNCATE registrations, users, domain_events, audit_log CASCADE'));
@@ -93,7 +95,7 @@ const eventsOf = async (subject: string) =>
     )
   ).map(({ name }) => name);
 const decide = async (decision: PersonDecision, id: string): Promise<Decided['status']> =>
-  (await store.decide(id, 'a person', decision, confirmed)).status;
+  (await decisions.decide({ id, actor: 'a person', decision }, confirmed)).status;
 
 describe('an intent', () => {
   it('is opened by exactly one of any number of requests, and is leased and marked as sent in the same commit', async () => {

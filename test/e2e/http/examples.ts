@@ -137,6 +137,10 @@ export async function recordExamples(service: TestApp, calls: Calls): Promise<Re
   await ask('discardRegistration', 200, { parameters: { id: forDiscard.id } });
   await ask('retryRegistration', 200, { parameters: { id: forRetry.id } });
   await ask('retryRegistration', 409, { parameters: { id: forResolve.id } });
+  const forMany = await loseResponse('customer-1005');
+  await ask('decideRegistrations', 200, {
+    request: { decision: 'discard', ids: [forMany.id, forResolve.id] },
+  });
 
   const toDelete = await ask('createWebhookEndpoint', 201, { request: { url: `${receiver.url}/webhooks` } });
   const endpoint = await ask('createWebhookEndpoint', 201, {

@@ -1,0 +1,99 @@
+import { Option, type Command } from 'commander';
+import type { Page } from '../../platform/http/page.js';
+import type { BulkDecision, DecisionsView } from '../../users/registration/decisions.dto.js';
+import { DECIDABLE } from '../../users/registration/registration.rules.js';
+import type { RegistrationView } from '../../users/registration/registration.view.js';
+import { confirm, YES, type Confirmation } from '../confirm.js';
+import { ApiCommand } from './api-command.js';
+import { printFields, printTable, toSecond } from './output.js';
+import type { FindApi, Query, ServiceApi, Wire } from './service-api.js';
+
+type Listed = Wire<RegistrationView>;
+type Filter = Query & { readonly status: string };
+
+/** As many as one call takes within a few seconds. */
+const PER_CALL = 500;
+/** The most errors that the summary names. */
+const NAMED_ERRORS = 5;
+
+const EFFECT = {
+  retry: {
+    description: 'send all registrations that match again; first ask the provider which users exist',
+    does: 'sends again',
+    danger:
+      'For each whose earlier call took effect, a second user is created at the provider. This cannot be undone.',
+  },
+  discard: {
+    description: 'give all registrations up that match',
+    does: 'gives up',
+    danger: 'If a user exists after all, `registrations resolve` can still enter it.',
+  },
+};
+
+/** Returns the command that decides about all registrations that match: it lists them, and decides about exactly those. */
+export function bulkCommand(findApi: FindApi, decision: BulkDecision['decision']): Command {
+  const { description, does, danger } = EFFECT[decision];
+  return new ApiCommand(`${decision}-all`, findApi)
+    .description(description)
+    .addOption(
+      new Option('--status <status>', 'only in this status')
+        .choices([...DECIDABLE[decision]])
+        .makeOptionMandatory(),
+    )
+    .option('--created-since <instant>', 'only those created at or after this instant')
+    .option('--created-before <instant>', 'only those created before this instant')
+    .option('--last-error <text>', 'only those whose lastError contains this text')
+    .option(...YES)
+    .calls(
+      async (api, { yes, ...filter }: Filter & Confirmation) => {
+        const found = await listAll(api, filter);
+        if (found.length > 0) await confirm(api.place, `this ${does} ${summaryOf(found)} ${danger}`, { yes });
+        const items = await decideAll(api, decision, found);
+        const refused = items.filter(({ ok }) => !ok);
+        if (refused.length > 0) process.exitCode = 1;
+        return { decided: items.length - refused.length, refused };
+      },
+      ({ decided, refused }) => {
+        printFields({ decided, refused: refused.length });
+        if (refused.length > 0) printTable({ ID: ({ id }) => id, WHY: ({ detail }) => detail }, refused);
+      },
+    );
+}
+
+async function listAll(api: ServiceApi, filter: Filter): Promise<Listed[]> {
+  const listed: Listed[] = [];
+  let cursor: string | undefined;
+  do {
+    const query = { ...filter, limit: '200', cursor };
+    const { items, next } = await api.call<Page<Listed>>('GET', '/registrations', { query });
+    listed.push(...items);
+    cursor = next ?? undefined;
+  } while (cursor !== undefined);
+  return listed;
+}
+
+/** Says how many there are, from when, and what their calls came to. */
+export function summaryOf(found: readonly Pick<Listed, 'status' | 'createdAt' | 'lastError'>[]): string {
+  const counts = new Map<string, number>();
+  for (const { lastError } of found) {
+    const error = lastError ?? 'no error';
+    counts.set(error, (counts.get(error) ?? 0) + 1);
+  }
+  const errors = [...counts].sort(([, one], [, other]) => other - one);
+  const named = errors.slice(0, NAMED_ERRORS).map(([error, count]) => `\n  ${count} × ${error}`);
+  const more = errors.length > NAMED_ERRORS ? `\n  and ${errors.length - NAMED_ERRORS} other errors` : '';
+  const [newest, oldest] = [found[0]!, found.at(-1)!].map(({ createdAt }) => toSecond(createdAt));
+  return `${found.length} ${found[0]!.status} registrations, created from ${oldest} to ${newest}:${named.join('')}${more}\n`;
+}
+
+/** Decides about what was listed, unless it has changed since. */
+async function decideAll(api: ServiceApi, decision: BulkDecision['decision'], found: readonly Listed[]) {
+  const lastChange = Math.max(...found.map(({ updatedAt }) => Date.parse(updatedAt)));
+  const items: DecisionsView['items'][number][] = [];
+  for (let from = 0; from < found.length; from += PER_CALL) {
+    const ids = found.slice(from, from + PER_CALL).map(({ id }) => id);
+    const body = { decision, ids, unchangedSince: new Date(lastChange + 1).toISOString() };
+    items.push(...(await api.call<DecisionsView>('POST', '/registrations/decisions', { body })).items);
+  }
+  return items;
+}

@@ -1,0 +1,78 @@
+import { Injectable } from '@nestjs/common';
+import { recordAudit } from '../../access/audit-log.store.js';
+import { Database, sqlState, UNIQUE_VIOLATION } from '../../platform/database/database.js';
+import type { RemoteUser } from '../remote/remote-user.rules.js';
+import {
+  appendOutcomes,
+  appendPending,
+  confirmUser,
+  moveRegistration,
+  unlessTaken,
+  type IdentityTaken,
+} from './confirm-user.store.js';
+import { DECIDABLE, type PersonDecision, type RegistrationStatus } from './registration.rules.js';
+import { LOCK_REGISTRATION } from './registrations.sql.js';
+import type { RegistrationRecord } from './registrations.store.js';
+
+/** The result of a decision. Anything but `decided` means that nothing has changed. */
+export type Decided =
+  | { readonly status: 'decided' }
+  | { readonly status: 'not_found' | 'being_sent' | 'reference_taken' | 'changed' }
+  | { readonly status: 'wrong_status'; readonly current: RegistrationStatus }
+  | IdentityTaken;
+
+export interface Decision {
+  readonly id: string;
+  readonly actor: string;
+  readonly decision: PersonDecision;
+  /** A registration that has changed at or after this instant is left as it is. */
+  readonly unchangedSince?: Date;
+}
+
+const AUDIT_ACTION = {
+  retry: 'registration.retried',
+  discard: 'registration.discarded',
+  resolve: 'registration.resolved',
+};
+
+@Injectable()
+export class DecisionsStore {
+  constructor(private readonly database: Database) {}
+
+  /** Applies a person's decision, with its audit entry and event, in one transaction. For `resolve`, `readUser` returns the user or throws. */
+  async decide(
+    { id, actor, decision, unchangedSince }: Decision,
+    readUser: (registration: RegistrationRecord) => RemoteUser,
+  ): Promise<Decided> {
+    try {
+      return await unlessTaken(this.database, async (tx): Promise<Decided> => {
+        const [registration] = await tx.query<RegistrationRecord>(LOCK_REGISTRATION, [id]);
+        if (registration === undefined) return { status: 'not_found' };
+        const { status, attempts, lastError, isBeingSent, updatedAt } = registration;
+        if (isBeingSent) return { status: 'being_sent' };
+        if (!DECIDABLE[decision].includes(status)) return { status: 'wrong_status', current: status };
+        if (unchangedSince !== undefined && updatedAt >= unchangedSince) return { status: 'changed' };
+        switch (decision) {
+          case 'retry':
+            // Due at once: a worker sends the registration.
+            await moveRegistration(tx, id, { status: 'pending', lastError, nextAttemptInMs: 0 });
+            await appendPending(tx, registration, 'a person decided to send it again');
+            break;
+          case 'discard':
+            await moveRegistration(tx, id, { status: 'discarded', lastError });
+            await appendOutcomes(tx, 'discarded', [registration], 'a person gave it up');
+            break;
+          case 'resolve':
+            await confirmUser(tx, registration, readUser(registration));
+        }
+        const details = { decision, status, attempts };
+        await recordAudit(tx, { actor, action: AUDIT_ACTION[decision], target: id, details });
+        return { status: 'decided' };
+      });
+    } catch (error) {
+      // The decision would make the registration live again, but the reference has been registered anew.
+      if (sqlState(error) === UNIQUE_VIOLATION) return { status: 'reference_taken' };
+      throw error;
+    }
+  }
+}

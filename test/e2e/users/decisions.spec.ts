@@ -1,0 +1,172 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { Database } from '../../../src/platform/database/database.js';
+import { TestClient } from '../../setup/client.js';
+import { startTestApp, type TestApp } from '../../setup/test-app.js';
+
+const EAN = '376104250021234569';
+
+interface Result {
+  readonly id: string;
+  readonly ok: boolean;
+  readonly code: string | null;
+  readonly detail: string | null;
+}
+interface Decisions {
+  readonly items: readonly Result[];
+  readonly next: string | null;
+  readonly errors: readonly { readonly field: string }[];
+}
+
+describe('decisions about many registrations', () => {
+  let service: TestApp;
+  let client: TestClient;
+  let database: Database;
+
+  beforeAll(async () => {
+    service = await startTestApp({ ROLE: 'api' });
+    client = TestClient.of(service);
+    database = service.app.get(Database);
+  });
+  afterAll(() => service.close());
+  beforeEach(() => database.query('TRUNCATE registrations, audit_log'));
+
+  const insert = (status: string, more = '') =>
+    database
+      .query<{ id: string }>(
+        `INSERT INTO registrations (tenant_reference, eans, metadata, status, attempts, next_attempt_at, last_error, created_at)
+         SELECT gen_random_uuid(), '{${EAN}}', '{}', $1, 1, CASE $1 WHEN 'pending' THEN clock_timestamp() + interval '1 h' END,
+           'the response was lost (${more})', clock_timestamp() - interval '1 h'
+         RETURNING id`,
+        [status],
+      )
+      .then(([row]) => row!.id);
+  const decide = async (body: object) => client.call<Decisions>('POST', '/registrations/decisions', body);
+  const okOf = (items: readonly Result[]) => Object.fromEntries(items.map(({ id, ok }) => [id, ok]));
+  const statusOf = async (id: string) =>
+    (await client.call<{ status: string }>('GET', `/registrations/${id}`)).body.status;
+  const entries = () =>
+    database.query<{ actor: string; action: string; target: string }>(
+      'SELECT actor, action, target FROM audit_log WHERE action LIKE $1',
+      ['registration.%'],
+    );
+
+  it('have a result for each id, by the rule of the single decision, and are audited', async () => {
+    const [uncertain, rejected, registered] = [
+      await insert('uncertain'),
+      await insert('rejected'),
+      await insert('registered'),
+    ];
+    const unknown = randomUUID();
+    const ids = [uncertain, registered, rejected, unknown, uncertain];
+    const { status, body } = await decide({ decision: 'discard', ids });
+    expect(status).toBe(200);
+    const conflict = (await client.call('POST', `/registrations/${registered}/discard`)).body;
+    expect(body).toEqual({
+      items: [
+        { id: uncertain, ok: true, code: null, detail: null },
+        { id: registered, ok: false, code: 'registration_conflict', detail: conflict.detail },
+        { id: rejected, ok: true, code: null, detail: null },
+        { id: unknown, ok: false, code: 'not_found', detail: `There is no registration ${unknown}` },
+      ],
+      next: null,
+    });
+    expect([await statusOf(uncertain), await statusOf(rejected)]).toEqual(['discarded', 'discarded']);
+    const made = await entries();
+    expect(made.map(({ action }) => action)).toEqual(['registration.discarded', 'registration.discarded']);
+    expect(made.map(({ target }) => target)).toEqual([uncertain, rejected]);
+  });
+
+  it('may be repeated: what was discarded is in order, and nothing is recorded twice', async () => {
+    const ids = [await insert('uncertain'), await insert('uncertain')];
+    const first = await decide({ decision: 'discard', ids });
+    const second = await decide({ decision: 'discard', ids });
+    expect(second.body).toEqual(first.body);
+    expect(await entries()).toHaveLength(2);
+    const events = (await client.events()).filter(({ subject }) => ids.includes(subject));
+    expect(events).toHaveLength(2);
+  });
+
+  it('with unchangedSince never send again what has changed since', async () => {
+    const id = await insert('uncertain');
+    const unchangedSince = new Date(Date.now() + 1_000).toISOString();
+    const request = { decision: 'retry', ids: [id], unchangedSince: new Date(0).toISOString() };
+    expect((await decide(request)).body.items).toMatchObject([{ ok: false, code: 'registration_conflict' }]);
+    expect(await statusOf(id)).toBe('uncertain');
+    expect((await decide({ ...request, unchangedSince })).body.items).toMatchObject([{ ok: true }]);
+    // Sent again, and its response lost again, after the first request.
+    await database.query(
+      `UPDATE registrations SET status = 'uncertain', next_attempt_at = NULL, updated_at = $2 WHERE id = $1`,
+      [id, new Date(Date.parse(unchangedSince) + 1)],
+    );
+    expect((await decide({ ...request, unchangedSince })).body.items).toMatchObject([{ ok: false }]);
+    expect(await statusOf(id)).toBe('uncertain');
+  });
+
+  it('take the registrations that a filter lists, and no other', async () => {
+    const [timeout, reset, rejected] = [
+      await insert('uncertain', 'status 503'),
+      await insert('uncertain', 'ECONNRESET'),
+      await insert('rejected', 'status 503'),
+    ];
+    const filter = { status: 'uncertain', lastError: '503', createdBefore: new Date().toISOString() };
+    const query = new URLSearchParams(filter).toString();
+    const listed = await client.call<{ items: { id: string }[] }>('GET', `/registrations?${query}`);
+    expect(listed.body.items.map(({ id }) => id)).toEqual([timeout]);
+    expect(okOf((await decide({ decision: 'discard', filter })).body.items)).toEqual({ [timeout]: true });
+    const since = { status: 'uncertain', createdSince: new Date().toISOString() };
+    expect((await decide({ decision: 'discard', filter: since })).body.items).toEqual([]);
+    expect(await statusOf(timeout)).toBe('discarded');
+    expect([await statusOf(reset), await statusOf(rejected)]).toEqual(['uncertain', 'rejected']);
+  });
+
+  it('with a filter take 1,000 per call, each once', async () => {
+    await database.query(
+      `INSERT INTO registrations (tenant_reference, eans, metadata, status, attempts, created_at)
+       SELECT n, '{${EAN}}', '{}', 'uncertain', 1, clock_timestamp() - interval '1 s' * n FROM generate_series(1, 1003) AS n`,
+    );
+    const request = { decision: 'retry', filter: { status: 'uncertain' } };
+    const { body: first } = await decide(request);
+    expect(first.items).toHaveLength(1_000);
+    const { body: second } = await decide({ ...request, cursor: first.next });
+    expect([second.items.length, second.next]).toEqual([3, null]);
+    const ids = [...first.items, ...second.items].filter(({ ok }) => ok).map(({ id }) => id);
+    expect(new Set(ids).size).toBe(1_003);
+  }, 60_000);
+
+  it.each<[string, object, string]>([
+    ['no decision', { ids: [randomUUID()] }, 'decision'],
+    ['to resolve', { decision: 'resolve', ids: [randomUUID()] }, 'decision'],
+    ['neither ids nor a filter', { decision: 'retry' }, 'ids'],
+    ['ids and a filter', { decision: 'retry', ids: [randomUUID()], filter: { status: 'uncertain' } }, 'ids'],
+    ['no ids', { decision: 'retry', ids: [] }, 'ids'],
+    ['1,001 ids', { decision: 'retry', ids: Array.from({ length: 1_001 }, () => randomUUID()) }, 'ids'],
+    ['an id that is none', { decision: 'retry', ids: ['1'] }, 'ids'],
+    ['a filter without a status', { decision: 'retry', filter: {} }, 'filter.status'],
+    ['a filter that is a text', { decision: 'retry', filter: 'uncertain' }, 'filter'],
+    [
+      'a status that cannot be decided',
+      { decision: 'retry', filter: { status: 'registered' } },
+      'filter.status',
+    ],
+    ['an unknown filter', { decision: 'retry', filter: { status: 'uncertain', ean: EAN } }, 'filter.ean'],
+    ['a malformed time', { decision: 'retry', ids: [randomUUID()], unchangedSince: 'now' }, 'unchangedSince'],
+  ])('are refused with %s', async (_, body, field) => {
+    const response = await decide(body);
+    expect([response.status, response.body.errors.map((error) => error.field)]).toEqual([400, [field]]);
+  });
+
+  it('need registrations:decide', async () => {
+    const { body } = await client.call<{ key: string }>('POST', '/api-keys', {
+      name: 'writer',
+      scopes: ['users:write', 'users:read'],
+    });
+    const request = { decision: 'retry', ids: [randomUUID()] };
+    const refused = await new TestClient(service.url, body.key).call(
+      'POST',
+      '/registrations/decisions',
+      request,
+    );
+    expect(refused.status).toBe(403);
+  });
+});
