@@ -59,6 +59,7 @@ export const PROMISES = [
   { id: 'R67', promise: 'no start is stranded' },
   { id: 'R68', promise: 'the night is told' },
   { id: 'R69', promise: 'a process may be killed in a migration' },
+  { id: 'R70', promise: 'silence changes no outcome' },
   { id: 'R71', promise: 'a refused session is not refused credentials' },
   { id: 'R72', promise: 'an outage makes few registrations uncertain' },
   { id: 'R78', promise: 'each fault at each remote call is survived' },

@@ -3,6 +3,7 @@ import { Injectable } from '@nestjs/common';
 import { Cipher } from '../platform/crypto/cipher.js';
 import { Database, type Transaction } from '../platform/database/database.js';
 import type { RemoteToken } from '../platform/database/generated/client.js';
+import { OUTCOME } from '../platform/database/patience.js';
 import { repeatWhileUnavailable } from '../platform/database/repeat-while-unavailable.js';
 import { Environment } from '../platform/env/environment.js';
 import { hideToken } from '../platform/redaction/secrets.js';
@@ -75,14 +76,14 @@ export class TokenStore {
   async claimLease(row: TokenRow, leaseMs: number): Promise<string | null> {
     const lease = randomUUID();
     const values = [lease, leaseMs, row.generation, this.fingerprint];
-    return (await this.database.query(sql.CLAIM_TOKEN, values)).length > 0 ? lease : null;
+    return (await this.database.query(sql.CLAIM_TOKEN, values, OUTCOME)).length > 0 ? lease : null;
   }
 
   /** Claims the lease although the next attempt is due later. Returns null if it is leased, or a probe has claimed it in the last `everyMs`. */
   async claimProbe(row: TokenRow, leaseMs: number, everyMs: number): Promise<string | null> {
     const lease = randomUUID();
     const values = [lease, leaseMs, row.generation, everyMs];
-    return (await this.database.query(sql.CLAIM_PROBE, values)).length > 0 ? lease : null;
+    return (await this.database.query(sql.CLAIM_PROBE, values, OUTCOME)).length > 0 ? lease : null;
   }
 
   /** Saves a token and returns its generation, or null if the lease was lost. In a trial, renews the lease for `trialLeaseMs`. */
@@ -144,7 +145,7 @@ export class TokenStore {
 
   /** Writes under a lease. The lease ends with the write, or stays ours, so writing again after a lost COMMIT is harmless. */
   private write<T>(work: (tx: Transaction) => Promise<T>): Promise<T> {
-    return repeatWhileUnavailable(() => this.database.transaction(work), WRITE_WITHIN_MS);
+    return repeatWhileUnavailable(() => this.database.transaction(work, OUTCOME), WRITE_WITHIN_MS);
   }
 
   async getStatus(): Promise<TokenStatus> {

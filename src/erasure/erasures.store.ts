@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { eraseRequestIds, recordAudit } from '../access/audit-log.store.js';
 import type { ErasedCounts } from '../events/catalogue.rules.js';
@@ -5,6 +6,8 @@ import { eraseEvents } from '../events/erase-events.sql.js';
 import { appendEvents } from '../events/outbox.js';
 import { eraseSessions, type ErasedSessions } from '../onboarding/store/erase-sessions.sql.js';
 import { Database, type Transaction } from '../platform/database/database.js';
+import { OUTCOME } from '../platform/database/patience.js';
+import { repeatWhileUnavailable } from '../platform/database/repeat-while-unavailable.js';
 import { eraseUser, lockPerson, type LockedPerson } from '../users/user/erase-user.sql.js';
 
 /** A completed erasure, with the number of rows erased per kind. */
@@ -36,24 +39,38 @@ export class ErasuresStore {
 
   /** Erases a user. Returns the existing erasure if the user has been erased before. */
   async eraseUser(userId: string, actor: string): Promise<Erasure | BeingSent | null> {
-    return this.database.transaction(async (tx) => {
+    return this.write(async (tx, id) => {
       const user = await tx.prisma.user.findUnique({ where: { id: userId } });
       const person = user?.tenantReference ? await lockPerson(tx, user.tenantReference) : null;
       // During the wait for the lock, another transaction may have erased the user, and the reference may belong to a new user.
-      return person?.userId === userId ? this.erase(tx, person, actor) : findErasure(tx, userId);
+      return person?.userId === userId ? this.erase(tx, id, person, actor) : findErasure(tx, { userId });
     });
   }
 
   /** Erases the person who has this reference now, even if the person has registrations but no user. */
   async eraseReference(tenantReference: string, actor: string): Promise<Erasure | BeingSent | null> {
-    return this.database.transaction(async (tx) => {
+    return this.write(async (tx, id) => {
       const person = await lockPerson(tx, tenantReference);
+      // The response to the commit of an earlier try was lost.
+      const erasure = await findErasure(tx, { id });
+      if (erasure !== null) return erasure;
       const isKnown = person.userId !== null || person.registrations.length > 0;
-      return isKnown ? this.erase(tx, person, actor) : null;
+      return isKnown ? this.erase(tx, id, person, actor) : null;
     });
   }
 
-  private async erase(tx: Transaction, person: LockedPerson, actor: string): Promise<Erasure | BeingSent> {
+  /** `id` is the same for every try. */
+  private write<T>(work: (tx: Transaction, id: string) => Promise<T>): Promise<T> {
+    const id = randomUUID();
+    return repeatWhileUnavailable(() => this.database.transaction((tx) => work(tx, id), OUTCOME), 0);
+  }
+
+  private async erase(
+    tx: Transaction,
+    id: string,
+    person: LockedPerson,
+    actor: string,
+  ): Promise<Erasure | BeingSent> {
     const sent = person.registrations.find(({ isBeingSent }) => isBeingSent);
     if (sent !== undefined) return { registrationBeingSent: sent.id };
     // Read after the person is locked, so that `erasedAt` is later than every row committed during that wait.
@@ -74,7 +91,7 @@ export class ErasuresStore {
       events: await eraseEvents(tx, people, [...sessionIds, ...sessions.gridLocationIds]),
     };
     await eraseRequestIds(tx, [...people, ...sessionIds]);
-    const { id } = await tx.prisma.erasure.create({ data: { userId, erasedAt, ...erased } });
+    await tx.prisma.erasure.create({ data: { id, userId, erasedAt, ...erased } });
     const data = { erasureId: id, userId, registrationIds, erasedAt: erasedAt.toISOString(), erased };
     await appendEvents(tx, [...sessions.events, { name: 'user.erased', subject: userId ?? id, data }]);
     await recordAudit(tx, { actor, action: 'user.erased', target: userId ?? id, details: erased });
@@ -82,9 +99,12 @@ export class ErasuresStore {
   }
 }
 
-async function findErasure(tx: Transaction, userId: string): Promise<Erasure | null> {
-  const erasure = await tx.prisma.erasure.findUnique({ where: { userId } });
+async function findErasure(
+  tx: Transaction,
+  where: { id: string } | { userId: string },
+): Promise<Erasure | null> {
+  const erasure = await tx.prisma.erasure.findUnique({ where });
   if (erasure === null) return null;
-  const { id, erasedAt, userId: _, ...erased } = erasure;
+  const { id, erasedAt, userId, ...erased } = erasure;
   return { id, userId, erasedAt, erased };
 }

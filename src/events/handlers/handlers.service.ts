@@ -11,6 +11,7 @@ import { STOP_WITHIN_MS } from '../../platform/shutdown/limits.js';
 import { traced } from '../../platform/tracing/tracing.js';
 import type { DomainEvent } from '../catalogue.rules.js';
 import * as sql from './handlers.sql.js';
+import { withCurrentData } from '../event-data.sql.js';
 import { discoverHandlers, type EventHandler } from './on-event.js';
 
 /** Frees the job slot of a handler that never settles. Longer than the timeout of any call that a handler makes. */
@@ -69,8 +70,10 @@ export class EventHandlers extends BackgroundTasks implements OnModuleInit {
       if (pending.length === 0 && (await job.finishWhen(isNothingPending))) return;
       for (const next of pending) {
         await job.requireLock();
+        const event = await withCurrentData(this.database, next.position, next.event);
+        if (event === null) break;
         try {
-          await this.call(handler, next.event);
+          await this.call(handler, event);
         } catch (error) {
           const reason = errorText(error);
           this.deliveries.inc({ outcome: 'failed' });

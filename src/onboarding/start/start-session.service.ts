@@ -7,7 +7,6 @@ import { Problem } from '../../platform/problem/problem.js';
 import { traced } from '../../platform/tracing/tracing.js';
 import { ContractDrift } from '../../remote/drift/contract-drift.service.js';
 import { foreignId } from '../../remote/drift/drift.js';
-import type { Sent } from '../../remote/outcome.rules.js';
 import { failureOf, foreignFailure, type StartFailure } from '../rules/start-failure.rules.js';
 import { SessionViewsStore, type SessionRow } from '../store/session-views.store.js';
 import { readStartSessionResponse, START_RESPONSE, startSessionRequest } from '../remote/session.client.js';
@@ -69,7 +68,7 @@ export class StartSessionService {
         case 'exists':
         case 'begun': {
           const reused = begun.kind === 'exists';
-          const sessionId = reused ? begun.sessionId : await this.send(begun.start, wanted);
+          const sessionId = reused ? begun.sessionId : await this.sendAndRecord(begun.start, wanted);
           const session = sessionId && (await this.views.findSequenced(sessionId));
           if (session) return { session, reused };
           break;
@@ -83,12 +82,25 @@ export class StartSessionService {
     throw unavailable('Another request is starting this session and has no response yet');
   }
 
+  /** Like `send`, and renews the lease until the outcome is stored. */
+  private async sendAndRecord(start: LeasedStart, wanted: WantedSession): Promise<string | null> {
+    // If a renewal fails, the next renewal may succeed. If all fail, the start counts as abandoned.
+    const renew = () => void this.starts.renew(start).catch(() => {});
+    const renewal = setInterval(renew, this.starts.renewalMs);
+    try {
+      return await this.send(start, wanted);
+    } finally {
+      clearInterval(renewal);
+    }
+  }
+
   /** Returns the session's id. Returns null if the lease is lost: the start was taken over or ended, or the user was erased. Throws like `start`. */
   private async send(start: LeasedStart, wanted: WantedSession): Promise<string | null> {
     for (let attempt = start.attempts; ; attempt++) {
-      const sent = await this.call(start, wanted.gridLocationId);
+      const request = startSessionRequest(wanted.gridLocationId);
+      const sent = await this.remote.send(request, 'user', start.userId);
       const outcome = this.remote.weighOutcome(
-        startSessionRequest(wanted.gridLocationId),
+        request,
         this.drift.interpret('start_session', sent, START_RESPONSE, readStartSessionResponse),
       );
       switch (outcome.kind) {
@@ -116,17 +128,6 @@ export class StartSessionService {
           throw unavailable(detailOf(failure));
         }
       }
-    }
-  }
-
-  private async call(start: LeasedStart, gridLocationId: string): Promise<Sent> {
-    // If a renewal fails, the next renewal may succeed. If all fail, the start counts as abandoned.
-    const renew = () => void this.starts.renew(start).catch(() => {});
-    const renewal = setInterval(renew, this.starts.renewalMs);
-    try {
-      return await this.remote.send(startSessionRequest(gridLocationId), 'user', start.userId);
-    } finally {
-      clearInterval(renewal);
     }
   }
 

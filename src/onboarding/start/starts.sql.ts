@@ -42,11 +42,12 @@ export const RENEW_START = `
      WHERE id = $1 AND lease_token = $2 AND status = 'sending'`;
 
 /** Renews the lease before a retry. Counts an orphan: the call whose response was lost may have started a session. */
+// $5 is the number of calls so far. If the statement has had its effect before, it changes no count.
 export const REPEAT_START = `
     UPDATE session_starts
-       SET attempts = attempts + 1, orphans = orphans + 1, last_error = $3, updated_at = clock_timestamp(),
+       SET attempts = $5::int + 1, orphans = orphans + ($5::int + 1 - attempts), last_error = $3, updated_at = clock_timestamp(),
            lease_until = ${msFromNow('$4')}
-     WHERE id = $1 AND lease_token = $2 AND status = 'sending'
+     WHERE id = $1 AND lease_token = $2 AND status = 'sending' AND attempts IN ($5::int, $5::int + 1)
     RETURNING attempts`;
 
 /** Marks a start as failed. Raises the count of orphans to at least $3, the number of calls that may have had an effect. $5: the reason. */

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { Cipher } from '../../platform/crypto/cipher.js';
 import { Database, sqlState, UNIQUE_VIOLATION } from '../../platform/database/database.js';
+import { OUTCOME } from '../../platform/database/patience.js';
 import { mayBeCommitted, repeatUntilEffective } from '../../platform/database/repeat-until-effective.js';
 import { repeatWhileUnavailable } from '../../platform/database/repeat-while-unavailable.js';
 import { Environment } from '../../platform/env/environment.js';
@@ -51,10 +52,8 @@ export class StartsStore {
     const lease = [wanted.gridLocationId, wanted.brand, randomUUID()];
     let start: LeasedStart | { readonly id: null } | undefined;
     try {
-      [start] = await this.database.query<LeasedStart | { readonly id: null }>(sql.BEGIN_START, [
-        ...lease,
-        this.leaseMs,
-      ]);
+      const values = [...lease, this.leaseMs];
+      [start] = await this.database.query<NonNullable<typeof start>>(sql.BEGIN_START, values, OUTCOME);
       if (start === undefined) return { kind: 'gone' };
       if (start.id === null) return { kind: 'in_flight' };
       // Check again: another start may have finished before this start was inserted. From now on, the unique index allows no other start.
@@ -77,17 +76,17 @@ export class StartsStore {
 
   /** Renews the lease before a retry. `sends`: the number of calls so far. Returns false if another process has taken over the start. */
   async repeat(start: LeasedStart, failure: StartFailure, sends: number): Promise<boolean> {
-    const values = [start.id, start.leaseToken, failure.error, this.leaseMs];
-    const repeated = await this.orFailLater(start, failure, sends, () =>
-      this.database.query(sql.REPEAT_START, values),
-    );
+    const values = [start.id, start.leaseToken, failure.error, this.leaseMs, sends];
+    const repeat = () => this.database.query(sql.REPEAT_START, values, OUTCOME);
+    const repeated = await this.orFailLater(start, failure, sends, () => repeatWhileUnavailable(repeat, 0));
     return repeated.length > 0;
   }
 
   /** Marks the start as failed. `sends`: how many calls may have had an effect. If 0, the recorded count of orphans does not change. */
   async fail(start: LeasedStart, failure: StartFailure, sends: number): Promise<void> {
     const values = failValues(start, failure, sends);
-    await this.orFailLater(start, failure, sends, () => this.failures.query(sql.FAIL_START, values));
+    const fail = () => this.failures.query(sql.FAIL_START, values);
+    await this.orFailLater(start, failure, sends, () => repeatWhileUnavailable(fail, 0));
   }
 
   /**
@@ -98,7 +97,7 @@ export class StartsStore {
     const { cipher } = this;
     const settings = { cipher, firstReadMs: this.environment.POLL_MIN_INTERVAL_MS };
     const record = () =>
-      this.database.transaction((tx) => recordSession(tx, settings, start, started, wanted));
+      this.database.transaction((tx) => recordSession(tx, settings, start, started, wanted), OUTCOME);
     const recordTwice = () =>
       record().catch((error: unknown) => {
         // Another start has just committed a session with this id. Only a new transaction can see that session.

@@ -3,18 +3,21 @@ import { Injectable, Logger, type OnApplicationShutdown } from '@nestjs/common';
 import pg from 'pg';
 import { Environment } from '../env/environment.js';
 import { isTracing, traced } from '../tracing/tracing.js';
+import { limited, OUTCOME_RESPONSE_WITHIN_MS, type Patience } from './patience.js';
 import { PoolUse } from './pool-use.js';
 import type { PrismaClient } from './generated/client.js';
 import { PrismaOnPool, type PrismaModels } from './prisma-on-client.js';
 import {
   BEGIN_POOLED,
-  STATEMENT_TIMEOUT_MS,
+  CONNECT_WITHIN_MS,
+  RESPONSE_WITHIN_MS,
   TIMEOUTS,
   withPooledSettings,
   withSettings,
 } from './settings.js';
 import { spanNameOf } from './span-name.js';
 import { withFastTimestamps } from './timestamps.js';
+import { TransactionConnection } from './transaction-connection.js';
 
 /** A named statement is prepared once per connection. Name every statement that runs often. */
 export interface Statement {
@@ -36,9 +39,6 @@ export interface Transaction extends Sql {
 
 type Effect = (sql: Sql) => void | Promise<void>;
 
-/** Client-side timeout: an unreachable server cannot enforce its own. */
-const RESPONSE_TIMEOUT_MS = STATEMENT_TIMEOUT_MS + 1_000;
-
 const DISK_FULL = '53100';
 /** How long `hasNoSpace` remembers such an error: several intervals of a health probe. */
 const NO_SPACE_FOR_MS = 15_000;
@@ -46,6 +46,9 @@ const NO_SPACE_FOR_MS = 15_000;
 /** The SQLSTATEs of a serialization failure and a deadlock, after which the transaction is retried. */
 const TRANSIENT = ['40001', '40P01'];
 const ATTEMPTS = 3;
+
+/** Ends the transaction of a silent connection, and so its locks, about when the client gives it up. */
+const endWhenIdle = (ms: number): string => `; SET LOCAL idle_in_transaction_session_timeout TO ${ms}`;
 
 /** Returns the name of the span of a statement. Spends no time on it while traces are not exported. */
 const nameOf = (text: string): string => (isTracing() ? spanNameOf(text) : '');
@@ -59,6 +62,8 @@ export class Database implements Sql, OnApplicationShutdown {
   readonly pool: pg.Pool;
   readonly prisma: PrismaClient;
   readonly use: PoolUse;
+  /** Replaced in tests. */
+  outcomeResponseWithinMs = OUTCOME_RESPONSE_WITHIN_MS;
   /** Opens a connection only while all of the pool are in use, and closes it 10 s later. */
   private readonly aside: pg.Pool;
   private readonly prismaOnPool: PrismaOnPool;
@@ -77,8 +82,8 @@ export class Database implements Sql, OnApplicationShutdown {
       connectionString: environment.DATABASE_URL,
       max: environment.DATABASE_POOL_SIZE,
       // A longer wait means that the pool is exhausted: the query fails, and the client gets a 503.
-      connectionTimeoutMillis: 5_000,
-      query_timeout: RESPONSE_TIMEOUT_MS,
+      connectionTimeoutMillis: CONNECT_WITHIN_MS,
+      query_timeout: RESPONSE_WITHIN_MS,
       keepAlive: true,
       application_name: `pv-onboarding ${environment.ROLE}`,
       types: withFastTimestamps,
@@ -106,8 +111,13 @@ export class Database implements Sql, OnApplicationShutdown {
     return performance.now() - this.fullAt < NO_SPACE_FOR_MS;
   }
 
-  async query<Row>(statement: string | Statement, values: readonly unknown[] = []): Promise<Row[]> {
-    return this.run<Row>(this.pool, statement, values);
+  async query<Row>(
+    statement: string | Statement,
+    values: readonly unknown[] = [],
+    patience?: Patience,
+  ): Promise<Row[]> {
+    // After an error, the pool closes the connection of a single statement.
+    return this.run<Row>(this.pool, statement, values, this.limitOf(patience));
   }
 
   /** Like `query`, and does not wait while the pool is used up: for signs of life, which are about just that. */
@@ -121,40 +131,44 @@ export class Database implements Sql, OnApplicationShutdown {
    * Runs `work` in a READ COMMITTED transaction, and retries it after a deadlock or serialization failure. So `work` must have no other
    * effects than its statements. It must not make a network call, which would prolong its locks.
    */
-  async transaction<T>(work: (tx: Transaction) => Promise<T>): Promise<T> {
+  async transaction<T>(work: (tx: Transaction) => Promise<T>, patience?: Patience): Promise<T> {
     for (let attempt = 1; ; attempt++) {
       try {
-        return await this.attempt(work);
+        return await this.attempt(work, this.limitOf(patience));
       } catch (error) {
         if (attempt === ATTEMPTS || !TRANSIENT.includes(sqlState(error) ?? '')) throw error;
       }
     }
   }
 
-  private async attempt<T>(work: (tx: Transaction) => Promise<T>): Promise<T> {
+  private limitOf(patience: Patience | undefined): number | undefined {
+    return patience?.isShort ? this.outcomeResponseWithinMs : undefined;
+  }
+
+  private async attempt<T>(work: (tx: Transaction) => Promise<T>, limitMs: number | undefined): Promise<T> {
     const client = await this.pool.connect().catch((error: unknown) => {
       this.note(error);
       throw error;
     });
-    const onClient = this.prismaOnPool.onClient(client);
+    const connection = this.connectionOf(client, limitMs);
+    const onClient = this.prismaOnPool.onClient(connection);
     const effects: Effect[] = [];
-    let broken: Error | undefined;
     let result: T;
     try {
-      await client.query(this.begin);
+      await connection.query({ text: this.begin + (limitMs === undefined ? '' : endWhenIdle(limitMs)) });
       result = await work({
         prisma: onClient.prisma,
-        query: (statement, values = []) => this.run(client, statement, values),
+        query: (statement, values = []) => this.run(connection, statement, values),
         afterCommit: (effect) => void effects.push(effect),
       });
-      await this.timed('COMMIT', () => client.query('COMMIT'));
+      await this.timed('COMMIT', () => connection.query({ text: 'COMMIT' }));
+      connection.release();
     } catch (error) {
       this.note(error);
-      await client.query('ROLLBACK').catch((rollbackError: Error) => (broken = rollbackError));
+      await connection.rollBack(this.outcomeResponseWithinMs);
       throw error;
     } finally {
       onClient.end();
-      client.release(broken);
     }
     if (effects.length > 0) {
       const running = this.runEffects(effects).finally(() => this.effects.delete(running));
@@ -163,16 +177,22 @@ export class Database implements Sql, OnApplicationShutdown {
     return result;
   }
 
+  /** Replaced in tests. */
+  connectionOf(client: pg.PoolClient, limitMs: number | undefined): TransactionConnection {
+    return new TransactionConnection(client, limitMs);
+  }
+
   private async run<Row>(
-    runner: pg.Pool | pg.PoolClient,
+    runner: pg.Pool | TransactionConnection,
     statement: string | Statement,
     values: readonly unknown[],
+    limitMs?: number,
   ): Promise<Row[]> {
     const { name, text } = typeof statement === 'string' ? { name: undefined, text: statement } : statement;
-    const query = this.prepares ? { name, text } : { text };
+    const query = limited(this.prepares ? { name, text } : { text }, limitMs);
+    const send = (): Promise<pg.QueryResult> => runner.query(query, values as unknown[]);
     try {
-      const { rows } = await this.timed(name ?? nameOf(text), () => runner.query(query, values as unknown[]));
-      return rows as Row[];
+      return (await this.timed(name ?? nameOf(text), send)).rows as Row[];
     } catch (error) {
       this.note(error);
       throw error;

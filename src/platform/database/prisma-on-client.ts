@@ -3,6 +3,7 @@ import type { SqlDriverAdapter, Transaction as AdapterTransaction } from '@prism
 import { PrismaPg } from '@prisma/adapter-pg';
 import type pg from 'pg';
 import { PrismaClient, type Prisma } from './generated/client.js';
+import type { TransactionConnection } from './transaction-connection.js';
 
 /** The longest delay of setTimeout. Disables Prisma's transaction timeouts, since each statement already has a timeout. */
 const NO_TIMEOUT_MS = 2 ** 31 - 1;
@@ -20,7 +21,7 @@ type Operation = (args?: unknown) => Promise<unknown>;
 export class PrismaOnPool {
   readonly prisma: PrismaClient;
   /** The client on which the adapter must run the `$transaction` of the current async context. */
-  private readonly client = new AsyncLocalStorage<pg.PoolClient>();
+  private readonly client = new AsyncLocalStorage<TransactionConnection>();
 
   constructor(
     pool: pg.Pool,
@@ -33,7 +34,7 @@ export class PrismaOnPool {
   }
 
   /** Returns a Prisma Client whose queries run on `client`, until `end` is called. */
-  onClient(client: pg.PoolClient): { readonly prisma: PrismaModels; readonly end: () => void } {
+  onClient(client: TransactionConnection): { readonly prisma: PrismaModels; readonly end: () => void } {
     let end = (): void => {};
     const begin = () =>
       new Promise<Prisma.TransactionClient>((resolve, reject) => {
@@ -67,7 +68,7 @@ export class PrismaOnPool {
 }
 
 /** Returns an adapter that runs its queries on `client`. `usePhantomQuery` tells Prisma not to send COMMIT or ROLLBACK. */
-const onClient = (adapter: SqlDriverAdapter, client: pg.PoolClient): AdapterTransaction =>
+const onClient = (adapter: SqlDriverAdapter, client: TransactionConnection): AdapterTransaction =>
   Object.assign(Object.create(adapter) as SqlDriverAdapter, {
     client,
     options: { usePhantomQuery: true },

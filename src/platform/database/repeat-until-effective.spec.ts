@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { waitFor } from '../../../test/setup/wait-for.js';
-import type { Sql } from './database.js';
+import type { Database } from './database.js';
 import { mayBeCommitted, repeatUntilEffective } from './repeat-until-effective.js';
 
 const failure = (message: string, code?: string): Error => Object.assign(new Error(message), { code });
@@ -18,7 +18,7 @@ function databaseWith(results: Readonly<Record<string, readonly (readonly object
     if (result instanceof Error) throw result;
     return result;
   };
-  return { sql: { query } as unknown as Sql, times };
+  return { sql: { query } as unknown as Database, times };
 }
 
 describe('repeatUntilEffective', () => {

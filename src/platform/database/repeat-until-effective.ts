@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isDatabaseUnavailable } from '../problem/database-unavailable.js';
-import { sqlState, type Sql, type Statement } from './database.js';
+import { sqlState, type Database, type Statement } from './database.js';
+import { OUTCOME } from './patience.js';
 
 const PAUSE_MS = 500;
 
@@ -18,22 +19,23 @@ export const mayBeCommitted = (error: unknown): boolean =>
   !(error instanceof Error && NOT_CONNECTED.test(error.message));
 
 /** One loop per database. With one loop per failed write, all loops would compete for connections at the end of an outage. */
-const undosOf = new WeakMap<Sql, Set<Undo>>();
+const undosOf = new WeakMap<Pick<Database, 'query'>, Set<Undo>>();
 
 /**
  * Repeats `statement`, which undoes a write, until it returns a row or `withinMs` have passed. Once is not enough: if the connection of the
  * write was lost, the server may commit the write late.
  */
 export function repeatUntilEffective(
-  sql: Sql,
+  database: Pick<Database, 'query'>,
   statement: string | Statement,
   values: readonly unknown[],
   withinMs: number,
 ): void {
   const until = performance.now() + withinMs;
-  const undo = async () => (await sql.query(statement, values)).length > 0 || performance.now() > until;
-  const undos = undosOf.get(sql) ?? new Set();
-  undosOf.set(sql, undos.add(undo));
+  const undo = async () =>
+    (await database.query(statement, values, OUTCOME)).length > 0 || performance.now() > until;
+  const undos = undosOf.get(database) ?? new Set();
+  undosOf.set(database, undos.add(undo));
   if (undos.size === 1) void repeatAll(undos);
 }
 

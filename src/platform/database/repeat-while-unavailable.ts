@@ -4,16 +4,17 @@ import { isDatabaseUnavailable } from '../problem/database-unavailable.js';
 const PAUSE_MS = 250;
 
 /**
- * Runs `write` until it succeeds. Rethrows its error once `withinMs` have passed, or if the database is not at fault. If the connection is
- * lost during COMMIT, the write may already be stored, so `write` must be idempotent.
+ * Runs `write` until it succeeds, at least twice. Rethrows its error once `withinMs` have passed, or if the database is not at fault. If the
+ * connection is lost or silent during COMMIT, the write may already be stored, so `write` must recognise its own effect.
  */
 export async function repeatWhileUnavailable<T>(write: () => Promise<T>, withinMs: number): Promise<T> {
   const until = performance.now() + withinMs;
-  for (;;) {
+  for (let tries = 1; ; tries++) {
     try {
       return await write();
     } catch (error) {
-      if (!isDatabaseUnavailable(error) || performance.now() > until) throw error;
+      const isOver = tries > 1 && performance.now() > until;
+      if (!isDatabaseUnavailable(error) || isOver) throw error;
       await sleep(PAUSE_MS);
     }
   }

@@ -1,4 +1,5 @@
 import type pg from 'pg';
+import { limited } from './patience.js';
 
 type Settings = Readonly<Record<string, string | number>>;
 
@@ -19,6 +20,12 @@ const LOST_BY_POOLERS: Settings = {
 /** No statement of ours needs this long, unless it waits for a lock or has lost its connection. */
 export const STATEMENT_TIMEOUT_MS = 15_000;
 
+/** How long the client waits for a response: a server that cannot be reached cannot enforce its own timeout. */
+export const RESPONSE_WITHIN_MS = STATEMENT_TIMEOUT_MS + 1_000;
+
+/** How long to wait for a connection, and then for its settings. */
+export const CONNECT_WITHIN_MS = 5_000;
+
 export const TIMEOUTS: Settings = {
   statement_timeout: STATEMENT_TIMEOUT_MS,
   lock_timeout: 5_000,
@@ -35,6 +42,8 @@ const NO_TIMEOUTS: Settings = {
 /** No `lock_timeout`: graphile-worker stops if it cannot complete a job. */
 export const JOB_TIMEOUTS: Settings = { ...TIMEOUTS, lock_timeout: 0 };
 
+const set = (client: pg.ClientBase, text: string) => client.query(limited({ text }, CONNECT_WITHIN_MS));
+
 const assign = (command: 'SET' | 'SET LOCAL', settings: Settings): string =>
   Object.entries(settings)
     .map(([name, value]) => `${command} ${name} TO '${value}'`)
@@ -43,12 +52,12 @@ const assign = (command: 'SET' | 'SET LOCAL', settings: Settings): string =>
 /** Pool options for connections that belong to one client. Not startup parameters, which poolers refuse. pg-pool awaits `onConnect`. */
 export const withSettings = (timeouts: Settings) => ({
   onConnect: (client: pg.ClientBase) =>
-    client.query(assign('SET', { ...timeouts, ...KEPT_BY_POOLERS, ...LOST_BY_POOLERS })),
+    set(client, assign('SET', { ...timeouts, ...KEPT_BY_POOLERS, ...LOST_BY_POOLERS })),
 });
 
 /** Pool options for connections through a transaction pooler. Other settings would change the connections of other clients. */
 export const withPooledSettings = {
-  onConnect: (client: pg.ClientBase) => client.query(assign('SET', KEPT_BY_POOLERS)),
+  onConnect: (client: pg.ClientBase) => set(client, assign('SET', KEPT_BY_POOLERS)),
 };
 
 /** Pool options for migrations, which may take long. The other timeouts that a role may have would end the connection with their lock. */

@@ -4,24 +4,29 @@ import type { Statement } from '../database/database.js';
 // are added by its public `add_job`, in the statement that writes the data of the job.
 
 /**
- * Renews the leases of a worker's jobs. Skips locked rows: their jobs are just being completed. Waiting for a row could deadlock with a
+ * Renews the leases of those jobs of a worker that it runs ($2). A job that it has claimed without a response does not run. Skips locked rows: their jobs are just being completed. Waiting for a row could deadlock with a
  * statement that completes several jobs, and a deadlock error can stop graphile-worker.
  */
 export const RENEW_JOBS = `
   WITH own AS MATERIALIZED (
-    SELECT id FROM graphile_worker._private_jobs WHERE locked_by = $1 FOR NO KEY UPDATE SKIP LOCKED
+    SELECT id FROM graphile_worker._private_jobs
+    WHERE locked_by = $1 AND id = ANY ($2::bigint[]) FOR NO KEY UPDATE SKIP LOCKED
   )
   UPDATE graphile_worker._private_jobs AS job SET locked_at = clock_timestamp() FROM own WHERE job.id = own.id`;
 
 /** A job with no key, no error and no attempts left is complete: its worker failed between removing the key and deleting the row. */
 const IS_FINISHED = 'attempts >= max_attempts AND key IS NULL AND last_error IS NULL';
 
-/** Releases the jobs of workers that have not renewed their lease for $1 ms, and deletes those that are complete. */
+/**
+ * Releases the jobs of workers that have not renewed their lease for $1 ms, and deletes those that are complete. Releases the jobs of worker
+ * $2 that it does not run ($4) after $3 ms: the response to their claim was lost.
+ */
 export const RELEASE_EXPIRED = `
   WITH expired AS MATERIALIZED (
     SELECT id, ${IS_FINISHED} AS finished
     FROM graphile_worker._private_jobs
     WHERE locked_at < clock_timestamp() - $1 * interval '1 millisecond'
+       OR (locked_by = $2 AND locked_at < clock_timestamp() - $3 * interval '1 millisecond' AND id <> ALL ($4::bigint[]))
     FOR UPDATE SKIP LOCKED
   ), deleted AS (
     DELETE FROM graphile_worker._private_jobs AS job USING expired WHERE job.id = expired.id AND expired.finished

@@ -5,7 +5,8 @@ import type { BeforeApplicationShutdown, OnApplicationBootstrap, OnModuleDestroy
 import * as graphile from 'graphile-worker';
 import pg from 'pg';
 import { Database } from '../database/database.js';
-import { JOB_TIMEOUTS, withSettings } from '../database/settings.js';
+import { OUTCOME } from '../database/patience.js';
+import { CONNECT_WITHIN_MS, JOB_TIMEOUTS, RESPONSE_WITHIN_MS, withSettings } from '../database/settings.js';
 import { Environment } from '../env/environment.js';
 import { Loop } from '../async/loop.js';
 import { within } from '../async/within.js';
@@ -27,6 +28,8 @@ export const JOB_SLOTS = 50;
  */
 const LEASE_MS = 30_000;
 const BEAT_MS = 5_000;
+/** How long a claimed job may not run here: longer than a response takes to arrive or to be given up. */
+const LOST_AFTER_MS = RESPONSE_WITHIN_MS + 1_000;
 const LEVELS = { error: 'warn', warning: 'warn', info: 'debug', debug: 'debug' } as const;
 
 /** Runs jobs when due, at least once, and retries them until they succeed. Payloads must not contain secrets: they are not encrypted. */
@@ -41,15 +44,19 @@ export class Jobs implements OnApplicationBootstrap, OnModuleDestroy, BeforeAppl
     labels: ['task', 'outcome'],
   });
   private worker: graphile.WorkerPool | undefined;
-  private readonly inFlight = new Set<Promise<void>>();
+  /** The running jobs, with their ids. */
+  private readonly inFlight = new Map<Promise<void>, string>();
   private readonly interrupted: string[] = [];
   private running: Promise<unknown> = Promise.resolve();
   private stopped: Promise<void> | undefined;
   private readonly stopping = new AbortController();
   private readonly beat = new Loop({
     step: async () => {
-      if (this.worker !== undefined) await this.database.query(RENEW_JOBS, [this.worker.id]);
-      const { length } = await this.database.query(RELEASE_EXPIRED, [LEASE_MS]);
+      const running = [...this.inFlight.values()];
+      const worker = this.worker?.id;
+      if (worker !== undefined) await this.database.query(RENEW_JOBS, [worker, running], OUTCOME);
+      const values = [LEASE_MS, worker, LOST_AFTER_MS, running];
+      const { length } = await this.database.query(RELEASE_EXPIRED, values, OUTCOME);
       if (length > 0)
         this.logger.warn(
           `released ${length} jobs of workers that did not renew their leases for ${LEASE_MS} ms`,
@@ -77,7 +84,8 @@ export class Jobs implements OnApplicationBootstrap, OnModuleDestroy, BeforeAppl
       connectionString: environment.DATABASE_DIRECT_URL,
       // One connection listens; the others claim and complete jobs, which takes little time.
       max: 4,
-      connectionTimeoutMillis: 5_000,
+      connectionTimeoutMillis: CONNECT_WITHIN_MS,
+      query_timeout: RESPONSE_WITHIN_MS,
       keepAlive: true,
       application_name: `pv-onboarding ${environment.ROLE} jobs`,
       ...withSettings(JOB_TIMEOUTS),
@@ -109,7 +117,7 @@ export class Jobs implements OnApplicationBootstrap, OnModuleDestroy, BeforeAppl
       await Promise.race([once(events, 'pool:gracefulShutdown'), worker.promise]).catch(() => {});
       if (!this.stopping.signal.aborted) this.logger.warn('the job worker stopped and is restarted');
       do {
-        await Promise.allSettled(this.inFlight);
+        await Promise.allSettled(this.inFlight.keys());
         await this.pause();
       } while (this.inFlight.size > 0);
       // While the database accepts no writes, a new worker would fail, too.
@@ -151,7 +159,7 @@ export class Jobs implements OnApplicationBootstrap, OnModuleDestroy, BeforeAppl
     return async (payload, { job }) => {
       const isStopping = () => this.stopping.signal.aborted;
       const work = run(payload, new RunningJob(this.database, job.locked_by ?? '', job.id, isStopping));
-      this.inFlight.add(work);
+      this.inFlight.set(work, job.id);
       const end = this.seconds.startTimer({ task: name });
       try {
         await work;

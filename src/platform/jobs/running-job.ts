@@ -1,4 +1,6 @@
 import type { Database, Sql, Statement, Transaction } from '../database/database.js';
+import { OUTCOME } from '../database/patience.js';
+import { repeatWhileUnavailable } from '../database/repeat-while-unavailable.js';
 import { REMOVE_KEY, FIND_OWN, LOCK_JOB, RESTART_BACKOFF } from './jobs.sql.js';
 
 /** Thrown when the process is stopping; another worker does the rest of the job. */
@@ -34,14 +36,15 @@ export class RunningJob {
     isDone: (tx: Transaction) => Promise<boolean>,
     andThen?: (tx: Transaction) => Promise<void>,
   ): Promise<boolean> {
-    return this.database.transaction(async (tx) => {
+    const finish = async (tx: Transaction) => {
       await this.requireOwn(tx, LOCK_JOB);
       // Runs in a separate statement, whose snapshot is taken after the lock.
       if (!(await isDone(tx))) return false;
       await tx.query(REMOVE_KEY, [this.id]);
       await andThen?.(tx);
       return true;
-    });
+    };
+    return repeatWhileUnavailable(() => this.database.transaction(finish, OUTCOME), 0);
   }
 
   /** Resets the count of attempts, so that the wait after a failure is short again. Call it after progress. */

@@ -1,8 +1,9 @@
 /** Matches codes, kinds and messages of errors for which the database is at fault. */
 const FAULTS = [
   // SQLSTATEs: connection (08), resources (53), server stopping or starting (57P01 to 57P03), login (28), missing database (3D000),
-  // standby after a failover (25006), and timeouts of statements (57014) and locks (55P03) under overload.
-  /^(08|28|53)...$|^57P0[1-3]$|^3D000$|^25006$|^57014$|^55P03$/,
+  // standby after a failover (25006), connections ended while idle (25P03, 57P05), and timeouts of statements (57014) and locks (55P03)
+  // under overload.
+  /^(08|28|53)...$|^57P0[1-35]$|^3D000$|^25006$|^25P03$|^57014$|^55P03$/,
   /^(ECONN(REFUSED|RESET|ABORTED)|ETIMEDOUT|EPIPE|E(HOST|NET)UNREACH|ENOTFOUND|EAI_AGAIN)$/,
   // Prisma: login refused, unreachable, no such database, timed out, connection closed, pool exhausted, too many connections.
   /^P(1000|1001|1002|1003|1008|1010|1011|1017|2024|2037)$/,

@@ -1,6 +1,7 @@
 import { appendEvents } from '../../events/outbox.js';
 import { sqlState, UNIQUE_VIOLATION } from '../../platform/database/database.js';
 import type { Database, Sql, Statement, Transaction } from '../../platform/database/database.js';
+import { OUTCOME } from '../../platform/database/patience.js';
 import type { RequestedUser, RemoteUser } from '../remote/remote-user.rules.js';
 import type { UserRecord } from '../user/user.view.js';
 import { insertUser } from '../user/users.store.js';
@@ -29,7 +30,7 @@ export async function unlessTaken<T>(
   work: (tx: Transaction) => Promise<T>,
 ): Promise<T | IdentityTaken> {
   try {
-    return await database.transaction(work);
+    return await database.transaction(work, OUTCOME);
   } catch (error) {
     if (!(error instanceof TakenError)) throw error;
     const fields = await findForeignFields(database, error.user, error.requested);

@@ -1,6 +1,8 @@
+import { randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
-import { recordAudit } from '../../access/audit-log.store.js';
+import { isAudited, recordAudit } from '../../access/audit-log.store.js';
 import { Database, sqlState, UNIQUE_VIOLATION } from '../../platform/database/database.js';
+import { repeatWhileUnavailable } from '../../platform/database/repeat-while-unavailable.js';
 import type { RemoteUser } from '../remote/remote-user.rules.js';
 import {
   appendOutcomes,
@@ -44,10 +46,13 @@ export class DecisionsStore {
     { id, actor, decision, unchangedSince }: Decision,
     readUser: (registration: RegistrationRecord) => RemoteUser,
   ): Promise<Decided> {
-    try {
-      return await unlessTaken(this.database, async (tx): Promise<Decided> => {
+    const decisionId = randomUUID();
+    const decide = () =>
+      unlessTaken(this.database, async (tx): Promise<Decided> => {
         const [registration] = await tx.query<RegistrationRecord>(LOCK_REGISTRATION, [id]);
         if (registration === undefined) return { status: 'not_found' };
+        // The response to the commit of an earlier try was lost.
+        if (await isAudited(tx, { target: id, details: { decisionId } })) return { status: 'decided' };
         const { status, attempts, lastError, isBeingSent, updatedAt } = registration;
         if (isBeingSent) return { status: 'being_sent' };
         if (!DECIDABLE[decision].includes(status)) return { status: 'wrong_status', current: status };
@@ -65,10 +70,12 @@ export class DecisionsStore {
           case 'resolve':
             await confirmUser(tx, registration, readUser(registration));
         }
-        const details = { decision, status, attempts };
+        const details = { decisionId, decision, status, attempts };
         await recordAudit(tx, { actor, action: AUDIT_ACTION[decision], target: id, details });
         return { status: 'decided' };
       });
+    try {
+      return await repeatWhileUnavailable(decide, 0);
     } catch (error) {
       // The decision would make the registration live again, but the reference has been registered anew.
       if (sqlState(error) === UNIQUE_VIOLATION) return { status: 'reference_taken' };

@@ -77,6 +77,34 @@ export function planSettlement(outcome: Outcome<RemoteUser>, attempts: number, r
   }
 }
 
+/** A registration whose latest call is the one that ended. */
+export interface CalledRegistration {
+  readonly status: RegistrationStatus;
+  readonly userId: string | null;
+  readonly lastError: string | null;
+  readonly isLeased: boolean;
+  readonly isFree: boolean;
+}
+
+/**
+ * Returns what to do with the outcome of a call: `write`, nothing because it is `stored` (the response to an earlier commit was lost), or
+ * nothing because it is `stale`. A certain outcome stays true after the lease has expired. An uncertain one must not undo a decision.
+ */
+export function planOutcome(
+  called: CalledRegistration | undefined,
+  settlement: Settlement,
+): 'write' | 'stored' | 'stale' {
+  if (called === undefined) return 'stale';
+  const { status, userId, lastError, isLeased, isFree } = called;
+  if (isLeased) return 'write';
+  if (!isFree) return 'stale';
+  const isSame =
+    settlement.status === 'registered' ? settlement.user.id === userId : settlement.lastError === lastError;
+  if (status === settlement.status && isSame) return 'stored';
+  const isUndecided = status === 'pending' || status === 'uncertain';
+  return isUndecided && settlement.status !== 'uncertain' ? 'write' : 'stale';
+}
+
 /** Returns the settlement of a response with ids that belong to another user here. */
 export function withForeignIds(fields: readonly string[]): Settlement {
   const named = fields.length === 0 ? '' : ` (${fields.join(', ')})`;

@@ -89,14 +89,12 @@ export const RENEW_LEASE = `
     UPDATE registrations SET lease_until = ${msFromNow('$1')}
     WHERE id = $2 AND lease_token = $3`;
 
-/** Locks the registration if the outcome of call $2 may be stored: under lease $3, or without a lease if the outcome is certain ($4). */
-// A certain outcome stays true after the lease has expired. An uncertain outcome must not undo a person's decision.
+/** Locks the registration if $2 is its latest call. `isLeased`: to the caller. `isFree`: to nobody. */
 export const LOCK_FOR_OUTCOME: Statement = {
   name: 'registrations.lock_for_outcome',
   text: `
-    SELECT id FROM registrations
-    WHERE id = $1 AND attempts = $2
-      AND (lease_token = $3 OR ($4 AND lease_token IS NULL AND status IN ('pending', 'uncertain')))
+    SELECT status, user_id AS "userId", last_error AS "lastError", coalesce(lease_token = $3, false) AS "isLeased", lease_token IS NULL AS "isFree"
+    FROM registrations WHERE id = $1 AND attempts = $2
     FOR UPDATE`,
 };
 

@@ -4,20 +4,13 @@ import { sequenceBeforeRead } from '../../events/sequence.sql.js';
 import { Database, type Statement } from '../../platform/database/database.js';
 import type { Registration } from '../../platform/database/generated/client.js';
 import type { ListPosition } from '../../platform/database/list-position.js';
+import { OUTCOME } from '../../platform/database/patience.js';
 import { mayBeCommitted, repeatUntilEffective } from '../../platform/database/repeat-until-effective.js';
 import { whereOf } from '../../platform/database/where.js';
 import { containsMetadata } from '../metadata.dto.js';
 import type { Metadata } from '../metadata.rules.js';
-import type { UserRecord } from '../user/user.view.js';
 import type { ListRegistrationsQuery } from '../users.dto.js';
-import {
-  appendOutcomes,
-  appendPending,
-  confirmUser,
-  moveRegistration,
-  unlessTaken,
-  type IdentityTaken,
-} from './confirm-user.store.js';
+import { appendOutcomes, unlessTaken, type IdentityTaken } from './confirm-user.store.js';
 import {
   type Claim,
   type RegistrationRequest,
@@ -25,6 +18,7 @@ import {
   type Settlement,
 } from './registration.rules.js';
 import * as sql from './registrations.sql.js';
+import { storeOutcome, type Settled } from './outcome.store.js';
 import { insertIfUnchecked } from './unchecked-references.store.js';
 
 type Unread = 'leaseToken' | 'leaseUntil' | 'sentAt';
@@ -42,10 +36,6 @@ export interface RegistrationRecord extends Readonly<Omit<Registration, 'metadat
   readonly stuckReason: string | null;
   readonly whatToDo: string | null;
 }
-
-export type Settled =
-  | { readonly status: 'registered'; readonly user: UserRecord }
-  | { readonly status: 'rejected' | 'pending' | 'uncertain' };
 
 /** A sender renews its lease every 2.5 s: three renewals may fail, and a dead sender is detected within 11 s. */
 // Independent of SCS_TIMEOUT_MS, since a call may first wait in the call queue and for a token.
@@ -80,7 +70,7 @@ export class RegistrationsStore {
   private async claim(statement: string | Statement, values: readonly unknown[]): Promise<Claim[]> {
     const lease = randomUUID();
     try {
-      return await this.database.query<Claim>(statement, [LEASE_MS, lease, ...values]);
+      return await this.database.query<Claim>(statement, [LEASE_MS, lease, ...values], OUTCOME);
     } catch (error) {
       // The claim may be committed although nothing is sent. Returns it, since otherwise its registrations would become `uncertain`.
       if (mayBeCommitted(error))
@@ -93,19 +83,9 @@ export class RegistrationsStore {
     await this.database.query(sql.RENEW_LEASE, [LEASE_MS, id, leaseToken]);
   }
 
-  /** Stores the outcome of a call and its event. Returns null if a newer call or a decision has made the claim stale. May be called twice. */
+  /** Stores the outcome of a call and its event. Returns null if a newer call or a decision has made the claim stale. May be repeated. */
   async settle(claim: Claim, settlement: Settlement): Promise<Settled | IdentityTaken | null> {
-    return unlessTaken(this.database, async (tx): Promise<Settled | null> => {
-      const isCertain = settlement.status !== 'uncertain';
-      const fence = [claim.id, claim.attempts, claim.leaseToken, isCertain];
-      if ((await tx.query(sql.LOCK_FOR_OUTCOME, fence)).length === 0) return null;
-      if (settlement.status === 'registered')
-        return { status: 'registered', user: await confirmUser(tx, claim, settlement.user) };
-      await moveRegistration(tx, claim.id, settlement);
-      if (settlement.status === 'pending') await appendPending(tx, claim, settlement.lastError);
-      else await appendOutcomes(tx, settlement.status, [claim], settlement.reason);
-      return { status: settlement.status };
-    });
+    return unlessTaken(this.database, (tx) => storeOutcome(tx, claim, settlement));
   }
 
   /** Returns the tokens of all leases, expired or not. */

@@ -15,7 +15,8 @@ import type { Priority } from '../../remote/outcome.rules.js';
 import type { Fields } from '../../remote/wire/read-field.js';
 import { readRegisterUserResponse, registerUserRequest, USER_RESPONSE } from '../remote/users.client.js';
 import { planSettlement, withForeignIds, type Claim, type Settlement } from './registration.rules.js';
-import { LEASE_RENEWAL_MS, RegistrationsStore, type Settled } from './registrations.store.js';
+import type { Settled } from './outcome.store.js';
+import { LEASE_RENEWAL_MS, RegistrationsStore } from './registrations.store.js';
 
 /** How long to retry storing an outcome. Long, since a lost outcome makes the registration uncertain, and a person has to resolve it. */
 const STORE_FOR_MS = 30_000;

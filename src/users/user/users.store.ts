@@ -42,6 +42,11 @@ export class UsersStore {
   }
 }
 
+/** Returns a user that is known to exist. */
+export async function getUser({ prisma }: Transaction, id: string): Promise<UserRecord> {
+  return (await prisma.user.findUniqueOrThrow({ where: { id }, ...AS_VIEW })) as UserRecord;
+}
+
 /** Inserts a confirmed user with its grid locations. Fails with a unique violation if an id or the reference belongs to another user. */
 export async function insertUser(
   tx: Transaction,

@@ -2,12 +2,15 @@ import { readdir, readFile } from 'node:fs/promises';
 import { afterEach, beforeEach, expect, it } from '@jest/globals';
 import { Database } from '../../../src/platform/database/database.js';
 import { Jobs } from '../../../src/platform/jobs/jobs.js';
-import { RELEASE_JOBS, RENEW_JOBS } from '../../../src/platform/jobs/jobs.sql.js';
+import { RELEASE_EXPIRED, RELEASE_JOBS, RENEW_JOBS } from '../../../src/platform/jobs/jobs.sql.js';
 import { RunningJob } from '../../../src/platform/jobs/running-job.js';
 import { Metrics } from '../../../src/platform/metrics/metrics.js';
 import { createTestDatabase, type TestDatabase } from '../../setup/test-database.js';
 import { environmentFor } from '../../setup/test-environment.js';
 import { seedDeadlock } from '../seeded-deadlock.js';
+
+/** Longer than `lockedJob` has locked its job for. */
+const LONG_MS = 2 * 3_600_000;
 
 let testDatabase: TestDatabase;
 let database: Database;
@@ -19,18 +22,32 @@ beforeEach(async () => {
 afterEach(() => testDatabase.drop());
 
 it('renews the jobs of a worker, without waiting for one that is being finished', async () => {
-  const [finishing, own] = await Promise.all(
-    ['worker', 'worker', 'another'].map((worker) => lockedJob(worker)),
+  const [finishing, own, other] = await Promise.all(
+    ['worker', 'worker', 'another', 'worker'].map((worker) => lockedJob(worker)),
   );
   await database.transaction(async (tx) => {
     await tx.query('SELECT FROM graphile_worker._private_jobs WHERE id = $1 FOR UPDATE', [finishing]);
     // RENEW_JOBS must not wait for this transaction, which waits for it.
-    await database.query(RENEW_JOBS, ['worker']);
+    await database.query(RENEW_JOBS, ['worker', [finishing, own, other]]);
   });
   const renewed = await database.query<{ id: string }>(
     `SELECT id FROM graphile_worker._private_jobs WHERE locked_at > now() - interval '1 minute'`,
   );
   expect(renewed.map(({ id }) => id)).toEqual([own]);
+});
+
+it('releases a job whose claim had no response, but not one that runs', async () => {
+  const [lost, running, other] = await Promise.all(
+    ['worker', 'worker', 'another'].map((worker) => lockedJob(worker)),
+  );
+  const release = (lostAfterMs: number) =>
+    database.query<{ id: string }>(RELEASE_EXPIRED, [LONG_MS, 'worker', lostAfterMs, [running]]);
+  expect(await release(LONG_MS)).toEqual([]);
+  expect(await release(0)).toEqual([{ id: lost }]);
+  const left = await database.query<{ id: string }>(
+    'SELECT id FROM graphile_worker._private_jobs WHERE locked_at IS NOT NULL ORDER BY id',
+  );
+  expect(left.map(({ id }) => id).sort()).toEqual([running!, other!].sort());
 });
 
 it('releases the jobs of a stopped worker, but deletes one that is complete', async () => {

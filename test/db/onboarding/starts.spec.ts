@@ -183,10 +183,21 @@ describe('a start whose response was lost is one orphan', () => {
     async (when) => {
       const place = await wanted();
       const start = await begin(place);
-      lose({ of: REPEAT_START, run: 1, when });
+      lose({ of: REPEAT_START, run: 1, when }, { of: REPEAT_START, run: 2, when });
       await expect(store.repeat(start, NOT_STORED, 1)).rejects.toMatchObject(lost);
       await waitForFailure(place);
       expect(await startsOf(place)).toMatchObject([{ orphans: 1 }]);
+    },
+  );
+
+  it.each(['before', 'after'] as const)(
+    'and is retried, when one connection is lost %s its retry is recorded',
+    async (when) => {
+      const place = await wanted();
+      const start = await begin(place);
+      lose({ of: REPEAT_START, run: 1, when });
+      expect(await store.repeat(start, NOT_STORED, 1)).toBe(true);
+      expect(await startsOf(place)).toEqual([{ status: 'sending', attempts: 2, orphans: 1 }]);
     },
   );
 });

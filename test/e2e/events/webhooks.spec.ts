@@ -2,6 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/glo
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { Webhook } from 'standardwebhooks';
 import { TEST_TYPE, WEBHOOK_SCHEMAS } from '../../../src/events/contract/schema-document.js';
+import { WebhookEndpointsStore } from '../../../src/events/webhooks/endpoints/endpoints.store.js';
 import type { Environment } from '../../../src/platform/env/environment.js';
 import { Database } from '../../../src/platform/database/database.js';
 import { TestClient, type Answer } from '../../setup/client.js';
@@ -404,6 +405,16 @@ describe('webhook endpoints', () => {
     expect((await statesOf(other.id)).delivered).toBeGreaterThan(11_999);
     expect(await auditOf(id)).toEqual(['endpoint.created', 'endpoint.deleted']);
     await database.query('TRUNCATE domain_events CASCADE');
+  });
+
+  it('are audited once, even if their deletion is interrupted and repeated', async () => {
+    const { id } = await create();
+    const store = service.app.get(WebhookEndpointsStore);
+    store['inSteps'] = () => Promise.reject(new Error('interrupted'));
+    expect((await client.call('DELETE', `/webhook-endpoints/${id}`)).status).toBe(500);
+    Reflect.deleteProperty(store, 'inSteps');
+    expect((await client.call('DELETE', `/webhook-endpoints/${id}`)).status).toBe(204);
+    expect(await auditOf(id)).toEqual(['endpoint.created', 'endpoint.deleted']);
   });
 
   describe('are tested', () => {

@@ -64,6 +64,7 @@ function drainOf(pending: Record<string, number[]>, before: Health = WELL) {
       );
       return { deliveries, isThereMore: false, empty: [] };
     },
+    readAgain: async (delivery: DueDelivery) => delivery,
     record: async (_id: string, health: Health, attempts: readonly Attempt[]) => {
       if (areWritesPaused) await new Promise<void>((resolve) => writes.push(resolve));
       recorded.push(...attempts.map(({ delivery }) => delivery.id));

@@ -1,7 +1,10 @@
 import { Injectable, Logger } from '@nestjs/common';
 import { recordAudit } from '../../../access/audit-log.store.js';
 import { Database, type Transaction } from '../../../platform/database/database.js';
+import { OUTCOME } from '../../../platform/database/patience.js';
+import { repeatWhileUnavailable } from '../../../platform/database/repeat-while-unavailable.js';
 import type { RunningJob } from '../../../platform/jobs/running-job.js';
+import { withCurrentData } from '../../event-data.sql.js';
 import { appendEvents } from '../../outbox.js';
 import { lockEndpoint, readEndpoint, type EndpointRow } from '../endpoint.sql.js';
 import { WebhookSealing } from '../secrets/sealing.service.js';
@@ -14,6 +17,9 @@ import * as sql from './queue.sql.js';
  * read all subjects that wait, which may be 100,000 if the receiver refuses one type of event.
  */
 const MOST_AFTER_FEW_FAILURES = 1_000;
+
+/** How long to try to record attempts. A delivery whose attempt is not recorded is sent again. */
+const RECORD_WITHIN_MS = 10_000;
 
 /** The health of an endpoint, and the database's time when the health was read. */
 export type EndpointHealth = Pick<EndpointRow, keyof Health | 'now'>;
@@ -35,12 +41,21 @@ export class WebhookDrainStore {
 
   /** Claims up to `limit` due subjects that are not in `claimed`, longest due first. `isThereMore`: more subjects may be due. */
   async claim(id: string, claimed: Iterable<string>, limit: number) {
-    const rows = await this.database.query<sql.ClaimedRow>(sql.CLAIM_SUBJECTS, [id, [...claimed], limit]);
+    const rows = await this.database.query<sql.ClaimedRow>(
+      sql.CLAIM_SUBJECTS,
+      [id, [...claimed], limit],
+      OUTCOME,
+    );
     // A replica of an older release leaves subjects without pending deliveries in the queue.
     const empty = rows.filter(({ deliveryId }) => deliveryId === null).map(({ subject }) => subject);
     if (empty.length > 0) await this.database.transaction((tx) => sql.dequeue(tx, id, empty));
     const deliveries = rows.filter((row) => row.deliveryId !== null);
     return { deliveries, isThereMore: rows.length === limit };
+  }
+
+  /** Returns the delivery as it may be sent now: an erasure may have changed its event. Null if the event is deleted. */
+  readAgain(delivery: sql.DueDelivery): Promise<sql.DueDelivery | null> {
+    return withCurrentData(this.database, delivery.position, delivery);
   }
 
   /**
@@ -60,20 +75,23 @@ export class WebhookDrainStore {
       before.failures === 0 &&
       before.quietUntil === null &&
       attempts.every(({ outcome }) => outcome.kind === 'delivered');
-    return this.database.transaction(async (tx) => {
+    const write = async (tx: Transaction) => {
       const locked = isWell ? null : await lockEndpoint(tx, id);
-      const isThereMore = await sql.settle(tx, id, attempts);
+      const { settled, isThereMore } = await sql.settle(tx, id, attempts);
       if (isWell) return { health: before, isThereMore, isMoved: false };
       if (locked === null || locked.isDisabled) return { health: null, isThereMore, isMoved: false };
-      const current = attempts.filter(({ url }) => url === locked.url);
-      const isMoved = current.length < attempts.length;
+      const atUrl = attempts.filter(({ url }) => url === locked.url);
+      const isMoved = atUrl.length < attempts.length;
+      // An attempt that an earlier try has recorded already counts.
+      const current = atUrl.filter(({ delivery }) => settled.has(delivery.subject));
       if (current.length === 0) return { health: locked, isThereMore, isMoved };
       const outcomes = current.map(({ outcome }) => outcome);
       const plan = planHealth(locked, outcomes, locked.now);
       await this.writeHealth(tx, id, locked, plan);
       const health = plan.disable === null ? { ...plan, now: locked.now } : null;
       return { health, isThereMore, isMoved };
-    });
+    };
+    return repeatWhileUnavailable(() => this.database.transaction(write, OUTCOME), RECORD_WITHIN_MS);
   }
 
   private async writeHealth(

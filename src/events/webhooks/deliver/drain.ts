@@ -117,13 +117,22 @@ export class WebhookDrain {
     while (this.inFlight.size < this.places()) {
       const delivery = this.ready.shift();
       if (delivery === undefined) return;
-      const sending = this.send(delivery).finally(() => {
+      const sending = this.sendCurrent(delivery).finally(() => {
         this.inFlight.delete(sending);
         this.fill();
         this.wakeUp.signal();
       });
       this.inFlight.add(sending);
     }
+  }
+
+  /** Sends the delivery as its event is now. Releases it if the event cannot be read, or this worker may have lost the job meanwhile. */
+  private async sendCurrent(claimed: DueDelivery): Promise<void> {
+    const current = await this.store.readAgain(claimed).catch(() => null);
+    const isConfirmed = performance.now() - this.confirmedAtMs <= CONFIRMED_FOR_MS;
+    if (current !== null && isConfirmed && !this.stopping.signal.aborted) return this.send(current);
+    this.claimed.delete(claimed.subject);
+    this.isThereMore = true;
   }
 
   private async send(delivery: DueDelivery): Promise<void> {

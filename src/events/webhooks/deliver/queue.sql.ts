@@ -100,7 +100,8 @@ export interface Attempt {
 }
 
 // Locks the events in the same order as an erasure. If the user was erased after the request was sent, the tenantReference differs, and the
-// response is not stored. Records a failure only if no other attempt was recorded since the claim. Makes the subject due at the time of the
+// response is not stored. Records a failure only if no other attempt was recorded since the claim, and a
+// success only once: the response to an earlier commit may have been lost. Makes the subject due at the time of the
 // retry, or at once if there is no retry. Each write of `last_delivered_at` locks the endpoint against the fan-out, so it is written once a
 // second at most. `settled` depends on it, so that the endpoint is locked before the subjects, as in the fan-out; otherwise both could
 // deadlock.
@@ -130,14 +131,21 @@ const SETTLE: Statement = {
         last_answer = CASE WHEN event.reference IS NOT DISTINCT FROM item."tenantReference" THEN item.answer END
       FROM item JOIN event ON event.position = item.position
       WHERE delivery.id = item.id AND (SELECT count(*) FROM seen) >= 0
-        AND (item.status = 'delivered' OR (delivery.status = 'pending' AND delivery.attempts = item.attempts))
+        AND CASE WHEN item.status = 'delivered'
+          THEN NOT (delivery.status = 'delivered' AND delivery.attempts = item.attempts + 1)
+          ELSE delivery.status = 'pending' AND delivery.attempts = item.attempts END
       RETURNING delivery.subject, delivery.next_attempt_at
+    ), queued AS (
+      UPDATE webhook_subjects AS queued SET due_at = coalesce(settled.next_attempt_at, clock_timestamp())
+      FROM settled WHERE queued.endpoint_id = $1 AND queued.subject = settled.subject
     )
-    UPDATE webhook_subjects AS queued SET due_at = coalesce(settled.next_attempt_at, clock_timestamp())
-    FROM settled WHERE queued.endpoint_id = $1 AND queued.subject = settled.subject`,
+    SELECT subject FROM settled`,
 };
 
-/** Records attempts, at most one per subject. Returns whether any of these subjects can send its next delivery at once. */
+/**
+ * Records attempts, at most one per subject. `settled`: the subjects whose attempt was not recorded before. `isThereMore`: one of the
+ * subjects can send its next delivery at once.
+ */
 export async function settle(tx: Transaction, endpointId: string, attempts: readonly Attempt[]) {
   const items = attempts.map(({ delivery, outcome, plan, sentAtMs }) => ({
     id: delivery.deliveryId,
@@ -151,11 +159,12 @@ export async function settle(tx: Transaction, endpointId: string, attempts: read
     answer: outcome.answer,
     tenantReference: 'tenantReference' in delivery.data ? delivery.data.tenantReference : null,
   }));
-  await tx.query(SETTLE, [endpointId, JSON.stringify(items)]);
+  const settled = await tx.query<{ subject: string }>(SETTLE, [endpointId, JSON.stringify(items)]);
   const done = attempts.flatMap(({ delivery, plan }) =>
     plan.status === 'pending' ? [] : [delivery.subject],
   );
-  return (await dequeue(tx, endpointId, done)) < done.length;
+  const isThereMore = (await dequeue(tx, endpointId, done)) < done.length;
+  return { settled: new Set(settled.map(({ subject }) => subject)), isThereMore };
 }
 
 export const WEBHOOK_TASK = 'webhook';

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { Injectable, Logger } from '@nestjs/common';
-import { recordAudit, type AuditEntry } from '../../../access/audit-log.store.js';
+import { isAudited, recordAudit, type AuditEntry } from '../../../access/audit-log.store.js';
 import { Database, type Transaction } from '../../../platform/database/database.js';
 import type { Prisma } from '../../../platform/database/generated/client.js';
 import { after, NEWEST_FIRST, type ListPosition } from '../../../platform/database/list-position.js';
@@ -209,7 +209,9 @@ export class WebhookEndpointsStore {
   async delete(id: string, actor: string): Promise<true | null> {
     const isFound = await this.update(id, actor, async (tx, { isDisabled, url, now }, record) => {
       if (!isDisabled) await tx.prisma.webhookEndpoint.update({ where: { id }, data: disabledAt(now) });
-      await record('webhook_endpoint.deleted', shownOf({ url }));
+      // An interrupted deletion may be repeated.
+      const isRecorded = await isAudited(tx, { target: id, action: 'webhook_endpoint.deleted' });
+      if (!isRecorded) await record('webhook_endpoint.deleted', shownOf({ url }));
       return true as const;
     });
     if (isFound === null) return null;

@@ -1,0 +1,97 @@
+import { once } from 'node:events';
+import { createServer, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { placesOf } from '../../../src/events/webhooks/deliver/endpoint-health.rules.js';
+import { WebhookDrainStore } from '../../../src/events/webhooks/deliver/drain.store.js';
+import { closeAfterEach } from '../../setup/close-after-each.js';
+import { TestClient } from '../../setup/client.js';
+import { startTestApp, type TestApp } from '../../setup/test-app.js';
+import { waitFor } from '../../setup/wait-for.js';
+
+/** More than one endpoint gets at the same time. */
+const USERS = 30;
+const closing = closeAfterEach();
+let service: TestApp;
+let client: TestClient;
+
+beforeEach(async () => {
+  service = await startTestApp();
+  closing.push(service.close);
+  client = TestClient.of(service);
+});
+
+/** Starts a receiver that responds to no request until `release`. */
+async function startHeldReceiver() {
+  const bodies: string[] = [];
+  const held: ServerResponse[] = [];
+  let isReleased = false;
+  const server = createServer((request, response) => {
+    let body = '';
+    request.on('data', (chunk: Buffer) => (body += String(chunk)));
+    request.on('end', () => {
+      bodies.push(body);
+      if (isReleased) response.writeHead(204).end();
+      else held.push(response);
+    });
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  closing.push(
+    () => server.closeAllConnections(),
+    () => void server.close(),
+  );
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    bodies,
+    release: () => {
+      isReleased = true;
+      for (const response of held) response.writeHead(204).end();
+    },
+  };
+}
+
+/** Erases a user whose delivery is claimed and waits for a place. Returns how often its reference is sent after that. */
+async function countSentAfterErasure(): Promise<number> {
+  const receiver = await startHeldReceiver();
+  const store = service.app.get(WebhookDrainStore);
+  const claim = store.claim.bind(store);
+  const claimed = new Set<string>();
+  jest.spyOn(store, 'claim').mockImplementation(async (...values) => {
+    const result = await claim(...values);
+    for (const { subject } of result.deliveries) claimed.add(subject);
+    return result;
+  });
+  const { body } = await client.call<{ id: string }>('POST', '/webhook-endpoints', { url: receiver.url });
+  const enable = (enabled: boolean) => client.call('PATCH', `/webhook-endpoints/${body.id}`, { enabled });
+  // All deliveries become due at once.
+  await enable(false);
+  const references = Array.from({ length: USERS }, (_, nth) => `customer-${nth}.`);
+  for (const reference of references) await client.locate(reference);
+  expect((await enable(true)).status).toBe(200);
+  await waitFor('all deliveries are claimed', () => claimed.size === USERS);
+  const places = placesOf({ failures: 0 });
+  await waitFor('every place is taken', () => receiver.bodies.length === places);
+  const isSent = (reference: string) => receiver.bodies.filter((body) => body.includes(reference)).length;
+  const waiting = references.findLast((reference) => isSent(reference) === 0)!;
+  const users = await client.call<{ items: { id: string }[] }>('GET', `/users?tenantReference=${waiting}`);
+  const { status } = await client.call('DELETE', `/users/${users.body.items[0]!.id}`);
+  expect(status).toBe(200);
+  receiver.release();
+  // Each user has one event, and the erased one also user.erased.
+  await waitFor('everything is sent', () => receiver.bodies.length === USERS + 1);
+  return isSent(waiting);
+}
+
+describe('a webhook after the erasure of its user', () => {
+  it('does not carry the reference, although its delivery was claimed before', async () => {
+    expect(await countSentAfterErasure()).toBe(0);
+  });
+
+  it('would carry it, if the event were not read again before it is sent', async () => {
+    jest
+      .spyOn(service.app.get(WebhookDrainStore), 'readAgain')
+      .mockImplementation(async (delivery) => delivery);
+    expect(await countSentAfterErasure()).toBe(1);
+  });
+});

@@ -1,0 +1,168 @@
+import { once } from 'node:events';
+import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
+
+/**
+ * - `silent`: the connection forwards nothing any more, from this statement on.
+ * - `unanswered`: the server executes the statement, but the connection forwards no response any more.
+ * - `cut`: the connection is reset before the statement.
+ * - `refused`: the statement is not forwarded; its response is an error.
+ */
+export const STATEMENT_FAULTS = ['silent', 'unanswered', 'cut', 'refused'] as const;
+export type StatementFault = (typeof STATEMENT_FAULTS)[number];
+
+export interface StatementProxy {
+  readonly url: string;
+  /** Forgets the statements, which then count from 1 again, and a fault that has not occurred. */
+  forget(): void;
+  /** Returns the keys of the statements since `forget`, each once. A key is the text, with what tells BEGINs and COMMITs apart. */
+  keys(): string[];
+  /** Causes the fault at the next statement with such a key, once. */
+  fail(isIt: (key: string) => boolean, fault: StatementFault): void;
+  /** Returns whether the fault has occurred. */
+  hasFailed(): boolean;
+  close(): Promise<void>;
+}
+
+/** Starts a proxy that reads the statements of the service's connections, but not of those that listen. */
+export async function startStatementProxy(target: string): Promise<StatementProxy> {
+  const destination = new URL(target);
+  const sockets = new Set<Socket>();
+  const seen = new Set<string>();
+  let begins = 0;
+  let planned: { readonly isIt: (key: string) => boolean; readonly fault: StatementFault } | undefined;
+
+  /** Returns the fault to cause at this statement. */
+  const note = (text: string, before: string): StatementFault | undefined => {
+    const key = keyOf(text, before, () => ++begins);
+    seen.add(key);
+    if (!planned?.isIt(key)) return undefined;
+    const { fault } = planned;
+    planned = undefined;
+    return fault;
+  };
+
+  const server = createServer((client) => {
+    const upstream = connect(Number(destination.port), destination.hostname);
+    let isSilent = false;
+    let isMuted = false;
+    let inTransaction = false;
+    for (const socket of [client, upstream]) {
+      sockets.add(socket);
+      socket.setNoDelay(true).on('error', () => {});
+      socket.once('close', () => sockets.delete(socket));
+    }
+    // The server does not notice the end of a silent connection.
+    client.once('close', () => isSilent || isMuted || upstream.destroy());
+    upstream.once('close', () => isSilent || isMuted || client.destroy());
+    upstream.on('data', (bytes: Buffer) => {
+      inTransaction = isInTransaction(bytes) ?? inTransaction;
+      if (!isSilent && !isMuted) client.write(bytes);
+    });
+    const read = readStatements(note);
+    client.on('data', (bytes: Buffer) => {
+      for (const { message, fault } of read(bytes)) {
+        isSilent ||= fault === 'silent';
+        isMuted ||= fault === 'unanswered';
+        if (fault === 'cut') client.resetAndDestroy();
+        else if (fault === 'refused') client.write(refusal(inTransaction));
+        else if (!isSilent) upstream.write(message);
+      }
+    });
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const url = new URL(target);
+  url.host = `127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return {
+    url: url.href,
+    forget: () => {
+      seen.clear();
+      begins = 0;
+      planned = undefined;
+    },
+    keys: () => [...seen],
+    fail: (isIt, fault) => void (planned = { isIt, fault }),
+    hasFailed: () => planned === undefined,
+    close: async () => {
+      const closed = once(server, 'close');
+      server.close();
+      for (const socket of sockets) socket.resetAndDestroy();
+      await closed;
+    },
+  };
+}
+
+function keyOf(text: string, before: string, nextBegin: () => number): string {
+  if (text.startsWith('BEGIN')) return `BEGIN ${nextBegin()}`;
+  return /^(COMMIT|ROLLBACK)/.test(text) ? `${text} after ${before}` : text;
+}
+
+interface Unit {
+  readonly message: Buffer;
+  readonly fault: StatementFault | undefined;
+}
+
+/** Returns a function that divides what a client sends into statements and other messages. */
+function readStatements(note: (text: string, before: string) => StatementFault | undefined) {
+  let rest = Buffer.alloc(0);
+  let isCounted: boolean | undefined;
+  let before = '';
+  let parts: Buffer[] = [];
+  let text: string | undefined;
+  const texts = new Map<string, string>();
+
+  const end = (message: Buffer): Unit => {
+    const statement = text ?? '';
+    const fault = isCounted ? note(statement, before) : undefined;
+    before = statement;
+    text = undefined;
+    parts = [];
+    return { message, fault };
+  };
+
+  return function* (bytes: Buffer): Generator<Unit> {
+    rest = Buffer.concat([rest, bytes]);
+    for (;;) {
+      const header = isCounted === undefined ? 0 : 1;
+      if (rest.length < header + 4) return;
+      const length = header + rest.readUInt32BE(header);
+      if (rest.length < length) return;
+      const message = rest.subarray(0, length);
+      rest = rest.subarray(length);
+      if (isCounted === undefined) {
+        const startup = message.toString();
+        isCounted = startup.includes('pv-onboarding') && !startup.includes('pv-onboarding listen');
+        yield { message, fault: undefined };
+        continue;
+      }
+      const type = String.fromCharCode(message[0]!);
+      const fields = message.subarray(5).toString().split('\0');
+      if (type === 'Q') {
+        text = fields[0];
+        yield end(message);
+      } else if ('PBDE'.includes(type)) {
+        // Parse has the name of the statement and its text; Bind has the names of the portal and of the statement.
+        if (type === 'P') texts.set(fields[0]!, (text = fields[1]!));
+        if (type === 'B') text ??= texts.get(fields[1]!);
+        parts.push(message);
+      } else if (type === 'S') yield end(Buffer.concat([...parts, message]));
+      else yield { message, fault: undefined };
+    }
+  };
+}
+
+/** Reads the status of the last ReadyForQuery, if the bytes end with one. */
+function isInTransaction(bytes: Buffer): boolean | undefined {
+  const last = bytes.subarray(-6);
+  return last.subarray(0, 5).equals(Buffer.from([0x5a, 0, 0, 0, 5])) ? last[5] !== 0x49 : undefined;
+}
+
+/** Returns an ErrorResponse with the SQLSTATE of a server without memory, and ReadyForQuery. */
+function refusal(inTransaction: boolean): Buffer {
+  const fields = Buffer.from('SERROR\0VERROR\0C53200\0Mout of memory\0\0');
+  const error = Buffer.alloc(5);
+  error.write('E');
+  error.writeUInt32BE(4 + fields.length, 1);
+  const ready = Buffer.from([0x5a, 0, 0, 0, 5, inTransaction ? 0x45 : 0x49]);
+  return Buffer.concat([error, fields, ready]);
+}
