@@ -1,3 +1,4 @@
+import { lastingReleasesOf } from './releases.rules.js';
 import { slowOf, vanishedOf } from './replicas.rules.js';
 import type { DeploymentFacts } from './status.store.js';
 
@@ -53,6 +54,10 @@ export const FIGURES: Readonly<Record<string, Figure>> = {
   vanished_replicas: [
     'Processes that ended within the last 10 minutes without stopping in order',
     ({ replicas }) => vanishedOf(replicas).length,
+  ],
+  lasting_releases: [
+    'Releases of the processes that have been alive for over 15 minutes',
+    ({ replicas }) => lastingReleasesOf(replicas).length,
   ],
   clock_offset_seconds: [
     'The largest difference between the clock of a live process and that of the database',

@@ -3,6 +3,7 @@ import { longestIntervalMs } from '../onboarding/rules/schedule.rules.js';
 import type { Environment } from '../platform/env/environment.js';
 import { SLOW_SECONDS } from '../remote/pace/slow-calls.rules.js';
 import { REASON_CODES } from './reason-codes.rules.js';
+import { lastingReleasesOf, nameOf } from './releases.rules.js';
 import { requestsOf, slowOf, usedUpOf, vanishedOf } from './replicas.rules.js';
 import type { StatusView } from './status.view.js';
 
@@ -178,6 +179,13 @@ export const FINDERS: Readonly<Record<Reason['code'], Finder>> = {
         Math.abs(clockOffsetSeconds ?? 0) > CLOCK_SECONDS &&
         `${name}: its clock differs from that of the database by ${Math.round(clockOffsetSeconds ?? 0)} s`,
     ),
+  releases_differ({ replicas }) {
+    const releases = lastingReleasesOf(replicas);
+    return (
+      releases.length > 1 &&
+      `processes of ${releases.length} releases have run for over 15 minutes: ${releases.map((each) => `${each.name} runs ${nameOf(each)}`).join(', ')}`
+    );
+  },
 };
 
 /** Says which process was last, other than those of a role, and whether it stopped or vanished. */

@@ -204,6 +204,16 @@ it.each<[string, string, Partial<Facts>]>([
     { replicas: [{ ...replica, clockOffsetSeconds: -31 }] },
   ],
   [
+    'releases_differ',
+    'processes of 2 releases have run for over 15 minutes: a:1 runs 0.1.0 (commit unknown, migration 20261120000000_tables), b:1 runs 0.2.0',
+    {
+      replicas: [
+        { ...replica, startedAt: before(2_000) },
+        { ...replica, startedAt: before(1_000), name: 'b:1', version: '0.2.0' },
+      ],
+    },
+  ],
+  [
     'no_worker',
     'the last sign of life was at 2026-11-22T11:59:50.000Z',
     {

@@ -29,4 +29,5 @@ export const REASON_CODES = [
   'inverters_shared',
   'transaction_old',
   'clocks_differ',
+  'releases_differ',
 ] as const;

@@ -1478,7 +1478,7 @@ export interface components {
         };
         StatusReasonView: {
             /** @enum {string} */
-            code: "disk_full" | "tables_locked" | "connections_used_up" | "no_api" | "requests_fail" | "no_worker" | "replicas_vanish" | "credentials_rejected" | "remote_degraded" | "remote_slow" | "held_back_by_remote_service" | "held_back_by_breaker" | "held_back_by_ceiling" | "budget_short" | "reads_stale" | "sessions_overdue" | "nothing_changes" | "requests_refused" | "starts_fell" | "events_unsequenced" | "reader_behind" | "broker_failing" | "webhooks_failing" | "starts_abandoned" | "registrations_uncertain" | "sessions_doubtful" | "inverters_shared" | "transaction_old" | "clocks_differ";
+            code: "disk_full" | "tables_locked" | "connections_used_up" | "no_api" | "requests_fail" | "no_worker" | "replicas_vanish" | "credentials_rejected" | "remote_degraded" | "remote_slow" | "held_back_by_remote_service" | "held_back_by_breaker" | "held_back_by_ceiling" | "budget_short" | "reads_stale" | "sessions_overdue" | "nothing_changes" | "requests_refused" | "starts_fell" | "events_unsequenced" | "reader_behind" | "broker_failing" | "webhooks_failing" | "starts_abandoned" | "registrations_uncertain" | "sessions_doubtful" | "inverters_shared" | "transaction_old" | "clocks_differ" | "releases_differ";
             /** @description For people */
             detail: string;
         };

@@ -85,6 +85,19 @@ export const CAUSES_ON_CALL = {
     alerts: ['ClocksDiffer'],
     readings: [],
   },
+  'a process of another release was left out of a rollout': {
+    async plant({ database }) {
+      await database.query(`UPDATE remote_replicas SET joined_at = now() - interval '1 hour'`);
+      await database.query(
+        `INSERT INTO remote_replicas (id, name, counted, joined_at, expires_at, role, signs)
+         VALUES (gen_random_uuid(), 'forgotten:1', 1, now() - interval '1 day', now() + interval '1 hour', 'api',
+                 '{"build": {"version": "0.0.9", "commit": null, "newestMigration": "20261120000000_tables"}}')`,
+      );
+    },
+    reasons: { releases_differ: 'forgotten:1 runs 0.0.9 (commit unknown, migration 20261120000000_tables)' },
+    alerts: ['ReleasesDiffer'],
+    readings: [],
+  },
   'the broker cannot be reached': {
     environment: { EVENT_BROKER_URL: 'nats://127.0.0.1:1' },
     async plant({ client, database }) {
