@@ -52,6 +52,13 @@ describe('a refusal', () => {
     expect([refusals.served(register('g'), 0), refusals.served(register('h'), 0)]).toEqual([true, false]);
   });
 
+  it('of exactly five calls is about the credentials until one of the five is served', () => {
+    const refusals = new Refusals();
+    for (const reference of SESSIONS.slice(1)) refusals.refused(register(reference), 0);
+    expect(refusals.served(register('b'), 0)).toBe(true);
+    expect(SESSIONS.filter((reference) => refusals.isOdd(register(reference)))).toEqual([]);
+  });
+
   it('is about the call if others were served since its last refusal, each time anew', () => {
     const refusals = new Refusals();
     expect(refusals.refused(read('a'), 0)).toBe('unknown');

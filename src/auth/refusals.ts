@@ -34,8 +34,9 @@ export class Refusals {
     if (refused === undefined) return false;
     const call = nameOf(request);
     refused.odd.delete(call);
-    refused.row.delete(call);
+    // Before the call leaves the row: it may be the fifth.
     const wasAboutCredentials = isAboutCredentials(request, refused, now);
+    refused.row.delete(call);
     if (!wasAboutCredentials) for (const each of refused.row) remember(refused.odd, each);
     refused.row.clear();
     return wasAboutCredentials;
