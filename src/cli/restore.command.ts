@@ -3,10 +3,13 @@ import { recordAudit } from '../access/audit-log.store.js';
 import { recordRestore } from '../events/sequence.sql.js';
 import type { Database } from '../platform/database/database.js';
 import { isServiceRunning, moveHome } from '../platform/database/deployment.store.js';
+import { tenantReferenceFault } from '../users/tenant-reference.rules.js';
 import {
   confirmReferences,
+  findUnknownReferences,
   movePendingToUncertain,
 } from '../users/registration/unchecked-references.store.js';
+import { readInput } from './api/read-input.js';
 import { CommandError } from './command-error.js';
 import { ACTOR, withDatabase, type ReadEnvironment } from './command-environment.js';
 import { JSON_OPTION, print, printJson } from './print.js';
@@ -14,8 +17,13 @@ import { JSON_OPTION, print, printJson } from './print.js';
 interface Options {
   readonly confirm?: boolean;
   readonly moved?: boolean;
-  readonly referencesChecked?: boolean;
+  /** A file with the references that were registered after the backup. */
+  readonly referencesChecked?: string;
+  readonly noneRegistered?: boolean;
 }
+
+/** How many unknown references the message of a refusal names. */
+const NAMED = 20;
 
 /** Returns the command that declares a database to be a restored backup or a moved copy, so that the service starts on it. */
 export function restoreCommand(readEnvironment: ReadEnvironment): Command {
@@ -24,15 +32,22 @@ export function restoreCommand(readEnvironment: ReadEnvironment): Command {
     .option('--confirm', 'the database is a restored backup: pending and new registrations wait for a person')
     .option('--moved', 'the service was stopped before the copy was made and has not run since')
     .option(
-      '--references-checked',
-      'everything registered after the backup was found: send registrations as usual',
+      '--references-checked <file>',
+      'send registrations as usual, if all references of this file are known: those registered after the backup, one a line; - is the standard input',
     )
+    .option('--none-registered', 'nothing was registered after the backup: send registrations as usual')
     .option(...JSON_OPTION)
-    .action(({ json, ...options }: Options & { json?: boolean }) => {
+    .action(async ({ json, ...options }: Options & { json?: boolean }) => {
       if (Object.keys(options).length !== 1)
-        throw new CommandError('usage', 'Give one of --confirm, --moved and --references-checked.', 2);
+        throw new CommandError(
+          'usage',
+          'Give one of --confirm, --moved, --references-checked and --none-registered.',
+          2,
+        );
+      const { referencesChecked: file } = options;
+      const references = file === undefined ? [] : readReferences(await readInput(file));
       return withDatabase(readEnvironment, async (database) => {
-        const done = await run(database, options);
+        const done = await run(database, options, references);
         if (json) printJson(done);
         else print(textOf(done));
       });
@@ -43,30 +58,64 @@ interface Done {
   /** As in the audit log. */
   readonly action: 'database.restored' | 'database.moved' | 'references.checked';
   readonly uncertain?: number;
+  readonly known?: number;
 }
 
-async function run(database: Database, { confirm, moved }: Options): Promise<Done> {
+/** Returns the references of a file. Throws CommandError for a line that is not one, and for an empty file. */
+function readReferences(text: string): string[] {
+  const lines = text.replace(/^\uFEFF/, '').split(/\r?\n/);
+  const fault = (message: string) => new CommandError('usage', message, 2);
+  for (const [index, line] of lines.entries()) {
+    const reason = line === '' ? undefined : tenantReferenceFault(line);
+    if (reason !== undefined) throw fault(`Line ${index + 1}: a tenantReference ${reason}.`);
+  }
+  const references = [...new Set(lines)].filter((line) => line !== '');
+  if (references.length === 0)
+    throw fault(
+      'The file has no references. If nothing was registered after the backup, use --none-registered.',
+    );
+  return references;
+}
+
+async function run(
+  database: Database,
+  { confirm, moved }: Options,
+  references: readonly string[],
+): Promise<Done> {
   if ((confirm || moved) && (await isServiceRunning(database)))
     throw new CommandError('service_running', 'The service is running on this database: stop it first.');
   if (confirm) return { action: 'database.restored', uncertain: await confirmRestore(database) };
   const action = moved ? 'database.moved' : 'references.checked';
+  const known = references.length;
   await database.transaction(async (tx) => {
     if (moved) await moveHome(tx);
     else if (!(await confirmReferences(tx)))
       throw new CommandError('no_restore', 'There is no restore with unchecked references.');
-    await recordAudit(tx, { actor: ACTOR, action });
+    const unknown = await findUnknownReferences(tx, references);
+    if (unknown.length > 0) throw unknownReferences(unknown, known);
+    await recordAudit(tx, { actor: ACTOR, action, ...(known > 0 && { details: { known } }) });
   });
-  return { action };
+  return { action, ...(known > 0 && { known }) };
 }
 
-function textOf({ action, uncertain }: Done): string {
+function unknownReferences(unknown: readonly string[], all: number): CommandError {
+  const named = unknown.slice(0, NAMED).join(', ');
+  const more = unknown.length > NAMED ? `, and ${unknown.length - NAMED} more (--json has all)` : '';
+  const detail =
+    `${unknown.length} of ${all} references are not known here, and nothing was changed: ${named}${more}. ` +
+    'Register each; it becomes uncertain without being sent. Then resolve it with the user that the provider confirms.';
+  const code = 'unknown_references';
+  return new CommandError(code, detail, 1, { code, detail, known: all - unknown.length, unknown });
+}
+
+function textOf({ action, uncertain, known }: Done): string {
   switch (action) {
     case 'database.restored':
       return `${uncertain} pending registrations are uncertain now; new ones wait for a person`;
     case 'database.moved':
       return 'the service now starts on this database';
     case 'references.checked':
-      return 'registrations are now sent as usual';
+      return `${known === undefined ? '' : `all ${known} references are known; `}registrations are now sent as usual`;
   }
 }
 

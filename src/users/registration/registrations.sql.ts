@@ -45,6 +45,11 @@ export const OPEN_INTENT: Statement = {
 export const CONFIRM_REFERENCES = `
     UPDATE restores SET references_checked_at = clock_timestamp() WHERE references_checked_at IS NULL RETURNING id`;
 
+export const FIND_UNKNOWN_REFERENCES = `
+    SELECT reference FROM unnest($1::text[]) AS reference
+    WHERE NOT EXISTS (SELECT FROM registrations WHERE tenant_reference = reference AND ${LIVE})
+    ORDER BY reference`;
+
 /** Inserts a registration as `uncertain` without sending it: the reference may have been registered between the backup and its restore. */
 export const INSERT_UNCERTAIN = `
     INSERT INTO registrations (id, tenant_reference, eans, metadata, status, last_error)

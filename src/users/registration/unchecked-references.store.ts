@@ -28,3 +28,9 @@ export async function movePendingToUncertain(tx: Transaction): Promise<number> {
 /** Confirms that everything registered after the backup was found. Returns false if there is no restore with unchecked references. */
 export const confirmReferences = async (via: Sql): Promise<boolean> =>
   (await via.query(sql.CONFIRM_REFERENCES)).length > 0;
+
+/** Returns which references have neither a user nor an uncertain registration, so that a new request would send them again. */
+export async function findUnknownReferences(via: Sql, references: readonly string[]): Promise<string[]> {
+  const rows = await via.query<{ reference: string }>(sql.FIND_UNKNOWN_REFERENCES, [references]);
+  return rows.map(({ reference }) => reference);
+}

@@ -1,3 +1,7 @@
+import { randomUUID } from 'node:crypto';
+import { rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { eraseCommand } from '../../../src/cli/erase.command.js';
 import { keysCommand } from '../../../src/cli/keys.command.js';
@@ -54,13 +58,37 @@ describe('with --json', () => {
     expect(JSON.parse(await run(keysCommand, 'rotate-encryption', '--json'))).toMatchObject({
       'remote_tokens.token_ciphertext': { reEncrypted: 0, unreadable: 0, left: 0 },
     });
-    await expect(run(restoreCommand, '--references-checked', '--json')).rejects.toMatchObject({
+    await expect(run(restoreCommand, '--none-registered', '--json')).rejects.toMatchObject({
       problem: { code: 'no_restore' },
     });
     await service.app.get(Database).transaction(recordRestore);
-    expect(JSON.parse(await run(restoreCommand, '--references-checked', '--json'))).toEqual({
+    expect(JSON.parse(await run(restoreCommand, '--none-registered', '--json'))).toEqual({
       action: 'references.checked',
     });
+  });
+
+  it('the references of a file are compared before they count as checked', async () => {
+    const file = join(tmpdir(), `${randomUUID()}.txt`);
+    const check = async (text: string) => {
+      await writeFile(file, text);
+      return run(restoreCommand, '--references-checked', file, '--json');
+    };
+    await client.locate('in-list-1');
+    await client.locate('in-list-2');
+    await service.app.get(Database).transaction(recordRestore);
+    await expect(check('in-list-1\n two\n')).rejects.toMatchObject({
+      message: 'Line 2: a tenantReference must not begin or end with a blank.',
+    });
+    await expect(check('\n')).rejects.toMatchObject({ exitCode: 2 });
+    await expect(check('in-list-1\nunheard-of\nin-list-2\n')).rejects.toMatchObject({
+      problem: { code: 'unknown_references', known: 2, unknown: ['unheard-of'] },
+    });
+    const request = { tenantReference: 'unheard-of', gridLocations: [{ ean: '541448860004178019' }] };
+    expect((await client.call('POST', '/users', request)).body).toMatchObject({ status: 'uncertain' });
+    const checked = await check('\uFEFFin-list-1\r\nunheard-of\r\nin-list-2\r\nin-list-1\r\n');
+    expect(JSON.parse(checked)).toEqual({ action: 'references.checked', known: 3 });
+    expect((await client.call('POST', '/users', { ...request, tenantReference: 'new' })).status).toBe(201);
+    await rm(file);
   });
 
   it('the receipt of an erasure is printed', async () => {
