@@ -22,6 +22,10 @@ function idsFault(value: unknown): string | undefined {
   return value.every(isUuid) ? undefined : 'must hold UUIDs';
 }
 
+/** ValidateNested accepts a list, whose filters would have no effect: the decision would be about all registrations. */
+const filterFault = (value: unknown): string | undefined =>
+  Array.isArray(value) ? 'must be a JSON object' : undefined;
+
 class DecisionFilter {
   @ApiProperty({ enum: DECIDABLE.retry })
   @IsIn(DECIDABLE.retry)
@@ -64,6 +68,7 @@ export class BulkDecision {
   @MayBeAbsent()
   @Type(() => DecisionFilter)
   @ValidateNested()
+  @CheckedBy(filterFault)
   filter?: DecisionFilter;
 
   @CursorOf({ at: 'instant', id: 'uuid' })

@@ -144,6 +144,9 @@ describe('decisions about many registrations', () => {
     ['an id that is none', { decision: 'retry', ids: ['1'] }, 'ids'],
     ['a filter without a status', { decision: 'retry', filter: {} }, 'filter.status'],
     ['a filter that is a text', { decision: 'retry', filter: 'uncertain' }, 'filter'],
+    ['a filter that is null', { decision: 'retry', filter: null }, 'filter'],
+    ['a filter that is an empty list', { decision: 'retry', filter: [] }, 'filter'],
+    ['a list of filters', { decision: 'retry', filter: [{ status: 'uncertain' }] }, 'filter'],
     [
       'a status that cannot be decided',
       { decision: 'retry', filter: { status: 'registered' } },
