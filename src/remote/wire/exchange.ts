@@ -178,10 +178,16 @@ export function classifyResponse(response: AxiosResponse<ExchangeBody>): Exchang
 /** Returns whether a body may be a JSON object, as all documented responses are. Cheap, since every response is examined. */
 export const isObjectLike = (body: string): boolean => /^\ufeff?\s*\{/.test(body);
 
+/** The fields of a user (interface section 2.3) that say who it is. A body with one of them is a user in another form, or quotes our request. */
+const PERSONAL = /tenantReference|firstName|lastName/i;
+
 /** Describes a 2xx that the service itself can hardly have sent: its status, content type and first characters, without secrets. */
+// Without personal data, too: an erasure reaches neither the status nor the events about the remote service.
 function describeForeign({ status, headers, data }: AxiosResponse<ExchangeBody>): string {
   const { 'content-type': type } = headers as Readonly<Record<string, string | undefined>>;
-  const shown = data.bodyFault ?? (redact(data.body, SHOWN_LENGTH) || 'an empty body');
+  const shown = PERSONAL.test(data.body)
+    ? 'a body with personal data'
+    : (data.bodyFault ?? (redact(data.body, SHOWN_LENGTH) || 'an empty body'));
   return `unreadable: status ${status}, ${redact(type ?? '', SHOWN_TYPE_LENGTH) || 'no content type'}: ${shown}`;
 }
 

@@ -59,6 +59,17 @@ describe('a 200 of something in front of the remote service', () => {
     expect(shown).toMatchObject({ health: 'degraded', lastSuccessAt: null, lastError });
   });
 
+  it.each([
+    ['a list of users', '[{"tenantReference":"canary 7","gridLocations":[]}]'],
+    ['a user as XML', '<user><id>1</id><lastName>canary</lastName></user>'],
+  ])('shows nothing of %s, since an erasure reaches neither the status nor its events', async (_, body) => {
+    const remote = await serving(reply(200, body));
+    await remote.send(registerUser);
+    expect(remote.status().operations.register_user.lastError).toBe(
+      'unreadable: status 200, application/json: a body with personal data',
+    );
+  });
+
   it('degrades the operation without its content if it is an object in another shape', async () => {
     const remote = await serving(reply(200, '{"finished":"canary"}'));
     const store: Partial<DeploymentStore> = { recordDrift: async () => [] };
