@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import type { EventPayloads } from '../../../src/events/catalogue.rules.js';
 import type { StartView } from '../../../src/onboarding/api/starts.view.js';
 import { AuthorisedRemote } from '../../../src/auth/authorised-remote.service.js';
@@ -39,6 +39,9 @@ const respond = (contains: string, fault: Omit<SandboxFault, 'operation'>): Prom
   sandbox.addFault({ operation: 'start_session', contains, ...fault });
 
 describe('a start that has failed', () => {
+  // A call that succeeds, so that the failures of these tests do not open the circuit breaker.
+  beforeEach(() => client.startNew());
+
   it.each([
     [
       'answer',

@@ -1,4 +1,3 @@
-import { hostname } from 'node:os';
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { TestClient } from '../../setup/client.js';
 import { startWebhookSink, type WebhookSink } from '../../setup/receivers/webhook-sink.js';
@@ -58,28 +57,6 @@ const findOne = async (fields: Readonly<Record<string, unknown>>, words: string)
   waitFor(`the line: ${words}`, () => find(fields, words)[0], 60_000);
 
 describe('the log reports once', () => {
-  it.each([
-    ['its configuration', { PORT: 'x' }, 'PORT must'],
-    ['its database', { DATABASE_URL: 'postgres://nobody@127.0.0.1:1/none' }, 'DATABASE_URL cannot be used'],
-  ])('that a process refuses to start for %s, with its host and role', async (_, variables, words) => {
-    const refused = { ...environment(), ROLE: 'worker', ...variables };
-    const ended = await startServiceProcess(refused).then(
-      () => '',
-      (error: unknown) => String(error),
-    );
-    const lines = [...ended.matchAll(/^\{.*\}$/gm)].map(([line]) => JSON.parse(line) as Line);
-    expect(lines.filter(({ level }) => level === 'fatal')).toEqual([
-      {
-        level: 'fatal',
-        time: expect.any(String),
-        role: 'worker',
-        replica: expect.stringContaining(`${hostname()}:`),
-        context: 'Process',
-        message: expect.stringContaining(words),
-      },
-    ]);
-  });
-
   it('that an operation is degraded and has recovered', async () => {
     const { id } = await client.startNew();
     await sandbox.control.addFault({ kind: 'answer', status: 500, operation: 'read_session', times: null });

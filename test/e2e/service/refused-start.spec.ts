@@ -1,3 +1,4 @@
+import { hostname } from 'node:os';
 import { describe, expect, it, jest } from '@jest/globals';
 import { startServiceProcess } from '../../setup/service-process.js';
 import { CREDENTIALS } from '../../setup/test-environment.js';
@@ -11,7 +12,7 @@ const PRODUCTION = {
   ROLE: 'worker',
 };
 
-/** Returns the log lines of a start that fails. */
+/** Returns the fatal log lines of a start that fails. */
 async function linesOfRefusal(environment: Record<string, string>): Promise<Record<string, unknown>[]> {
   const error: unknown = await startServiceProcess({ ...PRODUCTION, ...environment }).catch(
     (reason: unknown) => reason,
@@ -20,7 +21,9 @@ async function linesOfRefusal(environment: Record<string, string>): Promise<Reco
     .split('\n')
     .filter((line) => line.startsWith('{'));
   expect(String(error)).not.toContain('canary');
-  return lines.map((line) => JSON.parse(line) as Record<string, unknown>);
+  return lines
+    .map((line) => JSON.parse(line) as Record<string, unknown>)
+    .filter(({ level }) => level === 'fatal');
 }
 
 describe('in production, a refusal to start is a line of JSON', () => {
@@ -29,21 +32,24 @@ describe('in production, a refusal to start is a line of JSON', () => {
       DATABASE_URL: 'postgresql://somebody:canary@127.0.0.1:9/pv',
       DATABASE_DIRECT_URL: 'postgresql://somebody:canary@127.0.0.1:1/pv',
     });
-    expect(lines.at(-1)).toMatchObject({
-      level: 'fatal',
-      role: 'worker',
-      databaseHost: '127.0.0.1:9, 127.0.0.1:1',
-      databaseRole: 'somebody',
-      message: expect.stringContaining('DATABASE_DIRECT_URL cannot be used to connect to PostgreSQL'),
-    });
+    expect(lines).toMatchObject([
+      {
+        role: 'worker',
+        replica: expect.stringContaining(`${hostname()}:`),
+        databaseHost: '127.0.0.1:9, 127.0.0.1:1',
+        databaseRole: 'somebody',
+        message: expect.stringContaining('DATABASE_DIRECT_URL cannot be used to connect to PostgreSQL'),
+      },
+    ]);
   });
 
   it('also if the configuration is not valid', async () => {
     const lines = await linesOfRefusal({ DATABASE_URL: 'canary' });
-    expect(lines.at(-1)).toMatchObject({
-      level: 'fatal',
-      role: 'worker',
-      message: expect.stringContaining('DATABASE_URL must be a URL that begins with postgresql://'),
-    });
+    expect(lines).toMatchObject([
+      {
+        role: 'worker',
+        message: expect.stringContaining('DATABASE_URL must be a URL that begins with postgresql://'),
+      },
+    ]);
   });
 });

@@ -126,7 +126,8 @@ describe('R39: bad input is a 4xx', () => {
     expect(faults).toEqual([]);
     // Some changed cursors are still valid.
     expect(pages).toBeGreaterThan(50);
-    expect([...statuses]).toEqual(expect.arrayContaining([200, 201, 202, 204, 400, 404, 409, 415]));
+    expect([...statuses]).toEqual(expect.arrayContaining([200, 201, 204, 400, 404, 409, 415]));
+    if (isLong) expect(statuses).toContain(202);
     // Webhooks sent meanwhile stay on this machine.
     expect(new Set(receivers)).toEqual(new Set(['127.0.0.1']));
   }, 120_000);
