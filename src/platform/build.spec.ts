@@ -1,4 +1,5 @@
 import { execFileSync } from 'node:child_process';
+import { realpathSync } from 'node:fs';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -31,6 +32,24 @@ describe('the commit', () => {
     expect(await readCommit(folder)).toBe(git('rev-parse', 'HEAD').trim());
     await mkdir(join(folder, 'inner'));
     expect(await readCommit(join(folder, 'inner'))).toBeNull();
+  });
+
+  it('is that of a clone that belongs to another user than the process', () => {
+    const run = (file: string, ...args: string[]): string =>
+      execFileSync('env', ['GIT_TEST_ASSUME_DIFFERENT_OWNER=true', file, ...args], {
+        cwd: folder,
+        encoding: 'utf8',
+        stdio: 'pipe',
+      }).trim();
+    run('git', 'init', '--quiet');
+    const trusted = ['-c', `safe.directory=${realpathSync(folder)}`];
+    const author = ['-c', 'user.name=a', '-c', 'user.email=a@example.com'];
+    run('git', ...trusted, ...author, 'commit', '--quiet', '--allow-empty', '--message', 'first');
+    expect(() => run('git', 'rev-parse', 'HEAD')).toThrow('dubious ownership');
+    const script = `import { readCommit } from '${new URL('build.ts', import.meta.url).href}'; console.log(await readCommit('.'));`;
+    const compile = new URL('../../test/setup/compile/typescript.mjs', import.meta.url).href;
+    const read = run(process.execPath, '--import', compile, '--input-type=module', '--eval', script);
+    expect(read).toBe(run('git', ...trusted, 'rev-parse', 'HEAD'));
   });
 
   it('is null if nothing tells it', async () => {

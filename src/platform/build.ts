@@ -34,11 +34,18 @@ export async function readCommit(root: string): Promise<string | null> {
 
 async function commitOfClone(root: string): Promise<string | null> {
   try {
+    const clone = await realpath(root);
+    // Git refuses the clone of another user otherwise, and a service mostly has a user of its own.
+    const trust = ['-c', `safe.directory=${clone}`];
     const options = { cwd: root, timeout: GIT_TIMEOUT_MS };
-    const { stdout } = await promisify(execFile)('git', ['rev-parse', '--show-toplevel', 'HEAD'], options);
+    const { stdout } = await promisify(execFile)(
+      'git',
+      [...trust, 'rev-parse', '--show-toplevel', 'HEAD'],
+      options,
+    );
     const [folder = '', commit = ''] = stdout.trim().split('\n');
     // A folder within the clone of another program has the commits of that program.
-    return (await realpath(folder)) === (await realpath(root)) ? commit : null;
+    return (await realpath(folder)) === clone ? commit : null;
   } catch {
     return null;
   }

@@ -64,6 +64,10 @@ describe('the SQL of docs/server.md', () => {
 });
 
 describe('the unit for systemd', () => {
+  it('lets Node list the network interfaces, as Fastify does with HOST=0.0.0.0', () => {
+    expect(valuesOf('RestrictAddressFamilies')[0]?.split(' ')).toContain('AF_NETLINK');
+  });
+
   let folder: string;
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), 'pv-unit-'));
