@@ -208,7 +208,7 @@ describe('API keys', () => {
       expect((await call('/api/v1/api-keys', { key })).status).toBe(200);
       await run('list');
       const line = written.find((text) => text.includes('on a shell'))!;
-      expect(line).toMatch(/^[0-9a-f-]{36} {2}\d+s +(\d+s|-) +0 +- +- +on a shell +users:read admin$/);
+      expect(line).toMatch(/^[0-9a-f-]{36} {2}\d+s +(\d+s|-) +- +- +on a shell +users:read admin$/);
       await run('revoke', line.slice(0, 36), '--yes');
       await waitFor(
         'the key to be refused',

@@ -429,9 +429,9 @@ describe('R60: an id of somebody else gives no access', () => {
         const locationId = locationIds[1]!;
         await scriptStart(control(), locationId, id);
         const { status, body } = await client.start(locationId, { brand, reuse: false });
-        // Only an id of a known user or session is refused. Any other id may become a new session.
+        // Only an id of a known user or session, or of a location with a failed start, is refused. Any other id may become a new session.
         const isOwn = status === 201 && body.userId === userId && body.gridLocationId === locationId;
-        const isKnown = before.has(`user ${id}`) || before.has(`session ${id}`);
+        const isKnown = ['user', 'session', 'location'].some((kind) => before.has(`${kind} ${id}`));
         if (!isOwn && (status !== 503 || 'id' in body || !isKnown)) wrong.push(`start ${status}: ${id}`);
       } else {
         const reference = randomUUID();
