@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { caught, promise } from '../../../test/faults/support/promise.js';
+import { caught, itAtLength, promise } from '../../../test/faults/support/promise.js';
 import { SESSION_STATES } from '../../events/event-schemas.rules.js';
 import { classify, next } from './machine.rules.js';
 import type { Observation, SessionState } from './machine.rules.js';
@@ -58,7 +58,7 @@ describe('R20: every combination of flags has one meaning', () => {
     expect(found).toEqual([]);
   });
 
-  it('turns red when the flags are checked one after the other', () => {
+  itAtLength('turns red when the flags are checked one after the other', () => {
     const oneAfterTheOther: Classify = ({ finished, active, expired }) => {
       if (finished) return { state: 'online' };
       if (expired) return { state: 'expired' };

@@ -7,7 +7,7 @@ import { Authentication } from '../../../src/access/authentication.service.js';
 import { SCOPES, type Scope } from '../../../src/access/scopes.js';
 import { keysCommand } from '../../../src/cli/keys.command.js';
 import { Public } from '../../../src/platform/http/public.decorator.js';
-import { caught, promise } from '../../faults/support/promise.js';
+import { caught, itAtLength, promise } from '../../faults/support/promise.js';
 import { startTestApp, type TestApp, type TestAppOptions } from '../../setup/test-app.js';
 import { waitFor } from '../../setup/wait-for.js';
 
@@ -359,7 +359,7 @@ describe('R35: keys are safe', () => {
     expect((await call('/api/v1/api-keys', { key })).status).toBe(401);
   });
 
-  it('turns red when a replica caches keys for ever', async () => {
+  itAtLength('turns red when a replica caches keys for ever', async () => {
     const forgetful = await startReplica({
       prepare: (app) => {
         const authentication = app.get(Authentication);
@@ -410,7 +410,7 @@ describe('R35: keys are safe', () => {
     expect(found).toEqual([]);
   });
 
-  it('turns red when a key is stored in the clear', async () => {
+  itAtLength('turns red when a key is stored in the clear', async () => {
     const { key } = await createKey('admin');
     await rows('UPDATE api_keys SET name = $1 WHERE name = $2', [key, 'an app']);
     const text = await dump();

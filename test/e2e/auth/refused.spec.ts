@@ -7,7 +7,7 @@ import { readTokenResponse, tokenRequest } from '../../../src/auth/token-request
 import type { NotSent, Sent } from '../../../src/remote/outcome.rules.js';
 import { readObject } from '../../../src/remote/wire/read-field.js';
 import { outcomeOf } from '../../../src/remote/wire/read-response.js';
-import { caught, isLong, promise } from '../../faults/support/promise.js';
+import { caught, isLong, itAtLength, promise } from '../../faults/support/promise.js';
 import { createTestDatabase, type TestDatabase } from '../../setup/test-database.js';
 import { waitFor } from '../../setup/wait-for.js';
 import {
@@ -110,7 +110,7 @@ describe('R13: a 401 never storms', () => {
     await polling.stop();
   }, 60_000);
 
-  it('would be red with a refresh on every 401', async () => {
+  itAtLength('would be red with a refresh on every 401', async () => {
     const one = replica();
     service.refuseCalls = true;
     const everyTime: BearerTokens = {

@@ -4,7 +4,7 @@ import { Database } from '../../../src/platform/database/database.js';
 import { readEnvironment } from '../../../src/platform/env/read-environment.js';
 import type { TokenRow } from '../../../src/auth/token-plan.rules.js';
 import { TokenStore, type Token } from '../../../src/auth/token.store.js';
-import { caught, promise } from '../../faults/support/promise.js';
+import { caught, itAtLength, promise } from '../../faults/support/promise.js';
 import { createTestDatabase, type TestDatabase } from '../../setup/test-database.js';
 import { startTestProcess, type TestProcess } from '../../setup/test-process.js';
 import { waitFor } from '../../setup/wait-for.js';
@@ -100,7 +100,7 @@ describe('R12: one token for all', () => {
     STARTING_PROCESSES_MS,
   );
 
-  it('would be red with a promise within the process only', async () => {
+  itAtLength('would be red with a promise within the process only', async () => {
     class Alone extends TokenStore {
       private row: TokenRow | undefined;
       private token = '';

@@ -9,7 +9,7 @@ import type { Environment } from '../../../src/platform/env/environment.js';
 import { outcomeOf } from '../../../src/remote/wire/read-response.js';
 import { readObject } from '../../../src/remote/wire/read-field.js';
 import type { Remote } from '../../../src/remote/remote.service.js';
-import { caught, measureUntil, promise } from '../../faults/support/promise.js';
+import { caught, itAtLength, measureUntil, promise } from '../../faults/support/promise.js';
 import { waitFor } from '../../setup/wait-for.js';
 import {
   CREDENTIALS,
@@ -176,7 +176,7 @@ describe('R28: a redirect gets no credentials', () => {
     expect(other.requests).toHaveLength(0);
   });
 
-  it('would be red with default redirects', async () => {
+  itAtLength('would be red with default redirects', async () => {
     const other = await elsewhere();
     const server = await startRawServer((socket) =>
       socket.write(reply(302, '', { location: `${other.url}/x` })),
@@ -273,7 +273,7 @@ describe('R22: every remote call ends', () => {
     expect(tookMs).toBeLessThan(BOUND_MS);
   });
 
-  it('would be red with an idle timeout', async () => {
+  itAtLength('would be red with an idle timeout', async () => {
     const { server } = await serve(ENDLESS['a body that drips']!);
     const controller = new AbortController();
     closing.push(() => controller.abort());

@@ -12,7 +12,7 @@ import { outcomeOf, UnreadableResponse } from '../../../src/remote/wire/read-res
 import type { Outcome, RemoteResponse } from '../../../src/remote/outcome.rules.js';
 import type { Remote } from '../../../src/remote/remote.service.js';
 import { watchLoop } from '../../faults/support/evidence/loop-watch.js';
-import { caught, promise } from '../../faults/support/promise.js';
+import { caught, itAtLength, promise } from '../../faults/support/promise.js';
 import { readSession, reply, startRawServer, startRemote } from './fixture.js';
 import { closeAfterEach } from '../../setup/close-after-each.js';
 
@@ -102,7 +102,7 @@ describe('R23: a hostile response is contained', () => {
     expect(grownMb).toBeLessThan(64);
   });
 
-  it('would be red with the defaults of axios', async () => {
+  itAtLength('would be red with the defaults of axios', async () => {
     const server = await startRawServer((socket) => socket.write(HOSTILE['50 MB']!));
     closing.push(server.close);
     const { data } = await axios.get<string>(server.url);

@@ -2,7 +2,7 @@ import type { Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from '@jest/globals';
 import type { Remote } from '../../../src/remote/remote.service.js';
-import { caught, isLong, measureUntil, promise } from '../../faults/support/promise.js';
+import { caught, isLong, itAtLength, measureUntil, promise } from '../../faults/support/promise.js';
 import { waitFor } from '../../setup/wait-for.js';
 import {
   type RawRequest,
@@ -124,7 +124,7 @@ describe('R25: overload reduces the load', () => {
     expect(figures.share).toBeGreaterThanOrEqual(0.8);
   }, 90_000);
 
-  it('would be red with a fixed concurrency', async () => {
+  itAtLength('would be red with a fixed concurrency', async () => {
     const server = await startCapped();
     const gate = fixed(100);
     const figures = await measure(server, () => gate(() => fetchOnce(server)), { warmUp: 0, due: 100 });

@@ -12,7 +12,7 @@ import { startTestProcess, type TestProcess } from '../../setup/test-process.js'
 import { waitFor } from '../../setup/wait-for.js';
 import { CREATE_HANDLED_EVENTS } from '../support/processes/handled-events.js';
 import { countStarts, startAtLast } from '../support/evidence/lost-starts.js';
-import { caught, isLong, measureUntil, promise } from '../support/promise.js';
+import { caught, isLong, itAtLength, measureUntil, promise } from '../support/promise.js';
 import { contradictions, readRegistrations } from '../support/evidence/registration-ledger.js';
 import { seedSessions } from '../support/seeded-sessions.js';
 import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.js';
@@ -305,7 +305,7 @@ describe('R9: a database outage is survived', () => {
     expect(new Set(whileAway.map(({ ready }) => ready))).toEqual(new Set([503]));
   });
 
-  it('turns red when checked-out connections have no error handler', async () => {
+  itAtLength('turns red when checked-out connections have no error handler', async () => {
     const client = await start('unhandled-clients.process.ts');
     const sessionIds = await directly((direct) => seedSessions(direct, sandbox.control, SESSIONS));
     const load = new Load(client, sessionIds);

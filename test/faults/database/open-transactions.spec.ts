@@ -164,7 +164,7 @@ describe('R7: no transaction is open across a network call', () => {
     expect(samples).toBeGreaterThan(LEAST_SAMPLES);
   });
 
-  it('turns red when a registration is sent inside a transaction', async () => {
+  itAtLength('turns red when a registration is sent inside a transaction', async () => {
     await start((app) => {
       const sender = app.get(RegistrationSender);
       const send = sender.send.bind(sender);

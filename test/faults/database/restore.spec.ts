@@ -70,7 +70,7 @@ describe('R58: a restored copy harms nobody', () => {
     await withDatabase(original.url, (database) => requireHome(database));
   });
 
-  it('turns red when a copy starts to poll at once', async () => {
+  itAtLength('turns red when a copy starts to poll at once', async () => {
     const service = await startTestApp(variables());
     closing.push(service.close);
     await waitFor('the copy calls the remote service', async () => (await remoteCalls()) > 0);

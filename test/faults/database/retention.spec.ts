@@ -10,7 +10,7 @@ import { createTestDatabase, type TestDatabase } from '../../setup/test-database
 import { environmentFor } from '../../setup/test-environment.js';
 import { waitFor } from '../../setup/wait-for.js';
 import { changeStatement } from '../support/changed-statement.js';
-import { caught, promise } from '../support/promise.js';
+import { caught, itAtLength, promise } from '../support/promise.js';
 
 const DAYS = {
   RETENTION_OBSERVATIONS_DAYS: '10',
@@ -200,7 +200,7 @@ describe('R59: history ends where it may', () => {
     expect(kept).toEqual([false, false, true, true, true]);
   });
 
-  it('turns red when events are deleted by their age alone', async () => {
+  itAtLength('turns red when events are deleted by their age alone', async () => {
     const readers =
       'sequence <= ALL (SELECT read_to FROM webhook_endpoints UNION ALL SELECT read_to FROM broker_positions)';
     changeStatement(database, PRUNE_EVENTS, readers, 'true');
@@ -266,7 +266,7 @@ describe('R59: history ends where it may', () => {
     expect(rows).toEqual([{ action: 'registration.discarded', request_id: null }]);
   });
 
-  it('turns red when registrations are deleted before their events', async () => {
+  itAtLength('turns red when registrations are deleted before their events', async () => {
     const events = 'AND NOT EXISTS (SELECT FROM domain_events WHERE subject = registration.id::text)';
     changeStatement(database, PRUNE_REGISTRATIONS, events, '');
     await insertUnread();

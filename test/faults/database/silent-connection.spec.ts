@@ -152,7 +152,7 @@ describe('R70: silence changes no outcome', () => {
     expect(findings).toEqual([]);
   });
 
-  it('is red when a ROLLBACK is sent on the silent connection', async () => {
+  itAtLength('is red when a ROLLBACK is sent on the silent connection', async () => {
     await startService((app) => {
       const database = app.get(Database);
       database.pool.options.query_timeout = 2 * BUG_WITHIN_MS;

@@ -4,7 +4,7 @@ import { createTestDatabase, type TestDatabase } from '../../setup/test-database
 import { ADMIN_KEY, CREDENTIALS, testEnvironment } from '../../setup/test-environment.js';
 import { startTestProcess, type TestProcess } from '../../setup/test-process.js';
 import { waitFor } from '../../setup/wait-for.js';
-import { caught, isLong, measureUntil, promise } from '../support/promise.js';
+import { caught, isLong, itAtLength, measureUntil, promise } from '../support/promise.js';
 import { sendUnread, type UnreadRequests } from '../support/input/unread-requests.js';
 
 jest.setTimeout(isLong ? 300_000 : 120_000);
@@ -115,7 +115,7 @@ describe('R62: unread responses cost no memory', () => {
     expect(meanwhileMs).toBeLessThan(longestMs);
   });
 
-  it('turns red when all input of a connection is parsed at once', async () => {
+  itAtLength('turns red when all input of a connection is parsed at once', async () => {
     service = await startTestProcess('test/faults/support/processes/eager-parser.process.ts', environment());
     await ask('/openapi.json');
     const before = await memoryMb();

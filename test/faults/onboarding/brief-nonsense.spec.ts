@@ -2,7 +2,7 @@ import { afterEach, describe, expect, it, jest } from '@jest/globals';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { SessionsStore } from '../../../src/onboarding/store/sessions.store.js';
 import { waitFor } from '../../setup/wait-for.js';
-import { caught, isLong, promise } from '../support/promise.js';
+import { caught, isLong, itAtLength, promise } from '../support/promise.js';
 import { listOf, sessionBody, type ReadAnswer } from '../support/scripted-remote.js';
 import { startScriptedService, type ScriptedService } from '../support/scripted-service.js';
 
@@ -118,7 +118,7 @@ describe('R65: an end needs lasting evidence', () => {
     expect((await client.call('POST', `/onboarding/pv/${id}/refresh`)).status).toBe(503);
   });
 
-  it('turns red when a reason to close a session need not last', async () => {
+  itAtLength('turns red when a reason to close a session need not last', async () => {
     const { closed } = await deploy((app) => {
       Object.assign(app.get(SessionsStore)['settings'], { endEvidenceMs: 0 });
     });

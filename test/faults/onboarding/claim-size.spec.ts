@@ -5,7 +5,7 @@ import { PollsStore } from '../../../src/onboarding/poll/polls.store.js';
 import { Database } from '../../../src/platform/database/database.js';
 import { createTestDatabase, type TestDatabase } from '../../setup/test-database.js';
 import { environmentFor } from '../../setup/test-environment.js';
-import { caught, promise } from '../support/promise.js';
+import { caught, itAtLength, promise } from '../support/promise.js';
 
 jest.setTimeout(180_000);
 
@@ -111,7 +111,7 @@ describe('R8: a claim takes no more than its batch', () => {
     expect(plan).toMatch(/session_polls_lane_idx.*\n *Index Cond: \(+(ROW\()?width_bucket/);
   });
 
-  it('turns red with a plain subquery that limits and locks', async () => {
+  itAtLength('turns red with a plain subquery that limits and locks', async () => {
     await makeDue(DUE_FOR_MUTANT);
     const claimInOneStatement = `
       UPDATE session_polls SET batch_id = 1, due_at = now() + interval '1 hour' WHERE session_id IN (

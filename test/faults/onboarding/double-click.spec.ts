@@ -3,7 +3,7 @@ import { FIND_SESSION_TO_REUSE } from '../../../src/onboarding/store/sessions.sq
 import { waitFor } from '../../setup/wait-for.js';
 import { changeStatement } from '../support/changed-statement.js';
 import { startWithoutIntent } from '../support/evidence/lost-starts.js';
-import { caught, isLong, promise } from '../support/promise.js';
+import { caught, isLong, itAtLength, promise } from '../support/promise.js';
 import { startReplicas, type ReplicaOptions, type Replicas } from '../support/replicas.js';
 
 jest.setTimeout(60_000);
@@ -60,7 +60,7 @@ describe('R18: double clicks are one', () => {
     expect(clicked).toEqual({ effects: 1, started: 0, reused: CLICKS, sessions: 1 });
   });
 
-  it('turns red when a session that is online does not count', async () => {
+  itAtLength('turns red when a session that is online does not count', async () => {
     const clicked = await click(
       (app) => changeStatement(app, FIND_SESSION_TO_REUSE, "(state = 'online' AND", '(false AND'),
       true,
@@ -69,7 +69,7 @@ describe('R18: double clicks are one', () => {
     caught('R18', 'an online session does not count');
   });
 
-  it('turns red when no intent exists while a start is sent', async () => {
+  itAtLength('turns red when no intent exists while a start is sent', async () => {
     expect((await click(startWithoutIntent)).effects).toBeGreaterThan(1);
     caught('R18', 'start without an intent');
   });

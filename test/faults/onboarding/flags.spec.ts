@@ -5,7 +5,7 @@ import type {
   Classification,
 } from '../../../src/onboarding/rules/machine.rules.js';
 import { waitFor } from '../../setup/wait-for.js';
-import { caught, isLong, promise } from '../support/promise.js';
+import { caught, isLong, itAtLength, promise } from '../support/promise.js';
 import type { Replicas } from '../support/replicas.js';
 
 jest.setTimeout(120_000);
@@ -142,7 +142,7 @@ describe('R20: every combination of flags has one meaning', () => {
     expect(found).toEqual([]);
   });
 
-  it('turns red when the flags are checked one after the other', async () => {
+  itAtLength('turns red when the flags are checked one after the other', async () => {
     const machine = await import('../../../src/onboarding/rules/machine.rules.js');
     const mutant = (state: SessionState): Classification => ({ state, basis: 'observed', rule: 'mutant' });
     const classify = (seen: Observation): Classification => {

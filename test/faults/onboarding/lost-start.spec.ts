@@ -6,7 +6,7 @@ import { startServiceProcess } from '../../setup/service-process.js';
 import { ADMIN_KEY } from '../../setup/test-environment.js';
 import { waitFor } from '../../setup/wait-for.js';
 import { countStarts, startAtLast, startWithoutIntent } from '../support/evidence/lost-starts.js';
-import { caught, isLong, promise } from '../support/promise.js';
+import { caught, isLong, itAtLength, promise } from '../support/promise.js';
 import { repeat, startReplicas, type ReplicaOptions, type Replicas } from '../support/replicas.js';
 
 jest.setTimeout(180_000);
@@ -121,7 +121,7 @@ describe('R17: a lost start is recovered', () => {
     expect(judged).toEqual({ withStartUrl: starts, mostSessionsOfOne: 2, lost: starts, uncounted: 0 });
   });
 
-  it('turns red when no intent exists while a start is sent', async () => {
+  itAtLength('turns red when no intent exists while a start is sent', async () => {
     const client = await startReplica(startWithoutIntent);
     expect((await startWithLostResponses(client, LOST_RESPONSES.length)).uncounted).toBe(
       LOST_RESPONSES.length,

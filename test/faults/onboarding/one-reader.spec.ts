@@ -181,7 +181,7 @@ describe('R4: no session is read twice at once', () => {
     caught('R4', 'reads after the end of the lease');
   });
 
-  it('turns red when a claim does not check whether a session is being read', async () => {
+  itAtLength('turns red when a claim does not check whether a session is being read', async () => {
     await startGated(2, withoutLeaseCheck);
     const ledger = await readUntil((now) => now.maxConcurrentReadsOfOneSession > 1, 10);
     expect(ledger.maxConcurrentReadsOfOneSession).toBeGreaterThan(1);

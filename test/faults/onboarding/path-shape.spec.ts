@@ -8,7 +8,7 @@ import { Environment } from '../../../src/platform/env/environment.js';
 import { Metrics } from '../../../src/platform/metrics/metrics.js';
 import { ContractDrift } from '../../../src/remote/drift/contract-drift.service.js';
 import { waitFor } from '../../setup/wait-for.js';
-import { caught, isLong, promise } from '../support/promise.js';
+import { caught, isLong, itAtLength, promise } from '../support/promise.js';
 import { startReplicas, type ReplicaOptions, type Replicas } from '../support/replicas.js';
 import { seedSessions } from '../support/seeded-sessions.js';
 
@@ -120,7 +120,7 @@ describe('R21: a path shape is learned', () => {
     expect(lost).toBe(0);
   });
 
-  it('turns red when a 404 of the first shape is believed', async () => {
+  itAtLength('turns red when a 404 of the first shape is believed', async () => {
     await start({ prepare: believeFirst404 });
     await replicas.sandbox.control.change({ sessionPath: 'user' });
     await seedSessions(database(), replicas.sandbox.control, SESSIONS);

@@ -4,7 +4,7 @@ import { SessionsStore } from '../../../src/onboarding/store/sessions.store.js';
 import { Database } from '../../../src/platform/database/database.js';
 import { waitFor } from '../../setup/wait-for.js';
 import { gatePolling, type PollingGate } from '../support/polling-gate.js';
-import { caught, isLong, promise } from '../support/promise.js';
+import { caught, isLong, itAtLength, promise } from '../support/promise.js';
 import { startReplicas, type Replicas } from '../support/replicas.js';
 import { seedSessions } from '../support/seeded-sessions.js';
 
@@ -105,7 +105,7 @@ describe('R24: one poisoned row stops nobody', () => {
     expect(await findPostponed()).toHaveLength(1);
   });
 
-  it('turns red when sessions that are saved together fail together', async () => {
+  itAtLength('turns red when sessions that are saved together fail together', async () => {
     const failTogether = (app: NestFastifyApplication) => {
       const sessions = app.get(SessionsStore);
       const applyReadings = sessions.applyReadings.bind(sessions);

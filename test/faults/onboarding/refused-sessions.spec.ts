@@ -3,7 +3,7 @@ import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { AuthorisedRemote } from '../../../src/auth/authorised-remote.service.js';
 import { Database } from '../../../src/platform/database/database.js';
 import { waitFor } from '../../setup/wait-for.js';
-import { caught, isLong, promise } from '../support/promise.js';
+import { caught, isLong, itAtLength, promise } from '../support/promise.js';
 import { startReplicas, type Replicas } from '../support/replicas.js';
 import { seedSessions } from '../support/seeded-sessions.js';
 
@@ -149,7 +149,7 @@ describe('R71: a refused session is not taken for refused credentials', () => {
     expect(row).toEqual({ refusals: 0 });
   });
 
-  it('turns red when the first refusal pauses the worker', async () => {
+  itAtLength('turns red when the first refusal pauses the worker', async () => {
     const { refused } = await refuse(403, (app) => {
       app.get(AuthorisedRemote)['refusals'].refused = () => 'credentials';
     });

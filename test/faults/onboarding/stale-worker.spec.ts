@@ -164,7 +164,7 @@ describe('R3: a worker whose lease has expired changes nothing', () => {
     expect(stale).toEqual([]);
   });
 
-  it('turns red when a response is written by the id of its session only', async () => {
+  itAtLength('turns red when a response is written by the id of its session only', async () => {
     const writeByIdOnly = (app: NestFastifyApplication) => {
       const sessions = app.get(SessionsStore);
       const applyReadings = sessions.applyReadings.bind(sessions);

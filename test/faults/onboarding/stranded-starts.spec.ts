@@ -11,7 +11,7 @@ import { ADMIN_KEY } from '../../setup/test-environment.js';
 import { waitFor } from '../../setup/wait-for.js';
 import { withClient } from '../../setup/with-client.js';
 import { countStarts } from '../support/evidence/lost-starts.js';
-import { allAtLength, caught, isLong, promise } from '../support/promise.js';
+import { allAtLength, caught, isLong, itAtLength, promise } from '../support/promise.js';
 import { repeat, startReplicas, type Replicas } from '../support/replicas.js';
 
 jest.setTimeout(180_000);
@@ -183,7 +183,7 @@ describe('R67: no start is stranded by our own database', () => {
     ]);
   });
 
-  it('turns red when no worker ends abandoned starts', async () => {
+  itAtLength('turns red when no worker ends abandoned starts', async () => {
     const mutate = (app: NestFastifyApplication) => {
       app.get(AbandonedStarts).onApplicationBootstrap = () => {};
     };

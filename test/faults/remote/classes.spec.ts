@@ -5,7 +5,7 @@ import type { CallClass, RemoteRequest } from '../../../src/remote/outcome.rules
 import { readSession, reply, type RawServer, startRawServer } from '../../e2e/remote/fixture.js';
 import { createTestDatabase, type TestDatabase } from '../../setup/test-database.js';
 import { waitFor } from '../../setup/wait-for.js';
-import { caught, isLong, measureUntil, promise } from '../support/promise.js';
+import { caught, isLong, itAtLength, measureUntil, promise } from '../support/promise.js';
 import { type RemoteReplica, startRemoteReplica } from '../support/remote-replica.js';
 
 jest.setTimeout(120_000);
@@ -104,7 +104,7 @@ describe('R44: no class of calls starves another', () => {
     expect(perSecond).toBeLessThanOrEqual(1.1 * PER_SECOND);
   });
 
-  it('turns red when the foreground always goes first', async () => {
+  itAtLength('turns red when the foreground always goes first', async () => {
     const prototype = CallQueue.prototype as unknown as {
       waiting: Record<CallClass, Set<unknown>>;
       next(): CallClass | undefined;

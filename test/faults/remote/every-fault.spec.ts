@@ -12,7 +12,7 @@ import { waitFor } from '../../setup/wait-for.js';
 import { startAtLast } from '../support/evidence/lost-starts.js';
 import { readRegistrations } from '../support/evidence/registration-ledger.js';
 import { findDifferences } from '../support/evidence/remote-truth.js';
-import { allAtLength, caught, isLong, promise } from '../support/promise.js';
+import { allAtLength, caught, isLong, itAtLength, promise } from '../support/promise.js';
 import { DISTINCT_FAULTS, REMOTE_FAULTS, type RemoteFault } from '../support/remote-faults.js';
 import { startReplicas, type Replicas } from '../support/replicas.js';
 
@@ -172,7 +172,7 @@ describe('R78: each fault at each remote call loses, doubles and guesses nothing
     },
   );
 
-  it('turns red when a POST is sent again after a lost response', async () => {
+  itAtLength('turns red when a POST is sent again after a lost response', async () => {
     await start((app) => {
       const remote = app.get(Remote);
       const send = remote.send.bind(remote);

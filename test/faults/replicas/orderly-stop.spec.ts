@@ -199,7 +199,7 @@ describe('R34: stopping is clean', () => {
     expect(forced.ended?.code).toBe(130);
   });
 
-  it('turns red with the defaults of Nest', async () => {
+  itAtLength('turns red with the defaults of Nest', async () => {
     await start((environment) =>
       startTestProcess('test/faults/support/processes/nest-defaults.process.ts', environment),
     );

@@ -5,7 +5,7 @@ import { startServiceProcess } from '../../setup/service-process.js';
 import { createTestDatabase, type TestDatabase } from '../../setup/test-database.js';
 import { waitFor } from '../../setup/wait-for.js';
 import { faultsOfMigrating, migrateWithoutLock } from '../support/migrations.js';
-import { caught, promise } from '../support/promise.js';
+import { caught, itAtLength, promise } from '../support/promise.js';
 
 const REPLICAS = 3;
 
@@ -44,7 +44,7 @@ describe('R40: replicas may start together', () => {
     expect(await faultsOfMigrating(database.url, REPLICAS, migrate)).toEqual([]);
   });
 
-  it('turns red without a lock', async () => {
+  itAtLength('turns red without a lock', async () => {
     expect(await faultsOfMigrating(database.url, REPLICAS, migrateWithoutLock)).not.toEqual([]);
     caught('R40', 'no lock, on an empty database');
   });

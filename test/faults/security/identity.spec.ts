@@ -465,7 +465,7 @@ describe('R60: an id of somebody else gives no access', () => {
     expect(wrong).toEqual([]);
   });
 
-  it('turns red when the conflict of ids is ignored and the session read by its id', async () => {
+  itAtLength('turns red when the conflict of ids is ignored and the session read by its id', async () => {
     const client = await open(1, believeTheId);
     const { returned, changedRows, wrong } = await startWithForeignSessions(client, 1);
     expect(returned.length).toBeGreaterThan(0);

@@ -13,7 +13,7 @@ import {
   makeRealInstants,
   type MadeInstant,
 } from '../support/input/instants.js';
-import { caught, isLong, promise } from '../support/promise.js';
+import { caught, isLong, itAtLength, promise } from '../support/promise.js';
 
 jest.setTimeout(600_000);
 
@@ -363,7 +363,7 @@ describe('R61: every stored instant can be read', () => {
     await expectRecorded();
   });
 
-  it('turns red with new Date(text)', async () => {
+  itAtLength('turns red with new Date(text)', async () => {
     const instant = await import('../../../src/platform/time/instant.rules.js');
     jest.resetModules();
     jest.unstable_mockModule('../../../src/platform/time/instant.rules.js', () => ({

@@ -10,7 +10,7 @@ import { testEnvironment } from '../../setup/test-environment.js';
 import { startTestProcess, type TestProcess } from '../../setup/test-process.js';
 import { waitFor } from '../../setup/wait-for.js';
 import { startWebhookReceiver, type WebhookReceiver } from '../../setup/receivers/webhook-receiver.js';
-import { caught, promise } from '../support/promise.js';
+import { caught, itAtLength, promise } from '../support/promise.js';
 import { dumpTables, findSecrets } from '../support/input/secret-search.js';
 
 const canary = (name: string): string => `${name}-${randomBytes(24).toString('base64url')}`;
@@ -307,24 +307,28 @@ describe('R36: no secret leaks', () => {
     );
   });
 
-  it('turns red when the error of axios is logged', async () => {
-    service = await startTestProcess(
-      'test/faults/support/processes/logs-axios-errors.process.ts',
-      environment(),
-    );
-    const listener = new Listener(service.url);
-    const session = await driveMainJob(listener);
-    await sandbox.control.addFault({ kind: 'answer', operation: 'read_session', status: 422 });
-    await sandbox.control.addFault({ kind: 'answer', operation: 'token', status: 400 });
-    await listener.call('POST', `/onboarding/pv/${session.id}/refresh`);
-    await sandbox.control.revokeTokens();
-    await listener.call('POST', `/onboarding/pv/${session.id}/refresh`);
-    const found = findSecrets(
-      { ...CONFIGURED, ...(await tokens()) },
-      new Map([['the log', await logsOf(service)]]),
-    );
-    expect(found).toContain('SCS_CLIENT_SECRET in the log');
-    expect(found.some((secret) => secret.startsWith('token'))).toBe(true);
-    caught('R36', 'error of axios logged');
-  }, 60_000);
+  itAtLength(
+    'turns red when the error of axios is logged',
+    async () => {
+      service = await startTestProcess(
+        'test/faults/support/processes/logs-axios-errors.process.ts',
+        environment(),
+      );
+      const listener = new Listener(service.url);
+      const session = await driveMainJob(listener);
+      await sandbox.control.addFault({ kind: 'answer', operation: 'read_session', status: 422 });
+      await sandbox.control.addFault({ kind: 'answer', operation: 'token', status: 400 });
+      await listener.call('POST', `/onboarding/pv/${session.id}/refresh`);
+      await sandbox.control.revokeTokens();
+      await listener.call('POST', `/onboarding/pv/${session.id}/refresh`);
+      const found = findSecrets(
+        { ...CONFIGURED, ...(await tokens()) },
+        new Map([['the log', await logsOf(service)]]),
+      );
+      expect(found).toContain('SCS_CLIENT_SECRET in the log');
+      expect(found.some((secret) => secret.startsWith('token'))).toBe(true);
+      caught('R36', 'error of axios logged');
+    },
+    60_000,
+  );
 });

@@ -418,7 +418,7 @@ describe('R68: the night is told: /status, the alerts and the dashboard', () => 
     expect([...new Set([...reasons, 'held_back_by_ceiling'])].sort()).toEqual([...REASON_CODES].sort());
   });
 
-  it('turn red without a finder', async () => {
+  itAtLength('turn red without a finder', async () => {
     const planted = await startWatching({ ROLE: 'api' });
     const { no_worker: finder } = FINDERS;
     const [reason] = (await statusOf(planted)).reasons;

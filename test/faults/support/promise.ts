@@ -4,7 +4,7 @@ import { it } from '@jest/globals';
 /** True at full length, as in `npm run test:faults`. False with fewer repetitions. */
 export const isLong = process.env.PROMISES_AT_LENGTH === 'true';
 
-export const itAtLength = (title: string, test: () => Promise<void>, timeoutMs?: number): void => {
+export const itAtLength = (title: string, test: () => void | Promise<void>, timeoutMs?: number): void => {
   if (isLong) it(title, test, timeoutMs);
 };
 

@@ -8,7 +8,7 @@ import { createTestDatabase, type TestDatabase } from '../../setup/test-database
 import { ADMIN_KEY, testEnvironment } from '../../setup/test-environment.js';
 import { startTestProcess, type TestProcess } from '../../setup/test-process.js';
 import { waitFor } from '../../setup/wait-for.js';
-import { caught, isLong, measureUntil, promise } from '../support/promise.js';
+import { caught, isLong, itAtLength, measureUntil, promise } from '../support/promise.js';
 import { contradictions, type RegistrationRow } from '../support/evidence/registration-ledger.js';
 
 const CRASHES = isLong ? 4 : 1;
@@ -156,23 +156,27 @@ describe('R16: a crash around the call is known', () => {
     expect(contradictions([...crashedAt.keys()], ledger, await rows())).toEqual([]);
   }, 240_000);
 
-  it('is red when the intent is written after the call', async () => {
-    const mutant = () =>
-      startTestProcess('test/faults/support/processes/late-intent.process.ts', {
-        ...testEnvironment(),
-        ...environment('all'),
-      });
-    const [survivor, victim] = await Promise.all([mutant(), mutant()]);
-    processes.push(survivor, victim);
-    const references = referencesOf('late');
-    await crash(victim, references, () => Promise.resolve());
-    expect(await rows()).toEqual([]);
-    // No intent records the first call, so a retry by the caller creates a second user.
-    await Promise.all(references.map((reference) => register(survivor.url, reference)));
-    const found = contradictions(references, await control.ledger(), await rows());
-    expect(found).toEqual(expect.arrayContaining(references.map((reference) => `${reference}: 2 effects`)));
-    caught('R16', 'intent written after the call');
-  }, 90_000);
+  itAtLength(
+    'is red when the intent is written after the call',
+    async () => {
+      const mutant = () =>
+        startTestProcess('test/faults/support/processes/late-intent.process.ts', {
+          ...testEnvironment(),
+          ...environment('all'),
+        });
+      const [survivor, victim] = await Promise.all([mutant(), mutant()]);
+      processes.push(survivor, victim);
+      const references = referencesOf('late');
+      await crash(victim, references, () => Promise.resolve());
+      expect(await rows()).toEqual([]);
+      // No intent records the first call, so a retry by the caller creates a second user.
+      await Promise.all(references.map((reference) => register(survivor.url, reference)));
+      const found = contradictions(references, await control.ledger(), await rows());
+      expect(found).toEqual(expect.arrayContaining(references.map((reference) => `${reference}: 2 effects`)));
+      caught('R16', 'intent written after the call');
+    },
+    90_000,
+  );
 });
 
 const waitForRenewedLeases = (references: readonly string[]) =>

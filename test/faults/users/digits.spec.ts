@@ -7,7 +7,7 @@ import { hasValidCheckDigit } from '../../../src/users/ean.rules.js';
 import type { SandboxControl } from '../../setup/sandbox-control.js';
 import { startSandbox, type TestSandbox } from '../../setup/sandbox.js';
 import { startTestApp, type TestApp } from '../../setup/test-app.js';
-import { caught, isLong, promise } from '../support/promise.js';
+import { caught, isLong, itAtLength, promise } from '../support/promise.js';
 
 const USERS = isLong ? 100 : 5;
 const EANS_PER_USER = 100;
@@ -155,38 +155,46 @@ describe('R19: no digit of an EAN is lost', () => {
     }
   }, 90_000);
 
-  it('is red if rounded digits are accepted, as in a string', async () => {
-    const app = await startTestApp({ ...sandbox.environment, EAN_CHECK_DIGIT: 'off', LOG_LEVEL: 'error' });
-    try {
-      const taken = await countRoundedTaken(app, 1, '"');
-      expect(taken).toBeGreaterThan(EANS_PER_USER);
-      caught('R19', 'rounded digits are believed');
-    } finally {
-      await app.close();
-    }
-  }, 90_000);
+  itAtLength(
+    'is red if rounded digits are accepted, as in a string',
+    async () => {
+      const app = await startTestApp({ ...sandbox.environment, EAN_CHECK_DIGIT: 'off', LOG_LEVEL: 'error' });
+      try {
+        const taken = await countRoundedTaken(app, 1, '"');
+        expect(taken).toBeGreaterThan(EANS_PER_USER);
+        caught('R19', 'rounded digits are believed');
+      } finally {
+        await app.close();
+      }
+    },
+    90_000,
+  );
 
-  it('is red with the JSON of JavaScript', async () => {
-    const app = await startTestApp(
-      { ...sandbox.environment, EAN_CHECK_DIGIT: 'off', LOG_LEVEL: 'error' },
-      {
-        prepare: (nest) => {
-          const remote = nest.get(Remote);
-          const send = remote.send.bind(remote);
-          jest.spyOn(remote, 'send').mockImplementation((request) => send(asJavaScript(request)));
+  itAtLength(
+    'is red with the JSON of JavaScript',
+    async () => {
+      const app = await startTestApp(
+        { ...sandbox.environment, EAN_CHECK_DIGIT: 'off', LOG_LEVEL: 'error' },
+        {
+          prepare: (nest) => {
+            const remote = nest.get(Remote);
+            const send = remote.send.bind(remote);
+            jest.spyOn(remote, 'send').mockImplementation((request) => send(asJavaScript(request)));
+          },
         },
-      },
-    );
-    try {
-      const lost = await countLostDigits(app, RED_USERS);
-      expect(lost.intent).toBe(0);
-      expect(lost.wire).toBeGreaterThan(RED_USERS * EANS_PER_USER * 0.9);
-      expect(lost.database).toBe(RED_USERS * EANS_PER_USER);
-      caught('R19', 'JSON of JavaScript');
-    } finally {
-      await app.close();
-    }
-  }, 90_000);
+      );
+      try {
+        const lost = await countLostDigits(app, RED_USERS);
+        expect(lost.intent).toBe(0);
+        expect(lost.wire).toBeGreaterThan(RED_USERS * EANS_PER_USER * 0.9);
+        expect(lost.database).toBe(RED_USERS * EANS_PER_USER);
+        caught('R19', 'JSON of JavaScript');
+      } finally {
+        await app.close();
+      }
+    },
+    90_000,
+  );
 });
 
 const asJavaScript = (request: RemoteRequest): RemoteRequest =>

@@ -10,7 +10,7 @@ import { startServiceProcess } from '../../setup/service-process.js';
 import { startTestApp } from '../../setup/test-app.js';
 import { createTestDatabase, type TestDatabase } from '../../setup/test-database.js';
 import { ADMIN_KEY } from '../../setup/test-environment.js';
-import { caught, isLong, promise } from '../support/promise.js';
+import { caught, isLong, itAtLength, promise } from '../support/promise.js';
 
 const CLICKS = isLong ? 50 : 20;
 const LATENCIES_MS = isLong ? [0, 20, 300] : [20];
@@ -101,26 +101,30 @@ describe('R18: double clicks are one', () => {
     expect(lost).toMatchObject({ effects: 1, statuses: { 202: CLICKS }, bodies: [{ status: 'uncertain' }] });
   }, 90_000);
 
-  it('is red if the store checks first and inserts then', async () => {
-    database = await createTestDatabase();
-    const two = untilTwo();
-    const replicas = await Promise.all(
-      [1, 2].map(() =>
-        startTestApp(
-          { ...sandbox.environment, DATABASE_URL: database.url, LOG_LEVEL: 'error' },
-          { prepare: (app) => checkThenInsert(app.get(RegistrationsStore), app.get(Database), two) },
+  itAtLength(
+    'is red if the store checks first and inserts then',
+    async () => {
+      database = await createTestDatabase();
+      const two = untilTwo();
+      const replicas = await Promise.all(
+        [1, 2].map(() =>
+          startTestApp(
+            { ...sandbox.environment, DATABASE_URL: database.url, LOG_LEVEL: 'error' },
+            { prepare: (app) => checkThenInsert(app.get(RegistrationsStore), app.get(Database), two) },
+          ),
         ),
-      ),
-    );
-    cleanUps.push(...replicas.map((replica) => () => replica.close()));
-    // The mutant relies on its `if` instead of this index.
-    await replicas[0]?.app.get(Database).query('DROP INDEX registrations_one_per_reference');
-    await control.change({ latencyMs: 20 });
-    const { effects, bodies } = await click(replicas.map(({ url }) => url));
-    expect(effects).toBeGreaterThan(1);
-    expect(bodies.length).toBeGreaterThan(1);
-    caught('R18', 'check, then insert');
-  }, 90_000);
+      );
+      cleanUps.push(...replicas.map((replica) => () => replica.close()));
+      // The mutant relies on its `if` instead of this index.
+      await replicas[0]?.app.get(Database).query('DROP INDEX registrations_one_per_reference');
+      await control.change({ latencyMs: 20 });
+      const { effects, bodies } = await click(replicas.map(({ url }) => url));
+      expect(effects).toBeGreaterThan(1);
+      expect(bodies.length).toBeGreaterThan(1);
+      caught('R18', 'check, then insert');
+    },
+    90_000,
+  );
 });
 
 /** Returns a barrier that opens at the second call, so that two requests check before either inserts. */

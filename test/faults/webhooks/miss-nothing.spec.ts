@@ -13,7 +13,7 @@ import {
   type WebhookSink,
 } from '../../setup/receivers/webhook-sink.js';
 import { changeStatement } from '../support/changed-statement.js';
-import { caught, isLong, promise } from '../support/promise.js';
+import { caught, isLong, itAtLength, promise } from '../support/promise.js';
 import { startReplicas, type Replicas } from '../support/replicas.js';
 import { makeEndpoint } from '../support/webhooks.js';
 
@@ -93,7 +93,7 @@ describe('R6: webhooks miss nothing', () => {
     expect([missing, arrived.length, disordered]).toEqual([0, count, []]);
   });
 
-  it('turns red when events are read by their position', async () => {
+  itAtLength('turns red when events are read by their position', async () => {
     const { missing } = await deliverAlong((app) => {
       changeStatement(app, BEHIND, 'max(sequence)', 'max(position)');
       changeStatement(
