@@ -2,6 +2,7 @@ import { Injectable, Logger } from '@nestjs/common';
 import { isDatabaseUnavailable } from '../platform/problem/database-unavailable.js';
 import type { NotSent, OperationClass, Outcome, RemoteRequest, Sent } from '../remote/outcome.rules.js';
 import { Remote } from '../remote/remote.service.js';
+import { isObjectLike } from '../remote/wire/exchange.js';
 import { UserTokenStrategy, type BearerTokens, type Grant } from './bearer-tokens.js';
 import { Refusals, type Refusal } from './refusals.js';
 import { TenantTokens } from './tenant-tokens.service.js';
@@ -119,6 +120,11 @@ async function report(tokens: BearerTokens, grant: Grant, sent: Sent): Promise<S
 
 /** A 401 or 403 may be about the token, and a 429 or 5xx may precede its check. */
 const hasAcceptedToken = (sent: Sent): boolean =>
-  sent.kind === 'response' && sent.response.status < 500 && ![401, 403, 429].includes(sent.response.status);
+  isServed(sent) || (sent.kind === 'response' && isOtherRejection(sent.response.status));
 
-const isServed = (sent: Sent): boolean => sent.kind === 'response' && sent.response.status < 300;
+const isOtherRejection = (status: number): boolean =>
+  status >= 400 && status < 500 && ![401, 403, 429].includes(status);
+
+/** A page or a redirect is not from the service, but from something in front of it. */
+const isServed = (sent: Sent): boolean =>
+  sent.kind === 'response' && sent.response.status < 300 && isObjectLike(sent.response.body);

@@ -37,12 +37,37 @@ it('returns not_sent if the database is unavailable after a 401, which had no ef
 });
 
 it('throws if the database is unavailable after a call that may have had an effect', async () => {
-  const created: Sent = { kind: 'response', response: { status: 201, body: '' } };
+  const created: Sent = { kind: 'response', response: { status: 201, body: '{}' } };
   const remote = authorised({ current: () => Promise.resolve(GRANT), accepted: lost }, () =>
     Promise.resolve(created),
   );
   await expect(remote.send(START, 'tenant')).rejects.toThrow('Connection terminated unexpectedly');
 });
+
+it.each([
+  ['a page', 200, '<html>Access denied</html>'],
+  ['a redirect to a login', 302, ''],
+])(
+  'takes %s of something in front of the service neither for an accepted token nor for a call that is served',
+  async (_, status, body) => {
+    const told: string[] = [];
+    const refused: Sent = { kind: 'response', response: { status: 403, body: '' } };
+    const sent: Sent[] = [refused, { kind: 'response', response: { status, body } }];
+    const tokens: Partial<BearerTokens> = {
+      current: () => GRANT,
+      accepted: () => void told.push('accepted'),
+      abandoned: () => void told.push('abandoned'),
+    };
+    const remote = authorised(tokens, () => Promise.resolve(sent.shift()!));
+    const [one, other] = ['1', '2'].map((path) => ({ ...START, path }) as const);
+    await remote.send(one!, 'tenant');
+    expect(remote.weigh(one!, 403)).toBe('unknown');
+    await remote.send(other!, 'tenant');
+    expect(told).toEqual(['abandoned', 'abandoned']);
+    // `call` would count towards `lost`.
+    expect(remote.weigh(one!, 403)).toBe('unknown');
+  },
+);
 
 it('throws any other error', async () => {
   const remote = authorised(
