@@ -80,7 +80,7 @@ describe('docker-compose.yml, run without an engine', () => {
     expect((await fetch(`http://${worker[1]!.address}:9464/metrics`)).status).toBe(200);
 
     expect(await api[0]!.exec(['pv-onboarding', 'keys', 'list'])).toEqual(SUCCEEDED);
-    expect(await composition.run('migrate', ['pv-onboarding', 'migrate', '--plan'])).toEqual(SUCCEEDED);
+    expect(await composition.run('migrate', ['pv-onboarding', 'migrate'])).toEqual(SUCCEEDED);
     expect(await api[0]!.exec(['pv-onboarding', 'status'])).toEqual(SUCCEEDED);
     for (const replica of [...api, ...worker]) expect(await replica.end()).toBe(0);
   });

@@ -7,7 +7,7 @@ import { migrate } from '../../src/platform/database/migrations/migrate.js';
 import { Database } from '../../src/platform/database/database.js';
 import { findReaderFault } from '../../src/platform/database/reader-role.store.js';
 import { readFiles } from '../../src/platform/env/environment-files.js';
-import { findMisspelt } from '../../src/platform/env/environment-names.js';
+import { findUnread } from '../../src/platform/env/environment-names.js';
 import { readEnvironment } from '../../src/platform/env/read-environment.js';
 import { STOP_WITHIN_MS } from '../../src/platform/shutdown/limits.js';
 import { createTestDatabase } from '../setup/test-database.js';
@@ -92,7 +92,7 @@ describe('the unit for systemd', () => {
       line.replace('%i', 'all').replace('%d', folder).replace('https://…', 'https://scs.example'),
     );
     const source = Object.fromEntries(variables.map((line) => line.split(/=(.*)/s).slice(0, 2)));
-    expect(findMisspelt(source)).toEqual([]);
+    expect(findUnread(source)).toEqual([]);
     const { variables: read, problems } = readFiles(source);
     const environment = readEnvironment(read, problems);
     expect(environment).toMatchObject({ NODE_ENV: 'production', ROLE: 'all' });

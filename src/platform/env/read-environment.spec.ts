@@ -294,39 +294,22 @@ describe('in production', () => {
 
 describe('an unknown name', () => {
   it.each([
-    ['POLL_MIN_INTERVALL_MS', 'POLL_MIN_INTERVAL_MS'],
-    ['POLL_MIN_INTERVAL', 'POLL_MIN_INTERVAL_MS'],
-    ['SCS_BASEURL', 'SCS_BASE_URL'],
-    ['SCS_MAX_REQUESTS_PER_SEC', 'SCS_MAX_REQUESTS_PER_SECOND'],
-    ['scs_api_key', 'SCS_API_KEY'],
-    ['ENCRYPTION_KEY', 'ENCRYPTION_KEYS'],
-    ['ENCRYPTOIN_KEYS', 'ENCRYPTION_KEYS'],
-    ['ENCRYPTION_KEY_FILE', 'ENCRYPTION_KEYS_FILE'],
-    ['DATABSE_URL', 'DATABASE_URL'],
-    ['DATABASE-URL', 'DATABASE_URL'],
-    ['ADMIN_APIKEY', 'ADMIN_API_KEY'],
-    ['NODE_EVN', 'NODE_ENV'],
-    ['LOGLEVEL', 'LOG_LEVEL'],
-    ['WEBHOOKS_ALLOW_PRIVATE_ADDRESSES', 'WEBHOOK_ALLOW_PRIVATE_ADDRESSES'],
-    ['TRUSTED_PROXY', 'TRUSTED_PROXIES'],
-  ])('%s is reported with the variable that was probably meant: %s', (name, meant) => {
+    'SCS_TOKEN_LIFETIME',
+    'POLL_MIN_INTERVALL_MS',
+    'WEBHOOK_SECRET',
+    'SCS_CLIENT_SECRET_PATH',
+    'scs_api_key',
+    'ENCRYPTION_KEY',
+    'RETENTION_EVENT_DAYS',
+  ])('%s has our prefix and is reported', (name) => {
     expect(warningsOf({ ...COMPLETE, [name]: 'canary' })).toEqual([
-      `${name} is not read: ${meant} was probably meant`,
+      `${name} is not read: this service has no such variable`,
     ]);
   });
 
-  it.each(['SCS_TOKEN_LIFETIME', 'POLL_EVERYTHING', 'WEBHOOK_SECRET', 'SCS_CLIENT_SECRET_PATH'])(
-    '%s has our prefix and is reported as unknown',
-    (name) => {
-      expect(warningsOf({ [name]: 'canary' })).toEqual([
-        `${name} is not read: this service has no such variable`,
-      ]);
-    },
-  );
-
   it('is reported together with the variable that is missing because of it', () => {
     const read = () => readEnvironment({ ...COMPLETE, SCS_BASE_URL: undefined, SCS_BASEURL: 'canary' });
-    expect(read).toThrow(/SCS_BASE_URL is required\nAlso:\n {2}- SCS_BASEURL is not read: SCS_BASE_URL was/);
+    expect(read).toThrow(/SCS_BASE_URL is required\nAlso:\n {2}- SCS_BASEURL is not read: this service has/);
     expect(read).not.toThrow('canary');
   });
 

@@ -3,7 +3,7 @@ import { plainToInstance } from 'class-transformer';
 import { validateSync } from 'class-validator';
 import { Environment } from './environment.js';
 import type { FilesRead } from './environment-files.js';
-import { ENVIRONMENT_NAMES, findMisspelt, type EnvironmentSource } from './environment-names.js';
+import { ENVIRONMENT_NAMES, findUnread, type EnvironmentSource } from './environment-names.js';
 
 /** Placeholders for the variables that a started service or a generated key provides outside production. They are valid, but never used. */
 export const STAND_INS = {
@@ -69,9 +69,9 @@ export function readEnvironment(source: EnvironmentSource, ofFiles?: FilesRead['
 
 /** Returns warnings about settings that are probably mistakes. Contains no values, since they may be secret. */
 export function warningsOf(source: EnvironmentSource): string[] {
-  const misspelt = findMisspelt(source);
-  if (source.NODE_TLS_REJECT_UNAUTHORIZED !== '0' || source.NODE_ENV === 'production') return misspelt;
-  return [...misspelt, `${UNCHECKED_TLS}; production refuses it`];
+  const unread = findUnread(source);
+  if (source.NODE_TLS_REJECT_UNAUTHORIZED !== '0' || source.NODE_ENV === 'production') return unread;
+  return [...unread, `${UNCHECKED_TLS}; production refuses it`];
 }
 
 /** By OpenTelemetry's specification, an empty variable counts as unset. Platforms set these variables for programs that export nothing, too. */

@@ -95,7 +95,7 @@ async function run(args: string[], key = ADMIN_KEY, url = service.url): Promise<
   try {
     const program = treeOf({ PV_ONBOARDING_URL: url, PV_ONBOARDING_API_KEY: key }, isJson);
     await program.parseAsync(args, { from: 'user' });
-    ran.add(leavesOf(program).find((path) => args.join(' ').startsWith(path))!);
+    ran.add(leavesOf(program).find((path) => `${args.join(' ')} `.startsWith(`${path} `))!);
     return { out: out.join('\n'), err: err.join('\n'), exitCode: Number(process.exitCode) };
   } catch (error) {
     const exitCode = report(error, isJson);
