@@ -70,7 +70,7 @@ export const FIGURES: Readonly<Record<string, Figure>> = {
       ),
   ],
   oldest_transaction_age_seconds: [
-    'Age of the oldest open transaction of the database that the service may see; 0 if there is none',
+    'Age of the oldest open transaction of the database that the service may see, of a pg_dump only after 6 hours; 0 if there is none',
     ({ oldestTransaction }) => oldestTransaction?.seconds ?? 0,
   ],
   last_change_timestamp_seconds: [

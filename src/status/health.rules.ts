@@ -25,7 +25,7 @@ const MANY_VANISHED = 3;
 const USUAL_CHANGES = 10;
 const USUAL_STARTS = 10;
 const FALLEN_TO = 0.2;
-/** A dump of a large database takes minutes. */
+/** A dump is exempt for hours: see FIND_OLDEST_TRANSACTION. Other work of ours takes seconds. */
 const OLD_SECONDS = 900;
 const CLOCK_SECONDS = 30;
 /** Calls that wait for our ceiling for less than this are a burst. */

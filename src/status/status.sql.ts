@@ -180,11 +180,13 @@ export const READ_ACTIVITY = `
   FROM quiet`;
 
 // Of the processes of other users, PostgreSQL shows the time only to members of pg_read_all_stats. A walsender is a backup or a standby.
+// pg_dump has one transaction, which lasts for hours in a large database.
 export const FIND_OLDEST_TRANSACTION = `
   SELECT extract(epoch FROM clock_timestamp() - xact_start)::float8 AS seconds,
     format('process %s (%s, %s, %s)', pid, usename, coalesce(nullif(application_name, ''), 'no name'), state) AS process
   FROM pg_stat_activity
   WHERE datname = current_database() AND xact_start IS NOT NULL AND backend_type = 'client backend' AND pid <> pg_backend_pid()
+    AND (application_name <> 'pg_dump' OR xact_start < now() - interval '6 hours')
   ORDER BY xact_start LIMIT 1`;
 
 export const LIST_OPERATIONS = `

@@ -197,10 +197,14 @@ export const StatusView = schemaOf('StatusView', {
     ),
   }),
   oldestTransaction: nullable(
-    part('OldestTransactionView', 'The oldest open transaction of the database that the service may see', {
-      seconds: number('Its age'),
-      process: text('Whose it is, for people'),
-    }),
+    part(
+      'OldestTransactionView',
+      'The oldest open transaction of the database that the service may see; a pg_dump only after 6 hours',
+      {
+        seconds: number('Its age'),
+        process: text('Whose it is, for people'),
+      },
+    ),
   ),
   outbox: part('OutboxView', null, {
     unsequenced: count('Events that have no sequence number yet'),

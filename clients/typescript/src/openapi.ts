@@ -1854,7 +1854,7 @@ export interface components {
             budget: components["schemas"]["BudgetView"];
             /** @description What happens, compared with the same hours of the last 7 days */
             activity: components["schemas"]["ActivityView"];
-            /** @description The oldest open transaction of the database that the service may see */
+            /** @description The oldest open transaction of the database that the service may see; a pg_dump only after 6 hours */
             oldestTransaction: components["schemas"]["OldestTransactionView"] | null;
             outbox: components["schemas"]["OutboxView"];
             /** @description Open sessions that may need a person; admin.stuck lists them */
