@@ -1,7 +1,10 @@
+import { relative } from 'node:path';
 import { LONG, runJest } from './jest.mjs';
+import { ROOT } from './root.mjs';
 
 /** Jest replaces a worker that uses more memory than this: test files leak modules, and Jest does not wait until a huge worker exits. */
 const WORKER_MEMORY = '1GB';
+const SLOWEST = 10;
 
 /** Runs Jest, prints `N passed, N failed` as the last line, and returns the exit code. */
 export async function test(args) {
@@ -13,7 +16,20 @@ export async function test(args) {
     '--testPathIgnorePatterns=/test/container/',
     '--testPathIgnorePatterns=/node_modules/',
   ]);
+  printSlowest(results?.testResults ?? []);
   const failed = results === undefined ? 1 : results.numFailedTests + results.numRuntimeErrorTestSuites;
   console.log(`${results?.numPassedTests ?? 0} passed, ${failed} failed`);
   return failed > 0 ? code || 1 : code;
+}
+
+/** Prints the files that took longest, with their seconds, if there are many. */
+function printSlowest(files) {
+  if (files.length <= SLOWEST) return;
+  const times = files.map(({ name, startTime, endTime }) => ({
+    name: relative(ROOT, name),
+    seconds: (endTime - startTime) / 1_000,
+  }));
+  console.log('The slowest files:');
+  for (const { name, seconds } of times.sort((a, b) => b.seconds - a.seconds).slice(0, SLOWEST))
+    console.log(`${seconds.toFixed(1).padStart(6)} s  ${name}`);
 }
