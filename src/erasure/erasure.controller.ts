@@ -19,7 +19,8 @@ export class ErasureController {
     description:
       'Erases permanently, in this service: reference, names, email, EANs, metadata, registrations, stored responses and inverter ids. ' +
       'Its sessions are no longer watched. Counts and states stay, without personal data. The remote service is not informed, since ' +
-      'its interface has no such call. The request may be repeated.',
+      'its interface has no such call. After the response, nothing that begins to be sent carries the reference; a webhook or a page that ' +
+      'is already under way may. The request may be repeated.',
   })
   @ApiOkResponse({ type: ErasureReceiptView, description: 'The receipt, the same for every repetition' })
   @ApiProblems('invalid_request', 'not_found', 'registration_conflict')

@@ -377,7 +377,7 @@ export interface paths {
         post?: never;
         /**
          * Erase the personal data of a user
-         * @description Erases permanently, in this service: reference, names, email, EANs, metadata, registrations, stored responses and inverter ids. Its sessions are no longer watched. Counts and states stay, without personal data. The remote service is not informed, since its interface has no such call. The request may be repeated.
+         * @description Erases permanently, in this service: reference, names, email, EANs, metadata, registrations, stored responses and inverter ids. Its sessions are no longer watched. Counts and states stay, without personal data. The remote service is not informed, since its interface has no such call. After the response, nothing that begins to be sent carries the reference; a webhook or a page that is already under way may. The request may be repeated.
          */
         delete: operations["eraseUser"];
         options?: never;
