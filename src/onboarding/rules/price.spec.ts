@@ -131,6 +131,27 @@ describe('nextPrice', () => {
     expect(price).toMatchObject({ capacityPerSecond: null, stretch: 1 });
   });
 
+  it('takes the better of two steps that are behind as the capacity, and raises it to the reads of a better one', () => {
+    const behind = (readPerSecond: number) => ({ readPerSecond, isBehind: true });
+    expect(run(START, behind(90), behind(80))[1]!.capacityPerSecond).toBe(90);
+    expect(run(LEARNED, behind(30), behind(40))[1]!.capacityPerSecond).toBe(40);
+    expect(run(LEARNED, { readPerSecond: 50 })[0]!.capacityPerSecond).toBe(50);
+  });
+
+  it('counts a capacity as used from 90 % on, and forgets it above 110 % of what all sessions want', () => {
+    const [at, below] = [18, 17].map(
+      (readPerSecond) => run(LEARNED, { readPerSecond })[0]!.capacityPerSecond,
+    );
+    expect(at).toBeCloseTo(21.8);
+    expect(below).toBeCloseTo(20.068);
+    const [kept, forgotten] = [100, 101].map(
+      (capacityPerSecond) =>
+        run({ ...LEARNED, capacityPerSecond }, { readPerSecond: 95 })[0]!.capacityPerSecond,
+    );
+    expect(kept).toBeCloseTo(109.5);
+    expect(forgotten).toBeNull();
+  });
+
   it('does not mistake a short step for a limit', () => {
     const short = { readPerSecond: 3, isBehind: true };
     expect(run(START, short)[0]).toMatchObject({ capacityPerSecond: null, stretch: 1 });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { LOST_AFTER_READS, LOST_AFTER_REFUSALS, planRead } from './read-plan.rules.js';
+import { LOST_AFTER_READS, LOST_AFTER_REFUSALS, planRead, planUnsavable } from './read-plan.rules.js';
 import type { ReadSession, SessionRead } from './read-plan.rules.js';
 
 const NOW = new Date('2026-11-20T11:00:00Z');
@@ -99,6 +99,18 @@ describe('planRead', () => {
       failures: 2,
       notFound: 0,
       retryMs: 5_000,
+    });
+  });
+});
+
+describe('planUnsavable', () => {
+  it('counts one failure, says nothing of a lost session, and waits a quarter of an hour', () => {
+    expect(planUnsavable('22P05')).toEqual({
+      kind: 'postpone',
+      failures: 1,
+      notFound: 0,
+      error: 'the response cannot be saved (SQLSTATE 22P05)',
+      retryMs: 900_000,
     });
   });
 });

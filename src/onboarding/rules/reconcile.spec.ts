@@ -331,4 +331,21 @@ describe('reconcile', () => {
     expect(names(closed, rederived('expired'))).toEqual(['session.expired']);
     expect(names(closed, rederived('awaiting_owner'))).toEqual(['session.awaiting_owner']);
   });
+
+  it('records and announces a rederived state with the basis and the rule that gave it', () => {
+    const classification = { state: 'awaiting_owner', basis: 'inferred', rule: 'a current rule' } as const;
+    const { transition, events } = reconcile(ONLINE, { kind: 'rederived', classification }, NOW, SETTINGS);
+    expect(transition).toEqual(classification);
+    expect(events).toMatchObject([
+      { name: 'session.awaiting_owner', data: { ...classification, previousState: 'online' } },
+    ]);
+  });
+
+  it('watches a reopened session from now on, also in the phase in which it was closed', () => {
+    const settled: SessionRecord = { ...ONLINE, closedAt: STARTED };
+    const late = new Date(STARTED.getTime() + 8 * DAY);
+    const { transition, watch } = reconcile(settled, online('a', 'b', 'c'), late, SETTINGS);
+    expect(transition).toBeNull();
+    expect(watch).toMatchObject({ phase: 'settling', anchorAt: late });
+  });
 });

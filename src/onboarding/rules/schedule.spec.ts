@@ -73,6 +73,11 @@ describe('planNextReadMs', () => {
     expect(next('awaiting_installation', 0)).toBeLessThan(next('awaiting_owner', 5 * HOUR));
   });
 
+  it('reads an unrecognised session half as often as an open one, at first for 5 minutes', () => {
+    for (const ageMs of [0, 5 * MINUTE]) expect(next('unrecognised', ageMs)).toBe(30_000);
+    expect(next('unrecognised', 6 * MINUTE)).toBeGreaterThan(60_000);
+  });
+
   it('begins slower while settling and after expiry, and slows down to intervals of one and two hours', () => {
     expect(next('settling', 0)).toBe(MINUTE);
     expect(next('settling', 72 * HOUR)).toBeGreaterThan(50 * MINUTE);

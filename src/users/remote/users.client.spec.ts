@@ -50,6 +50,21 @@ describe('the response', () => {
     });
   });
 
+  it('gives each name, the email address and each time its own field', () => {
+    const body = BODY.replace(
+      '"firstName":"","lastName":"","email":""',
+      '"firstName":"Ada","lastName":"King","email":"ada@example.org"',
+    ).replace('"updatedAt":"2026-03-05', '"updatedAt":"2026-03-06');
+    expect(read(body)).toMatchObject({
+      tenantName: 'Supplier',
+      firstName: 'Ada',
+      lastName: 'King',
+      email: 'ada@example.org',
+      createdAt: new Date('2026-03-05T10:11:12.123Z'),
+      updatedAt: new Date('2026-03-06T10:11:12.123Z'),
+    });
+  });
+
   it('may lack names and times, have undocumented fields, and write ids in capitals', () => {
     const body = `{"id":"${USER_ID.toUpperCase()}","tenantReference":"customer-1","status":{"new":1},"lastName":null,"createdAt":"soon",
       "gridLocations":[{"id":"${LOCATION_ID}","ean":"${EAN}","meter":1},{"id":"${USER_ID}","ean":999999999999999999}]}`;

@@ -1,7 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { PriceStore } from '../../../src/onboarding/poll/price.store.js';
+import { AGES_PER_E } from '../../../src/onboarding/rules/price.rules.js';
 import type { Database } from '../../../src/platform/database/database.js';
 import { createTestDatabase, type TestDatabase } from '../../setup/test-database.js';
+import { insertCustomer, insertRow } from '../valid-rows.js';
 
 let testDatabase: TestDatabase;
 let database: Database;
@@ -47,5 +49,27 @@ describe('a step', () => {
     await database.query(`UPDATE read_price SET step_at = clock_timestamp() + interval '1 hour'`);
     expect(await prices.beginStep(15_000)).toMatchObject({ seconds: expect.closeTo(3_600, -1) });
     expect(await prices.beginStep(15_000)).toBeUndefined();
+  });
+});
+
+describe('the count by age', () => {
+  it('has a group for each phase and age, also for sessions that begin later than now', async () => {
+    const client = await testDatabase.connect();
+    const hourAgo = new Date(Date.now() - 3_600_000);
+    for (const anchor_at of ['tomorrow', hourAgo, hourAgo]) {
+      const { userId: user_id, gridLocationId: grid_location_id } = await insertCustomer(client);
+      const session = { user_id, grid_location_id, brand: 'acme' };
+      const { id: session_id } = await insertRow(client, 'onboarding_sessions', session);
+      await insertRow(client, 'session_polls', { session_id, user_id, phase: 'late', anchor_at });
+    }
+    // A millisecond is the least age.
+    const groups = [
+      { phase: 'late', age: Math.floor(AGES_PER_E * Math.log(0.001)), sessions: 1 },
+      { phase: 'late', age: Math.floor(AGES_PER_E * Math.log(3_600)), sessions: 2 },
+    ];
+    const count = async (brands: readonly string[]) =>
+      (await prices.countByAge(brands)).toSorted((a, b) => a.age - b.age);
+    expect(await count([])).toEqual(groups.map((group) => ({ brand: null, ...group })));
+    expect(await count(['acme'])).toEqual(groups.map((group) => ({ brand: 'acme', ...group })));
   });
 });

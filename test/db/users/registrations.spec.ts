@@ -15,6 +15,7 @@ import {
   type RegistrationRecord,
 } from '../../../src/users/registration/registrations.store.js';
 import type { Claim } from '../../../src/users/registration/registration.rules.js';
+import { confirmReferences } from '../../../src/users/registration/unchecked-references.store.js';
 import type { RequestedUser, RemoteUser } from '../../../src/users/remote/remote-user.rules.js';
 import { UsersStore } from '../../../src/users/user/users.store.js';
 import { createTestDatabase, type TestDatabase } from '../../setup/test-database.js';
@@ -43,7 +44,7 @@ beforeAll(async () => {
   decisions = new DecisionsStore(database);
 });
 afterAll(() => testDatabase.drop());
-beforeEach(() => database.query('TRUNCATE registrations, users, domain_events, audit_log CASCADE'));
+beforeEach(() => database.query('TRUNCATE registrations, users, domain_events, audit_log, restores CASCADE'));
 
 const requestFor = (tenantReference: string = randomUUID()) => ({
   tenantReference,
@@ -121,6 +122,34 @@ describe('an intent', () => {
       expect(again === null).toBe(status !== 'rejected' && status !== 'discarded');
     },
   );
+
+  it('is held while the references of any restore are unchecked; a check is of all of them, and keeps the times of earlier ones', async () => {
+    const isHeld = async () => (await store.openIntent(requestFor())) === null;
+    const insert = (id: number, checkedAt: string | null) =>
+      database.query(
+        'INSERT INTO restores (id, references_checked_at, last_sequence, first_sequence) VALUES ($1, $2, 0, 1)',
+        [id, checkedAt],
+      );
+    const checks = async () =>
+      (
+        await database.query<{ at: Date | null }>(
+          'SELECT references_checked_at AS at FROM restores ORDER BY id',
+        )
+      ).map(({ at }) => at);
+    const earlier = new Date('2026-01-02T03:04:05Z');
+    await insert(3, earlier.toISOString());
+    expect(await isHeld()).toBe(false);
+    await insert(1, null);
+    await insert(2, null);
+    expect(await isHeld()).toBe(true);
+    expect(await database.prisma.registration.count({ where: { status: 'uncertain' } })).toBe(1);
+    expect(await confirmReferences(database)).toBe(true);
+    const checked = await checks();
+    expect(checked).toEqual([expect.any(Date), expect.any(Date), earlier]);
+    expect(await isHeld()).toBe(false);
+    expect(await confirmReferences(database)).toBe(false);
+    expect(await checks()).toEqual(checked);
+  });
 });
 
 describe('a claim', () => {
