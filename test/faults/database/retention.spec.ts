@@ -267,8 +267,8 @@ describe('R59: history ends where it may', () => {
   });
 
   itAtLength('turns red when registrations are deleted before their events', async () => {
-    const events = 'AND NOT EXISTS (SELECT FROM domain_events WHERE subject = registration.id::text)';
-    changeStatement(database, PRUNE_REGISTRATIONS, events, '');
+    const afterItsEvents = 'AND NOT EXISTS (SELECT FROM domain_events WHERE subject = registration.id::text)';
+    changeStatement(database, PRUNE_REGISTRATIONS, afterItsEvents, '');
     await insertUnread();
     expect(await prune()).toEqual({ ...NOTHING, registrations: 1 });
     caught('R59', 'a registration deleted before its events');

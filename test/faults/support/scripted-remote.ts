@@ -77,7 +77,9 @@ export async function startScriptedRemote(
   function respond(method: string, path: string, body: string): ReadAnswer {
     const id = path.split('/').at(-1)!;
     if (path.endsWith('/oauth/token'))
-      return { body: JSON.stringify({ access_token: 'scripted-token', expires_in: 86_400, token_type: 'x' }) };
+      return {
+        body: JSON.stringify({ access_token: 'scripted-token', expires_in: 86_400, token_type: 'x' }),
+      };
     if (path.endsWith('/users')) return { body: register(body) };
     if (method === 'POST') return { body: start(id) };
     const nth = (reads.get(id) ?? 0) + 1;
