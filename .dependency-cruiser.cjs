@@ -1,7 +1,10 @@
 // Layers, each of which may import only layers to its right; `layer` below has the exact lists:
 //   erasure -> onboarding -> users -> auth -> remote -> events -> access -> platform
+// Every layer may import the observability except its status, which reads every layer.
 
 const GENERATED = '^src/platform/database/generated';
+/** What every layer may import to be observed. */
+const SIGNALS = '^src/observability/(logging|metrics|tracing|redaction|health)/';
 /** Files of pure functions. They may import types, and each other. */
 const RULES = '[.]rules[.]ts$';
 
@@ -10,7 +13,7 @@ const layer = (name, allowed) => ({
   comment: `${name} may import ${allowed.join(', ') || 'nothing of ours but itself'}`,
   severity: 'error',
   from: { path: `^src/${name}/`, pathNot: '[.]spec[.]ts$' },
-  to: { path: '^src/', pathNot: [`^src/${name}/`, ...allowed.map((other) => `^src/${other}/`)] },
+  to: { path: '^src/', pathNot: [`^src/${name}/`, SIGNALS, ...allowed.map((other) => `^src/${other}/`)] },
 });
 
 module.exports = {
@@ -62,9 +65,9 @@ module.exports = {
       comment:
         'Without OTEL_EXPORTER_OTLP_ENDPOINT, nothing of it is loaded; the rest traces through tracing.ts.',
       severity: 'error',
-      from: { pathNot: '^src/platform/tracing/open-telemetry[.]ts$' },
+      from: { pathNot: '^src/observability/tracing/open-telemetry[.]ts$' },
       to: {
-        path: ['^src/platform/tracing/open-telemetry[.]ts$', '^node_modules/@opentelemetry/'],
+        path: ['^src/observability/tracing/open-telemetry[.]ts$', '^node_modules/@opentelemetry/'],
         dynamic: false,
         dependencyTypesNot: ['type-only'],
       },

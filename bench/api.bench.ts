@@ -1,5 +1,5 @@
 import { Pool } from 'undici';
-import { traced } from '../src/platform/tracing/tracing.js';
+import { traced } from '../src/observability/tracing/tracing.js';
 import { startCollector } from './harness/collector.js';
 import type { BenchDatabase } from './harness/database.js';
 import { newKey } from './harness/key.js';

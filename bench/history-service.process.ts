@@ -4,7 +4,7 @@ import { Database } from '../src/platform/database/database.js';
 import type { Environment } from '../src/platform/env/environment.js';
 import { createApp } from '../src/platform/http/create-app.js';
 import { readEnvironment } from '../src/platform/env/read-environment.js';
-import { ServiceLogger } from '../src/platform/logging/service-logger.js';
+import { ServiceLogger } from '../src/observability/logging/service-logger.js';
 import { Retention } from '../src/retention/retention.service.js';
 import { takePart } from './harness/contender.js';
 import { DAY_SECONDS, PRUNE_EVERY_MS } from './harness/short-days.js';

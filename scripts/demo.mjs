@@ -2,7 +2,7 @@ import { randomInt } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { createClient, followEvents, ProblemError, waitForOnline } from '../dist/clients/typescript/index.js';
-import { findRunningService } from '../dist/platform/local/running-service.js';
+import { findRunningService } from '../dist/local/running-service.js';
 import { forPeople } from './for-people.mjs';
 
 const GIVE_UP_MS = 90_000;

@@ -10,7 +10,7 @@ import { Environment } from './platform/env/environment.js';
 import { PlatformModule } from './platform/platform.module.js';
 import { RemoteModule } from './remote/remote.module.js';
 import { RetentionModule } from './retention/retention.module.js';
-import { StatusModule } from './status/status.module.js';
+import { StatusModule } from './observability/status/status.module.js';
 import { UsersModule } from './users/users.module.js';
 
 /** Imports every module of the service; .dependency-cruiser.cjs says which module may import which. */

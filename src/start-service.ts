@@ -14,17 +14,17 @@ import { readFiles } from './platform/env/environment-files.js';
 import type { EnvironmentSource } from './platform/env/environment-names.js';
 import type { Environment } from './platform/env/environment.js';
 import { ConfigurationError, readEnvironment, warningsOf } from './platform/env/read-environment.js';
-import { Readiness } from './platform/health/readiness.service.js';
+import { Readiness } from './observability/health/readiness.service.js';
 import { createApp } from './platform/http/create-app.js';
 import { listen } from './platform/http/listen.js';
-import { startLocalServices } from './platform/local/local-services.js';
-import { removeRunningService, writeRunningService } from './platform/local/running-service.js';
-import { addressesOf, tourOf } from './platform/local/tour.js';
-import { refusalLine, ServiceLogger } from './platform/logging/service-logger.js';
-import { visibleLines } from './platform/redaction/visible-text.js';
+import { startLocalServices } from './local/local-services.js';
+import { removeRunningService, writeRunningService } from './local/running-service.js';
+import { addressesOf, tourOf } from './local/tour.js';
+import { refusalLine, ServiceLogger } from './observability/logging/service-logger.js';
+import { visibleLines } from './observability/redaction/visible-text.js';
 import { STOP_WITHIN_MS } from './platform/shutdown/limits.js';
 import { messageOf, Shutdown, stopOnSignals } from './platform/shutdown/shutdown.js';
-import { startTracing } from './platform/tracing/tracing.js';
+import { startTracing } from './observability/tracing/tracing.js';
 
 /** Runs the service until the process ends. A parent process with an IPC channel receives `{ type: 'ready', url }` after the start. */
 export async function startService(source: EnvironmentSource, dataFolder: string): Promise<void> {

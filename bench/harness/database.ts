@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { migrate } from '../../src/platform/database/migrations/migrate.js';
-import { startEmbeddedPostgres } from '../../src/platform/local/embedded-postgres.js';
+import { startEmbeddedPostgres } from '../../src/local/embedded-postgres.js';
 import { seedSessions } from './seed.js';
 import { serverCpuMicroseconds } from './server-cpu.js';
 

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
 import { migrate } from '../../src/platform/database/migrations/migrate.js';
-import { startEmbeddedPostgres } from '../../src/platform/local/embedded-postgres.js';
+import { startEmbeddedPostgres } from '../../src/local/embedded-postgres.js';
 import { CATALOGUE, differences, ONLY_IN_MIGRATIONS } from './catalogue.js';
 import { sqlOfSchema } from './sql-of-schema.js';
 

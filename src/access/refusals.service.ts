@@ -1,7 +1,7 @@
 import { Injectable, Logger, type OnApplicationShutdown } from '@nestjs/common';
 import { within } from '../platform/async/within.js';
 import { runOutsideRequest } from '../platform/http/request-context.js';
-import { errorText } from '../platform/redaction/error-text.js';
+import { errorText } from '../observability/redaction/error-text.js';
 import { STOP_WITHIN_MS } from '../platform/shutdown/limits.js';
 import { ApiKeysStore, hashOf, isApiKey } from './api-keys.store.js';
 import { addRefused, NONE_REFUSED, REFUSED_STATUSES, RefusalLines, type Refused } from './refusal-lines.js';

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Injectable, Logger } from '@nestjs/common';
 import { Environment } from '../platform/env/environment.js';
-import { errorText } from '../platform/redaction/error-text.js';
+import { errorText } from '../observability/redaction/error-text.js';
 import type { NotSent } from '../remote/outcome.rules.js';
 import { grantOf, type BearerTokens, type Grant, type UserTokenStrategy } from './bearer-tokens.js';
 import { coolDownMs, planToken, type TokenRow } from './token-plan.rules.js';

@@ -1,6 +1,6 @@
 import { Injectable, Logger, type OnModuleDestroy } from '@nestjs/common';
 import { Environment } from '../platform/env/environment.js';
-import { hideToken, LEAST_SECRET_LENGTH } from '../platform/redaction/secrets.js';
+import { hideToken, LEAST_SECRET_LENGTH } from '../observability/redaction/secrets.js';
 import { STOP_WITHIN_MS } from '../platform/shutdown/limits.js';
 import { ContractDrift } from '../remote/drift/contract-drift.service.js';
 import type { DocumentedFields, Drift } from '../remote/drift/drift.js';

@@ -6,7 +6,7 @@ import type { RemoteToken } from '../platform/database/generated/client.js';
 import { OUTCOME } from '../platform/database/patience.js';
 import { repeatWhileUnavailable } from '../platform/database/repeat-while-unavailable.js';
 import { Environment } from '../platform/env/environment.js';
-import { hideToken } from '../platform/redaction/secrets.js';
+import { hideToken } from '../observability/redaction/secrets.js';
 import { acceptCredentials, rejectCredentials } from '../remote/shared/deployment.store.js';
 import type { TokenLife } from './expires-in.rules.js';
 import type { TokenRow } from './token-plan.rules.js';

@@ -10,8 +10,8 @@ import {
   SANDBOX_CREDENTIALS,
   startLocalServices,
   type LocalServices,
-} from '../platform/local/local-services.js';
-import { findRunningService } from '../platform/local/running-service.js';
+} from '../local/local-services.js';
+import { findRunningService } from '../local/running-service.js';
 import { CommandError } from './command-error.js';
 
 /** The actor in the audit log and in `created_by` for commands run in a shell on the server. */

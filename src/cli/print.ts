@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { visibleLines, visibleText } from '../platform/redaction/visible-text.js';
+import { visibleLines, visibleText } from '../observability/redaction/visible-text.js';
 
 // Commands print only through these functions, which escape control characters, so that data cannot control the terminal.
 

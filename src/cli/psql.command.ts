@@ -5,7 +5,7 @@ import { Command } from 'commander';
 import { findReaderFault, READER_ROLE, type ReaderFault } from '../platform/database/reader-role.store.js';
 import type { Environment } from '../platform/env/environment.js';
 import type { EnvironmentSource } from '../platform/env/environment-names.js';
-import { findPasswordPlace } from '../platform/local/local-services.js';
+import { findPasswordPlace } from '../local/local-services.js';
 import { withDatabase, type ReadEnvironment } from './command-environment.js';
 import { CommandError } from './command-error.js';
 import { print, printError } from './print.js';

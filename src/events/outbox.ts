@@ -1,6 +1,6 @@
 import { Coalescer } from '../platform/async/coalescer.js';
 import type { Sql, Statement, Transaction } from '../platform/database/database.js';
-import { traced } from '../platform/tracing/tracing.js';
+import { traced } from '../observability/tracing/tracing.js';
 import type { NewEvent } from './catalogue.rules.js';
 import { toEventType } from './cloud-event.js';
 import { ADD_DELIVERY_JOB } from './handlers/handlers.sql.js';

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { Metrics } from '../platform/metrics/metrics.js';
+import { Metrics } from '../observability/metrics/metrics.js';
 import type { Sent } from './outcome.rules.js';
 import { Remote } from './remote.service.js';
 import { isObjectLike } from './wire/exchange.js';

@@ -2,7 +2,7 @@ import { Injectable, Logger } from '@nestjs/common';
 import { Cron, CronExpression } from '@nestjs/schedule';
 import { Database } from '../platform/database/database.js';
 import { Environment } from '../platform/env/environment.js';
-import { errorText } from '../platform/redaction/error-text.js';
+import { errorText } from '../observability/redaction/error-text.js';
 import * as sql from './retention.sql.js';
 
 /** Rows per statement: few, so that locks are short and the deletes do not delay other statements. */

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import pg from 'pg';
 import type { Database } from '../../src/platform/database/database.js';
-import { FIND_OLDEST_TRANSACTION } from '../../src/status/status.sql.js';
+import { FIND_OLDEST_TRANSACTION } from '../../src/observability/status/status.sql.js';
 import { createTestDatabase, type TestDatabase } from '../setup/test-database.js';
 
 describe('the oldest transaction', () => {

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
-import type { Child } from '../../src/platform/local/child.js';
+import type { Child } from '../../src/local/child.js';
 import { checkPoolers } from '../../src/platform/database/poolers.js';
 import { closeAfterEach } from '../setup/close-after-each.js';
 import { startOwnPostgres } from '../setup/own-postgres.js';

@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { load } from 'js-yaml';
-import { Metrics } from '../../src/platform/metrics/metrics.js';
+import { Metrics } from '../../src/observability/metrics/metrics.js';
 import { findProgram } from '../setup/receivers/programs.js';
 import { startTestApp, type TestApp } from '../setup/test-app.js';
 import { anchorsOf, readPage, ROOT, rowsOf } from './readme.js';

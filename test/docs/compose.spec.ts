@@ -9,7 +9,7 @@ import { load, YAML11_SCHEMA } from 'js-yaml';
 import { readFiles } from '../../src/platform/env/environment-files.js';
 import { ENVIRONMENT_NAMES } from '../../src/platform/env/environment-names.js';
 import { readEnvironment } from '../../src/platform/env/read-environment.js';
-import { SANDBOX_CREDENTIALS } from '../../src/platform/local/local-services.js';
+import { SANDBOX_CREDENTIALS } from '../../src/local/local-services.js';
 import { STOP_WITHIN_MS } from '../../src/platform/shutdown/limits.js';
 import {
   createSecrets,

@@ -10,7 +10,7 @@ import {
   LOCAL_DEFAULTS,
   readEnvironment,
 } from '../../src/platform/env/read-environment.js';
-import { tourOf } from '../../src/platform/local/tour.js';
+import { tourOf } from '../../src/local/tour.js';
 import { anchorsOf, blockOf, readPage as read, ROOT, rowsOf } from './readme.js';
 
 const wordsOf = (cell = '') => [...cell.matchAll(/`([^`]+)`/g)].map(([, word = '']) => word);

@@ -4,7 +4,7 @@ import { AppModule } from '../../src/app.module.js';
 import { createApp } from '../../src/platform/http/create-app.js';
 import type { Environment } from '../../src/platform/env/environment.js';
 import { readEnvironment } from '../../src/platform/env/read-environment.js';
-import { ServiceLogger } from '../../src/platform/logging/service-logger.js';
+import { ServiceLogger } from '../../src/observability/logging/service-logger.js';
 import { wantedLogLevel } from './quiet-logs.js';
 import { startSandbox, type TestSandbox } from './sandbox.js';
 import { createTestDatabase } from './test-database.js';

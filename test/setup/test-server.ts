@@ -1,4 +1,4 @@
-import type { Child } from '../../src/platform/local/child.js';
+import type { Child } from '../../src/local/child.js';
 import { removeLeftFolders, startOwnPostgres } from './own-postgres.js';
 import { prepareTemplate } from './template-database.js';
 

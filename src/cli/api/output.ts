@@ -1,4 +1,4 @@
-import { visibleText } from '../../platform/redaction/visible-text.js';
+import { visibleText } from '../../observability/redaction/visible-text.js';
 import { print, printError } from '../print.js';
 
 /** Tables and one-line objects fit this width, unless a text that people need whole is longer. */

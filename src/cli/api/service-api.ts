@@ -1,8 +1,8 @@
 import { resolve } from 'node:path';
 import { readFiles } from '../../platform/env/environment-files.js';
 import { ENVIRONMENT_NAMES, type EnvironmentSource } from '../../platform/env/environment-names.js';
-import { readGeneratedKeys } from '../../platform/local/local-services.js';
-import { findRunningService } from '../../platform/local/running-service.js';
+import { readGeneratedKeys } from '../../local/local-services.js';
+import { findRunningService } from '../../local/running-service.js';
 import type { FieldError } from '../../platform/problem/problem.js';
 import { CommandError } from '../command-error.js';
 

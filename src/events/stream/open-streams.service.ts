@@ -2,7 +2,7 @@ import { Injectable, type OnModuleDestroy } from '@nestjs/common';
 import { ApiKeysStore } from '../../access/api-keys.store.js';
 import { BackgroundTasks } from '../../platform/async/background-tasks.js';
 import { within } from '../../platform/async/within.js';
-import { Metrics } from '../../platform/metrics/metrics.js';
+import { Metrics } from '../../observability/metrics/metrics.js';
 import { STOP_WITHIN_MS } from '../../platform/shutdown/limits.js';
 import type { EventStream, StreamEnd } from './event-stream.js';
 

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { NewEvent } from '../../events/catalogue.rules.js';
 import { BackgroundTasks } from '../../platform/async/background-tasks.js';
 import { Environment } from '../../platform/env/environment.js';
-import { errorText } from '../../platform/redaction/error-text.js';
+import { errorText } from '../../observability/redaction/error-text.js';
 import { STOP_WITHIN_MS } from '../../platform/shutdown/limits.js';
 import { allowedPerSecond, nextPrice, nextShortage, wantedPerSecond } from '../rules/price.rules.js';
 import { scheduleSettings } from '../rules/schedule.rules.js';

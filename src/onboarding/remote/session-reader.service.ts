@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { AuthorisedRemote, REFUSALS } from '../../auth/authorised-remote.service.js';
 import { Environment } from '../../platform/env/environment.js';
-import { Metrics } from '../../platform/metrics/metrics.js';
+import { Metrics } from '../../observability/metrics/metrics.js';
 import { ContractDrift } from '../../remote/drift/contract-drift.service.js';
 import type { Priority, RemoteRequest, Sent } from '../../remote/outcome.rules.js';
 import type { SessionRead } from '../rules/read-plan.rules.js';

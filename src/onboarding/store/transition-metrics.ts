@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { SESSION_STATES } from '../../events/event-schemas.rules.js';
-import { Metrics } from '../../platform/metrics/metrics.js';
+import { Metrics } from '../../observability/metrics/metrics.js';
 import { SessionsStore } from './sessions.store.js';
 
 @Injectable()

@@ -1,5 +1,5 @@
 import { Logger, type BeforeApplicationShutdown, type OnApplicationBootstrap } from '@nestjs/common';
-import { errorText } from '../redaction/error-text.js';
+import { errorText } from '../../observability/redaction/error-text.js';
 import { Loop } from './loop.js';
 
 interface BackgroundTask {

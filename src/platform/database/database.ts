@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Injectable, Logger, type OnApplicationShutdown } from '@nestjs/common';
 import pg from 'pg';
 import { Environment } from '../env/environment.js';
-import { isTracing, traced } from '../tracing/tracing.js';
+import { isTracing, traced } from '../../observability/tracing/tracing.js';
 import { limited, OUTCOME_RESPONSE_WITHIN_MS, type Patience } from './patience.js';
 import { PoolUse } from './pool-use.js';
 import type { PrismaClient } from './generated/client.js';

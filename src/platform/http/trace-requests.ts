@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify';
-import { traced } from '../tracing/tracing.js';
+import { traced } from '../../observability/tracing/tracing.js';
 
 /** Probes and scrapes repeat every few seconds, and nobody reads their traces. */
 const UNTRACED = /^\/(health|metrics)\b/;

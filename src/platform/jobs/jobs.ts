@@ -10,9 +10,9 @@ import { CONNECT_WITHIN_MS, JOB_TIMEOUTS, RESPONSE_WITHIN_MS, withSettings } fro
 import { Environment } from '../env/environment.js';
 import { Loop } from '../async/loop.js';
 import { within } from '../async/within.js';
-import { Metrics } from '../metrics/metrics.js';
+import { Metrics } from '../../observability/metrics/metrics.js';
 import { isDatabaseUnavailable } from '../problem/database-unavailable.js';
-import { errorText } from '../redaction/error-text.js';
+import { errorText } from '../../observability/redaction/error-text.js';
 import { STOP_WITHIN_MS } from '../shutdown/limits.js';
 import { RELEASE_EXPIRED, RELEASE_JOBS, RENEW_JOBS } from './jobs.sql.js';
 import { JobInterruptedError, RunningJob } from './running-job.js';

@@ -1,5 +1,5 @@
 import { Injectable, Logger } from '@nestjs/common';
-import { errorText } from '../../platform/redaction/error-text.js';
+import { errorText } from '../../observability/redaction/error-text.js';
 import { type DocumentedFields, type Drift, findDrift, foreignId } from './drift.js';
 import type { OperationClass, Outcome, RemoteResponse, Sent } from '../outcome.rules.js';
 import { Remote } from '../remote.service.js';

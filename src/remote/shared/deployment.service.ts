@@ -5,7 +5,7 @@ import { within } from '../../platform/async/within.js';
 import { listenTo } from '../../platform/database/listen.js';
 import { repeatWhileUnavailable } from '../../platform/database/repeat-while-unavailable.js';
 import { Environment } from '../../platform/env/environment.js';
-import { errorText } from '../../platform/redaction/error-text.js';
+import { errorText } from '../../observability/redaction/error-text.js';
 import { STOP_WITHIN_MS } from '../../platform/shutdown/limits.js';
 import type { OperationClass } from '../outcome.rules.js';
 import { WAIT_STEP_MS } from '../pace/operation-gate.js';

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { readBuild, type Build } from '../../platform/build.js';
 import { Database } from '../../platform/database/database.js';
-import { RecentRequests } from '../../platform/metrics/recent-requests.js';
+import { RecentRequests } from '../../observability/metrics/recent-requests.js';
 import type { OperationClass } from '../outcome.rules.js';
 import type { LatestCalls } from '../pace/slow-calls.rules.js';
 

@@ -1,7 +1,7 @@
 import type { AxiosResponse, InternalAxiosRequestConfig } from 'axios';
 import type { Dispatcher } from 'undici';
 import { readRetryAfter } from '../../platform/http-client/retry-after.rules.js';
-import { redact } from '../../platform/redaction/redaction.js';
+import { redact } from '../../observability/redaction/redaction.js';
 import type { RemoteResponse, Sent } from '../outcome.rules.js';
 import type { CallResult } from '../pace/breaker.rules.js';
 import type { CallEnding } from '../pace/call-queue.js';

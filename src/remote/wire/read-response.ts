@@ -1,4 +1,4 @@
-import { redact } from '../../platform/redaction/redaction.js';
+import { redact } from '../../observability/redaction/redaction.js';
 import type { Outcome, RemoteResponse, Sent } from '../outcome.rules.js';
 
 /** Thrown for a 2xx whose body is not in the documented shape. The message names the field and the expectation, never the value. */

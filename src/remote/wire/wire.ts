@@ -1,6 +1,6 @@
 import type { Environment } from '../../platform/env/environment.js';
-import { hideSecrets } from '../../platform/redaction/secrets.js';
-import { traced } from '../../platform/tracing/tracing.js';
+import { hideSecrets } from '../../observability/redaction/secrets.js';
+import { traced } from '../../observability/tracing/tracing.js';
 import type { RemoteRequest, Sent, SentOperation } from '../outcome.rules.js';
 import { classifyFailure, classifyResponse, type ExchangeBody, type Exchanged } from './exchange.js';
 import { createAxios } from './remote-axios.js';

@@ -5,10 +5,10 @@ import { repeatWhileUnavailable } from '../../platform/database/repeat-while-una
 import { SeenLeases } from '../../platform/database/seen-leases.js';
 import { Environment } from '../../platform/env/environment.js';
 import { parseLossless } from '../../platform/json/lossless.js';
-import { Metrics } from '../../platform/metrics/metrics.js';
-import { errorText } from '../../platform/redaction/error-text.js';
+import { Metrics } from '../../observability/metrics/metrics.js';
+import { errorText } from '../../observability/redaction/error-text.js';
 import { STOP_WITHIN_MS } from '../../platform/shutdown/limits.js';
-import { traced } from '../../platform/tracing/tracing.js';
+import { traced } from '../../observability/tracing/tracing.js';
 import { ContractDrift } from '../../remote/drift/contract-drift.service.js';
 import { foreignId } from '../../remote/drift/drift.js';
 import type { Priority } from '../../remote/outcome.rules.js';

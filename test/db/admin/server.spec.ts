@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { Logger } from '@nestjs/common';
 import type pg from 'pg';
-import type { Child } from '../../../src/platform/local/child.js';
+import type { Child } from '../../../src/local/child.js';
 import { migrate } from '../../../src/platform/database/migrations/migrate.js';
 import { startOwnPostgres } from '../../setup/own-postgres.js';
 import { withClient } from '../../setup/with-client.js';

@@ -8,7 +8,7 @@ import { ApiKeysStore } from '../../../src/access/api-keys.store.js';
 import { Database } from '../../../src/platform/database/database.js';
 import { Environment } from '../../../src/platform/env/environment.js';
 import { HeldRequests } from '../../../src/platform/http/held-requests.js';
-import { Metrics } from '../../../src/platform/metrics/metrics.js';
+import { Metrics } from '../../../src/observability/metrics/metrics.js';
 import { Jobs } from '../../../src/platform/jobs/jobs.js';
 import { environmentFor } from '../../setup/test-environment.js';
 

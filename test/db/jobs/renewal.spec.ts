@@ -4,7 +4,7 @@ import { Database } from '../../../src/platform/database/database.js';
 import { Jobs } from '../../../src/platform/jobs/jobs.js';
 import { RELEASE_EXPIRED, RELEASE_JOBS, RENEW_JOBS } from '../../../src/platform/jobs/jobs.sql.js';
 import { RunningJob } from '../../../src/platform/jobs/running-job.js';
-import { Metrics } from '../../../src/platform/metrics/metrics.js';
+import { Metrics } from '../../../src/observability/metrics/metrics.js';
 import { createTestDatabase, type TestDatabase } from '../../setup/test-database.js';
 import { environmentFor } from '../../setup/test-environment.js';
 import { seedDeadlock } from '../seeded-deadlock.js';

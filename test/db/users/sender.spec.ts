@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jes
 import { randomUUID } from 'node:crypto';
 import type { AuthorisedRemote } from '../../../src/auth/authorised-remote.service.js';
 import { Database } from '../../../src/platform/database/database.js';
-import { Metrics } from '../../../src/platform/metrics/metrics.js';
+import { Metrics } from '../../../src/observability/metrics/metrics.js';
 import { ContractDrift } from '../../../src/remote/drift/contract-drift.service.js';
 import { DeploymentStore } from '../../../src/remote/shared/deployment.store.js';
 import type { RemoteRequest, Sent } from '../../../src/remote/outcome.rules.js';

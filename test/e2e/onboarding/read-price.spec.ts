@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { PriceStore } from '../../../src/onboarding/poll/price.store.js';
 import { Database } from '../../../src/platform/database/database.js';
-import type { StatusView } from '../../../src/status/status.view.js';
+import type { StatusView } from '../../../src/observability/status/status.view.js';
 import { measureUntil } from '../../faults/support/promise.js';
 import { seedSessions } from '../../faults/support/seeded-sessions.js';
 import { TestClient } from '../../setup/client.js';

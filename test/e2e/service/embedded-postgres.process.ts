@@ -1,4 +1,4 @@
-import { startEmbeddedPostgres } from '../../../src/platform/local/embedded-postgres.js';
+import { startEmbeddedPostgres } from '../../../src/local/embedded-postgres.js';
 
 const server = await startEmbeddedPostgres({ folder: process.env.FOLDER ?? '', temporary: true });
 process.once('SIGTERM', () => void server.stop().then(() => process.exit(0)));

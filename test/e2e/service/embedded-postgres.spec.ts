@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import pg from 'pg';
-import type { Child } from '../../../src/platform/local/child.js';
-import { startEmbeddedPostgres } from '../../../src/platform/local/embedded-postgres.js';
-import { processCommand } from '../../../src/platform/local/process-identity.js';
+import type { Child } from '../../../src/local/child.js';
+import { startEmbeddedPostgres } from '../../../src/local/embedded-postgres.js';
+import { processCommand } from '../../../src/local/process-identity.js';
 import { startTestProcess } from '../../setup/test-process.js';
 import { waitFor } from '../../setup/wait-for.js';
 

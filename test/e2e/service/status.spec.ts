@@ -2,11 +2,11 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest 
 import pg from 'pg';
 import { readBuild } from '../../../src/platform/build.js';
 import { Database } from '../../../src/platform/database/database.js';
-import { DeploymentMetrics } from '../../../src/status/deployment-metrics.js';
-import { ReleaseWatch } from '../../../src/status/release-watch.js';
-import { nameOf } from '../../../src/status/releases.rules.js';
-import { StatusStore } from '../../../src/status/status.store.js';
-import { StatusView, type CredentialsProbeView } from '../../../src/status/status.view.js';
+import { DeploymentMetrics } from '../../../src/observability/status/deployment-metrics.js';
+import { ReleaseWatch } from '../../../src/observability/status/release-watch.js';
+import { nameOf } from '../../../src/observability/status/releases.rules.js';
+import { StatusStore } from '../../../src/observability/status/status.store.js';
+import { StatusView, type CredentialsProbeView } from '../../../src/observability/status/status.view.js';
 import { TestClient } from '../../setup/client.js';
 import { startTestApp, type TestApp } from '../../setup/test-app.js';
 import { waitFor } from '../../setup/wait-for.js';

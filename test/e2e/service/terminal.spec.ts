@@ -4,7 +4,7 @@ import { createServer, type AddressInfo, type Server } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { afterEach, describe, expect, it, jest } from '@jest/globals';
 import { keysCommand } from '../../../src/cli/keys.command.js';
-import { ServiceLogger } from '../../../src/platform/logging/service-logger.js';
+import { ServiceLogger } from '../../../src/observability/logging/service-logger.js';
 import { createTestDatabase } from '../../setup/test-database.js';
 import { CREDENTIALS, environmentFor, testEnvironment } from '../../setup/test-environment.js';
 

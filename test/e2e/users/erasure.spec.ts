@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { eraseCommand } from '../../../src/cli/erase.command.js';
 import { Database } from '../../../src/platform/database/database.js';
-import type { StatusView } from '../../../src/status/status.view.js';
+import type { StatusView } from '../../../src/observability/status/status.view.js';
 import { TestClient, type UserAnswer } from '../../setup/client.js';
 import { startTestApp, type TestApp } from '../../setup/test-app.js';
 import { waitFor } from '../../setup/wait-for.js';

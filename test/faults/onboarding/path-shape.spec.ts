@@ -5,7 +5,7 @@ import { SessionReader } from '../../../src/onboarding/remote/session-reader.ser
 import type { PathShape } from '../../../src/onboarding/remote/session.client.js';
 import { Database } from '../../../src/platform/database/database.js';
 import { Environment } from '../../../src/platform/env/environment.js';
-import { Metrics } from '../../../src/platform/metrics/metrics.js';
+import { Metrics } from '../../../src/observability/metrics/metrics.js';
 import { ContractDrift } from '../../../src/remote/drift/contract-drift.service.js';
 import { waitFor } from '../../setup/wait-for.js';
 import { caught, isLong, itAtLength, promise } from '../support/promise.js';

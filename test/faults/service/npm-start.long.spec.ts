@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
-import { processCommand } from '../../../src/platform/local/process-identity.js';
+import { processCommand } from '../../../src/local/process-identity.js';
 import { waitFor } from '../../setup/wait-for.js';
 import { measureUntil } from '../support/promise.js';
 

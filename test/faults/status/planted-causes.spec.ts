@@ -2,10 +2,10 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest 
 import pg from 'pg';
 import { Database } from '../../../src/platform/database/database.js';
 import type { Environment } from '../../../src/platform/env/environment.js';
-import { DeploymentMetrics } from '../../../src/status/deployment-metrics.js';
-import { FINDERS } from '../../../src/status/health.rules.js';
-import { REASON_CODES } from '../../../src/status/reason-codes.rules.js';
-import type { StatusView } from '../../../src/status/status.view.js';
+import { DeploymentMetrics } from '../../../src/observability/status/deployment-metrics.js';
+import { FINDERS } from '../../../src/observability/status/health.rules.js';
+import { REASON_CODES } from '../../../src/observability/status/reason-codes.rules.js';
+import type { StatusView } from '../../../src/observability/status/status.view.js';
 import { startWebhookSink, type WebhookSink } from '../../setup/receivers/webhook-sink.js';
 import { startSandbox, type TestSandbox } from '../../setup/sandbox.js';
 import { startTestApp, type TestApp } from '../../setup/test-app.js';

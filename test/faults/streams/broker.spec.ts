@@ -14,7 +14,7 @@ import { EventsStore } from '../../../src/events/feed/events.store.js';
 import { OnEvent } from '../../../src/events/handlers/on-event.js';
 import { appendEvents } from '../../../src/events/outbox.js';
 import { Database } from '../../../src/platform/database/database.js';
-import { StatusStore } from '../../../src/status/status.store.js';
+import { StatusStore } from '../../../src/observability/status/status.store.js';
 import { sessionEvent, startWorker } from '../../db/events/fixture.js';
 import { findNatsServer, startNatsServer, type NatsServer } from '../../setup/receivers/nats-server.js';
 import { changeStream, readStream } from '../../setup/receivers/nats-stream.js';

@@ -4,7 +4,7 @@ import { readFile, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { migrate } from '../../../src/platform/database/migrations/migrate.js';
-import { placesForPostgres, type Places } from '../../../src/platform/local/postgres-places.js';
+import { placesForPostgres, type Places } from '../../../src/local/postgres-places.js';
 import { temporaryFolder } from '../own-postgres.js';
 import { databaseUrl } from '../template-database.js';
 import { waitFor } from '../wait-for.js';

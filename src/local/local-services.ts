@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { FilesRead } from '../env/environment-files.js';
-import type { EnvironmentSource } from '../env/environment-names.js';
-import { LOCAL_DEFAULTS, readEnvironment, STAND_INS } from '../env/read-environment.js';
+import type { FilesRead } from '../platform/env/environment-files.js';
+import type { EnvironmentSource } from '../platform/env/environment-names.js';
+import { LOCAL_DEFAULTS, readEnvironment, STAND_INS } from '../platform/env/read-environment.js';
 import { startChild, type Child } from './child.js';
 import { lockFolder } from './data-lock.js';
 import { startEmbeddedPostgres } from './embedded-postgres.js';
@@ -107,7 +107,7 @@ async function startSandbox(source: EnvironmentSource, folder: string): Promise<
   const { SCS_API_KEY, SCS_CLIENT_ID, SCS_CLIENT_SECRET } = { ...SANDBOX_CREDENTIALS, ...source };
   return startChild({
     name: 'the sandbox',
-    script: new URL('../../sandbox/main.js', import.meta.url),
+    script: new URL('../sandbox/main.js', import.meta.url),
     env: {
       PATH: source.PATH,
       SANDBOX_PORT: source.SANDBOX_PORT,

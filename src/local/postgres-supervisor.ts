@@ -6,8 +6,8 @@ import { createServer, type AddressInfo } from 'node:net';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
-import { within } from '../async/within.js';
-import { POSTGRES_STOP_MS } from '../shutdown/limits.js';
+import { within } from '../platform/async/within.js';
+import { POSTGRES_STOP_MS } from '../platform/shutdown/limits.js';
 import { placesForPostgres, type Places } from './postgres-places.js';
 import { processCommand } from './process-identity.js';
 

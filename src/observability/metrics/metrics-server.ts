@@ -3,10 +3,10 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { Injectable, Logger } from '@nestjs/common';
 import type { OnApplicationBootstrap, OnApplicationShutdown } from '@nestjs/common';
-import { Environment } from '../env/environment.js';
-import { HTTP_LIMITS } from '../http/http-limits.js';
-import { limitIntake } from '../http/intake.js';
-import { listenError } from '../http/listen.js';
+import { Environment } from '../../platform/env/environment.js';
+import { HTTP_LIMITS } from '../../platform/http/http-limits.js';
+import { limitIntake } from '../../platform/http/intake.js';
+import { listenError } from '../../platform/http/listen.js';
 import { errorText } from '../redaction/error-text.js';
 import { Metrics } from './metrics.js';
 

@@ -18,12 +18,12 @@ import {
   resourceFromAttributes,
 } from '@opentelemetry/resources';
 import { BasicTracerProvider, BatchSpanProcessor } from '@opentelemetry/sdk-trace-base';
-import { within } from '../async/within.js';
-import type { Environment } from '../env/environment.js';
+import { within } from '../../platform/async/within.js';
+import type { Environment } from '../../platform/env/environment.js';
 import { errorText } from '../redaction/error-text.js';
-import { REPLICA_NAME } from '../replica-name.js';
-import { STOP_WITHIN_MS } from '../shutdown/limits.js';
-import { VERSION } from '../version.js';
+import { REPLICA_NAME } from '../../platform/replica-name.js';
+import { STOP_WITHIN_MS } from '../../platform/shutdown/limits.js';
+import { VERSION } from '../../platform/version.js';
 import { NO_SPAN, type NewSpan, type Span, type Tracer } from './span.js';
 import { formatTraceparent, readTraceparent } from './traceparent.js';
 

@@ -1,7 +1,7 @@
 import { Injectable, Logger } from '@nestjs/common';
-import { within } from '../platform/async/within.js';
-import { Metrics } from '../platform/metrics/metrics.js';
-import { errorText } from '../platform/redaction/error-text.js';
+import { within } from '../../platform/async/within.js';
+import { Metrics } from '../metrics/metrics.js';
+import { errorText } from '../redaction/error-text.js';
 import { FIGURES, type Facts } from './deployment-figures.js';
 import { StatusStore } from './status.store.js';
 

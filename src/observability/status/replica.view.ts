@@ -8,8 +8,8 @@ import {
   oneOf,
   text,
   schemaOf,
-} from '../platform/openapi/schema-of.js';
-import { OPERATION_CLASSES, type OperationClass } from '../remote/outcome.rules.js';
+} from '../../platform/openapi/schema-of.js';
+import { OPERATION_CLASSES, type OperationClass } from '../../remote/outcome.rules.js';
 
 const number = (description: string) => field<number>({ type: 'number' }, description);
 

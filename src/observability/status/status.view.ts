@@ -9,12 +9,12 @@ import {
   text,
   view,
   schemaOf,
-} from '../platform/openapi/schema-of.js';
-import { PHASES } from '../onboarding/rules/schedule.rules.js';
-import { PROBE_OUTCOMES } from '../auth/credentials-probe.service.js';
+} from '../../platform/openapi/schema-of.js';
+import { PHASES } from '../../onboarding/rules/schedule.rules.js';
+import { PROBE_OUTCOMES } from '../../auth/credentials-probe.service.js';
 import { ReplicaView } from './replica.view.js';
 import { REASON_CODES } from './reason-codes.rules.js';
-import { OPERATION_CLASSES } from '../remote/outcome.rules.js';
+import { OPERATION_CLASSES } from '../../remote/outcome.rules.js';
 
 export const WORST_LAST = ['unknown', 'healthy', 'degraded', 'unavailable'] as const;
 

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { link, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { CHILD_STOP_MS } from '../shutdown/limits.js';
+import { CHILD_STOP_MS } from '../platform/shutdown/limits.js';
 import { identify, isAlive, type ProcessIdentity } from './process-identity.js';
 
 interface Holder extends ProcessIdentity {

@@ -1,4 +1,4 @@
-import type { Environment } from '../env/environment.js';
+import type { Environment } from '../platform/env/environment.js';
 
 interface Tour {
   /** Address of the service, without a trailing slash. */

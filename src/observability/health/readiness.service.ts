@@ -1,9 +1,9 @@
 import { Injectable, Logger, type OnModuleDestroy } from '@nestjs/common';
-import { within } from '../async/within.js';
-import { Database, sqlState } from '../database/database.js';
-import { findMissingMigrations, proveWritable } from '../database/migrations/records.js';
-import { findTableLocks } from '../database/table-locks.js';
-import { isDatabaseUnavailable } from '../problem/database-unavailable.js';
+import { within } from '../../platform/async/within.js';
+import { Database, sqlState } from '../../platform/database/database.js';
+import { findMissingMigrations, proveWritable } from '../../platform/database/migrations/records.js';
+import { findTableLocks } from '../../platform/database/table-locks.js';
+import { isDatabaseUnavailable } from '../../platform/problem/database-unavailable.js';
 import { errorText } from '../redaction/error-text.js';
 
 /** Less than the usual timeout of a health probe, 1 s. */

@@ -1,4 +1,4 @@
-import { areSlow, type LatestCalls } from '../remote/pace/slow-calls.rules.js';
+import { areSlow, type LatestCalls } from '../../remote/pace/slow-calls.rules.js';
 import type { StatusView } from './status.view.js';
 
 type Replicas = StatusView['replicas'];

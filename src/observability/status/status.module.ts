@@ -1,6 +1,6 @@
 import { Module } from '@nestjs/common';
-import { AuthModule } from '../auth/auth.module.js';
-import { RemoteModule } from '../remote/remote.module.js';
+import { AuthModule } from '../../auth/auth.module.js';
+import { RemoteModule } from '../../remote/remote.module.js';
 import { DeploymentMetrics } from './deployment-metrics.js';
 import { ReleaseWatch } from './release-watch.js';
 import { StatusController } from './status.controller.js';

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { openSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { CHILD_STOP_MS } from '../shutdown/limits.js';
+import { CHILD_STOP_MS } from '../platform/shutdown/limits.js';
 
 /** A child process that ends with ours, even if ours is killed: it stops when the IPC channel to our process closes. */
 export interface Child {

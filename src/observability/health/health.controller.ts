@@ -1,8 +1,8 @@
 import { Controller, Get, Res } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiServiceUnavailableResponse, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
-import { Public } from '../http/public.decorator.js';
-import { field, oneOf, schemaOf } from '../openapi/schema-of.js';
+import { Public } from '../../platform/http/public.decorator.js';
+import { field, oneOf, schemaOf } from '../../platform/openapi/schema-of.js';
 import { Readiness } from './readiness.service.js';
 
 const LivenessView = schemaOf('LivenessView', { status: oneOf(['live']) });

@@ -1,4 +1,4 @@
-import { isUuid } from '../uuid.rules.js';
+import { isUuid } from '../../platform/uuid.rules.js';
 import { redact } from './redaction.js';
 import { HIDDEN } from './secrets.js';
 

@@ -1,6 +1,6 @@
 import { Injectable, Logger, type OnApplicationBootstrap, type OnModuleDestroy } from '@nestjs/common';
-import { Loop } from '../platform/async/loop.js';
-import { readBuild } from '../platform/build.js';
+import { Loop } from '../../platform/async/loop.js';
+import { readBuild } from '../../platform/build.js';
 import { nameOf, otherReleasesOf } from './releases.rules.js';
 import { StatusStore } from './status.store.js';
 

@@ -1,8 +1,8 @@
 import { Controller, Get, Res } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiProduces, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
-import { PublicOutsideProduction } from '../http/public.decorator.js';
-import { ApiProblems } from '../openapi/api-problems.decorator.js';
+import { PublicOutsideProduction } from '../../platform/http/public.decorator.js';
+import { ApiProblems } from '../../platform/openapi/api-problems.decorator.js';
 import { Metrics } from './metrics.js';
 
 @ApiTags('Operation')

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import type { Environment } from '../env/environment.js';
+import type { Environment } from '../../platform/env/environment.js';
 import { hideConfiguredSecrets, hideToken, withoutSecrets } from './secrets.js';
 
 hideConfiguredSecrets({

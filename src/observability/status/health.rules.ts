@@ -1,7 +1,7 @@
-import { SHORT_STRETCH } from '../onboarding/rules/price.rules.js';
-import { longestIntervalMs } from '../onboarding/rules/schedule.rules.js';
-import type { Environment } from '../platform/env/environment.js';
-import { SLOW_SECONDS } from '../remote/pace/slow-calls.rules.js';
+import { SHORT_STRETCH } from '../../onboarding/rules/price.rules.js';
+import { longestIntervalMs } from '../../onboarding/rules/schedule.rules.js';
+import type { Environment } from '../../platform/env/environment.js';
+import { SLOW_SECONDS } from '../../remote/pace/slow-calls.rules.js';
 import { REASON_CODES } from './reason-codes.rules.js';
 import { lastingReleasesOf, nameOf } from './releases.rules.js';
 import { requestsOf, slowOf, usedUpOf, vanishedOf } from './replicas.rules.js';

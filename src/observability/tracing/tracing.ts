@@ -1,4 +1,4 @@
-import type { Environment } from '../env/environment.js';
+import type { Environment } from '../../platform/env/environment.js';
 import { NO_SPAN, type NewSpan, type Span, type SpanPosition, type Tracer } from './span.js';
 
 /** Shared by the whole process, because stores, loops and the logger trace too. Undefined while traces are not exported. */

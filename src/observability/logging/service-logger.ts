@@ -1,10 +1,10 @@
 import { styleText } from 'node:util';
 import type { LoggerService } from '@nestjs/common';
 import { pino } from 'pino';
-import type { Environment } from '../env/environment.js';
-import { currentRequest } from '../http/request-context.js';
+import type { Environment } from '../../platform/env/environment.js';
+import { currentRequest } from '../../platform/http/request-context.js';
 import { hideConfiguredSecrets, HIDDEN, withoutSecrets } from '../redaction/secrets.js';
-import { REPLICA_NAME } from '../replica-name.js';
+import { REPLICA_NAME } from '../../platform/replica-name.js';
 import { visibleLines, visibleText } from '../redaction/visible-text.js';
 import { currentSpan } from '../tracing/tracing.js';
 
