@@ -1,0 +1,50 @@
+import type { Statement } from './database.js';
+import { msFromNow } from './timestamps.js';
+
+/** The statements of the leases on the rows of one table. $1 is the row's key and $2 the token of the lease. */
+export interface LeaseStatements {
+  /** The condition under which a row may be claimed: it is due, or the lease of a lost process has expired. */
+  readonly isClaimable: string;
+  /** Returns a row if it has claimed the row. $3: the duration of the lease in ms. */
+  readonly claim: Statement;
+  /** Returns a row while the lease is ours. $3: as in `claim`. */
+  readonly renew: Statement;
+  /** Ends the lease. The row is due again in $3 ms, or earlier if it was made due meanwhile. */
+  readonly release: Statement;
+}
+
+interface LeasedTable {
+  readonly table: string;
+  /** The column of the primary key. */
+  readonly key: string;
+  /** The condition under which a row without a lease is due. Default: its `due_at` has passed. */
+  readonly isDue?: string;
+}
+
+/**
+ * Returns the statements for a table with the columns `lease_token`, `lease_until` and `due_at`. While a row is leased, its `due_at` is
+ * infinite; setting it to an earlier time makes the row due at the end of the lease.
+ */
+// The statements check the token alone: an expired lease stays ours until another process claims the row, which replaces the token.
+export function leasesOn({
+  table,
+  key,
+  isDue = 'due_at <= clock_timestamp()',
+}: LeasedTable): LeaseStatements {
+  const isClaimable = `CASE WHEN lease_until IS NULL THEN ${isDue} ELSE lease_until < clock_timestamp() END`;
+  const statement = (name: string, set: string, where: string): Statement => ({
+    name: `${table}.${name}`,
+    text: `UPDATE ${table} SET ${set} WHERE ${key} = $1 AND ${where} RETURNING ${key}`,
+  });
+  const until = `lease_until = ${msFromNow('$3')}`;
+  return {
+    isClaimable,
+    claim: statement('claim_lease', `lease_token = $2, ${until}, due_at = 'infinity'`, isClaimable),
+    renew: statement('renew_lease', until, 'lease_token = $2'),
+    release: statement(
+      'release_lease',
+      `lease_token = NULL, lease_until = NULL, due_at = least(due_at, ${msFromNow('$3')})`,
+      'lease_token = $2',
+    ),
+  };
+}

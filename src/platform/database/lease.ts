@@ -1,0 +1,114 @@
+import { randomUUID } from 'node:crypto';
+import { backoffMs, type Backoff } from '../async/backoff.rules.js';
+import { Loop } from '../async/loop.js';
+import type { Database } from './database.js';
+import type { LeaseStatements } from './lease.sql.js';
+import { OUTCOME } from './patience.js';
+
+/** A row that this process has claimed. */
+export interface ClaimedRow {
+  readonly id: string;
+  readonly leaseToken: string;
+}
+
+/** The right to work on a row until a time of the database's clock. */
+export interface Lease {
+  /** For writes, which must change nothing if another process has claimed the row: `… AND lease_token = …`. */
+  readonly token: string;
+  /** Aborts when the lease may have expired, when another process has claimed the row, and when the caller stops. */
+  readonly signal: AbortSignal;
+  /** Whether no other process can have claimed the row. Check it before an effect that no statement guards. */
+  isCertain(): boolean;
+}
+
+interface LeaseOptions {
+  readonly leaseMs: number;
+  /** How long a row waits after work that failed in this process. */
+  readonly backoff: Backoff;
+}
+
+/** A lease is renewed this many times before it expires, so that lost renewals do not lose it. */
+const RENEWALS = 4;
+
+/** The leases on the rows of one table: each row has one process at a time that works on it. */
+export class Leases {
+  /** The consecutive failures of the work on each row. */
+  private readonly failures = new Map<string, number>();
+
+  constructor(
+    private readonly database: Database,
+    private readonly statements: LeaseStatements,
+    private readonly options: LeaseOptions,
+  ) {}
+
+  /**
+   * Claims the row, runs `work` and releases the row. Returns false if the row is not due or another process has it. `work` ends early when
+   * its signal aborts, and returns in how many ms the row is due again. If it throws, the row waits for the backoff, and the error is thrown.
+   */
+  async runUnderLease(
+    id: string,
+    stop: AbortSignal,
+    work: (lease: Lease) => Promise<number>,
+  ): Promise<boolean> {
+    const leaseToken = randomUUID();
+    const { claim, release } = this.statements;
+    const claimedAtMs = performance.now();
+    const claimed = await this.database.query(claim, [id, leaseToken, this.options.leaseMs], OUTCOME);
+    if (claimed.length === 0) return false;
+    let dueInMs = 0;
+    try {
+      dueInMs = await this.renewWhile({ id, leaseToken }, stop, work, claimedAtMs);
+      this.failures.delete(id);
+      return true;
+    } catch (error) {
+      const failures = (this.failures.get(id) ?? 0) + 1;
+      this.failures.set(id, failures);
+      dueInMs = backoffMs(this.options.backoff, failures, Math.random());
+      throw error;
+    } finally {
+      // If the database is unavailable, the lease expires.
+      await this.database.query(release, [id, leaseToken, dueInMs], OUTCOME).catch(() => {});
+    }
+  }
+
+  /** Renews the lease on a claimed row while `work` runs. `claimedAtMs`: when its claim was sent, by `performance.now()`. */
+  async renewWhile<T>(
+    { id, leaseToken: token }: ClaimedRow,
+    stop: AbortSignal,
+    work: (lease: Lease) => Promise<T>,
+    claimedAtMs = performance.now(),
+  ): Promise<T> {
+    const { leaseMs } = this.options;
+    const lost = new AbortController();
+    const lose = (): void => lost.abort(new Error('another process may have the lease'));
+    let renewedAtMs = claimedAtMs;
+    let expiry = setTimeout(lose, leaseMs);
+    const renewal = new Loop({
+      step: async () => {
+        const sentAtMs = performance.now();
+        const waitMs = renewedAtMs + leaseMs / RENEWALS - sentAtMs;
+        if (waitMs > 0) return waitMs;
+        const renewed = await this.database.query(this.statements.renew, [id, token, leaseMs], OUTCOME);
+        if (renewed.length === 0) lose();
+        renewedAtMs = sentAtMs;
+        clearTimeout(expiry);
+        expiry = setTimeout(lose, sentAtMs + leaseMs - performance.now());
+        return leaseMs / RENEWALS;
+      },
+      onError: () => leaseMs / RENEWALS / 2,
+    });
+    renewal.start();
+    try {
+      return await work({
+        token,
+        signal: AbortSignal.any([lost.signal, stop]),
+        isCertain: () => !lost.signal.aborted && performance.now() - renewedAtMs < leaseMs,
+      });
+    } finally {
+      // Node 20 keeps a signal of AbortSignal.any that has listeners until it aborts.
+      lose();
+      await renewal.stop();
+      clearTimeout(expiry);
+    }
+  }
+}

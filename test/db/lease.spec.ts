@@ -1,0 +1,164 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import type { Database } from '../../src/platform/database/database.js';
+import { Leases, type Lease } from '../../src/platform/database/lease.js';
+import { leasesOn } from '../../src/platform/database/lease.sql.js';
+import { createTestDatabase, type TestDatabase } from '../setup/test-database.js';
+import { waitFor } from '../setup/wait-for.js';
+
+const STATEMENTS = leasesOn({ table: 'leased', key: 'name' });
+const BACKOFF = { firstMs: 60_000, mostMs: 240_000 };
+const never = new AbortController().signal;
+
+let testDatabase: TestDatabase;
+let database: Database;
+
+beforeAll(async () => {
+  testDatabase = await createTestDatabase('empty');
+  database = testDatabase.open();
+  await database.query(
+    'CREATE TABLE leased (name text PRIMARY KEY, lease_token uuid, lease_until timestamptz, due_at timestamptz NOT NULL)',
+  );
+});
+afterAll(() => testDatabase.drop());
+beforeEach(async () => {
+  await database.query('TRUNCATE leased');
+  await database.query(`INSERT INTO leased (name, due_at) VALUES ('row', clock_timestamp())`);
+});
+
+/** The leases of one process. */
+const process = (leaseMs = 60_000) => new Leases(database, STATEMENTS, { leaseMs, backoff: BACKOFF });
+const readRow = async () => {
+  const text = `
+    SELECT lease_token AS token, extract(epoch FROM lease_until - clock_timestamp())::float8 AS "leaseSeconds",
+      extract(epoch FROM due_at - clock_timestamp())::float8 AS "dueInSeconds" FROM leased`;
+  const [row] = await database.query<{ token: string; leaseSeconds: number; dueInSeconds: number }>(text);
+  return row!;
+};
+const isOver = (signal: AbortSignal): Promise<void> =>
+  new Promise((resolve) => signal.addEventListener('abort', () => resolve()));
+/** Claims the row as another process would once the lease has expired. */
+const takeOver = async () => {
+  await database.query(`UPDATE leased SET lease_until = clock_timestamp() - interval '1 ms'`);
+  await database.query(STATEMENTS.claim, ['row', '00000000-0000-4000-8000-000000000000', 60_000]);
+};
+
+describe('work under a lease', () => {
+  it('is done by one process at a time, and the row is due again when the work says', async () => {
+    let running = 0;
+    const work = async () => {
+      expect(++running).toBe(1);
+      await sleep(20);
+      running -= 1;
+      return 90_000;
+    };
+    const done = await Promise.all(
+      Array.from({ length: 8 }, () => process().runUnderLease('row', never, work)),
+    );
+    expect(done.filter((isDone) => isDone)).toHaveLength(1);
+    const row = await readRow();
+    expect(row).toMatchObject({ token: null, leaseSeconds: null });
+    expect(row.dueInSeconds).toBeCloseTo(90, -1);
+    expect(await process().runUnderLease('row', never, work)).toBe(false);
+  });
+
+  it('is due at the end of the lease if the row was made due meanwhile', async () => {
+    await process().runUnderLease('row', never, async () => {
+      await database.query('UPDATE leased SET due_at = clock_timestamp()');
+      return 90_000;
+    });
+    expect((await readRow()).dueInSeconds).toBeLessThanOrEqual(0);
+  });
+
+  it('is claimed from a lost process once its lease has expired, although the row was not due', async () => {
+    await process(1).runUnderLease('row', never, async () => {
+      const claim = () => process().runUnderLease('row', never, async () => 0);
+      await waitFor('the lease to expire', claim);
+      return 0;
+    });
+  });
+
+  it('renews the lease while it runs', async () => {
+    const renewals = jest.spyOn(database, 'query');
+    await process(400).runUnderLease('row', never, async (lease) => {
+      await waitFor('three renewals', async () => {
+        const isRenewal = ([statement]: Parameters<Database['query']>) => statement === STATEMENTS.renew;
+        return renewals.mock.calls.filter(isRenewal).length >= 3;
+      });
+      expect([lease.isCertain(), lease.signal.aborted]).toEqual([true, false]);
+      return 0;
+    });
+    renewals.mockRestore();
+  });
+
+  it('notices that another process has the lease, which it then neither renews nor releases', async () => {
+    let lost: Lease | undefined;
+    await process(400).runUnderLease('row', never, async (lease) => {
+      await takeOver();
+      await isOver(lease.signal);
+      lost = lease;
+      return 0;
+    });
+    expect(lost!.isCertain()).toBe(false);
+    const { token, leaseSeconds } = await readRow();
+    expect([token === lost!.token, leaseSeconds > 50]).toEqual([false, true]);
+  });
+
+  it('ends when the lease may have expired, because the database does not respond', async () => {
+    const query = database.query.bind(database);
+    const silent = jest
+      .spyOn(database, 'query')
+      .mockImplementation(async (statement, ...rest) =>
+        statement === STATEMENTS.renew ? new Promise<never>(() => {}) : query(statement, ...rest),
+      );
+    const leases = process(100);
+    const run = leases.runUnderLease('row', never, async (lease) => {
+      await isOver(lease.signal);
+      expect(lease.isCertain()).toBe(false);
+      silent.mockRestore();
+      await takeOver();
+      return 0;
+    });
+    // The renewal that never ends delays only the end of the run, not of the work.
+    await waitFor('another to have the lease', async () => (await readRow()).leaseSeconds > 50);
+    void run;
+  });
+
+  it('waits after a failure, longer each time, until the work succeeds', async () => {
+    const leases = process();
+    const fail = async () => {
+      await database.query('UPDATE leased SET due_at = clock_timestamp()');
+      const failing = leases.runUnderLease('row', never, () => Promise.reject(new Error('no')));
+      await expect(failing).rejects.toThrow('no');
+      return (await readRow()).dueInSeconds;
+    };
+    for (const mostSeconds of [60, 120, 240, 240]) {
+      const seconds = await fail();
+      expect(seconds).toBeGreaterThan(mostSeconds / 2 - 5);
+      expect(seconds).toBeLessThan(mostSeconds + 5);
+    }
+    await database.query('UPDATE leased SET due_at = clock_timestamp()');
+    expect(await leases.runUnderLease('row', never, async () => 0)).toBe(true);
+    expect(await fail()).toBeLessThan(65);
+  });
+
+  it('ends when the process stops, and leaves the row due', async () => {
+    const stopping = new AbortController();
+    const run = process().runUnderLease('row', stopping.signal, async ({ signal }) => {
+      await isOver(signal);
+      return 0;
+    });
+    setTimeout(() => stopping.abort(), 5);
+    expect(await run).toBe(true);
+    expect(await process().runUnderLease('row', never, async () => 0)).toBe(true);
+  });
+});
+
+it('renews the lease on a row that another statement has claimed, and does not release it', async () => {
+  const leaseToken = '00000000-0000-4000-8000-000000000001';
+  await database.query('UPDATE leased SET lease_token = $1, lease_until = clock_timestamp()', [leaseToken]);
+  await process(400).renewWhile({ id: 'row', leaseToken }, never, async () => {
+    await waitFor('a renewal', async () => (await readRow()).leaseSeconds > 0.2);
+  });
+  expect((await readRow()).token).toBe(leaseToken);
+});
