@@ -1,38 +1,47 @@
-import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { format, resolveConfig } from 'prettier';
 import type { BenchResult } from './harness/result.js';
-import { barsOf } from './report/bars.js';
-import { fillIn } from './report/performance-text.js';
 
-// Writes the figures and drawings of docs/performance.md from bench/results/*.json. With --check, only reports outdated files.
+// Writes the tables of docs/performance.md from bench/results/*.json. With --check, only reports an outdated page.
 
 const pathOf = (path: string) => fileURLToPath(new URL(path, import.meta.url));
-const RESULTS = pathOf('./results/');
-const TEXT = pathOf('../docs/performance.md');
-const DRAWINGS = pathOf('../docs/performance/');
+const PAGE = pathOf('../docs/performance.md');
+/** Place for the columns A and B, after the first column, of the table N of the benchmark NAME: `<!-- table NAME.N: A | B --><!-- end -->`. */
+const PLACE = /(<!-- table (\w+)\.(\d+): (.+?) -->)[^]*?(<!-- end -->)/g;
 
-const results = await readResults();
-const config = await resolveConfig(TEXT);
-const text = await format(fillIn(await readFile(TEXT, 'utf8'), results), { ...config, filepath: TEXT });
-const files = new Map([[TEXT, text]]);
-for (const result of results) {
-  for (const [file, drawing] of barsOf(result)) files.set(DRAWINGS + file, drawing);
+const before = await readFile(PAGE, 'utf8');
+const names = ['poll', 'flat', 'freshness', 'api', 'events'];
+const results = new Map<string, BenchResult>();
+for (const name of names)
+  results.set(name, JSON.parse(await readFile(pathOf(`./results/${name}.json`), 'utf8')) as BenchResult);
+const filled = before.replace(
+  PLACE,
+  (_, open: string, name: string, nth: string, columns: string, close: string) =>
+    `${open}\n\n${tableOf(results.get(name)!, Number(nth), columns.split(' | '))}\n\n${close}`,
+);
+const after = await format(filled, { ...(await resolveConfig(PAGE)), filepath: PAGE });
+
+if (!process.argv.includes('--check')) await writeFile(PAGE, after);
+else if (after !== before) {
+  console.error('docs/performance.md is not made from bench/results; run npm run bench -- draw');
+  process.exitCode = 1;
 }
 
-if (process.argv.includes('--check')) {
-  for (const [file, wanted] of files) {
-    if ((await readFile(file, 'utf8').catch(() => '')) === wanted) continue;
-    console.error(`${file} is not made from bench/results; run npm run bench -- draw`);
-    process.exitCode = 1;
-  }
-} else {
-  await mkdir(DRAWINGS, { recursive: true });
-  for (const [file, content] of files) await writeFile(file, content);
+function tableOf({ tables }: BenchResult, nth: number, wanted: readonly string[]): string {
+  const { columns, rows } = tables[nth - 1]!;
+  const places = wanted.map((column) => columns.indexOf(column));
+  if (places.includes(-1))
+    throw new Error(`not all of ${wanted.join(', ')} are columns: ${columns.join(', ')}`);
+  return markdown(
+    ['', ...wanted],
+    rows.map((row) => [row[0]!, ...places.map((place) => row[place]!)]),
+  );
 }
 
-async function readResults(): Promise<BenchResult[]> {
-  const names = (await readdir(RESULTS).catch(() => [])).filter((name) => name.endsWith('.json')).toSorted();
-  const texts = await Promise.all(names.map((name) => readFile(RESULTS + name, 'utf8')));
-  return texts.map((json) => JSON.parse(json) as BenchResult);
+function markdown(columns: readonly string[], rows: readonly (readonly (string | number | null)[])[]) {
+  const line = (cells: readonly (string | number | null)[]) =>
+    `| ${cells.map((cell) => cell ?? '').join(' | ')} |`;
+  const rule = columns.map((_, nth) => (nth === 0 ? '---' : '--:'));
+  return [line(columns), line(rule), ...rows.map(line)].join('\n');
 }

@@ -127,7 +127,6 @@ export async function flatBench(options: BenchOptions): Promise<void> {
             'ms, 99 %',
             'memory MB, median',
           ],
-          bar: 1,
           rows: all.map((size, index) => {
             const { perSecond, spread, cpuMicroseconds, serverCpuMicroseconds, walBytes } = summarise(
               rate(size),

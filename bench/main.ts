@@ -1,52 +1,30 @@
 import { parseArgs } from 'node:util';
-import { type BenchOptions, defaults, LEAST_ROUNDS } from './options.js';
+import { type BenchOptions, defaultRounds, LEAST_ROUNDS } from './options.js';
 import { apiBench } from './api.bench.js';
 import { eventsBench } from './events.bench.js';
 import { flatBench } from './flat.bench.js';
 import { freshnessBench } from './freshness.bench.js';
-import { historyBench } from './history.bench.js';
-import { migrationsBench } from './migrations.bench.js';
 import { pollBench } from './poll.bench.js';
-import { registrationsBench } from './registrations.bench.js';
-import { remoteBench } from './remote.bench.js';
-import { replicasBench } from './replicas.bench.js';
-import { soakBench } from './soak.bench.js';
-import { startBench } from './start.bench.js';
 
 const BENCHES: Readonly<Record<string, (options: BenchOptions) => Promise<void>>> = {
   poll: pollBench,
   flat: flatBench,
   api: apiBench,
-  start: startBench,
   events: eventsBench,
-  registrations: registrationsBench,
-  replicas: replicasBench,
-  soak: soakBench,
-  history: historyBench,
-  migrations: migrationsBench,
-  remote: remoteBench,
   freshness: freshnessBench,
 };
 
 const USAGE = `npm run bench -- [NAMES] [options]     without a name: all
 
-poll           the poller beside undici alone, Prisma loops and job engines
+poll           the poller beside undici alone, Prisma loops and pg-boss
 flat           10,000, 100,000 and 1 million open sessions
 api            reading and starting sessions, beside bare Fastify + pg and Nest + Express + Prisma
-start          how soon the service is ready, and its memory when idle
-events         from a commit to a handler, the stream, a webhook; beside LISTEN/NOTIFY and graphile-worker
-registrations  many users at once, beside a bare undici loop
-replicas       one, two and four processes, and their common ceiling
-soak           everything at once for --minutes: memory, tables, lag
-history        sessions from start to closed, deleted by age: the tables of history
-migrations     how long each migration since the previous release makes writers wait, with a million sessions
-remote         one call to the remote service, in several ways
+events         from a commit to a handler, the stream, a webhook; beside bare LISTEN/NOTIFY
 freshness      how soon a change is noticed, simulated: our schedule beside others at equal reads
-draw           docs/performance.md and its drawings from bench/results (not part of all)
+draw           the tables of docs/performance.md from bench/results (not part of all)
 
   --quick        a short trial: shows that everything runs; its figures are not valid
   --rounds N     rounds that count, after one to warm up (7)
-  --minutes N    length of soak (5; a valid one takes at least 20)
   --profile DIR  write a .cpuprofile of our service to DIR
   --help
 
@@ -62,13 +40,11 @@ if (values.help || unknown.length > 0) {
 } else if (isDrawing) {
   await import('./draw.js');
 } else {
-  const { rounds, minutes } = defaults(values.quick);
-  const given = number('rounds', values.rounds, rounds);
+  const given = number('rounds', values.rounds, defaultRounds(values.quick));
   const options: BenchOptions = {
     quick: values.quick,
     isTrial: values.quick || given < LEAST_ROUNDS || values.profile !== undefined,
     rounds: given,
-    minutes: number('minutes', values.minutes, minutes),
     profile: values.profile,
   };
   for (const name of positionals.length > 0 ? positionals : Object.keys(BENCHES))
@@ -90,7 +66,6 @@ function readArguments() {
       options: {
         quick: { type: 'boolean', default: false },
         rounds: { type: 'string' },
-        minutes: { type: 'string' },
         profile: { type: 'string' },
         help: { type: 'boolean', default: false },
       },

@@ -5,8 +5,6 @@ export interface BenchOptions {
   readonly isTrial: boolean;
   /** The number of measured rounds. They follow one round that warms up. */
   readonly rounds: number;
-  /** Duration of the soak benchmark. */
-  readonly minutes: number;
   /** Folder for .cpuprofile files of our service. */
   readonly profile?: string;
 }
@@ -14,11 +12,7 @@ export interface BenchOptions {
 export const LEAST_ROUNDS = 7;
 const QUICK_ROUNDS = 2;
 
-/** Returns the default options. A valid soak takes at least 20 minutes, set by --minutes. */
-export const defaults = (quick: boolean) => ({
-  rounds: quick ? QUICK_ROUNDS : LEAST_ROUNDS,
-  minutes: quick ? 0.5 : 5,
-});
+export const defaultRounds = (quick: boolean): number => (quick ? QUICK_ROUNDS : LEAST_ROUNDS);
 
 export const profileFlags = ({ profile }: BenchOptions): readonly string[] =>
   profile === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${profile}`];

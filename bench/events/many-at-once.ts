@@ -19,7 +19,7 @@ export interface Burst {
 }
 
 export function burstsOf(parts: Parts, quick: boolean): Burst[] {
-  const { service, receiver, listener, tunedJobs, tunedPool, headers, database } = parts;
+  const { service, receiver, listener, headers, database } = parts;
   const many = quick ? 2_000 : 50_000;
   const few = quick ? 500 : 5_000;
   const appendAll = async (name: EventName, subjects: readonly string[]): Promise<void> => {
@@ -44,17 +44,6 @@ export function burstsOf(parts: Parts, quick: boolean): Burst[] {
           await database.query(NOTIFY_BARE, [subjects, JSON.stringify(dataOf(''))]);
         }
         await arrived;
-      },
-    },
-    {
-      name: 'bare graphile-worker with its local queue, empty jobs',
-      count: many,
-      prepare: async (subjects) => {
-        await tunedPool.query(ADD_EMPTY_JOBS, [subjects]);
-      },
-      read: async (count) => {
-        await tunedPool.query(`UPDATE graphile_worker._private_jobs SET run_at = now()`);
-        await tunedJobs.run(count);
       },
     },
     {
@@ -118,7 +107,3 @@ async function sequenceBefore(database: Database, events: number): Promise<strin
   );
   return row!.sequence;
 }
-
-const ADD_EMPTY_JOBS = `
-  SELECT count(graphile_worker.add_job('empty', json_build_object('subject', subject), run_at => now() + interval '1 hour'))
-    FROM unnest($1::text[]) AS subject`;

@@ -17,7 +17,6 @@ import {
 
 export const NOTIFY = 'bare LISTEN/NOTIFY';
 export const CONTROL = 'bare LISTEN/NOTIFY again';
-const JOBS = 'bare graphile-worker';
 export const HANDLER = 'append to handler';
 export const STREAM = 'append to stream';
 const WEBHOOK = 'append to webhook';
@@ -36,7 +35,7 @@ export interface Way {
 }
 
 export function waysOf(parts: Parts): Way[] {
-  const { service, receiver, listener, jobs, headers, database, jobsPool } = parts;
+  const { service, receiver, listener, headers, database } = parts;
   const notify = (name: string): Way => ({
     name,
     arrived: (count) => listener.run(count),
@@ -52,16 +51,6 @@ export function waysOf(parts: Parts): Way[] {
   });
   return [
     notify(NOTIFY),
-    {
-      name: JOBS,
-      arrived: (count) => jobs.run(count),
-      commit: (subject) =>
-        inTransaction(jobsPool, (client) =>
-          client.query(`SELECT graphile_worker.add_job('empty', json_build_object('subject', $1::text))`, [
-            subject,
-          ]),
-        ),
-    },
     ours(HANDLER, 'handler', (count) =>
       service.run(count, { what: 'handled' } satisfies EventsServiceOptions),
     ),

@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import pg from 'pg';
 import type { EventName, NewEvent } from '../../src/events/catalogue.rules.js';
 import { appendEvents } from '../../src/events/outbox.js';
 import { Database } from '../../src/platform/database/database.js';
@@ -24,11 +23,11 @@ export type Reader = keyof typeof EVENT_OF;
 
 export async function prepareParts(lineUp: LineUp) {
   const database = await lineUp.database('events');
-  const start = (file: string, environment = {}, on = database) =>
+  const start = (file: string, environment = {}) =>
     lineUp.contender({
       name: UNUSED_REMOTE,
       script: new URL(`../${file}`, import.meta.url),
-      database: on,
+      database,
       concurrency: 10,
       environment,
     });
@@ -39,10 +38,6 @@ export async function prepareParts(lineUp: LineUp) {
   });
   const receiver = await start('harness/event-receiver.process.ts');
   const listener = await start('baselines/listener.process.ts');
-  // `jobs` and `tunedJobs` both run graphile-worker, so each needs its own database.
-  const jobs = await start('baselines/empty-jobs.process.ts', {}, await lineUp.database('jobs'));
-  const tunedDatabase = await lineUp.database('tuned_jobs');
-  const tunedJobs = await start('baselines/empty-jobs.process.ts', { TUNED: '1' }, tunedDatabase);
   const headers = await newKey(service.url, ['events:read']);
   await post(`${service.url}/api/v1/webhook-endpoints`, { url: receiver.url, types: [EVENT_OF.webhook] });
 
@@ -53,25 +48,10 @@ export async function prepareParts(lineUp: LineUp) {
       DATABASE_PREPARED_STATEMENTS: true,
     }),
   );
-  const jobsPool = new pg.Pool({ connectionString: jobs.databaseUrl, max: 2 });
-  const tunedPool = new pg.Pool({ connectionString: tunedJobs.databaseUrl, max: 2 });
   await own.query(
     'CREATE TABLE bare_events (id bigserial PRIMARY KEY, subject text NOT NULL, data jsonb NOT NULL)',
   );
-  return {
-    service,
-    receiver,
-    listener,
-    jobs,
-    tunedJobs,
-    headers,
-    database: own,
-    jobsPool,
-    tunedPool,
-    end: async () => {
-      await Promise.all([own.onApplicationShutdown(), jobsPool.end(), tunedPool.end()]);
-    },
-  };
+  return { service, receiver, listener, headers, database: own, end: () => own.onApplicationShutdown() };
 }
 
 export type Parts = Awaited<ReturnType<typeof prepareParts>>;

@@ -133,21 +133,6 @@ export const LEARNED: Schedule = {
 
 const FIXED: Schedule = { name: 'fixed interval', of: (_, factor) => () => factor * CEILING };
 
-/** The schedule before the present one. */
-const SHARE_OF_AGE: Schedule = {
-  name: '5 % of the age',
-  of: (_, factor) => (watched) => {
-    const least = isLate(watched) ? 8 * FLOOR : FLOOR;
-    return factor * Math.min(CEILING, Math.max(least, 0.05 * sinceAnchor(watched)));
-  },
-};
-
-/** Doubles the interval at each read. The reads before `age` took `age` seconds, so the next interval is as long, and one floor longer. */
-const BACKOFF: Schedule = {
-  name: 'exponential backoff',
-  of: (_, factor) => (watched) => factor * Math.min(CEILING, FLOOR + sinceAnchor(watched)),
-};
-
 /** Knows the distribution of the changes. The price of a read, p in √(h / 2p), is the factor. `longest` is the longest interval at an age. */
 const optimum = (name: string, longest: (age: number, population: Population) => number): Schedule => ({
   name,
@@ -171,8 +156,8 @@ const OPTIMUM_IN_OUR_LIMITS = optimum('optimum in our limits', (age, { phase }) 
   return longestIntervalMs(age < EXPIRES_AT ? phase : 'late', SETTINGS.maxIntervalMs) / 1_000;
 });
 
-export const OTHERS_AT_BUDGET = [OPTIMUM, SHARE_OF_AGE, BACKOFF, FIXED] as const;
-export const OTHERS = [OPTIMUM, OPTIMUM_IN_OUR_LIMITS, SHARE_OF_AGE, BACKOFF, FIXED] as const;
+export const OTHERS_AT_BUDGET = [OPTIMUM, FIXED] as const;
+export const OTHERS = [OPTIMUM, OPTIMUM_IN_OUR_LIMITS, FIXED] as const;
 
 export interface Figures {
   readonly readsPerSession: number;

@@ -21,16 +21,11 @@ const LEAST_PERIOD = 1;
 /** A scan of a million sessions takes a second, and 2 % of the time is spent on scans. Here scans are rarer, since they would take most of the time. */
 const SCAN_PERIOD_PER_SESSION = 0.05;
 
-export type ClaimOrder = 'lanes' | 'oldest due first';
-
 export interface Conditions {
   readonly settings: ScheduleSettings;
   /** SCS_MAX_REQUESTS_PER_SECOND. All of it is for the poller. */
   readonly perSecond: number;
-  readonly order: ClaimOrder;
-  /** When no read succeeds. Times are in seconds of the simulation. */
-  readonly outage?: { readonly from: number; readonly to: number };
-  /** From then on, reads and ended sessions are recorded. */
+  /** From then on, reads and ended sessions are recorded, in seconds of the simulation. */
   readonly recordFrom: number;
   /** Default: no habits are known. */
   readonly habits?: HabitsOf | undefined;
@@ -40,8 +35,6 @@ export class Session {
   dueAt = 0;
   claimedAt: number;
   expiredAt: number | null = null;
-  longestUnread = 0;
-  firstReadAt = Infinity;
   /** The end of the watch: the read that noticed the change, or the last one. */
   endedAt = Infinity;
 
@@ -74,7 +67,7 @@ export class Service {
   private readonly period: number;
   private readSinceStep = 0;
   private readonly planned = new Heap();
-  private readonly due: Due;
+  private readonly due: Lanes;
   private wanted = 0;
   private scanAt = 0;
 
@@ -83,7 +76,7 @@ export class Service {
     private readonly random: Random,
   ) {
     this.period = Math.min(MOST_PERIOD, Math.max(LEAST_PERIOD, conditions.settings.minIntervalMs / 1_000));
-    this.due = conditions.order === 'lanes' ? new Lanes(random) : new OldestFirst();
+    this.due = new Lanes(random);
   }
 
   get open(): number {
@@ -92,7 +85,7 @@ export class Service {
 
   /** Sessions must be in the order of their starts. */
   run(sessions: Iterator<Session>, until: number): void {
-    const { perSecond, outage } = this.conditions;
+    const { perSecond } = this.conditions;
     let starting = sessions.next();
     let [slotAt, stepAt] = [0, this.period];
     for (;;) {
@@ -112,8 +105,7 @@ export class Service {
       for (; starting.done !== true && starting.value.startedAt <= at; starting = sessions.next())
         this.plan(starting.value);
       while ((this.planned.sessions[0]?.dueAt ?? Infinity) <= at) this.due.add(this.planned.take());
-      if (outage !== undefined && at >= outage.from && at < outage.to) slotAt = outage.to;
-      else if (this.due.size > 0) {
+      if (this.due.size > 0) {
         this.read(this.due.take(at));
         slotAt = at + 1 / perSecond;
       }
@@ -135,8 +127,6 @@ export class Service {
     const isRecorded = this.now >= this.conditions.recordFrom;
     this.readSinceStep++;
     if (isRecorded) this.reads++;
-    session.firstReadAt = Math.min(session.firstReadAt, this.now);
-    session.longestUnread = Math.max(session.longestUnread, this.now - session.claimedAt);
     if (age >= session.life.changeAt || age >= WATCHED) {
       session.endedAt = this.now;
       if (isRecorded) this.ended.push(session);
@@ -147,7 +137,7 @@ export class Service {
   }
 
   private step(): void {
-    const { outage, perSecond, settings } = this.conditions;
+    const { perSecond, settings } = this.conditions;
     if (this.now >= this.scanAt) {
       this.wanted = wantedPerSecond(this.groupByAge(), settings);
       this.scanAt = this.now + this.open * SCAN_PERIOD_PER_SESSION;
@@ -159,7 +149,7 @@ export class Service {
       ceilingPerSecond: perSecond,
       readPerSecond: reads / this.period,
       isBehind: this.due.size > reads,
-      isHealthy: outage === undefined || this.now < outage.from || this.now > outage.to + this.period,
+      isHealthy: true,
     });
   }
 
@@ -193,24 +183,15 @@ const ORIGIN = new Date(0);
 /** Older than any session. */
 const OLDEST_GROUP = AGES_PER_E * 20;
 
-/** The due sessions that are not claimed. */
-interface Due {
-  readonly size: number;
-  /** Adds a session. The sessions come in the order of their due times. */
-  add(session: Session): void;
-  /** Claims a session. */
-  take(now: number): Session;
-  forEach(visit: (session: Session) => void): void;
-}
-
-/** The order of SELECT_DUE in polls.sql.ts. Claims are of one session, as under a budget of 2 per second. */
-class Lanes implements Due {
+/** The due sessions that are not claimed, in the order of SELECT_DUE in polls.sql.ts. Claims are of one session, as under a budget of 2 per second. */
+class Lanes {
   size = 0;
   // In each lane, those that are too late to be fresh come first.
   private readonly lanes = LANES.map((lane) => ({ ...lane, late: new Queue(), fresh: new Queue() }));
 
   constructor(private readonly random: Random) {}
 
+  /** Adds a session. The sessions come in the order of their due times. */
   add(session: Session): void {
     const interval = session.dueAt - session.claimedAt;
     const lane = LANE_STARTS_SECONDS.filter((start) => start <= interval).length;
@@ -242,34 +223,10 @@ class Lanes implements Due {
   }
 }
 
-class OldestFirst implements Due {
-  private readonly queue = new Queue();
-
-  get size(): number {
-    return this.queue.size;
-  }
-
-  add(session: Session): void {
-    this.queue.add(session);
-  }
-
-  take(): Session {
-    return this.queue.take();
-  }
-
-  forEach(visit: (session: Session) => void): void {
-    this.queue.forEach(visit);
-  }
-}
-
 /** Takes sessions in the order in which they were added. */
 class Queue {
   private sessions: Session[] = [];
   private taken = 0;
-
-  get size(): number {
-    return this.sessions.length - this.taken;
-  }
 
   get first(): Session | undefined {
     return this.sessions[this.taken];

@@ -1,5 +1,3 @@
-import { type ProfilePart, startProfile } from './profile.js';
-
 /** The first message to a contender process. Not passed on the command line, because `databaseUrl` contains a password. */
 export interface ContenderRequest {
   readonly remoteUrl: string;
@@ -10,10 +8,7 @@ export interface ContenderRequest {
 }
 
 export type ContenderCommand =
-  | { readonly kind: 'run'; readonly count: number; readonly options?: unknown }
-  | { readonly kind: 'costs' }
-  /** Starts a profile, or ends the running one. */
-  | { readonly kind: 'profile' };
+  { readonly kind: 'run'; readonly count: number; readonly options?: unknown } | { readonly kind: 'costs' };
 
 export interface ProcessCosts {
   /** The total since the process started. */
@@ -24,9 +19,7 @@ export interface ProcessCosts {
 export type Reply =
   | { readonly kind: 'ready'; readonly url?: string }
   | { readonly kind: 'done'; readonly result: unknown }
-  | ({ readonly kind: 'costs' } & ProcessCosts)
-  /** `parts` is empty if the command started a profile. */
-  | { readonly kind: 'profile'; readonly parts: readonly ProfilePart[] };
+  | ({ readonly kind: 'costs' } & ProcessCosts);
 
 /** A contender (a program to compare) that is ready. `run` is absent if the contender finds its work by itself. */
 export interface Prepared {
@@ -37,13 +30,10 @@ export interface Prepared {
 /** Runs a contender in this child process. An error ends the process, so that the parent notices. */
 export function takePart(prepare: (request: ContenderRequest) => Promise<Prepared>): void {
   const reply = (message: Reply) => process.send?.(message);
-  const profile = profiler();
   process.once('message', (request: ContenderRequest) => {
     void prepare(request).then((prepared) => {
       process.on('message', (command: ContenderCommand) => {
         if (command.kind === 'costs') reply({ kind: 'costs', ...costs() });
-        else if (command.kind === 'profile')
-          void profile().then((parts) => reply({ kind: 'profile', parts }));
         else
           void prepared
             .run?.(command.count, command.options as never)
@@ -58,13 +48,4 @@ export function takePart(prepare: (request: ContenderRequest) => Promise<Prepare
 function costs(): ProcessCosts {
   const { user, system } = process.cpuUsage();
   return { cpuMicroseconds: user + system, residentBytes: process.memoryUsage.rss() };
-}
-
-function profiler(): () => Promise<readonly ProfilePart[]> {
-  let end: (() => Promise<ProfilePart[]>) | undefined;
-  return async () => {
-    const parts = await end?.();
-    end = parts === undefined ? await startProfile() : undefined;
-    return parts ?? [];
-  };
 }

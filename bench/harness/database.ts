@@ -8,15 +8,13 @@ import { startEmbeddedPostgres } from '../../src/local/embedded-postgres.js';
 import { seedSessions } from './seed.js';
 import { serverCpuMicroseconds } from './server-cpu.js';
 
-/** PostgreSQL's defaults (so commits are durable), plus statement statistics and room for the WAL of a long run. */
+/** PostgreSQL's defaults (so commits are durable), with enough memory for a million sessions, and no checkpoint within a round. */
 const SETTINGS = {
-  shared_preload_libraries: 'pg_stat_statements',
   max_connections: '300',
   max_wal_size: '8GB',
+  shared_buffers: '1GB',
+  checkpoint_timeout: '1h',
 };
-
-/** The settings for comparisons: enough memory for a million sessions, and no checkpoint within a round. */
-const EVEN = { ...SETTINGS, shared_buffers: '1GB', checkpoint_timeout: '1h' };
 
 /** A PostgreSQL server for one benchmark, removed when the benchmark ends. */
 export class BenchServer {
@@ -28,14 +26,10 @@ export class BenchServer {
     private readonly end: () => Promise<void>,
   ) {}
 
-  static async start(asItComes: boolean): Promise<BenchServer> {
+  static async start(): Promise<BenchServer> {
     const folder = await mkdtemp(join(tmpdir(), 'pv-onboarding-bench-'));
     await chmod(folder, 0o755);
-    const server = await startEmbeddedPostgres({
-      folder,
-      temporary: true,
-      settings: asItComes ? SETTINGS : EVEN,
-    });
+    const server = await startEmbeddedPostgres({ folder, temporary: true, settings: SETTINGS });
     const client = await connect(server.url);
     const [row] = (
       await client.query<{ file: string; version: string }>(
@@ -63,22 +57,13 @@ export class BenchServer {
     return serverCpuMicroseconds(this.postmaster);
   }
 
-  /**
-   * Creates a database with `sessions` sessions, which started at `startedAtMs` and await their owner. `makeSchema` creates its tables.
-   * Default: those of this release.
-   */
-  async createDatabase(
-    name: string,
-    sessions: number,
-    startedAtMs: number,
-    makeSchema: (url: string) => Promise<unknown> = migrate,
-  ): Promise<BenchDatabase> {
+  /** Creates a database with `sessions` sessions, which started at `startedAtMs` and await their owner. */
+  async createDatabase(name: string, sessions: number, startedAtMs: number): Promise<BenchDatabase> {
     await this.client.query(`CREATE DATABASE ${name}`);
     const url = new URL(this.url);
     url.pathname = name;
-    await makeSchema(url.href);
+    await migrate(url.href);
     const client = await connect(url.href);
-    await client.query('CREATE EXTENSION pg_stat_statements');
     await seedSessions(client, sessions, startedAtMs);
     return new BenchDatabase(url.href, client);
   }
@@ -125,33 +110,6 @@ export class BenchDatabase {
     while ((await this.query('SELECT 1 FROM poll_batches LIMIT 1')).length > 0) await sleep(5);
   }
 
-  async resetStatements(): Promise<void> {
-    await this.query(
-      'SELECT pg_stat_statements_reset(0, (SELECT oid FROM pg_database WHERE datname = current_database()))',
-    );
-  }
-
-  /** Returns the 12 most expensive statements since the reset. */
-  async statements(): Promise<StatementCost[]> {
-    return this.query<StatementCost>(
-      `SELECT regexp_replace(left(query, 200), '\\s+', ' ', 'g') AS text, calls::int, rows::int,
-              round(total_exec_time::numeric, 1)::float8 AS "totalMs", wal_bytes::float8 AS "walBytes"
-         FROM pg_stat_statements WHERE dbid = (SELECT oid FROM pg_database WHERE datname = current_database())
-        ORDER BY total_exec_time DESC LIMIT 12`,
-    );
-  }
-
-  /** Counts the statements since the reset and all commits in this database. Both counts include the benchmark's own. */
-  async counts(): Promise<{ readonly statements: number; readonly commits: number }> {
-    await this.query('SELECT pg_stat_force_next_flush()');
-    const [row] = await this.query<{ statements: number; commits: number }>(
-      `SELECT (SELECT sum(calls)::int FROM pg_stat_statements s WHERE s.dbid = d.oid) AS statements,
-              pg_stat_get_db_xact_commit(d.oid)::int AS commits
-         FROM pg_database d WHERE datname = current_database()`,
-    );
-    return row!;
-  }
-
   /** Returns the number of all row updates in `table`, and how many were HOT (needed no new index entry). */
   async updates(table: string): Promise<{ readonly all: number; readonly hot: number }> {
     await this.query('SELECT pg_stat_force_next_flush()');
@@ -165,14 +123,6 @@ export class BenchDatabase {
   async stop(): Promise<void> {
     await this.client.end();
   }
-}
-
-export interface StatementCost {
-  readonly text: string;
-  readonly calls: number;
-  readonly rows: number;
-  readonly totalMs: number;
-  readonly walBytes: number;
 }
 
 async function connect(url: string): Promise<pg.Client> {

@@ -20,8 +20,6 @@ export interface LineUpOptions {
   readonly remotes: readonly string[];
   /** Whether a fiftieth of the sessions changes whenever all sessions are read. Default: true. */
   readonly changes?: boolean;
-  /** Whether PostgreSQL has its default memory and checkpoints, for runs without a comparison. Default: false. */
-  readonly asItComes?: boolean;
 }
 
 /** Starts and stops the processes of a comparison: PostgreSQL, the fake remote service and the contenders. */
@@ -37,12 +35,12 @@ export class LineUp {
 
   /** Runs `work`, then stops all processes, even if `work` fails. */
   static async with(
-    { sessions, remotes, changes = true, asItComes = false }: LineUpOptions,
+    { sessions, remotes, changes = true }: LineUpOptions,
     work: (lineUp: LineUp) => Promise<void>,
   ): Promise<void> {
     // One minute ago, in whole seconds like the timestamps of the remote interface.
     const startedAtMs = Math.floor(Date.now() / 1_000) * 1_000 - 60_000;
-    const server = await BenchServer.start(asItComes);
+    const server = await BenchServer.start();
     const remote = await FakeRemote.start({ startedAtMs, sessions, contenders: remotes, changes });
     const lineUp = new LineUp(server, remote, sessions, startedAtMs);
     try {
@@ -67,13 +65,6 @@ export class LineUp {
     const participant = await Participant.start(script, request, flags);
     this.started.push(participant);
     return participant;
-  }
-
-  /** Stops the part with the others. */
-  async add<T extends { stop(): Promise<void> }>(starting: Promise<T>): Promise<T> {
-    const part = await starting;
-    this.started.push(part);
-    return part;
   }
 
   /** Stops one contender before the others. */

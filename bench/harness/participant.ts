@@ -1,6 +1,5 @@
 import type { ContenderCommand, ContenderRequest, ProcessCosts, Reply } from './contender.js';
 import { BenchProcess } from './process.js';
-import type { ProfilePart } from './profile.js';
 
 /** Controls a contender, which calls `takePart` in its own process. */
 export class Participant {
@@ -25,15 +24,6 @@ export class Participant {
   async costs(): Promise<ProcessCosts> {
     const command: ContenderCommand = { kind: 'costs' };
     return (await this.child.ask<Reply>(command, ({ kind }) => kind === 'costs')) as ProcessCosts & Reply;
-  }
-
-  /** Profiles the CPU time of the process during `work`. A profile slows the process, so rates are not measured then. */
-  async profile(work: () => Promise<unknown>): Promise<readonly ProfilePart[]> {
-    const command: ContenderCommand = { kind: 'profile' };
-    const toggle = () => this.child.ask<Reply>(command, ({ kind }) => kind === 'profile');
-    await toggle();
-    await work();
-    return ((await toggle()) as Extract<Reply, { kind: 'profile' }>).parts;
   }
 
   stop(): Promise<void> {

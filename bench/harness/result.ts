@@ -10,8 +10,6 @@ export interface BenchResult {
   readonly tables: readonly ResultTable[];
   readonly machine: Readonly<Record<string, string | number>>;
   readonly versions: Readonly<Record<string, string>>;
-  /** Data that explain the figures, such as statement times or samples. */
-  readonly details?: object;
 }
 
 export interface Control {
@@ -35,8 +33,6 @@ export interface ResultTable {
   readonly title: string;
   readonly columns: readonly string[];
   readonly rows: readonly (readonly (string | number | null)[])[];
-  /** Index of the column drawn as bars. */
-  readonly bar?: number;
 }
 
 export const atLeast = (says: string, limit: number, measured: number, unit = ''): Target => ({

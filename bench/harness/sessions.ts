@@ -3,7 +3,7 @@ import { hash } from 'node:crypto';
 /** In each pass over all sessions, one of this many sessions changes. Consecutive passes change different sessions. */
 const CHANGE_EVERY = 50;
 
-type Kind = 'session' | 'user' | 'location' | 'inverter' | 'registered' | 'registered location';
+type Kind = 'session' | 'user' | 'location' | 'inverter';
 
 /** Returns an id that sorts randomly, like a real id. The last group is the index, by which the fake remote service finds the session. */
 const uuidOf = (kind: Kind, index: number): string => {
@@ -21,8 +21,6 @@ export const sessionId = (index: number): string => uuidOf('session', index);
 export const userId = (index: number): string => uuidOf('user', index);
 export const gridLocationId = (index: number): string => uuidOf('location', index);
 export const inverterId = (index: number): string => uuidOf('inverter', index);
-export const registeredUserId = (index: number): string => uuidOf('registered', index);
-export const registeredLocationId = (index: number): string => uuidOf('registered location', index);
 
 /** Returns how many times a session has changed within its first `reads` reads. */
 export const changesAt = (index: number, reads: number): number =>

@@ -6,7 +6,7 @@ takePart(async ({ remoteUrl, concurrency }) => {
   const pool = new Pool(remoteUrl, { connections: concurrency, pipelining: 1 });
   return {
     run: async (count: number, load: Load): Promise<LoadResult> => {
-      const { method, paths, bodies, headers = {}, atOnce = concurrency } = load;
+      const { method, paths, bodies, headers = {} } = load;
       const latenciesMs: number[] = [];
       const statuses: Record<string, number> = {};
       let next = 0;
@@ -25,7 +25,7 @@ takePart(async ({ remoteUrl, concurrency }) => {
           statuses[statusCode] = (statuses[statusCode] ?? 0) + 1;
         }
       };
-      await Promise.all(Array.from({ length: atOnce }, one));
+      await Promise.all(Array.from({ length: concurrency }, one));
       return { latenciesMs, statuses };
     },
   };

@@ -6,8 +6,6 @@ export interface Load {
   readonly paths: readonly string[];
   readonly bodies?: readonly string[];
   readonly headers?: Readonly<Record<string, string>>;
-  /** Concurrent requests. Default: one per connection. */
-  readonly atOnce?: number;
 }
 
 export interface LoadResult {

@@ -1,24 +1,18 @@
 import { createServer, type AddressInfo, type Socket } from 'node:net';
-import { fakeResponses, type FakeRemoteRequest, type FakeResponse } from './fake-responses.js';
-import { FlowGauge } from './flow-gauge.js';
+import { fakeResponses, type FakeRemoteRequest } from './fake-responses.js';
 
 // Uses bare sockets without a full HTTP parser: this process competes with the contenders for CPU time.
 
 export type FakeRemoteCommand =
   | { readonly kind: 'latency'; readonly latencyMs: number }
   /** Sends `counted` after `reads` more reads. */
-  | { readonly kind: 'count'; readonly contender: string; readonly reads: number }
-  /** Refuses requests above this rate with 429. 0 means no limit. */
-  | { readonly kind: 'limit'; readonly contender: string; readonly perSecond: number }
-  /** Sends the number and the peak rate of requests since the last `flow` command. */
-  | { readonly kind: 'flow'; readonly contender: string };
+  | { readonly kind: 'count'; readonly contender: string; readonly reads: number };
 
 const HEAD_END = '\r\n\r\n';
 let latencyMs = 0;
 const ports: Record<string, number> = {};
 
 interface Port {
-  readonly gauge: FlowGauge;
   reads: number;
 }
 const open = new Map<string, Port>();
@@ -26,12 +20,11 @@ const open = new Map<string, Port>();
 /** Serves one contender on its own port, with its own count of reads. */
 function serve(contender: string, request: FakeRemoteRequest): Promise<void> {
   const responseTo = fakeResponses(request);
-  const port: Port = { gauge: new FlowGauge(), reads: Infinity };
+  const port: Port = { reads: Infinity };
   open.set(contender, port);
 
-  const respond = (socket: Socket, head: string, body: string): void => {
-    const isTaken = port.gauge.take(performance.now());
-    const { text, isRead } = isTaken ? responseTo(head, body) : REFUSED;
+  const respond = (socket: Socket, head: string): void => {
+    const { text, isRead } = responseTo(head);
     if (isRead && --port.reads === 0) process.send?.({ kind: 'counted', contender });
     if (latencyMs === 0) socket.write(text, 'latin1');
     else setTimeout(() => socket.write(text, 'latin1'), latencyMs);
@@ -48,9 +41,8 @@ function serve(contender: string, request: FakeRemoteRequest): Promise<void> {
         const bodyAt = end + HEAD_END.length;
         const whole = bodyAt + bodyLength(head);
         if (received.length < whole) return;
-        const body = received.slice(bodyAt, whole);
         received = received.slice(whole);
-        respond(socket, head, body);
+        respond(socket, head);
       }
     });
   });
@@ -62,34 +54,14 @@ function serve(contender: string, request: FakeRemoteRequest): Promise<void> {
   );
 }
 
-const REFUSED: FakeResponse = {
-  text: `HTTP/1.1 429 Too Many Requests\r\nretry-after: 1\r\ncontent-length: 0${HEAD_END}`,
-  isRead: false,
-};
-
 function bodyLength(head: string): number {
   if (head.startsWith('GET')) return 0;
   return Number(/content-length: *(\d+)/i.exec(head)?.[1] ?? 0);
 }
 
 function obey(command: FakeRemoteCommand): void {
-  switch (command.kind) {
-    case 'latency':
-      latencyMs = command.latencyMs;
-      return;
-    case 'count':
-      open.get(command.contender)!.reads = command.reads;
-      return;
-    case 'limit':
-      open.get(command.contender)!.gauge.limit(command.perSecond);
-      return;
-    case 'flow':
-      process.send?.({
-        kind: 'flow',
-        contender: command.contender,
-        flow: open.get(command.contender)!.gauge.read(),
-      });
-  }
+  if (command.kind === 'latency') latencyMs = command.latencyMs;
+  else open.get(command.contender)!.reads = command.reads;
 }
 
 process.once('message', (request: FakeRemoteRequest) => {

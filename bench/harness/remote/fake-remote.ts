@@ -1,10 +1,9 @@
 import type { FakeRemoteRequest } from './fake-responses.js';
 import type { FakeRemoteCommand } from './fake-remote.process.js';
-import type { Flow } from './flow-gauge.js';
 import { BenchProcess } from '../process.js';
 
 type Ready = { readonly kind: 'ready'; readonly ports: Readonly<Record<string, number>> };
-type Said = { readonly kind: 'counted' | 'flow'; readonly contender: string; readonly flow?: Flow };
+type Counted = { readonly kind: 'counted'; readonly contender: string };
 
 /** The fake remote service: one process, with a port per contender. */
 export class FakeRemote {
@@ -27,24 +26,13 @@ export class FakeRemote {
     this.process.send({ kind: 'latency', latencyMs } satisfies FakeRemoteCommand);
   }
 
-  /** Refuses requests above this rate with 429. 0 means no limit. */
-  setLimit(contender: string, perSecond: number): void {
-    this.process.send({ kind: 'limit', contender, perSecond } satisfies FakeRemoteCommand);
-  }
-
+  /** Waits until `reads` more sessions of the contender have been read. */
   async counted(contender: string, reads: number): Promise<void> {
-    await this.ask({ kind: 'count', contender, reads }, 'counted', contender);
-  }
-
-  async flow(contender: string): Promise<Flow> {
-    return (await this.ask({ kind: 'flow', contender }, 'flow', contender)).flow!;
+    const command: FakeRemoteCommand = { kind: 'count', contender, reads };
+    await this.process.ask<Counted>(command, (said) => said.kind === 'counted' && said.contender === contender);
   }
 
   stop(): Promise<void> {
     return this.process.stop();
-  }
-
-  private ask(command: FakeRemoteCommand, kind: Said['kind'], contender: string): Promise<Said> {
-    return this.process.ask<Said>(command, (said) => said.kind === kind && said.contender === contender);
   }
 }

@@ -1,11 +1,4 @@
-import {
-  changesAt,
-  instant,
-  inverterId,
-  registeredLocationId,
-  registeredUserId,
-  sessionId,
-} from '../sessions.js';
+import { changesAt, instant, inverterId, sessionId } from '../sessions.js';
 
 export interface FakeRemoteRequest {
   readonly startedAtMs: number;
@@ -23,13 +16,12 @@ const DAY_MS = 86_400_000;
 /** The maximum number of sessions that a benchmark may start. */
 const STARTED_AT_MOST = 1_000_000;
 
-/** Returns a function that makes the responses to one contender, as in sections 2.2 to 2.6 of the remote interface. */
+/** Returns a function that makes the responses to one contender, as the remote interface describes them. */
 export function fakeResponses({ startedAtMs, sessions, changes }: FakeRemoteRequest) {
   const reads = new Uint16Array(sessions + STARTED_AT_MOST);
   const started = instant(startedAtMs);
   const expires = instant(startedAtMs + DAY_MS);
   let nextSession = sessions;
-  let nextUser = 0;
 
   const read = (id: string): string => {
     const index = Number(id.slice(24));
@@ -50,24 +42,9 @@ export function fakeResponses({ startedAtMs, sessions, changes }: FakeRemoteRequ
     );
   };
 
-  /** Reads EANs as text, because a JavaScript number cannot hold 18 digits. */
-  const register = (body: string): string => {
-    const reference = /"tenantReference":"([^"]*)"/.exec(body)?.[1] ?? '';
-    const index = nextUser++;
-    const locations = [...body.matchAll(/"ean":"?(\d+)/g)].map(
-      ([, ean], nth) => `{"id":"${registeredLocationId(index * 100 + nth)}","ean":${ean}}`,
-    );
-    return ok(
-      `{"id":"${registeredUserId(index)}","firstName":"First","lastName":"Last","email":"owner@example.com","tenantName":"Tenant",` +
-        `"tenantReference":"${reference}","createdAt":"${started}","updatedAt":"${started}","gridLocations":[${locations.join(',')}]}`,
-    );
-  };
-
-  return (head: string, body: string): FakeResponse => {
+  return (head: string): FakeResponse => {
     if (head.startsWith('GET')) return { text: read(idOf(head)), isRead: true };
-    const path = head.slice(0, head.indexOf(' HTTP/'));
-    if (path.endsWith('/users')) return { text: register(body), isRead: false };
-    return { text: path.includes('/onboarding/pv/') ? start() : TOKEN, isRead: false };
+    return { text: head.includes('/onboarding/pv/') ? start() : TOKEN, isRead: false };
   };
 }
 
