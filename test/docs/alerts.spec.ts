@@ -6,6 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { load } from 'js-yaml';
+import { BOUNDS } from '../../src/observability/status/health.rules.js';
 import { Metrics } from '../../src/observability/metrics/metrics.js';
 import { findProgram } from '../setup/receivers/programs.js';
 import { startTestApp, type TestApp } from '../setup/test-app.js';
@@ -249,6 +250,13 @@ describe('the alerts', () => {
       ]),
     );
     for (const [, anchor] of rows) expect(anchorsOf(page)).toContain(anchor);
+  });
+
+  it('have the bounds of the reasons of GET /status', () => {
+    for (const [alert, bound] of Object.entries(BOUNDS)) {
+      const { expr = '' } = rules.find((rule) => rule.alert === alert) ?? {};
+      expect([alert, expr]).toEqual([alert, expect.stringMatching(new RegExp(`>=? ${bound}( |$)`))]);
+    }
   });
 
   it('each has a case in which it fires and one in which it does not', () => {

@@ -1657,15 +1657,15 @@ export interface components {
             phase: "awaiting_owner" | "awaiting_installation" | "settling" | "late" | "unrecognised";
             /** @description Age of the last successful read of the session that was read longest ago, of those that are due, being read, or planned again after a failure; 0 if there is none */
             oldestReadSeconds: number;
-            /** @description The median age of the last successful read, of all sessions */
+            /** @description Median age of the last successful read */
             medianReadSeconds: number;
         };
         PollerView: {
             /** @description Watched sessions */
             watched: number;
-            /** @description Sessions that are due but not being read yet */
+            /** @description Sessions that are due and not claimed */
             overdue: number;
-            /** @description In seconds; 0 if nothing waits */
+            /** @description By how much the most overdue one is late; 0 if none is */
             oldestOverdueSeconds: number;
             /** @description Sessions that workers have claimed now */
             reading: number;
@@ -1680,7 +1680,7 @@ export interface components {
         LatePhaseView: {
             /** @enum {string} */
             phase: "awaiting_owner" | "awaiting_installation" | "settling" | "late" | "unrecognised";
-            /** @description Sessions that are due but not being read yet */
+            /** @description Sessions that are due and not claimed */
             overdue: number;
             /** @description By how much the most overdue session is late */
             oldestOverdueSeconds: number;
@@ -1694,11 +1694,11 @@ export interface components {
             p95Seconds: number | null;
         };
         BudgetView: {
-            /** @description By how much all intervals between reads are longer than planned; 1 while there is room */
+            /** @description By how much all intervals are longer than planned; 1 while there is room */
             stretch: number;
-            /** @description Reads per second that all watched sessions would take at stretch 1 */
+            /** @description Reads per second at stretch 1 */
             wantedPerSecond: number;
-            /** @description Reads per second to which the stretch leads; null if nothing is known to limit them */
+            /** @description Reads per second at this stretch; null if nothing limits them */
             allowedPerSecond: number | null;
             /** @description Whether `remote.budget_short` was announced and its end was not */
             isShort: boolean;
@@ -1713,7 +1713,7 @@ export interface components {
              * @description When a session last changed to awaiting_installation or online
              */
             lastChangeAt: string | null;
-            /** @description In seconds; 0 if nothing waits */
+            /** @description Age of the oldest of these, in seconds; 0 if there is none */
             unchangedSeconds: number;
             /** @description The least number of such changes within `unchangedSeconds` at the same hours of the last 7 days, at most 1,000; null if it is under 15 minutes, or there are less than 3 days */
             usualChanges: number | null;
@@ -1733,7 +1733,7 @@ export interface components {
             undelivered: number;
             /** @description Deliveries among these that have failed at least once */
             failing: number;
-            /** @description In seconds; 0 if nothing waits */
+            /** @description Age of the oldest of these, in seconds; 0 if there is none */
             oldestUndeliveredSeconds: number;
         };
         WebhooksView: {
@@ -1765,7 +1765,7 @@ export interface components {
             isPublishing: boolean;
             /** @description Events that the broker has not confirmed yet */
             unpublished: number;
-            /** @description In seconds; 0 if nothing waits */
+            /** @description Age of the oldest of these, in seconds; 0 if there is none */
             oldestUnpublishedSeconds: number;
             /**
              * Format: date-time
@@ -1795,7 +1795,7 @@ export interface components {
         OutboxView: {
             /** @description Events that have no sequence number yet */
             unsequenced: number;
-            /** @description In seconds; 0 if nothing waits */
+            /** @description Age of the oldest of these, in seconds; 0 if there is none */
             oldestUnsequencedSeconds: number;
             /** @description Each reader has its own place, so none waits for another. The feed stores no place; its readers do */
             readers: components["schemas"]["ReadersView"];
@@ -1815,17 +1815,17 @@ export interface components {
         OpenRegistrationsView: {
             /** @description Registrations that are sent again automatically */
             pending: number;
-            /** @description In seconds; 0 if nothing waits */
+            /** @description Age of the oldest of these, in seconds; 0 if there is none */
             oldestPendingSeconds: number;
             /** @description Registrations on which a person has to decide */
             uncertain: number;
-            /** @description In seconds; 0 if nothing waits */
+            /** @description Age of the oldest of these, in seconds; 0 if there is none */
             oldestUncertainSeconds: number;
         };
         StartsView: {
             /** @description Starts whose lease has expired before their outcome was stored; a worker marks them as failed */
             abandoned: number;
-            /** @description In seconds; 0 if nothing waits */
+            /** @description How long ago the first lease of these expired, in seconds; 0 if there is none */
             oldestAbandonedSeconds: number;
             /** @description Sessions that the remote service may have started in the last 24 hours and whose id nobody knows; they expire there */
             orphans: number;

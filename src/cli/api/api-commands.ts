@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import type { InverterView } from '../../onboarding/api/sessions.view.js';
-import type { CredentialsProbeView, StatusView } from '../../observability/status/status.view.js';
+import type { CredentialsProbeView } from '../../observability/status/remote.view.js';
+import type { StatusView } from '../../observability/status/status.view.js';
 import type { UserView } from '../../users/user/user.view.js';
 import { readId } from '../command-environment.js';
 import { ApiCommand, metadataOption } from './api-command.js';

@@ -2,8 +2,8 @@ import { Injectable, Logger } from '@nestjs/common';
 import { within } from '../../platform/async/within.js';
 import { Metrics } from '../metrics/metrics.js';
 import { errorText } from '../redaction/error-text.js';
-import { FIGURES, type Facts } from './deployment-figures.js';
-import { StatusStore } from './status.store.js';
+import { FIGURES } from './deployment-figures.js';
+import { StatusStore, type DeploymentFacts } from './status.store.js';
 
 /** How long figures are reused. Shorter than the usual interval of scrapes, so that each scrape gets new figures. */
 const REUSE_MS = 5_000;
@@ -15,7 +15,7 @@ const WAIT_MS = 4_000;
 export class DeploymentMetrics {
   private readonly logger = new Logger(DeploymentMetrics.name);
   /** Null if the database did not respond in time, or a table is locked. */
-  private facts: Promise<Facts | null> = Promise.resolve(null);
+  private facts: Promise<DeploymentFacts | null> = Promise.resolve(null);
   private readAgainAt = -Infinity;
 
   constructor(
@@ -27,10 +27,12 @@ export class DeploymentMetrics {
       help: '1 if this process could read the figures of the deployment from the database; 0 if not, and then it exposes none of them',
       collect: async (gauge) => gauge.set((await this.read()) === null ? 0 : 1),
     });
-    for (const [name, [help, of, ...labels]] of Object.entries(FIGURES)) {
+    for (const name of new Set(FIGURES.map((figure) => figure.name))) {
+      const figures = FIGURES.filter((figure) => figure.name === name);
+      const { labels } = figures[0]!;
       metrics.gauge({
         name: `pv_onboarding_deployment_${name}`,
-        help,
+        help: figures.map(({ help }) => help).join('; '),
         labels,
         collect: async (gauge) => {
           const facts = await this.read();
@@ -38,22 +40,20 @@ export class DeploymentMetrics {
           // would fail all other metrics too.
           if (labels.length === 0) gauge.remove();
           else gauge.reset();
-          const values = facts && of(facts);
-          const samples = values === null || typeof values === 'number' ? ([[[], values]] as const) : values;
-          for (const [label, value] of samples)
-            if (value !== null) gauge.labels(...[label].flat()).set(value);
+          for (const [values, value] of facts === null ? [] : figures.flatMap(({ of }) => of(facts)))
+            if (value !== null)
+              gauge.labels(...values).inc(value instanceof Date ? value.getTime() / 1_000 : value);
         },
       });
     }
   }
 
   /** Returns figures at most REUSE_MS old. Does not start a read while one is running. */
-  private read(): Promise<Facts | null> {
+  private read(): Promise<DeploymentFacts | null> {
     if (performance.now() >= this.readAgainAt) {
       this.readAgainAt = Infinity;
       const read = this.store.readFacts(WAIT_MS).then(
-        ({ poller, ...facts }) =>
-          poller === null ? this.report('session_polls or poll_batches is locked') : { ...facts, poller },
+        (facts) => (facts.poller === null ? this.report('session_polls or poll_batches is locked') : facts),
         (error: unknown) => this.report(errorText(error)),
       );
       this.facts = within(WAIT_MS, read, () => this.report(`no response within ${WAIT_MS} ms`));

@@ -2,46 +2,45 @@ import { SHORT_STRETCH } from '../../onboarding/rules/price.rules.js';
 import { longestIntervalMs } from '../../onboarding/rules/schedule.rules.js';
 import type { Environment } from '../../platform/env/environment.js';
 import { SLOW_SECONDS } from '../../remote/pace/slow-calls.rules.js';
-import { REASON_CODES } from './reason-codes.rules.js';
 import { lastingReleasesOf, nameOf } from './releases.rules.js';
 import { requestsOf, slowOf, usedUpOf, vanishedOf } from './replicas.rules.js';
-import type { StatusView } from './status.view.js';
+import type { Facts } from './facts.view.js';
 
-type Reason = StatusView['reasons'][number];
-type Facts = Omit<StatusView, 'health' | 'reasons'>;
+type Code = keyof typeof FINDERS;
 type Ceilings = Pick<Environment, 'POLL_MAX_INTERVAL_MS' | 'SCS_MAX_REQUESTS_PER_SECOND'>;
 /** Returns the details of the reasons of one kind. */
 type Finder = (facts: Facts, ceilings: Ceilings) => string | false | readonly (string | false)[];
 
-const OVERDUE_SECONDS = 120;
-const UNSEQUENCED_SECONDS = 60;
-const BEHIND_SECONDS = 900;
-const ABANDONED_SECONDS = 60;
+/** The bounds of reasons, by the alert of ops/prometheus/alerts.yml that has the same bound. */
+export const BOUNDS = {
+  ReplicasVanish: 3,
+  SessionsAreReadLate: 120,
+  // If an hour usually has fewer changes or starts, an hour without any is not unusual.
+  NothingChanges: 10,
+  StartsHaveFallen: 10,
+  EventsAreUnsequenced: 60,
+  EventsDoNotReachAReader: 900,
+  BrokerFails: 60,
+  StartsAreAbandoned: 60,
+  // A dump is exempt for hours: see FIND_OLDEST_TRANSACTION. Other work of ours takes seconds.
+  TransactionIsOld: 900,
+  ClocksDiffer: 30,
+};
+const FALLEN_TO = 0.2;
 /** A single failed attempt says little about a receiver. */
 const FAILING_SECONDS = 60;
-/** One process may be killed for once, and a second one by the same deployment. */
-const MANY_VANISHED = 3;
-/** With fewer, an hour without any is likely. */
-const USUAL_CHANGES = 10;
-const USUAL_STARTS = 10;
-const FALLEN_TO = 0.2;
-/** A dump is exempt for hours: see FIND_OLDEST_TRANSACTION. Other work of ours takes seconds. */
-const OLD_SECONDS = 900;
-const CLOCK_SECONDS = 30;
 /** Calls that wait for our ceiling for less than this are a burst. */
 const PACED_MS = 60_000;
 
-/**
- * Returns what is wrong with the deployment, the worst first. Uses the thresholds of ops/prometheus/alerts.yml, but not its waits: most alerts
- * fire only after some minutes (`for`).
- */
-export function findReasons(facts: Facts, ceilings: Ceilings): Reason[] {
+/** Returns what is wrong with the deployment, the worst first. Most alerts fire only after some minutes (`for`), reasons at once. */
+export function findReasons(facts: Facts, ceilings: Ceilings): { code: Code; detail: string }[] {
   return REASON_CODES.flatMap((code) =>
     [FINDERS[code](facts, ceilings)].flat().flatMap((detail) => (detail === false ? [] : { code, detail })),
   );
 }
 
-export const FINDERS: Readonly<Record<Reason['code'], Finder>> = {
+/** The worst first. */
+export const FINDERS = {
   disk_full: ({ replicas }) =>
     replicas.map(
       ({ name, isAlive, hasNoSpace }) => isAlive && hasNoSpace && `${name}: the database has no space left`,
@@ -65,7 +64,7 @@ export const FINDERS: Readonly<Record<Reason['code'], Finder>> = {
   replicas_vanish({ replicas }) {
     const vanished = vanishedOf(replicas);
     return (
-      vanished.length >= MANY_VANISHED &&
+      vanished.length >= BOUNDS.ReplicasVanish &&
       `${vanished.length} processes ended within 10 minutes without stopping in order: ${vanished.map(({ name, role }) => `${name} (${role})`).join(', ')}`
     );
   },
@@ -113,11 +112,11 @@ export const FINDERS: Readonly<Record<Reason['code'], Finder>> = {
     ),
   sessions_overdue: ({ poller }) =>
     poller !== null &&
-    poller.oldestOverdueSeconds > OVERDUE_SECONDS &&
+    poller.oldestOverdueSeconds > BOUNDS.SessionsAreReadLate &&
     `${poller.overdue} sessions are due, the most overdue for ${Math.round(poller.oldestOverdueSeconds)} s`,
   nothing_changes: ({ poller, activity: { unchangedSeconds, usualChanges } }) =>
     usualChanges !== null &&
-    usualChanges >= USUAL_CHANGES &&
+    usualChanges >= BOUNDS.NothingChanges &&
     (poller?.readsPerSecond ?? 0) > 0 &&
     `${poller?.readsPerSecond.toFixed(1)} reads per second, and no change of a session for ${Math.round(unchangedSeconds / 60)} minutes; at the same hours of each of the last days there were at least ${usualChanges}`,
   requests_refused({ replicas }) {
@@ -129,11 +128,11 @@ export const FINDERS: Readonly<Record<Reason['code'], Finder>> = {
   },
   starts_fell: ({ activity: { startsPerHour, usualStartsPerHour } }) =>
     usualStartsPerHour !== null &&
-    usualStartsPerHour >= USUAL_STARTS &&
+    usualStartsPerHour >= BOUNDS.StartsHaveFallen &&
     startsPerHour < FALLEN_TO * usualStartsPerHour &&
     `${startsPerHour} starts within the last hour; at the same hour of each of the last days there were at least ${usualStartsPerHour}`,
   events_unsequenced: ({ outbox: { unsequenced, oldestUnsequencedSeconds } }) =>
-    oldestUnsequencedSeconds > UNSEQUENCED_SECONDS &&
+    oldestUnsequencedSeconds > BOUNDS.EventsAreUnsequenced &&
     `${unsequenced} events have no sequence, the oldest for ${Math.round(oldestUnsequencedSeconds)} s`,
   reader_behind: ({ outbox: { readers } }) =>
     Object.entries({
@@ -142,11 +141,12 @@ export const FINDERS: Readonly<Record<Reason['code'], Finder>> = {
       broker: readers.broker?.oldestUnpublishedSeconds ?? 0,
     }).map(
       ([reader, age]) =>
-        age > BEHIND_SECONDS && `${reader}: an event has not arrived for ${Math.round(age)} s`,
+        age > BOUNDS.EventsDoNotReachAReader &&
+        `${reader}: an event has not arrived for ${Math.round(age)} s`,
     ),
   broker_failing: ({ outbox: { readers } }) =>
     readers.broker !== null &&
-    readers.broker.failingSeconds > FAILING_SECONDS &&
+    readers.broker.failingSeconds > BOUNDS.BrokerFails &&
     `the broker has accepted no event for ${Math.round(readers.broker.failingSeconds)} s: ${readers.broker.lastError}`,
   webhooks_failing: ({ outbox }) => {
     const { endpoints, failingEndpoints, oldestFailingSeconds, disabledEndpoints } = outbox.readers.webhooks;
@@ -157,7 +157,7 @@ export const FINDERS: Readonly<Record<Reason['code'], Finder>> = {
     ];
   },
   starts_abandoned: ({ starts: { abandoned, oldestAbandonedSeconds } }) =>
-    oldestAbandonedSeconds > ABANDONED_SECONDS && `${abandoned} starts wait for a worker to end them`,
+    oldestAbandonedSeconds > BOUNDS.StartsAreAbandoned && `${abandoned} starts wait for a worker to end them`,
   registrations_uncertain: ({ registrations: { uncertain } }) =>
     uncertain > 0 && `${uncertain} registrations wait for a person`,
   sessions_doubtful: ({ sessions }) =>
@@ -170,13 +170,13 @@ export const FINDERS: Readonly<Record<Reason['code'], Finder>> = {
     sharedInverters > 0 && `${sharedInverters} inverters are each listed for 5 or more customers at once`,
   transaction_old: ({ oldestTransaction }) =>
     oldestTransaction !== null &&
-    oldestTransaction.seconds > OLD_SECONDS &&
+    oldestTransaction.seconds > BOUNDS.TransactionIsOld &&
     `${oldestTransaction.process} has had a transaction open for ${Math.round(oldestTransaction.seconds)} s`,
   clocks_differ: ({ replicas }) =>
     replicas.map(
       ({ name, isAlive, clockOffsetSeconds }) =>
         isAlive &&
-        Math.abs(clockOffsetSeconds ?? 0) > CLOCK_SECONDS &&
+        Math.abs(clockOffsetSeconds ?? 0) > BOUNDS.ClocksDiffer &&
         `${name}: its clock differs from that of the database by ${Math.round(clockOffsetSeconds ?? 0)} s`,
     ),
   releases_differ({ replicas }) {
@@ -186,7 +186,9 @@ export const FINDERS: Readonly<Record<Reason['code'], Finder>> = {
       `processes of ${releases.length} releases have run for over 15 minutes: ${releases.map((each) => `${each.name} runs ${nameOf(each)}`).join(', ')}`
     );
   },
-};
+} satisfies Record<string, Finder>;
+
+export const REASON_CODES = Object.keys(FINDERS) as Code[];
 
 /** Says which process was last, other than those of a role, and whether it stopped or vanished. */
 function lastOf(replicas: Facts['replicas'], exceptRole: 'api' | 'worker'): string {

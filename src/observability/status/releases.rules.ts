@@ -1,6 +1,6 @@
-import type { StatusView } from './status.view.js';
+import type { Facts } from './facts.view.js';
 
-type Replica = StatusView['replicas'][number];
+type Replica = Facts['replicas'][number];
 type Release = Pick<Replica, 'version' | 'commit' | 'newestMigration'>;
 type Process = Release & Pick<Replica, 'name' | 'isAlive'>;
 type TimedProcess = Process & Pick<Replica, 'startedAt' | 'lastSeenAt'>;

@@ -5,13 +5,12 @@ import {
   instant,
   listOf,
   nullable,
+  number,
   oneOf,
   text,
   schemaOf,
 } from '../../platform/openapi/schema-of.js';
 import { OPERATION_CLASSES, type OperationClass } from '../../remote/outcome.rules.js';
-
-const number = (description: string) => field<number>({ type: 'number' }, description);
 
 export const ReplicaView = schemaOf('ReplicaView', {
   name: text('Host and process id, as in its log lines'),

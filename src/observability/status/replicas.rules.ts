@@ -1,7 +1,7 @@
 import { areSlow, type LatestCalls } from '../../remote/pace/slow-calls.rules.js';
-import type { StatusView } from './status.view.js';
+import type { Facts } from './facts.view.js';
 
-type Replicas = StatusView['replicas'];
+type Replicas = Facts['replicas'];
 type Operation = Replicas[number]['latestCalls'][number]['operation'];
 
 const VANISHED_MS = 600_000;

@@ -14,7 +14,8 @@ import { HeldRequests } from '../../platform/http/held-requests.js';
 import { Remote } from '../../remote/remote.service.js';
 import { findReasons } from './health.rules.js';
 import { StatusStore } from './status.store.js';
-import { CredentialsProbeView, StatusView, WORST_LAST } from './status.view.js';
+import { CredentialsProbeView, WORST_LAST } from './remote.view.js';
+import { StatusView } from './status.view.js';
 
 @ApiTags('Operation')
 @Controller('status')
@@ -45,12 +46,8 @@ export class StatusController {
       this.store.readFacts(),
       findTableLocks(this.database),
     ]);
-    const { poller, late, budget, replicas, contractDrift, operations, activity, oldestTransaction } =
-      deployment;
-    const { outbox, handlers, webhooks, broker, registrations, starts, sessions } = deployment;
-    const degraded = operations
-      .filter((each) => each.health !== 'healthy')
-      .map(({ waitSeconds, ...operation }) => operation);
+    const { operations: _, tokenAgeSeconds: _age, outbox, ...shared } = deployment;
+    const { degraded } = shared.remote.deployment;
     const remote = this.remote.status();
     const healths = Object.values(remote.operations).map(({ health }) => health);
     // The token is shared: if another replica received the refusal, the operations of this replica may be healthy.
@@ -59,19 +56,12 @@ export class StatusController {
     const health = WORST_LAST.findLast((each) => healths.includes(each))!;
     const streams = { open: this.held.count('stream') };
     const facts = {
+      ...shared,
       build,
-      replicas,
       tableLocks,
-      remote: { health, ...remote, deployment: { degraded, contractDrift } },
       token,
-      poller,
-      budget: { ...budget, late },
-      activity,
-      oldestTransaction,
-      outbox: { ...outbox, readers: { handlers, webhooks, streams, broker } },
-      sessions,
-      registrations,
-      starts,
+      remote: { ...shared.remote, ...remote, health },
+      outbox: { ...outbox, readers: { ...outbox.readers, streams } },
     };
     const reasons = findReasons(facts, this.environment);
     return { health: reasons.length === 0 ? 'healthy' : 'degraded', reasons, ...facts };

@@ -1,36 +1,26 @@
 import { Injectable } from '@nestjs/common';
 import { Database, sqlState } from '../../platform/database/database.js';
 import { STATEMENT_TIMEOUT_MS } from '../../platform/database/settings.js';
+import type { Facts } from './facts.view.js';
 import * as sql from './status.sql.js';
-import type { StatusView } from './status.view.js';
 
-type Outbox = StatusView['outbox'];
-type Degraded = StatusView['remote']['deployment']['degraded'][number];
-type Oldest = NonNullable<StatusView['oldestTransaction']>;
+type Readers = Omit<Facts['outbox']['readers'], 'streams'>;
+type Degraded = Facts['remote']['deployment']['degraded'][number];
 type Operation = Degraded | { readonly operation: Degraded['operation']; readonly health: 'healthy' };
 
-/** The queues of the deployment, with the fields of the response. */
-interface Queues
-  extends Pick<StatusView, 'sessions' | 'registrations' | 'starts'>, Omit<Outbox['readers'], 'streams'> {
-  readonly outbox: Omit<Outbox, 'readers'>;
+/** `poller` is null and `late` empty while the table of the schedule is locked. */
+type Polling = Pick<Facts, 'poller'> & Pick<Facts['budget'], 'late'>;
+
+/** The row of READ_QUEUES. */
+interface Queues extends Pick<Facts, 'sessions' | 'registrations' | 'starts'>, Readers {
+  readonly outbox: Omit<Facts['outbox'], 'readers'>;
   readonly contractDrift: number;
   /** Null if there is no token. */
   readonly tokenAgeSeconds: number | null;
 }
 
-/** `poller` is null and `late` empty while the table of the schedule is locked. */
-type Polling = Pick<StatusView, 'poller'> & Pick<StatusView['budget'], 'late'>;
-
-/** The facts of the deployment. `broker` is null if no process has ever used a broker. */
-export interface DeploymentFacts extends Polling, Queues {
-  /** The running processes, and those that stopped or vanished within the last hour. */
-  readonly replicas: StatusView['replicas'];
-  readonly activity: StatusView['activity'];
-  readonly oldestTransaction: Oldest | null;
-  readonly budget: Omit<StatusView['budget'], 'late'>;
-  /** `waitSeconds`: the rest of the wait that the service requested. 0 if there is none. */
-  readonly operations: readonly (Operation & { readonly waitSeconds: number })[];
-}
+/** The facts of the whole deployment, as in the response, and what the metrics show besides. */
+export type DeploymentFacts = Awaited<ReturnType<StatusStore['readFacts']>>;
 
 const LOCK_NOT_AVAILABLE = '55P03';
 const LOCK_TIMEOUT_MS = 500;
@@ -41,41 +31,42 @@ export class StatusStore {
 
   /**
    * Uses one connection at a time. Throws if a statement takes longer than `timeoutMs`, or waits too long for a lock. While session_polls or
-   * poll_batches is locked, `poller` is null instead.
+   * poll_batches is locked, `poller` is null instead. `broker` is null if no process has ever used a broker.
    */
-  async readFacts(timeoutMs = STATEMENT_TIMEOUT_MS): Promise<DeploymentFacts> {
-    const polling = await this.readPolling(timeoutMs);
+  async readFacts(timeoutMs = STATEMENT_TIMEOUT_MS) {
+    const { poller, late } = await this.readPolling(timeoutMs);
     return this.database.transaction(async (tx) => {
       await tx.query(`SET LOCAL statement_timeout = ${timeoutMs}`);
       const [queues] = await tx.query<Queues>(sql.READ_QUEUES);
-      const [budget] = await tx.query<DeploymentFacts['budget']>(sql.READ_BUDGET);
-      const [activity] = await tx.query<DeploymentFacts['activity']>(sql.READ_ACTIVITY);
-      const [oldestTransaction = null] = await tx.query<Oldest>(sql.FIND_OLDEST_TRANSACTION);
-      const replicas = await tx.query<DeploymentFacts['replicas'][number]>(sql.LIST_REPLICAS);
-      const operations = await tx.query<DeploymentFacts['operations'][number]>(sql.LIST_OPERATIONS);
-      // to_json returns times as text, while the response needs dates.
-      const asDate = (time: Date | null) => time && new Date(time);
-      const { broker } = queues!;
+      const [budget] = await tx.query<Omit<Facts['budget'], 'late'>>(sql.READ_BUDGET);
+      const [activity] = await tx.query<Facts['activity']>(sql.READ_ACTIVITY);
+      const [oldestTransaction = null] = await tx.query<NonNullable<Facts['oldestTransaction']>>(
+        sql.FIND_OLDEST_TRANSACTION,
+      );
+      const replicas = await tx.query<Facts['replicas'][number]>(sql.LIST_REPLICAS);
+      /** `waitSeconds`: the rest of the wait that the service requested. 0 if there is none. */
+      const operations = await tx.query<Operation & { readonly waitSeconds: number }>(sql.LIST_OPERATIONS);
+      const degraded = operations.flatMap(({ waitSeconds: _, ...each }) =>
+        each.health === 'healthy' ? [] : [each],
+      );
+      const { handlers, webhooks, broker, outbox, contractDrift, ...others } = queues!;
       return {
-        ...polling,
-        ...queues!,
-        broker: broker && {
-          ...broker,
-          publishedAt: asDate(broker.publishedAt),
-          failingSince: asDate(broker.failingSince),
-        },
-        budget: budget!,
+        ...others,
+        poller,
+        budget: { ...budget!, late },
         activity: activity!,
         oldestTransaction,
         replicas,
         operations,
+        remote: { deployment: { degraded, contractDrift } },
+        outbox: { ...outbox, readers: { handlers, webhooks, broker: broker && withDates(broker) } },
       };
     });
   }
 
   /** Returns the running processes, and those that stopped or vanished within the last hour. */
-  listReplicas(): Promise<StatusView['replicas']> {
-    return this.database.query<StatusView['replicas'][number]>(sql.LIST_REPLICAS);
+  listReplicas(): Promise<Facts['replicas']> {
+    return this.database.query<Facts['replicas'][number]>(sql.LIST_REPLICAS);
   }
 
   /** Reads in a transaction of its own, because a lock timeout ends the transaction. */
@@ -91,4 +82,10 @@ export class StatusStore {
       throw error;
     });
   }
+}
+
+/** Returns the broker with dates, which the response needs, for the texts that to_json returns. */
+function withDates(broker: NonNullable<Readers['broker']>): Readers['broker'] {
+  const asDate = (time: Date | null) => time && new Date(time);
+  return { ...broker, publishedAt: asDate(broker.publishedAt), failingSince: asDate(broker.failingSince) };
 }

@@ -7,7 +7,7 @@ export interface Field<T> {
   readonly type?: T;
 }
 
-type ObjectOf<Fields> = { readonly [K in keyof Fields]: Fields[K] extends Field<infer T> ? T : never };
+export type ObjectOf<Fields> = { readonly [K in keyof Fields]: Fields[K] extends Field<infer T> ? T : never };
 
 /** Returns a class that describes a JSON object with these fields. `name`: the name of its schema in the API description. */
 export function schemaOf<Fields extends Readonly<Record<string, Field<unknown>>>>(
@@ -23,7 +23,10 @@ export function schemaOf<Fields extends Readonly<Record<string, Field<unknown>>>
 export const field = <T>(schema: object, description?: string): Field<T> => ({
   schema: { ...schema, ...(description !== undefined && { description }) },
 });
-export const nullable = <T>({ schema }: Field<T>): Field<T | null> => field({ ...schema, nullable: true });
+export const nullable = <T>(of: Field<T>): Field<T | null> => ({
+  ...of,
+  schema: { ...of.schema, nullable: true },
+});
 export const optional = <T>({ schema }: Field<T>): Field<T | undefined> =>
   field({ ...schema, required: false });
 
@@ -31,6 +34,7 @@ export const text = (description?: string) => field<string>({ type: String }, de
 export const uuid = (description?: string) => field<string>({ type: String, format: 'uuid' }, description);
 export const instant = (description?: string) =>
   field<Date>({ type: String, format: 'date-time' }, description);
+export const number = (description?: string) => field<number>({ type: 'number' }, description);
 export const count = (description?: string) => field<number>({ type: 'integer' }, description);
 export const flag = (description?: string) => field<boolean>({ type: Boolean }, description);
 export const oneOf = <T>(values: readonly T[], description?: string) =>

@@ -6,7 +6,8 @@ import { DeploymentMetrics } from '../../../src/observability/status/deployment-
 import { ReleaseWatch } from '../../../src/observability/status/release-watch.js';
 import { nameOf } from '../../../src/observability/status/releases.rules.js';
 import { StatusStore } from '../../../src/observability/status/status.store.js';
-import { StatusView, type CredentialsProbeView } from '../../../src/observability/status/status.view.js';
+import type { CredentialsProbeView } from '../../../src/observability/status/remote.view.js';
+import { StatusView } from '../../../src/observability/status/status.view.js';
 import { TestClient } from '../../setup/client.js';
 import { startTestApp, type TestApp } from '../../setup/test-app.js';
 import { waitFor } from '../../setup/wait-for.js';

@@ -303,7 +303,7 @@ if (program === null) {
       const status = new StatusStore(database);
       const shows = (warnings: string[]) =>
         waitFor('the warnings', async () =>
-          isDeepStrictEqual((await status.readFacts()).broker?.warnings, warnings),
+          isDeepStrictEqual((await status.readFacts()).outbox.readers.broker?.warnings, warnings),
         );
       const worker = await start();
       await waitFor('the stream exists', () => changeStream(nats.url, { max_msgs: 100 }).then(() => true));
