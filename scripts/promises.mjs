@@ -46,7 +46,7 @@ export const PROMISES = [
   { id: 'R44', promise: 'no class of calls starves another' },
   { id: 'R55', promise: 'a failover of PostgreSQL loses nothing' },
   { id: 'R56', promise: 'a pooler in between changes nothing' },
-  { id: 'R57', promise: 'an upgrade under load loses nothing' },
+  { id: 'R57', promise: 'this release works on the schema of a later one' },
   { id: 'R58', promise: 'a restored copy harms nobody' },
   { id: 'R59', promise: 'history ends where it may' },
   { id: 'R60', promise: 'an id of somebody else gives no access' },

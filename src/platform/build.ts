@@ -3,7 +3,7 @@ import { readFile, realpath } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { readMigrations } from './database/migrations/script.js';
+import { readMigrationNames } from './database/migrations/script.js';
 import { VERSION } from './version.js';
 
 /** What a process runs. `commit`: null if it is unknown. */
@@ -22,7 +22,7 @@ let build: Promise<Build> | undefined;
 export const readBuild = (): Promise<Build> => (build ??= read());
 
 async function read(): Promise<Build> {
-  const [commit, migrations] = await Promise.all([readCommit(ROOT), readMigrations()]);
+  const [commit, migrations] = await Promise.all([readCommit(ROOT), readMigrationNames()]);
   return { version: VERSION, commit, newestMigration: migrations.at(-1) ?? null };
 }
 

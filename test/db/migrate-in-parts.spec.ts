@@ -1,22 +1,29 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import pg from 'pg';
-import { applyMissing, migrate } from '../../src/platform/database/migrations/migrate.js';
-import { readMigration, readMigrations } from '../../src/platform/database/migrations/script.js';
+import { applyMissing } from '../../src/platform/database/migrations/migrate.js';
+import { isTransactional, readMigrations } from '../../src/platform/database/migrations/script.js';
 import { createTestDatabase, type TestDatabase } from '../setup/test-database.js';
 import { waitFor } from '../setup/wait-for.js';
+
+const INDEX = 'entries_name_idx';
+const TABLE = { name: '1_table', script: 'CREATE TABLE entries (name text)' };
+const CONCURRENT = {
+  name: '2_index',
+  script: `-- not transactional: entries are written meanwhile\nCREATE INDEX CONCURRENTLY IF NOT EXISTS "${INDEX}" ON entries (name)`,
+};
 
 describe('a migration that is not transactional', () => {
   let database: TestDatabase;
   let client: pg.Client;
-  let names: string[];
 
   beforeEach(async () => {
     database = await createTestDatabase('empty');
     client = await database.connect();
-    names = await readMigrations();
+    await applyMissing(client, [TABLE]);
   });
   afterEach(() => database.drop());
 
+  const apply = () => applyMissing(client, [TABLE, CONCURRENT]);
   const recordsOf = async (name: string) => {
     const { rows } = await client.query<{ finished: boolean; rolledBack: boolean; logs: string | null }>(
       `SELECT finished_at IS NOT NULL AS finished, rolled_back_at IS NOT NULL AS "rolledBack", logs
@@ -25,10 +32,6 @@ describe('a migration that is not transactional', () => {
     );
     return rows;
   };
-  const APPLIED = { finished: true, rolledBack: false, logs: null };
-
-  const CONCURRENT = '20261123000000_deliveries_by_position';
-  const INDEX = 'webhook_deliveries_position_idx';
   const isValid = async () => {
     const { rows } = await client.query<{ valid: boolean }>(
       'SELECT indisvalid AS valid FROM pg_index WHERE indexrelid = to_regclass($1)',
@@ -38,53 +41,49 @@ describe('a migration that is not transactional', () => {
   };
 
   it('records its error, and is applied once the cause is gone', async () => {
-    await applyMissing(client, names.slice(0, names.indexOf(CONCURRENT)));
-    await client.query('ALTER TABLE webhook_deliveries RENAME position TO elsewhere');
-    await expect(migrate(database.url)).rejects.toThrow(`the migration ${CONCURRENT} failed: error: column`);
-    expect(await recordsOf(CONCURRENT)).toEqual([
-      { finished: false, rolledBack: true, logs: 'error: column "position" does not exist' },
+    await client.query('ALTER TABLE entries RENAME name TO elsewhere');
+    await expect(apply()).rejects.toThrow('the migration 2_index failed: error: column');
+    expect(await recordsOf('2_index')).toEqual([
+      { finished: false, rolledBack: true, logs: 'error: column "name" does not exist' },
     ]);
-    await client.query('ALTER TABLE webhook_deliveries RENAME elsewhere TO position');
-    expect((await migrate(database.url))[0]).toBe(CONCURRENT);
-    expect(await recordsOf(CONCURRENT)).toEqual([expect.anything(), APPLIED]);
+    await client.query('ALTER TABLE entries RENAME elsewhere TO name');
+    expect(await apply()).toEqual(['2_index']);
+    expect(await recordsOf('2_index')).toEqual([
+      expect.anything(),
+      { finished: true, rolledBack: false, logs: null },
+    ]);
   });
 
   it('replaces an invalid index, which an interruption leaves behind', async () => {
-    await applyMissing(client, names.slice(0, names.indexOf(CONCURRENT)));
+    const writer = await database.connect();
     // The build waits for the end of this transaction.
-    await client.query('BEGIN; LOCK TABLE webhook_deliveries IN ROW EXCLUSIVE MODE');
-    const interrupted = migrate(database.url).then(String, String);
-    const other = await database.connect();
+    await writer.query('BEGIN; LOCK TABLE entries IN ROW EXCLUSIVE MODE');
+    const victim = await database.connect();
+    victim.on('error', () => {});
+    const interrupted = applyMissing(victim, [TABLE, CONCURRENT]).then(String, String);
     await waitFor('the build of the index', async () => {
-      const { rowCount } = await other.query(
+      const { rowCount } = await client.query(
         `SELECT pg_terminate_backend(pid) FROM pg_stat_progress_create_index WHERE phase = 'waiting for writers before build'`,
       );
       return rowCount === 1;
     });
-    await interrupted;
-    await client.query('ROLLBACK');
+    expect(await interrupted).toContain('the migration 2_index failed');
+    await writer.query('ROLLBACK');
     expect(await isValid()).toEqual([false]);
-    expect((await migrate(database.url))[0]).toBe(CONCURRENT);
+    expect(await apply()).toEqual(['2_index']);
     expect(await isValid()).toEqual([true]);
   });
 
-  it('can be applied again, whatever part of it was applied', async () => {
-    for (const [index, name] of names.entries()) {
-      await applyMissing(client, names.slice(0, index + 1));
-      const { isTransactional } = await readMigration(name);
-      if (isTransactional) continue;
-      await client.query('UPDATE _prisma_migrations SET finished_at = NULL WHERE migration_name = $1', [
-        name,
-      ]);
-      expect(await applyMissing(client, [name])).toEqual([name]);
-    }
+  it('is applied again if the process ended before its record was finished', async () => {
+    await apply();
+    await client.query(`UPDATE _prisma_migrations SET finished_at = NULL WHERE migration_name = '2_index'`);
+    expect(await apply()).toEqual(['2_index']);
   });
 
   it('says why, and no other migration ends its transaction or needs to run outside one', async () => {
-    for (const name of names) {
-      const { script, isTransactional } = await readMigration(name);
-      const needsParts = /^(BEGIN|COMMIT);|\bCONCURRENTLY (IF|")/m.test(script);
-      expect([name, isTransactional]).toEqual([name, !needsParts]);
+    for (const migration of await readMigrations()) {
+      const needsParts = /^(BEGIN|COMMIT);|\bCONCURRENTLY (IF|")/m.test(migration.script);
+      expect([migration.name, isTransactional(migration)]).toEqual([migration.name, !needsParts]);
     }
   });
 });

@@ -3,19 +3,21 @@ import { Logger } from '@nestjs/common';
 import pg from 'pg';
 import { withMigrationLock } from '../../src/platform/database/migrations/lock.js';
 import { applyMissing, migrate } from '../../src/platform/database/migrations/migrate.js';
-import { readMigrations } from '../../src/platform/database/migrations/script.js';
+import { readMigrations, type Migration } from '../../src/platform/database/migrations/script.js';
 import { createTestDatabase, type TestDatabase } from '../setup/test-database.js';
 import { waitFor } from '../setup/wait-for.js';
 
 describe('migrate', () => {
   let database: TestDatabase;
   let client: pg.Client;
+  let migrations: Migration[];
   let names: string[];
 
   beforeEach(async () => {
     database = await createTestDatabase('empty');
     client = await database.connect();
-    names = await readMigrations();
+    migrations = await readMigrations();
+    names = migrations.map(({ name }) => name);
   });
   afterEach(() => database.drop());
 
@@ -28,32 +30,15 @@ describe('migrate', () => {
     expect(await migrate(database.url)).toEqual([]);
   });
 
-  it('applies what is missing in the order of the names', async () => {
-    await applyMissing(client, names.slice(0, -2));
-    expect(await migrate(database.url)).toEqual(names.slice(-2));
-  });
+  const TABLE = { name: '1_table', script: 'CREATE TABLE entries (name text)' };
+  const COLUMN = {
+    name: '2_column',
+    script: 'CREATE TABLE others (); ALTER TABLE entries ADD COLUMN at date',
+  };
 
-  it('gives existing keys the new scopes for what they could do, except revoked keys', async () => {
-    await applyMissing(
-      client,
-      names.filter((name) => name < names.find((each) => each.endsWith('_scopes_for_support'))!),
-    );
-    await client.query(`INSERT INTO api_keys (name, scopes, key_hash, created_by, revoked_at) VALUES
-      ('app', '{users:write,onboarding:write}', sha256('1'), 'cli', NULL),
-      ('reader', '{users:read,onboarding:read}', sha256('2'), 'cli', NULL),
-      ('revoked', '{users:write}', sha256('3'), 'cli', now()),
-      ('starts', '{onboarding:write}', sha256('4'), 'cli', NULL)`);
-    await migrate(database.url);
-    const { rows } = await client.query('SELECT name, scopes FROM api_keys ORDER BY name');
-    expect(rows).toEqual([
-      {
-        name: 'app',
-        scopes: ['users:write', 'onboarding:write', 'users:erase', 'registrations:decide', 'links:read'],
-      },
-      { name: 'reader', scopes: ['users:read', 'onboarding:read'] },
-      { name: 'revoked', scopes: ['users:write'] },
-      { name: 'starts', scopes: ['onboarding:write', 'links:read'] },
-    ]);
+  it('applies what is missing in the given order', async () => {
+    await applyMissing(client, [TABLE]);
+    expect(await applyMissing(client, [TABLE, COLUMN])).toEqual(['2_column']);
   });
 
   /** Returns whether `migrate` has tried to lock, has no open transaction, and waits for the next attempt. */
@@ -111,14 +96,12 @@ describe('migrate', () => {
   const APPLIED = { finished: true, rolledBack: false, logs: null };
 
   it('applies a migration that was interrupted, and marks its earlier record as rolled back', async () => {
-    const last = names.at(-1)!;
-    await applyMissing(client, names.slice(0, -1));
+    await applyMissing(client, [TABLE]);
     await client.query(
-      `INSERT INTO _prisma_migrations (id, checksum, migration_name) VALUES ('interrupted', '', $1)`,
-      [last],
+      `INSERT INTO _prisma_migrations (id, checksum, migration_name) VALUES ('interrupted', '', '2_column')`,
     );
-    expect(await migrate(database.url)).toEqual([last]);
-    expect(await recordsOf(last)).toEqual([{ finished: false, rolledBack: true, logs: null }, APPLIED]);
+    expect(await applyMissing(client, [TABLE, COLUMN])).toEqual(['2_column']);
+    expect(await recordsOf('2_column')).toEqual([{ finished: false, rolledBack: true, logs: null }, APPLIED]);
   });
 
   it('ignores an interrupted run of a migration that is applied', async () => {
@@ -131,29 +114,32 @@ describe('migrate', () => {
   });
 
   it('names a migration that fails, with its error, leaves nothing of it, and applies it once the cause is gone', async () => {
-    const failing = '20261122010000_webhook_subjects';
-    const before = names.slice(0, names.indexOf(failing));
-    await applyMissing(client, before);
-    // The script fails after some of its statements.
-    await client.query('CREATE TABLE webhook_subjects ()');
-    await expect(migrate(database.url)).rejects.toThrow(
-      `the migration ${failing} failed: error: relation "webhook_subjects" already exists`,
+    await applyMissing(client, [TABLE]);
+    // The script fails after its first statement.
+    await client.query('ALTER TABLE entries ADD COLUMN at date');
+    await expect(applyMissing(client, [TABLE, COLUMN])).rejects.toThrow(
+      'the migration 2_column failed: error: column "at" of relation "entries" already exists',
     );
-    expect(await recordsOf(failing)).toEqual([]);
-    await client.query('DROP TABLE webhook_subjects');
-    expect(await migrate(database.url)).toEqual(names.slice(before.length));
-    expect(await recordsOf(failing)).toEqual([APPLIED]);
+    expect(await recordsOf('2_column')).toEqual([]);
+    await client.query('ALTER TABLE entries DROP COLUMN at');
+    expect(await applyMissing(client, [TABLE, COLUMN])).toEqual(['2_column']);
+    expect(await recordsOf('2_column')).toEqual([APPLIED]);
   });
 
   it('says what to do if the changes of a migration exist, but its record is not finished', async () => {
-    const name = names[1]!.endsWith('_comments') ? names[2]! : names[1]!;
-    await applyMissing(client, names.slice(0, names.indexOf(name) + 1));
-    await client.query('UPDATE _prisma_migrations SET finished_at = NULL WHERE migration_name = $1', [name]);
+    const apply = () => applyMissing(client, [TABLE, COLUMN]);
+    await apply();
+    await client.query(`UPDATE _prisma_migrations SET finished_at = NULL WHERE migration_name = '2_column'`);
+    await expect(apply()).rejects.toThrow(/2_column failed: .* already exists.*set finished_at of its row/);
+    await client.query(`UPDATE _prisma_migrations SET finished_at = now() WHERE migration_name = '2_column'`);
+    expect(await apply()).toEqual([]);
+  });
+
+  it('refuses a schema that is too old for this release, and names its first migration', async () => {
+    await applyMissing(client, [{ name: '20260101000000_before', script: 'CREATE TABLE entries ()' }]);
     await expect(migrate(database.url)).rejects.toThrow(
-      new RegExp(`${name} failed: .* already exists.*set finished_at of its row`),
+      'DATABASE_URL leads to a schema that is too old for this release: it begins with the migration 20260101000000_before',
     );
-    await client.query('UPDATE _prisma_migrations SET finished_at = now() WHERE migration_name = $1', [name]);
-    expect(await migrate(database.url)).toEqual(names.slice(names.indexOf(name) + 1));
   });
 
   it('refuses a database with tables of another program', async () => {

@@ -1,11 +1,7 @@
-import { createHash } from 'node:crypto';
-import { readFile, readdir } from 'node:fs/promises';
-import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { migrate } from '../../src/platform/database/migrations/migrate.js';
+import { digestOf, readMigrations, readViews } from '../../src/platform/database/migrations/script.js';
 import { withClient } from './with-client.js';
 
-const MIGRATIONS = fileURLToPath(new URL('../../prisma/migrations', import.meta.url));
 /** The key of the advisory lock on the template: an arbitrary number. */
 const TEMPLATE_LOCK = 7_310_001;
 
@@ -34,9 +30,5 @@ export function databaseUrl(serverUrl: string, database: string): string {
   return url.href;
 }
 
-async function digestOfMigrations(): Promise<string> {
-  const hash = createHash('sha256');
-  const names = (await readdir(MIGRATIONS)).sort().filter((name) => !name.endsWith('.toml'));
-  for (const name of names) hash.update(name).update(await readFile(join(MIGRATIONS, name, 'migration.sql')));
-  return hash.digest('hex').slice(0, 16);
-}
+const digestOfMigrations = async (): Promise<string> =>
+  digestOf(JSON.stringify([await readMigrations(), await readViews()])).slice(0, 16);

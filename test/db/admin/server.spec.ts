@@ -33,7 +33,7 @@ describe('the reader role, on a new server', () => {
     await administer(`CREATE ROLE modest LOGIN PASSWORD 'modest'`);
     await administer('CREATE DATABASE modest OWNER modest');
     const warned = jest.spyOn(Logger.prototype, 'warn').mockImplementation(() => undefined);
-    await expect(migrate(addressOf('modest', 'modest'))).resolves.toContain('20261120000200_admin');
+    await expect(migrate(addressOf('modest', 'modest'))).resolves.toContain('20261126000000_baseline');
     const warnings = warned.mock.calls.map(([message]) => String(message));
     warned.mockRestore();
     expect(warnings).toEqual([
@@ -48,7 +48,7 @@ describe('the reader role, on a new server', () => {
     const databases = ['one', 'two', 'three', 'four'];
     for (const name of databases) await administer(`CREATE DATABASE ${name}`);
     const applied = await Promise.all(databases.map((name) => migrate(addressOf(name))));
-    expect(applied.map((names) => names.includes('20261120000200_admin'))).toEqual([true, true, true, true]);
+    expect(applied.map((names) => names.includes('20261126000000_baseline'))).toEqual([true, true, true, true]);
     expect(
       await administer(`SELECT rolcanlogin FROM pg_roles WHERE rolname = 'pv_onboarding_reader'`),
     ).toEqual([{ rolcanlogin: false }]);

@@ -3,28 +3,35 @@ import { runMigrations } from 'graphile-worker';
 import type pg from 'pg';
 import { withMigrationLock } from './lock.js';
 import { MigrationError } from './error.js';
-import { CREATE_RECORDS, findApplicable } from './records.js';
-import { readMigration, readMigrations, type Migration } from './script.js';
+import { CREATE_RECORDS, findApplicable, isNewer } from './records.js';
+import { digestOf, isTransactional, readMigrations, type Migration } from './script.js';
+import { createViews } from './views.js';
 
 /** Migrates our schema and graphile-worker's; returns the names of the applied migrations. Replicas may call it at the same time. */
 export const migrate = (databaseUrl: string): Promise<string[]> =>
   withMigrationLock(databaseUrl, async ({ client, pool }) => {
-    const applied = await applyMissing(client, await readMigrations());
+    const migrations = await readMigrations();
+    const applied = await applyMissing(client, migrations);
+    // The views of a later release stay, since an earlier release does not know what they read.
+    if (!(await isNewer(client, migrations))) await createViews(client);
     // Each migration of graphile-worker commits together with its record.
     await runMigrations({ pgPool: pool });
     return applied;
   });
 
-/** Applies the migrations in `names` that are missing, in order. Returns the names of the applied migrations. */
-export async function applyMissing(client: pg.ClientBase, names: readonly string[]): Promise<string[]> {
-  const missing = await findApplicable(client, names);
+/** Applies those of `migrations` that are missing, in order. Returns their names. */
+export async function applyMissing(
+  client: pg.ClientBase,
+  migrations: readonly Migration[],
+): Promise<string[]> {
+  const missing = await findApplicable(client, migrations);
   if (missing.length > 0) await client.query(CREATE_RECORDS);
-  for (const name of missing) await apply(client, await readMigration(name));
-  return missing;
+  for (const migration of missing) await apply(client, migration);
+  return missing.map(({ name }) => name);
 }
 
 async function apply(client: pg.ClientBase, migration: Migration): Promise<void> {
-  const applyTo = migration.isTransactional ? applyAtOnce : applyInParts;
+  const applyTo = isTransactional(migration) ? applyAtOnce : applyInParts;
   try {
     await applyTo(client, migration);
   } catch (error) {
@@ -77,10 +84,10 @@ async function applyInParts(client: pg.ClientBase, migration: Migration): Promis
 }
 
 /** Inserts the record of a migration that begins. Marks earlier records of it, which did not finish, as rolled back. */
-async function insertRecord(client: pg.ClientBase, { name, checksum }: Migration): Promise<string> {
+async function insertRecord(client: pg.ClientBase, { name, script }: Migration): Promise<string> {
   const id = randomUUID();
   await client.query(ROLL_BACK_EARLIER, [name]);
-  await client.query(INSERT_RECORD, [id, checksum, name]);
+  await client.query(INSERT_RECORD, [id, digestOf(script), name]);
   return id;
 }
 

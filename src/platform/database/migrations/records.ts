@@ -1,7 +1,7 @@
 import type pg from 'pg';
 import { sqlState, type Sql } from '../database.js';
 import { MigrationError } from './error.js';
-import { readMigrations } from './script.js';
+import { readMigrationNames, type Migration } from './script.js';
 
 const UNDEFINED_TABLE = '42P01';
 
@@ -26,7 +26,7 @@ const FIND_APPLIED =
 export async function findMissingMigrations(sql: Sql): Promise<string[] | null> {
   try {
     const applied = new Set((await sql.query<{ name: string }>(FIND_APPLIED)).map(({ name }) => name));
-    return (await readMigrations()).filter((name) => !applied.has(name));
+    return (await readMigrationNames()).filter((name) => !applied.has(name));
   } catch (error) {
     if (sqlState(error) === UNDEFINED_TABLE) return null;
     throw error;
@@ -41,17 +41,38 @@ export async function findMissingMigrations(sql: Sql): Promise<string[] | null> 
 export const proveWritable = (sql: Sql): Promise<unknown> =>
   sql.query('SELECT FROM _prisma_migrations ORDER BY started_at LIMIT 1 FOR KEY SHARE');
 
-/** Returns which of `names` would be applied. Throws if the database belongs to another program. */
-export async function findApplicable(client: pg.ClientBase, names: readonly string[]): Promise<string[]> {
+/** Returns which of `migrations` would be applied. Throws if the database belongs to another program, or if its schema is too old. */
+export async function findApplicable(
+  client: pg.ClientBase,
+  migrations: readonly Migration[],
+): Promise<Migration[]> {
   // Ignores tables of extensions, which a new database may contain.
   const { rows: tables } = await client.query<{ name: string }>(`
     SELECT relname AS name FROM pg_class
     WHERE relkind IN ('r', 'p') AND relnamespace = quote_ident(current_schema())::regnamespace
       AND NOT EXISTS (SELECT FROM pg_depend WHERE objid = pg_class.oid AND deptype = 'e')`);
   if (!tables.some(({ name }) => name === '_prisma_migrations')) {
-    if (tables.length === 0) return [...names];
+    if (tables.length === 0) return [...migrations];
     throw new MigrationError('DATABASE_URL leads to tables of another program; an empty database is needed');
   }
-  const { rows } = await client.query<{ name: string }>(FIND_APPLIED);
-  return names.filter((name) => !rows.some((applied) => applied.name === name));
+  const applied = await readApplied(client);
+  const missing = migrations.filter(({ name }) => !applied.includes(name));
+  const [oldest] = applied.toSorted();
+  if (oldest !== undefined && migrations[0] !== undefined && oldest < migrations[0].name) {
+    throw new MigrationError(
+      `DATABASE_URL leads to a schema that is too old for this release: it begins with the migration ${oldest}, which this release ` +
+        'does not have. Start with an empty database, or with a release that knows the migration',
+    );
+  }
+  return missing;
+}
+
+/** Returns whether a later release has migrated the database. */
+export async function isNewer(client: pg.ClientBase, migrations: readonly Migration[]): Promise<boolean> {
+  const applied = await readApplied(client);
+  return applied.some((name) => !migrations.some((known) => known.name === name));
+}
+
+async function readApplied(client: pg.ClientBase): Promise<string[]> {
+  return (await client.query<{ name: string }>(FIND_APPLIED)).rows.map(({ name }) => name);
 }

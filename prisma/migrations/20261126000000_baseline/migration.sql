@@ -1,0 +1,1005 @@
+-- The schema of the first release: tables, constraints, indexes, functions and the meaning of every column. The views of the schema admin
+-- are in prisma/views. "Interface" is the description of the Solar Curtailment Service (SCS), "the remote service" the SCS itself.
+-- Times are by the clock of the database unless a comment says otherwise.
+
+CREATE SCHEMA admin;
+COMMENT ON SCHEMA admin IS 'Read-only views for administrators (role pv_onboarding_reader). Their names and columns are a contract; the tables of public are not.';
+
+CREATE TABLE users (
+  id uuid NOT NULL,
+  tenant_reference text,
+  tenant_name text NOT NULL,
+  first_name text NOT NULL,
+  last_name text NOT NULL,
+  email text NOT NULL,
+  metadata jsonb NOT NULL,
+  created_at timestamptz(3) DEFAULT clock_timestamp() NOT NULL,
+  updated_at timestamptz(3) DEFAULT clock_timestamp() NOT NULL,
+  registered_at timestamptz(3) DEFAULT clock_timestamp() NOT NULL,
+  erased_at timestamptz(3),
+  CONSTRAINT users_pkey PRIMARY KEY (id),
+  -- The row of an erased user stays, emptied: sessions and transitions refer to it. Its reference is null and not '', since the tenant may
+  -- register the reference again.
+  CONSTRAINT users_erased_is_empty CHECK (CASE WHEN erased_at IS NULL THEN tenant_reference IS NOT NULL
+    ELSE tenant_reference IS NULL AND tenant_name = '' AND first_name = '' AND last_name = '' AND email = ''
+    AND metadata = '{}' END),
+  -- The API formats times of the years 1 to 9999 only (src/platform/time/instant.rules.ts).
+  CONSTRAINT users_times_exist CHECK (
+    least(created_at, updated_at) >= '0001-01-01 00:00:00+00'
+    AND greatest(created_at, updated_at) <= '9999-12-31 23:59:59.999+00')
+);
+-- Lists of users filter by metadata. jsonb_path_ops, because the one operator used is containment: its entries are hashes of whole paths,
+-- so the index is smaller and more selective than one of keys and values. Without fastupdate, since every search would read all pending
+-- entries: 20 ms instead of 0.2 ms after many insertions.
+CREATE INDEX users_metadata_idx ON users USING GIN (metadata jsonb_path_ops) WITH (fastupdate = off);
+CREATE INDEX users_registered_at_id_idx ON users(registered_at, id);
+CREATE UNIQUE INDEX users_tenant_reference_key ON users(tenant_reference);
+COMMENT ON TABLE users IS 'Users as the remote service confirmed them, under its ids (interface 2.3, 4.2). A row means that the user exists there, or did when it was erased here. Written when a registration succeeds or a person resolves one, and by erasing. Holds personal data.';
+COMMENT ON COLUMN users.id IS 'User id given by the remote service; the same in both systems.';
+COMMENT ON COLUMN users.tenant_reference IS 'The tenant''s own name for the user (customer number or the like), as sent and confirmed. One user per reference. Null once erased; the reference may then be registered anew.';
+COMMENT ON COLUMN users.tenant_name IS 'Name of the tenant that owns the user, as the remote service answered it.';
+COMMENT ON COLUMN users.first_name IS 'As the remote service answered it; empty in the interface''s sample. Personal data.';
+COMMENT ON COLUMN users.last_name IS 'As the remote service answered it; empty in the interface''s sample. Personal data.';
+COMMENT ON COLUMN users.email IS 'As the remote service answered it; empty in the interface''s sample. Personal data.';
+COMMENT ON COLUMN users.metadata IS 'JSON object of the tenant''s own, given at registration, never sent to the remote service. May hold personal data.';
+COMMENT ON COLUMN users.created_at IS 'createdAt of the remote service, by the remote clock; registered_at where it gave none of the years 1 to 9999.';
+COMMENT ON COLUMN users.updated_at IS 'updatedAt of the remote service at the time of registration, by the remote clock; created_at where it gave none of the years 1 to 9999. The interface has no call to read a user again.';
+COMMENT ON COLUMN users.registered_at IS 'When we recorded the confirmed user.';
+COMMENT ON COLUMN users.erased_at IS 'When the user was erased. Null while it is not; afterwards every other column that came from outside is empty, but for the id and the times.';
+
+CREATE TABLE grid_locations (
+  id uuid NOT NULL,
+  user_id uuid NOT NULL,
+  ean text,
+  CONSTRAINT grid_locations_pkey PRIMARY KEY (id),
+  -- An EAN is text from the first byte to the last; 18 digits, and none of them lost.
+  CONSTRAINT grid_locations_ean_is_18_digits CHECK (ean ~ '^[0-9]{18}$'),
+  CONSTRAINT grid_locations_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON UPDATE CASCADE ON DELETE CASCADE
+);
+CREATE INDEX grid_locations_ean_idx ON grid_locations(ean);
+CREATE UNIQUE INDEX grid_locations_user_id_ean_key ON grid_locations(user_id, ean);
+COMMENT ON TABLE grid_locations IS 'Grid connections of users, under the ids of the remote service (interface 2.4). Written with their user, unchanged afterwards but for erasing.';
+COMMENT ON COLUMN grid_locations.id IS 'Grid location id given by the remote service; what a session is started for (interface 4.3).';
+COMMENT ON COLUMN grid_locations.user_id IS 'The user it belongs to.';
+COMMENT ON COLUMN grid_locations.ean IS 'Grid connection identifier: 18 digits, as text, because an 18-digit JSON number loses digits in most readers. Null once its user has been erased.';
+
+CREATE TABLE registrations (
+  id uuid DEFAULT gen_random_uuid() NOT NULL,
+  tenant_reference text NOT NULL,
+  eans text[],
+  metadata jsonb NOT NULL,
+  status text DEFAULT 'pending' NOT NULL,
+  user_id uuid,
+  attempts integer DEFAULT 0 NOT NULL,
+  last_error text,
+  next_attempt_at timestamptz(3),
+  lease_token uuid,
+  lease_until timestamptz(3),
+  sent_at timestamptz(3),
+  created_at timestamptz(3) DEFAULT clock_timestamp() NOT NULL,
+  updated_at timestamptz(3) DEFAULT clock_timestamp() NOT NULL,
+  CONSTRAINT registrations_pkey PRIMARY KEY (id),
+  -- The length excludes a null, which array_to_string leaves out, and two EANs in one element.
+  CONSTRAINT registrations_eans_are_18_digits CHECK (eans IS NOT NULL AND array_to_string(eans, ',') ~ '^[0-9]{18}(,[0-9]{18})*$'
+    AND length(array_to_string(eans, ',')) = 19 * cardinality(eans) - 1),
+  -- Only an intent that may still be sent can be leased or have a next attempt.
+  CONSTRAINT registrations_lease_only_while_pending CHECK ((lease_token IS NULL) = (lease_until IS NULL)
+    AND (status = 'pending' OR (lease_token IS NULL AND next_attempt_at IS NULL))),
+  CONSTRAINT registrations_status_is_known CHECK (status IN ('pending', 'registered', 'rejected', 'uncertain', 'discarded')),
+  CONSTRAINT registrations_user_only_when_registered CHECK (user_id IS NULL OR status = 'registered'),
+  CONSTRAINT registrations_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON UPDATE CASCADE ON DELETE SET NULL
+);
+CREATE INDEX registrations_created_at_id_idx ON registrations(created_at, id);
+-- Lists of registrations filter by an EAN, and each request looks for other references with its EANs. Without fastupdate, as for metadata.
+CREATE INDEX registrations_eans_idx ON registrations USING GIN (eans) WITH (fastupdate = off);
+-- Retention pages through the registrations that were rejected or discarded; almost all others become users.
+CREATE INDEX registrations_ended_idx ON registrations (id) WHERE status IN ('rejected', 'discarded');
+-- Lists of registrations filter by metadata; see the index of users for its options. A registration is updated a few times, and none of
+-- these updates was HOT, since its status and its next attempt are indexed.
+CREATE INDEX registrations_metadata_idx ON registrations USING GIN (metadata jsonb_path_ops) WITH (fastupdate = off);
+-- One registration per tenantReference, whatever the concurrency. A rejected or discarded registration had no effect, or a person said so:
+-- the tenant may register the reference again.
+CREATE UNIQUE INDEX registrations_one_per_reference ON registrations (tenant_reference) WHERE status IN ('pending', 'registered', 'uncertain');
+-- The open ones are few among all that were ever made, and they are what a person asks for.
+CREATE INDEX registrations_open ON registrations (created_at, id) WHERE status IN ('pending', 'uncertain');
+-- The sweep for work to do and for senders that died reads only the few that are pending.
+CREATE INDEX registrations_pending ON registrations (next_attempt_at) WHERE status = 'pending';
+CREATE INDEX registrations_tenant_reference_idx ON registrations(tenant_reference);
+CREATE INDEX registrations_user_id_idx ON registrations(user_id);
+COMMENT ON TABLE registrations IS 'What a tenant asked for: one row per wish to register a user, committed before the remote service is called. It has no call to look a user up and no idempotency key, so this row is all there is to tell what was sent. Deleted when its reference is erased.';
+COMMENT ON COLUMN registrations.id IS 'Our id, the one in /registrations/{id}.';
+COMMENT ON COLUMN registrations.tenant_reference IS 'The tenant''s own name for the user to be. At most one pending, registered or uncertain registration per reference.';
+COMMENT ON COLUMN registrations.eans IS 'EANs of the grid locations to be registered, 18 digits each, as asked for.';
+COMMENT ON COLUMN registrations.metadata IS 'JSON object of the tenant''s own, copied to the user once registered. May hold personal data.';
+COMMENT ON COLUMN registrations.status IS 'pending: not sent yet, or turned away without effect; tried again by itself at next_attempt_at. registered: the remote service confirmed it, or a person did. rejected: it refused (4xx), no effect. uncertain: sent, and the answer was lost or unclear; never sent again by itself, a person decides. discarded: a person gave it up.';
+COMMENT ON COLUMN registrations.user_id IS 'The user it led to. Null until registered.';
+COMMENT ON COLUMN registrations.attempts IS 'How many calls were begun for it; numbers them, so that a late answer is known by its number.';
+COMMENT ON COLUMN registrations.last_error IS 'Why the last call did not end in registered, without secrets; may quote the remote service. Null when none has failed.';
+COMMENT ON COLUMN registrations.next_attempt_at IS 'When a pending registration is sent next. Null while it is being sent, and in every other status.';
+COMMENT ON COLUMN registrations.lease_token IS 'Random id of the call that is being made now. Null when none is.';
+COMMENT ON COLUMN registrations.lease_until IS 'Renewed while the sender lives; after this it counts as dead, and a worker makes the registration uncertain. Null when no call is being made.';
+COMMENT ON COLUMN registrations.sent_at IS 'When the last call was begun. Null when it is known that it did not go out, and after a person''s retry.';
+COMMENT ON COLUMN registrations.created_at IS 'When the tenant asked.';
+COMMENT ON COLUMN registrations.updated_at IS 'When anything in this row changed last.';
+
+CREATE TABLE session_starts (
+  id uuid DEFAULT gen_random_uuid() NOT NULL,
+  grid_location_id uuid NOT NULL,
+  brand text,
+  status text DEFAULT 'sending' NOT NULL,
+  attempts integer DEFAULT 1 NOT NULL,
+  orphans integer DEFAULT 0 NOT NULL,
+  session_id uuid,
+  last_error text,
+  lease_token uuid NOT NULL,
+  lease_until timestamptz(3) NOT NULL,
+  created_at timestamptz(3) DEFAULT clock_timestamp() NOT NULL,
+  updated_at timestamptz(3) DEFAULT clock_timestamp() NOT NULL,
+  CONSTRAINT session_starts_pkey PRIMARY KEY (id),
+  CONSTRAINT session_starts_started_has_session CHECK ((status = 'started') = (session_id IS NOT NULL)),
+  CONSTRAINT session_starts_status_is_known CHECK (status IN ('sending', 'started', 'failed')),
+  CONSTRAINT session_starts_grid_location_id_fkey FOREIGN KEY (grid_location_id) REFERENCES grid_locations(id) ON UPDATE CASCADE ON DELETE CASCADE
+);
+-- The list of starts is ordered by this.
+CREATE INDEX session_starts_created_at_id_idx ON session_starts (created_at, id);
+-- Few starts fail: without this index, a list of failed starts would read most of the table.
+CREATE INDEX session_starts_failed_created_at_id_idx ON session_starts (created_at, id) WHERE status = 'failed';
+-- Retention deletes the oldest failed starts; almost no start fails.
+CREATE INDEX session_starts_failed_idx ON session_starts (updated_at) WHERE status = 'failed' AND orphans = 0;
+CREATE INDEX session_starts_grid_location_id_idx ON session_starts(grid_location_id);
+-- One start in flight per location and brand: a double click waits for the first. No brand is a brand of its own.
+CREATE UNIQUE INDEX session_starts_one_in_flight ON session_starts (grid_location_id, brand) NULLS NOT DISTINCT WHERE status = 'sending';
+-- The status counts the orphans of the last 24 hours; almost no start has one.
+CREATE INDEX session_starts_orphans_idx ON session_starts (updated_at) WHERE orphans > 0;
+CREATE INDEX session_starts_session_id_idx ON session_starts(session_id);
+COMMENT ON TABLE session_starts IS 'Requests to start a session: committed before the remote service is called, so that a double click is one call and a lost answer is counted.';
+COMMENT ON COLUMN session_starts.id IS 'Our id of the request.';
+COMMENT ON COLUMN session_starts.grid_location_id IS 'The grid location to start a session for.';
+COMMENT ON COLUMN session_starts.brand IS 'Inverter brand that the tenant named; never sent to the remote service. Null when none was named, which counts as a brand of its own.';
+COMMENT ON COLUMN session_starts.status IS 'sending: being called now, at most one per location and brand. started: led to session_id. failed: gave up, see last_error.';
+COMMENT ON COLUMN session_starts.attempts IS 'How often the start was sent to the remote service.';
+COMMENT ON COLUMN session_starts.orphans IS 'How many of the attempts had no readable answer, one with the id of a session of something else, or one that could not be stored: each may have left a session at the remote service that nobody knows the id of. It expires there unused.';
+COMMENT ON COLUMN session_starts.session_id IS 'The session it led to. Null unless started.';
+COMMENT ON COLUMN session_starts.last_error IS 'Why the last attempt did not succeed, without secrets. Null when there was no failure.';
+COMMENT ON COLUMN session_starts.lease_token IS 'Random id of the replica''s attempt; an answer is saved only under the same token.';
+COMMENT ON COLUMN session_starts.lease_until IS 'Renewed while the remote service is called. After this a sending attempt counts as dead: the next request for the same location and brand takes it over, or a worker marks it as failed.';
+COMMENT ON COLUMN session_starts.created_at IS 'When the tenant asked.';
+COMMENT ON COLUMN session_starts.updated_at IS 'When anything in this row changed last.';
+
+CREATE TABLE onboarding_sessions (
+  id uuid NOT NULL,
+  user_id uuid NOT NULL,
+  grid_location_id uuid NOT NULL,
+  brand text,
+  metadata jsonb NOT NULL,
+  state text NOT NULL,
+  basis text NOT NULL,
+  rule text NOT NULL,
+  finished boolean NOT NULL,
+  active boolean NOT NULL,
+  expired boolean,
+  start_url_ciphertext bytea,
+  created_at timestamptz(3) NOT NULL,
+  updated_at timestamptz(3) NOT NULL,
+  expires_at timestamptz(3) NOT NULL,
+  started_updated_at timestamptz(3) NOT NULL,
+  state_changed_at timestamptz(3) NOT NULL,
+  recorded_at timestamptz(3) DEFAULT clock_timestamp() NOT NULL,
+  changed_at timestamptz(3) DEFAULT clock_timestamp() NOT NULL,
+  superseded_at timestamptz(3),
+  last_checked_at timestamptz(3) NOT NULL,
+  closed_at timestamptz(3),
+  close_reason text,
+  CONSTRAINT onboarding_sessions_pkey PRIMARY KEY (id),
+  CONSTRAINT onboarding_sessions_basis_follows_state CHECK (basis = CASE WHEN state = 'awaiting_installation' THEN 'inferred' ELSE 'observed' END),
+  CONSTRAINT onboarding_sessions_close_has_reason CHECK ((closed_at IS NULL) = (close_reason IS NULL)
+    AND (close_reason IS NULL OR close_reason IN ('settled', 'late_window_over', 'lost', 'erased'))),
+  CONSTRAINT onboarding_sessions_erased_is_empty CHECK (close_reason IS DISTINCT FROM 'erased' OR metadata = '{}'),
+  -- An unrecognised state keeps the startUrl: one odd response may hide an open flow.
+  CONSTRAINT onboarding_sessions_start_url_only_while_open CHECK (start_url_ciphertext IS NULL OR (state NOT IN ('online', 'expired') AND closed_at IS NULL)),
+  CONSTRAINT onboarding_sessions_state_is_known CHECK (state IN ('awaiting_owner', 'awaiting_installation', 'online', 'expired', 'lost', 'unrecognised')),
+  CONSTRAINT onboarding_sessions_times_exist CHECK (
+    least(created_at, updated_at, expires_at, started_updated_at) >= '0001-01-01 00:00:00+00'
+    AND greatest(created_at, updated_at, expires_at, started_updated_at) <= '9999-12-31 23:59:59.999+00'),
+  CONSTRAINT onboarding_sessions_grid_location_id_fkey FOREIGN KEY (grid_location_id) REFERENCES grid_locations(id) ON UPDATE CASCADE ON DELETE CASCADE,
+  CONSTRAINT onboarding_sessions_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON UPDATE CASCADE ON DELETE CASCADE
+);
+CREATE INDEX onboarding_sessions_changed_at_id_idx ON onboarding_sessions(changed_at, id);
+CREATE INDEX onboarding_sessions_grid_location_id_idx ON onboarding_sessions(grid_location_id);
+-- Lists of sessions filter by metadata; see the index of users for its options. Polls do not write to this table, and its updates were
+-- never HOT, since changed_at is indexed.
+CREATE INDEX onboarding_sessions_metadata_idx ON onboarding_sessions USING GIN (metadata jsonb_path_ops) WITH (fastupdate = off);
+-- One current session per location and brand; a newer one supersedes it in the same transaction.
+CREATE UNIQUE INDEX onboarding_sessions_one_current ON onboarding_sessions (grid_location_id, brand) NULLS NOT DISTINCT WHERE superseded_at IS NULL;
+CREATE INDEX onboarding_sessions_state_changed_at_id_idx ON onboarding_sessions(state, changed_at, id);
+CREATE INDEX onboarding_sessions_user_id_idx ON onboarding_sessions(user_id);
+COMMENT ON TABLE onboarding_sessions IS 'PV onboarding sessions as last observed (interface 2.5, 3). Written at the start and whenever an answer changed something, never at a read that brought nothing new: for when a session was last read, see session_polls.';
+COMMENT ON COLUMN onboarding_sessions.id IS 'sessionId given by the remote service; the same in both systems.';
+COMMENT ON COLUMN onboarding_sessions.user_id IS 'The user whose grid location it is.';
+COMMENT ON COLUMN onboarding_sessions.grid_location_id IS 'The grid location it was started for.';
+COMMENT ON COLUMN onboarding_sessions.brand IS 'Inverter brand that the tenant named at the start; the remote service neither takes nor answers it. Null when none was named.';
+COMMENT ON COLUMN onboarding_sessions.metadata IS 'JSON object of the tenant''s own, given at the start, copied into the events. May hold personal data. Empty once its user has been erased.';
+COMMENT ON COLUMN onboarding_sessions.state IS 'What the flags mean: awaiting_owner, awaiting_installation, online, expired, lost (404 or 410 repeatedly, on every path; watched for some hours more), unrecognised (flags that the interface does not describe, or more inverters than a session can have). An online session stays online; an expired or lost one may still come online.';
+COMMENT ON COLUMN onboarding_sessions.basis IS 'observed: the remote service said so. inferred: we conclude it; only awaiting_installation is, since no flag says that the owner has finished.';
+COMMENT ON COLUMN onboarding_sessions.rule IS 'Name of the rule that decided the state (src/onboarding/machine.ts).';
+COMMENT ON COLUMN onboarding_sessions.finished IS 'Flag of the last answer that had flags.';
+COMMENT ON COLUMN onboarding_sessions.active IS 'Flag of the last answer that had flags.';
+COMMENT ON COLUMN onboarding_sessions.expired IS 'Flag of the last answer that had it. Null until the first read: the start answer has no such field.';
+COMMENT ON COLUMN onboarding_sessions.start_url_ciphertext IS 'startUrl, a bearer capability, encrypted with a key of ENCRYPTION_KEYS and bound to this row. Kept until the session is online, expired or closed.';
+COMMENT ON COLUMN onboarding_sessions.created_at IS 'createdAt of the remote service, by the remote clock. Never before the year 1 or after the year 9999: such a time is stored as the first or the last instant between.';
+COMMENT ON COLUMN onboarding_sessions.updated_at IS 'updatedAt of the last answer, by the remote clock; within the years 1 to 9999, like created_at.';
+COMMENT ON COLUMN onboarding_sessions.expires_at IS 'expiresAt of the last answer, by the remote clock; within the years 1 to 9999, like created_at. What the remote service does at that moment is not specified.';
+COMMENT ON COLUMN onboarding_sessions.started_updated_at IS 'updatedAt of the start answer, by the remote clock; within the years 1 to 9999, like created_at. That updated_at has moved away from it is what awaiting_installation is inferred from.';
+COMMENT ON COLUMN onboarding_sessions.state_changed_at IS 'When the state was entered here, which is up to one interval between reads later than there.';
+COMMENT ON COLUMN onboarding_sessions.recorded_at IS 'When we recorded the started session.';
+COMMENT ON COLUMN onboarding_sessions.changed_at IS 'When anything in this row changed last; what updatedSince filters by.';
+COMMENT ON COLUMN onboarding_sessions.superseded_at IS 'When a newer session of the same location and brand took its place; it is watched on all the same. Null while it is the current one.';
+COMMENT ON COLUMN onboarding_sessions.last_checked_at IS 'When it was read, as of the last change of this row. The last read at all only for a closed session; else see session_polls.';
+COMMENT ON COLUMN onboarding_sessions.closed_at IS 'When we stopped watching. Null while it is watched.';
+COMMENT ON COLUMN onboarding_sessions.close_reason IS 'settled: online, and SETTLE_HOURS are over. late_window_over: expired (or past expires_at), and LATE_ONLINE_DAYS are over. lost: gone at the remote service for hours. erased: its user was, which takes the place of an earlier reason. Null while it is watched.';
+
+-- Every poll moves due_at, which is indexed, so no poll can be HOT; room on the page keeps the new version beside the old.
+-- The table is small and turns over all day: vacuum by a small fraction, without the cost delay that would let it fall behind.
+CREATE TABLE session_polls (
+  session_id uuid NOT NULL,
+  user_id uuid NOT NULL,
+  due_at timestamptz(3) NOT NULL,
+  batch_id bigint,
+  claimed_at timestamptz(3) NOT NULL,
+  checked_at timestamptz(3) NOT NULL,
+  phase text NOT NULL,
+  anchor_at timestamptz(3) NOT NULL,
+  failures smallint DEFAULT 0 NOT NULL,
+  not_found smallint DEFAULT 0 NOT NULL,
+  answer_hash bytea,
+  last_error text,
+  facts_hash bytea,
+  answer_kept_at timestamptz(3),
+  ending_since timestamptz(3),
+  ending_reads integer DEFAULT 0 NOT NULL,
+  changes_clear_at timestamptz(3),
+  flapping_since timestamptz(3),
+  planned_at timestamptz(3),
+  CONSTRAINT session_polls_pkey PRIMARY KEY (session_id),
+  CONSTRAINT session_polls_phase_is_known CHECK (phase IN ('awaiting_owner', 'awaiting_installation', 'settling', 'late', 'unrecognised')),
+  CONSTRAINT session_polls_session_id_fkey FOREIGN KEY (session_id) REFERENCES onboarding_sessions(id) ON UPDATE CASCADE ON DELETE CASCADE
+) WITH (fillfactor=85, autovacuum_vacuum_scale_factor=0.02, autovacuum_vacuum_threshold=1000, autovacuum_vacuum_cost_delay=0);
+CREATE INDEX session_polls_due_at_idx ON session_polls(due_at);
+-- A claim walks the due sessions of each lane: of the same order of magnitude of the planned interval (src/onboarding/rules/lanes.rules.ts,
+-- whose list of intervals this repeats). An expression instead of a column, so that whatever writes due_at writes the
+-- lane. The status counts the overdue by the index on due_at.
+CREATE INDEX session_polls_lane_idx ON session_polls (width_bucket(due_at - greatest(claimed_at, planned_at), '{1 s,4 s,16 s,64 s,256 s,1024 s,4096 s,16384 s}'::interval[]), due_at);
+COMMENT ON TABLE session_polls IS 'When each watched session is read next, one row per session that is not closed. Narrow, because every read writes it.';
+COMMENT ON COLUMN session_polls.session_id IS 'The watched session.';
+COMMENT ON COLUMN session_polls.user_id IS 'Its user: one of the two path shapes of the read needs the id (interface 4.4).';
+COMMENT ON COLUMN session_polls.due_at IS 'When it is to be read next. If more is due than may be read, src/onboarding/rules/lanes.rules.ts says which goes first. Written at the claim, for the read after it.';
+COMMENT ON COLUMN session_polls.batch_id IS 'The claim that read it last. While poll_batches has that id the read is in flight; afterwards it means nothing. Null before the first claim, and after one whose worker died.';
+COMMENT ON COLUMN session_polls.claimed_at IS 'When it was last claimed for a read that is not known to have failed; a failed read sets it back to checked_at.';
+COMMENT ON COLUMN session_polls.checked_at IS 'claimed_at of the claim before: the last good read while a read is in flight. Otherwise claimed_at is.';
+COMMENT ON COLUMN session_polls.phase IS 'Why it is watched, which decides how often: awaiting_owner, awaiting_installation, settling (online, further inverters may follow), late (expired, may still come online), unrecognised.';
+COMMENT ON COLUMN session_polls.anchor_at IS 'When the phase began; the older, the rarer the reads.';
+COMMENT ON COLUMN session_polls.failures IS 'Reads in a row that failed or found nothing; doubles the interval each time. 0 after a good read. A read that was not sent (see last_error) does not count: it says nothing about the session.';
+COMMENT ON COLUMN session_polls.not_found IS 'Consecutive reads that found the session on no path (404 or 410), or that were refused on every path (401 or 403) while other sessions were read. Too many make the session lost (src/onboarding/rules/read-plan.rules.ts).';
+COMMENT ON COLUMN session_polls.answer_hash IS 'SHA-1 of the last answer that was kept, so that the same bytes cost nothing. Null until the first read.';
+COMMENT ON COLUMN session_polls.last_error IS 'Why a read failed or was not sent, without secrets. It is of the last read only if claimed_at equals checked_at: a good read that brings nothing new writes nothing here. admin.sessions shows it so.';
+COMMENT ON COLUMN session_polls.facts_hash IS 'SHA-1 of what the last answer says in documented fields, so that one that differs in other bytes only is nothing new. Null until the first read, and after an answer without a body.';
+COMMENT ON COLUMN session_polls.answer_kept_at IS 'When the last row of session_observations was written. An answer that says the same in other bytes takes its place once an hour.';
+COMMENT ON COLUMN session_polls.ending_since IS 'Since when every read has given a reason to close the session that is not believed until it has lasted (src/onboarding/rules/ending.rules.ts). Null while there is none.';
+COMMENT ON COLUMN session_polls.ending_reads IS 'How many reads in a row gave that reason.';
+COMMENT ON COLUMN session_polls.changes_clear_at IS 'When all changes counted against the limit are forgotten (src/onboarding/rules/flapping.rules.ts). Null before the first.';
+COMMENT ON COLUMN session_polls.flapping_since IS 'Since when changes beyond the limit are held back, announced as session.flapping. Set back to null by the first change after an hour without any.';
+COMMENT ON COLUMN session_polls.planned_at IS 'When a read last failed or was put off, or the claim of a worker that died. If it is later than claimed_at, due_at was planned from here. Null: never.';
+
+CREATE TABLE poll_batches (
+  id bigserial,
+  worker text NOT NULL,
+  size integer NOT NULL,
+  claimed_at timestamptz(3) DEFAULT clock_timestamp() NOT NULL,
+  lease_until timestamptz(3) NOT NULL,
+  CONSTRAINT poll_batches_pkey PRIMARY KEY (id)
+) WITH (autovacuum_vacuum_threshold=100, autovacuum_vacuum_scale_factor=0);
+COMMENT ON TABLE poll_batches IS 'Claims of due sessions in progress: lease and fence for all sessions that carry its id. A row goes when all its reads are done, or when a worker finds its lease over and makes its sessions due again; what the first worker brings after that changes nothing.';
+COMMENT ON COLUMN poll_batches.id IS 'Number of the claim, never used twice: the fencing token.';
+COMMENT ON COLUMN poll_batches.worker IS 'The process that reads them: host and process id.';
+COMMENT ON COLUMN poll_batches.size IS 'How many sessions it claimed.';
+COMMENT ON COLUMN poll_batches.claimed_at IS 'When it was claimed.';
+COMMENT ON COLUMN poll_batches.lease_until IS 'After this its worker counts as dead, and its sessions may be claimed again.';
+
+CREATE TABLE session_observations (
+  id bigserial,
+  session_id uuid NOT NULL,
+  source text NOT NULL,
+  http_status smallint NOT NULL,
+  body json,
+  hash bytea NOT NULL,
+  observed_at timestamptz(3) DEFAULT clock_timestamp() NOT NULL,
+  CONSTRAINT session_observations_pkey PRIMARY KEY (id),
+  CONSTRAINT session_observations_session_id_fkey FOREIGN KEY (session_id) REFERENCES onboarding_sessions(id) ON UPDATE CASCADE ON DELETE CASCADE
+);
+CREATE INDEX session_observations_session_id_id_idx ON session_observations(session_id, id);
+COMMENT ON TABLE session_observations IS 'Responses of the remote service about a session that differed from the one before in what is read, whole but for startUrl. The last is replaced, once an hour, by one that differs in other bytes only. When a rule of the machine changes, history is judged anew from here. Deleted when the user is erased, since a field that nobody knows may hold anything.';
+COMMENT ON COLUMN session_observations.id IS 'Order of recording.';
+COMMENT ON COLUMN session_observations.session_id IS 'The session it is about.';
+COMMENT ON COLUMN session_observations.source IS 'Which call brought the answer: start (interface 4.3) or read (4.4).';
+COMMENT ON COLUMN session_observations.http_status IS 'HTTP status of the answer.';
+COMMENT ON COLUMN session_observations.body IS 'The answer as it came, without startUrl; json and not jsonb, so that no number or escape is altered. Null when it had no readable body.';
+COMMENT ON COLUMN session_observations.hash IS 'SHA-1 of the answer, to tell one that is new.';
+COMMENT ON COLUMN session_observations.observed_at IS 'When it was recorded.';
+
+CREATE TABLE session_transitions (
+  id bigserial,
+  session_id uuid NOT NULL,
+  from_state text,
+  to_state text NOT NULL,
+  basis text NOT NULL,
+  rule text NOT NULL,
+  observation_id bigint,
+  at timestamptz(3) DEFAULT clock_timestamp() NOT NULL,
+  CONSTRAINT session_transitions_pkey PRIMARY KEY (id),
+  CONSTRAINT session_transitions_basis_follows_state CHECK (basis = CASE WHEN to_state = 'awaiting_installation' THEN 'inferred' ELSE 'observed' END),
+  CONSTRAINT session_transitions_move CHECK (from_state IS DISTINCT FROM to_state),
+  CONSTRAINT session_transitions_states_are_known CHECK (from_state IN ('awaiting_owner', 'awaiting_installation', 'online', 'expired', 'lost', 'unrecognised')
+    AND to_state IN ('awaiting_owner', 'awaiting_installation', 'online', 'expired', 'lost', 'unrecognised')),
+  CONSTRAINT session_transitions_observation_id_fkey FOREIGN KEY (observation_id) REFERENCES session_observations(id) ON UPDATE CASCADE ON DELETE SET NULL,
+  CONSTRAINT session_transitions_session_id_fkey FOREIGN KEY (session_id) REFERENCES onboarding_sessions(id) ON UPDATE CASCADE ON DELETE CASCADE
+);
+CREATE INDEX session_transitions_observation_id_idx ON session_transitions(observation_id);
+CREATE INDEX session_transitions_session_id_id_idx ON session_transitions(session_id, id);
+CREATE INDEX session_transitions_to_state_at_idx ON session_transitions(to_state, at);
+COMMENT ON TABLE session_transitions IS 'Every state that a session entered, and by which rule; the history of onboarding_sessions.state.';
+COMMENT ON COLUMN session_transitions.id IS 'Order of recording.';
+COMMENT ON COLUMN session_transitions.session_id IS 'The session that moved.';
+COMMENT ON COLUMN session_transitions.from_state IS 'The state it left. Null for the first, at the start.';
+COMMENT ON COLUMN session_transitions.to_state IS 'The state it entered.';
+COMMENT ON COLUMN session_transitions.basis IS 'observed or inferred, as in onboarding_sessions.';
+COMMENT ON COLUMN session_transitions.rule IS 'Name of the rule that decided (src/onboarding/machine.ts).';
+COMMENT ON COLUMN session_transitions.observation_id IS 'The answer that led here. Null when it was no new answer (for example the last of several 404s), and once the user has been erased.';
+COMMENT ON COLUMN session_transitions.at IS 'When it was recorded.';
+
+CREATE TABLE inverters (
+  session_id uuid NOT NULL,
+  id uuid NOT NULL,
+  first_seen_at timestamptz(3) NOT NULL,
+  last_seen_at timestamptz(3) NOT NULL,
+  missing_since timestamptz(3),
+  CONSTRAINT inverters_pkey PRIMARY KEY (session_id, id),
+  CONSTRAINT inverters_session_id_fkey FOREIGN KEY (session_id) REFERENCES onboarding_sessions(id) ON UPDATE CASCADE ON DELETE CASCADE
+);
+CREATE INDEX inverters_first_seen_at_id_idx ON inverters(first_seen_at, id);
+CREATE INDEX inverters_id_idx ON inverters(id);
+-- The status counts the sessions whose inverters are missing.
+CREATE INDEX inverters_missing_idx ON inverters (session_id) WHERE missing_since IS NOT NULL;
+COMMENT ON TABLE inverters IS 'Inverters that a session has listed (interface 2.6). One inverter may stand in several sessions. No field but the id is specified. Deleted when the user is erased: the id leads to the production data of a household.';
+COMMENT ON COLUMN inverters.session_id IS 'The session that listed it. The same inverter may stand in sessions of several users, each with its own times.';
+COMMENT ON COLUMN inverters.id IS 'Inverter id given by the remote service.';
+COMMENT ON COLUMN inverters.first_seen_at IS 'When the session listed it first.';
+COMMENT ON COLUMN inverters.last_seen_at IS 'When it was last seen, as of the last change. While missing_since is null it was last seen at the session''s last good read; reads that bring nothing new do not write here.';
+COMMENT ON COLUMN inverters.missing_since IS 'When an answer came that no longer listed it. Null while the last answer lists it.';
+
+CREATE TABLE domain_events (
+  id uuid NOT NULL,
+  position bigserial,
+  sequence bigint,
+  name text NOT NULL,
+  subject text NOT NULL,
+  data jsonb NOT NULL,
+  time timestamptz(3) DEFAULT clock_timestamp() NOT NULL,
+  traceparent text,
+  CONSTRAINT domain_events_pkey PRIMARY KEY (id)
+) WITH (fillfactor=90);
+CREATE UNIQUE INDEX domain_events_position_key ON domain_events(position);
+CREATE UNIQUE INDEX domain_events_sequence_key ON domain_events(sequence);
+CREATE INDEX domain_events_subject_position_idx ON domain_events(subject, position);
+-- People ask for the events of an hour, so their index must cost the insert nothing: a few pages for millions of events. minmax_multi,
+-- because sequencing leaves gaps that newer events fill; autosummarize, because without it new pages are read whole.
+CREATE INDEX domain_events_time_idx ON domain_events USING BRIN (time timestamptz_minmax_multi_ops) WITH (autosummarize = on);
+-- A reader's position must never pass an event that has not committed yet. The next reader therefore gives the sequence after the commit;
+-- this index holds only the few events without one.
+CREATE INDEX domain_events_unsequenced ON domain_events (position) WHERE sequence IS NULL;
+COMMENT ON TABLE domain_events IS 'The outbox: every event, in the transaction of the fact it tells. The feed and the handlers read from here. Holds no EAN, name, address or startUrl.';
+COMMENT ON COLUMN domain_events.id IS 'The id of the CloudEvent; readers recognise a repetition by it.';
+COMMENT ON COLUMN domain_events.position IS 'Order of insertion. Numbers are taken before the commit, so a reader must not go by it: see sequence.';
+COMMENT ON COLUMN domain_events.sequence IS 'Order of reading, given after the commit and without ever passing over an event that commits later. Null for the moment between.';
+COMMENT ON COLUMN domain_events.name IS 'Name of the event, such as session.online; its CloudEvents type is pv.<name>.v1.';
+COMMENT ON COLUMN domain_events.subject IS 'What it is about and ordered by: the id of the session, else of the user or registration.';
+COMMENT ON COLUMN domain_events.data IS 'The data of the CloudEvent. Includes the tenant''s metadata of the session. Once the user has been erased, reference, metadata and inverters are empty in all of its events.';
+COMMENT ON COLUMN domain_events.time IS 'When the fact was recorded.';
+COMMENT ON COLUMN domain_events.traceparent IS 'The span that appended the event (W3C Trace Context); null if traces were not exported';
+
+CREATE TABLE event_handlers (
+  name text NOT NULL,
+  events text[],
+  seen_at timestamptz(3) DEFAULT clock_timestamp() NOT NULL,
+  CONSTRAINT event_handlers_pkey PRIMARY KEY (name)
+);
+COMMENT ON TABLE event_handlers IS 'Handlers in the service''s own process (@OnEvent), registered at its start.';
+COMMENT ON COLUMN event_handlers.name IS 'Class.method of the handler, or the name it was given. A renamed handler is a new one.';
+COMMENT ON COLUMN event_handlers.events IS 'Names of the events it asked for.';
+COMMENT ON COLUMN event_handlers.seen_at IS 'When a process with this handler was last there, to the hour. After 7 days without one it is no longer owed anything.';
+
+CREATE TABLE handler_deliveries (
+  handler text NOT NULL,
+  position bigint NOT NULL,
+  subject text NOT NULL,
+  attempts integer DEFAULT 0 NOT NULL,
+  last_error text,
+  created_at timestamptz(3) DEFAULT clock_timestamp() NOT NULL,
+  CONSTRAINT handler_deliveries_pkey PRIMARY KEY (handler, position),
+  CONSTRAINT handler_deliveries_handler_fkey FOREIGN KEY (handler) REFERENCES event_handlers(name) ON UPDATE CASCADE ON DELETE CASCADE,
+  CONSTRAINT handler_deliveries_position_fkey FOREIGN KEY (position) REFERENCES domain_events(position) ON UPDATE CASCADE ON DELETE CASCADE
+);
+CREATE INDEX handler_deliveries_handler_subject_position_idx ON handler_deliveries(handler, subject, position);
+COMMENT ON TABLE handler_deliveries IS 'Events that a handler has not finished yet; a row goes when it has. A failing event holds back only the later events of the same handler and subject.';
+COMMENT ON COLUMN handler_deliveries.handler IS 'The handler that is to have the event.';
+COMMENT ON COLUMN handler_deliveries.position IS 'The event, by domain_events.position.';
+COMMENT ON COLUMN handler_deliveries.subject IS 'The subject of the event, within which a handler gets events in order.';
+COMMENT ON COLUMN handler_deliveries.attempts IS 'How often the handler failed on it.';
+COMMENT ON COLUMN handler_deliveries.last_error IS 'Message of its last failure. Null when there was none.';
+COMMENT ON COLUMN handler_deliveries.created_at IS 'When the event was recorded for this handler.';
+
+CREATE TABLE api_keys (
+  id uuid DEFAULT gen_random_uuid() NOT NULL,
+  name text NOT NULL,
+  scopes text[],
+  key_hash bytea NOT NULL,
+  created_at timestamptz(3) DEFAULT clock_timestamp() NOT NULL,
+  created_by text NOT NULL,
+  last_used_at timestamptz(3),
+  revoked_at timestamptz(3),
+  refused_401 bigint DEFAULT 0 NOT NULL,
+  refused_403 bigint DEFAULT 0 NOT NULL,
+  refused_429 bigint DEFAULT 0 NOT NULL,
+  last_refused_at timestamptz(3),
+  CONSTRAINT api_keys_pkey PRIMARY KEY (id),
+  CONSTRAINT api_keys_hash_is_sha256 CHECK (octet_length(key_hash) = 32),
+  CONSTRAINT api_keys_scopes_are_known CHECK (scopes IS NOT NULL AND scopes <@ ARRAY[
+    'users:read', 'users:write', 'users:erase', 'registrations:decide', 'onboarding:read', 'onboarding:write', 'links:read',
+    'events:read', 'webhooks:manage', 'admin'])
+);
+CREATE INDEX api_keys_created_at_id_idx ON api_keys(created_at, id);
+CREATE UNIQUE INDEX api_keys_key_hash_key ON api_keys(key_hash);
+COMMENT ON TABLE api_keys IS 'Keys of the tenant''s own apps. The administrator key of ADMIN_API_KEY is not here.';
+COMMENT ON COLUMN api_keys.id IS 'Id of the key, not the key.';
+COMMENT ON COLUMN api_keys.name IS 'What its maker called it.';
+COMMENT ON COLUMN api_keys.scopes IS 'What it may do.';
+COMMENT ON COLUMN api_keys.key_hash IS 'SHA-256 of the key. The key itself was shown once, and is stored nowhere else than, encrypted, in the response to a request with an Idempotency-Key.';
+COMMENT ON COLUMN api_keys.created_at IS 'When it was made.';
+COMMENT ON COLUMN api_keys.created_by IS 'Who made it, as in audit_log.actor.';
+COMMENT ON COLUMN api_keys.last_used_at IS 'When it was used last, to the minute. Null when never.';
+COMMENT ON COLUMN api_keys.revoked_at IS 'When it was revoked. Null while it is valid.';
+COMMENT ON COLUMN api_keys.refused_401 IS 'Requests with it that were refused with 401, since it was revoked.';
+COMMENT ON COLUMN api_keys.refused_403 IS 'Requests with it that were refused with 403: it lacks a scope.';
+COMMENT ON COLUMN api_keys.refused_429 IS 'Requests with it that were refused with 429: there were too many.';
+COMMENT ON COLUMN api_keys.last_refused_at IS 'Last refused request, accurate to some seconds. Null: none.';
+
+CREATE TABLE remote_tokens (
+  name text NOT NULL,
+  generation bigint DEFAULT 0 NOT NULL,
+  token_ciphertext bytea,
+  token_type text,
+  expires_in_raw text,
+  obtained_at timestamptz(3),
+  renew_at timestamptz(3),
+  expires_at timestamptz(3),
+  rejected_at timestamptz(3),
+  failures integer DEFAULT 0 NOT NULL,
+  last_error text,
+  next_attempt_at timestamptz(3),
+  lease_token uuid,
+  lease_until timestamptz(3),
+  credentials_fingerprint text,
+  probed_at timestamptz(3),
+  CONSTRAINT remote_tokens_pkey PRIMARY KEY (name),
+  CONSTRAINT remote_tokens_token_has_times CHECK (token_ciphertext IS NULL OR (obtained_at IS NOT NULL AND renew_at IS NOT NULL AND expires_at IS NOT NULL))
+);
+COMMENT ON TABLE remote_tokens IS 'The tenant''s access token for the remote service (interface 2.2, 4.1, 5), shared by every replica; one row, whose lease lets one replica at a time renew it.';
+COMMENT ON COLUMN remote_tokens.name IS 'Which token: tenant.';
+COMMENT ON COLUMN remote_tokens.generation IS 'Counts the tokens obtained; a 401 invalidates the generation it was answered to, and no newer one.';
+COMMENT ON COLUMN remote_tokens.token_ciphertext IS 'The token, encrypted with a key of ENCRYPTION_KEYS and bound to this row. Null before the first and after an invalidation.';
+COMMENT ON COLUMN remote_tokens.token_type IS 'token_type as answered; not used: the header is always Bearer. Null before the first token.';
+COMMENT ON COLUMN remote_tokens.expires_in_raw IS 'expires_in exactly as answered, since its type is ambiguous (interface 2.2). Null when it was missing.';
+COMMENT ON COLUMN remote_tokens.obtained_at IS 'When the token was obtained. Null before the first.';
+COMMENT ON COLUMN remote_tokens.renew_at IS 'When it is renewed, well before it expires. Null before the first.';
+COMMENT ON COLUMN remote_tokens.expires_at IS 'When it counts as expired: what expires_in says, never more than 14 days. Null before the first.';
+COMMENT ON COLUMN remote_tokens.rejected_at IS 'When the token or the credentials were refused: until a trial by one call succeeds, no other call is made. Null while they are accepted.';
+COMMENT ON COLUMN remote_tokens.failures IS 'Failures in a row: to obtain a token, or of a fresh one that was refused.';
+COMMENT ON COLUMN remote_tokens.last_error IS 'Why, without secrets. Null when nothing has failed since the last success.';
+COMMENT ON COLUMN remote_tokens.next_attempt_at IS 'Before this no replica tries again. Null when nothing has failed.';
+COMMENT ON COLUMN remote_tokens.lease_token IS 'Random id of the call that obtains a token or tries one out. Null when there is none.';
+COMMENT ON COLUMN remote_tokens.lease_until IS 'After this another replica may. Null when there is no such call.';
+COMMENT ON COLUMN remote_tokens.credentials_fingerprint IS 'Hash that tells tokens of other credentials, or of another service, apart. Null before the first attempt.';
+COMMENT ON COLUMN remote_tokens.probed_at IS 'When a person last had a token requested before next_attempt_at. Null when never.';
+
+CREATE TABLE audit_log (
+  id bigserial,
+  at timestamptz(3) DEFAULT clock_timestamp() NOT NULL,
+  actor text NOT NULL,
+  action text NOT NULL,
+  target text,
+  details jsonb NOT NULL,
+  request_id text,
+  CONSTRAINT audit_log_pkey PRIMARY KEY (id)
+);
+CREATE INDEX audit_log_at_idx ON audit_log(at);
+CREATE INDEX audit_log_target_idx ON audit_log(target);
+COMMENT ON TABLE audit_log IS 'What a person or a key with authority did: keys made and revoked, decisions on registrations, users erased, and the like. Only added to, but for the request ids of erased users.';
+COMMENT ON COLUMN audit_log.id IS 'Order of recording.';
+COMMENT ON COLUMN audit_log.at IS 'When it was recorded, in the transaction of what was done.';
+COMMENT ON COLUMN audit_log.actor IS 'key:<id> of a key in api_keys, the name of the administrator key, or what acted without a key, such as cli.';
+COMMENT ON COLUMN audit_log.action IS 'What was done, such as api_key.created.';
+COMMENT ON COLUMN audit_log.target IS 'Id of what it was done to. Null when it has none.';
+COMMENT ON COLUMN audit_log.details IS 'What else is worth knowing, as a JSON object without secrets.';
+COMMENT ON COLUMN audit_log.request_id IS 'X-Request-Id of the request, as in the log. Null when it was no request, and once the user it was about has been erased: callers choose it, so it may name somebody.';
+
+CREATE TABLE erasures (
+  id uuid DEFAULT gen_random_uuid() NOT NULL,
+  user_id uuid,
+  erased_at timestamptz(3) NOT NULL,
+  grid_locations integer NOT NULL,
+  registrations integer NOT NULL,
+  sessions integer NOT NULL,
+  observations integer NOT NULL,
+  inverters integer NOT NULL,
+  events integer NOT NULL,
+  CONSTRAINT erasures_pkey PRIMARY KEY (id),
+  CONSTRAINT erasures_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON UPDATE CASCADE ON DELETE SET NULL
+);
+CREATE UNIQUE INDEX erasures_user_id_key ON erasures(user_id);
+COMMENT ON TABLE erasures IS 'Receipts: what was erased of whom, in numbers. Holds nothing by which a person could be found but the id that the remote service gave. Who asked stands in audit_log.';
+COMMENT ON COLUMN erasures.id IS 'Our id of the erasure.';
+COMMENT ON COLUMN erasures.user_id IS 'The erased user. Null where there were only registrations that had not become one.';
+COMMENT ON COLUMN erasures.erased_at IS 'When.';
+COMMENT ON COLUMN erasures.grid_locations IS 'How many grid locations lost their EAN.';
+COMMENT ON COLUMN erasures.registrations IS 'How many registrations were deleted, whatever their status.';
+COMMENT ON COLUMN erasures.sessions IS 'How many sessions were emptied, and closed where they were still watched.';
+COMMENT ON COLUMN erasures.observations IS 'How many answers of the remote service were deleted.';
+COMMENT ON COLUMN erasures.inverters IS 'How many inverters of sessions were deleted.';
+COMMENT ON COLUMN erasures.events IS 'How many events were emptied of what is personal.';
+
+CREATE TABLE remote_operations (
+  operation text NOT NULL,
+  quiet_until timestamptz(3),
+  health text DEFAULT 'healthy' NOT NULL,
+  since timestamptz(3) DEFAULT clock_timestamp() NOT NULL,
+  reason text,
+  trouble_until timestamptz(3),
+  open_until timestamptz(3),
+  failed_trials integer DEFAULT 0 NOT NULL,
+  CONSTRAINT remote_operations_pkey PRIMARY KEY (operation),
+  -- All operations share the credentials; their trouble stands in the row of the token.
+  CONSTRAINT remote_operations_health_is_known CHECK (health IN ('healthy', 'degraded') OR (health = 'credentials_rejected' AND operation = 'token')),
+  CONSTRAINT remote_operations_operation_is_known CHECK (operation IN ('token', 'register_user', 'start_session', 'read_session')),
+  CONSTRAINT remote_operations_trouble_has_reason CHECK ((health = 'healthy') = (reason IS NULL) AND (trouble_until IS NULL OR health = 'degraded'))
+);
+-- Each operation always has its row: updates need no insert.
+INSERT INTO remote_operations (operation) VALUES ('token'), ('register_user'), ('start_session'), ('read_session');
+COMMENT ON TABLE remote_operations IS 'What all replicas together know of each class of remote operations, one row each. Written when something changes: by whoever is asked to wait, finds the service in trouble, or sees it recover. Every replica reads it a few times a second.';
+COMMENT ON COLUMN remote_operations.operation IS 'token, register_user, start_session or read_session.';
+COMMENT ON COLUMN remote_operations.quiet_until IS 'The service has asked (Retry-After of a 429 or 503) to be left alone by this operation until then; no replica sends it. At most an hour after the answer that asked. In the past, or null, it says nothing.';
+COMMENT ON COLUMN remote_operations.health IS 'healthy: nothing is known to be wrong. degraded: a replica has stopped calling after failures, or was asked to wait for a minute in total within 5 minutes. credentials_rejected: the service refuses the credentials or fresh tokens (operation token only). Announced as remote.recovered, remote.degraded, remote.credentials_rejected, each once.';
+COMMENT ON COLUMN remote_operations.since IS 'When health became what it is.';
+COMMENT ON COLUMN remote_operations.reason IS 'What went wrong, redacted. Null while healthy.';
+COMMENT ON COLUMN remote_operations.trouble_until IS 'While degraded: a call that succeeds before this time proves nothing, since another replica had trouble a moment ago. Moved on by each report of trouble.';
+COMMENT ON COLUMN remote_operations.open_until IS 'Before this time, no replica sends calls of register_user or start_session, because they failed or because one replica tries a call. After it, one replica may try a call. Null: all may send calls. Always null for token and read_session.';
+COMMENT ON COLUMN remote_operations.failed_trials IS 'How many tried calls have failed since calls last succeeded. The wait doubles with each.';
+
+CREATE TABLE remote_replicas (
+  id uuid NOT NULL,
+  name text NOT NULL,
+  counted integer NOT NULL,
+  joined_at timestamptz(3) DEFAULT clock_timestamp() NOT NULL,
+  expires_at timestamptz(3) NOT NULL,
+  role text,
+  seen_at timestamptz(3) DEFAULT clock_timestamp() NOT NULL,
+  reads_per_second double precision DEFAULT 0 NOT NULL,
+  paced_since timestamptz(3),
+  demand double precision,
+  share double precision,
+  slow_operations text[] DEFAULT ARRAY[]::text[],
+  stopped_at timestamptz(3),
+  clock_offset_seconds double precision,
+  signs jsonb DEFAULT '{}' NOT NULL,
+  CONSTRAINT remote_replicas_pkey PRIMARY KEY (id),
+  CONSTRAINT remote_replicas_role_is_known CHECK (role IN ('api', 'worker', 'all')),
+  CONSTRAINT remote_replicas_share_is_a_part CHECK (demand BETWEEN 0 AND 1 AND share BETWEEN 0 AND 1)
+);
+COMMENT ON TABLE remote_replicas IS 'The running processes of the deployment, one row each, written by each about itself. SCS_MAX_REQUESTS_PER_SECOND is divided among the live ones. The row of a process that stopped or vanished stays for an hour.';
+COMMENT ON COLUMN remote_replicas.id IS 'Drawn anew at every start of a process.';
+COMMENT ON COLUMN remote_replicas.name IS 'Host and process id, for people.';
+COMMENT ON COLUMN remote_replicas.counted IS 'How many live replicas it counted. Read by replicas of releases that divided the ceiling equally.';
+COMMENT ON COLUMN remote_replicas.joined_at IS 'When it was first heard of.';
+COMMENT ON COLUMN remote_replicas.expires_at IS 'Until then it counts as live, by the clock of the database.';
+COMMENT ON COLUMN remote_replicas.role IS 'ROLE of the process. Null: a replica of a release that did not write it.';
+COMMENT ON COLUMN remote_replicas.seen_at IS 'Its last sign of life, by the clock of the database.';
+COMMENT ON COLUMN remote_replicas.reads_per_second IS 'Reads of sessions that the remote service served to it, per second, in the last 10 seconds.';
+COMMENT ON COLUMN remote_replicas.paced_since IS 'Since when its calls have waited for its share of SCS_MAX_REQUESTS_PER_SECOND. Null: none waits.';
+COMMENT ON COLUMN remote_replicas.demand IS 'The part of SCS_MAX_REQUESTS_PER_SECOND that it wants, from 0 to 1: 1 while its calls wait. Null: a replica of a release that did not write it.';
+COMMENT ON COLUMN remote_replicas.share IS 'The part of SCS_MAX_REQUESTS_PER_SECOND that it takes, from 0 to 1. Null: an equal part, by counted.';
+COMMENT ON COLUMN remote_replicas.slow_operations IS 'The operations of the remote service that took over 2 seconds in most of its latest calls.';
+COMMENT ON COLUMN remote_replicas.stopped_at IS 'When it stopped in order. Null: it runs or has vanished.';
+COMMENT ON COLUMN remote_replicas.clock_offset_seconds IS 'By how much its clock was ahead of the clock of the database at its last sign of life. Null: a replica of a release that did not write it.';
+COMMENT ON COLUMN remote_replicas.signs IS 'What it tells of itself: requests and failedRequests of the last minute, waitingForConnectionsSeconds and longestStatement while its pool is used up, hasNoSpace, latestCalls of each operation of the remote service with the slow ones, and build: its version, commit and newest migration.';
+
+CREATE TABLE remote_drift (
+  operation text NOT NULL,
+  kind text NOT NULL,
+  field text NOT NULL,
+  expected text,
+  found text,
+  first_seen_at timestamptz(3) DEFAULT clock_timestamp() NOT NULL,
+  last_seen_at timestamptz(3) DEFAULT clock_timestamp() NOT NULL,
+  CONSTRAINT remote_drift_pkey PRIMARY KEY (operation, kind, field),
+  CONSTRAINT remote_drift_kind_is_known CHECK (kind IN ('new_field', 'missing_field', 'other_type', 'undescribed_flags', 'token_form', 'foreign_id')),
+  CONSTRAINT remote_drift_operation_is_known CHECK (operation IN ('token', 'register_user', 'start_session', 'read_session'))
+);
+COMMENT ON TABLE remote_drift IS 'Where answers of the remote service differ from its interface description, one row for each difference, whatever number of answers has it. Names and types only, never a value. A row may be deleted once it is understood; the difference is then announced again when it is next seen.';
+COMMENT ON COLUMN remote_drift.operation IS 'The operation whose answer differs.';
+COMMENT ON COLUMN remote_drift.kind IS 'new_field: a field that the interface does not describe. missing_field: one that it does, and that was not there. other_type: a field of another type or form. undescribed_flags: a combination of flags that the interface does not describe (session state unrecognised). token_form: expires_in or token_type in a form that it does not describe. foreign_id: an id or a reference of something else than what was asked for, such as of another user; nothing of that answer was used.';
+COMMENT ON COLUMN remote_drift.field IS 'Path of the field, such as inverters[].id; for undescribed_flags the flags. * stands for a name that might be data.';
+COMMENT ON COLUMN remote_drift.expected IS 'Type by the interface description. Null for what it does not describe.';
+COMMENT ON COLUMN remote_drift.found IS 'Type found first; of foreign_id what the id belongs to. Null where nothing was.';
+COMMENT ON COLUMN remote_drift.first_seen_at IS 'When it was seen first, and announced as remote.contract_drift.';
+COMMENT ON COLUMN remote_drift.last_seen_at IS 'When it was seen last, to within an hour. Answers that did not change are not looked at again.';
+
+CREATE TABLE webhook_endpoints (
+  id uuid DEFAULT gen_random_uuid() NOT NULL,
+  url text NOT NULL,
+  types text[],
+  description text DEFAULT '' NOT NULL,
+  headers_ciphertext bytea,
+  secret_ciphertext bytea NOT NULL,
+  previous_secret_ciphertext bytea,
+  previous_secret_until timestamptz(3),
+  read_to bigint NOT NULL,
+  disabled_at timestamptz(3),
+  disabled_reason text,
+  failures integer DEFAULT 0 NOT NULL,
+  failing_since timestamptz(3),
+  quiet_until timestamptz(3),
+  last_delivered_at timestamptz(3),
+  created_at timestamptz(3) DEFAULT clock_timestamp() NOT NULL,
+  created_by text NOT NULL,
+  updated_at timestamptz(3) DEFAULT clock_timestamp() NOT NULL,
+  is_reported boolean DEFAULT false NOT NULL,
+  CONSTRAINT webhook_endpoints_pkey PRIMARY KEY (id),
+  CONSTRAINT webhook_endpoints_disabled_has_reason CHECK ((disabled_at IS NULL) = (disabled_reason IS NULL) AND disabled_reason IN ('requested', 'gone', 'failing')),
+  CONSTRAINT webhook_endpoints_failing_since_first_failure CHECK ((failures = 0) = (failing_since IS NULL)),
+  CONSTRAINT webhook_endpoints_previous_secret_ends CHECK ((previous_secret_ciphertext IS NULL) = (previous_secret_until IS NULL)),
+  CONSTRAINT webhook_endpoints_types_are_names CHECK (types IS NOT NULL AND array_position(types, NULL) IS NULL)
+);
+CREATE INDEX webhook_endpoints_created_at_id_idx ON webhook_endpoints(created_at, id);
+COMMENT ON TABLE webhook_endpoints IS 'Where events are sent as webhooks (docs/webhooks.md), how far each has been given them, and how it has been answering.';
+COMMENT ON COLUMN webhook_endpoints.id IS 'Our id of the endpoint.';
+COMMENT ON COLUMN webhook_endpoints.url IS 'Where to. May hold a secret of the receiver in its path or query, so it is in no log.';
+COMMENT ON COLUMN webhook_endpoints.types IS 'Names of the events it asked for; empty means all.';
+COMMENT ON COLUMN webhook_endpoints.description IS 'What its maker said of it.';
+COMMENT ON COLUMN webhook_endpoints.headers_ciphertext IS 'Its own headers as a JSON object, encrypted and bound to this row. Null when it has none.';
+COMMENT ON COLUMN webhook_endpoints.secret_ciphertext IS 'The secret that signs, encrypted and bound to this row; it was shown once.';
+COMMENT ON COLUMN webhook_endpoints.previous_secret_ciphertext IS 'The secrets before, newest first, as a JSON list of {"secret", "until"}, encrypted and bound to this row; each signs too until its time. Null when there is none.';
+COMMENT ON COLUMN webhook_endpoints.previous_secret_until IS 'Until when the last of the previous secrets signs too. Null when there is none.';
+COMMENT ON COLUMN webhook_endpoints.read_to IS 'domain_events.sequence up to which its deliveries have been written.';
+COMMENT ON COLUMN webhook_endpoints.disabled_at IS 'Since when nothing is sent. Null while it is enabled.';
+COMMENT ON COLUMN webhook_endpoints.disabled_reason IS 'requested: somebody asked; gone: it answered 410; failing: nothing but failures for days. Null while it is enabled.';
+COMMENT ON COLUMN webhook_endpoints.failures IS 'Attempts in a row that failed, whatever the event.';
+COMMENT ON COLUMN webhook_endpoints.failing_since IS 'When the first of them was. Null when the last attempt succeeded.';
+COMMENT ON COLUMN webhook_endpoints.quiet_until IS 'Nothing is sent before: it asked so by Retry-After, or it has been failing. Null when it has never been quiet.';
+COMMENT ON COLUMN webhook_endpoints.last_delivered_at IS 'When it took an event last. Null when never.';
+COMMENT ON COLUMN webhook_endpoints.created_at IS 'When it was made.';
+COMMENT ON COLUMN webhook_endpoints.created_by IS 'Who made it, as in audit_log.actor.';
+COMMENT ON COLUMN webhook_endpoints.updated_at IS 'When a person or key changed it last.';
+COMMENT ON COLUMN webhook_endpoints.is_reported IS 'Whether the log says that it fails. False again once an attempt succeeds.';
+
+CREATE TABLE webhook_deliveries (
+  id uuid DEFAULT gen_random_uuid() NOT NULL,
+  endpoint_id uuid NOT NULL,
+  position bigint NOT NULL,
+  subject text NOT NULL,
+  status text DEFAULT 'pending' NOT NULL,
+  attempts integer DEFAULT 0 NOT NULL,
+  next_attempt_at timestamptz(3) DEFAULT clock_timestamp(),
+  last_attempt_at timestamptz(3),
+  last_status integer,
+  last_error text,
+  last_answer text,
+  created_at timestamptz(3) DEFAULT clock_timestamp() NOT NULL,
+  early_attempts integer DEFAULT 0 NOT NULL,
+  CONSTRAINT webhook_deliveries_pkey PRIMARY KEY (id),
+  CONSTRAINT webhook_deliveries_only_pending_has_next_attempt CHECK ((status = 'pending') = (next_attempt_at IS NOT NULL)),
+  CONSTRAINT webhook_deliveries_status_is_known CHECK (status IN ('pending', 'delivered', 'failed')),
+  CONSTRAINT webhook_deliveries_endpoint_id_fkey FOREIGN KEY (endpoint_id) REFERENCES webhook_endpoints(id) ON UPDATE CASCADE ON DELETE CASCADE,
+  CONSTRAINT webhook_deliveries_position_fkey FOREIGN KEY (position) REFERENCES domain_events(position) ON UPDATE CASCADE ON DELETE CASCADE
+) WITH (fillfactor=80);
+CREATE INDEX webhook_deliveries_due ON webhook_deliveries (endpoint_id, next_attempt_at) WHERE status = 'pending';
+CREATE INDEX webhook_deliveries_endpoint_id_created_at_id_idx ON webhook_deliveries(endpoint_id, created_at, id);
+CREATE UNIQUE INDEX webhook_deliveries_endpoint_id_position_key ON webhook_deliveries(endpoint_id, position);
+-- The list of deliveries that failed, among all that ever were.
+CREATE INDEX webhook_deliveries_failed ON webhook_deliveries (endpoint_id, created_at) WHERE status = 'failed';
+-- The few that are still to be sent, among all that ever were; in order within a subject.
+CREATE INDEX webhook_deliveries_pending ON webhook_deliveries (endpoint_id, subject, position) WHERE status = 'pending';
+-- Retention deletes events, and PostgreSQL then looks for the deliveries of each.
+CREATE INDEX webhook_deliveries_position_idx ON webhook_deliveries(position);
+-- An erasure looks by subject for what an answer may have quoted.
+CREATE INDEX webhook_deliveries_subject_idx ON webhook_deliveries(subject);
+COMMENT ON TABLE webhook_deliveries IS 'One row per event and webhook endpoint. Written when the endpoint''s place in the outbox moves over the event; kept afterwards as the log.';
+COMMENT ON COLUMN webhook_deliveries.id IS 'Our id of the delivery.';
+COMMENT ON COLUMN webhook_deliveries.endpoint_id IS 'Where to.';
+COMMENT ON COLUMN webhook_deliveries.position IS 'The event, by domain_events.position.';
+COMMENT ON COLUMN webhook_deliveries.subject IS 'The subject of the event, within which an endpoint gets events in order.';
+COMMENT ON COLUMN webhook_deliveries.status IS 'pending: to be sent, or sent again; delivered: answered with a 2xx; failed: given up after the whole schedule, can be sent again on request.';
+COMMENT ON COLUMN webhook_deliveries.attempts IS 'How often it was sent since it was written or asked for again.';
+COMMENT ON COLUMN webhook_deliveries.next_attempt_at IS 'Not before, by its own retry schedule. Null unless pending. Whether and when it is next shows webhook_subjects.due_at.';
+COMMENT ON COLUMN webhook_deliveries.last_attempt_at IS 'When it was sent last. Null when never.';
+COMMENT ON COLUMN webhook_deliveries.last_status IS 'HTTP status of the last answer. Null when there was none.';
+COMMENT ON COLUMN webhook_deliveries.last_error IS 'Why the last attempt failed. Null when it did not.';
+COMMENT ON COLUMN webhook_deliveries.last_answer IS 'The first kilobyte of the last answer''s body. Null when there was none, and after an erasure.';
+COMMENT ON COLUMN webhook_deliveries.created_at IS 'When it was written.';
+COMMENT ON COLUMN webhook_deliveries.early_attempts IS 'Those of attempts that were made before their time by the retry schedule. They do not count towards it.';
+
+-- One row that is written with every page; room for its versions keeps them in its page.
+CREATE TABLE broker_positions (
+  name text NOT NULL,
+  read_to bigint DEFAULT 0 NOT NULL,
+  lease_token uuid,
+  lease_until timestamptz(3),
+  failing_since timestamptz(3),
+  last_error text,
+  published_at timestamptz(3),
+  warnings text[] DEFAULT ARRAY[]::text[],
+  CONSTRAINT broker_positions_pkey PRIMARY KEY (name),
+  CONSTRAINT broker_positions_failing_has_reason CHECK ((failing_since IS NULL) = (last_error IS NULL)),
+  CONSTRAINT broker_positions_lease_ends CHECK ((lease_token IS NULL) = (lease_until IS NULL)),
+  CONSTRAINT broker_positions_read_to_is_a_place CHECK (read_to >= 0),
+  CONSTRAINT broker_positions_warnings_is_a_list CHECK (warnings IS NOT NULL)
+) WITH (fillfactor=20);
+COMMENT ON TABLE broker_positions IS 'How far each message broker has been given the events; one row per kind of broker, made when a process is first started with one. Delete it to have everything published again, or once the broker is no longer used.';
+COMMENT ON COLUMN broker_positions.name IS 'Kind of the broker: nats.';
+COMMENT ON COLUMN broker_positions.read_to IS 'domain_events.sequence up to which the broker has confirmed to hold the events.';
+COMMENT ON COLUMN broker_positions.lease_token IS 'Of the process that publishes now; a place is only moved by who holds it. Null when nobody does.';
+COMMENT ON COLUMN broker_positions.lease_until IS 'When another process may take over. Null when nobody publishes.';
+COMMENT ON COLUMN broker_positions.failing_since IS 'Since when the broker has taken nothing. Null while it does.';
+COMMENT ON COLUMN broker_positions.last_error IS 'Why, without secrets. Null while it takes events.';
+COMMENT ON COLUMN broker_positions.published_at IS 'When the broker confirmed an event last. Null when never.';
+COMMENT ON COLUMN broker_positions.warnings IS 'Settings of the broker by which it may lose events, found when a process last connected to it. Empty when there are none.';
+
+-- Rows live for a moment, so dead ones are many: vacuum early, and leave room to update in place.
+CREATE TABLE webhook_subjects (
+  endpoint_id uuid NOT NULL,
+  subject text NOT NULL,
+  due_at timestamptz(3) DEFAULT clock_timestamp() NOT NULL,
+  CONSTRAINT webhook_subjects_pkey PRIMARY KEY (endpoint_id, subject),
+  CONSTRAINT webhook_subjects_endpoint_id_fkey FOREIGN KEY (endpoint_id) REFERENCES webhook_endpoints(id) ON UPDATE CASCADE ON DELETE CASCADE
+) WITH (fillfactor=80, autovacuum_vacuum_scale_factor=0.02);
+CREATE INDEX webhook_subjects_endpoint_id_due_at_idx ON webhook_subjects(endpoint_id, due_at);
+COMMENT ON TABLE webhook_subjects IS 'The queue of webhooks: one row per endpoint and subject with pending deliveries. Only the first of them can be sent; the others wait behind it.';
+COMMENT ON COLUMN webhook_subjects.endpoint_id IS 'The endpoint to send to.';
+COMMENT ON COLUMN webhook_subjects.subject IS 'The subject of the events, which are sent one at a time and in order.';
+COMMENT ON COLUMN webhook_subjects.due_at IS 'When the first pending delivery can be sent: at once, or after the wait of its retry. Nothing is sent before the quiet period of the endpoint ends.';
+
+CREATE TABLE idempotency_keys (
+  id text NOT NULL,
+  response_ciphertext bytea NOT NULL,
+  created_at timestamptz(3) DEFAULT clock_timestamp() NOT NULL,
+  CONSTRAINT idempotency_keys_pkey PRIMARY KEY (id),
+  CONSTRAINT idempotency_keys_id_is_sha256 CHECK (id ~ '^[A-Za-z0-9_-]{43}$')
+);
+CREATE INDEX idempotency_keys_created_at_idx ON idempotency_keys(created_at);
+COMMENT ON TABLE idempotency_keys IS 'Responses to requests with an Idempotency-Key, to be sent again if the request is repeated. Each is inserted together with what the request created, and deleted after 24 hours.';
+COMMENT ON COLUMN idempotency_keys.id IS 'SHA-256 of API key id, method, route and Idempotency-Key together, as base64url.';
+COMMENT ON COLUMN idempotency_keys.response_ciphertext IS 'The bodies of the request and of its response, as JSON {"request", "response"}, encrypted and bound to this row.';
+COMMENT ON COLUMN idempotency_keys.created_at IS 'When the request was executed.';
+
+-- Where this database lives, so that a copy of it is recognised. The first start inserts the row.
+CREATE TABLE deployment (
+  is_only boolean DEFAULT true NOT NULL,
+  home text NOT NULL,
+  CONSTRAINT deployment_pkey PRIMARY KEY (is_only),
+  -- A database lives in one place.
+  CONSTRAINT deployment_is_one_row CHECK (is_only)
+);
+COMMENT ON TABLE deployment IS 'Where this database lives. One row.';
+COMMENT ON COLUMN deployment.is_only IS 'Always true, so that there is one row.';
+COMMENT ON COLUMN deployment.home IS 'Identifies the PostgreSQL cluster, the database and this table. A restored dump or a copy has another one, and the service refuses to start on it.';
+
+CREATE TABLE restores (
+  id serial,
+  restored_at timestamptz(3) DEFAULT clock_timestamp() NOT NULL,
+  references_checked_at timestamptz(3),
+  last_sequence bigint NOT NULL,
+  first_sequence bigint NOT NULL,
+  CONSTRAINT restores_pkey PRIMARY KEY (id)
+);
+COMMENT ON TABLE restores IS 'The restores of backups that an operator confirmed.';
+COMMENT ON COLUMN restores.id IS 'Counts the restores.';
+COMMENT ON COLUMN restores.restored_at IS 'When an operator confirmed it.';
+COMMENT ON COLUMN restores.references_checked_at IS 'When an operator confirmed that everything registered after the backup was found. Until then, new registrations wait for a person.';
+COMMENT ON COLUMN restores.last_sequence IS 'The newest sequence of the feed in the backup. 0 if there was none.';
+COMMENT ON COLUMN restores.first_sequence IS 'New events get sequences above this one, so that none is given twice.';
+
+-- By how much all replicas lengthen the intervals between reads, and from what it follows. One row: a control step is one conditional update.
+CREATE TABLE read_price (
+  id boolean DEFAULT true NOT NULL,
+  stretch double precision DEFAULT 1 NOT NULL,
+  wanted_per_second double precision DEFAULT 0 NOT NULL,
+  measure_after timestamptz(3),
+  allowed_per_second double precision,
+  capacity_per_second double precision,
+  ceiling_per_second double precision,
+  was_behind boolean DEFAULT false NOT NULL,
+  read_per_second double precision,
+  reads bigint DEFAULT 0 NOT NULL,
+  step_at timestamptz(3) DEFAULT clock_timestamp() NOT NULL,
+  short_since timestamptz(3),
+  announced_at timestamptz(3),
+  habits_after timestamptz(3),
+  CONSTRAINT read_price_pkey PRIMARY KEY (id),
+  CONSTRAINT read_price_is_one_row CHECK (id),
+  CONSTRAINT read_price_stretch_is_at_least_1 CHECK (stretch >= 1)
+);
+INSERT INTO read_price DEFAULT VALUES;
+COMMENT ON TABLE read_price IS 'By how much all intervals between reads are longer than planned, so that the reads fit the budget. One row, written by whichever worker is first after a period.';
+COMMENT ON COLUMN read_price.id IS 'Always true: there is one row.';
+COMMENT ON COLUMN read_price.stretch IS 'Every planned interval is multiplied by this. 1: there is room for all reads.';
+COMMENT ON COLUMN read_price.wanted_per_second IS 'Reads per second that all watched sessions would take at stretch 1.';
+COMMENT ON COLUMN read_price.measure_after IS 'When wanted_per_second is measured again: its scan may take at most 2 % of the time. Null before the first time.';
+COMMENT ON COLUMN read_price.allowed_per_second IS 'Reads per second to which the stretch leads. Null if nothing is known to limit them.';
+COMMENT ON COLUMN read_price.capacity_per_second IS 'Reads per second that were done while sessions waited. Null if that limits nothing.';
+COMMENT ON COLUMN read_price.ceiling_per_second IS 'SCS_MAX_REQUESTS_PER_SECOND in the last period, under which capacity_per_second was learned. Infinity: none is set. Null before the first period.';
+COMMENT ON COLUMN read_price.was_behind IS 'Whether more sessions waited at the end of the last period than were read in it. One such period alone teaches no capacity.';
+COMMENT ON COLUMN read_price.read_per_second IS 'Reads per second in the last period. Null if the remote service was not healthy in it.';
+COMMENT ON COLUMN read_price.reads IS 'Reads since step_at, added up by every worker.';
+COMMENT ON COLUMN read_price.step_at IS 'When a worker last began to compute the stretch.';
+COMMENT ON COLUMN read_price.short_since IS 'Since when the stretch has been above the bound of remote.budget_short. Null if it is not.';
+COMMENT ON COLUMN read_price.announced_at IS 'When remote.budget_short was announced. Null if it was not, or is over.';
+COMMENT ON COLUMN read_price.habits_after IS 'When read_habits is counted again. Null before the first time.';
+
+-- How long sessions of each brand stay in a phase, so that they are read when a change is likely. Counts alone: an erasure leaves them.
+CREATE TABLE read_habits (
+  brand text NOT NULL,
+  phase text NOT NULL,
+  age smallint NOT NULL,
+  changed integer NOT NULL,
+  ended integer NOT NULL,
+  seconds double precision NOT NULL,
+  CONSTRAINT read_habits_pkey PRIMARY KEY (brand, phase, age),
+  CONSTRAINT read_habits_counts_fit CHECK (changed BETWEEN 0 AND ended AND age >= 0 AND seconds >= 0),
+  CONSTRAINT read_habits_phase_is_learned CHECK (phase IN ('awaiting_owner', 'awaiting_installation', 'late'))
+);
+COMMENT ON TABLE read_habits IS 'How long the sessions of a brand stayed in a phase, counted from session_transitions once a day, by groups of ages. Two groups for each factor e.';
+COMMENT ON COLUMN read_habits.brand IS 'The brand of the sessions. Empty: none.';
+COMMENT ON COLUMN read_habits.phase IS 'Why the sessions were watched: awaiting_owner, awaiting_installation, or late (expired or lost).';
+COMMENT ON COLUMN read_habits.age IS 'The group of ages: twice the natural logarithm of the seconds since the phase began, rounded down.';
+COMMENT ON COLUMN read_habits.changed IS 'Stays in the phase that ended at this age by a change that somebody waits for.';
+COMMENT ON COLUMN read_habits.ended IS 'Stays in the phase that ended at this age, or have reached it and go on.';
+COMMENT ON COLUMN read_habits.seconds IS 'How long the stays in ended lasted beyond the youngest age of the group, added up.';
+
+-- No foreign key to users: its lock would wait for an erasure, which waits for the sessions that retention has locked.
+CREATE TABLE pruned_sessions (
+  session_id uuid NOT NULL,
+  user_id uuid NOT NULL,
+  CONSTRAINT pruned_sessions_pkey PRIMARY KEY (session_id)
+);
+CREATE INDEX pruned_sessions_user_id_idx ON pruned_sessions(user_id);
+COMMENT ON TABLE pruned_sessions IS 'Sessions that retention has deleted, while they have events. Read when their user is erased. A row is deleted with its user''s erasure, or once the session has no events any more.';
+COMMENT ON COLUMN pruned_sessions.session_id IS 'The deleted session: the subject of its events.';
+COMMENT ON COLUMN pruned_sessions.user_id IS 'The user of the session.';
+
+ALTER TABLE session_starts ADD CONSTRAINT session_starts_session_id_fkey FOREIGN KEY (session_id) REFERENCES onboarding_sessions(id) ON UPDATE CASCADE ON DELETE CASCADE;
+-- Gives events their sequence (src/events/sequence.sql.ts has the reasons). A function, because PostgreSQL compiles and plans a DO block
+-- each time: 0.75 ms for one event instead of 0.43 ms. Each connection caches its plan from the first events on, so the plan must suit any
+-- number of them: by the index of the events without a sequence, and by primary key. A bitmap scan suits neither, since it marks no dead
+-- entry: each call would pass all entries since the last vacuum (32,000 of them: 2.1 ms instead of 0.9 ms).
+CREATE FUNCTION sequence_events(wait boolean) RETURNS void
+LANGUAGE plpgsql VOLATILE
+SET enable_bitmapscan = off
+SET enable_seqscan = off
+SET enable_hashjoin = off
+SET enable_mergejoin = off
+AS $$
+BEGIN
+  IF wait THEN
+    PERFORM pg_advisory_xact_lock(hashtextextended('pv-onboarding/events.sequence', 0));
+  ELSIF NOT pg_try_advisory_xact_lock(hashtextextended('pv-onboarding/events.sequence', 0)) THEN
+    RETURN;
+  END IF;
+  -- A VOLATILE function takes a new snapshot here, after the lock: it must see what the previous holder committed.
+  UPDATE domain_events AS event
+     SET sequence = pending.nth + greatest((SELECT max(sequence) FROM domain_events),
+                                           (SELECT first_sequence FROM restores ORDER BY id DESC LIMIT 1), 0)
+    -- A feed that nobody has read for long is caught up with in steps, each well within the statement timeout.
+    FROM unnest(ARRAY(SELECT position FROM domain_events WHERE sequence IS NULL ORDER BY position LIMIT 10000))
+         WITH ORDINALITY AS pending(position, nth)
+   WHERE event.position = pending.position;
+  IF FOUND THEN
+    PERFORM pg_notify('pv_onboarding_events', '');
+  END IF;
+END
+$$;
+
+COMMENT ON FUNCTION sequence_events(wait boolean) IS 'Gives committed events their sequence, ten thousand at most, and announces it on the channel pv_onboarding_events. One at a time: false does nothing when another is at it.';
+-- Roles belong to the server, not to the database: several databases may be migrated at once, and the role may exist. On a managed server
+-- the migrating user may not be allowed to create a role: it gets a warning then. A user with CREATEROLE that creates a role is not its
+-- member (PostgreSQL 15), or is one that may not take it (since 16), so the owner of the schema grants itself the role where it may,
+-- for `pv-onboarding psql`. A superuser does not: for a role that several deployments share, it would give each the views of the others.
+CREATE FUNCTION admin.grant_reader(reader name DEFAULT 'pv_onboarding_reader') RETURNS void
+LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+  schema_owner name := (SELECT pg_get_userbyid(nspowner) FROM pg_namespace WHERE nspname = 'admin');
+  database_owner oid := (SELECT datdba FROM pg_database WHERE datname = current_database());
+BEGIN
+  IF NOT EXISTS (SELECT FROM pg_roles WHERE rolname = reader) THEN
+    BEGIN
+      EXECUTE format('CREATE ROLE %I NOLOGIN', reader);
+      EXECUTE format('COMMENT ON ROLE %I IS %L', reader,
+                     'Reads the views of the schema admin of PV Onboarding and nothing else. Made a member of by admin.add_reader.');
+    EXCEPTION
+      WHEN duplicate_object OR unique_violation THEN
+        NULL; -- Another database of this server was a moment faster; unique_violation is what the loser of the race gets.
+      WHEN insufficient_privilege THEN
+        RAISE WARNING 'the role % does not exist and % may not create it: administrators cannot read the views of the schema admin yet',
+          reader, current_user
+          USING HINT = format('Run as a role that may: CREATE ROLE %I NOLOGIN; and then as %I, in the database %I: SELECT admin.grant_reader(%L);',
+                              reader, schema_owner, current_database(), reader);
+        RETURN;
+    END;
+  END IF;
+
+  EXECUTE format('GRANT USAGE ON SCHEMA admin TO %I', reader);
+  EXECUTE format('GRANT SELECT ON ALL TABLES IN SCHEMA admin TO %I', reader);
+  EXECUTE format('ALTER DEFAULT PRIVILEGES FOR ROLE %I IN SCHEMA admin GRANT SELECT ON TABLES TO %I', schema_owner, reader);
+
+  -- What PUBLIC has by default would let a reader write: temporary tables, and before PostgreSQL 15 tables in public.
+  -- CONNECT stays as it is, for whoever else it may serve.
+  IF pg_has_role(database_owner, 'USAGE') THEN
+    EXECUTE format('REVOKE TEMPORARY ON DATABASE %I FROM PUBLIC', current_database());
+    EXECUTE format('GRANT CONNECT ON DATABASE %I TO %I', current_database(), reader);
+    IF has_schema_privilege('public', 'public', 'CREATE') THEN
+      REVOKE CREATE ON SCHEMA public FROM PUBLIC;
+    END IF;
+  END IF;
+
+  -- set_option is new in PostgreSQL 16; before, each member may take the role.
+  IF current_user = schema_owner
+     AND NOT (SELECT rolsuper FROM pg_roles WHERE rolname = current_user)
+     AND NOT EXISTS (SELECT FROM pg_auth_members AS m
+                      WHERE m.roleid::regrole::text = quote_ident(reader) AND m.member::regrole::text = quote_ident(current_user)
+                        AND to_jsonb(m)->>'set_option' IS DISTINCT FROM 'false') THEN
+    BEGIN
+      EXECUTE format('GRANT %I TO %I', reader, current_user);
+    EXCEPTION
+      WHEN insufficient_privilege THEN
+        NULL; -- `pv-onboarding psql` names the statement for an administrator.
+    END;
+  END IF;
+END $$;
+
+COMMENT ON FUNCTION admin.grant_reader(reader name) IS 'Creates the role where it is missing, and grants it the views of the schema admin. Run by the migrations; again by hand after a restore on another server, or for a role of another name.';
+-- Settings of a role hold for those who log in as that role, not for its members: so they are given to each login. A transaction
+-- that somebody left open overnight keeps the vacuum from session_polls and slows every claim, hence the idle timeout.
+CREATE FUNCTION admin.add_reader(login name, reader name DEFAULT 'pv_onboarding_reader') RETURNS void
+LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
+BEGIN
+  EXECUTE format('GRANT %I TO %I', reader, login);
+  EXECUTE format('ALTER ROLE %I IN DATABASE %I SET default_transaction_read_only = on', login, current_database());
+  EXECUTE format('ALTER ROLE %I IN DATABASE %I SET statement_timeout = ''30s''', login, current_database());
+  EXECUTE format('ALTER ROLE %I IN DATABASE %I SET idle_in_transaction_session_timeout = ''60s''', login, current_database());
+END $$;
+
+COMMENT ON FUNCTION admin.add_reader(name, name) IS 'Makes an existing login a reader: read-only transactions, statements of at most 30 s, open transactions of at most 60 s idle. Needs a role that may grant the reader role.';
+REVOKE ALL ON FUNCTION admin.grant_reader(name), admin.add_reader(name, name) FROM PUBLIC;
+-- Before the views exist: default privileges grant each of them to the reader.
+SELECT admin.grant_reader();
+
+-- Prisma's own table; a database that other means than ours migrate has none.
+DO $$
+BEGIN
+  IF to_regclass('_prisma_migrations') IS NULL THEN RETURN; END IF;
+  COMMENT ON TABLE _prisma_migrations IS 'Which migrations were applied here. Written by Prisma and by the start of the service.';
+  COMMENT ON COLUMN _prisma_migrations.id IS 'A random UUID.';
+  COMMENT ON COLUMN _prisma_migrations.checksum IS 'SHA-256 of the file as it was applied.';
+  COMMENT ON COLUMN _prisma_migrations.finished_at IS 'When it was applied. Null if a script that cannot run in a transaction is running or was interrupted; the next start applies such a script again.';
+  COMMENT ON COLUMN _prisma_migrations.migration_name IS 'Its folder in prisma/migrations.';
+  COMMENT ON COLUMN _prisma_migrations.logs IS 'The error of a script that cannot run in a transaction. Another script that fails leaves no record; its error is in the log.';
+  COMMENT ON COLUMN _prisma_migrations.rolled_back_at IS 'When a script that cannot run in a transaction failed, or when its interrupted run was begun again. Also set by npx prisma migrate resolve.';
+  COMMENT ON COLUMN _prisma_migrations.started_at IS 'When it was begun.';
+  COMMENT ON COLUMN _prisma_migrations.applied_steps_count IS 'Prisma''s own count; says nothing here.';
+END $$;

@@ -1,0 +1,6 @@
+CREATE OR REPLACE VIEW admin.poll_batches AS
+SELECT b.id AS batch_id, b.worker, b.size, b.claimed_at, b.lease_until, b.lease_until < now() AS lease_expired
+  FROM public.poll_batches b;
+COMMENT ON VIEW admin.poll_batches IS 'Claims of due sessions in progress, one row each: which worker reads how many.';
+COMMENT ON COLUMN admin.poll_batches.batch_id IS 'Number of the claim.';
+COMMENT ON COLUMN admin.poll_batches.lease_expired IS 'Whether the worker went silent; another takes its sessions over within a few seconds.';

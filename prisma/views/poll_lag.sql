@@ -1,0 +1,48 @@
+-- noticed_seconds_p95 and noticed_seconds_p50: see src/observability/status/status.sql.ts for the reasons.
+CREATE OR REPLACE VIEW admin.poll_lag AS
+WITH noticed AS (
+  SELECT percentile_cont(ARRAY[0.95, 0.5]) WITHIN GROUP (ORDER BY extract(epoch FROM t.at - s.updated_at)::float8) AS seconds
+    FROM (VALUES ('awaiting_installation'), ('online')) AS fresh (state)
+   CROSS JOIN LATERAL (
+           SELECT session_id, at FROM public.session_transitions
+            WHERE to_state = fresh.state AND at > now() - interval '1 hour' AND from_state IS NOT NULL
+            ORDER BY at DESC LIMIT 1000) t
+    JOIN public.onboarding_sessions s ON s.id = t.session_id
+   WHERE s.state_changed_at = t.at AND s.updated_at BETWEEN s.recorded_at AND least(t.at, s.recorded_at + interval '10 minutes')
+)
+SELECT coalesce(p.phase, 'all') AS phase,
+       count(*) AS watched,
+       count(*) FILTER (WHERE p.due_at <= now() AND b.id IS NULL) AS due,
+       round(max(extract(epoch FROM now() - p.due_at)) FILTER (WHERE p.due_at <= now() AND b.id IS NULL), 1) AS overdue_seconds_max,
+       round((percentile_cont(0.95) WITHIN GROUP (ORDER BY extract(epoch FROM now() - p.due_at)::float8)
+         FILTER (WHERE p.due_at <= now() AND b.id IS NULL))::numeric, 1) AS overdue_seconds_p95,
+       round((percentile_cont(0.5) WITHIN GROUP (ORDER BY extract(epoch FROM now() - p.due_at)::float8)
+         FILTER (WHERE p.due_at <= now() AND b.id IS NULL))::numeric, 1) AS overdue_seconds_p50,
+       count(*) FILTER (WHERE p.failures > 0) AS failing,
+       count(b.id) AS being_read,
+       count(DISTINCT b.id) FILTER (WHERE b.lease_until >= now()) AS live_batches,
+       count(DISTINCT b.id) FILTER (WHERE b.lease_until < now()) AS expired_leases,
+       (SELECT round(stretch::numeric, 2) FROM public.read_price) AS stretch,
+       (SELECT round(wanted_per_second::numeric, 2) FROM public.read_price) AS wanted_per_second,
+       (SELECT round(allowed_per_second::numeric, 2) FROM public.read_price) AS allowed_per_second,
+       (SELECT round(read_per_second::numeric, 2) FROM public.read_price) AS read_per_second,
+       (SELECT round(seconds[1]::numeric, 1) FROM noticed) AS noticed_seconds_p95,
+       (SELECT round(seconds[2]::numeric, 1) FROM noticed) AS noticed_seconds_p50
+  FROM public.session_polls p
+  LEFT JOIN public.poll_batches b ON b.id = p.batch_id
+ GROUP BY GROUPING SETS ((p.phase), ());
+COMMENT ON VIEW admin.poll_lag IS 'How far behind the reading of sessions is, one row for each phase and one for all.';
+COMMENT ON COLUMN admin.poll_lag.phase IS 'Phase of the sessions (see admin.sessions.phase), or all.';
+COMMENT ON COLUMN admin.poll_lag.watched IS 'Sessions that are watched.';
+COMMENT ON COLUMN admin.poll_lag.due IS 'Sessions whose time has come and that nobody reads yet.';
+COMMENT ON COLUMN admin.poll_lag.overdue_seconds_max IS 'How long the longest waiting of the due sessions has been due, in seconds. Null when none is due. A few seconds are normal.';
+COMMENT ON COLUMN admin.poll_lag.overdue_seconds_p95 IS '95th percentile of the same over the due sessions.';
+COMMENT ON COLUMN admin.poll_lag.overdue_seconds_p50 IS 'Median of the same over the due sessions.';
+COMMENT ON COLUMN admin.poll_lag.failing IS 'Sessions whose last read failed or found nothing.';
+COMMENT ON COLUMN admin.poll_lag.being_read IS 'Sessions that a worker has claimed and not finished.';
+COMMENT ON COLUMN admin.poll_lag.live_batches IS 'Claims in progress that hold such sessions.';
+COMMENT ON COLUMN admin.poll_lag.expired_leases IS 'Claims whose worker went silent and that nobody has taken over. More than a moment above 0: no worker is running.';
+COMMENT ON COLUMN admin.poll_lag.stretch IS 'By how much all intervals are longer than planned, for all phases alike. 1: there is room for all reads.';
+COMMENT ON COLUMN admin.poll_lag.read_per_second IS 'Reads per second of the poller in the last period. Null if the remote service was not healthy in it.';
+COMMENT ON COLUMN admin.poll_lag.noticed_seconds_p95 IS 'How long after changes of sessions in their first 10 minutes these were noticed in the last hour, for all phases alike: the 95th percentile. Null without changes.';
+COMMENT ON COLUMN admin.poll_lag.noticed_seconds_p50 IS 'Median of the same.';

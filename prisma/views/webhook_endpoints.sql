@@ -1,0 +1,59 @@
+-- silent_because is also correct if a restore left a gap in the sequence, or old deliveries were deleted.
+CREATE OR REPLACE VIEW admin.webhook_endpoints AS
+SELECT e.id AS endpoint_id,
+       e.description,
+       substring(e.url FROM '^[^:]+://[^/?#]+') AS origin,
+       e.types,
+       e.headers_ciphertext IS NOT NULL AS has_headers,
+       e.previous_secret_until,
+       e.read_to,
+       (SELECT coalesce(max(d.sequence), 0) FROM public.domain_events d) - e.read_to AS unread,
+       (SELECT count(*) FROM public.webhook_deliveries d WHERE d.endpoint_id = e.id AND d.status = 'pending') AS pending,
+       (SELECT min(d.created_at) FROM public.webhook_deliveries d WHERE d.endpoint_id = e.id AND d.status = 'pending') AS oldest_pending_since,
+       (SELECT count(*) FROM public.webhook_deliveries d WHERE d.endpoint_id = e.id AND d.status = 'failed') AS failed,
+       e.failures,
+       e.failing_since,
+       CASE WHEN e.quiet_until > now() THEN e.quiet_until END AS quiet_until,
+       -- Each part by its own partial index.
+       (SELECT latest.last_error
+          FROM (SELECT d.last_error, d.last_attempt_at FROM public.webhook_deliveries d WHERE d.endpoint_id = e.id AND d.status = 'pending'
+                UNION ALL
+                SELECT d.last_error, d.last_attempt_at FROM public.webhook_deliveries d WHERE d.endpoint_id = e.id AND d.status = 'failed'
+               ) AS latest
+         WHERE latest.last_error IS NOT NULL
+         ORDER BY latest.last_attempt_at DESC NULLS LAST LIMIT 1) AS last_error,
+       e.last_delivered_at,
+       e.disabled_at,
+       e.disabled_reason,
+       -- In the order in which one hides the other. Five minutes: what passes by itself is not stuck.
+       CASE
+         WHEN e.disabled_reason = 'requested' THEN format('it was disabled at %s by a person or app: see admin.audit_log', e.disabled_at)
+         WHEN e.disabled_reason = 'gone' THEN format('it was disabled at %s, since it answered 410: enable it once it is back', e.disabled_at)
+         WHEN e.disabled_reason = 'failing' THEN format(
+           'it was disabled at %s, after nothing but failures for days: enable it once it is repaired', e.disabled_at)
+         WHEN e.failures > 0 THEN format('the last %s attempts failed, the first of them at %s: see last_error', e.failures, e.failing_since)
+         WHEN e.quiet_until > now() THEN format('it asked to be left alone until %s (Retry-After)', e.quiet_until)
+         WHEN EXISTS (SELECT FROM public.webhook_subjects s WHERE s.endpoint_id = e.id AND s.due_at < now() - interval '5 minutes')
+           OR (SELECT d."time" FROM public.domain_events d WHERE d.sequence > e.read_to ORDER BY d.sequence LIMIT 1) < now() - interval '5 minutes'
+           OR EXISTS (SELECT FROM public.domain_events d WHERE d.sequence IS NULL AND d."time" < now() - interval '5 minutes')
+           THEN 'a worker should have sent it what waits by now: is one running (ROLE worker or all)?'
+         -- By the index of its deliveries; for NOT EXISTS the planner may read those of all.
+         WHEN e.last_delivered_at IS NULL
+           AND (SELECT d.position FROM public.webhook_deliveries d WHERE d.endpoint_id = e.id ORDER BY d.position LIMIT 1) IS NULL
+           THEN 'nothing that it asks for has happened since it was made'
+       END AS silent_because,
+       e.created_at,
+       e.created_by,
+       e.updated_at
+  FROM public.webhook_endpoints e;
+COMMENT ON VIEW admin.webhook_endpoints IS 'Where events are sent as webhooks, and how it goes, one row for each endpoint. No secret, no header and no path of an address.';
+COMMENT ON COLUMN admin.webhook_endpoints.endpoint_id IS 'Our id, the one in /webhook-endpoints/{id}.';
+COMMENT ON COLUMN admin.webhook_endpoints.origin IS 'Where to, without path and query.';
+COMMENT ON COLUMN admin.webhook_endpoints.has_headers IS 'Whether headers of its own are sent with every webhook.';
+COMMENT ON COLUMN admin.webhook_endpoints.unread IS 'Events behind its place in the feed, of all types. Grows while it is disabled.';
+COMMENT ON COLUMN admin.webhook_endpoints.pending IS 'Deliveries that are to be sent, or sent again.';
+COMMENT ON COLUMN admin.webhook_endpoints.oldest_pending_since IS 'When the longest waiting of them was written. Null when none waits.';
+COMMENT ON COLUMN admin.webhook_endpoints.failed IS 'Deliveries that were given up, or skipped.';
+COMMENT ON COLUMN admin.webhook_endpoints.quiet_until IS 'Until when nothing is sent: it asked so by Retry-After, or it has been failing. Null when it is not, or the time is over.';
+COMMENT ON COLUMN admin.webhook_endpoints.last_error IS 'Why the last attempt failed of those that have not arrived. Null when all have.';
+COMMENT ON COLUMN admin.webhook_endpoints.silent_because IS 'Why it gets nothing, in words. Null when nothing is known to keep it from getting what it asks for.';
