@@ -1,5 +1,5 @@
 import { STORED_RESPONSES } from './access/idempotency-keys.store.js';
-import { TOKENS } from './auth/token.sql.js';
+import { TOKENS } from './auth/token.store.js';
 import {
   PREVIOUS_WEBHOOK_SECRETS,
   WEBHOOK_HEADERS,

@@ -13,36 +13,12 @@ const START: RemoteRequest = {
 const GRANT = { kind: 'token', token: 't', generation: 1, grantedAt: 0 } as const;
 
 function authorised(tokens: Partial<BearerTokens>, send: () => Promise<Sent>): AuthorisedRemote {
-  const tenantTokens = { ...tokens, tokensFor: () => tokens } as TenantTokens;
-  return new AuthorisedRemote({ send } as Partial<Remote> as Remote, tenantTokens, tenantTokens);
+  return new AuthorisedRemote(
+    { send } as Partial<Remote> as Remote,
+    tokens as BearerTokens as TenantTokens,
+    tokens as BearerTokens,
+  );
 }
-
-const lost = () => Promise.reject(new Error('Connection terminated unexpectedly'));
-
-it('returns not_sent if the database is unavailable and no token is cached', async () => {
-  const send = jest.fn<() => Promise<Sent>>();
-  expect(await authorised({ current: lost }, send).send(START, 'tenant')).toEqual({
-    kind: 'not_sent',
-    reason: 'token_unavailable',
-  });
-  expect(send).not.toHaveBeenCalled();
-});
-
-it('returns not_sent if the database is unavailable after a 401, which had no effect', async () => {
-  const refused: Sent = { kind: 'response', response: { status: 401, body: '' } };
-  const remote = authorised({ current: () => Promise.resolve(GRANT), renewed: lost }, () =>
-    Promise.resolve(refused),
-  );
-  expect(await remote.send(START, 'user', 'u')).toEqual({ kind: 'not_sent', reason: 'token_unavailable' });
-});
-
-it('throws if the database is unavailable after a call that may have had an effect', async () => {
-  const created: Sent = { kind: 'response', response: { status: 201, body: '{}' } };
-  const remote = authorised({ current: () => Promise.resolve(GRANT), accepted: lost }, () =>
-    Promise.resolve(created),
-  );
-  await expect(remote.send(START, 'tenant')).rejects.toThrow('Connection terminated unexpectedly');
-});
 
 it.each([
   ['a page', 200, '<html>Access denied</html>'],
@@ -54,28 +30,20 @@ it.each([
     const refused: Sent = { kind: 'response', response: { status: 403, body: '' } };
     const sent: Sent[] = [refused, { kind: 'response', response: { status, body } }];
     const tokens: Partial<BearerTokens> = {
-      current: () => GRANT,
-      accepted: () => void told.push('accepted'),
-      abandoned: () => void told.push('abandoned'),
+      current: async () => GRANT,
+      accept: async () => void told.push('accept'),
+      release: async () => void told.push('release'),
     };
     const remote = authorised(tokens, () => Promise.resolve(sent.shift()!));
     const [one, other] = ['1', '2'].map((path) => ({ ...START, path }) as const);
     await remote.send(one!, 'tenant');
     expect(remote.weigh(one!, 403)).toBe('unknown');
     await remote.send(other!, 'tenant');
-    expect(told).toEqual(['abandoned', 'abandoned']);
+    expect(told).toEqual(['release', 'release']);
     // `call` would count towards `lost`.
     expect(remote.weigh(one!, 403)).toBe('unknown');
   },
 );
-
-it('throws any other error', async () => {
-  const remote = authorised(
-    { current: () => Promise.reject(new TypeError('a bug')) },
-    jest.fn<() => Promise<Sent>>(),
-  );
-  await expect(remote.send(START, 'tenant')).rejects.toThrow('a bug');
-});
 
 describe('a refused POST', () => {
   const announceTrouble = jest.fn();

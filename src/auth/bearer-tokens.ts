@@ -8,36 +8,21 @@ export interface Grant {
   readonly generation: number;
   /** When the call received the token, by `performance.now()`. */
   readonly grantedAt: number;
-  /**
-   * Only set in a trial: after a refusal, one call tests for all replicas whether the service accepts calls again. This is the lease of the
-   * trial. The caller must report the result.
-   */
-  readonly trial?: string;
+  /** Set if this call is a trial: it tests for all replicas whether the service accepts calls again, after so many refused trials. */
+  readonly trial?: { readonly lease: string; readonly failures: number };
 }
 
-export const grantOf = (token: string, generation: number): Grant => ({
-  kind: 'token',
-  token,
-  generation,
-  grantedAt: performance.now(),
-});
-
-/** Supplies bearer tokens for calls. Callers report which tokens the remote service accepted or refused. */
-export interface BearerTokens {
-  /** Returns a token that should be valid, or the reason why there is no token. Waits while another call or replica obtains a token. */
-  current(): Grant | NotSent | Promise<Grant | NotSent>;
-  /** Called after a 401 to a call with this grant. Returns the grant with which to repeat the call once, or the reason not to repeat it. */
-  renewed(refused: Grant): Promise<Grant | NotSent>;
-  /** Called after a 401 to a call with the renewed grant. Returns the outcome of the call, or null if only this call is refused. */
-  refused(grant: Grant): Promise<NotSent | null>;
-  /** Called after a response that shows that the service accepted the token. */
-  accepted(grant: Grant): void | Promise<void>;
-  /** Called if the call ended otherwise. Whether the token is valid remains unknown. */
-  abandoned(grant: Grant): void | Promise<void>;
-}
-
-/** The source of the "user access token", which the interface names (section 5.7) but does not describe. See docs/remote.md. */
-export abstract class UserTokenStrategy {
-  /** `userId` is the remote id of the user that the call is about. */
-  abstract tokensFor(userId: string | undefined): BearerTokens;
+/** Supplies bearer tokens. `userId` is the remote id of the user that a call is about. */
+// The interface names a "user access token" (section 5.7) but does not describe it. See docs/remote.md.
+export abstract class BearerTokens {
+  /** Returns a token that should be valid, or why there is none. Waits while another call or replica obtains a token. */
+  abstract current(userId?: string): Promise<Grant | NotSent>;
+  /** Returns the token with which to repeat a call after a 401, or why not to repeat it. */
+  abstract replace(refused: Grant, userId?: string): Promise<Grant | NotSent>;
+  /** Records the last 401 to a call. Returns the outcome of the call, or null if the service refuses only this call. */
+  abstract reject(grant: Grant): Promise<NotSent | null>;
+  /** Records a response which shows that the service accepted the token. */
+  abstract accept(grant: Grant): Promise<void>;
+  /** Records that a call ended otherwise, so whether the token is valid remains unknown. */
+  abstract release(grant: Grant): Promise<void>;
 }

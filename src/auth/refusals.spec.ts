@@ -17,7 +17,7 @@ const SESSIONS = ['a', 'b', 'c', 'd', 'e', 'f'];
 
 /** Refuses each read, one every `everyMs`. Returns what the last refusal is about. */
 const refuseReads = (refusals: Refusals, everyMs: number, sessions = SESSIONS) =>
-  sessions.map((session, nth) => refusals.refused(read(session), nth * everyMs)).at(-1);
+  sessions.map((session, nth) => refusals.recordRefused(read(session), nth * everyMs)).at(-1);
 
 describe('a refusal', () => {
   it('is about the credentials once five different sessions in a row were refused for two seconds', () => {
@@ -33,50 +33,53 @@ describe('a refusal', () => {
     const refusals = new Refusals();
     const paths = ['onboarding/pv', 'users/u/pv/onboarding-sessions'];
     for (let nth = 0; nth < 20; nth++)
-      expect(refusals.refused(read('a', paths[nth % 2]), nth * 1_000)).toBe('unknown');
+      expect(refusals.recordRefused(read('a', paths[nth % 2]), nth * 1_000)).toBe('unknown');
   });
 
   it('is not about the credentials when another session is served in between', () => {
     const refusals = new Refusals();
     for (let nth = 0; nth < 20; nth++) {
-      expect(refusals.refused(read(SESSIONS[nth % 6]!), nth * 1_000)).not.toBe('credentials');
-      if (nth % 3 === 0) refusals.served(read('good'), nth * 1_000);
+      expect(refusals.recordRefused(read(SESSIONS[nth % 6]!), nth * 1_000)).not.toBe('credentials');
+      if (nth % 3 === 0) refusals.recordServed(read('good'), nth * 1_000);
     }
   });
 
   it('of a registration is about the credentials at once after five different ones', () => {
     const refusals = new Refusals();
-    const about = SESSIONS.map((reference) => refusals.refused(register(reference), 0));
+    const about = SESSIONS.map((reference) => refusals.recordRefused(register(reference), 0));
     expect(about).toEqual(['unknown', 'unknown', 'unknown', 'unknown', 'credentials', 'credentials']);
-    expect(refusals.refused(read('a'), 0)).toBe('unknown');
-    expect([refusals.served(register('g'), 0), refusals.served(register('h'), 0)]).toEqual([true, false]);
+    expect(refusals.recordRefused(read('a'), 0)).toBe('unknown');
+    expect([refusals.recordServed(register('g'), 0), refusals.recordServed(register('h'), 0)]).toEqual([
+      true,
+      false,
+    ]);
   });
 
   it('of exactly five calls is about the credentials until one of the five is served', () => {
     const refusals = new Refusals();
-    for (const reference of SESSIONS.slice(1)) refusals.refused(register(reference), 0);
-    expect(refusals.served(register('b'), 0)).toBe(true);
+    for (const reference of SESSIONS.slice(1)) refusals.recordRefused(register(reference), 0);
+    expect(refusals.recordServed(register('b'), 0)).toBe(true);
     expect(SESSIONS.filter((reference) => refusals.isOdd(register(reference)))).toEqual([]);
   });
 
   it('is about the call if others were served since its last refusal, each time anew', () => {
     const refusals = new Refusals();
-    expect(refusals.refused(read('a'), 0)).toBe('unknown');
+    expect(refusals.recordRefused(read('a'), 0)).toBe('unknown');
     expect(refusals.isOdd(read('a'))).toBe(false);
-    refusals.served(read('b'), 0);
+    refusals.recordServed(read('b'), 0);
     expect(refusals.isOdd(read('a'))).toBe(true);
-    expect(refusals.refused(read('a'), 0)).toBe('call');
-    expect(refusals.refused(read('a'), 0)).toBe('unknown');
+    expect(refusals.recordRefused(read('a'), 0)).toBe('call');
+    expect(refusals.recordRefused(read('a'), 0)).toBe('unknown');
   });
 
   it('is not about a call that was served since, or that was refused with all others', () => {
     const refusals = new Refusals();
-    refusals.refused(read('a'), 0);
-    refusals.served(read('a'), 0);
-    refusals.served(read('b'), 0);
+    refusals.recordRefused(read('a'), 0);
+    refusals.recordServed(read('a'), 0);
+    refusals.recordServed(read('b'), 0);
     expect(refusals.isOdd(read('a'))).toBe(false);
     refuseReads(refusals, 500);
-    expect(refusals.served(read('good'), 3_000)).toBe(true);
+    expect(refusals.recordServed(read('good'), 3_000)).toBe(true);
     expect(SESSIONS.filter((session) => refusals.isOdd(read(session)))).toEqual([]);
   });
 });

@@ -29,7 +29,7 @@ export class Refusals {
   private readonly classes = new Map<OperationClass, Refused>();
 
   /** Records a call that was served. Returns whether the calls before it were refused because of the credentials. */
-  served(request: RemoteRequest, now = performance.now()): boolean {
+  recordServed(request: RemoteRequest, now = performance.now()): boolean {
     const refused = this.classes.get(request.operation);
     if (refused === undefined) return false;
     const call = nameOf(request);
@@ -43,7 +43,7 @@ export class Refusals {
   }
 
   /** Records a refused call, and returns what the refusal is about. */
-  refused(request: RemoteRequest, now = performance.now()): Refusal {
+  recordRefused(request: RemoteRequest, now = performance.now()): Refusal {
     const refused = this.classes.get(request.operation) ?? { row: new Set(), beganAt: now, odd: new Set() };
     this.classes.set(request.operation, refused);
     const call = nameOf(request);

@@ -1,230 +1,226 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Injectable, Logger } from '@nestjs/common';
-import { Environment } from '../platform/env/environment.js';
+import { Injectable, Logger, type OnModuleDestroy } from '@nestjs/common';
 import { errorText } from '../observability/redaction/error-text.js';
+import { Environment } from '../platform/env/environment.js';
+import { isDatabaseUnavailable } from '../platform/problem/database-unavailable.js';
+import { STOP_WITHIN_MS } from '../platform/shutdown/limits.js';
+import { ContractDrift } from '../remote/drift/contract-drift.service.js';
 import type { NotSent } from '../remote/outcome.rules.js';
-import { grantOf, type BearerTokens, type Grant, type UserTokenStrategy } from './bearer-tokens.js';
-import { coolDownMs, planToken, type TokenRow } from './token-plan.rules.js';
-import { TokenRequest } from './token-request.service.js';
+import { Remote } from '../remote/remote.service.js';
+import type { Fields } from '../remote/wire/read-field.js';
+import type { BearerTokens, Grant } from './bearer-tokens.js';
+import { type Claim, coolDownMs, planFailure, planToken, renewAfterMs } from './token-plan.rules.js';
+import type { TokenRow } from './token-plan.rules.js';
+import { findTokenDrift, readTokenResponse, TOKEN_RESPONSE, tokenRequest } from './token.client.js';
 import { TokenStore } from './token.store.js';
 
 /** The average pause between two checks whether another process has released the token's lease. */
 const CHECK_AGAIN_MS = 50;
 /** How long a refusal or an attempted renewal is remembered, so that not every call queries the database. */
 const REMEMBER_MS = 1_000;
-/** If the service refuses a token younger than this in a trial (see Grant), no new token is requested: its age is not the reason. */
-const TOO_YOUNG_TO_REPLACE_MS = 5_000;
 /** By how much a lease outlasts the timeouts of its holder's requests. */
 const LEASE_MARGIN_MS = 1_000;
 
-/** Returns the lease of a trial: long enough for a token request, a wait in the call queue and a call. Saving a token renews it. */
-export const trialLeaseMs = ({ SCS_TIMEOUT_MS }: Pick<Environment, 'SCS_TIMEOUT_MS'>): number =>
-  3 * SCS_TIMEOUT_MS + LEASE_MARGIN_MS;
-
-const REFUSED: NotSent = { kind: 'not_sent', reason: 'credentials_rejected' };
-const STOPPING: NotSent = { kind: 'not_sent', reason: 'stopping' };
-
-const NONE_SUSPECTED = { generation: 0, stored: Promise.resolve() };
-
-/** Null: read the row again. */
-type Step = Grant | NotSent | null;
+/** The results of a probe of the credentials: see CredentialsProbeView. */
+export const PROBE_OUTCOMES = ['valid', 'token_issued', 'refused', 'no_token', 'too_soon'] as const;
+type ProbeOutcome = (typeof PROBE_OUTCOMES)[number];
 
 /** Supplies the tenant's token (interface sections 4.1 and 5): from memory, or else from the database row that all replicas share. */
-// Within a process, one read of the row serves all waiting calls. Only the replica that has leased the row requests a token.
 @Injectable()
-export class TenantTokens implements BearerTokens, UserTokenStrategy {
+export class TenantTokens implements BearerTokens, OnModuleDestroy {
   private readonly logger = new Logger('Auth');
+  private readonly stop = new AbortController();
   private readonly timeoutMs = this.environment.SCS_TIMEOUT_MS;
-  private readonly trialLeaseMs = trialLeaseMs(this.environment);
   private cached: { readonly grant: Grant; readonly expiresAt: number; renewAt: number } | undefined;
-  private refusal: { readonly until: number; readonly outcome: NotSent } | undefined;
-  private stepping: Promise<Step> | undefined;
-  /** Until when the service must not be asked again, because it refused our credentials. */
+  private refusal: { readonly outcome: NotSent; readonly until: number } | undefined;
   private rejectedUntil = -Infinity;
+  private refusedGeneration = -1;
   /** When the newest grant that was accepted was made. */
   private acceptedGrantAt = -Infinity;
-  /** The newest token that a call of this process saw refused. */
-  private suspected = NONE_SUSPECTED;
-  /** Logs that the result of a trial (see Grant) could not be saved. The caller still gets the response, and the trial's lease expires. */
-  private readonly notSaved = (error: unknown) =>
-    this.logger.warn(`the outcome of a token trial could not be stored: ${errorText(error)}`);
+  private lastTurn: Promise<unknown> = Promise.resolve();
 
   constructor(
     private readonly store: TokenStore,
-    private readonly request: TokenRequest,
+    private readonly remote: Remote,
+    private readonly drift: ContractDrift,
     private readonly environment: Environment,
   ) {}
 
-  /** Returns the tenant token for every user, as the interface's samples suggest. */
-  tokensFor(): BearerTokens {
-    return this;
+  onModuleDestroy(): void {
+    setTimeout(() => this.stop.abort(), STOP_WITHIN_MS.token).unref();
   }
 
-  current(): Grant | NotSent | Promise<Grant | NotSent> {
+  async current(): Promise<Grant | NotSent> {
+    const { cached } = this;
     const now = performance.now();
-    const { cached, refusal } = this;
-    if (cached && now < cached.expiresAt) {
-      if (now >= cached.renewAt) {
-        cached.renewAt = now + REMEMBER_MS;
-        void this.renewInBackground(cached.grant);
-      }
-      return { ...cached.grant, grantedAt: now };
+    if (cached && now >= cached.renewAt) {
+      cached.renewAt = now + REMEMBER_MS;
+      void this.renewEarly().catch(this.warn);
     }
-    return refusal && now < refusal.until ? refusal.outcome : this.acquire();
+    return this.known() ?? this.acquire();
   }
 
-  async renewed(refused: Grant): Promise<Grant | NotSent> {
-    const { generation, trial } = refused;
-    if (trial !== undefined) return this.renewOnTrial(refused, trial);
-    const isCached = generation === this.cached?.grant.generation;
-    if (isCached) {
+  async replace(refused: Grant): Promise<Grant | NotSent> {
+    const { generation, grantedAt } = refused;
+    if (generation === this.cached?.grant.generation) {
       // A call that got this token later was accepted. So the service refuses the call, not the token.
-      if (this.acceptedGrantAt > refused.grantedAt) return { ...refused, grantedAt: performance.now() };
+      if (this.acceptedGrantAt > grantedAt) return { ...refused, grantedAt: performance.now() };
       this.cached = undefined;
+      this.logger.warn(`the remote service refused the token of generation ${generation}`);
     }
-    await this.suspect(generation);
-    // This step may have read the row before the refusal was stored.
-    await this.stepping?.catch(() => {});
-    if (this.cached?.grant.generation === generation) this.cached = undefined;
+    this.refusedGeneration = Math.max(this.refusedGeneration, generation);
     return this.acquire();
   }
 
-  async refused({ trial }: Grant): Promise<NotSent | null> {
-    // Outside a trial (see Grant), the service has accepted this token for another call.
-    return trial === undefined ? null : this.refusedTrial(trial);
+  async reject({ trial }: Grant): Promise<NotSent | null> {
+    // Outside a trial, the service has accepted this token for another call.
+    if (trial === undefined) return null;
+    const waitMs = coolDownMs(trial.failures + 1);
+    const error = 'the service refused a fresh token';
+    // The first refusal may concern only the call of the trial. The next trial is another call.
+    const isAnnounced = trial.failures > 0;
+    await this.store.fail(trial.lease, { error, waitMs, isRejected: true, isAnnounced }).catch(this.warn);
+    return this.refuse('credentials_rejected', waitMs);
   }
 
-  private async refusedTrial(trial: string): Promise<NotSent> {
-    let retryAfterMs = coolDownMs(1);
-    try {
-      retryAfterMs = coolDownMs((await this.store.read()).failures + 1);
-      await this.store.refuse(trial, retryAfterMs);
-    } catch (error) {
-      this.notSaved(error);
-    }
-    this.logger.debug(
-      `the remote service refuses a fresh token: calls are blocked, next trial in ${retryAfterMs} ms`,
-    );
-    return this.remember({ ...REFUSED, retryAfterMs });
-  }
-
-  async accepted({ trial, grantedAt }: Grant): Promise<void> {
+  async accept({ trial, grantedAt }: Grant): Promise<void> {
     this.acceptedGrantAt = Math.max(this.acceptedGrantAt, grantedAt);
-    if (trial === undefined) return;
-    this.logger.log('the remote service accepts the token');
-    await this.store.accept(trial).catch(this.notSaved);
+    if (trial !== undefined) await this.store.accept(trial.lease).catch(this.warn);
   }
 
-  async abandoned({ trial }: Grant): Promise<void> {
-    if (trial !== undefined) await this.store.release(trial, REMEMBER_MS).catch(this.notSaved);
+  async release({ trial }: Grant): Promise<void> {
+    if (trial !== undefined) await this.store.release(trial.lease, REMEMBER_MS).catch(this.warn);
   }
 
-  /** Stores the refusal of a token. All calls with this token wait for it; if it fails, the next one tries again. */
-  private suspect(generation: number): Promise<void> {
-    if (this.suspected.generation >= generation) return this.suspected.stored;
-    const stored = this.store.suspect(generation).then((isNew) => {
-      if (isNew) this.logger.warn(`the remote service refused the token of generation ${generation}`);
-    });
-    const suspected = { generation, stored };
-    this.suspected = suspected;
-    stored.catch(() => {
-      if (this.suspected === suspected) this.suspected = NONE_SUSPECTED;
-    });
-    return stored;
+  /** Requests a token even if the next attempt is due later, at most every 5 s for all replicas together. */
+  async probe(): Promise<ProbeOutcome> {
+    const { state, failures } = await this.store.getStatus();
+    if (state === 'valid' && failures === 0) return 'valid';
+    if (!(await this.store.claimProbe())) return 'too_soon';
+    this.rejectedUntil = -Infinity;
+    const obtained = await this.renewEarly();
+    if (obtained?.kind === 'not_sent')
+      return obtained.reason === 'credentials_rejected' ? 'refused' : 'no_token';
+    return obtained === null ? 'too_soon' : 'token_issued';
   }
 
-  private async acquire(): Promise<Grant | NotSent> {
-    // Long enough for the lease of a dead replica to expire and for this process to obtain a token.
-    const until = performance.now() + 2 * this.timeoutMs + LEASE_MARGIN_MS;
-    while (!this.request.isStopping) {
-      const beginsStep = this.stepping === undefined;
-      this.stepping ??= this.step().finally(() => (this.stepping = undefined));
-      const step = await this.stepping;
-      if (step?.kind === 'not_sent') {
-        if (step.reason === 'credentials_rejected')
-          this.rejectedUntil = performance.now() + (step.retryAfterMs ?? 0);
-        return step;
-      }
-      // In a trial, only the caller that began the step gets the token, to test it with its call. Other callers repeat the loop.
-      if (step !== null && (step.trial === undefined || beginsStep))
-        return { ...step, grantedAt: performance.now() };
-      if (performance.now() > until)
-        return { kind: 'not_sent', reason: 'token_unavailable', retryAfterMs: REMEMBER_MS };
-    }
-    return STOPPING;
+  /** Requests a token, if one is due, while no call waits for it. */
+  private async renewEarly(): Promise<Grant | NotSent | null> {
+    const obtained = await this.inTurn(() => this.step(true));
+    // A token alone does not end a block: the next call must test it first.
+    if (obtained?.kind === 'token' && obtained.trial) await this.store.release(obtained.trial.lease, 0);
+    return obtained;
   }
 
-  private async step(): Promise<Step> {
-    const row = await this.store.read();
-    const rejectedMs = this.rejectedUntil - performance.now();
-    // Replicas with other credentials have a token. A further refusal of ours would replace it in the row, and be announced.
-    if (!row.ours && rejectedMs > 0)
-      return this.remember({ ...REFUSED, retryAfterMs: Math.ceil(rejectedMs) });
-    const plan = planToken(row);
-    switch (plan.kind) {
-      case 'use':
-        return this.cacheStored(row) ?? this.renew(row);
-      case 'renew':
-        return this.renew(row);
-      case 'try':
-        return this.tryOut(row, plan.withToken);
-      case 'wait':
-        await sleep(CHECK_AGAIN_MS * (0.5 + Math.random()));
-        return null;
-      case 'refuse':
-        return this.remember({ ...plan, kind: 'not_sent' });
-    }
+  /** Logs an error while the token is renewed, or the result of a trial is stored. The token expires later, or the trial's lease. */
+  private readonly warn = (error: unknown): void =>
+    this.logger.warn(`the state of the token could not be stored: ${errorText(error)}`);
+
+  /** Returns the token or the refusal in memory. */
+  private known(): Grant | NotSent | undefined {
+    const { cached, refusal } = this;
+    const now = performance.now();
+    if (cached && now < cached.expiresAt) return { ...cached.grant, grantedAt: now };
+    return refusal && now < refusal.until ? refusal.outcome : undefined;
   }
 
-  private remember(outcome: NotSent): NotSent {
-    this.refusal = { until: performance.now() + Math.min(outcome.retryAfterMs ?? 0, REMEMBER_MS), outcome };
+  private refuse(reason: NotSent['reason'], retryAfterMs: number): NotSent {
+    const now = performance.now();
+    const outcome = { kind: 'not_sent', reason, retryAfterMs } as const;
+    this.refusal = { outcome, until: now + Math.min(retryAfterMs, REMEMBER_MS) };
+    if (reason === 'credentials_rejected') this.rejectedUntil = now + retryAfterMs;
     return outcome;
   }
 
-  /** Returns undefined if no key can decrypt the stored token. */
-  private cacheStored(row: TokenRow): Grant | undefined {
-    const token = this.store.open(row);
-    if (token === null) return undefined;
-    const grant = grantOf(token, row.generation);
-    const after = (ms: number | null) => grant.grantedAt + (ms ?? 0);
-    this.cached = { grant, renewAt: after(row.renewInMs), expiresAt: after(row.expiresInMs) };
-    return grant;
+  /** Lets calls wait for one another, so that one of them reads the row and the others find its result in memory. */
+  private inTurn<T>(work: () => Promise<T>): Promise<T> {
+    const turn = this.lastTurn.then(work);
+    this.lastTurn = turn.catch(() => {});
+    return turn;
   }
 
-  /** Renews a token that is still valid, while calls continue to use it. If this fails, a later call triggers the next renewal. */
-  private async renewInBackground({ generation }: Grant): Promise<void> {
-    try {
-      let row = await this.store.read();
-      const plan = planToken(row);
-      if (plan.kind === 'renew' || (plan.kind === 'use' && plan.alsoRenew)) {
-        await this.renew(row);
-        row = await this.store.read();
+  private acquire(): Promise<Grant | NotSent> {
+    // Long enough for the lease of a dead replica to expire and for this process to obtain a token.
+    const until = performance.now() + 2 * this.timeoutMs + LEASE_MARGIN_MS;
+    return this.inTurn(async () => {
+      while (!this.stop.signal.aborted) {
+        const step = this.known() ?? (await this.step(false));
+        if (step !== null) return step;
+        if (performance.now() > until) return this.refuse('token_unavailable', REMEMBER_MS);
       }
-      if (row.generation !== generation && planToken(row).kind === 'use') this.cacheStored(row);
+      return this.refuse('stopping', 0);
+    });
+  }
+
+  /** Returns null if the row must be read again. */
+  private async step(renewsEarly: boolean): Promise<Grant | NotSent | null> {
+    try {
+      const row = await this.store.read();
+      const rejectedForMs = this.rejectedUntil - performance.now();
+      const plan = planToken(row, { refusedGeneration: this.refusedGeneration, rejectedForMs, renewsEarly });
+      switch (plan.kind) {
+        case 'use':
+          return this.keep(row);
+        case 'claim':
+          return await this.claim(row, plan);
+        case 'wait':
+          await sleep(CHECK_AGAIN_MS * (0.5 + Math.random()));
+          return null;
+        case 'refuse':
+          return this.refuse(plan.reason, plan.retryAfterMs);
+      }
     } catch (error) {
-      this.logger.warn(`the token could not be renewed: ${errorText(error)}`);
+      if (!isDatabaseUnavailable(error)) throw error;
+      return this.refuse('token_unavailable', REMEMBER_MS);
     }
   }
 
-  /** Renews the token in the row that all replicas share. Returns null if the row must be read again. */
-  private async renew(row: TokenRow): Promise<NotSent | null> {
-    const lease = await this.store.claimLease(row, this.timeoutMs + LEASE_MARGIN_MS);
-    const obtained = lease === null ? null : await this.request.obtain(row, lease, null);
-    return obtained?.kind === 'not_sent' ? obtained : null;
+  private keep(row: TokenRow): Grant {
+    if (this.cached?.grant.generation === row.generation) return this.cached.grant;
+    const grant = grantOf(row);
+    const after = (at: Date) => grant.grantedAt + at.getTime() - row.now.getTime();
+    this.cached = { grant, renewAt: after(row.renewAt!), expiresAt: after(row.expiresAt!) };
+    return grant;
   }
 
-  private async tryOut(row: TokenRow, withToken: 'stored' | 'new'): Promise<Step> {
-    const lease = await this.store.claimLease(row, this.trialLeaseMs);
+  /** Claims the lease and obtains a token, unless the stored one is to be tested. */
+  private async claim(row: TokenRow, { isTrial, withStored }: Claim): Promise<Grant | NotSent | null> {
+    // In a trial, a wait in the call queue and a call follow the token request.
+    const leaseMs = (isTrial ? 3 : 1) * this.timeoutMs + LEASE_MARGIN_MS;
+    const lease = await this.store.claim(row, leaseMs, isTrial);
     if (lease === null) return null;
-    const token = withToken === 'stored' ? this.store.open(row) : null;
-    if (token === null) return this.request.obtain(row, lease, this.trialLeaseMs);
-    return { ...grantOf(token, row.generation), trial: lease };
+    const obtained = withStored ? row : await this.obtain(row, lease, isTrial);
+    if (obtained === null || 'kind' in obtained) return obtained;
+    if (!isTrial) return this.keep(obtained);
+    return { ...grantOf(obtained), trial: { lease, failures: obtained.failures } };
   }
 
-  private async renewOnTrial(refused: Grant, lease: string): Promise<Grant | NotSent> {
-    const row = await this.store.read();
-    if (row.generation !== refused.generation) return this.acquire();
-    if ((row.obtainedAgoMs ?? 0) < TOO_YOUNG_TO_REPLACE_MS) return this.refusedTrial(lease);
-    return (await this.request.obtain(row, lease, this.trialLeaseMs)) ?? this.acquire();
+  /** Returns the row with the new token, or null if the lease was lost. */
+  private async obtain(row: TokenRow, lease: string, isTrial: boolean): Promise<TokenRow | NotSent | null> {
+    const { signal } = this.stop;
+    const sent = await this.remote.send({ ...tokenRequest(this.environment), signal });
+    const read = (fields: Fields) => readTokenResponse(fields, new Date());
+    const outcome = this.drift.interpret('token', sent, TOKEN_RESPONSE, read);
+    if (outcome.kind === 'done') {
+      this.drift.report('token', findTokenDrift(outcome.value));
+      const renewInMs = renewAfterMs(outcome.value.life.lifetimeMs, Math.random());
+      return this.store.save(lease, outcome.value, renewInMs, isTrial);
+    }
+    if (signal.aborted || (outcome.kind === 'not_sent' && outcome.reason === 'stopping')) {
+      await this.store.release(lease, 0);
+      return this.refuse('stopping', 0);
+    }
+    const failure = planFailure(outcome, row.failures, Math.random());
+    await this.store.fail(lease, failure);
+    const level = row.failures === 0 ? 'warn' : 'debug';
+    this.logger[level](`${failure.error}; next attempt in ${Math.round(failure.waitMs)} ms`);
+    return this.refuse(failure.isRejected ? 'credentials_rejected' : 'token_unavailable', failure.waitMs);
   }
 }
+
+const grantOf = ({ token, generation }: TokenRow): Grant => ({
+  kind: 'token',
+  token: token!,
+  generation,
+  grantedAt: performance.now(),
+});

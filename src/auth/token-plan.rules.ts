@@ -1,65 +1,103 @@
 import { backoffMs } from '../platform/async/backoff.rules.js';
+import type { NotSent, Outcome } from '../remote/outcome.rules.js';
 
-/** The row of the tenant's token. Times are relative to the database's clock: a negative `…InMs` is in the past. */
+/** The row of the tenant's token. Times are by the database's clock. */
 export interface TokenRow {
+  readonly now: Date;
   readonly generation: number;
-  readonly tokenCiphertext: Uint8Array | null;
-  /** Whether the token was obtained from the service, and with the credentials, that this process is configured with. */
-  readonly ours: boolean;
-  readonly obtainedAgoMs: number | null;
-  readonly renewInMs: number | null;
-  readonly expiresInMs: number | null;
-  readonly rejected: boolean;
+  readonly isLeased: boolean;
+  /** Whether the credentials are those of this process. If not, the fields below are null or 0. */
+  readonly isOurs: boolean;
+  readonly token: string | null;
+  readonly obtainedAt: Date | null;
+  readonly renewAt: Date | null;
+  readonly expiresAt: Date | null;
+  /** Set while calls are blocked until a trial succeeds. */
+  readonly rejectedAt: Date | null;
   readonly failures: number;
-  readonly nextAttemptInMs: number;
-  readonly leased: boolean;
+  readonly nextAttemptAt: Date | null;
 }
 
-export type TokenPlan =
-  | { readonly kind: 'use'; readonly alsoRenew: boolean }
-  /** The process that gets the lease obtains a token. */
-  | { readonly kind: 'renew' }
-  /** The service refused the last token. The process that gets the lease tests with one call whether the service accepts calls again. */
-  | { readonly kind: 'try'; readonly withToken: 'stored' | 'new' }
+/** What a process knows besides the row. */
+export interface TokenMemory {
+  /** The newest generation of which a call was refused. */
+  readonly refusedGeneration: number;
+  /** For how long the service must get no further request with credentials that it rejected. */
+  readonly rejectedForMs: number;
+  /** Whether it is to obtain a token while no call waits for one. */
+  readonly renewsEarly: boolean;
+}
+
+/** The process that claims the lease obtains a token, unless `withStored`. In a trial, its call then tests the token for all replicas. */
+export interface Claim {
+  readonly kind: 'claim';
+  readonly isTrial: boolean;
+  readonly withStored: boolean;
+}
+
+export interface TokenFailure {
+  readonly error: string;
+  readonly waitMs: number;
+  readonly isRejected: boolean;
+  readonly isAnnounced: boolean;
+}
+
+type TokenPlan =
+  | { readonly kind: 'use' }
+  | Claim
   /** Another process has the lease. */
   | { readonly kind: 'wait' }
-  | {
-      readonly kind: 'refuse';
-      readonly reason: 'credentials_rejected' | 'token_unavailable';
-      readonly retryAfterMs: number;
-    };
+  | { readonly kind: 'refuse'; readonly reason: NotSent['reason']; readonly retryAfterMs: number };
 
+/** A token that is refused at this age is not replaced: its age is not the reason. */
+const YOUNG_MS = 5_000;
 const COOL_DOWN = { firstMs: 5_000, mostMs: 300_000 };
 const ENDPOINT_WAIT = { firstMs: 1_000, mostMs: 60_000 };
 
 /** Returns the next step of a process that needs a token. */
-export function planToken(row: TokenRow): TokenPlan {
-  // The stored token and failures belong to other credentials, so they are ignored.
-  if (!row.ours) return row.leased ? { kind: 'wait' } : { kind: 'renew' };
-  const usable = row.tokenCiphertext !== null && (row.expiresInMs ?? 0) > 0;
-  const blocked = row.nextAttemptInMs > 0;
-  if (usable && !row.rejected) {
-    return { kind: 'use', alsoRenew: (row.renewInMs ?? 0) <= 0 && !row.leased && !blocked };
+export function planToken(row: TokenRow, memory: TokenMemory): TokenPlan {
+  const msUntil = (at: Date | null) => (at === null ? 0 : at.getTime() - row.now.getTime());
+  const isRefused = row.isOurs && row.generation <= memory.refusedGeneration;
+  const isUsable = row.token !== null && !isRefused && msUntil(row.expiresAt) > 0;
+  const isInUse = isUsable && row.rejectedAt === null;
+  const waitMs = msUntil(row.nextAttemptAt);
+  const isOpen = waitMs <= 0 && !row.isLeased;
+  if (isInUse && !(memory.renewsEarly && isOpen && msUntil(row.renewAt) <= 0)) return { kind: 'use' };
+  if (row.isLeased) return { kind: 'wait' };
+  // Replicas with other credentials have a token. A further rejection of ours would replace it in the row, and be announced.
+  if (!row.isOurs && memory.rejectedForMs > 0)
+    return { kind: 'refuse', reason: 'credentials_rejected', retryAfterMs: Math.ceil(memory.rejectedForMs) };
+  if (waitMs > 0) {
+    const isRejected = row.rejectedAt !== null && row.failures > 0;
+    const reason = isRejected ? 'credentials_rejected' : 'token_unavailable';
+    return { kind: 'refuse', reason, retryAfterMs: waitMs };
   }
-  if (row.leased) return { kind: 'wait' };
-  if (blocked) {
-    const reason = row.rejected && row.failures > 0 ? 'credentials_rejected' : 'token_unavailable';
-    return { kind: 'refuse', reason, retryAfterMs: Math.ceil(row.nextAttemptInMs) };
-  }
-  return row.rejected ? { kind: 'try', withToken: usable ? 'stored' : 'new' } : { kind: 'renew' };
+  const isTrial = row.rejectedAt !== null || isRefused;
+  const isYoung = msUntil(row.obtainedAt) > -YOUNG_MS;
+  return { kind: 'claim', isTrial, withStored: isTrial && isUsable && isYoung && !memory.renewsEarly };
 }
 
 /** Returns how long to block calls after consecutive refusals. The block after the first is short, because it may concern only one call. */
-export function coolDownMs(refusals: number): number {
-  return refusals <= 1 ? 1_000 : backoffMs(COOL_DOWN, refusals - 1);
-}
+export const coolDownMs = (refusals: number): number =>
+  refusals <= 1 ? 1_000 : backoffMs(COOL_DOWN, refusals - 1);
 
-/** Returns how long all replicas wait before they call a failing token endpoint again. `random` is in [0, 1). */
-export function endpointWaitMs(failures: number, random: number): number {
-  return backoffMs(ENDPOINT_WAIT, failures + 1, random);
+/** Returns what to record after a token request without a token. `random` is in [0, 1). */
+export function planFailure(
+  outcome: Exclude<Outcome<unknown>, { kind: 'done' }>,
+  failures: number,
+  random: number,
+): TokenFailure {
+  // RFC 6749, section 5.2, has a 400 for the credentials.
+  const isRejected = outcome.kind === 'rejected' && [400, 401, 403].includes(outcome.status);
+  const isStatus = outcome.kind === 'rejected';
+  const reason = isStatus ? `responded with status ${outcome.status}: ${outcome.detail}` : outcome.reason;
+  const requestedMs = 'retryAfterMs' in outcome ? (outcome.retryAfterMs ?? 0) : 0;
+  const waitMs = isRejected
+    ? coolDownMs(failures + 2)
+    : Math.max(backoffMs(ENDPOINT_WAIT, failures + 1, random), requestedMs);
+  return { error: `no token: ${reason}`, waitMs, isRejected, isAnnounced: isRejected };
 }
 
 /** Returns when to renew a token: at a random point between 80 and 90 % of its lifetime. */
-export function renewAfterMs(lifetimeMs: number, random: number): number {
-  return Math.floor(lifetimeMs * (0.8 + 0.1 * random));
-}
+export const renewAfterMs = (lifetimeMs: number, random: number): number =>
+  Math.floor(lifetimeMs * (0.8 + 0.1 * random));

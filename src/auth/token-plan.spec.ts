@@ -1,97 +1,84 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import {
-  endpointWaitMs,
-  coolDownMs,
-  planToken,
-  renewAfterMs,
-  type TokenPlan,
-  type TokenRow,
-} from './token-plan.rules.js';
+import { coolDownMs, planFailure, planToken, renewAfterMs, type TokenRow } from './token-plan.rules.js';
+
+const now = new Date('2026-11-20T10:00:00Z');
+const inMs = (ms: number): Date => new Date(now.getTime() + ms);
 
 const VALID: TokenRow = {
+  now,
   generation: 1,
-  tokenCiphertext: Buffer.from('sealed'),
-  ours: true,
-  obtainedAgoMs: 1_000,
-  renewInMs: 8_000,
-  expiresInMs: 10_000,
-  rejected: false,
+  isLeased: false,
+  isOurs: true,
+  token: 'token',
+  obtainedAt: inMs(-10_000),
+  renewAt: inMs(8_000),
+  expiresAt: inMs(10_000),
+  rejectedAt: null,
   failures: 0,
-  nextAttemptInMs: 0,
-  leased: false,
+  nextAttemptAt: null,
 };
-const EXPIRED = { ...VALID, renewInMs: -2_000, expiresInMs: -1 };
-const NEW = {
-  ...VALID,
-  ours: false,
-  tokenCiphertext: null,
-  obtainedAgoMs: null,
-  renewInMs: null,
-  expiresInMs: null,
-};
-/** The row after a 401: the refused token is removed. */
-const SUSPECTED = { ...VALID, rejected: true, tokenCiphertext: null };
+const leased = (row: TokenRow): TokenRow => ({ ...row, isLeased: true });
+const EXPIRED = { ...VALID, renewAt: inMs(-2_000), expiresAt: inMs(-1) };
+const DUE = { ...VALID, renewAt: now };
+const FOREIGN = { ...VALID, isOurs: false, token: null, obtainedAt: null, renewAt: null, expiresAt: null };
+/** A trial has failed. */
+const REJECTED = { ...VALID, rejectedAt: now, failures: 1 };
 
-const TABLE: readonly [string, TokenRow, TokenPlan][] = [
-  ['valid', VALID, { kind: 'use', alsoRenew: false }],
-  ['valid, due for renewal', { ...VALID, renewInMs: 0 }, { kind: 'use', alsoRenew: true }],
-  ['valid, being renewed', { ...VALID, renewInMs: 0, leased: true }, { kind: 'use', alsoRenew: false }],
-  [
-    'valid, last renewal failed',
-    { ...VALID, renewInMs: 0, failures: 1, nextAttemptInMs: 500 },
-    { kind: 'use', alsoRenew: false },
-  ],
-  ['none yet', NEW, { kind: 'renew' }],
-  ['none yet, being obtained', { ...NEW, leased: true }, { kind: 'wait' }],
-  [
-    'of other credentials, which are rejected',
-    { ...VALID, ours: false, rejected: true, failures: 3, nextAttemptInMs: 9 },
-    { kind: 'renew' },
-  ],
-  ['expired', EXPIRED, { kind: 'renew' }],
-  ['expired, being renewed', { ...EXPIRED, leased: true }, { kind: 'wait' }],
-  [
-    'expired, last attempt failed',
-    { ...EXPIRED, failures: 1, nextAttemptInMs: 499.2 },
-    { kind: 'refuse', reason: 'token_unavailable', retryAfterMs: 500 },
-  ],
-  [
-    'expired, last attempt failed long ago',
-    { ...EXPIRED, failures: 1, nextAttemptInMs: -1 },
-    { kind: 'renew' },
-  ],
-  ['refused once', SUSPECTED, { kind: 'try', withToken: 'new' }],
-  ['refused once, trial in progress', { ...SUSPECTED, leased: true }, { kind: 'wait' }],
-  [
-    'refused once, trial without a result',
-    { ...SUSPECTED, nextAttemptInMs: 5 },
-    { kind: 'refuse', reason: 'token_unavailable', retryAfterMs: 5 },
-  ],
-  [
-    'refused again',
-    { ...VALID, rejected: true, failures: 1, nextAttemptInMs: 900 },
-    { kind: 'refuse', reason: 'credentials_rejected', retryAfterMs: 900 },
-  ],
-  [
-    'refused again, cooled down',
-    { ...VALID, rejected: true, failures: 1 },
-    { kind: 'try', withToken: 'stored' },
-  ],
-  [
-    'refused again, cooled down, trial in progress',
-    { ...VALID, rejected: true, failures: 1, leased: true },
-    { kind: 'wait' },
-  ],
-  [
-    'refused again, cooled down, expired',
-    { ...EXPIRED, rejected: true, failures: 1 },
-    { kind: 'try', withToken: 'new' },
-  ],
-];
+const USE = { kind: 'use' };
+const WAIT = { kind: 'wait' };
+const RENEW = { kind: 'claim', isTrial: false, withStored: false };
+const TRY_NEW = { ...RENEW, isTrial: true };
+const refuse = (reason: string, retryAfterMs: number) => ({ kind: 'refuse', reason, retryAfterMs });
+
+const KNOWS = { refusedGeneration: -1, rejectedForMs: 0, renewsEarly: false };
+const HAS_REFUSED = { ...KNOWS, refusedGeneration: 1 };
+const EARLY = { ...KNOWS, renewsEarly: true };
 
 describe('planToken', () => {
-  it.each(TABLE)('%s', (_, row, plan) => expect(planToken(row)).toEqual(plan));
+  it.each<[string, TokenRow, object, typeof KNOWS?]>([
+    ['valid', VALID, USE],
+    ['valid, not due for renewal', VALID, USE, EARLY],
+    ['valid, due for renewal, during a call', DUE, USE],
+    ['valid, due for renewal', DUE, RENEW, EARLY],
+    ['valid, being renewed', leased(DUE), USE, EARLY],
+    ['valid, last renewal failed', { ...DUE, failures: 1, nextAttemptAt: inMs(500) }, USE, EARLY],
+    ['none yet', FOREIGN, RENEW],
+    ['none yet, being obtained', leased(FOREIGN), WAIT],
+    [
+      'of other credentials, after ours were rejected',
+      FOREIGN,
+      refuse('credentials_rejected', 3),
+      { ...KNOWS, rejectedForMs: 2.5 },
+    ],
+    ['of other credentials, with an old generation', FOREIGN, RENEW, HAS_REFUSED],
+    ['expired', EXPIRED, RENEW],
+    ['expired, being renewed', leased(EXPIRED), WAIT],
+    [
+      'expired, last attempt failed',
+      { ...EXPIRED, failures: 1, nextAttemptAt: inMs(500) },
+      refuse('token_unavailable', 500),
+    ],
+    ['expired, last attempt failed long ago', { ...EXPIRED, failures: 1, nextAttemptAt: inMs(-1) }, RENEW],
+    ['refused once', VALID, TRY_NEW, HAS_REFUSED],
+    ['refused once, even if it is young', { ...VALID, obtainedAt: now }, TRY_NEW, HAS_REFUSED],
+    ['newer than the refused one', { ...VALID, generation: 2 }, USE, HAS_REFUSED],
+    ['refused once, trial in progress', leased({ ...VALID, rejectedAt: now }), WAIT, HAS_REFUSED],
+    [
+      'refused once, trial without a result',
+      { ...VALID, rejectedAt: now, nextAttemptAt: inMs(5) },
+      refuse('token_unavailable', 5),
+    ],
+    ['refused again', { ...REJECTED, nextAttemptAt: inMs(900) }, refuse('credentials_rejected', 900)],
+    ['refused again, cooled down', REJECTED, TRY_NEW],
+    [
+      'refused again, cooled down, young',
+      { ...REJECTED, obtainedAt: inMs(-4_999) },
+      { ...TRY_NEW, withStored: true },
+    ],
+    ['refused again, cooled down, young, probed', { ...REJECTED, obtainedAt: now }, TRY_NEW, EARLY],
+    ['refused again, cooled down, trial in progress', leased(REJECTED), WAIT],
+  ])('%s', (_, row, plan, memory = KNOWS) => expect(planToken(row, memory)).toEqual(plan));
 });
 
 describe('waits', () => {
@@ -103,7 +90,7 @@ describe('waits', () => {
   it('double from 1 s to 1 min after a failure, less up to half', () => {
     fc.assert(
       fc.property(fc.nat(1_000), fc.double({ min: 0, max: 0.999, noNaN: true }), (failures, random) => {
-        const waitMs = endpointWaitMs(failures, random);
+        const { waitMs } = planFailure({ kind: 'ambiguous', reason: 'lost' }, failures, random);
         const full = Math.min(1_000 * 2 ** failures, 60_000);
         expect(waitMs).toBeGreaterThanOrEqual(full / 2);
         expect(waitMs).toBeLessThanOrEqual(full);

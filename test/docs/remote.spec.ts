@@ -34,7 +34,7 @@ describe('docs/remote.md', () => {
     const remote = startRemote({ SCS_BASE_URL: server.url });
     closing.push(server.close, () => remote.onApplicationShutdown());
     const grant: Grant = { kind: 'token', token: 'tenant', generation: 1, grantedAt: 0 };
-    const tenantTokens = { current: async () => grant, accepted: () => {} } as unknown as TenantTokens;
+    const tenantTokens = { current: async () => grant, accept: async () => {} } as unknown as TenantTokens;
     const authorised = new AuthorisedRemote(
       remote,
       tenantTokens,

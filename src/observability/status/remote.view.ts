@@ -1,4 +1,4 @@
-import { PROBE_OUTCOMES } from '../../auth/credentials-probe.service.js';
+import { PROBE_OUTCOMES } from '../../auth/tenant-tokens.service.js';
 import { flag, nullable, oneOf, schemaOf, text, view } from '../../platform/openapi/schema-of.js';
 import { OPERATION_CLASSES } from '../../remote/outcome.rules.js';
 import { count, instant, list, number, part } from './figures.js';

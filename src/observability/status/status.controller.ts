@@ -4,7 +4,7 @@ import { recordAudit } from '../../access/audit-log.store.js';
 import { CurrentKey } from '../../access/current-key.decorator.js';
 import { Operation } from '../../access/operation.decorator.js';
 import { actorOf, type Principal } from '../../access/scopes.js';
-import { CredentialsProbe } from '../../auth/credentials-probe.service.js';
+import { TenantTokens } from '../../auth/tenant-tokens.service.js';
 import { TokenStore } from '../../auth/token.store.js';
 import { readBuild } from '../../platform/build.js';
 import { Database } from '../../platform/database/database.js';
@@ -25,7 +25,7 @@ export class StatusController {
     private readonly tokens: TokenStore,
     private readonly store: StatusStore,
     private readonly held: HeldRequests,
-    private readonly credentials: CredentialsProbe,
+    private readonly tenantTokens: TenantTokens,
     private readonly database: Database,
     private readonly environment: Environment,
   ) {}
@@ -76,7 +76,7 @@ export class StatusController {
   })
   @ApiOkResponse({ type: CredentialsProbeView, description: 'The result, whether there is a token or not' })
   async probeCredentials(@CurrentKey() key: Principal): Promise<CredentialsProbeView> {
-    const outcome = await this.credentials.probe();
+    const outcome = await this.tenantTokens.probe();
     const audit = {
       actor: actorOf(key),
       action: 'credentials.probed',

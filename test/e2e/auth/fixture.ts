@@ -8,9 +8,7 @@ import { ContractDrift } from '../../../src/remote/drift/contract-drift.service.
 import { DeploymentStore } from '../../../src/remote/shared/deployment.store.js';
 import { Remote } from '../../../src/remote/remote.service.js';
 import { AuthorisedRemote } from '../../../src/auth/authorised-remote.service.js';
-import { CredentialsProbe } from '../../../src/auth/credentials-probe.service.js';
 import { TenantTokens } from '../../../src/auth/tenant-tokens.service.js';
-import { TokenRequest } from '../../../src/auth/token-request.service.js';
 import { TokenStore } from '../../../src/auth/token.store.js';
 import { testEnvironment } from '../../setup/test-environment.js';
 import {
@@ -83,8 +81,8 @@ export function replicaEnvironment(database: string, service: RawServer, timeout
 export interface Replica {
   readonly authorised: AuthorisedRemote;
   readonly remote: Remote;
-  readonly tokens: TokenStore;
-  readonly probe: CredentialsProbe;
+  readonly tokens: TenantTokens;
+  readonly store: TokenStore;
   readonly database: Database;
   read(): Promise<Sent>;
   close(): Promise<void>;
@@ -101,15 +99,14 @@ export function startReplica(
   const store = storeFor(database, new Cipher(environment), environment);
   const remote = new Remote(environment);
   const drift = new ContractDrift(new DeploymentStore(database), remote);
-  const request = new TokenRequest(store, remote, drift, environment);
-  const tokens = new TenantTokens(store, request, environment);
+  const tokens = new TenantTokens(store, remote, drift, environment);
   const authorised = new AuthorisedRemote(remote, tokens, tokens);
   return {
     authorised,
     remote,
     database,
-    tokens: store,
-    probe: new CredentialsProbe(store, request, environment),
+    tokens,
+    store,
     read: () => authorised.send(readSession, 'user'),
     close: async () => {
       await remote.onApplicationShutdown();

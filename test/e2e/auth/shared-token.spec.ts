@@ -3,7 +3,8 @@ import { Cipher } from '../../../src/platform/crypto/cipher.js';
 import { Database } from '../../../src/platform/database/database.js';
 import { readEnvironment } from '../../../src/platform/env/read-environment.js';
 import type { TokenRow } from '../../../src/auth/token-plan.rules.js';
-import { TokenStore, type Token } from '../../../src/auth/token.store.js';
+import type { Token } from '../../../src/auth/token.client.js';
+import { TokenStore } from '../../../src/auth/token.store.js';
 import { caught, itAtLength, promise } from '../../faults/support/promise.js';
 import { createTestDatabase, type TestDatabase } from '../../setup/test-database.js';
 import { startTestProcess, type TestProcess } from '../../setup/test-process.js';
@@ -102,27 +103,17 @@ describe('R12: one token for all', () => {
 
   itAtLength('would be red with a promise within the process only', async () => {
     class Alone extends TokenStore {
-      private row: TokenRow | undefined;
-      private token = '';
-      override async read(): Promise<TokenRow> {
-        return this.row ?? { ...(await super.read()), ours: false, leased: false };
+      private row: Awaited<ReturnType<TokenStore['read']>> | undefined;
+      override async read() {
+        return this.row ?? super.read();
       }
-      override async claimLease(): Promise<string> {
+      override async claim(): Promise<string> {
         return 'lease';
       }
-      override async save(_: string, token: Token): Promise<number> {
-        this.token = token.value;
-        this.row = {
-          ...(await super.read()),
-          ours: true,
-          tokenCiphertext: Buffer.from('held'),
-          expiresInMs: 1e6,
-          renewInMs: 1e6,
-        };
-        return 1;
-      }
-      override open(): string {
-        return this.token;
+      override async save(_: string, { value: token }: Token): Promise<TokenRow> {
+        const later = new Date(Date.now() + 1e6);
+        this.row = { ...(await super.read()), token, expiresAt: later, renewAt: later };
+        return this.row;
       }
     }
     const replicas = [1, 2, 3].map(() => replica({}, (...given) => new Alone(...given)));
@@ -188,12 +179,13 @@ describe('the tenant token', () => {
   it('is used from its next call on by the replica that renewed it', async () => {
     await replica().read();
     const one = replica();
-    const opened = jest.spyOn(one.tokens, 'open');
+    const saved = jest.spyOn(one.store, 'save');
     await one.database.query(`UPDATE remote_tokens SET renew_at = clock_timestamp()`);
     await one.read();
     // This call begins the renewal.
     await one.read();
-    await waitFor('the renewed token', () => opened.mock.calls.some(([row]) => row.generation === 2));
+    await waitFor('the renewed token', () => saved.mock.results.length === 1);
+    await saved.mock.results[0]!.value;
     await one.read();
     expect(service.calls.slice(1).map(({ headers }) => headers.authorization)).toEqual([
       'Bearer token-1-canary',
@@ -216,10 +208,10 @@ describe('the tenant token', () => {
       await fresh.read();
       await waitFor('the attempt to renew', () => service.tokenRequests.length === before + 1);
       await waitFor('its failure to be recorded', async () =>
-        (await fresh.tokens.getStatus()).lastError?.includes(`status ${status}`),
+        (await fresh.store.getStatus()).lastError?.includes(`status ${status}`),
       );
       expect(tally(await Promise.all(Array.from({ length: 10 }, replica().read)))).toEqual({ '200': 10 });
-      expect(await fresh.tokens.getStatus()).toMatchObject({ state: 'valid', rejectedAt: null });
+      expect(await fresh.store.getStatus()).toMatchObject({ state: 'valid', rejectedAt: null });
     }
   });
 
@@ -271,9 +263,9 @@ describe('the tenant token', () => {
 
   it('is shown by status with everything but its value', async () => {
     const one = replica();
-    expect(await one.tokens.getStatus()).toMatchObject({ state: 'none', generation: 0, ageSeconds: null });
+    expect(await one.store.getStatus()).toMatchObject({ state: 'none', generation: 0, ageSeconds: null });
     await one.read();
-    const status = await one.tokens.getStatus();
+    const status = await one.store.getStatus();
     expect(status).toMatchObject({
       state: 'valid',
       generation: 1,
@@ -285,7 +277,7 @@ describe('the tenant token', () => {
     expect(days).toBeCloseTo(14, 7);
     expect(JSON.stringify(status)).not.toContain('canary');
     await expire(one);
-    expect((await one.tokens.getStatus()).state).toBe('expired');
+    expect((await one.store.getStatus()).state).toBe('expired');
   });
 
   it('cannot be decrypted if it was encrypted for another row', async () => {
@@ -294,10 +286,10 @@ describe('the tenant token', () => {
     closing.push(() => own.onApplicationShutdown());
     const cipher = new Cipher(environment);
     const store = new TokenStore(own, cipher, environment);
-    const row = {
-      ...(await store.read()),
-      tokenCiphertext: cipher.encrypt('token', 'onboarding_sessions/1/start_url'),
-    };
-    expect(store.open(row)).toBeNull();
+    await replica().read();
+    expect((await store.read()).token).not.toBeNull();
+    const tokenCiphertext = cipher.encrypt('token', 'onboarding_sessions/1/start_url');
+    await own.prisma.remoteToken.updateMany({ data: { tokenCiphertext } });
+    expect((await store.read()).token).toBeNull();
   });
 });

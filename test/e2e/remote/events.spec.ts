@@ -164,7 +164,7 @@ describe('rejected credentials', () => {
     await Promise.all([one.read(), other.read(), one.read()]);
     await waitFor('a second trial', async () => {
       await other.read();
-      return ((await other.tokens.getStatus()).failures ?? 0) >= 2;
+      return ((await other.store.getStatus()).failures ?? 0) >= 2;
     });
     expect(await announced()).toEqual([
       {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { readTokenResponse, tokenRequest } from './token-request.service.js';
+import { readTokenResponse, tokenRequest } from './token.client.js';
 
 const NOW = new Date('2026-11-20T10:00:00Z');
 
