@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { Cipher } from '../../../src/platform/crypto/cipher.js';
 import { Database } from '../../../src/platform/database/database.js';
 import { readEnvironment } from '../../../src/platform/env/read-environment.js';
@@ -174,24 +174,6 @@ describe('the tenant token', () => {
       return service.calls.at(-1)!.headers.authorization === 'Bearer token-2-canary';
     });
     expect(service.tokenRequests).toHaveLength(2);
-  });
-
-  it('is used from its next call on by the replica that renewed it', async () => {
-    await replica().read();
-    const one = replica();
-    const saved = jest.spyOn(one.store, 'save');
-    await one.database.query(`UPDATE remote_tokens SET renew_at = clock_timestamp()`);
-    await one.read();
-    // This call begins the renewal.
-    await one.read();
-    await waitFor('the renewed token', () => saved.mock.results.length === 1);
-    await saved.mock.results[0]!.value;
-    await one.read();
-    expect(service.calls.slice(1).map(({ headers }) => headers.authorization)).toEqual([
-      'Bearer token-1-canary',
-      'Bearer token-1-canary',
-      'Bearer token-2-canary',
-    ]);
   });
 
   it('stays in use when its early renewal fails, whatever the reason', async () => {
