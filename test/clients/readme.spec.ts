@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { expect, it, jest } from '@jest/globals';
-import { blockOf, readPage, ROOT } from '../docs/readme.js';
+import { readPage, ROOT } from '../docs/pages.js';
 
 jest.setTimeout(240_000);
 
@@ -25,14 +25,6 @@ const CONTEXT = `
   declare const handle: (event: OnboardingEvent) => Promise<void>;
   declare const save: (place: unknown) => Promise<void>;
 `;
-
-it('the README of the client quotes its examples', async () => {
-  const readme = await readPage('clients/typescript/README.md');
-  for (const name of ['onboard', 'receiver']) {
-    const example = await readPage(`clients/typescript/examples/${name}.ts`);
-    expect(`${blockOf(readme, `examples/${name}.ts`)}\n`).toBe(example);
-  }
-});
 
 it('the README of the client links only files of its package', async () => {
   const readme = await readPage('clients/typescript/README.md');

@@ -86,7 +86,7 @@ describe('the package of the TypeScript client', () => {
       await exited;
     });
     const waitForOutput = (text: string) =>
-      waitFor(`${name} to print ${text}`, () => output.includes(text), 30_000).catch((error) => {
+      waitFor(`${name} to print ${text}`, () => output.includes(text)).catch((error) => {
         throw new Error(output, { cause: error });
       });
     return { waitForOutput, output: () => output, exited, kill: () => child.kill('SIGTERM') };
@@ -97,10 +97,8 @@ describe('the package of the TypeScript client', () => {
     const port = await freePort();
     const receiver = start(name, { PORT: String(port), WEBHOOK_SECRETS: `whsec_b3RoZXI=,${SECRET}` });
     const url = `http://127.0.0.1:${port}/webhooks`;
-    await waitFor(
-      `${name} to listen`,
-      () => fetch(url, { method: 'POST' }).then(({ status }) => status === 401),
-      60_000,
+    await waitFor(`${name} to listen`, () =>
+      fetch(url, { method: 'POST' }).then(({ status }) => status === 401),
     );
     await client.call('POST', '/webhook-endpoints', { url, types: ['session.online'], secret: SECRET });
     return receiver;

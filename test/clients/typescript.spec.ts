@@ -10,7 +10,6 @@ import {
   createClient,
   followEvents,
   items,
-  NotOnlineError,
   pages,
   ProblemError,
   verifyWebhook,
@@ -30,8 +29,6 @@ import { createTestDatabase, type TestDatabase } from '../setup/test-database.js
 import { ADMIN_KEY } from '../setup/test-environment.js';
 import type { TestProcess } from '../setup/test-process.js';
 import { waitFor } from '../setup/wait-for.js';
-
-jest.setTimeout(120_000);
 
 const inUpperCase = (headers: object) =>
   Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toUpperCase(), String(value)]));
@@ -120,14 +117,6 @@ describe('the TypeScript client', () => {
       const refused = busy.GET('/api/v1/status');
       await expect(refused).rejects.toMatchObject({ code: 'replica_busy', retryAfterSeconds: 7 });
     });
-
-    it('throws a ProblemError for an error of a proxy too', async () => {
-      const proxy = await startWebhookReceiver();
-      closing.push(proxy.close);
-      proxy.answer = () => ({ status: 502, body: '<html>' });
-      const call = createClient({ baseUrl: proxy.url, apiKey: 'any' }).GET('/api/v1/status');
-      await expect(call).rejects.toMatchObject({ code: 'unexpected_response', status: 502 });
-    });
   });
 
   it('reads lists over all pages, and filters by metadata', async () => {
@@ -151,22 +140,6 @@ describe('the TypeScript client', () => {
       expect(await waiting).toMatchObject({ id, state: 'online', inverters: [{ missingSince: null }] });
     });
 
-    it('has the remote service read as often as wanted', async () => {
-      const { id } = await start();
-      const queries: string[] = [];
-      const fetchNoting = (request: Request) => {
-        queries.push(new URL(request.url).search);
-        return fetch(request);
-      };
-      const watcher = createClient({ baseUrl: service.url, apiKey: ADMIN_KEY, fetch: fetchNoting });
-      const waiting = waitForOnline(watcher, id, { maxAgeSeconds: 1 });
-      await waitFor('a third read', () => queries.length > 2);
-      await bringOnline(id);
-      expect((await waiting).state).toBe('online');
-      const query = '?wait=1&from=awaiting_owner&maxAge=1&stale=allow';
-      expect(queries.slice(0, 3)).toEqual(['', query, query]);
-    });
-
     it('continues through an outage', async () => {
       const { id } = await start();
       const proxy = await startTcpProxy(service.url);
@@ -177,22 +150,6 @@ describe('the TypeScript client', () => {
       await bringOnline(id);
       await proxy.accept();
       expect((await waiting).state).toBe('online');
-    });
-
-    it('reports each state once, as it is reached', async () => {
-      const { id } = await start();
-      const states: string[] = [];
-      const waiting = waitForOnline(client, id, { onProgress: ({ state }) => states.push(state) });
-      await waitFor('the first state', () => states.length === 1);
-      await sandbox.control.complete(id, { onlineAfterMs: null });
-      await waitFor('the second state', () => states.length === 2);
-      await sandbox.control.online(id, { inverters: 1 });
-      await waiting;
-      expect(states).toEqual(['awaiting_owner', 'awaiting_installation', 'online']);
-      const onProgress = () => {
-        throw new Error('not wanted any more');
-      };
-      await expect(waitForOnline(client, id, { onProgress })).rejects.toThrow('not wanted any more');
     });
 
     it('ends with the state as soon as the web flow is over', async () => {
@@ -207,15 +164,6 @@ describe('the TypeScript client', () => {
         session: { id, state: 'expired', closedAt: null },
       });
       expect(states).toEqual(['awaiting_owner', 'expired']);
-    });
-
-    it('ends when the time is over, with the session as it is', async () => {
-      const { id } = await start();
-      const beganAt = performance.now();
-      const waiting = waitForOnline(client, id, { timeoutMs: 3_000 });
-      await expect(waiting).rejects.toBeInstanceOf(NotOnlineError);
-      await expect(waiting).rejects.toMatchObject({ session: { id, state: 'awaiting_owner' } });
-      expect(performance.now() - beganAt).toBeLessThan(10_000);
     });
 
     it('ends when the signal is aborted, and when the session is not known', async () => {
@@ -263,20 +211,6 @@ describe('the TypeScript client', () => {
       expect(followed.map(({ data }) => data.userId)).toEqual(ids.slice(firstFollowed));
     });
 
-    it('starts after a given event', async () => {
-      const [first, second] = [await register(), await register()];
-      const types = ['pv.user.registered.v1'] as const;
-      let after = '0';
-      for await (const { sequence, subject } of followEvents(client, { after, types })) {
-        after = sequence;
-        if (subject === first.id) break;
-      }
-      for await (const { subject } of followEvents(client, { after, types })) {
-        expect(subject).toBe(second.id);
-        break;
-      }
-    });
-
     it('disconnects when the iteration ends, also after a garbage collection', async () => {
       setFlagsFromString('--expose-gc');
       const collectGarbage = runInNewContext('gc') as () => void;
@@ -294,14 +228,6 @@ describe('the TypeScript client', () => {
       });
     });
 
-    it('delivers only the events of a given session', async () => {
-      const session = await start();
-      for await (const { subject } of followEvents(client, { after: '0', sessionId: session.id })) {
-        expect(subject).toBe(session.id);
-        break;
-      }
-    });
-
     it('delivers nothing more once the signal has aborted, even if it has arrived', async () => {
       const body = ['1', '2'].map((id) => `id: ${id}\ndata: {"sequence": "${id}"}\n\n`).join('');
       const fetch = async () => new Response(body, { headers: { 'content-type': 'text/event-stream' } });
@@ -313,14 +239,6 @@ describe('the TypeScript client', () => {
         stop.abort();
       }
       expect(followed).toEqual(['1']);
-    });
-
-    it('ends with the problem when the key is refused', async () => {
-      const stranger = createClient({ baseUrl: service.url, apiKey: 'unknown' });
-      await expect(followEvents(stranger).next()).rejects.toMatchObject({
-        code: 'unauthenticated',
-        status: 401,
-      });
     });
   });
 
@@ -347,16 +265,6 @@ describe('the TypeScript client', () => {
       await proxy.accept();
       await expect(begun).rejects.toBeInstanceOf(ProblemError);
       for (const error of errors) expect(error).toMatchObject({ cause: { code: 'ECONNREFUSED' } });
-    });
-
-    it('ends with what onRetry throws', async () => {
-      const proxy = await startTcpProxy(service.url);
-      await proxy.close();
-      const onRetry = () => {
-        throw new Error('given up');
-      };
-      const begun = begin(createClient({ baseUrl: proxy.url, apiKey: ADMIN_KEY }), { onRetry });
-      await expect(begun).rejects.toThrow('given up');
     });
 
     it('sends the request again if nothing comes for 45 seconds', async () => {

@@ -5,9 +5,9 @@ import { SandboxControl } from '../setup/sandbox-control.js';
 import { TestClient } from '../setup/client.js';
 import { waitFor } from '../setup/wait-for.js';
 import { withClient } from '../setup/with-client.js';
-import { readCompose, secretsOfHead, variablesOfHead } from '../docs/compose.js';
+import { readCompose, secretsOfHead, variablesOfHead } from './compose-file.js';
 import { freePort } from '../setup/receivers/programs.js';
-import { blockOf, readPage } from '../docs/readme.js';
+import { blockOf, readPage } from '../docs/pages.js';
 import { Composition } from './composition.js';
 
 jest.setTimeout(240_000);
@@ -100,7 +100,7 @@ describe('docker-compose.yml, run without an engine', () => {
     const port = await freePort();
     await composition.network.forward('127.0.0.1', port, { host: sandbox!.address, port: 4010 });
     const published = `http://localhost:${port}`;
-    await waitFor('the sandbox', async () => (await fetch(published)).ok, 20_000);
+    await waitFor('the sandbox', async () => (await fetch(published)).ok);
 
     const client = new TestClient(`http://${api!.address}:3000`, secrets.ADMIN_API_KEY!);
     const { id, startUrl } = await client.startNew();
@@ -108,11 +108,7 @@ describe('docker-compose.yml, run without an engine', () => {
     expect(startUrl).toMatch(address);
     expect((await fetch(startUrl!.replace(address, published))).status).toBe(200);
     await new SandboxControl(published).online(id, { inverters: 1 });
-    await waitFor(
-      'the installation is online',
-      async () => (await client.session(id)).state === 'online',
-      20_000,
-    );
+    await waitFor('the installation is online', async () => (await client.session(id)).state === 'online');
   });
 
   it('is restored by the commands of docs/backup.md, and its key is rotated by that of docs/encryption.md', async () => {

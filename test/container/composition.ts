@@ -8,7 +8,7 @@ import {
   writeSecrets,
   type Compose,
   type Service,
-} from '../docs/compose.js';
+} from './compose-file.js';
 import { waitFor } from '../setup/wait-for.js';
 import {
   CONFIG,
@@ -118,7 +118,7 @@ export class Composition {
         healthy: async () => {
           const [, ...check] = CONFIG.Healthcheck.Test;
           const passes = async () => (await exec(check)).code === 0;
-          await waitFor(`${name} is healthy`, passes, 60_000).catch((cause: unknown) => {
+          await waitFor(`${name} is healthy`, passes).catch((cause: unknown) => {
             throw new Error(`${name} printed: ${started.output()}`, { cause });
           });
         },

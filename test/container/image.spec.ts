@@ -1,7 +1,5 @@
-import { describe, expect, it, jest } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { bytesOf, CONFIG, filesLike, finishInImage } from './image.js';
-
-jest.setTimeout(60_000);
 
 const MEGABYTE = 2 ** 20;
 

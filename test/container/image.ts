@@ -1,7 +1,6 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { dirname } from 'node:path';
-import { variablesIn } from '../docs/kubernetes/manifests.js';
 
 /** The configuration of the image, as far as the tests need it. */
 interface ImageConfig {
@@ -108,7 +107,9 @@ async function finish({ exited, output }: ImageProcess) {
 }
 
 function start(words: readonly string[], container: Container): ImageProcess {
-  const child = spawn('nsenter', words, { env: { ...variablesIn(CONFIG.Env), ...container.env } });
+  const child = spawn('nsenter', words, {
+    env: { ...Object.fromEntries(CONFIG.Env.map((line) => line.split(/=(.*)/s, 2))), ...container.env },
+  });
   let text = '';
   for (const stream of [child.stdout, child.stderr])
     stream.on('data', (chunk: Buffer) => (text += chunk.toString()));

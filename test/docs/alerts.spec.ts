@@ -4,13 +4,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { beforeAll, describe, expect, it } from '@jest/globals';
 import { load } from 'js-yaml';
 import { BOUNDS } from '../../src/observability/status/health.rules.js';
 import { Metrics } from '../../src/observability/metrics/metrics.js';
 import { findProgram } from '../setup/receivers/programs.js';
-import { startTestApp, type TestApp } from '../setup/test-app.js';
-import { anchorsOf, readPage, ROOT, rowsOf } from './readme.js';
+import { useTestApp } from '../setup/test-app.js';
+import { anchorsOf, readPage, ROOT, rowsOf } from './pages.js';
 
 interface Rule {
   readonly alert: string;
@@ -24,21 +24,16 @@ interface Case {
 }
 
 const PREFIX = 'pv_onboarding_';
-/** What Prometheus's linter says of the metrics of prom-client. */
-const KNOWN_LINT = ['handles', 'requests', 'resources'].map(
-  (what) => `nodejs_active_${what}_total non-counter metrics should not have "_total" suffix`,
-);
 const findPromtool = () => findProgram('promtool', 'PROMTOOL');
 const wordsOf = (cell = '') => [...cell.matchAll(/`([^`]+)`/g)].map(([, word]) => word!);
 
-let service: TestApp;
+const service = useTestApp();
 /** The type of each metric, by its name. */
 let types: ReadonlyMap<string, string>;
 let rules: readonly Rule[];
 let cases: readonly Case[];
 
 beforeAll(async () => {
-  service = await startTestApp();
   const text = await (await fetch(`${service.url}/metrics`)).text();
   types = new Map([...text.matchAll(/^# TYPE (\w+) (\w+)$/gm)].map(([, name, type]) => [name!, type!]));
   const parse = async (name: string) => load(await readPage(`ops/prometheus/${name}`));
@@ -49,7 +44,6 @@ beforeAll(async () => {
   };
   cases = tests.flatMap((test) => test.alert_rule_test);
 });
-afterAll(() => service.close());
 
 /** Returns the names of metrics in the text that no service exports. A histogram has three names. */
 function unknownIn(page: string): string[] {
@@ -80,60 +74,21 @@ describe('docs/metrics.md', () => {
     expect([...listed].sort()).toEqual(exported.sort());
   });
 
-  it('is right about the other metrics: they are those of Node.js', () => {
-    const others = [...types.keys()].filter((name) => !name.startsWith(PREFIX));
-    expect(others.filter((name) => !/^(process|nodejs)_/.test(name))).toEqual([]);
-    expect(others).toContain('process_cpu_seconds_total');
-  });
-
-  it('the name of a counter alone ends with _total, that of a duration with _seconds', () => {
-    for (const [name, type] of types) {
-      if (!name.startsWith(PREFIX)) continue;
-      expect([name, name.endsWith('_total')]).toEqual([name, type === 'counter']);
-      if (type === 'histogram') expect(name).toMatch(/_duration_seconds$/);
-    }
-  });
-
   const promtool = findPromtool();
   // Without promtool, the tests of the alerts say so.
   if (promtool !== null)
-    it('has names, labels and types that the linter of Prometheus accepts', async () => {
-      const text = await (await fetch(`${service.url}/metrics`)).text();
-      const { registry } = service.app.get(Metrics);
-      const lint = async (samples: readonly string[]) => {
-        const output = await new Promise<string>((resolve) =>
-          execFile(promtool, ['check', 'metrics'], (_, stdout, stderr) =>
-            resolve(stdout + stderr),
-          ).stdin!.end(`${text}${samples.join('')}`),
-        );
-        return output.split('\n').filter((line) => line !== '');
-      };
-      // The linter sees only labels of samples, and some gauges and counters have no sample yet.
-      const samples = [...types]
-        .filter(([name, type]) => name.startsWith(PREFIX) && type !== 'histogram')
-        .map(([name]) => {
-          const { labelNames = [] } = registry.getSingleMetric(name) as { labelNames?: readonly string[] };
-          return labelNames.length === 0
-            ? ''
-            : `${name}{${labelNames.map((label) => `${label}="x"`).join()}} 1\n`;
-        });
-      expect(await lint(samples)).toEqual(KNOWN_LINT);
-      const reserved = `${PREFIX}deployment_noticed_after_seconds{quantile="0.5"} 1\n`;
-      expect(await lint([reserved])).toHaveLength(KNOWN_LINT.length + 1);
+    it('every page and every file of ops names metrics that exist', async () => {
+      const paths = await Promise.all(
+        ['docs', 'ops'].map(async (folder) =>
+          (await readdir(new URL(folder, ROOT), { recursive: true }))
+            .filter((name) => /\.(md|ya?ml|json)$/.test(name))
+            .map((name) => `${folder}/${name}`),
+        ),
+      );
+      for (const path of ['README.md', ...paths.flat()])
+        expect([path, unknownIn(await readPage(path))]).toEqual([path, []]);
+      expect(unknownIn('max(pv_onboarding_deployment_latenes_seconds) > 120')).toHaveLength(1);
     });
-
-  it('every page and every file of ops names metrics that exist', async () => {
-    const paths = await Promise.all(
-      ['docs', 'ops'].map(async (folder) =>
-        (await readdir(new URL(folder, ROOT), { recursive: true }))
-          .filter((name) => /\.(md|ya?ml|json)$/.test(name))
-          .map((name) => `${folder}/${name}`),
-      ),
-    );
-    for (const path of ['README.md', ...paths.flat()])
-      expect([path, unknownIn(await readPage(path))]).toEqual([path, []]);
-    expect(unknownIn('max(pv_onboarding_deployment_latenes_seconds) > 120')).toHaveLength(1);
-  });
 });
 
 describe('the dashboard', () => {
@@ -166,26 +121,6 @@ describe('the dashboard', () => {
       return types.get(base) === 'histogram' ? base : name;
     });
 
-  it('has a row for each part, and a title, a description and queries in each panel', () => {
-    expect(panels.filter(({ type }) => type === 'row').map(({ title }) => title)).toEqual([
-      'Remote service',
-      'Freshness',
-      'Registrations and starts',
-      'Webhooks and readers',
-      'HTTP',
-      'Database',
-      'Processes',
-    ]);
-    expect(new Set(graphs.map(({ title }) => title)).size).toBe(graphs.length);
-    for (const { title, description = '', targets = [], datasource } of graphs)
-      expect([title, description.length > 0, targets.length > 0, datasource]).toEqual([
-        title,
-        true,
-        true,
-        { type: 'prometheus', uid: '${datasource}' },
-      ]);
-  });
-
   it('queries only metrics that exist, by labels that they have', () => {
     const { registry } = service.app.get(Metrics);
     for (const { expr, legendFormat } of queries()) {
@@ -205,19 +140,6 @@ describe('the dashboard', () => {
     expect(
       namesIn('max(pv_onboarding_deployment_latenes_seconds)').filter((name) => !types.has(name)),
     ).toEqual(['pv_onboarding_deployment_latenes_seconds']);
-  });
-
-  it('takes the maximum of the figures that are the same on all replicas', () => {
-    for (const { expr } of queries())
-      if (expr.includes('_deployment_') && !expr.includes('collector_up')) expect(expr).toMatch(/^max/);
-  });
-
-  it('has no panels that overlap', () => {
-    const cells = panels.flatMap(({ gridPos: { x, y, w, h } }) =>
-      Array.from({ length: w * h }, (_, i) => `${x + (i % w)},${y + Math.floor(i / w)}`),
-    );
-    expect(new Set(cells).size).toBe(cells.length);
-    expect(Math.max(...panels.map(({ gridPos: { x, w } }) => x + w))).toBe(24);
   });
 
   const promtool = findPromtool();

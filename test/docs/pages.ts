@@ -1,4 +1,4 @@
-import { readFile } from 'node:fs/promises';
+import { readdir, readFile } from 'node:fs/promises';
 
 export const ROOT = new URL('../../', import.meta.url);
 
@@ -44,3 +44,11 @@ export const masked = (text: string): string =>
     .replace(/^ *\d+\.\d s/gm, '<seconds>')
     .replace(/( event +|^)\d+ (?=pv\.)/gm, '$1<sequence> ')
     .trim();
+
+/** Returns the text of every page, by its path. */
+export async function readPages(): Promise<ReadonlyMap<string, string>> {
+  const docs = (await readdir(new URL('docs', ROOT))).filter((name) => name.endsWith('.md'));
+  const top = ['README.md', 'CONTRIBUTING.md', 'SECURITY.md', 'CHANGELOG.md', 'clients/typescript/README.md'];
+  const paths = [...top, ...docs.map((name) => `docs/${name}`)];
+  return new Map(await Promise.all(paths.map(async (path) => [path, await readPage(path)] as const)));
+}

@@ -4,7 +4,7 @@ import { delimiter, join } from 'node:path';
 import { promisify } from 'node:util';
 import { load, YAML11_SCHEMA } from 'js-yaml';
 import { findOpenssl } from '../setup/receivers/certificates.js';
-import { blockOf, readPage } from './readme.js';
+import { blockOf, readPage } from '../docs/pages.js';
 
 const run = promisify(execFile);
 
