@@ -1,5 +1,8 @@
 import { PROMISES } from './promises.mjs';
 
+/** Matches the title of a test that checks that the other tests find a bug. */
+const SEEDED_BUG = /\bred\b|seeded bug/;
+
 /**
  * Returns a row per promise of `ids` (default: all), from Jest's results and the tests' notes. `leftOut`: ids of promises with skipped files.
  * @param {any[]} suites
@@ -11,14 +14,14 @@ export function rowsOf(suites, notes, { ids = [], leftOut = [] } = {}) {
   return PROMISES.filter(({ id }) => ids.length === 0 || ids.includes(id)).map(({ id, promise }) => {
     const own = tests.filter(({ fullName }) => idsOf(fullName).includes(id));
     const figures = notes.filter((note) => note.id === id && note.figure !== undefined);
-    const bugs = notes.filter((note) => note.id === id && note.seededBug !== undefined);
+    const bugs = own.filter(({ status, title }) => status === 'passed' && SEEDED_BUG.test(title));
     return {
       id,
       promise,
       result: resultOf(own, figures, bugs, leftOut.includes(id)),
       figures: distinct(figures, ({ figure, bound }) => ({ figure, bound })),
       isPart: leftOut.includes(id),
-      seededBugsCaught: distinct(bugs, ({ seededBug }) => seededBug),
+      seededBugsCaught: distinct(bugs, ({ title }) => title),
     };
   });
 }

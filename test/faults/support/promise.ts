@@ -8,6 +8,9 @@ export const itAtLength = (title: string, test: () => void | Promise<void>, time
   if (isLong) it(title, test, timeoutMs);
 };
 
+/** Returns a bound of a duration, which holds on a quiet machine: at full length. Otherwise, tests are not judged by the clock. */
+export const inTime = (ms: number): number => (isLong ? ms : Infinity);
+
 export const allAtLength = <Case>(cases: readonly Case[]): Case[] => cases.slice(0, isLong ? undefined : 1);
 
 /** Measures until `holds`, at most three times: a busy machine makes a figure worse, never better. Returns the last figure. */
@@ -18,13 +21,7 @@ export async function measureUntil<T>(holds: (figure: T) => boolean, measure: ()
 }
 
 /** Records a promise's measured figure and its bound. Call it before the assertion, so that a failing test also records its figure. */
-export const promise = (id: `R${number}`, measured: { figure: string; bound: string }): void =>
-  note({ id, ...measured });
-
-/** Records that the promise's test has found its seeded bug. */
-export const caught = (id: `R${number}`, seededBug: string): void => note({ id, seededBug });
-
-function note(line: object): void {
+export function promise(id: `R${number}`, measured: { figure: string; bound: string }): void {
   const file = process.env.PROMISES_FILE;
-  if (file !== undefined) appendFileSync(file, `${JSON.stringify(line)}\n`);
+  if (file !== undefined) appendFileSync(file, `${JSON.stringify({ id, ...measured })}\n`);
 }
