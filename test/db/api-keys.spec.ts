@@ -1,15 +1,13 @@
-import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { beforeAll, expect, it } from '@jest/globals';
 import { ApiKeysStore, hashOf, newApiKey } from '../../src/access/api-keys.store.js';
 import type { Database } from '../../src/platform/database/database.js';
-import { createTestDatabase, type TestDatabase } from '../setup/test-database.js';
+import { useTestDatabase } from '../setup/test-database.js';
 
-let testDatabase: TestDatabase;
+const testDatabase = useTestDatabase();
 let database: Database;
-beforeAll(async () => {
-  testDatabase = await createTestDatabase();
+beforeAll(() => {
   database = testDatabase.open();
 });
-afterAll(() => testDatabase.drop());
 
 // Prisma Client joins look-ups of the same tick into one query and distributes its rows.
 it('finds each of the keys that are looked up at once, but none that is revoked or unknown', async () => {

@@ -88,12 +88,6 @@ describe('isDatabaseUnavailable', () => {
     expect(await unrecognised({ ...ways(nowhere, QUICK), ...find })).toEqual([]);
   });
 
-  it('recognises a database that does not exist', async () => {
-    const nosuch = open((url) => (url.pathname = '/pv_test_no_such_database'));
-    const find = { 'a read of rows': () => nosuch.prisma.user.findMany() };
-    expect(await unrecognised({ ...ways(nosuch, QUICK), ...find })).toEqual([]);
-  });
-
   it('recognises a statement that reached its time limit', async () => {
     const database = open();
     const slow = `SELECT set_config('statement_timeout', '50', true)`;

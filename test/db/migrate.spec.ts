@@ -61,7 +61,7 @@ describe('migrate', () => {
     expect(rows).toEqual([{ records: null }]);
     await client.query('SELECT pg_advisory_unlock(72707369)');
     expect(await migrated).toEqual(names);
-  }, 60_000);
+  });
 
   it('logs whom it waits for, again and again', async () => {
     const warn = jest.spyOn(Logger.prototype, 'warn').mockImplementation(() => {});

@@ -1,17 +1,15 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { beforeAll, describe, expect, it } from '@jest/globals';
 import type { Database } from '../../src/platform/database/database.js';
-import { createTestDatabase, type TestDatabase } from '../setup/test-database.js';
+import { useTestDatabase } from '../setup/test-database.js';
 import { waitFor } from '../setup/wait-for.js';
 
 describe('a pool whose connections are all in use', () => {
-  let testDatabase: TestDatabase;
+  const testDatabase = useTestDatabase();
   let database: Database;
-  beforeAll(async () => {
-    testDatabase = await createTestDatabase();
+  beforeAll(() => {
     database = testDatabase.open();
     database.pool.options.connectionTimeoutMillis = 500;
   });
-  afterAll(() => testDatabase.drop());
 
   it('is named in the error, with the longest use, and does not delay a sign of life', async () => {
     const { max } = database.pool.options;

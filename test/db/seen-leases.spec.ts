@@ -1,25 +1,23 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { FIND_EXPIRED_LEASES } from '../../src/onboarding/start/starts.sql.js';
 import type { Database } from '../../src/platform/database/database.js';
 import { SeenLeases } from '../../src/platform/database/seen-leases.js';
 import { FIND_LEASES } from '../../src/users/registration/registrations.sql.js';
-import { createTestDatabase, type TestDatabase } from '../setup/test-database.js';
+import { useTestDatabase } from '../setup/test-database.js';
 import { insertCustomer, insertRow } from './valid-rows.js';
 
-let testDatabase: TestDatabase;
+const testDatabase = useTestDatabase();
 let database: Database;
 const lease_token = randomUUID();
 const lease_until = new Date(0);
 
 beforeAll(async () => {
-  testDatabase = await createTestDatabase();
   database = testDatabase.open();
   const { gridLocationId: grid_location_id } = await insertCustomer(database.pool);
   await insertRow(database.pool, 'session_starts', { grid_location_id, lease_token, lease_until });
   await insertRow(database.pool, 'registrations', { lease_token, lease_until, next_attempt_at: null });
 });
-afterAll(() => testDatabase.drop());
 
 describe.each([
   ['starts', FIND_EXPIRED_LEASES],

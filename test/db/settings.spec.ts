@@ -1,4 +1,4 @@
-import { describe, expect, it, jest } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { Database } from '../../src/platform/database/database.js';
 import { withMigrationLock } from '../../src/platform/database/migrations/lock.js';
 import { migrate } from '../../src/platform/database/migrations/migrate.js';
@@ -8,8 +8,6 @@ import { startTestApp } from '../setup/test-app.js';
 import { createTestDatabase, type TestDatabase } from '../setup/test-database.js';
 import { waitFor } from '../setup/wait-for.js';
 import { withClient } from '../setup/with-client.js';
-
-jest.setTimeout(60_000);
 
 /** Each of them is a legal choice of an administrator, and breaks a client that does not set its own. */
 const UNUSUAL = {

@@ -1,17 +1,15 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { Database, sqlState, type Transaction } from '../../src/platform/database/database.js';
-import { createTestDatabase, type TestDatabase } from '../setup/test-database.js';
+import { useTestDatabase } from '../setup/test-database.js';
 
-let testDatabase: TestDatabase;
+const testDatabase = useTestDatabase();
 let database: Database;
 
-beforeAll(async () => {
-  testDatabase = await createTestDatabase();
+beforeAll(() => {
   database = testDatabase.open();
 });
 beforeEach(() => database.query('TRUNCATE users CASCADE'));
-afterAll(() => testDatabase.drop());
 
 const user = (id: string = randomUUID()) => ({
   id,
@@ -51,33 +49,6 @@ describe('one transaction for SQL and Prisma', () => {
     });
     await expect(failing).rejects.toThrow('no');
     expect([await count(database), await count(database, 'grid_locations')]).toEqual([0, 0]);
-  });
-
-  it('lets concurrent transactions see their own rows only', async () => {
-    const own = async () => {
-      const mine = user();
-      return database.transaction(async (tx) => {
-        await tx.prisma.user.create({ data: mine });
-        const found = await Promise.all([
-          tx.prisma.user.findUnique({ where: { id: mine.id } }),
-          tx.prisma.user.count(),
-        ]);
-        return [found[0]?.id === mine.id, found[1]];
-      });
-    };
-    const seen = await Promise.all([own(), own(), own()]);
-    expect(seen.every(([isMine]) => isMine)).toBe(true);
-    expect(await count(database)).toBe(3);
-  });
-
-  it('commits what Prisma runs beside it on its own connection', async () => {
-    const failing = database.transaction(async (tx) => {
-      await tx.prisma.user.create({ data: user() });
-      await database.prisma.user.create({ data: withLocation() });
-      throw new Error('no');
-    });
-    await expect(failing).rejects.toThrow('no');
-    expect(await count(database)).toBe(1);
   });
 
   it('fails with the SQLSTATE of PostgreSQL, whichever of them ran the statement', async () => {

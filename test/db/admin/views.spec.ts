@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import pg from 'pg';
-import { createTestDatabase, type TestDatabase } from '../../setup/test-database.js';
+import { useTestDatabase } from '../../setup/test-database.js';
 import { insertCustomer, insertRow } from '../valid-rows.js';
 
 type Values = Readonly<Record<string, unknown>>;
@@ -13,15 +13,13 @@ const LAST = ago(6);
 const AT_CHANGE = ago(600);
 
 describe('the views of admin', () => {
-  let database: TestDatabase;
+  const database = useTestDatabase();
   let client: pg.Client;
   let place: { readonly user_id: string; readonly grid_location_id: string };
 
   beforeAll(async () => {
-    database = await createTestDatabase();
     client = await database.connect();
   });
-  afterAll(() => database.drop());
   beforeEach(async () => {
     const { userId, gridLocationId } = await insertCustomer(client);
     place = { user_id: userId, grid_location_id: gridLocationId };
@@ -60,11 +58,6 @@ describe('the views of admin', () => {
       expect(session).toMatchObject({ checked_at: LAST, being_read: false });
     });
 
-    it('by the claim before, while its batch is alive', async () => {
-      const session = await readSession(await insertWatched({ batch_id: await insertBatch(ago(-1)) }));
-      expect(session).toMatchObject({ checked_at: BEFORE, being_read: true });
-    });
-
     it('by the last good read, after one that failed', async () => {
       const session = await readSession(
         await insertWatched({ claimed_at: BEFORE, failures: 1, last_error: 'reset' }),
@@ -79,21 +72,6 @@ describe('the views of admin', () => {
         next_check_at: null,
         waiting_for: null,
       });
-    });
-
-    it('and so when its inverters were last seen', async () => {
-      const session_id = await insertWatched({}, { state: 'online' });
-      const seen = { session_id, first_seen_at: AT_CHANGE, last_seen_at: AT_CHANGE };
-      await insertRow(client, 'inverters', seen);
-      await insertRow(client, 'inverters', { ...seen, missing_since: ago(3) });
-      // This inverter was first seen after the session's last claim.
-      const JUST_NOW = ago(0);
-      await insertRow(client, 'inverters', { session_id, first_seen_at: JUST_NOW, last_seen_at: JUST_NOW });
-      const { rows } = await client.query(
-        'SELECT last_seen_at FROM admin.inverters WHERE session_id = $1 ORDER BY first_seen_at, missing_since NULLS FIRST',
-        [session_id],
-      );
-      expect(rows).toEqual([LAST, AT_CHANGE, JUST_NOW].map((last_seen_at) => ({ last_seen_at })));
     });
   });
 
@@ -298,30 +276,6 @@ describe('the views of admin', () => {
     });
   });
 
-  it('show what one transaction wrote in the order of cause and effect, whatever the times of its rows', async () => {
-    const locked = ago(30);
-    const after = (ms: number) => new Date(locked.getTime() + ms);
-    const session_id = await insertSession({ state: 'lost', closed_at: locked, close_reason: 'lost' });
-    await insertRow(client, 'domain_events', { subject: session_id, name: 'session.lost', time: after(3) });
-    const { id } = await insertRow<{ id: string }>(client, 'session_observations', {
-      session_id,
-      http_status: 404,
-      observed_at: after(2),
-    });
-    await insertRow(client, 'session_transitions', {
-      session_id,
-      from_state: 'awaiting_owner',
-      to_state: 'lost',
-      observation_id: id,
-      at: locked,
-    });
-    const { rows } = await client.query<{ kind: string }>(
-      'SELECT kind FROM admin.session_timeline WHERE session_id = $1 ORDER BY at, step, number',
-      [session_id],
-    );
-    expect(rows.map((row) => row.kind)).toEqual(['observation', 'transition', 'closed', 'event']);
-  });
-
   describe('say what a registration waits for, and what to do about it', () => {
     const sending = { lease_token: '11111111-1111-4111-8111-111111111111' };
     const cases: readonly [string, Values, string, RegExp][] = [
@@ -360,20 +314,6 @@ describe('the views of admin', () => {
       );
       expect(rows[0]?.waiting_for).toBe(awaited);
       expect(rows[0]?.what_to_do).toMatch(words);
-    });
-
-    it('that waits until the remote service has recovered', async () => {
-      const { id } = await insertRow<{ id: string }>(client, 'registrations', { next_attempt_at: ago(6) });
-      await client.query(
-        `UPDATE remote_operations SET open_until = clock_timestamp() WHERE operation = 'register_user'`,
-      );
-      const { rows } = await client.query<{ waiting_for: string; what_to_do: string }>(
-        'SELECT waiting_for, what_to_do FROM admin.registrations_open WHERE registration_id = $1',
-        [id],
-      );
-      await client.query('UPDATE remote_operations SET open_until = NULL');
-      expect(rows[0]?.waiting_for).toBe('the remote service, to recover');
-      expect(rows[0]?.what_to_do).toMatch(/^Nothing: the remote service fails/);
     });
   });
 
@@ -461,29 +401,6 @@ describe('the views of admin', () => {
       const { rows } = await client.query<{ silent_because: string | null }>(text, [id]);
       expect(rows[0]!.silent_because).toMatch(because);
     });
-  });
-
-  it('show that nothing is due in an empty database', async () => {
-    const empty = await createTestDatabase();
-    const other = await empty.connect();
-    const { rows } = await other.query('SELECT * FROM admin.poll_lag');
-    await empty.drop();
-    expect(rows).toEqual([
-      expect.objectContaining({ phase: 'all', watched: '0', due: '0', overdue_seconds_max: null }),
-    ]);
-  });
-
-  it('list the size of every table, the largest first, with the parts of its total', async () => {
-    const { rows } = await client.query<{ name: string; total: number; parts: number }>(
-      `SELECT name, total_bytes::int AS total, (table_bytes + index_bytes + toast_bytes)::int AS parts FROM admin.table_sizes`,
-    );
-    const names = rows.map(({ name }) => name);
-    expect(names).toEqual(
-      expect.arrayContaining(['users', 'domain_events', 'graphile_worker._private_jobs']),
-    );
-    const totals = rows.map(({ total }) => total);
-    expect(totals).toEqual(rows.map(({ parts }) => parts));
-    expect(totals).toEqual(totals.toSorted((a, b) => b - a));
   });
 
   it.each([

@@ -1,16 +1,15 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { beforeAll, describe, expect, it } from '@jest/globals';
 import pg from 'pg';
 import { READ_PAGE } from '../../../src/events/feed/events.store.js';
 import { lastSequence } from '../../../src/events/sequence.sql.js';
-import { createTestDatabase, type TestDatabase } from '../../setup/test-database.js';
+import { useTestDatabase } from '../../setup/test-database.js';
 
 const EVENTS = 100_000;
 
-let database: TestDatabase;
+const database = useTestDatabase();
 let client: pg.Client;
 
 beforeAll(async () => {
-  database = await createTestDatabase();
   client = await database.connect();
   await client.query(`
     INSERT INTO domain_events (id, sequence, name, subject, data)
@@ -18,8 +17,7 @@ beforeAll(async () => {
     ANALYZE domain_events;
     PREPARE page (bigint, text[], int, text) AS ${READ_PAGE.text};
     PREPARE last_sequences (int) AS SELECT ${lastSequence("'s' || n")} AS sequence FROM generate_series(1, $1) AS n`);
-}, 60_000);
-afterAll(() => database.drop());
+});
 
 async function planOf(execution: string): Promise<string> {
   const explain = `EXPLAIN (ANALYZE, BUFFERS, COSTS off) EXECUTE ${execution}`;

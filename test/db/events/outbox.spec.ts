@@ -1,24 +1,22 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import type { EventName, EventPayloads } from '../../../src/events/catalogue.rules.js';
 import { EventsStore } from '../../../src/events/feed/events.store.js';
 import { subscribeHandlers } from '../../../src/events/handlers/handlers.sql.js';
 import { appendEvents } from '../../../src/events/outbox.js';
 import { Database } from '../../../src/platform/database/database.js';
-import { createTestDatabase, type TestDatabase } from '../../setup/test-database.js';
+import { useTestDatabase } from '../../setup/test-database.js';
 import { waitFor } from '../../setup/wait-for.js';
 import { LOCK_SEQUENCING, sessionEvent } from './fixture.js';
 
-let testDatabase: TestDatabase;
+const testDatabase = useTestDatabase();
 let database: Database;
 let events: EventsStore;
 
-beforeAll(async () => {
-  testDatabase = await createTestDatabase();
+beforeAll(() => {
   database = testDatabase.open();
   events = new EventsStore(database);
 });
-afterAll(() => testDatabase.drop());
 beforeEach(async () => {
   await database.query('TRUNCATE domain_events, event_handlers, graphile_worker._private_jobs CASCADE');
 });
@@ -154,7 +152,7 @@ describe('the index of events without a sequence', () => {
     // Retries, because PostgreSQL cannot mark dead entries while an ANALYZE or an old transaction of any database runs.
     await waitFor('the index stays small', async () => (await sizeAfterCommits()) <= LIMIT_BYTES, 100_000);
     await database.query('ALTER TABLE domain_events RESET (autovacuum_enabled)');
-  }, 120_000);
+  });
 
   it('is all that sequencing reads, even with a plan made when hardly any event lacked a sequence', async () => {
     await append(sessionEvent('session.online', 's1'));

@@ -7,7 +7,6 @@ import type { WebhookSealing } from '../../../src/events/webhooks/secrets/sealin
 import type { Database } from '../../../src/platform/database/database.js';
 import { createTestDatabase, type TestDatabase } from '../../setup/test-database.js';
 import { waitFor } from '../../setup/wait-for.js';
-import { seedDeadlock } from '../seeded-deadlock.js';
 import { insertRow } from '../valid-rows.js';
 
 const URL = 'https://supplier.example/hooks';
@@ -96,28 +95,6 @@ describe('an attempt', () => {
 });
 
 describe('an endpoint', () => {
-  it('makes its retries due, although that deadlocks once', async () => {
-    const id = await insertEndpoint();
-    await insertAttempt(id);
-    await seedDeadlock(client, 'UPDATE ON webhook_subjects');
-    await new WebhookEndpointsStore(database, unused).recover(id);
-    const { rows } = await client.query(
-      'SELECT due_at <= clock_timestamp() AS "isDue" FROM webhook_subjects JOIN graphile_worker.jobs ON true',
-    );
-    expect(rows).toEqual([{ isDue: true }]);
-  });
-
-  it.each(['webhook_deliveries', 'webhook_subjects', 'webhook_endpoints'])(
-    'is deleted, although a deletion from %s deadlocks once',
-    async (table) => {
-      const id = await insertEndpoint();
-      await insertAttempt(id);
-      await seedDeadlock(client, `DELETE ON ${table}`);
-      expect(await new WebhookEndpointsStore(database, unused).delete(id, 'test')).toBe(true);
-      expect((await client.query('SELECT FROM webhook_endpoints')).rowCount).toBe(0);
-    },
-  );
-
   it('that another request enables meanwhile keeps its pending deliveries', async () => {
     const id = await insertEndpoint({ disabled_at: 'now', disabled_reason: 'requested' });
     await insertAttempt(id);

@@ -1,20 +1,18 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { beforeAll, describe, expect, it } from '@jest/globals';
 import pg from 'pg';
 import { fanOut, findBehind, resumeWebhooks } from '../../../src/events/webhooks/deliver/fan-out.sql.js';
 import { WebhookDeliveriesStore } from '../../../src/events/webhooks/log/deliveries.store.js';
 import type { Database } from '../../../src/platform/database/database.js';
-import { createTestDatabase, type TestDatabase } from '../../setup/test-database.js';
+import { useTestDatabase } from '../../setup/test-database.js';
 import { insertRow } from '../valid-rows.js';
 
-let testDatabase: TestDatabase;
+const testDatabase = useTestDatabase();
 let database: Database;
 let client: pg.Client;
 beforeAll(async () => {
-  testDatabase = await createTestDatabase();
   database = testDatabase.open();
   client = await testDatabase.connect();
 });
-afterAll(() => testDatabase.drop());
 
 const insertEndpoint = async (values: Readonly<Record<string, unknown>> = {}) =>
   (await insertRow<{ id: string }>(client, 'webhook_endpoints', values)).id;

@@ -1,23 +1,21 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { countHabitsDaily, findKnownHabits } from '../../../src/onboarding/poll/habits.store.js';
 import { habitAgeOf } from '../../../src/onboarding/rules/habits.rules.js';
 import type { Database } from '../../../src/platform/database/database.js';
-import { createTestDatabase, type TestDatabase } from '../../setup/test-database.js';
+import { useTestDatabase } from '../../setup/test-database.js';
 import { insertCustomer, insertRow } from '../valid-rows.js';
 
 const MINUTE = 60;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 
-let testDatabase: TestDatabase;
+const testDatabase = useTestDatabase();
 let database: Database;
 
-beforeAll(async () => {
-  testDatabase = await createTestDatabase();
+beforeAll(() => {
   database = testDatabase.open();
 });
-afterAll(() => testDatabase.drop());
 beforeEach(async () => {
   await database.query('TRUNCATE users, read_habits CASCADE');
   await makeCountDue();

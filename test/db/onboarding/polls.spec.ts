@@ -1,19 +1,17 @@
-import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { beforeAll, expect, it } from '@jest/globals';
 import pg from 'pg';
 import { DELETE_EXPIRED_BATCHES, RESCHEDULE } from '../../../src/onboarding/poll/polls.sql.js';
 import type { Database } from '../../../src/platform/database/database.js';
-import { createTestDatabase, type TestDatabase } from '../../setup/test-database.js';
+import { useTestDatabase } from '../../setup/test-database.js';
 import { insertCustomer, insertRow } from '../valid-rows.js';
 
-let testDatabase: TestDatabase;
+const testDatabase = useTestDatabase();
 let database: Database;
 let client: pg.Client;
 beforeAll(async () => {
-  testDatabase = await createTestDatabase();
   database = testDatabase.open();
   client = await testDatabase.connect();
 });
-afterAll(() => testDatabase.drop());
 
 const insertBatch = async (lease_until: string) =>
   (await insertRow<{ id: string }>(client, 'poll_batches', { lease_until })).id;

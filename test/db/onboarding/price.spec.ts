@@ -1,20 +1,18 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { beforeAll, describe, expect, it } from '@jest/globals';
 import { PriceStore } from '../../../src/onboarding/poll/price.store.js';
 import { AGES_PER_E } from '../../../src/onboarding/rules/price.rules.js';
 import type { Database } from '../../../src/platform/database/database.js';
-import { createTestDatabase, type TestDatabase } from '../../setup/test-database.js';
+import { useTestDatabase } from '../../setup/test-database.js';
 import { insertCustomer, insertRow } from '../valid-rows.js';
 
-let testDatabase: TestDatabase;
+const testDatabase = useTestDatabase();
 let database: Database;
 let prices: PriceStore;
 
-beforeAll(async () => {
-  testDatabase = await createTestDatabase();
+beforeAll(() => {
   database = testDatabase.open();
   prices = new PriceStore(database);
 });
-afterAll(() => testDatabase.drop());
 
 describe('readBacklog', () => {
   it.each([

@@ -1,23 +1,22 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { ReadHabits } from '../../../src/onboarding/poll/habits.service.js';
 import { PollsStore } from '../../../src/onboarding/poll/polls.store.js';
 import { LOCK_ANY_SESSIONS } from '../../../src/onboarding/store/sessions.sql.js';
 import { SessionsStore, type BatchReading } from '../../../src/onboarding/store/sessions.store.js';
 import type { Database, Transaction } from '../../../src/platform/database/database.js';
-import { createTestDatabase, type TestDatabase } from '../../setup/test-database.js';
+import { useTestDatabase } from '../../setup/test-database.js';
 import { environmentFor } from '../../setup/test-environment.js';
 import { waitFor } from '../../setup/wait-for.js';
 import { insertCustomer, insertRow } from '../valid-rows.js';
 
-let testDatabase: TestDatabase;
+const testDatabase = useTestDatabase();
 let database: Database;
 let sessions: SessionsStore;
 /** Claims on connections of its own. */
 let polls: PollsStore;
 
-beforeAll(async () => {
-  testDatabase = await createTestDatabase();
+beforeAll(() => {
   const environment = environmentFor(testDatabase.url);
   database = testDatabase.open();
   sessions = new SessionsStore(database, environment);
@@ -27,7 +26,6 @@ beforeAll(async () => {
 afterEach(() => {
   jest.restoreAllMocks();
 });
-afterAll(() => testDatabase.drop());
 
 /** Changes how the work of each transaction of `database` runs. */
 function wrapWork(wrap: <T>(work: (tx: Transaction) => Promise<T>, tx: Transaction) => Promise<T>): void {

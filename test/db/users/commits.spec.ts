@@ -1,30 +1,28 @@
 import { randomUUID } from 'node:crypto';
 import type pg from 'pg';
-import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { Database, sqlState } from '../../../src/platform/database/database.js';
 import type { Settlement } from '../../../src/users/registration/registration.rules.js';
 import { RegistrationsStore } from '../../../src/users/registration/registrations.store.js';
 import type { Claim } from '../../../src/users/registration/registration.rules.js';
 import type { RemoteUser } from '../../../src/users/remote/remote-user.rules.js';
 import { OPEN_INTENT } from '../../../src/users/registration/registrations.sql.js';
-import { createTestDatabase, type TestDatabase } from '../../setup/test-database.js';
+import { useTestDatabase } from '../../setup/test-database.js';
 import { waitFor } from '../../setup/wait-for.js';
 
 const EAN = '541448860004178019';
 
-let testDatabase: TestDatabase;
+const testDatabase = useTestDatabase();
 let database: Database;
 let store: RegistrationsStore;
 
-beforeAll(async () => {
-  testDatabase = await createTestDatabase();
+beforeAll(() => {
   database = testDatabase.open();
   store = new RegistrationsStore(database);
 });
 afterEach(() => {
   jest.restoreAllMocks();
 });
-afterAll(() => testDatabase.drop());
 
 const open = (tenantReference: string, ean = EAN) =>
   store.openIntent({ tenantReference, eans: [ean], metadata: { of: tenantReference } });
@@ -182,51 +180,11 @@ describe('outcomes of several calls', () => {
     expect(states).toEqual(new Set(['23505']));
   });
 
-  it('store the times of the remote service, even the first and the last', async () => {
-    const all = await claims(3);
-    const times = ['2026-03-05T10:11:12.123Z', '0001-01-01T00:00:00.000Z', '9999-12-31T23:59:59.999Z'];
-    const settled = await Promise.all(
-      all.map((claim, index) => {
-        const user = { ...userOf(claim), createdAt: new Date(times[index]!) };
-        return store.settle(claim, { status: 'registered', user });
-      }),
-    );
-    expect(settled).toMatchObject(
-      times.map((time) => ({ user: { createdAt: new Date(time), updatedAt: new Date(time) } })),
-    );
-  });
-
   it('change nothing if a newer call was made for their registration, and only then', async () => {
     const [late, good] = await claims(2);
     await database.query('UPDATE registrations SET attempts = 2 WHERE id = $1', [late!.id]);
     const settled = await Promise.all([late!, good!].map((claim) => store.settle(claim, registered(claim))));
     expect(settled).toMatchObject([null, { status: 'registered' }]);
     expect(await announced(late!.tenantReference)).toEqual([]);
-  });
-
-  it('announce nothing for a stale call, even if another call returned the same user', async () => {
-    const [late, good] = await claims(2);
-    await database.query('UPDATE registrations SET attempts = 2 WHERE id = $1', [late!.id]);
-    const id = randomUUID();
-    const settled = await Promise.all(
-      [late!, good!].map((claim) => store.settle(claim, registered(claim, id))),
-    );
-    expect(settled[1]).toMatchObject({ status: 'registered', user: { id } });
-    expect(await announced(late!.tenantReference)).toEqual([]);
-    expect(await announced(good!.tenantReference)).toEqual(['user.registered']);
-  });
-
-  it('do not wait for one whose registration is locked', async () => {
-    const [locked, ...others] = await claims(3);
-    let waiting: Promise<unknown> | undefined;
-    await database.transaction(async (tx) => {
-      await tx.query('SELECT FROM registrations WHERE id = $1 FOR UPDATE', [locked!.id]);
-      waiting = store.settle(locked!, registered(locked!));
-      const settled = await Promise.all(others.map((claim) => store.settle(claim, registered(claim))));
-      expect(settled).toMatchObject([{ status: 'registered' }, { status: 'registered' }]);
-      const late = (await claims(1))[0]!;
-      expect(await store.settle(late, registered(late))).toMatchObject({ status: 'registered' });
-    });
-    expect(await waiting).toMatchObject({ status: 'registered' });
   });
 });

@@ -1,20 +1,19 @@
-import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { Database } from '../../../src/platform/database/database.js';
 import type { ListPosition } from '../../../src/platform/database/list-position.js';
 import { RegistrationsStore } from '../../../src/users/registration/registrations.store.js';
 import { UsersStore } from '../../../src/users/user/users.store.js';
 import type { ListRegistrationsQuery, ListUsersQuery } from '../../../src/users/users.dto.js';
-import { createTestDatabase, type TestDatabase } from '../../setup/test-database.js';
+import { useTestDatabase } from '../../setup/test-database.js';
 
 const USERS = 20_000;
 const PAGE = 51;
 
-let testDatabase: TestDatabase;
+const testDatabase = useTestDatabase();
 let database: Database;
 let store: UsersStore;
 
 beforeAll(async () => {
-  testDatabase = await createTestDatabase();
   database = testDatabase.open();
   store = new UsersStore(database);
   // Inserts three users with the campaign `rare`, half of all users per season, and two users per registered_at.
@@ -34,7 +33,6 @@ beforeAll(async () => {
   );
   await database.query('ANALYZE users, registrations');
 });
-afterAll(() => testDatabase.drop());
 
 async function planOf(list: () => Promise<unknown>): Promise<string> {
   const query = jest.spyOn(database, 'query');

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { Database } from '../../../src/platform/database/database.js';
 import {
   DECIDABLE,
@@ -9,7 +9,6 @@ import {
   type Settlement,
 } from '../../../src/users/registration/registration.rules.js';
 import { DecisionsStore, type Decided } from '../../../src/users/registration/decisions.store.js';
-import { CLAIM_DUE } from '../../../src/users/registration/registrations.sql.js';
 import {
   RegistrationsStore,
   type RegistrationRecord,
@@ -18,7 +17,7 @@ import type { Claim } from '../../../src/users/registration/registration.rules.j
 import { confirmReferences } from '../../../src/users/registration/unchecked-references.store.js';
 import type { RequestedUser, RemoteUser } from '../../../src/users/remote/remote-user.rules.js';
 import { UsersStore } from '../../../src/users/user/users.store.js';
-import { createTestDatabase, type TestDatabase } from '../../setup/test-database.js';
+import { useTestDatabase } from '../../setup/test-database.js';
 import { waitFor } from '../../setup/wait-for.js';
 
 const EANS = ['541448860004178019', '541448860004178026'];
@@ -30,20 +29,18 @@ const NOT_SENT: Settlement = {
   nextAttemptInMs: 60_000,
 };
 
-let testDatabase: TestDatabase;
+const testDatabase = useTestDatabase();
 let database: Database;
 let users: UsersStore;
 let store: RegistrationsStore;
 let decisions: DecisionsStore;
 
-beforeAll(async () => {
-  testDatabase = await createTestDatabase();
+beforeAll(() => {
   database = testDatabase.open();
   users = new UsersStore(database);
   store = new RegistrationsStore(database);
   decisions = new DecisionsStore(database);
 });
-afterAll(() => testDatabase.drop());
 beforeEach(() => database.query('TRUNCATE registrations, users, domain_events, audit_log, restores CASCADE'));
 
 const requestFor = (tenantReference: string = randomUUID()) => ({
@@ -153,33 +150,6 @@ describe('an intent', () => {
 });
 
 describe('a claim', () => {
-  const due = async (count: number) => {
-    for (let i = 0; i < count; i++) {
-      const claim = await claimed();
-      await store.settle(claim, NOT_SENT);
-      await makeDue(claim.id);
-    }
-  };
-
-  it('takes no more than its batch, whatever plan PostgreSQL chooses', async () => {
-    await due(60);
-    const claims = await database.transaction(async (tx) => {
-      for (const plan of ['hashjoin', 'mergejoin', 'material'])
-        await tx.query(`SET LOCAL enable_${plan} = off`);
-      return tx.query<Claim>(CLAIM_DUE.text, [1_000, randomUUID(), 7]);
-    });
-    expect(claims).toHaveLength(7);
-    expect(await store.claimDue(1_000)).toHaveLength(53);
-  });
-
-  it('succeeds for one of several workers', async () => {
-    await due(40);
-    const batches = await Promise.all(Array.from({ length: 8 }, () => store.claimDue(10)));
-    const ids = batches.flat().map(({ id }) => id);
-    expect(new Set(ids).size).toBe(ids.length);
-    expect(ids.length + (await store.claimDue(100)).length).toBe(40);
-  });
-
   it('counts as the next call, and is marked as sent', async () => {
     const first = await claimed();
     await store.settle(first, NOT_SENT);
@@ -224,19 +194,6 @@ describe('an outcome', () => {
     // Compares JSON, because a retried request must get the same bytes as the first request.
     const found = { status: 'registered', user: await users.findUser(user.id) };
     expect(JSON.stringify(settled)).toBe(JSON.stringify(found));
-  });
-
-  it('registered: inserts a delivery and a job for each handler of the event', async () => {
-    await database.query(`INSERT INTO event_handlers (name, events) VALUES ('bills', '{user.registered}')`);
-    const claim = await claimed();
-    const user = confirmed(claim);
-    await store.settle(claim, { status: 'registered', user });
-    const deliveries = await database.query<{ subject: string; jobs: number }>(
-      `SELECT subject, (SELECT count(*)::int FROM graphile_worker.jobs WHERE key = 'event:bills:' || subject) AS jobs
-       FROM handler_deliveries`,
-    );
-    await database.query(`DELETE FROM event_handlers`);
-    expect(deliveries).toEqual([{ subject: user.id, jobs: 1 }]);
   });
 
   it.each([
@@ -305,18 +262,6 @@ describe('an outcome', () => {
         isStored ? 1 : 0,
       );
     }
-  });
-
-  it('may be stored twice, which changes nothing', async () => {
-    const claim = await claimed();
-    const outcome = registered(claim);
-    const settled = await store.settle(claim, outcome);
-    expect(settled).toMatchObject({ status: 'registered' });
-    // The response to the first commit may have been lost.
-    expect(await store.settle(claim, outcome)).toEqual(settled);
-    expect(await store.settle(claim, UNCERTAIN)).toBeNull();
-    expect(await read(claim.id)).toMatchObject({ status: 'registered' });
-    expect(await eventsOf((settled as { user: { id: string } }).user.id)).toEqual(['user.registered']);
   });
 
   it.each([
@@ -442,27 +387,5 @@ describe('a decision of a person', () => {
     const { id } = await claimed();
     expect(await decide(decision, id)).toBe('being_sent');
     expect(await read(id)).toMatchObject({ status: 'pending', isBeingSent: true });
-  });
-
-  it.each(['retry', 'resolve'] as const)(
-    '%s is refused when the reference has been registered anew since',
-    async (decision) => {
-      const { id, tenantReference } = await registrationIn('rejected');
-      await claimed(tenantReference);
-      expect(await decide(decision, id)).toBe('reference_taken');
-      expect(await read(id)).toMatchObject({ status: 'rejected' });
-      expect(await users.listUsers({}, undefined, 10)).toEqual([]);
-    },
-  );
-
-  it.each(PERSON_DECISIONS)('%s of an unknown registration is not_found', async (decision) => {
-    expect(await decide(decision, randomUUID())).toBe('not_found');
-  });
-
-  it('made by two persons at once is applied once', async () => {
-    const { id } = await registrationIn('uncertain');
-    const decided = await Promise.all([decide('resolve', id), decide('resolve', id)]);
-    expect(decided.sort()).toEqual(['decided', 'wrong_status']);
-    expect(await users.listUsers({}, undefined, 10)).toHaveLength(1);
   });
 });

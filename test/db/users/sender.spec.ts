@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
 import type { AuthorisedRemote } from '../../../src/auth/authorised-remote.service.js';
 import { Database } from '../../../src/platform/database/database.js';
@@ -10,25 +10,23 @@ import type { Remote } from '../../../src/remote/remote.service.js';
 import { RegistrationSender } from '../../../src/users/registration/sender.service.js';
 import { LEASE_MS, RegistrationsStore } from '../../../src/users/registration/registrations.store.js';
 import type { Claim } from '../../../src/users/registration/registration.rules.js';
-import { createTestDatabase, type TestDatabase } from '../../setup/test-database.js';
+import { useTestDatabase } from '../../setup/test-database.js';
 import { environmentFor } from '../../setup/test-environment.js';
 import { waitFor } from '../../setup/wait-for.js';
 
 const EAN = '376104250021234569';
 
-let testDatabase: TestDatabase;
+const testDatabase = useTestDatabase();
 let database: Database;
 let store: RegistrationsStore;
 
-beforeAll(async () => {
-  testDatabase = await createTestDatabase();
+beforeAll(() => {
   database = testDatabase.open();
   store = new RegistrationsStore(database);
 });
 afterEach(() => {
   jest.restoreAllMocks();
 });
-afterAll(() => testDatabase.drop());
 
 async function claimed(): Promise<Claim> {
   const claim = await store.openIntent({ tenantReference: randomUUID(), eans: [EAN], metadata: {} });
