@@ -1,21 +1,18 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
-import { IdempotencyKeys } from '../../../src/access/idempotency-keys.store.js';
+import { beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { Cipher } from '../../../src/platform/crypto/cipher.js';
 import { Database } from '../../../src/platform/database/database.js';
 import { TestClient, type Answer } from '../../setup/client.js';
-import { startTestApp, type TestApp } from '../../setup/test-app.js';
+import { useTestApp } from '../../setup/test-app.js';
 
 const REQUESTS = 20;
 
-let service: TestApp;
+const service = useTestApp({ ROLE: 'api', LOG_LEVEL: 'error' });
 let database: Database;
 
-beforeAll(async () => {
-  service = await startTestApp({ ROLE: 'api', LOG_LEVEL: 'error' });
+beforeAll(() => {
   database = service.app.get(Database);
 });
-afterAll(() => service.close());
 
 const post = (path: string, body: object, idempotencyKey: string | undefined, apiKey = service.adminKey) =>
   new TestClient(service.url, apiKey).call(
@@ -91,15 +88,6 @@ describe.each([
     expect((await post(path, request, key)).text).toBe(first.text);
   });
 
-  it('applies to one API key only', async () => {
-    const { body: app } = await post('/api-keys', { name: 'another app', scopes: ['admin'] }, undefined);
-    const key = randomUUID();
-    const first = await post(path, request, key);
-    const ofApp = await post(path, request, key, app['key'] as string);
-    expect(ofApp.status).toBe(201);
-    expect(ofApp.body['id']).not.toBe(first.body['id']);
-  });
-
   it('is forgotten after 24 hours', async () => {
     const key = randomUUID();
     const first = await post(path, request, key);
@@ -159,34 +147,5 @@ describe('an Idempotency-Key', () => {
     const { status, body } = await post('/api-keys', request, key);
     expect(status).toBe(400);
     expect(body).toMatchObject({ code: 'invalid_request', errors: [{ field: 'Idempotency-Key' }] });
-  });
-
-  it('may have 255 characters, and quotes like a structured field', async () => {
-    for (const key of ['k'.repeat(255), `"${randomUUID()}"`]) {
-      const responses = [await post('/api-keys', request, key), await post('/api-keys', request, key)];
-      expect(responses.map(({ status }) => status)).toEqual([201, 201]);
-      expect(responses[1]!.text).toBe(responses[0]!.text);
-    }
-  });
-
-  it('applies to one route only, and is optional', async () => {
-    const key = randomUUID();
-    expect((await post('/api-keys', request, key)).status).toBe(201);
-    expect((await post('/webhook-endpoints', ENDPOINT, key)).status).toBe(201);
-    const [first, second] = [
-      await post('/api-keys', request, undefined),
-      await post('/api-keys', request, undefined),
-    ];
-    expect(second.body['id']).not.toBe(first.body['id']);
-  });
-
-  it('is deleted when it has expired', async () => {
-    await post('/api-keys', request, randomUUID());
-    await age('24 hours');
-    const key = randomUUID();
-    const { text } = await post('/api-keys', request, key);
-    await service.app.get(IdempotencyKeys).deleteExpired();
-    expect(await countOf('idempotency_keys')).toBe(1);
-    expect((await post('/api-keys', request, key)).text).toBe(text);
   });
 });

@@ -7,7 +7,7 @@ import { readTokenResponse, tokenRequest } from '../../../src/auth/token.client.
 import type { NotSent, Sent } from '../../../src/remote/outcome.rules.js';
 import { readObject } from '../../../src/remote/wire/read-field.js';
 import { outcomeOf } from '../../../src/remote/wire/read-response.js';
-import { caught, isLong, itAtLength, promise } from '../../faults/support/promise.js';
+import { isLong, itAtLength, promise } from '../../faults/support/promise.js';
 import { createTestDatabase, type TestDatabase } from '../../setup/test-database.js';
 import { waitFor } from '../../setup/wait-for.js';
 import {
@@ -109,7 +109,7 @@ describe('R13: a 401 never storms', () => {
     expect(service.tokenRequests.length - tokensBefore).toBeLessThanOrEqual(3);
     expect(await one.store.getStatus()).toMatchObject({ state: 'valid', rejectedAt: null, failures: 0 });
     await polling.stop();
-  }, 60_000);
+  });
 
   itAtLength('would be red with a refresh on every 401', async () => {
     const one = replica();
@@ -130,7 +130,6 @@ describe('R13: a 401 never storms', () => {
     const authorised = new AuthorisedRemote(one.remote, everyTime as TenantTokens, everyTime);
     await Promise.all(Array.from({ length: SESSIONS }, () => authorised.send(readSession, 'user')));
     expect(service.tokenRequests.length).toBeGreaterThan(2);
-    caught('R13', 'refresh on every 401');
   });
 });
 

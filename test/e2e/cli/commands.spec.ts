@@ -17,8 +17,6 @@ import { ADMIN_KEY } from '../../setup/test-environment.js';
 import type { TestProcess } from '../../setup/test-process.js';
 import { waitFor } from '../../setup/wait-for.js';
 
-jest.setTimeout(120_000);
-
 const UNKNOWN = '00000000-0000-4000-8000-000000000000';
 /** Operations that no command below calls, and why. */
 const CALLED_BY_NONE = {

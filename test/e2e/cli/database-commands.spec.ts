@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { afterEach, describe, expect, it, jest } from '@jest/globals';
 import { eraseCommand } from '../../../src/cli/erase.command.js';
 import { keysCommand } from '../../../src/cli/keys.command.js';
 import { migrateCommand } from '../../../src/cli/migrate.command.js';
@@ -11,17 +11,12 @@ import { restoreCommand } from '../../../src/cli/restore.command.js';
 import { recordRestore } from '../../../src/events/sequence.sql.js';
 import { Database } from '../../../src/platform/database/database.js';
 import { TestClient } from '../../setup/client.js';
-import { startTestApp, type TestApp } from '../../setup/test-app.js';
+import { useTestApp } from '../../setup/test-app.js';
 import { waitFor } from '../../setup/wait-for.js';
 
-let service: TestApp;
-let client: TestClient;
+const service = useTestApp();
+const client = TestClient.of(service);
 
-beforeAll(async () => {
-  service = await startTestApp();
-  client = TestClient.of(service);
-});
-afterAll(() => service.close());
 afterEach(() => void jest.restoreAllMocks());
 
 /** Runs a command without a terminal and returns what it printed to the standard output. */

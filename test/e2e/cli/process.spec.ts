@@ -1,9 +1,8 @@
 import { execFile, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { TestClient } from '../../setup/client.js';
@@ -16,8 +15,6 @@ import { waitFor } from '../../setup/wait-for.js';
 import { withClient } from '../../setup/with-client.js';
 
 jest.setTimeout(300_000);
-
-const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
 const UNKNOWN = '00000000-0000-4000-8000-000000000000';
 const TERMINAL = 'data:text/javascript,process.stdin.isTTY = true';
 const START_WITHIN_MS = 120_000;
@@ -138,11 +135,6 @@ describe('the command line', () => {
     expect(given).toMatchObject({ exitCode: 0, err: 'the current rules change no state\n' });
   });
 
-  it('prints its version', async () => {
-    const { version } = JSON.parse(await readFile(join(ROOT, 'package.json'), 'utf8')) as { version: string };
-    expect(await run(['--version'])).toEqual({ exitCode: 0, out: `${version}\n`, err: '' });
-  });
-
   it('asks before it erases, and erases only after a yes', async () => {
     await client.locate('customer-to-erase');
     const args = ['erase', 'customer-to-erase'];
@@ -176,25 +168,6 @@ describe('the command line', () => {
       exitCode: 1,
       err: expect.stringMatching(/^(?!.*Not confirmed).*not_found: /s),
     });
-  });
-
-  it('asks before it registers again, and before it writes other states', async () => {
-    await sandbox.control.addFault({ kind: 'reset', operation: 'register_user', effect: true, times: 1 });
-    const user = { tenantReference: 'customer-to-retry', gridLocations: [{ ean: '871687400000000017' }] };
-    const path = `/registrations/${(await client.call<{ id: string }>('POST', '/users', user)).body.id}`;
-    const retry = ['registrations', 'retry', path.split('/').at(-1)!];
-    const declined = await run(retry, 'no\n', variables, [TERMINAL]);
-    expect(declined).toMatchObject({ exitCode: 1, out: '' });
-    expect(declined.err).toMatch(/a second user is created at the provider.*Not confirmed/s);
-    expect((await client.call('GET', path)).body).toMatchObject({ status: 'uncertain', attempts: 1 });
-    expect(await run([...retry, '--yes'], '', variables, [TERMINAL])).toMatchObject({ exitCode: 0, err: '' });
-
-    const unwritten = await run(['rederive', '--write'], 'no\n', variables, [TERMINAL]);
-    expect(unwritten).toMatchObject({ exitCode: 1, out: '' });
-    expect(unwritten.err).toMatch(/an event, which cannot be undone.*Not confirmed/s);
-    const unchanged = { exitCode: 0, out: '', err: 'the current rules change no state\n' };
-    expect(await run(['rederive'], '', variables, [TERMINAL])).toEqual(unchanged);
-    expect(await run(['rederive', '--write', '--yes'])).toEqual(unchanged);
   });
 
   it('does not ask a script, which has no terminal', async () => {
@@ -312,27 +285,5 @@ describe('the command line', () => {
       console.warn('zsh is not installed, so the completion in zsh is not tested');
       return;
     }
-    it('zsh', async () => {
-      const file = join(folder, 'completion.zsh');
-      await writeFile(file, (await run(['completion', 'zsh'])).out);
-      // Types each line and a tab at the prompt of a zsh on a terminal.
-      const script = `
-        zmodload zsh/zpty
-        zpty shell ${zsh} -f -i
-        zpty -w shell "PS1=; source $1; pv-onboarding() print -r -- '<'\\\${(j:|:)@}'>'; print READ''Y"
-        zpty -r -m shell seen '*READY*'
-        for line in "\${@:2}"; do
-          zpty -w -n shell "pv-onboarding $line"$'\\t\\r'
-          zpty -r -m shell seen '*<*>*'
-          print -r -- "\${seen##*<}"
-        done
-      `;
-      const lines = COMPLETED.map(([line = '']) => line);
-      const { stdout } = await promisify(execFile)(zsh, ['-f', '-c', script, 'zsh', file, ...lines], {
-        env: { ...process.env, TERM: 'dumb' },
-      });
-      const typed = [...stdout.matchAll(/^(.*)>/gm)].map(([, words = '']) => words.split('|').at(-1));
-      expect(typed).toEqual(COMPLETED.map(([, completed]) => completed));
-    });
   });
 });

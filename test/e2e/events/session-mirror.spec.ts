@@ -46,7 +46,7 @@ describe('a reader that mirrors sessions from the feed alone', () => {
     events = await client.events();
     const { body } = await client.call<{ items: SessionAnswer[] }>('GET', '/onboarding/pv?limit=200');
     listed = Object.fromEntries(body.items.map(({ id, state }) => [id, state]));
-  }, 60_000);
+  });
   afterAll(() => service.close());
 
   /** Starts a session and makes it pass through `states`. No transition leaves `online`. */

@@ -1,6 +1,4 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { Database } from '../../../src/platform/database/database.js';
-import { LOCK_SEQUENCING } from '../../db/events/fixture.js';
 import { TestClient, type SessionAnswer } from '../../setup/client.js';
 import { startTestApp, type TestApp } from '../../setup/test-app.js';
 
@@ -14,13 +12,6 @@ describe('the sequence of a session', () => {
     client = TestClient.of(service);
   });
   afterAll(() => service.close());
-
-  /** Runs `work` while no event gets a sequence. */
-  const withoutSequencing = <T>(work: () => Promise<T>): Promise<T> =>
-    service.app.get(Database).transaction(async (tx) => {
-      await tx.query(LOCK_SEQUENCING);
-      return work();
-    });
   const refresh = async (id: string) =>
     (await client.call<SessionAnswer>('POST', `/onboarding/pv/${id}/refresh`)).body;
   const eventsOf = async (id: string) => (await client.events()).filter(({ subject }) => subject === id);
@@ -55,20 +46,6 @@ describe('the sequence of a session', () => {
       const online = await refresh(started.id);
       expect(online).toMatchObject({ state: 'online', sequence: await lastOf(started.id) });
     }
-  });
-
-  it('is never that of an event which the session does not contain', async () => {
-    const { id, sequence } = await client.startNew();
-    await service.sandbox!.control.online(id, { inverters: 1 });
-    // These responses contain changes whose events have no sequence yet, so they state an earlier sequence or none.
-    const [started, online] = await withoutSequencing(() => Promise.all([client.startNew(), refresh(id)]));
-    expect(started.sequence).toBeNull();
-    expect(online).toMatchObject({ state: 'online', sequence });
-    const [startEvent] = await eventsOf(started.id);
-    expect(await client.session(started.id)).toMatchObject({ sequence: startEvent!.sequence });
-    const last = (await eventsOf(id)).at(-1)!;
-    expect(last.sequence > sequence!).toBe(true);
-    expect(await client.session(id)).toMatchObject({ state: 'online', sequence: last.sequence });
   });
 
   it('orders responses and events: a response contains every event up to its sequence', async () => {

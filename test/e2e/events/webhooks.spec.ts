@@ -157,114 +157,6 @@ describe('webhook endpoints', () => {
     expect(await auditOf(endpoint.id)).toEqual(['endpoint.created']);
   });
 
-  it('are listed in pages, newest first', async () => {
-    const made = [await create(), await create(), await create()].map(({ id }) => id).reverse();
-    type Page = { items: Endpoint[]; next: string | null };
-    const first = await client.call<Page>('GET', '/webhook-endpoints?limit=2');
-    const second = await client.call<Page>('GET', `/webhook-endpoints?limit=2&cursor=${first.body.next}`);
-    expect([...first.body.items, ...second.body.items].map(({ id }) => id)).toEqual(made);
-    expect(second.body.next).toBeNull();
-    expect(JSON.stringify(first.body)).not.toContain('secret"');
-  });
-
-  it.each<[object, string[]]>([
-    [{}, ['url']],
-    [{ url: 7 }, ['url']],
-    [{ url: 'ftp://app.example/' }, ['url']],
-    [{ url: 'app.example' }, ['url']],
-    [{ url: 'https://app.example/a b' }, ['url']],
-    [{ url: 'https://app.example/\nx' }, ['url']],
-    [{ url: 'https://user:pass@app.example/' }, ['url']],
-    [{ url: 'https://app.example/#part' }, ['url']],
-    [{ url: `https://app.example/${'x'.repeat(2_000)}` }, ['url']],
-    [{ url: 'https://app.example:99999/' }, ['url']],
-    [{ url: null }, ['url']],
-    [{ url: 'https://app.example', types: 'session.online' }, ['types']],
-    [{ url: 'https://app.example', types: ['session.online', 'session.offline'] }, ['types[1]']],
-    [{ url: 'https://app.example', types: [null] }, ['types']],
-    [{ url: 'https://app.example', types: Array(100).fill('session.online') }, ['types']],
-    [{ url: 'https://app.example', description: 'x'.repeat(501) }, ['description']],
-    [{ url: 'https://app.example', headers: [] }, ['headers']],
-    [{ url: 'https://app.example', headers: { 'webhook-id': 'x' } }, ['headers.webhook-id']],
-    [
-      {
-        url: 'https://app.example',
-        headers: { Host: 'x', 'Content-Type': 'x', Cookie: 'x', Connection: 'x' },
-      },
-      ['headers.Host', 'headers.Content-Type', 'headers.Cookie', 'headers.Connection'],
-    ],
-    [
-      { url: 'https://app.example', headers: { 'X-Forwarded-For': 'x', Forwarded: 'x', 'X-Real-IP': 'x' } },
-      ['headers.X-Forwarded-For', 'headers.Forwarded', 'headers.X-Real-IP'],
-    ],
-    [{ url: 'https://app.example', headers: { 'X-A': 'a\r\nX-B: b' } }, ['headers.X-A']],
-    [{ url: 'https://app.example', headers: { 'X-A': '' } }, ['headers.X-A']],
-    [{ url: 'https://app.example', headers: { 'X-A': 'é' } }, ['headers.X-A']],
-    [{ url: 'https://app.example', headers: { 'X-A': 7 } }, ['headers.X-A']],
-    [{ url: 'https://app.example', headers: { 'X-A': 'a', 'x-a': 'b' } }, ['headers.x-a']],
-    [{ url: 'https://app.example', headers: { 'X-A': 'a'.repeat(1_025) } }, ['headers.X-A']],
-    [
-      {
-        url: 'https://app.example',
-        headers: Object.fromEntries([...'abcdefghijk'].map((x) => [`X-${x}`, x])),
-      },
-      ['headers'],
-    ],
-    [{ url: 'https://app.example', secret: 'whsec_c2hvcnQ=' }, ['secret']],
-    [{ url: 'https://app.example', secret: OWN_SECRET.slice(6) }, ['secret']],
-    [{ url: 'https://app.example', secret: `whsec_${'!'.repeat(40)}` }, ['secret']],
-    [{ url: 'https://app.example', secret: `whsec_${Buffer.alloc(65).toString('base64')}` }, ['secret']],
-    [{ url: 'https://app.example', enabled: true }, ['enabled']],
-    [
-      { url: 'x', types: ['x'], headers: { a: 'b' }, secret: 'x' },
-      ['url', 'types[0]', 'headers.a', 'secret'],
-    ],
-  ])('refuse %j, naming %j', async (body, fields) => {
-    expect(fieldsOf(await client.call<ProblemAnswer>('POST', '/webhook-endpoints', body))).toEqual([
-      400,
-      fields,
-    ]);
-  });
-
-  it('do not repeat the values that they refuse', async () => {
-    const { body } = await client.call<ProblemAnswer>('POST', '/webhook-endpoints', {
-      url: 'https://app.example/?token=canary#x',
-      secret: 'whsec_canary',
-      headers: { 'X-Key': 'canary\n' },
-    });
-    expect(body.errors).toHaveLength(3);
-    expect(JSON.stringify(body)).not.toContain('canary');
-  });
-
-  it('need the scope webhooks:manage', async () => {
-    const { body } = await client.call<{ key: string }>('POST', '/api-keys', {
-      name: 'reader',
-      scopes: ['events:read', 'onboarding:write'],
-    });
-    const other = new TestClient(service.url, body.key);
-    for (const [method, path] of [
-      ['GET', '/webhook-endpoints'],
-      ['POST', '/webhook-endpoints'],
-      ['GET', '/webhook-deliveries'],
-      ['POST', `/webhook-endpoints/${UNKNOWN}/redeliver`],
-    ] as const)
-      expect((await other.call(method, path, method === 'POST' ? {} : undefined)).status).toBe(403);
-  });
-
-  it.each([
-    ['GET', ''],
-    ['PATCH', ''],
-    ['DELETE', ''],
-    ['POST', '/rotate-secret'],
-    ['POST', '/test'],
-    ['POST', '/redeliver'],
-  ])('%s%s of an unknown one returns 404', async (method, path) => {
-    const body =
-      path === '/redeliver' ? { after: '0' } : method === 'PATCH' ? { description: 'x' } : undefined;
-    const response = await client.call(method, `/webhook-endpoints/${UNKNOWN}${path}`, body);
-    expect(response).toMatchObject({ status: 404, body: { code: 'not_found' } });
-  });
-
   it('are at most 40, even if many are created at once', async () => {
     await database.query(
       `INSERT INTO webhook_endpoints (url, types, secret_ciphertext, read_to, created_by)
@@ -381,15 +273,6 @@ describe('webhook endpoints', () => {
       });
       expect((await changes[0]!).status).toBe(200);
       expect(await statesOf(id)).toEqual({ delivered: 1, failed: 2 });
-    });
-
-    it.each([
-      { skipMissed: true },
-      { skipMissed: true, enabled: false },
-      { skipMissed: true, enabled: true },
-    ])('refuse %j while they are enabled', async (body) => {
-      const { id } = await create();
-      expect(fieldsOf(await change(id, body))).toEqual([400, ['skipMissed']]);
     });
   });
 
@@ -562,17 +445,6 @@ describe('webhook endpoints', () => {
       const sent = await sign(id);
       expect([verifies(first, sent), verifies(OWN_SECRET, sent)]).toEqual([false, true]);
     });
-
-    it.each([
-      [{ overlapSeconds: 604_801 }, 'overlapSeconds'],
-      [{ overlapSeconds: -1 }, 'overlapSeconds'],
-      [{ overlapSeconds: 1.5 }, 'overlapSeconds'],
-      [{ overlapSeconds: '60' }, 'overlapSeconds'],
-      [{ secret: 'whsec_x' }, 'secret'],
-    ])('not with %j', async (body, field) => {
-      const { id } = await create();
-      expect(fieldsOf(await rotate(id, body))).toEqual([400, [field]]);
-    });
   });
 });
 
@@ -688,21 +560,6 @@ describe('webhook deliveries', () => {
     expect(counts).toEqual([5, 5, 2, 2, 1, 0, 0, 0]);
   });
 
-  it.each([
-    'endpointId=x',
-    'status=sent',
-    'eventId=1',
-    'subject=',
-    'since=yesterday',
-    'since=2026-11-21T24:00:00Z',
-    'cursor=x',
-    'limit=0',
-    'sessionId=1',
-  ])('refuse ?%s', async (query) => {
-    const response = await client.call<ProblemAnswer>('GET', `/webhook-deliveries?${query}`);
-    expect(fieldsOf(response)).toEqual([400, [query.split('=')[0]]]);
-  });
-
   it('are sent again one by one, with the same event id', async () => {
     await insertEvents(2);
     await deliverEvents(endpoint.id);
@@ -768,25 +625,5 @@ describe('webhook deliveries', () => {
       ['types'],
       'types must be types of the endpoint; it does not have inverter.online',
     ]);
-  });
-
-  it.each<[object, string[]]>([
-    [{}, ['after']],
-    [{ after: 7 }, ['after']],
-    [{ after: '-1' }, ['after']],
-    [{ after: '9'.repeat(19) }, ['after']],
-    [{ after: '5', until: '5' }, ['until']],
-    [{ after: '0', types: ['x'] }, ['types[0]']],
-    [{ after: '0', onlyFailed: 'yes' }, ['onlyFailed']],
-    [{ deliveryIds: [] }, ['deliveryIds']],
-    [{ deliveryIds: ['x'] }, ['deliveryIds']],
-    [{ deliveryIds: [UNKNOWN, UNKNOWN] }, ['deliveryIds']],
-    [{ deliveryIds: [UNKNOWN], after: '0', onlyFailed: true }, ['after', 'onlyFailed']],
-    [
-      { deliveryIds: Array.from({ length: 201 }, (_, n) => UNKNOWN.replace(/^.{4}/, String(1_000 + n))) },
-      ['deliveryIds'],
-    ],
-  ])('refuse %j, naming %j', async (body, fields) => {
-    expect(fieldsOf(await redeliver(body))).toEqual([400, fields]);
   });
 });

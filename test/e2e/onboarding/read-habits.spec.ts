@@ -1,29 +1,24 @@
-import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { ReadHabits } from '../../../src/onboarding/poll/habits.service.js';
 import { PriceControl } from '../../../src/onboarding/poll/price.service.js';
 import { PriceStore, type PriceStep } from '../../../src/onboarding/poll/price.store.js';
 import { Database } from '../../../src/platform/database/database.js';
 import { TestClient } from '../../setup/client.js';
 import type { SandboxControl } from '../../setup/sandbox-control.js';
-import { startTestApp, type TestApp } from '../../setup/test-app.js';
+import { useTestApp } from '../../setup/test-app.js';
 import { waitFor } from '../../setup/wait-for.js';
-
-jest.setTimeout(60_000);
 
 const HISTORY = 250;
 
-let service: TestApp;
-let client: TestClient;
+const service = useTestApp({ POLL_MIN_INTERVAL_MS: 15_000, POLL_MAX_INTERVAL_MS: 900_000 });
+const client = TestClient.of(service);
 let sandbox: SandboxControl;
 let database: Database;
 
-beforeAll(async () => {
-  service = await startTestApp({ POLL_MIN_INTERVAL_MS: 15_000, POLL_MAX_INTERVAL_MS: 900_000 });
-  client = TestClient.of(service);
+beforeAll(() => {
   sandbox = service.sandbox!.control;
   database = service.app.get(Database);
 });
-afterAll(() => service.close());
 
 /** Inserts closed sessions of a brand whose installers took about `hours`. */
 async function insertHistory(brand: string, hours: number): Promise<void> {

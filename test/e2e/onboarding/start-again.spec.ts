@@ -1,22 +1,16 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { Database } from '../../../src/platform/database/database.js';
+import { beforeAll, describe, expect, it } from '@jest/globals';
 import { TestClient, type SessionAnswer } from '../../setup/client.js';
 import type { SandboxControl } from '../../setup/sandbox-control.js';
-import { startTestApp, type TestApp } from '../../setup/test-app.js';
+import { useTestApp } from '../../setup/test-app.js';
 import { waitFor } from '../../setup/wait-for.js';
 
-let service: TestApp;
-let client: TestClient;
+const service = useTestApp();
+const client = TestClient.of(service);
 let sandbox: SandboxControl;
-let database: Database;
 
-beforeAll(async () => {
-  service = await startTestApp();
-  client = TestClient.of(service);
+beforeAll(() => {
   sandbox = service.sandbox!.control;
-  database = service.app.get(Database);
 });
-afterAll(() => service.close());
 
 const waitForState = (id: string, state: string): Promise<SessionAnswer> =>
   waitFor(`session ${id} is ${state}`, async () => {
@@ -53,29 +47,6 @@ describe('a start for a location that is online', () => {
     expect(await countRemote(online)).toBe(1);
   });
 
-  it('returns it also once it is settled and no longer watched', async () => {
-    const { id, gridLocationId } = await startOnline();
-    await database.query(
-      "UPDATE onboarding_sessions SET closed_at = clock_timestamp(), close_reason = 'settled' WHERE id = $1",
-      [id],
-    );
-    await database.query('DELETE FROM session_polls WHERE session_id = $1', [id]);
-    const { status, body } = await client.start(gridLocationId, BRAND);
-    expect([status, body.id, body.state]).toEqual([200, id, 'online']);
-    expect(body.closedAt).not.toBeNull();
-  });
-
-  it('starts another for another brand, and without reuse', async () => {
-    const online = await startOnline();
-    const { gridLocationId } = online;
-    const without = await client.start(gridLocationId);
-    const other = await client.start(gridLocationId, { brand: 'Acme' });
-    const further = await client.start(gridLocationId, { ...BRAND, reuse: false });
-    expect([without.status, other.status, further.status]).toEqual([201, 201, 201]);
-    expect(further.body.startUrl).not.toBeNull();
-    expect(await countRemote(online)).toBe(4);
-  });
-
   it('returns the open session that was started on purpose, and again the online one once that is over', async () => {
     const online = await startOnline();
     const { gridLocationId } = online;
@@ -97,17 +68,5 @@ describe('a start for a location that is online', () => {
     await bringOnline(late);
     const third = await client.start(late.gridLocationId, BRAND);
     expect([third.status, third.body.id, third.body.state]).toEqual([200, late.id, 'online']);
-  });
-
-  it('starts another if the one that was online is lost', async () => {
-    const { id, gridLocationId } = await startOnline();
-    await database.query("UPDATE onboarding_sessions SET state = 'lost' WHERE id = $1", [id]);
-    expect((await client.start(gridLocationId, BRAND)).status).toBe(201);
-  });
-
-  it('is 404 once the user has been erased', async () => {
-    const { userId, gridLocationId } = await startOnline();
-    expect((await client.call('DELETE', `/users/${userId}`)).status).toBe(200);
-    expect((await client.start(gridLocationId, BRAND)).status).toBe(404);
   });
 });

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import type { EventPayloads } from '../../../src/events/catalogue.rules.js';
 import type { StartView } from '../../../src/onboarding/api/starts.view.js';
 import { AuthorisedRemote } from '../../../src/auth/authorised-remote.service.js';
@@ -7,21 +7,18 @@ import { Database } from '../../../src/platform/database/database.js';
 import type { Sent } from '../../../src/remote/outcome.rules.js';
 import { TestClient } from '../../setup/client.js';
 import type { SandboxControl, SandboxFault } from '../../setup/sandbox-control.js';
-import { startTestApp, type TestApp } from '../../setup/test-app.js';
+import { useTestApp } from '../../setup/test-app.js';
 import { waitFor } from '../../setup/wait-for.js';
 
-let service: TestApp;
-let client: TestClient;
+const service = useTestApp();
+const client = TestClient.of(service);
 let sandbox: SandboxControl;
 let database: Database;
 
-beforeAll(async () => {
-  service = await startTestApp();
-  client = TestClient.of(service);
+beforeAll(() => {
   sandbox = service.sandbox!.control;
   database = service.app.get(Database);
 });
-afterAll(() => service.close());
 afterEach(() => sandbox.clearFaults());
 
 type Listed = Omit<StartView, 'createdAt' | 'updatedAt'> & Record<'createdAt' | 'updatedAt', string>;
@@ -81,22 +78,6 @@ describe('a start that has failed', () => {
       ]);
     },
   );
-
-  it('by a rejection has no orphan, and its event does not quote the remote service', async () => {
-    const gridLocationId = await client.locate();
-    await respond(gridLocationId, {
-      kind: 'answer',
-      status: 422,
-      body: '{"error":"Ann has no roof"}',
-      times: 1,
-    });
-    expect((await client.start(gridLocationId)).status).toBe(422);
-    const [start] = (await list(`gridLocationId=${gridLocationId}`)).items;
-    expect(start).toMatchObject({ status: 'failed', attempts: 1, orphans: 0 });
-    expect(start!.error).toContain('Ann has no roof');
-    const [failed] = await failuresOf(gridLocationId);
-    expect(failed!.reason).toBe('the Solar Curtailment Service rejected it with status 422');
-  });
 
   it('because it was not sent counts an orphan only for the call before', async () => {
     const remote = service.app.get(AuthorisedRemote);
@@ -202,20 +183,5 @@ describe('listing starts', () => {
     expect(failed.items.map(({ brand }) => brand)).toEqual(['e']);
     expect((await list(`userId=${session.userId}&status=sending`)).items).toEqual([]);
     expect((await list(`userId=${randomUUID()}`)).items).toEqual([]);
-  });
-
-  it.each(['status=lost', 'userId=1', 'gridLocationId=1', 'cursor=x', 'limit=0', 'limit=201', 'brand=a'])(
-    'refuses %s',
-    async (query) => {
-      expect((await client.call('GET', `/onboarding/starts?${query}`)).status).toBe(400);
-    },
-  );
-
-  it('needs the scope onboarding:read', async () => {
-    const { body } = await client.call<{ key: string }>('POST', '/api-keys', {
-      name: 'starter',
-      scopes: ['onboarding:write'],
-    });
-    expect((await new TestClient(client.url, body.key).call('GET', '/onboarding/starts')).status).toBe(403);
   });
 });

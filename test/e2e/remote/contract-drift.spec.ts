@@ -1,26 +1,23 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { beforeAll, describe, expect, it } from '@jest/globals';
 import { ContractDrift } from '../../../src/remote/drift/contract-drift.service.js';
 import { foreignId } from '../../../src/remote/drift/drift.js';
 import { TestClient } from '../../setup/client.js';
 import type { SandboxControl } from '../../setup/sandbox-control.js';
-import { startTestApp, type TestApp } from '../../setup/test-app.js';
+import { useTestApp } from '../../setup/test-app.js';
 import { waitFor } from '../../setup/wait-for.js';
 
-let service: TestApp;
-let client: TestClient;
+const service = useTestApp({
+  LOG_LEVEL: 'error',
+  POLL_TICK_MS: 50,
+  POLL_MIN_INTERVAL_MS: 100,
+  POLL_MAX_INTERVAL_MS: 200,
+});
+const client = TestClient.of(service);
 let sandbox: SandboxControl;
 
-beforeAll(async () => {
-  service = await startTestApp({
-    LOG_LEVEL: 'error',
-    POLL_TICK_MS: 50,
-    POLL_MIN_INTERVAL_MS: 100,
-    POLL_MAX_INTERVAL_MS: 200,
-  });
-  client = TestClient.of(service);
+beforeAll(() => {
   sandbox = service.sandbox!.control;
 });
-afterAll(() => service.close());
 
 const drifts = async (): Promise<string[]> =>
   (await client.events())
@@ -61,19 +58,6 @@ describe('remote.contract_drift', () => {
       'read_session other_type expired: boolean -> string',
     ]);
     expect(JSON.stringify(await client.events())).not.toContain('canary');
-  });
-
-  it('announces an undescribed combination of flags', async () => {
-    const session = await client.startNew();
-    await sandbox.fields(session.id, { set: { finished: true, active: true, inverters: [] } });
-    await waitFor(
-      'the session to be unrecognised',
-      async () => (await client.session(session.id)).state === 'unrecognised',
-    );
-    await waitFor('the difference', async () => (await drifts()).length >= 4);
-    expect((await drifts()).at(-1)).toBe(
-      'read_session undescribed_flags finished=true active=true expired=false inverters=none: null -> null',
-    );
   });
 
   it('announces a response that is not JSON, without its text', async () => {

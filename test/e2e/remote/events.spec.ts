@@ -107,18 +107,6 @@ describe('the health of the remote service', () => {
     await waitFor('the recovery', async () => (await names()).includes('remote.recovered'));
   });
 
-  it('counts as degraded for 90 seconds after its breaker opened, longer than between two probes', async () => {
-    const [replica] = await start(1);
-    await failOften(replica!);
-    await waitFor('the announcement', async () => (await health('read_session')) === 'degraded');
-    const { rows } = await client.query<{ seconds: number }>(
-      `SELECT extract(epoch FROM trouble_until - since)::float8 AS seconds FROM remote_operations WHERE operation = 'read_session'`,
-    );
-    // A second call may have opened the breaker again, and prolonged the trouble.
-    expect(rows[0]!.seconds).toBeGreaterThanOrEqual(90 - 0.1);
-    expect(rows[0]!.seconds).toBeLessThan(120);
-  });
-
   it('is announced when the service requests a wait of a minute or longer, but not for a shorter one', async () => {
     const [replica] = await start(1);
     let retryAfter = '30';
@@ -185,47 +173,5 @@ describe('rejected credentials', () => {
       },
     ]);
     expect(await health('token')).toBe('healthy');
-  });
-
-  it('are announced when the token endpoint refuses them, until accepted credentials are configured', async () => {
-    service.respondToTokenRequest = ({ body }) => (body.includes('corrected') ? undefined : reply(401, ''));
-    expect(await start().read()).toMatchObject({ kind: 'not_sent', reason: 'credentials_rejected' });
-    expect(await start().read()).toMatchObject({ kind: 'not_sent', reason: 'credentials_rejected' });
-    expect(await names()).toEqual(['remote.credentials_rejected']);
-    expect(await start({ SCS_CLIENT_SECRET: 'corrected' }).read()).toMatchObject({ kind: 'response' });
-    expect(await names()).toEqual(['remote.credentials_rejected', 'remote.recovered']);
-  });
-
-  it('are not announced for a token that has only become old', async () => {
-    const one = start();
-    await one.read();
-    service.accepted.clear();
-    expect(await one.read()).toMatchObject({ kind: 'response' });
-    expect(await announced()).toEqual([]);
-  });
-
-  it('do not include a token of another form, which is announced as drift without its value', async () => {
-    service.respondToTokenRequest = () =>
-      reply(
-        200,
-        JSON.stringify({
-          access_token: 'token-canary',
-          expires_in: '2026-11-20T10:00:00',
-          token_type: 'Bearer',
-          refresh_token: 'refresh-canary',
-        }),
-      );
-    service.accepted.add('token-canary');
-    await start().read();
-    await waitFor('the drift', async () => (await announced()).length >= 3);
-    const drifts = (await announced()).map(({ data: { kind, field, expected, found } }) =>
-      [kind, `${String(field)}:`, String(expected), '->', String(found)].join(' '),
-    );
-    expect(drifts.sort()).toEqual([
-      'new_field refresh_token: null -> string',
-      'token_form expires_in: timestamp or seconds -> timestamp_without_zone',
-      'token_form token_type: pvcurtailment -> Bearer',
-    ]);
-    expect(JSON.stringify(await announced())).not.toContain('canary');
   });
 });

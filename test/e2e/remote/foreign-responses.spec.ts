@@ -1,8 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
 import type { Remote } from '../../../src/remote/remote.service.js';
-import { ContractDrift } from '../../../src/remote/drift/contract-drift.service.js';
-import type { DeploymentStore } from '../../../src/remote/shared/deployment.store.js';
-import { readBoolean } from '../../../src/remote/wire/read-field.js';
 import { closeAfterEach } from '../../setup/close-after-each.js';
 import { CREDENTIALS, readSession, registerUser, reply, startRawServer, startRemote } from './fixture.js';
 
@@ -57,34 +54,5 @@ describe('a 200 of something in front of the remote service', () => {
     await remote.send(readSession);
     const { read_session: shown } = remote.status().operations;
     expect(shown).toMatchObject({ health: 'degraded', lastSuccessAt: null, lastError });
-  });
-
-  it.each([
-    ['a list of users', '[{"tenantReference":"canary 7","gridLocations":[]}]'],
-    ['a user as XML', '<user><id>1</id><lastName>canary</lastName></user>'],
-  ])('shows nothing of %s, since an erasure reaches neither the status nor its events', async (_, body) => {
-    const remote = await serving(reply(200, body));
-    await remote.send(registerUser);
-    expect(remote.status().operations.register_user.lastError).toBe(
-      'unreadable: status 200, application/json: a body with personal data',
-    );
-  });
-
-  it('degrades the operation without its content if it is an object in another shape', async () => {
-    const remote = await serving(reply(200, '{"finished":"canary"}'));
-    const store: Partial<DeploymentStore> = { recordDrift: async () => [] };
-    const drift = new ContractDrift(store as DeploymentStore, remote);
-    const sent = await remote.send(readSession);
-    drift.interpret('read_session', sent, {}, (fields) => readBoolean(fields, 'finished'));
-    expect(remote.status().operations.read_session).toMatchObject({
-      health: 'degraded',
-      lastError: 'unreadable: status 200, finished is not true or false',
-    });
-  });
-
-  it('does not degrade the operation if the object has a byte order mark or starts with spaces', async () => {
-    const remote = await serving(reply(200, '\ufeff \n{}'));
-    await remote.send(readSession);
-    expect(remote.status().operations.read_session).toMatchObject({ health: 'healthy', lastError: null });
   });
 });

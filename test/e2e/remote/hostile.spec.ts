@@ -12,7 +12,7 @@ import { outcomeOf, UnreadableResponse } from '../../../src/remote/wire/read-res
 import type { Outcome, RemoteResponse } from '../../../src/remote/outcome.rules.js';
 import type { Remote } from '../../../src/remote/remote.service.js';
 import { watchLoop } from '../../faults/support/evidence/loop-watch.js';
-import { caught, itAtLength, promise } from '../../faults/support/promise.js';
+import { inTime, itAtLength, promise } from '../../faults/support/promise.js';
 import { readSession, reply, startRawServer, startRemote } from './fixture.js';
 import { closeAfterEach } from '../../setup/close-after-each.js';
 
@@ -82,7 +82,7 @@ describe('R23: a hostile response is contained', () => {
     const outcome = outcomeOf(sent, read);
     const blockedMs = loop.end();
     longestMs = Math.max(longestMs, blockedMs);
-    expect(blockedMs).toBeLessThan(BLOCKED_MS);
+    expect(blockedMs).toBeLessThan(inTime(BLOCKED_MS));
     return outcome;
   }
 
@@ -107,7 +107,6 @@ describe('R23: a hostile response is contained', () => {
     closing.push(server.close);
     const { data } = await axios.get<string>(server.url);
     expect(data).toHaveLength(50 * 1024 * 1024);
-    caught('R23', 'defaults of axios, which take 50 MB');
   });
 
   it('is read if it only has a byte order mark', async () => {
@@ -128,6 +127,6 @@ describe('R23: a hostile response is contained', () => {
     expect(outcomeOf(sent, read)).toMatchObject({ kind: 'done', value: { inverters: 10_000 } });
     const tookMs = loop.end();
     promise('R23', { figure: `${Math.round(tookMs)} ms for 10,000 inverters`, bound: `${BLOCKED_MS} ms` });
-    expect(tookMs).toBeLessThan(BLOCKED_MS);
+    expect(tookMs).toBeLessThan(inTime(BLOCKED_MS));
   });
 });

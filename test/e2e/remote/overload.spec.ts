@@ -1,8 +1,7 @@
 import type { Socket } from 'node:net';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from '@jest/globals';
 import type { Remote } from '../../../src/remote/remote.service.js';
-import { caught, isLong, itAtLength, measureUntil, promise } from '../../faults/support/promise.js';
+import { isLong, itAtLength, measureUntil, promise } from '../../faults/support/promise.js';
 import { waitFor } from '../../setup/wait-for.js';
 import {
   type RawRequest,
@@ -111,7 +110,7 @@ async function measureOurs() {
 }
 
 describe('R25: overload reduces the load', () => {
-  it('finds the capacity of a service that refuses any excess', async () => {
+  itAtLength('finds the capacity of a service that refuses any excess', async () => {
     const figures = await measureUntil(
       ({ share, attemptsPerSuccess }) => share >= 0.8 && attemptsPerSuccess <= 1.1,
       measureOurs,
@@ -122,14 +121,13 @@ describe('R25: overload reduces the load', () => {
     });
     expect(figures.attemptsPerSuccess).toBeLessThanOrEqual(1.1);
     expect(figures.share).toBeGreaterThanOrEqual(0.8);
-  }, 90_000);
+  });
 
   itAtLength('would be red with a fixed concurrency', async () => {
     const server = await startCapped();
     const gate = fixed(100);
     const figures = await measure(server, () => gate(() => fetchOnce(server)), { warmUp: 0, due: 100 });
     expect(figures.attemptsPerSuccess).toBeGreaterThan(1.1);
-    caught('R25', 'fixed concurrency');
   });
 });
 
@@ -156,18 +154,6 @@ async function serve(respond: (socket: Socket, request: RawRequest) => void) {
 }
 
 describe('a service in trouble', () => {
-  it('receives few POSTs while it refuses all, even if they are rare', async () => {
-    const { server, remote } = await serve((socket) => socket.write(reply(503, '')));
-    const last = await waitFor('a call that is not sent', async () => {
-      await sleep(200);
-      const sent = await remote.send(registerUser);
-      return sent.kind === 'not_sent' && sent;
-    });
-    expect(last).toMatchObject({ reason: 'breaker_open' });
-    // 11 calls take 2 s. With 20 within 10 s, the breaker would open without the rule that is tested.
-    expect(server.requests.length).toBeLessThan(20);
-  });
-
   it('receives no call of an operation until its Retry-After has passed, but other calls', async () => {
     const { server, remote } = await serve((socket, { method }) =>
       socket.write(method === 'GET' ? reply(429, '', { 'retry-after': '5' }) : reply(200, '{}')),
@@ -191,37 +177,5 @@ describe('a service in trouble', () => {
       async () => (await remote.send(readSession)).kind === 'response',
       6_000,
     );
-  });
-
-  it('receives one probe at a time while it is down, and all calls when it has recovered', async () => {
-    let down = true;
-    const { server, remote } = await serve((socket) => socket.write(reply(down ? 500 : 200, '{}')));
-    await Promise.all(Array.from({ length: 100 }, () => remote.send(readSession)));
-    expect(remote.status().operations.read_session.breaker).toBe('open');
-    const sent = server.requests.length;
-    // Allows for reads in flight when the breaker opened, and for retries within the budget.
-    expect(sent).toBeLessThan(40);
-    await Promise.all(Array.from({ length: 100 }, () => remote.send(readSession)));
-    const probed = server.requests.length;
-    expect(probed).toBeLessThanOrEqual(sent + 1);
-    down = false;
-    await waitFor(
-      'a probe to succeed',
-      async () => (await remote.send(readSession)).kind === 'response',
-      3_000,
-    );
-    expect(server.requests).toHaveLength(probed + 1);
-    expect(remote.status().operations.read_session).toMatchObject({ breaker: 'closed', health: 'healthy' });
-  });
-
-  it('receives at most a tenth more reads because of retries, apart from the first few', async () => {
-    let calls = 0;
-    // Every third response is a 502, so two failures never follow each other and the breaker stays closed.
-    const { server, remote } = await serve((socket) =>
-      socket.write(reply(calls++ % 3 === 0 ? 502 : 200, '{}')),
-    );
-    for (let i = 0; i < 300; i++) await remote.send(readSession);
-    expect(server.requests.length).toBeLessThanOrEqual(300 + 30 + 10);
-    expect(server.requests.length).toBeGreaterThan(310);
   });
 });

@@ -61,12 +61,6 @@ describe('the sandbox', () => {
     for (const path of paths) expect([path, await statusOf(path, host)]).toEqual([path, 403]);
     expect(await statusOf('/sandbox/reset', host, 'POST')).toBe(403);
   });
-
-  it('refuses an invalid list, and names the variable', async () => {
-    await expect(startSandbox({ SANDBOX_ALLOWED_HOSTS: 'http://sandbox:4010' })).rejects.toThrow(
-      'SANDBOX_ALLOWED_HOSTS must be host names without ports',
-    );
-  });
 });
 
 describe('the sandbox, called from another machine', () => {
@@ -86,14 +80,5 @@ describe('the sandbox, called from another machine', () => {
       const headers = { ...ELSEWHERE.headers, origin: 'https://elsewhere.example' };
       expect((await app.inject({ ...ELSEWHERE, url, headers })).statusCode).toBe(403);
     }
-  });
-
-  it('announces its public URL, and refuses an invalid one', async () => {
-    const published = await startSandbox({ SANDBOX_PUBLIC_URL: 'http://sandbox.test:4010' });
-    expect(published.url).toBe('http://sandbox.test:4010');
-    await published.stop();
-    await expect(startSandbox({ SANDBOX_PUBLIC_URL: 'localhost:4010' })).rejects.toThrow(
-      'SANDBOX_PUBLIC_URL must be an http or https address without a path',
-    );
   });
 });

@@ -53,16 +53,6 @@ describe('the web flow of the owner', () => {
     expect((await open()).text).toContain('Thank you');
   });
 
-  it('changes only updatedAt, and only at the end (section 3)', async () => {
-    const before = await client.read(session.sessionId);
-    await signIn('manual');
-    expect((await client.read(session.sessionId)).text).toBe(before.text);
-    await submit('authorise', [['installation', '0'], ...ALLOWED]);
-    const after = await read();
-    expect({ ...after, updatedAt: '' }).toEqual({ ...JSON.parse(before.text), updatedAt: '' });
-    expect(Date.parse(after.updatedAt)).toBeGreaterThan(Date.parse(JSON.parse(before.text).updatedAt));
-  });
-
   it('brings the chosen installations online after the delay of the brand', async () => {
     const brands = [{ id: 'quick', name: 'Quick', onlineAfterMs: 3_000 }];
     await sandbox.control.change({ brands });
@@ -92,20 +82,6 @@ describe('the web flow of the owner', () => {
     });
     expect(await read()).toMatchObject({ finished: false, inverters: [] });
     expect((await sandbox.control.session(session.sessionId)).completedAt).toBeNull();
-  });
-
-  it('skips no step', async () => {
-    expect((await submit('authorise', [['installation', '0'], ...ALLOWED])).text).toContain('Which brand');
-    expect((await submit('sign-in', CREDENTIALS)).text).toContain('Which brand');
-    await submit('brand', [['brand', 'manual']]);
-    expect((await submit('authorise', [['installation', '0'], ...ALLOWED])).text).toContain(
-      'Sign in at Manual',
-    );
-  });
-
-  it('lets the owner choose another brand', async () => {
-    await signIn('manual');
-    expect((await submit('back')).text).toContain('Which brand is your inverter?');
   });
 
   it('has one page for links that are unknown, expired or deleted', async () => {

@@ -1,15 +1,11 @@
 import { spawn, type ChildProcess } from 'node:child_process';
-import { existsSync } from 'node:fs';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { createServer, type AddressInfo, type Server } from 'node:net';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { RawClient } from '../../contract/raw-client.js';
 import { startSandbox, type TestSandbox } from '../../setup/sandbox.js';
 import { waitFor } from '../../setup/wait-for.js';
-
-jest.setTimeout(120_000);
 
 const clientOf = (sandbox: TestSandbox): RawClient =>
   new RawClient({
@@ -35,11 +31,6 @@ describe('the process of the sandbox', () => {
   });
   afterAll(() => rm(folder, { recursive: true }));
 
-  it.each(['SIGTERM', 'SIGINT'] as const)('ends with code 0 on %s', async (signal) => {
-    const sandbox = await startSandbox();
-    expect(await sandbox.stop(signal)).toEqual({ code: 0, signal: null });
-  });
-
   it('ends when its parent is killed', async () => {
     const parent = spawn(
       process.execPath,
@@ -52,29 +43,6 @@ describe('the process of the sandbox', () => {
     expect(isAlive(pid)).toBe(true);
     parent.kill('SIGKILL');
     await waitFor('the sandbox to end', () => !isAlive(pid));
-  });
-
-  it('refuses a configured port that is taken, and names it', async () => {
-    const taken: Server = createServer();
-    await new Promise<void>((listening) => taken.listen(0, '127.0.0.1', listening));
-    const { port } = taken.address() as AddressInfo;
-    await expect(startSandbox({ SANDBOX_PORT: String(port) })).rejects.toThrow(
-      `127.0.0.1:${port}: the port is taken`,
-    );
-    taken.close();
-  });
-
-  it('uses a free port if the default port is taken', async () => {
-    const sandboxes = await Promise.all([
-      startSandbox({ SANDBOX_PORT: '' }),
-      startSandbox({ SANDBOX_PORT: '' }),
-    ]);
-    expect(new Set(sandboxes.map(({ url }) => url)).size).toBe(2);
-    for (const { stop } of sandboxes) await stop();
-  });
-
-  it('refuses an invalid port', async () => {
-    await expect(startSandbox({ SANDBOX_PORT: 'http' })).rejects.toThrow('SANDBOX_PORT must be a port');
   });
 
   it('restores its users, sessions and tokens from a state file after a restart', async () => {
@@ -97,30 +65,6 @@ describe('the process of the sandbox', () => {
       '541448860000000013',
     ]);
     await second.stop();
-  });
-
-  it('writes its state soon after a change', async () => {
-    const path = join(folder, 'soon.json');
-    const sandbox = await startSandbox({ SANDBOX_STATE_FILE: path });
-    await sandbox.control.seed(3);
-    await waitFor(
-      'the state file',
-      async () => existsSync(path) && JSON.parse(await readFile(path, 'utf8')).users.length === 3,
-    );
-    await sandbox.stop('SIGKILL');
-  });
-
-  it.each([
-    ['not JSON', '{"version":1,'],
-    ['of another version', '{"version":2}'],
-    ['incomplete', '{"version":1}'],
-  ])('starts empty, and says so, when its state file is %s', async (_what, content) => {
-    const path = join(folder, 'broken.json');
-    await writeFile(path, content);
-    const sandbox = await startSandbox({ SANDBOX_STATE_FILE: path });
-    expect(await sandbox.control.users()).toEqual([]);
-    expect(sandbox.logs()).toContain(`starts empty: ${path} cannot be read`);
-    await sandbox.stop();
   });
 });
 

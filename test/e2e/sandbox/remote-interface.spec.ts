@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import type { RawClient } from '../../contract/raw-client.js';
 import { authorisedClientOf, startRemoteSession } from '../../setup/sandbox-client.js';
@@ -38,13 +37,6 @@ describe('the remote interface of the sandbox, where its document is silent', ()
     expect((await sandbox.control.ledger()).tokens).toHaveLength(1);
   });
 
-  it('returns 400 for a token request that is JSON', async () => {
-    const headers = { ApiKey: sandbox.environment.SCS_API_KEY, 'content-type': 'application/json' };
-    expect(await client.request('POST', '/oauth/token', { headers, body: '{}' })).toMatchObject({
-      status: 400,
-    });
-  });
-
   it('returns 401 without the ApiKey or the bearer token, or with a wrong one', async () => {
     const { sessionId } = await startRemoteSession(client);
     const { ApiKey = '', authorization = '' } = client.authorised;
@@ -65,15 +57,6 @@ describe('the remote interface of the sandbox, where its document is silent', ()
     expect(await client.request('GET', '')).toMatchObject({ status: 401 });
   });
 
-  it('returns 401 for tokens that were revoked or have expired', async () => {
-    const { sessionId } = await startRemoteSession(client);
-    await sandbox.control.revokeTokens();
-    expect(await client.read(sessionId)).toMatchObject({ status: 401 });
-    await sandbox.control.change({ tokenLifetimeMs: -1_000 });
-    await client.authorise();
-    expect(await client.read(sessionId)).toMatchObject({ status: 401 });
-  });
-
   it.each([
     ['seconds', '"expires_in":1209600,'],
     [{ value: 'P14D' }, '"expires_in":"P14D",'],
@@ -84,24 +67,6 @@ describe('the remote interface of the sandbox, where its document is silent', ()
     await sandbox.control.change({ tokenForm });
     expect((await client.requestToken()).text).toContain(expected);
   });
-
-  it('returns 404 for unknown ids and 400 for invalid ones', async () => {
-    const { userId, sessionId } = await startRemoteSession(client);
-    expect(await client.start(randomUUID())).toMatchObject({ status: 404 });
-    expect(await client.start('next')).toMatchObject({ status: 400 });
-    expect(await client.read(randomUUID())).toMatchObject({ status: 404 });
-    expect(await client.read('next')).toMatchObject({ status: 400 });
-    expect(await client.readOfUser(randomUUID(), sessionId)).toMatchObject({ status: 404 });
-    expect(await client.readOfUser(userId, sessionId)).toMatchObject({ status: 200 });
-  });
-
-  it.each(['{', '[]', '{"tenantReference":"A-1"}', '{"tenantReference":1,"gridLocations":[]}'])(
-    'returns 400 for the registration %s, and stores nothing of it',
-    async (body) => {
-      expect(await client.postUsers(body)).toMatchObject({ status: 400 });
-      expect((await sandbox.control.ledger()).users).toEqual([]);
-    },
-  );
 
   it('creates a second user of the same tenantReference, so that a duplicate request is visible', async () => {
     await client.register('A-1', ['541448860000000013']);

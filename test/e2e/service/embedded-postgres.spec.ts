@@ -1,15 +1,12 @@
-import { access, mkdtemp, readFile, rm } from 'node:fs/promises';
+import { access, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import pg from 'pg';
 import type { Child } from '../../../src/local/child.js';
-import { startEmbeddedPostgres } from '../../../src/local/embedded-postgres.js';
 import { processCommand } from '../../../src/local/process-identity.js';
 import { startTestProcess } from '../../setup/test-process.js';
 import { waitFor } from '../../setup/wait-for.js';
-
-jest.setTimeout(120_000);
 
 describe('the embedded PostgreSQL', () => {
   let folder: string;
@@ -39,18 +36,6 @@ describe('the embedded PostgreSQL', () => {
     await waitFor('the supervisor to be gone', async () => (await processCommand(pid)) === undefined);
     await expect(access(folder)).rejects.toThrow('ENOENT');
     await expect(settingsOf(holder.url)).rejects.toThrow('ECONNREFUSED');
-  });
-
-  it('names its log when it does not start', async () => {
-    const logFile = join(folder, 'postgres.log');
-    const attempt = startEmbeddedPostgres({
-      folder: join(folder, 'postgres'),
-      logFile,
-      settings: { no_such_setting: '1' },
-      execArgv: ['--import', new URL('../../setup/compile/typescript.mjs', import.meta.url).href],
-    });
-    await expect(attempt).rejects.toThrow(`it started; its log is ${logFile}`);
-    expect(await readFile(logFile, 'utf8')).toContain('no_such_setting');
   });
 });
 

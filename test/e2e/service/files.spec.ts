@@ -1,14 +1,11 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
-import { CommandEnvironment } from '../../../src/cli/command-environment.js';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { TestClient } from '../../setup/client.js';
 import { createTestDatabase, type TestDatabase } from '../../setup/test-database.js';
 import { CREDENTIALS, testEnvironment } from '../../setup/test-environment.js';
 import { startTestProcess } from '../../setup/test-process.js';
-
-jest.setTimeout(60_000);
 
 let database: TestDatabase;
 let folder: string;
@@ -46,17 +43,5 @@ describe('a configuration that consists of files', () => {
     } finally {
       await service.stop();
     }
-  });
-
-  it('also configures a command', async () => {
-    const environment = await new CommandEnvironment(variables).read();
-    expect(environment).toMatchObject({ NODE_ENV: 'production', DATABASE_URL: database.url });
-  });
-
-  it('names a file that is missing', async () => {
-    const missing = join(folder, 'missing');
-    await expect(
-      startTestProcess('src/main.ts', { ...variables, SCS_API_KEY_FILE: missing }, folder),
-    ).rejects.toThrow('SCS_API_KEY_FILE cannot be read (ENOENT)');
   });
 });

@@ -1,19 +1,13 @@
-import { connect } from 'node:net';
-import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { readBuild } from '../../../src/platform/build.js';
-import { Metrics } from '../../../src/observability/metrics/metrics.js';
 import { MetricsServer } from '../../../src/observability/metrics/metrics-server.js';
 import { TestClient } from '../../setup/client.js';
-import { startTestApp, type TestApp } from '../../setup/test-app.js';
+import { startTestApp, useTestApp } from '../../setup/test-app.js';
 import { waitFor } from '../../setup/wait-for.js';
 
 const PREFIX = 'pv_onboarding_';
 
-let service: TestApp;
-beforeAll(async () => {
-  service = await startTestApp({ ROLE: 'worker', METRICS_PORT: 0 });
-});
-afterAll(() => service.close());
+const service = useTestApp({ ROLE: 'worker', METRICS_PORT: 0 });
 
 const metricsPort = () => service.app.get(MetricsServer).port;
 const metricsAt = (port: number, init?: RequestInit) => fetch(`http://127.0.0.1:${port}/metrics`, init);
@@ -57,33 +51,6 @@ describe('the metrics', () => {
     } finally {
       await Promise.all([api.close(), separate.close()]);
     }
-  });
-
-  it('are collected for one request of a connection at a time', async () => {
-    const metrics = service.app.get(Metrics);
-    const read = metrics.read.bind(metrics);
-    let [running, most] = [0, 0];
-    const reads = jest.spyOn(metrics, 'read').mockImplementation(async () => {
-      most = Math.max(most, ++running);
-      return read().finally(() => running--);
-    });
-    const socket = connect(metricsPort(), '127.0.0.1').resume();
-    socket.write('GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n'.repeat(50));
-    await waitFor('all have responses', () => reads.mock.calls.length === 50 && running === 0);
-    socket.destroy();
-    reads.mockRestore();
-    expect(most).toBe(1);
-  });
-
-  it('are refused, by name, on a METRICS_PORT that is taken or equal to PORT', async () => {
-    const port = metricsPort();
-    const taken = new MetricsServer({ ...service.environment, METRICS_PORT: port }, new Metrics());
-    await expect(taken.onApplicationBootstrap()).rejects.toThrow(
-      `METRICS_PORT ${port} is in use on 127.0.0.1`,
-    );
-    await expect(startTestApp({ ...service.environment, PORT: port, METRICS_PORT: port })).rejects.toThrow(
-      'METRICS_PORT must be another port than PORT',
-    );
   });
 
   it('count registrations, starts, reads, claims, remote calls and statements', async () => {

@@ -1,8 +1,7 @@
 import { createServer, request as send, type IncomingHttpHeaders, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { randomUUID } from 'node:crypto';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
-import { measureUntil } from '../../faults/support/promise.js';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { findSecrets } from '../../faults/support/input/secret-search.js';
 import { TestClient } from '../../setup/client.js';
 import {
@@ -17,8 +16,6 @@ import { createTestDatabase, type TestDatabase } from '../../setup/test-database
 import { ADMIN_KEY } from '../../setup/test-environment.js';
 import type { TestProcess } from '../../setup/test-process.js';
 import { waitFor } from '../../setup/wait-for.js';
-
-jest.setTimeout(120_000);
 
 const COLLECTOR_TOKEN = 'token-of-the-collector-0123456789';
 const START = 'POST /api/v1/onboarding/pv/:gridLocationId';
@@ -170,101 +167,6 @@ describe('traces', () => {
         ]),
       ),
     ).toEqual([]);
-  });
-
-  it('lead from a read to the change that it found, and link to the claim', async () => {
-    const { id } = await startSession(parentIn(newTraceId()));
-    await sandbox.control.online(id, { inverters: 1 });
-    const webhook = await spanOf('webhook session.online');
-    expect(pathTo(webhook)).toEqual(['read session', 'event session.online', 'webhook session.online']);
-    const read = await spanOf('read session', ({ traceId }) => traceId === webhook.traceId);
-    expect(attributeOf(read, 'pv_onboarding.session.id')).toBe(id);
-    expect(pathTo(await spanOf('SCS read_session', ({ traceId }) => traceId === webhook.traceId))).toEqual([
-      'read session',
-      'SCS read_session',
-    ]);
-    const [claimed] = read.links ?? [];
-    expect(pathTo(await spanOf('claim sessions', ({ spanId }) => spanId === claimed?.spanId))).toEqual([
-      'claim sessions',
-    ]);
-    const applied = await spanOf('apply readings', ({ links = [] }) =>
-      links.some(({ spanId }) => spanId === read.spanId),
-    );
-    expect(pathTo(await spanOf('COMMIT', (span) => span.traceId === applied.traceId))).toEqual([
-      'apply readings',
-      'COMMIT',
-    ]);
-  });
-
-  it('mark failed spans', async () => {
-    const location = await client.locate();
-    const traceId = newTraceId();
-    await sandbox.control.addFault({ operation: 'start_session', kind: 'answer', status: 500, times: 2 });
-    const path = `/onboarding/pv/${location}`;
-    const { status } = await client.call('POST', path, undefined, { traceparent: parentIn(traceId) });
-    expect(status).toBe(503);
-    const isIt = (span: CollectedSpan) => span.traceId === traceId;
-    const call = await spanOf('SCS start_session', isIt);
-    expect([call.status.code, attributeOf(call, 'error.type')]).toEqual([2, '500']);
-    const started = await spanOf('start session', isIt);
-    expect(attributeOf(started, 'error.type')).toBe('remote_unavailable');
-    expect((await spanOf(START, isIt)).status.code).toBe(2);
-  });
-});
-
-describe('traces, in a service of their own,', () => {
-  beforeEach(open);
-  afterEach(close);
-
-  it('are all exported by the end of the stop, except those that the app or the sampler does not sample', async () => {
-    const [off, on] = [newTraceId(), newTraceId()];
-    // On a busy machine, the last export may take longer than the service waits for it.
-    const spans = await measureUntil(
-      ({ length }) => length > 0,
-      async () => {
-        await startTraced({
-          OTEL_TRACES_SAMPLER: 'parentbased_always_off',
-          OTEL_SERVICE_NAME: 'supplier',
-          OTEL_BSP_SCHEDULE_DELAY: '60000',
-        });
-        collector.spans.length = 0;
-        const unsampled = await startSession(parentIn(off, '00'));
-        const { event } = await webhookOf('pv.session.started.v1', unsampled.id);
-        // The receiver can follow the decision.
-        expect(event.traceparent).toMatch(new RegExp(`^00-${off}-[0-9a-f]{16}-00$`));
-        const sampled = await startSession(parentIn(on));
-        await webhookOf('pv.session.started.v1', sampled.id);
-        expect(collector.spans).toEqual([]);
-        await service.stop();
-        return collector.spans;
-      },
-    );
-    expect(new Set(spans.map(({ traceId }) => traceId))).toEqual(new Set([on]));
-    expect(spans.map(({ name }) => name)).toEqual(expect.arrayContaining([START, 'webhook session.started']));
-    expect(attributeOf({ attributes: collector.resource }, 'service.name')).toBe('supplier');
-  });
-
-  it('delay nothing if the collector refuses them, and log the refusal and the recovery once', async () => {
-    collector.status = 400;
-    await startTraced();
-    const { id } = await startSession(parentIn(newTraceId()));
-    await webhookOf('pv.session.started.v1', id);
-    await waitFor('the warning', () => service.logs().includes('the collector accepts no traces'));
-    await startSession(parentIn(newTraceId()));
-    collector.status = 200;
-    await startSession(parentIn(newTraceId()));
-    await waitFor('the recovery', () => service.logs().includes('the collector accepts traces again'));
-    expect(service.logs().match(/accepts no traces/g)).toHaveLength(1);
-    expect(service.logs()).not.toContain(COLLECTOR_TOKEN);
-  });
-
-  it('cost nothing without a collector: no module of OpenTelemetry is loaded', async () => {
-    await start({ NODE_OPTIONS: WATCH_MODULES });
-    const { id } = await startSession(parentIn(newTraceId()));
-    const { headers, event } = await webhookOf('pv.session.started.v1', id);
-    expect([headers.traceparent, event.traceparent]).toEqual([undefined, undefined]);
-    expect(remote.requests.at(-1)?.headers.traceparent).toBeUndefined();
-    expect(service.logs()).not.toContain('loads @opentelemetry');
   });
 });
 

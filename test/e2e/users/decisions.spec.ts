@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { Database } from '../../../src/platform/database/database.js';
 import { TestClient } from '../../setup/client.js';
-import { startTestApp, type TestApp } from '../../setup/test-app.js';
+import { useTestApp } from '../../setup/test-app.js';
 
 const EAN = '376104250021234569';
 
@@ -19,16 +19,13 @@ interface Decisions {
 }
 
 describe('decisions about many registrations', () => {
-  let service: TestApp;
-  let client: TestClient;
+  const service = useTestApp({ ROLE: 'api' });
+  const client = TestClient.of(service);
   let database: Database;
 
-  beforeAll(async () => {
-    service = await startTestApp({ ROLE: 'api' });
-    client = TestClient.of(service);
+  beforeAll(() => {
     database = service.app.get(Database);
   });
-  afterAll(() => service.close());
   beforeEach(() => database.query('TRUNCATE registrations, audit_log'));
 
   const insert = (status: string, more = '') =>
@@ -77,16 +74,6 @@ describe('decisions about many registrations', () => {
     expect(made.map(({ target }) => target)).toEqual([uncertain, rejected]);
   });
 
-  it('may be repeated: what was discarded is in order, and nothing is recorded twice', async () => {
-    const ids = [await insert('uncertain'), await insert('uncertain')];
-    const first = await decide({ decision: 'discard', ids });
-    const second = await decide({ decision: 'discard', ids });
-    expect(second.body).toEqual(first.body);
-    expect(await entries()).toHaveLength(2);
-    const events = (await client.events()).filter(({ subject }) => ids.includes(subject));
-    expect(events).toHaveLength(2);
-  });
-
   it('with unchangedSince never send again what has changed since', async () => {
     const id = await insert('uncertain');
     const unchangedSince = new Date(Date.now() + 1_000).toISOString();
@@ -132,44 +119,5 @@ describe('decisions about many registrations', () => {
     expect([second.items.length, second.next]).toEqual([3, null]);
     const ids = [...first.items, ...second.items].filter(({ ok }) => ok).map(({ id }) => id);
     expect(new Set(ids).size).toBe(1_003);
-  }, 60_000);
-
-  it.each<[string, object, string]>([
-    ['no decision', { ids: [randomUUID()] }, 'decision'],
-    ['to resolve', { decision: 'resolve', ids: [randomUUID()] }, 'decision'],
-    ['neither ids nor a filter', { decision: 'retry' }, 'ids'],
-    ['ids and a filter', { decision: 'retry', ids: [randomUUID()], filter: { status: 'uncertain' } }, 'ids'],
-    ['no ids', { decision: 'retry', ids: [] }, 'ids'],
-    ['1,001 ids', { decision: 'retry', ids: Array.from({ length: 1_001 }, () => randomUUID()) }, 'ids'],
-    ['an id that is none', { decision: 'retry', ids: ['1'] }, 'ids'],
-    ['a filter without a status', { decision: 'retry', filter: {} }, 'filter.status'],
-    ['a filter that is a text', { decision: 'retry', filter: 'uncertain' }, 'filter'],
-    ['a filter that is null', { decision: 'retry', filter: null }, 'filter'],
-    ['a filter that is an empty list', { decision: 'retry', filter: [] }, 'filter'],
-    ['a list of filters', { decision: 'retry', filter: [{ status: 'uncertain' }] }, 'filter'],
-    [
-      'a status that cannot be decided',
-      { decision: 'retry', filter: { status: 'registered' } },
-      'filter.status',
-    ],
-    ['an unknown filter', { decision: 'retry', filter: { status: 'uncertain', ean: EAN } }, 'filter.ean'],
-    ['a malformed time', { decision: 'retry', ids: [randomUUID()], unchangedSince: 'now' }, 'unchangedSince'],
-  ])('are refused with %s', async (_, body, field) => {
-    const response = await decide(body);
-    expect([response.status, response.body.errors.map((error) => error.field)]).toEqual([400, [field]]);
-  });
-
-  it('need registrations:decide', async () => {
-    const { body } = await client.call<{ key: string }>('POST', '/api-keys', {
-      name: 'writer',
-      scopes: ['users:write', 'users:read'],
-    });
-    const request = { decision: 'retry', ids: [randomUUID()] };
-    const refused = await new TestClient(service.url, body.key).call(
-      'POST',
-      '/registrations/decisions',
-      request,
-    );
-    expect(refused.status).toBe(403);
   });
 });

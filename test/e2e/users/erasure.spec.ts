@@ -1,23 +1,12 @@
-import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
-import { eraseCommand } from '../../../src/cli/erase.command.js';
-import { Database } from '../../../src/platform/database/database.js';
-import type { StatusView } from '../../../src/observability/status/status.view.js';
+import { describe, expect, it } from '@jest/globals';
 import { TestClient, type UserAnswer } from '../../setup/client.js';
-import { startTestApp, type TestApp } from '../../setup/test-app.js';
+import { useTestApp } from '../../setup/test-app.js';
 import { waitFor } from '../../setup/wait-for.js';
-
-const UNKNOWN = '00000000-0000-4000-8000-000000000000';
 const EAN = '871687400000000017';
 
 describe('erasing', () => {
-  let service: TestApp;
-  let client: TestClient;
-
-  beforeAll(async () => {
-    service = await startTestApp({ LOG_LEVEL: 'error' });
-    client = TestClient.of(service);
-  });
-  afterAll(() => service.close());
+  const service = useTestApp({ LOG_LEVEL: 'error' });
+  const client = TestClient.of(service);
 
   const register = (tenantReference: string) =>
     client.call<UserAnswer>('POST', '/users', { tenantReference, gridLocations: [{ ean: EAN }] });
@@ -52,69 +41,5 @@ describe('erasing', () => {
     });
     for (const path of ['/users', '/registrations', '/inverters'])
       expect((await client.call('GET', path)).body.items).toEqual([]);
-  });
-
-  it('does not change the time of an orphan, so that an old one does not count as new', async () => {
-    const { id, gridLocations } = (await register('with-an-orphan')).body;
-    await client.start(gridLocations[0]!.id);
-    const database = service.app.get(Database);
-    await database.query(
-      `UPDATE session_starts SET orphans = 1, updated_at = now() - interval '30 days' WHERE grid_location_id = $1`,
-      [gridLocations[0]!.id],
-    );
-    await client.call('DELETE', `/users/${id}`);
-    const { body } = await client.call<StatusView>('GET', '/status');
-    expect(body.starts.orphans).toBe(0);
-  });
-
-  it('returns 404 for an unknown user, and 403 without the scope', async () => {
-    expect(await client.call('DELETE', `/users/${UNKNOWN}`)).toMatchObject({
-      status: 404,
-      body: { code: 'not_found' },
-    });
-    const { body } = await client.call<{ readonly key: string }>('POST', '/api-keys', {
-      name: 'reader',
-      scopes: ['users:read'],
-    });
-    const reader = new TestClient(service.url, body.key);
-    expect((await reader.call('DELETE', `/users/${UNKNOWN}`)).status).toBe(403);
-  });
-
-  describe('by its reference, on the command line', () => {
-    async function run(reference: string): Promise<string> {
-      const output: string[] = [];
-      const spy = jest.spyOn(console, 'log').mockImplementation((line) => void output.push(String(line)));
-      try {
-        await eraseCommand(() => service.environment).parseAsync([reference, '--yes'], { from: 'user' });
-        return output.join('\n');
-      } finally {
-        spy.mockRestore();
-      }
-    }
-
-    it('also finds a registration that never became a user', async () => {
-      await service.sandbox!.control.addFault({
-        kind: 'reset',
-        operation: 'register_user',
-        effect: true,
-        times: 1,
-      });
-      const { id } = (await register('never-known')).body;
-      const output = await run('never-known');
-      expect(JSON.parse(output)).toMatchObject({ userId: null, erased: { registrations: 1, events: 1 } });
-      expect((await client.call('GET', `/registrations/${id}`)).status).toBe(404);
-      const { id: erasureId } = JSON.parse(output) as { id: string };
-      expect((await client.events()).at(-1)).toMatchObject({
-        type: 'pv.user.erased.v1',
-        subject: erasureId,
-        data: { userId: null, registrationIds: [id] },
-      });
-    });
-
-    it('fails if nobody has it', async () => {
-      await expect(run('never-known')).rejects.toThrow(
-        'not_found: There is no user and no registration with this tenantReference',
-      );
-    });
   });
 });

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { beforeAll, describe, expect, it } from '@jest/globals';
 import { TestClient, type EventAnswer, type UserAnswer } from '../../setup/client.js';
 import type { SandboxControl } from '../../setup/sandbox-control.js';
-import { startTestApp, type TestApp } from '../../setup/test-app.js';
+import { useTestApp } from '../../setup/test-app.js';
 import { waitFor } from '../../setup/wait-for.js';
 
 const EAN = '376104250021234569';
@@ -27,23 +27,20 @@ function mirror(events: readonly EventAnswer[]): Record<string, Mirrored> {
 }
 
 describe('a reader that mirrors registrations from the feed alone', () => {
-  let service: TestApp;
-  let client: TestClient;
+  const service = useTestApp();
+  const client = TestClient.of(service);
   let sandbox: SandboxControl;
   let events: readonly EventAnswer[];
   let listed: Record<string, Mirrored>;
   let discarded: Registration;
 
   beforeAll(async () => {
-    service = await startTestApp();
-    client = TestClient.of(service);
     sandbox = service.sandbox!.control;
     await changeRegistrations();
     events = await client.events();
     const { body } = await client.call<{ items: Registration[] }>('GET', '/registrations?limit=200');
     listed = Object.fromEntries(body.items.map(({ id, status, sequence }) => [id, { status, sequence }]));
-  }, 60_000);
-  afterAll(() => service.close());
+  });
 
   async function register(fault?: object): Promise<string> {
     const tenantReference = randomUUID();
@@ -62,7 +59,7 @@ describe('a reader that mirrors registrations from the feed alone', () => {
     return body;
   };
   const waitForStatus = (status: string, id: string) =>
-    waitFor(status, async () => (await find(id)).status === status, 20_000);
+    waitFor(status, async () => (await find(id)).status === status);
   const resolve = async (id: string) => {
     const { tenantReference } = await find(id);
     const gridLocations = [{ id: randomUUID(), ean: EAN }];

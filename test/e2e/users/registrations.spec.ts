@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { Database } from '../../../src/platform/database/database.js';
 import { TestClient } from '../../setup/client.js';
 import { newValidEan } from '../../setup/ean.js';
-import { startTestApp, type TestApp } from '../../setup/test-app.js';
+import { useTestApp } from '../../setup/test-app.js';
 
 interface Registration {
   readonly id: string;
@@ -16,14 +16,8 @@ interface Registration {
 }
 
 describe('registrations', () => {
-  let service: TestApp;
-  let client: TestClient;
-
-  beforeAll(async () => {
-    service = await startTestApp();
-    client = TestClient.of(service);
-  });
-  afterAll(() => service.close());
+  const service = useTestApp();
+  const client = TestClient.of(service);
 
   const register = async (request: { tenantReference: string; metadata?: object; eans?: string[] }) => {
     const { eans = [newValidEan()], ...user } = request;
@@ -52,29 +46,6 @@ describe('registrations', () => {
     expect(await listed(`metadata.campaign=${campaign}&metadata.size=5&ean=${ean}`)).toEqual(['lost-one']);
     expect(await listed(`metadata.campaign=${campaign}&status=registered`)).toEqual(['same-campaign']);
     expect(await listed(`ean=${newValidEan()}`)).toEqual([]);
-  });
-
-  it('return their metadata, and so do their events, until the user is erased', async () => {
-    const metadata = { channel: 'web', nested: { n: [1, null] } };
-    const [registered, lost] = [randomUUID(), randomUUID()];
-    const { id, userId } = await register({ tenantReference: registered, metadata });
-    expect((await client.call('GET', `/registrations/${id}`)).body).toMatchObject({ metadata });
-    await lose(lost);
-    const { id: uncertain } = await register({ tenantReference: lost, metadata });
-    await client.call('POST', `/registrations/${uncertain}/discard`);
-    const eventsOf = async () => {
-      const all = (await client.events()).filter(({ data }) =>
-        [id, uncertain].includes(data.registrationId as string),
-      );
-      return all.map(({ type, data }) => [type.split('.')[2], data.metadata]);
-    };
-    expect(await eventsOf()).toEqual([
-      ['registered', metadata],
-      ['registration_uncertain', metadata],
-      ['registration_discarded', metadata],
-    ]);
-    expect((await client.call('DELETE', `/users/${userId}`)).status).toBe(200);
-    expect((await eventsOf())[0]).toEqual(['registered', {}]);
   });
 
   it('say what they wait for, why they are stuck and what to do, in the words of admin.stuck', async () => {

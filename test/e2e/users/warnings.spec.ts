@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { TestClient, type UserAnswer } from '../../setup/client.js';
 import { newValidEan } from '../../setup/ean.js';
-import { startTestApp, type TestApp } from '../../setup/test-app.js';
+import { useTestApp } from '../../setup/test-app.js';
 
 const WRONG = '376104250021234560';
 
@@ -11,14 +11,8 @@ interface Body extends UserAnswer {
 }
 
 describe('the warnings of POST /users', () => {
-  let service: TestApp;
-  let client: TestClient;
-
-  beforeAll(async () => {
-    service = await startTestApp();
-    client = TestClient.of(service);
-  });
-  afterAll(() => service.close());
+  const service = useTestApp();
+  const client = TestClient.of(service);
 
   const register = (tenantReference: string, ...eans: string[]) => {
     const gridLocations = eans.map((ean) => ({ ean }));
@@ -58,24 +52,5 @@ describe('the warnings of POST /users', () => {
     const both = elsewhere(1, '2 other tenantReferences have');
     expect(await warnedOf(third, own, ean)).toEqual([200, both]);
     expect(await warnedOf(first, ean)).toEqual([200, elsewhere(0, '2 other tenantReferences have')]);
-  });
-
-  it('do not count what was rejected, discarded or erased', async () => {
-    const ean = newValidEan();
-    const [refused, discarded] = [randomUUID(), randomUUID()];
-    await service.sandbox!.control.addFault({ kind: 'answer', status: 422, contains: refused });
-    expect((await register(refused, ean)).status).toBe(422);
-    await service.sandbox!.control.addFault({ kind: 'reset', contains: discarded });
-    const { body: lost } = await register(discarded, ean);
-    await client.call('POST', `/registrations/${lost.id}/discard`);
-    const { body: erased } = await register(randomUUID(), ean);
-    expect((await client.call('DELETE', `/users/${erased.id}`)).status).toBe(200);
-    expect(await warnedOf(randomUUID(), ean)).toEqual([201]);
-  });
-
-  it('are not part of the user when it is read', async () => {
-    const { body } = await register(randomUUID(), newValidEan());
-    const { warnings: _, ...user } = body;
-    expect((await client.call('GET', `/users/${body.id}`)).body).toEqual(user);
   });
 });

@@ -13,7 +13,7 @@ import type { SandboxOperation } from '../../setup/sandbox-control.js';
 import { startTestApp, type TestApp } from '../../setup/test-app.js';
 import { waitFor } from '../../setup/wait-for.js';
 import { startWebhookSink } from '../../setup/receivers/webhook-sink.js';
-import { allAtLength, caught, isLong, itAtLength, measureUntil, promise } from '../support/promise.js';
+import { allAtLength, isLong, itAtLength, measureUntil, promise } from '../support/promise.js';
 import { startSessions } from '../support/replicas.js';
 import { announce, makeEndpoint } from '../support/webhooks.js';
 
@@ -175,7 +175,6 @@ describe('R7: no transaction is open across a network call', () => {
         });
     });
     expect((await sampleWhileCallsHang(SEEDED_HANG_MS)).old).not.toEqual([]);
-    caught('R7', 'HTTP inside a transaction');
   });
 
   itAtLength('turns red when a webhook is sent inside a transaction', async () => {
@@ -189,6 +188,5 @@ describe('R7: no transaction is open across a network call', () => {
         });
     });
     expect((await sampleWhileWebhooksHang(SEEDED_HANG_MS)).old).not.toEqual([]);
-    caught('R7', 'a webhook inside a transaction');
   });
 });

@@ -5,7 +5,7 @@ import { readMigrations } from '../../../src/platform/database/migrations/script
 import { TestClient } from '../../setup/client.js';
 import { startTestApp } from '../../setup/test-app.js';
 import { createTestDatabase, type TestDatabase } from '../../setup/test-database.js';
-import { caught, itAtLength, promise } from '../support/promise.js';
+import { itAtLength, promise } from '../support/promise.js';
 
 const ADDITIVE = `
   ALTER TABLE users ADD COLUMN later text NOT NULL DEFAULT '';
@@ -64,6 +64,5 @@ describe('R57: this release works on the schema of a later one', () => {
   itAtLength('turns red if the migration renames a column at once', async () => {
     const rename = 'ALTER TABLE users RENAME tenant_name TO name_of_tenant';
     expect(await faultsAfter(rename)).not.toEqual([]);
-    caught('R57', 'a column renamed at once');
   });
 });

@@ -5,7 +5,7 @@ import { startServiceProcess } from '../../setup/service-process.js';
 import { createTestDatabase, type TestDatabase } from '../../setup/test-database.js';
 import { waitFor } from '../../setup/wait-for.js';
 import { faultsOfMigrating, migrateWithoutLock } from '../support/migrations.js';
-import { caught, itAtLength, promise } from '../support/promise.js';
+import { itAtLength, promise } from '../support/promise.js';
 
 const REPLICAS = 3;
 
@@ -46,6 +46,5 @@ describe('R40: replicas may start together', () => {
 
   itAtLength('turns red without a lock', async () => {
     expect(await faultsOfMigrating(database.url, REPLICAS, migrateWithoutLock)).not.toEqual([]);
-    caught('R40', 'no lock, on an empty database');
   });
 });

@@ -13,7 +13,7 @@ import { TestClient } from '../../setup/client.js';
 import { edgeRequests, parametersOf } from '../support/input/edge-requests.js';
 import { hostileRequests, type Document, type Request } from '../support/input/hostile-requests.js';
 import type { Cursors } from '../support/input/odd-cursors.js';
-import { caught, isLong, itAtLength, promise } from '../support/promise.js';
+import { isLong, itAtLength, promise } from '../support/promise.js';
 
 const REQUESTS = isLong ? 5_000 : 500;
 const AT_ONCE = 16;
@@ -160,7 +160,6 @@ describe('R39: bad input is a 4xx', () => {
       try {
         const { faults } = await attackService(1, { prepare: useDefaultParser });
         expect(faults.length).toBeGreaterThan(0);
-        caught('R39', 'defaults of Nest and Fastify');
       } finally {
         transform.mockRestore();
       }

@@ -9,7 +9,7 @@ import { Database } from '../../../src/platform/database/database.js';
 import { sessionEvent } from '../../db/events/fixture.js';
 import { openStream } from '../../setup/receivers/event-stream.js';
 import { startTestApp, type TestApp } from '../../setup/test-app.js';
-import { caught, isLong, itAtLength, promise } from '../support/promise.js';
+import { isLong, itAtLength, promise } from '../support/promise.js';
 
 const CLIENTS = isLong ? 50 : 8;
 const EVENTS = isLong ? 2_000 : 200;
@@ -104,7 +104,6 @@ describe('R32: a stream resumes', () => {
       sendLiveBeforeReplay();
       const { missing, doubled, notIncreasing } = await compareAll(BUG_WAITS_MS);
       expect(missing + doubled + notIncreasing).toBeGreaterThan(0);
-      caught('R32', 'live before replay');
     },
     60_000,
   );

@@ -11,7 +11,7 @@ import { closeAfterEach } from '../../setup/close-after-each.js';
 import { openStream } from '../../setup/receivers/event-stream.js';
 import { startTestApp, type TestApp } from '../../setup/test-app.js';
 import { waitFor } from '../../setup/wait-for.js';
-import { caught, isLong, itAtLength, measureUntil, promise } from '../support/promise.js';
+import { isLong, itAtLength, measureUntil, promise } from '../support/promise.js';
 
 const READERS = isLong ? 20 : 1;
 /** With EVENT_BYTES each, 20 MB in all: far more than the socket buffers hold. */
@@ -122,7 +122,6 @@ describe('R33: a slow reader harms nobody', () => {
       await appendAll();
       await waitFor('more than may be held', () => heldBytes > HELD_BYTES);
       expect(await endedAsSlow()).toBe(false);
-      caught('R33', 'unbounded buffer');
       stuck.leave();
     },
     60_000,

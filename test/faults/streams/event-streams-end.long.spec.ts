@@ -12,7 +12,7 @@ import { ADMIN_KEY, testEnvironment } from '../../setup/test-environment.js';
 import { startTestProcess, type TestProcess } from '../../setup/test-process.js';
 import { waitFor } from '../../setup/wait-for.js';
 import { stoppedInTime } from '../support/evidence/own-time.js';
-import { caught, measureUntil, promise } from '../support/promise.js';
+import { measureUntil, promise } from '../support/promise.js';
 import { closeAfterEach } from '../../setup/close-after-each.js';
 
 const WITHIN_MS = 5_000;
@@ -81,7 +81,6 @@ describe('R34: stopping is clean', () => {
     await openStreams(service.url, STREAMS);
     const ended = await Promise.race([service.stop('SIGTERM'), sleep(WITHIN_MS, 'still running')]);
     expect(ended).toBe('still running');
-    caught('R34', 'streams that nothing ends');
   }, 60_000);
 });
 
@@ -133,6 +132,5 @@ describe('R35: keys are safe', () => {
       app.get(ApiKeysStore).findRevoked = async () => [];
     });
     expect(await msUntilEnded()).toBe(Infinity);
-    caught('R35', 'a key that is checked only at the start of a stream');
   }, 60_000);
 });

@@ -8,7 +8,7 @@ import type { SandboxControl, SandboxFault } from '../../setup/sandbox-control.j
 import { startSandbox, type TestSandbox } from '../../setup/sandbox.js';
 import { startTestApp, type TestApp } from '../../setup/test-app.js';
 import { waitFor } from '../../setup/wait-for.js';
-import { caught, isLong, itAtLength, promise } from '../support/promise.js';
+import { isLong, itAtLength, promise } from '../support/promise.js';
 import { contradictions, readRegistrations } from '../support/evidence/registration-ledger.js';
 
 /** Long enough for an immediate response on a busy machine. */
@@ -173,7 +173,6 @@ describe('R15: an unknown outcome is never a duplicate', () => {
       const rows = await readRegistrations(app.app.get(Database));
       const found = contradictions([...references.values()].flat(), await control.ledger(), rows);
       expect(found).toContain('reset after the effect 0.: 2 effects');
-      caught('R15', 'retry on a network error');
     },
     90_000,
   );

@@ -7,7 +7,7 @@ import { guardedConnector, type Resolve } from '../../../src/events/webhooks/sen
 import { WebhookSender } from '../../../src/events/webhooks/send/sender.service.js';
 import { Connections } from '../../../src/platform/http-client/connections.js';
 import { environmentFor } from '../../setup/test-environment.js';
-import { caught, itAtLength, promise } from '../support/promise.js';
+import { itAtLength, promise } from '../support/promise.js';
 
 /** Hosts whose address is not public, in many notations. */
 const FORBIDDEN = [
@@ -200,7 +200,6 @@ describe('R31: webhooks reach only where they may', () => {
       );
     await sender.send(destination(`http://rebinding.test:${port}/`), MESSAGE);
     expect(reached).toBeGreaterThan(0);
-    caught('R31', 'a check at the registration only');
   });
 
   it('also checks the address of the connected socket', async () => {

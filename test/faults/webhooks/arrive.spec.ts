@@ -14,7 +14,7 @@ import {
   type SinkRules,
   type WebhookSink,
 } from '../../setup/receivers/webhook-sink.js';
-import { caught, isLong, itAtLength, promise } from '../support/promise.js';
+import { isLong, itAtLength, promise } from '../support/promise.js';
 import { announce, makeEndpoint } from '../support/webhooks.js';
 
 jest.setTimeout(120_000);
@@ -86,6 +86,5 @@ describe('R29: webhooks arrive', () => {
       };
     });
     expect(received.some(({ verified }) => !verified)).toBe(true);
-    caught('R29', 'a body that is serialised again');
   });
 });

@@ -7,7 +7,7 @@ import { TestClient } from '../../setup/client.js';
 import { startTestApp, type TestApp } from '../../setup/test-app.js';
 import { waitFor } from '../../setup/wait-for.js';
 import { arrivals, startWebhookSink, type WebhookSink } from '../../setup/receivers/webhook-sink.js';
-import { caught, isLong, itAtLength, measureUntil, promise } from '../support/promise.js';
+import { isLong, itAtLength, measureUntil, promise } from '../support/promise.js';
 import { announce, makeEndpoint } from '../support/webhooks.js';
 
 jest.setTimeout(120_000);
@@ -88,6 +88,5 @@ describe('R30: one dead endpoint delays no other', () => {
     });
     const latencies = await measure(3);
     expect(p95(latencies)).toBeGreaterThan(LATE_MS);
-    caught('R30', 'a queue that all endpoints share');
   });
 });

@@ -13,7 +13,7 @@ import {
   type WebhookSink,
 } from '../../setup/receivers/webhook-sink.js';
 import { changeStatement } from '../support/changed-statement.js';
-import { caught, isLong, itAtLength, promise } from '../support/promise.js';
+import { isLong, itAtLength, promise } from '../support/promise.js';
 import { startReplicas, type Replicas } from '../support/replicas.js';
 import { makeEndpoint } from '../support/webhooks.js';
 
@@ -106,6 +106,5 @@ describe('R6: webhooks miss nothing', () => {
       );
     });
     expect(missing).toBeGreaterThan(0);
-    caught('R6', 'webhooks by `id > cursor`');
   });
 });

@@ -4,13 +4,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, expect, it, jest } from '@jest/globals';
-import { readPage } from '../../docs/readme.js';
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { readPage } from '../../docs/pages.js';
 import { createTestDatabase, type TestDatabase } from '../../setup/test-database.js';
 import { CREDENTIALS, testEnvironment } from '../../setup/test-environment.js';
 import { waitFor } from '../../setup/wait-for.js';
-
-jest.setTimeout(120_000);
 
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
 /** Prints all progress that a preparation may print, and builds nothing. */
@@ -57,11 +55,7 @@ it('the documented command prints nothing but JSON through npm, also while the s
   });
   let err = '';
   running.child.stderr!.on('data', (text: string) => (err += text));
-  await waitFor(
-    'the wait for the other process',
-    () => err.includes(`waiting for process ${process.pid}`),
-    60_000,
-  );
+  await waitFor('the wait for the other process', () => err.includes(`waiting for process ${process.pid}`));
   await rm(lock);
   const { stdout, stderr } = await running;
   expect(JSON.parse(stdout)).toEqual({ items: [], next: null });
