@@ -24,5 +24,6 @@ export default {
   collectCoverageFrom: ['src/**/*.ts', '!src/platform/database/generated/**'],
   // Tests wait about as long as they compute, so three workers keep two cores busy.
   maxWorkers: 3,
-  testTimeout: 30_000,
+  // Only a hang takes this long, even on a busy machine.
+  testTimeout: 180_000,
 };

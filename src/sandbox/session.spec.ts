@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { planScenario, SCENARIO_NAMES } from './scenarios.js';
-import { applyChange, completeFlow, settle, type Session } from './session.js';
+import { SCENARIO_NAMES } from './scenarios.js';
+import { applyChange, settle, type Session } from './session.js';
 import { State } from './state.js';
 
 const START = Date.UTC(2026, 10, 20, 12);
@@ -28,32 +28,6 @@ const flags = ({ finished, active, expired, inverters, deleted }: Session) => ({
 });
 
 describe('a session of the sandbox', () => {
-  it('raises updatedAt with every change, even within one second', () => {
-    const session = startSession();
-    completeFlow(session, START + 10, { afterMs: null, inverters: 1 });
-    expect(session.updatedAt).toBe(START + 1000);
-    applyChange(session, { do: 'online', inverters: 1, finished: true }, START + 20);
-    expect(session.updatedAt).toBe(START + 2000);
-    applyChange(session, { do: 'online', inverters: 1, finished: true }, START + 9_500);
-    expect(session.updatedAt).toBe(START + 9_000);
-  });
-
-  it('completes once', () => {
-    const session = startSession();
-    completeFlow(session, START + 5_000, { afterMs: null, inverters: 1 });
-    applyChange(session, { do: 'complete' }, START + 60_000);
-    expect(session.updatedAt).toBe(START + 5_000);
-  });
-
-  it('comes online after the delay, with the number of inverters that were chosen', () => {
-    const session = startSession();
-    completeFlow(session, START, { afterMs: 5_000, inverters: 2 });
-    settle(session, START + 4_999);
-    expect(flags(session)).toMatchObject({ finished: false, active: true, inverters: 0 });
-    settle(session, START + 5_000);
-    expect(flags(session)).toMatchObject({ finished: true, active: false, expired: false, inverters: 2 });
-  });
-
   it('expires by itself unless it is finished', () => {
     const open = startSession();
     settle(open, START + DAY_MS);
@@ -92,10 +66,4 @@ describe('a session of the sandbox', () => {
       });
     },
   );
-
-  it('divides the delays of a scenario by its speed', () => {
-    expect(planScenario('slow-owner', 3_600, START).map(({ dueAt }) => dueAt - START)).toEqual([
-      20_000, 20_166,
-    ]);
-  });
 });

@@ -47,13 +47,4 @@ describe('the wire formats', () => {
   ])('refuses as an EAN: %s', (_what, location) => {
     expect(readRegistration(registration(location))).toMatch(/ean that is a number of 18 digits/);
   });
-
-  it.each([
-    ['invalid JSON', '{"tenantReference":'],
-    ['an array', '[]'],
-    ['null', 'null'],
-    ['nothing', ''],
-  ])('refuses as a body: %s', (_what, text) => {
-    expect(readRegistration(text)).toEqual(expect.any(String));
-  });
 });

@@ -7,7 +7,6 @@ import {
   readGridLocations,
   roundedEans,
   sameEans,
-  warnOfOthers,
 } from './ean.rules.js';
 
 const fromJson = (text: string): unknown => parseLossless(text);
@@ -106,7 +105,6 @@ describe('an EAN that a client may have rounded', () => {
 
 const RIGHT = '376104250021234569';
 const WRONG = '376104250021234560';
-const OTHER = '541448860004178013';
 
 describe('grid locations', () => {
   it('are read in the order they were sent', () => {
@@ -145,24 +143,5 @@ describe('grid locations', () => {
       },
     ]);
     expect(warnings).toEqual([]);
-  });
-});
-
-describe('EANs of other references', () => {
-  it('are warned of by position, with the number of references', () => {
-    const others = new Map([
-      [RIGHT, 0],
-      [WRONG, 1],
-      [OTHER, 12],
-    ]);
-    const warnings = warnOfOthers([RIGHT, WRONG, OTHER], others);
-    expect(warnings.map(({ field, code }) => [field, code])).toEqual([
-      ['gridLocations[1].ean', 'ean_elsewhere'],
-      ['gridLocations[2].ean', 'ean_elsewhere'],
-    ]);
-    expect(warnings.map(({ message }) => message)).toEqual([
-      '1 other tenantReference has this EAN',
-      '12 other tenantReferences have this EAN',
-    ]);
   });
 });

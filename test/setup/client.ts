@@ -27,12 +27,21 @@ export interface Answer<T = Readonly<Record<string, unknown>>> {
 
 export class TestClient {
   constructor(
-    readonly url: string,
-    readonly key: string,
+    private readonly address: string | Pick<TestApp, 'url' | 'adminKey'>,
+    private readonly ownKey?: string,
   ) {}
 
+  /** Returns a client with the administrator's key. The service may start later. */
   static of(service: Pick<TestApp, 'url' | 'adminKey'>): TestClient {
-    return new TestClient(service.url, service.adminKey);
+    return new TestClient(service);
+  }
+
+  get url(): string {
+    return typeof this.address === 'string' ? this.address : this.address.url;
+  }
+
+  get key(): string {
+    return this.ownKey ?? (this.address as TestApp).adminKey;
   }
 
   /** Sends a request. A string `body` is sent unchanged, any other `body` as JSON. */

@@ -1,3 +1,4 @@
+import { afterAll, beforeAll } from '@jest/globals';
 import type { DynamicModule, Type } from '@nestjs/common';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { AppModule } from '../../src/app.module.js';
@@ -60,6 +61,14 @@ export async function startTestApp(
       await database?.drop();
     },
   };
+}
+
+/** Starts an application before the tests of the block, and closes it after them. Its properties can be read once it has started. */
+export function useTestApp(overrides: Partial<Environment> = {}, options: TestAppOptions = {}): TestApp {
+  const started = {} as TestApp;
+  beforeAll(async () => void Object.assign(started, await startTestApp(overrides, options)));
+  afterAll(() => started.close());
+  return started;
 }
 
 const asVariables = (overrides: Partial<Environment>): Record<string, string> =>

@@ -1,5 +1,6 @@
 import './quiet-logs.js';
 import { randomBytes } from 'node:crypto';
+import { afterAll, beforeAll } from '@jest/globals';
 import pg from 'pg';
 import { Database } from '../../src/platform/database/database.js';
 import { findFaultyEvents } from './check-events.js';
@@ -45,6 +46,14 @@ export async function createTestDatabase(content: 'migrated' | 'empty' = 'migrat
       if (faulty.length > 0) throw new Error(`events that break their contract:\n${faulty.join('\n')}`);
     },
   };
+}
+
+/** Creates a database before the tests of the block, and drops it after them. Its properties can be read once it exists. */
+export function useTestDatabase(content?: 'migrated' | 'empty'): TestDatabase {
+  const created = {} as TestDatabase;
+  beforeAll(async () => void Object.assign(created, await createTestDatabase(content)));
+  afterAll(() => created.drop());
+  return created;
 }
 
 export async function withDatabase<T>(url: string, work: (database: Database) => Promise<T>): Promise<T> {

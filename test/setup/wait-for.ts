@@ -4,11 +4,11 @@ type Result<T> = T | undefined | null | false;
 
 const PAUSE_MS = 20;
 
-/** Calls `probe` until it returns a result. After `timeoutMs`, throws an error that names `what`. */
+/** Calls `probe` until it returns a result. After `timeoutMs`, throws an error that names `what`. Default: longer than a busy machine needs. */
 export async function waitFor<T>(
   what: string,
   probe: () => Promise<Result<T>> | Result<T>,
-  timeoutMs = 10_000,
+  timeoutMs = 60_000,
 ): Promise<T> {
   const deadline = Date.now() + timeoutMs;
   let problem: unknown;

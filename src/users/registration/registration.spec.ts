@@ -42,13 +42,6 @@ describe('the outcome of a registration call', () => {
     expect(planSettlement({ ...conflict, status: 422 }, 2, 0)).toMatchObject({ status: 'rejected' });
   });
 
-  it('names only the status if the refusal has no text', () => {
-    const settlement = planSettlement({ kind: 'rejected', status: 404, detail: '' }, 1, 0);
-    expect(settlement).toMatchObject({
-      lastError: 'the Solar Curtailment Service refused it with status 404',
-    });
-  });
-
   it.each<Outcome<RemoteUser>>([
     { kind: 'ambiguous', reason: 'connection reset' },
     { kind: 'ambiguous', reason: 'responded with status 503', retryAfterMs: 1_000 },

@@ -53,10 +53,10 @@ beforeAll(async () => {
   await migrate(database.url);
   unwatch();
   content = await contentOf(database.url);
-}, 60_000);
+});
 afterAll(async () => {
   for (const database of databases) await database.drop();
-}, 60_000);
+});
 
 async function createEmpty(): Promise<TestDatabase> {
   const database = await createTestDatabase('empty');
@@ -137,15 +137,11 @@ describe('R69: a process may be killed in a migration', () => {
     await service.stop();
     await sandbox.stop();
     expect(await contentOf(database.url)).toEqual(content);
-  }, 60_000);
+  });
 
-  itAtLength(
-    'turns red if the record comes first, in a transaction of its own',
-    async () => {
-      const moment: Moment = { statement: scriptOf('CREATE TABLE "users"'), phase: 'returned' };
-      expect(await faultsAfter(moment)).toEqual([]);
-      expect(await faultsAfter(moment, true)).not.toEqual([]);
-    },
-    60_000,
-  );
+  itAtLength('turns red if the record comes first, in a transaction of its own', async () => {
+    const moment: Moment = { statement: scriptOf('CREATE TABLE "users"'), phase: 'returned' };
+    expect(await faultsAfter(moment)).toEqual([]);
+    expect(await faultsAfter(moment, true)).not.toEqual([]);
+  });
 });

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterEach, describe, expect, it, jest } from '@jest/globals';
+import { afterEach, describe, expect, it } from '@jest/globals';
 import { Injectable, Module } from '@nestjs/common';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import pg from 'pg';
@@ -16,8 +16,6 @@ import { startWebhookSink } from '../../setup/receivers/webhook-sink.js';
 import { allAtLength, isLong, itAtLength, measureUntil, promise } from '../support/promise.js';
 import { startSessions } from '../support/replicas.js';
 import { announce, makeEndpoint } from '../support/webhooks.js';
-
-jest.setTimeout(120_000);
 
 /** Below idle_in_transaction_session_timeout, so that PostgreSQL does not end the seeded transaction before a sample finds it. */
 const SEEDED_HANG_MS = 2_000;

@@ -1,7 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { restoreCommand } from '../../../src/cli/restore.command.js';
-import { isServiceRunning, moveHome, requireHome } from '../../../src/platform/database/deployment.store.js';
+import { moveHome, requireHome } from '../../../src/platform/database/deployment.store.js';
 import type { Environment } from '../../../src/platform/env/environment.js';
 import { appendOnline } from '../../db/events/fixture.js';
 import { closeAfterEach } from '../../setup/close-after-each.js';
@@ -15,8 +15,6 @@ import { waitFor } from '../../setup/wait-for.js';
 import { withClient } from '../../setup/with-client.js';
 import { itAtLength, promise } from '../support/promise.js';
 import { seedSessions } from '../support/seeded-sessions.js';
-
-jest.setTimeout(60_000);
 
 const SESSIONS = 5;
 
@@ -150,36 +148,5 @@ describe('R58: a restored copy harms nobody', () => {
       headers: { authorization: `Bearer ${service.adminKey}`, 'last-event-id': '50' },
     });
     expect(stream.status).toBe(400);
-  });
-
-  itAtLength('assigns no sequence twice even if one backup is restored several times', async () => {
-    const again = await copyOf(copyUrl);
-    const firstOf = async (url: string): Promise<number> =>
-      withDatabase(url, async (database) => {
-        const [row] = await database.query<{ first: string }>(
-          'SELECT max(first_sequence) AS first FROM restores',
-        );
-        return Number(row!.first);
-      });
-    await restore('--confirm');
-    const first = await firstOf(copyUrl);
-    copyUrl = again;
-    await restore('--confirm');
-    const second = await firstOf(again);
-    await restore('--confirm');
-    const third = await firstOf(again);
-    expect(second).toBeGreaterThan(first);
-    expect(third).toBeGreaterThan(second + 99_999_999);
-  });
-
-  itAtLength('may be confirmed before the first start, but not while the service runs', async () => {
-    await withDatabase(copyUrl, (database) => database.query('DELETE FROM deployment'));
-    await restore('--confirm');
-    const service = await startServiceProcess(variables());
-    closing.push(() => service.stop('SIGKILL'));
-    await waitFor('the service listens', () => withDatabase(copyUrl, isServiceRunning));
-    await expect(restore('--confirm')).rejects.toThrow(
-      'The service is running on this database: stop it first.',
-    );
   });
 });

@@ -96,12 +96,6 @@ async function insertRegistration(status: string, days: number): Promise<string>
   return (await insertRow(client, 'registrations', row)).id as string;
 }
 
-/** Inserts a failed start. Returns its id. */
-async function insertStart(days: number, values: Readonly<Record<string, unknown>> = {}): Promise<string> {
-  const row = { grid_location_id: gridLocationId, status: 'failed', updated_at: daysAgo(days), ...values };
-  return (await insertRow(client, 'session_starts', row)).id as string;
-}
-
 const insertEndpoint = async (readTo: number, disabledAt: Date | null = null): Promise<string> =>
   (
     await insertRow(client, 'webhook_endpoints', {
@@ -272,17 +266,6 @@ describe('R59: history ends where it may', () => {
     expect(await prune()).toEqual({ ...NOTHING, registrations: 1 });
   });
 
-  it('deletes failed starts, and none that runs or counts an orphan', async () => {
-    const kept = [
-      await insertStart(5),
-      await insertStart(50, { orphans: 1 }),
-      await insertStart(50, { status: 'sending' }),
-    ];
-    await insertStart(50);
-    expect(await prune()).toEqual({ ...NOTHING, starts: 1 });
-    expect(await idsIn('session_starts')).toEqual(kept.sort());
-  });
-
   it('deletes audit entries, and no proof of an erasure', async () => {
     const insertEntry = async (action: string, days: number) =>
       (await insertRow(client, 'audit_log', { action, at: daysAgo(days) })).id as string;
@@ -293,38 +276,5 @@ describe('R59: history ends where it may', () => {
     expect(await prune()).toEqual({ ...NOTHING, audit: 1 });
     expect(await idsIn('audit_log')).toEqual([erased, recent].sort());
     expect(await idsIn('erasures', 'user_id')).toEqual([userId]);
-  });
-
-  it('deletes nothing if the days are 0', async () => {
-    await insertSession(5_000);
-    await insertEvents(5_000, 5_000);
-    await insertRegistration('discarded', 5_000);
-    await insertStart(5_000);
-    await insertRow(client, 'audit_log', { at: daysAgo(5_000) });
-    const forEver = Object.fromEntries(Object.keys(DAYS).map((name) => [name, '0']));
-    expect(await prune(forEver)).toEqual(NOTHING);
-  });
-
-  it('continues after the first batch', async () => {
-    await client.query(
-      `INSERT INTO domain_events (id, name, subject, data, time)
-       SELECT gen_random_uuid(), 'remote.recovered', 'remote', '{}', clock_timestamp() - interval '50 days' FROM generate_series(1, 2500)`,
-    );
-    await client.query('SELECT sequence_events(true)');
-    await client.query(
-      'INSERT INTO pruned_sessions SELECT gen_random_uuid(), $1 FROM generate_series(1, 2500)',
-      [userId],
-    );
-    await client.query(
-      `INSERT INTO registrations (tenant_reference, eans, metadata, status, updated_at)
-       SELECT n, ARRAY['871685900000000011'], '{}', 'rejected', clock_timestamp() - interval '50 days' FROM generate_series(1, 2500) AS n`,
-    );
-    await client.query(
-      `INSERT INTO audit_log (actor, action, details, at)
-       SELECT 'cli', CASE WHEN n > 1500 THEN 'api_key.created' ELSE 'user.erased' END, '{}', clock_timestamp() - interval '50 days'
-       FROM generate_series(1, 2500) AS n`,
-    );
-    expect(await prune()).toMatchObject({ events: 2_499, registrations: 2_500, audit: 1_000 });
-    expect(await idsIn('pruned_sessions', 'session_id')).toEqual([]);
   });
 });

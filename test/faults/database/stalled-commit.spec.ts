@@ -1,14 +1,10 @@
-import { beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { beforeEach, describe, it } from '@jest/globals';
 import { migrate } from '../../../src/platform/database/migrations/migrate.js';
 import { closeAfterEach } from '../../setup/close-after-each.js';
-import { TestClient } from '../../setup/client.js';
 import { startOwnPostgres } from '../../setup/own-postgres.js';
 import { startTestApp, type TestApp } from '../../setup/test-app.js';
 import { waitFor } from '../../setup/wait-for.js';
 import { withClient } from '../../setup/with-client.js';
-import { itAtLength } from '../support/promise.js';
-
-jest.setTimeout(180_000);
 
 describe('a service whose PostgreSQL has lost its synchronous standby', () => {
   const closing = closeAfterEach();
@@ -45,31 +41,5 @@ describe('a service whose PostgreSQL has lost its synchronous standby', () => {
     );
     await setStandby('');
     await waitFor('the service is ready', async () => (await ready())[0] === 200);
-  });
-
-  itAtLength('leaves no registration uncertain that was not sent', async () => {
-    const client = TestClient.of(service);
-    // Obtains the token.
-    await client.locate();
-    await setStandby('absent');
-    await waitFor('a commit waits for the standby', () =>
-      withClient(url, async (client) => {
-        const { rows } = await client.query(`SELECT FROM pg_stat_activity WHERE wait_event = 'SyncRep'`);
-        return rows.length > 0;
-      }),
-    );
-    const body = { tenantReference: 'stalled', gridLocations: [{ ean: '541448860004178019' }] };
-    const answers = await Promise.all([1, 2].map(() => client.call('POST', '/users', body)));
-    expect(answers.map(({ status }) => status)).not.toContain(201);
-    await setStandby('');
-    await waitFor(
-      'the user is registered',
-      async () => (await client.call('POST', '/users', body)).status === 200,
-      60_000,
-    );
-    expect((await client.events()).map(({ type }) => type)).not.toContain(
-      'pv.user.registration_uncertain.v1',
-    );
-    expect(await service.sandbox!.control.users()).toHaveLength(2);
   });
 });

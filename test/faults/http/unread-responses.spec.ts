@@ -4,7 +4,7 @@ import { createTestDatabase, type TestDatabase } from '../../setup/test-database
 import { ADMIN_KEY, CREDENTIALS, testEnvironment } from '../../setup/test-environment.js';
 import { startTestProcess, type TestProcess } from '../../setup/test-process.js';
 import { waitFor } from '../../setup/wait-for.js';
-import { isLong, itAtLength, measureUntil, promise } from '../support/promise.js';
+import { inTime, isLong, itAtLength, measureUntil, promise } from '../support/promise.js';
 import { sendUnread, type UnreadRequests } from '../support/input/unread-requests.js';
 
 jest.setTimeout(isLong ? 300_000 : 120_000);
@@ -112,7 +112,7 @@ describe('R62: unread responses cost no memory', () => {
       bound: `${GROWTH_MB} MB, ${longestMs.toFixed(0)} ms`,
     });
     expect(growthMb).toBeLessThan(GROWTH_MB);
-    expect(meanwhileMs).toBeLessThan(longestMs);
+    expect(meanwhileMs).toBeLessThan(inTime(longestMs));
   });
 
   itAtLength('turns red when all input of a connection is parsed at once', async () => {
@@ -120,6 +120,6 @@ describe('R62: unread responses cost no memory', () => {
     await ask('/openapi.json');
     const before = await memoryMb();
     unread = await sendUnread(service.url, CONNECTIONS_OF_BUG, REQUESTS);
-    await waitFor('the memory to grow', async () => (await memoryMb()) - before > GROWTH_MB, 30_000);
+    await waitFor('the memory to grow', async () => (await memoryMb()) - before > GROWTH_MB);
   });
 });

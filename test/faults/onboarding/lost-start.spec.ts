@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, it, jest } from '@jest/globals';
+import { afterEach, describe, expect, it } from '@jest/globals';
 import { Database } from '../../../src/platform/database/database.js';
 import { TestClient, type Answer, type SessionAnswer } from '../../setup/client.js';
 import type { SandboxFault } from '../../setup/sandbox-control.js';
@@ -8,8 +8,6 @@ import { waitFor } from '../../setup/wait-for.js';
 import { countStarts, startAtLast, startWithoutIntent } from '../support/evidence/lost-starts.js';
 import { isLong, itAtLength, promise } from '../support/promise.js';
 import { repeat, startReplicas, type ReplicaOptions, type Replicas } from '../support/replicas.js';
-
-jest.setTimeout(180_000);
 
 const STARTS = isLong ? 30 : 6;
 /** Faults that lose the response after the session has started. */
@@ -93,10 +91,8 @@ async function startWithKilledProcesses(client: TestClient) {
   const hungUp = Promise.allSettled(
     gridLocationIds.map((id, index) => new TestClient(killed[index % PROCESSES]!.url, ADMIN_KEY).start(id)),
   );
-  await waitFor(
-    'every session is started and no response is sent',
-    async () => (await control.faults()).some(({ id, holding }) => id === hold.id && holding === count),
-    20_000,
+  await waitFor('every session is started and no response is sent', async () =>
+    (await control.faults()).some(({ id, holding }) => id === hold.id && holding === count),
   );
   await Promise.all(killed.map((replica) => replica.stop('SIGKILL')));
   await hungUp;

@@ -1,14 +1,11 @@
-import { afterEach, describe, expect, it, jest } from '@jest/globals';
+import { afterEach, describe, expect, it } from '@jest/globals';
 import { APPEND_EVENTS } from '../../../src/events/outbox.js';
-import { Database, type Statement } from '../../../src/platform/database/database.js';
 import { waitFor } from '../../setup/wait-for.js';
 import { changeStatement } from '../support/changed-statement.js';
 import { watchLoop } from '../support/evidence/loop-watch.js';
-import { itAtLength, measureUntil, promise } from '../support/promise.js';
+import { inTime, itAtLength, measureUntil, promise } from '../support/promise.js';
 import { listOf, sessionBody } from '../support/scripted-remote.js';
 import { startScriptedService, type ScriptedService } from '../support/scripted-service.js';
-
-jest.setTimeout(60_000);
 
 const ONLINE = { finished: true, active: false };
 /** The maximum number of inverters in a recognised response. */
@@ -70,7 +67,7 @@ describe('R64: work is linear in the answer', () => {
       bound: '4, 150 ms',
     });
     expect(times).toBeLessThanOrEqual(4);
-    expect(blockedMs).toBeLessThan(150);
+    expect(blockedMs).toBeLessThan(inTime(150));
 
     const events = (await service.client.events()).filter(({ subject }) => subject === refused[3]!.id);
     expect(events.at(-1)).toMatchObject({ data: { rule: 'too_many_inverters', inverters: [] } });
@@ -116,52 +113,6 @@ describe('R64: work is linear in the answer', () => {
       return loop.end();
     };
     expect(await measureUntil((ms) => ms < 150, readOdd)).toBeLessThan(150);
-  });
-
-  itAtLength('writes responses that arrive together in statements of a bounded size', async () => {
-    let largest = 0;
-    service = await startScriptedService({}, (app) => {
-      const database = app.get(Database);
-      const transaction = database.transaction.bind(database);
-      database.transaction = (work) =>
-        transaction((tx) =>
-          work({
-            ...tx,
-            query: <Row>(statement: string | Statement, values: readonly unknown[] = []) => {
-              const lengths = values.map((value) => (typeof value === 'string' ? value.length : 0));
-              largest = Math.max(largest, ...lengths);
-              return tx.query<Row>(statement, values);
-            },
-          }),
-        );
-    });
-    const metadata = { note: 'x'.repeat(4_000) };
-    const sessions = await Promise.all(
-      Array.from({ length: 8 }, () => service.client.startNew({ metadata })),
-    );
-    const waitForAll = (what: string, is: (missingSince: string | null) => boolean) =>
-      waitFor(
-        what,
-        async () => {
-          const now = await Promise.all(sessions.map(({ id }) => service.client.session(id)));
-          return now.every(
-            ({ inverters }) =>
-              inverters.length === MOST && inverters.every(({ missingSince }) => is(missingSince)),
-          );
-        },
-        30_000,
-      );
-    for (const { id } of sessions) {
-      const body = sessionBody(id, { ...ONLINE, inverters: listOf(MOST) });
-      service.remote.script(id, () => ({ body }));
-    }
-    await waitForAll('all to be online', (missingSince) => missingSince === null);
-    // The next response lists no inverter, so every inverter becomes missing.
-    for (const { id } of sessions)
-      service.remote.script(id, () => ({ body: sessionBody(id, { ...ONLINE, inverters: listOf(0) }) }));
-    await waitForAll('all to be missing', (missingSince) => missingSince !== null);
-    // A single response with MOST inverters causes 5 MB of events.
-    expect(largest).toBeLessThan(6 * 1024 * 1024);
   });
 
   itAtLength('turns red when each event repeats the list', async () => {

@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, it, jest } from '@jest/globals';
+import { afterEach, describe, expect, it } from '@jest/globals';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { CLAIM_POLLS, SELECT_DUE } from '../../../src/onboarding/poll/polls.sql.js';
 import { Database } from '../../../src/platform/database/database.js';
@@ -11,8 +11,6 @@ import { gatePolling, type PollingGate } from '../support/polling-gate.js';
 import { isLong, itAtLength, promise } from '../support/promise.js';
 import { startReplicas, type Replicas } from '../support/replicas.js';
 import { seedSessions } from '../support/seeded-sessions.js';
-
-jest.setTimeout(120_000);
 
 const REPLICAS = 3;
 const [SESSIONS, READS] = isLong ? [300, 2_000] : [100, 300];
@@ -71,14 +69,10 @@ async function readUntil(isEnough: (ledger: SandboxLedger) => boolean, sessions:
       }
     }),
   );
-  const ledger = await waitFor(
-    'it was read enough',
-    async () => {
-      const now = await control.ledger();
-      return isEnough(now) && now;
-    },
-    40_000,
-  ).finally(() => {
+  const ledger = await waitFor('it was read enough', async () => {
+    const now = await control.ledger();
+    return isEnough(now) && now;
+  }).finally(() => {
     enough = true;
     // The pollers may keep a caller waiting for its session.
     for (const gate of gates) gate.close();
@@ -111,11 +105,7 @@ async function readBesideFrozenWorker(file: string): Promise<number> {
   });
   const readMore = async (count: number) => {
     const before = totalReads(await control.ledger());
-    await waitFor(
-      `${count} more reads`,
-      async () => totalReads(await control.ledger()) > before + count,
-      40_000,
-    );
+    await waitFor(`${count} more reads`, async () => totalReads(await control.ledger()) > before + count);
   };
   try {
     await waitFor('the reads of the worker are held', async () =>
@@ -125,17 +115,13 @@ async function readBesideFrozenWorker(file: string): Promise<number> {
     const [frozen] = await database.query<{ worker: string; last: string }>(claimed);
     worker.kill('SIGSTOP');
     await control.release(hold);
-    await waitFor(
-      'its leases might expire during a read',
-      async () => {
-        const rows = await database.query(
-          'SELECT FROM poll_batches WHERE lease_until > clock_timestamp() + $1::interval',
-          [`${READ_WITHIN_MS} ms`],
-        );
-        return rows.length === 0;
-      },
-      20_000,
-    );
+    await waitFor('its leases might expire during a read', async () => {
+      const rows = await database.query(
+        'SELECT FROM poll_batches WHERE lease_until > clock_timestamp() + $1::interval',
+        [`${READ_WITHIN_MS} ms`],
+      );
+      return rows.length === 0;
+    });
     await database.query("UPDATE poll_batches SET lease_until = clock_timestamp() - interval '1 second'");
     gate!.open();
     await readMore(2 * SESSIONS);

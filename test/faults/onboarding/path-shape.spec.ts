@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, it, jest } from '@jest/globals';
+import { afterEach, describe, expect, it } from '@jest/globals';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { AuthorisedRemote } from '../../../src/auth/authorised-remote.service.js';
 import { SessionReader } from '../../../src/onboarding/remote/session-reader.service.js';
@@ -12,10 +12,7 @@ import { isLong, itAtLength, promise } from '../support/promise.js';
 import { startReplicas, type ReplicaOptions, type Replicas } from '../support/replicas.js';
 import { seedSessions } from '../support/seeded-sessions.js';
 
-jest.setTimeout(60_000);
-
 const SESSIONS = isLong ? 60 : 20;
-const CHANGES: readonly (PathShape | 'both')[] = ['user', 'onboarding', 'both', 'user', 'onboarding'];
 
 let replicas: Replicas;
 afterEach(() => replicas.close());
@@ -40,28 +37,6 @@ const countStates = (state: string): Promise<number> =>
   database()
     .query<{ count: number }>('SELECT count(*)::int FROM onboarding_sessions WHERE state = $1', [state])
     .then(([row]) => row!.count);
-
-/** Switches the remote service to other read paths. After each switch, waits until every session was read or one is lost. */
-async function watchChanges(): Promise<void> {
-  const { control } = replicas.sandbox;
-  const ids = await seedSessions(database(), control, SESSIONS);
-  for (const sessionPath of CHANGES) {
-    await control.change({ sessionPath });
-    const [changed] = await database().query<{ at: Date }>('SELECT clock_timestamp() AS at');
-    await waitFor(
-      `every session was read from a service that serves ${sessionPath}`,
-      async () => {
-        const rows = await database().query(
-          'SELECT FROM session_polls WHERE checked_at > $1 AND failures = 0 AND not_found = 0',
-          [changed!.at],
-        );
-        return rows.length === SESSIONS || (await countStates('lost')) > 0;
-      },
-      20_000,
-    );
-  }
-  expect(ids).toHaveLength(SESSIONS);
-}
 
 /** The bug: accepts a 404 of the first path without trying the other path. */
 const believeFirst404 = (app: NestFastifyApplication): void => {
@@ -109,21 +84,10 @@ describe('R21: a path shape is learned', () => {
     expect(await requestsOf(refresh)).toEqual(['user 200']);
   });
 
-  it('loses no session while the service changes again and again', async () => {
-    await start({});
-    await watchChanges();
-    const lost = await countStates('lost');
-    promise('R21', {
-      figure: `${lost} of ${SESSIONS} sessions lost in ${CHANGES.length} changes`,
-      bound: '0',
-    });
-    expect(lost).toBe(0);
-  });
-
   itAtLength('turns red when a 404 of the first shape is believed', async () => {
     await start({ prepare: believeFirst404 });
     await replicas.sandbox.control.change({ sessionPath: 'user' });
     await seedSessions(database(), replicas.sandbox.control, SESSIONS);
-    await waitFor('every session is lost', async () => (await countStates('lost')) === SESSIONS, 20_000);
+    await waitFor('every session is lost', async () => (await countStates('lost')) === SESSIONS);
   });
 });

@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, it, jest } from '@jest/globals';
+import { afterEach, describe, expect, it } from '@jest/globals';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { SessionsStore } from '../../../src/onboarding/store/sessions.store.js';
 import { Database } from '../../../src/platform/database/database.js';
@@ -7,8 +7,6 @@ import { gatePolling, type PollingGate } from '../support/polling-gate.js';
 import { isLong, itAtLength, promise } from '../support/promise.js';
 import { startReplicas, type Replicas } from '../support/replicas.js';
 import { seedSessions } from '../support/seeded-sessions.js';
-
-jest.setTimeout(60_000);
 
 const SESSIONS = isLong ? 500 : 40;
 /** The initial concurrency limit of a replica. */
@@ -73,11 +71,7 @@ const findPostponed = () =>
 describe('R24: one poisoned row stops nobody', () => {
   it('saves every other session, and postpones the poisoned one with its error in admin.sessions', async () => {
     const poisoned = await poisonOne();
-    await waitFor(
-      'every other session is online',
-      async () => (await countOnline()) === SESSIONS - 1,
-      30_000,
-    );
+    await waitFor('every other session is online', async () => (await countOnline()) === SESSIONS - 1);
     const [postponed, ...more] = await waitFor('it is postponed', async () => {
       const rows = await findPostponed();
       return rows.length > 0 && rows;
@@ -93,16 +87,6 @@ describe('R24: one poisoned row stops nobody', () => {
     ]);
     expect(postponed!.next_check_at.getTime()).toBeGreaterThan(Date.now() + 60_000);
     expect(await replicas.clients[0]!.session(poisoned)).toMatchObject({ state: 'awaiting_owner' });
-  });
-
-  it('leaves checkedAt of the poisoned session unchanged after a refresh', async () => {
-    const poisoned = await poisonOne();
-    await waitFor('it is postponed', async () => (await findPostponed()).length > 0, 30_000);
-    const [client] = replicas.clients;
-    const { checkedAt } = await client!.session(poisoned);
-    expect((await client!.call('POST', `/onboarding/pv/${poisoned}/refresh`)).status).toBe(500);
-    expect(await client!.session(poisoned)).toMatchObject({ checkedAt, state: 'awaiting_owner' });
-    expect(await findPostponed()).toHaveLength(1);
   });
 
   itAtLength('turns red when sessions that are saved together fail together', async () => {
@@ -123,7 +107,6 @@ describe('R24: one poisoned row stops nobody', () => {
     await waitFor(
       'each is online or postponed',
       async () => (await countOnline()) + (await findPostponed()).length === SESSIONS,
-      30_000,
     );
     expect(await countOnline()).toBeLessThan(SESSIONS - 1);
   });

@@ -1,12 +1,10 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { PollsStore } from '../../../src/onboarding/poll/polls.store.js';
-import { RECORD_FAILURES } from '../../../src/onboarding/poll/polls.sql.js';
 import { SessionsStore } from '../../../src/onboarding/store/sessions.store.js';
 import { Database } from '../../../src/platform/database/database.js';
 import { startServiceProcess } from '../../setup/service-process.js';
 import { waitFor } from '../../setup/wait-for.js';
-import { changeStatement } from '../support/changed-statement.js';
 import { gatePolling, type PollingGate } from '../support/polling-gate.js';
 import { isLong, itAtLength, promise } from '../support/promise.js';
 import { startReplicas, startSessions, type Replicas } from '../support/replicas.js';
@@ -183,13 +181,5 @@ describe('R3: a worker whose lease has expired changes nothing', () => {
     replicas = await startReplicas({ count: 2, environment: INTERVALS, prepare: stall(writeByIdOnly) });
     const { held, stale } = await runRound();
     expect(stale).toEqual([...held.changed].sort());
-  });
-
-  itAtLength('turns red when a failed read is written by the id of its session only', async () => {
-    const writeByIdOnly = (app: NestFastifyApplication) =>
-      changeStatement(app, RECORD_FAILURES, 'AND p.batch_id = f."batchId"', '');
-    replicas = await startReplicas({ count: 2, environment: INTERVALS, prepare: stall(writeByIdOnly) });
-    const { held, stale } = await runRound();
-    expect(stale).toEqual([...held.unreadable].sort());
   });
 });

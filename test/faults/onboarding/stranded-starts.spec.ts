@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterEach, describe, expect, it, jest } from '@jest/globals';
+import { afterEach, describe, expect, it } from '@jest/globals';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import type pg from 'pg';
 import { AbandonedStarts } from '../../../src/onboarding/start/abandoned-starts.service.js';
@@ -13,8 +13,6 @@ import { withClient } from '../../setup/with-client.js';
 import { countStarts } from '../support/evidence/lost-starts.js';
 import { allAtLength, isLong, itAtLength, promise } from '../support/promise.js';
 import { repeat, startReplicas, type Replicas } from '../support/replicas.js';
-
-jest.setTimeout(180_000);
 
 const STARTS = isLong ? 200 : 12;
 /** The starts of the process that is killed: its initial concurrency limit. */
@@ -106,7 +104,6 @@ async function startWhile(
   await waitFor(
     'sessions are started',
     async () => (await control.ledger()).sessions.length >= KILLED + startedBefore,
-    20_000,
   );
   await withClient(replicas.databaseUrl, async (admin) => {
     const end = await disturb(admin);

@@ -118,7 +118,6 @@ describe('R5: clocks may disagree', () => {
     await waitFor(
       'a session is read twice at once',
       async () => (await control.ledger()).maxConcurrentReadsOfOneSession > 1,
-      40_000,
     );
   });
 });

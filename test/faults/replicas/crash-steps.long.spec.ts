@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import type { SandboxUser } from '../../setup/sandbox-control.js';
 import { waitFor } from '../../setup/wait-for.js';
 import { READ_STEPS } from '../support/crash-points.js';
@@ -8,8 +8,6 @@ import { promise } from '../support/promise.js';
 import { contradictions, readRegistrations } from '../support/evidence/registration-ledger.js';
 import { repeat } from '../support/replicas.js';
 import { NOTHING_FOUND } from '../support/evidence/session-oracle.js';
-
-jest.setTimeout(180_000);
 
 /** Number of replicas that are killed, each with AT_ONCE calls at the step. */
 const KILLED = 4;
@@ -109,14 +107,10 @@ describe.each([
   });
 
   const waitForStatus = (wanted: string) =>
-    waitFor(
-      `all are ${wanted}`,
-      async () => {
-        const rows = await readRegistrations(crashing.database);
-        return rows.length === CALLS && rows.every(({ status }) => status === wanted);
-      },
-      30_000,
-    );
+    waitFor(`all are ${wanted}`, async () => {
+      const rows = await readRegistrations(crashing.database);
+      return rows.length === CALLS && rows.every(({ status }) => status === wanted);
+    });
 
   /** Settles every registration, like a person who has checked the remote service. */
   async function decide(how: 'retry' | 'resolve', users: readonly SandboxUser[]): Promise<void> {

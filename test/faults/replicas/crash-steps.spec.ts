@@ -1,10 +1,8 @@
-import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { READ_STEPS, SAVED_STEP } from '../support/crash-points.js';
 import { AT_ONCE, CrashingReplicas, withLateEvents, type Crash } from '../support/crashes.js';
 import { isLong, itAtLength, promise } from '../support/promise.js';
 import { NOTHING_FOUND } from '../support/evidence/session-oracle.js';
-
-jest.setTimeout(120_000);
 
 let crashing: CrashingReplicas;
 beforeEach(async () => {

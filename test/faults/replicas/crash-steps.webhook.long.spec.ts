@@ -56,7 +56,7 @@ describe('R2: a crash after a webhook was taken is safe', () => {
     const { DATABASE_URL, SCS_BASE_URL } = service.environment;
     const next = await startTestApp({ DATABASE_URL, SCS_BASE_URL, ROLE: 'worker', LOG_LEVEL: 'error' });
     try {
-      await waitFor('every event is taken', async () => (await sink.taken('/hook')) === count, 60_000);
+      await waitFor('every event is taken', async () => (await sink.taken('/hook')) === count);
       await waitFor('no delivery is pending', async () => {
         const pending = await service.app
           .get(Database)

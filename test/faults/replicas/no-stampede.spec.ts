@@ -11,8 +11,6 @@ import { gatePolling, type PollingGate } from '../support/polling-gate.js';
 import { itAtLength, measureUntil } from '../support/promise.js';
 import { startReplicas, type Replicas } from '../support/replicas.js';
 
-jest.setTimeout(60_000);
-
 const REPLICAS = 3;
 const SESSIONS = 1_000;
 const LIMIT = 12;

@@ -1,4 +1,4 @@
-import { describe, expect, it, jest } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import pg from 'pg';
 import { TestClient } from '../../setup/client.js';
 import { startSandbox, type TestSandbox } from '../../setup/sandbox.js';
@@ -13,8 +13,6 @@ import { itAtLength, measureUntil, promise } from '../support/promise.js';
 import { seedSessions } from '../support/seeded-sessions.js';
 import { announce, makeEndpoint } from '../support/webhooks.js';
 import { closeAfterEach } from '../../setup/close-after-each.js';
-
-jest.setTimeout(120_000);
 
 /** Latency of each remote call. A first registration makes two calls: one for a token, one for the user. */
 const SLOW_MS = 700;

@@ -78,7 +78,7 @@ const missingFrom = (read: readonly string[], all: readonly string[]): number =>
 };
 
 describe('R1: any replica may die at any time', () => {
-  it(`${SESSIONS} sessions, ${KILLS} replicas killed, one frozen past its lease at full length: all come to the truth`, async () => {
+  it(`${SESSIONS} sessions, ${KILLS} replicas killed, one frozen past its lease at full length: all come to the truth (seeded bug: a reader of id > cursor)`, async () => {
     const database = observer.apps[0]!.app.get(Database);
     const { control } = observer.sandbox;
     await database.query(CREATE_HANDLED_EVENTS);
@@ -110,7 +110,6 @@ describe('R1: any replica may die at any time', () => {
         const { missed, owed } = await countHandled(database);
         return missed + owed === 0;
       },
-      60_000,
     ).finally(() => (isOver = true));
 
     const findings = await findContradictions(database, control);

@@ -38,7 +38,7 @@ describe('R40: replicas may start together', () => {
       );
       await sandbox.stop();
     }
-  }, 120_000);
+  });
 
   it('applies each migration once', async () => {
     expect(await faultsOfMigrating(database.url, REPLICAS, migrate)).toEqual([]);

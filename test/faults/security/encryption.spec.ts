@@ -1,24 +1,21 @@
 import { createCipheriv, createDecipheriv } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
-import { Logger } from '@nestjs/common';
+import { beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { Webhook } from 'standardwebhooks';
-import { TOKENS } from '../../../src/auth/token.store.js';
+import { TOKENS } from '../../../src/auth/token.sql.js';
 import { rotateEncryptionCommand } from '../../../src/cli/keys.command.js';
 import {
   PREVIOUS_WEBHOOK_SECRETS,
   WEBHOOK_HEADERS,
   WEBHOOK_SECRETS,
 } from '../../../src/events/webhooks/secrets/sealing.service.js';
-import { ENCRYPTED_COLUMNS } from '../../../src/encrypted-columns.js';
 import { START_URLS, startUrlContext } from '../../../src/onboarding/store/sessions.sql.js';
-import { checkKeys } from '../../../src/platform/crypto/check-keys.js';
 import { Cipher, HEADER_BYTES } from '../../../src/platform/crypto/cipher.js';
 import { reEncrypt, type EncryptedColumn } from '../../../src/platform/crypto/re-encryption.store.js';
 import { Database } from '../../../src/platform/database/database.js';
 import { Environment } from '../../../src/platform/env/environment.js';
 import { TestClient } from '../../setup/client.js';
 import { startServiceProcess } from '../../setup/service-process.js';
-import { startTestApp, type TestApp } from '../../setup/test-app.js';
+import { useTestApp } from '../../setup/test-app.js';
 import { createTestDatabase } from '../../setup/test-database.js';
 import { startWebhookReceiver, type Received } from '../../setup/receivers/webhook-receiver.js';
 import { itAtLength, promise } from '../support/promise.js';
@@ -39,20 +36,17 @@ const bothCipher = new Cipher(withKeys(NEW, OLD));
 const startUrlOf = (sessionId: string) => `https://onboarding.example/pv-onboarding/${sessionId}`;
 
 describe('R37: keys are changed while the service keeps running', () => {
-  let service: TestApp;
-  let client: TestClient;
+  const service = useTestApp({ ROLE: 'api', LOG_LEVEL: 'error', ENCRYPTION_KEYS: [NEW, OLD] });
+  const client = TestClient.of(service);
   let database: Database;
   let sessionIds: string[];
 
   beforeAll(async () => {
-    service = await startTestApp({ ROLE: 'api', LOG_LEVEL: 'error', ENCRYPTION_KEYS: [NEW, OLD] });
-    client = TestClient.of(service);
     database = service.app.get(Database);
     sessionIds = await seedSessions(database, service.sandbox!.control, ROWS);
     await client.startNew();
     await putUnderOldKey();
-  }, 60_000);
-  afterAll(() => service.close());
+  });
 
   /** Encrypts the stored start URLs and the token with the old key. */
   async function putUnderOldKey(): Promise<void> {
@@ -145,7 +139,7 @@ describe('R37: keys are changed while the service keeps running', () => {
       'SELECT token_ciphertext AS ciphertext FROM remote_tokens',
     );
     expect(newCipher.decrypt(token!.ciphertext, TOKENS.context('tenant'))).not.toBe('');
-  }, 60_000);
+  });
 
   it('for webhook secrets and headers, too: webhooks are still sent with both', async () => {
     const columns = [WEBHOOK_SECRETS, PREVIOUS_WEBHOOK_SECRETS, WEBHOOK_HEADERS];
@@ -214,17 +208,6 @@ describe('R37: keys are changed while the service keeps running', () => {
     expect(audit).toEqual([{ actor: 'cli', token: { reEncrypted: 0, unreadable: 0, left: 0 } }]);
   });
 
-  it('counts what cannot be decrypted, and what is still being encrypted with another key', async () => {
-    const [lost, kept] = sessionIds as [string, string];
-    const foreign = new Cipher(withKeys(keyOf('lost')));
-    await write([lost], [foreign.encrypt(startUrlOf(lost), startUrlContext(lost))]);
-    const goesOn = whereMeanwhile(() =>
-      write([kept], [oldCipher.encrypt(startUrlOf(kept), startUrlContext(kept))]),
-    );
-    expect(await reEncrypt(goesOn, bothCipher, START_URLS)).toMatchObject({ unreadable: 1, left: 1 });
-    await write([lost], [newCipher.encrypt(startUrlOf(lost), startUrlContext(lost))]);
-  });
-
   /** Updates a row after the re-encryption has read its old ciphertext. Returns the final plaintext of the row. */
   async function writeNewerMeanwhile(column: EncryptedColumn): Promise<string> {
     const id = sessionIds.at(-1)!;
@@ -239,31 +222,12 @@ describe('R37: keys are changed while the service keeps running', () => {
     return newCipher.decrypt(await readRow(id), startUrlContext(id));
   }
 
-  it('and overwrites nothing that was written meanwhile', async () => {
-    expect(await writeNewerMeanwhile(START_URLS)).toBe('newer');
-  });
-
   itAtLength('turns red when the row is not compared with what was read', async () => {
     const { replace } = START_URLS;
     const text = replace.replace('AND t.start_url_ciphertext = r.read', '');
     expect(text).not.toBe(replace);
     const byIdOnly = { ...START_URLS, replace: text };
     expect(await writeNewerMeanwhile(byIdOnly)).toBe('older');
-  });
-
-  it('shows no startUrl of a row that contains the ciphertext of another', async () => {
-    const [one, other] = sessionIds.slice(2, 4) as [string, string];
-    await write([one, other], [await readRow(other), await readRow(one)]);
-    for (const id of [one, other])
-      expect(await client.call('GET', `/onboarding/pv/${id}`)).toMatchObject({
-        status: 200,
-        body: { id, startUrl: null },
-      });
-    const { status, body } = await client.call<{ items: { startUrl: string | null }[] }>(
-      'GET',
-      '/onboarding/pv?limit=200',
-    );
-    expect([status, body.items.length]).toEqual([200, 200]);
   });
 
   it('refuses to start if no key encrypted the stored values, and names the missing one', async () => {
@@ -290,19 +254,6 @@ describe('R37: keys are changed while the service keeps running', () => {
     } finally {
       await store.drop();
     }
-  });
-
-  it('warns at the start if some of what is stored was encrypted with a missing key', async () => {
-    const warn = jest.spyOn(Logger.prototype, 'warn').mockImplementation(() => {});
-    const id = sessionIds[0]!;
-    await write([id], [oldCipher.encrypt(startUrlOf(id), startUrlContext(id))]);
-    await database.query('UPDATE onboarding_sessions SET changed_at = clock_timestamp() WHERE id = $1', [id]);
-    await checkKeys(database, newCipher, ENCRYPTED_COLUMNS);
-    const warnings = warn.mock.calls.map(([line]) => String(line));
-    warn.mockRestore();
-    expect(warnings.filter((line) => line.startsWith('ENCRYPTION_KEYS'))).toEqual([
-      expect.stringMatching(/^ENCRYPTION_KEYS lacks the key [0-9a-f]{16}, .* some stored/),
-    ]);
   });
 });
 

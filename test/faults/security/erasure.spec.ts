@@ -110,7 +110,7 @@ describe('R38: erasure is complete', () => {
       const places = await placesOf(person, service);
       return places.includes('session_polls') && places.includes('webhook_deliveries');
     });
-  }, 60_000);
+  });
   afterAll(async () => {
     await service.close();
     await receiver.close();
@@ -185,7 +185,7 @@ describe('R38: erasure is complete', () => {
     ]);
   }
 
-  it('for a person whose sessions retention has deleted', async () => {
+  it('for a person whose sessions retention has deleted (seeded bug: without them)', async () => {
     expect(await rehearse(undefined, pruneSessions)).toEqual([]);
     expect((await rehearse(TAKE_PRUNED_SESSIONS, pruneSessions)).length).toBeGreaterThan(0);
   });
@@ -247,14 +247,6 @@ describe('R38: erasure is complete', () => {
     await waitFor('reads of another session', async () => (await count()) >= until);
     return { events: await client.events(), reads: (await control.ledger()).reads };
   }
-
-  it('lets a handler finish its pending deliveries', async () => {
-    await database.query('UPDATE graphile_worker._private_jobs SET run_at = now() WHERE locked_at IS NULL');
-    await waitFor(
-      'no delivery is pending',
-      async () => (await database.query('SELECT FROM handler_deliveries')).length === 0,
-    );
-  });
 
   it('frees the reference, and returns the receipt of the first erasure again', async () => {
     const first = await erase(person.userId);

@@ -4,9 +4,8 @@ import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { tourOf } from '../../../src/local/tour.js';
 import { removeRunningService, writeRunningService } from '../../../src/local/running-service.js';
-import { blockOf, masked, readPage, ROOT } from '../../docs/readme.js';
+import { blockOf, masked, readPage, ROOT } from '../../docs/pages.js';
 import { createTestDatabase, type TestDatabase } from '../../setup/test-database.js';
 import { startTestProcess, type TestProcess } from '../../setup/test-process.js';
 import { waitFor } from '../../setup/wait-for.js';
@@ -112,16 +111,6 @@ describe('the tour that a start prints', () => {
     },
     PATIENCE_MS,
   );
-
-  it('invents no customer at a real service', () => {
-    const tour = tourOf({
-      url: 'http://127.0.0.1:3000',
-      environment: { DOCS: true, ADMIN_API_KEY: 'key', SCS_BASE_URL: 'https://scs.example' },
-      withSandbox: false,
-    });
-    expect(tour).not.toMatch(/tour-1|\d{18}|sandbox/);
-    expect(tour).toContain('"tenantReference":"<your reference>"');
-  });
 });
 
 describe('npm run demo', () => {

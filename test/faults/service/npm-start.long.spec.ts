@@ -4,12 +4,10 @@ import { chmod, cp, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/pr
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { processCommand } from '../../../src/local/process-identity.js';
 import { waitFor } from '../../setup/wait-for.js';
 import { measureUntil } from '../support/promise.js';
-
-jest.setTimeout(120_000);
 
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
 
@@ -48,7 +46,7 @@ describe('npm start', () => {
     });
     npm.stdout?.on('data', (chunk: Buffer) => (output += chunk.toString()));
     npm.stderr?.on('data', (chunk: Buffer) => (output += chunk.toString()));
-    const running = await waitFor('the service to run', () => readData('running.json'), 60_000).catch(
+    const running = await waitFor('the service to run', () => readData('running.json')).catch(
       (error: unknown) => {
         throw new Error(output, { cause: error });
       },
@@ -89,6 +87,6 @@ describe('npm start', () => {
   it('leaves nothing behind when npm is killed', async () => {
     const pids = await start();
     npm.kill('SIGKILL');
-    await waitFor('all to be gone', () => allGone(pids), 15_000);
+    await waitFor('all to be gone', () => allGone(pids));
   });
 });

@@ -103,7 +103,7 @@ export const CAUSES_ON_CALL = {
     async plant({ client, database }) {
       await client.startNew();
       const fails = () => database.query('SELECT FROM broker_positions WHERE failing_since IS NOT NULL');
-      await waitFor('the broker fails', async () => (await fails()).length > 0, 40_000);
+      await waitFor('the broker fails', async () => (await fails()).length > 0);
       await database.query(`UPDATE broker_positions SET failing_since = failing_since - interval '61 s'`);
     },
     reasons: { broker_failing: 'the broker has accepted no event for ' },
@@ -127,7 +127,7 @@ export const CAUSES_ON_CALL = {
       const inverters = [{ id: '10000000-0000-4000-8000-000000000041' }];
       for (const id of ids) await control.fields(id, { set: { finished: true, active: false, inverters } });
       const listed = () => database.query('SELECT FROM inverters');
-      await waitFor('the inverters', async () => (await listed()).length === ids.length, 40_000);
+      await waitFor('the inverters', async () => (await listed()).length === ids.length);
     },
     reasons: { inverters_shared: '1 inverters are each listed for 5 or more customers at once' },
     alerts: ['InvertersAreShared'],
@@ -162,7 +162,7 @@ export const CAUSES_ON_CALL = {
         control.addFault({ kind: 'answer', status, operation: 'read_session', times: null });
       await answer(500);
       const degraded = `SELECT FROM remote_operations WHERE operation = 'read_session' AND health = 'degraded'`;
-      await waitFor('the trouble', async () => (await database.query(degraded)).length > 0, 40_000);
+      await waitFor('the trouble', async () => (await database.query(degraded)).length > 0);
       await control.clearFaults();
       await answer(502);
     },

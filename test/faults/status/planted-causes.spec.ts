@@ -19,8 +19,6 @@ import { CAUSES_ON_CALL } from './on-call.causes.js';
 import type { Cause, Planted } from './planted.js';
 import { CAUSES_OF_QUEUES } from './queues.causes.js';
 
-jest.setTimeout(180_000);
-
 const SESSIONS = 5;
 /** Long enough that a busy machine reads every session within twice this time. */
 const POLL_MAX_INTERVAL_MS = 10_000;
@@ -105,7 +103,7 @@ async function registerFailingReceiver({ client, database }: Planted, rule: obje
   await client.startNew();
   const failed = async () =>
     (await database.query('SELECT FROM webhook_endpoints WHERE failures > 0')).length > 0;
-  await waitFor('a failed attempt', failed, 40_000);
+  await waitFor('a failed attempt', failed);
   await database.query(`UPDATE webhook_endpoints SET failing_since = failing_since - interval '61 s'`);
 }
 
@@ -266,7 +264,7 @@ const CAUSES = {
       await lock('ACCESS EXCLUSIVE', 'session_observations');
       await client.start(location);
       const stranded = `SELECT FROM session_starts WHERE status = 'failed' AND orphans > 0`;
-      await waitFor('an orphan', async () => (await database.query(stranded)).length > 0, 60_000);
+      await waitFor('an orphan', async () => (await database.query(stranded)).length > 0);
     },
     reasons: { tables_locked: 'session_observations is locked by process' },
     alerts: ['StartsWereLost'],
@@ -294,7 +292,7 @@ const CAUSES = {
     async plant({ client, ids }) {
       await sandbox.control.fields(ids[0]!, { set: { tariff: 'night' } });
       const count = async () => (await statusOf({ client })).remote.deployment.contractDrift;
-      await waitFor('the difference', async () => (await count()) === 1, 40_000);
+      await waitFor('the difference', async () => (await count()) === 1);
     },
     reasons: {},
     alerts: ['ContractHasDrifted'],
@@ -337,41 +335,33 @@ async function expectNamed(
     alsoFire.push('SessionsAreStale');
   }
   // Repeated, because a reason may pass: a worker whose sign of life is late on a busy machine is back at its next one.
-  await waitFor(
-    `the reasons ${JSON.stringify(wanted)}`,
-    async () => {
-      const { health, reasons } = await statusOf(planted);
-      for (const [code, words] of wanted)
-        expect(reasons).toContainEqual({ code, detail: expect.stringContaining(words) });
-      const others = reasons.filter(({ code }) => !codesWanted.includes(code) && !also.includes(code));
-      expect(others).toEqual([]);
-      expect(health).toBe(wanted.length === 0 ? 'healthy' : 'degraded');
-      return true;
-    },
-    60_000,
-  );
+  await waitFor(`the reasons ${JSON.stringify(wanted)}`, async () => {
+    const { health, reasons } = await statusOf(planted);
+    for (const [code, words] of wanted)
+      expect(reasons).toContainEqual({ code, detail: expect.stringContaining(words) });
+    const others = reasons.filter(({ code }) => !codesWanted.includes(code) && !also.includes(code));
+    expect(others).toEqual([]);
+    expect(health).toBe(wanted.length === 0 ? 'healthy' : 'degraded');
+    return true;
+  });
   const figures = planted.app.app.get(DeploymentMetrics);
   const readings = causes.flatMap(({ readings }) => readings);
   // Repeated, because the metrics of one moment may differ: calls are not held back while one is tried.
-  await waitFor(
-    `the alerts ${named.join()}, and on the dashboard ${readings.join()}`,
-    async () => {
-      // The first process is the one that the metrics before the cause are of.
-      const urls = [planted.app, ...apps.filter((app) => app !== planted.app)].map(({ url }) => url);
-      const seen = await evaluate(urls, planted.earlier, READINGS, () => (figures['readAgainAt'] = 0));
-      if (seen === null)
-        console.warn('THE ALERTS AND THE DASHBOARD WERE NOT TESTED: there is no promtool here');
-      else {
-        const { firing, shown } = seen;
-        expect(firing.filter((alert) => named.includes(alert) || !alsoFire.includes(alert)).sort()).toEqual(
-          named.sort(),
-        );
-        expect(shown).toEqual(causes.length === 0 ? [] : expect.arrayContaining(readings));
-      }
-      return true;
-    },
-    60_000,
-  );
+  await waitFor(`the alerts ${named.join()}, and on the dashboard ${readings.join()}`, async () => {
+    // The first process is the one that the metrics before the cause are of.
+    const urls = [planted.app, ...apps.filter((app) => app !== planted.app)].map(({ url }) => url);
+    const seen = await evaluate(urls, planted.earlier, READINGS, () => (figures['readAgainAt'] = 0));
+    if (seen === null)
+      console.warn('THE ALERTS AND THE DASHBOARD WERE NOT TESTED: there is no promtool here');
+    else {
+      const { firing, shown } = seen;
+      expect(firing.filter((alert) => named.includes(alert) || !alsoFire.includes(alert)).sort()).toEqual(
+        named.sort(),
+      );
+      expect(shown).toEqual(causes.length === 0 ? [] : expect.arrayContaining(readings));
+    }
+    return true;
+  });
 }
 
 describe('R68: the night is told: /status, the alerts and the dashboard', () => {

@@ -3,33 +3,28 @@ import { once } from 'node:events';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { isDeepStrictEqual } from 'node:util';
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
-import { DiscardPolicy } from '@nats-io/jetstream';
 import { Injectable, Logger, type INestApplicationContext, type Type } from '@nestjs/common';
 import type { DomainEvent } from '../../../src/events/catalogue.rules.js';
 import { Publishers } from '../../../src/events/broker/broker.service.js';
-import { BrokerError } from '../../../src/events/broker/event-publisher.js';
 import { openNats } from '../../../src/events/broker/nats.publisher.js';
 import { toCloudEvent, type CloudEvent } from '../../../src/events/cloud-event.js';
 import { EventsStore } from '../../../src/events/feed/events.store.js';
 import { OnEvent } from '../../../src/events/handlers/on-event.js';
 import { appendEvents } from '../../../src/events/outbox.js';
 import { Database } from '../../../src/platform/database/database.js';
-import { StatusStore } from '../../../src/observability/status/status.store.js';
 import { sessionEvent, startWorker } from '../../db/events/fixture.js';
 import { findNatsServer, startNatsServer, type NatsServer } from '../../setup/receivers/nats-server.js';
-import { changeStream, readStream } from '../../setup/receivers/nats-stream.js';
+import { readStream } from '../../setup/receivers/nats-stream.js';
 import { createTestDatabase, type TestDatabase } from '../../setup/test-database.js';
 import { startTestProcess, type TestProcess } from '../../setup/test-process.js';
 import { waitFor } from '../../setup/wait-for.js';
-import { startTcpProxy } from '../support/tcp-proxy.js';
-import { itAtLength, measureUntil, promise } from '../support/promise.js';
+import { inTime, itAtLength, measureUntil, promise } from '../support/promise.js';
 import { closeAfterEach } from '../../setup/close-after-each.js';
 
 const program = findNatsServer();
 const SUBJECTS = Array.from({ length: 20 }, () => randomUUID());
 /** From the end of the dead process's lease. */
 const TAKEN_OVER_WITHIN_MS = 3_000;
-const STOP_WITHIN_MS = 4_000;
 
 if (program === null) {
   const notice =
@@ -103,21 +98,16 @@ if (program === null) {
       const left = await lease();
       const next = await startNext();
       const ready = await lease();
-      const taken = await waitFor(
-        'another to take over',
-        async () => {
-          const now = await lease();
-          return now.token !== left.token && now;
-        },
-        20_000,
-      );
+      const taken = await waitFor('another to take over', async () => {
+        const now = await lease();
+        return now.token !== left.token && now;
+      });
       return { next, tookMs: taken.at.getTime() - Math.max(left.until.getTime(), ready.at.getTime()) };
     };
     const waitForPublished = (count: number) =>
       waitFor(
         `${count} events to be published`,
         async () => (await readPosition())?.readTo === String(count),
-        20_000,
       );
 
     it('gets every event once, in order, while the replica that publishes is killed again and again', async () => {
@@ -145,8 +135,8 @@ if (program === null) {
         bound: `0, 0, ${TAKEN_OVER_WITHIN_MS} ms`,
       });
       expect(found).toEqual(wanted);
-      expect(tookOverMs).toBeLessThan(TAKEN_OVER_WITHIN_MS);
-    }, 60_000);
+      expect(tookOverMs).toBeLessThan(inTime(TAKEN_OVER_WITHIN_MS));
+    });
 
     itAtLength(
       'would miss events if the position moved before the broker confirmed them (seeded bug)',
@@ -158,35 +148,30 @@ if (program === null) {
         expect(await readPosition()).toMatchObject({ readTo: '500' });
         expect(found).toHaveLength(250);
       },
-      60_000,
     );
 
-    itAtLength(
-      'does not delay a stop while it does not respond',
-      async () => {
-        const connected: Socket[] = [];
-        const silent = createServer((socket) => void connected.push(socket)).listen(0, '127.0.0.1');
-        closing.push(async () => {
-          for (const socket of connected) socket.destroy();
-          silent.close();
-        });
-        await once(silent, 'listening');
-        const { port } = silent.address() as AddressInfo;
-        const tookMs = await measureUntil(
-          (ms) => ms < 1_000,
-          async () => {
-            const before = connected.length;
-            const worker = await start([], `nats://127.0.0.1:${port}`);
-            await waitFor('the connection', () => connected.length > before);
-            const startedAt = performance.now();
-            await worker.close();
-            return performance.now() - startedAt;
-          },
-        );
-        expect(tookMs).toBeLessThan(1_000);
-      },
-      60_000,
-    );
+    itAtLength('does not delay a stop while it does not respond', async () => {
+      const connected: Socket[] = [];
+      const silent = createServer((socket) => void connected.push(socket)).listen(0, '127.0.0.1');
+      closing.push(async () => {
+        for (const socket of connected) socket.destroy();
+        silent.close();
+      });
+      await once(silent, 'listening');
+      const { port } = silent.address() as AddressInfo;
+      const tookMs = await measureUntil(
+        (ms) => ms < 1_000,
+        async () => {
+          const before = connected.length;
+          const worker = await start([], `nats://127.0.0.1:${port}`);
+          await waitFor('the connection', () => connected.length > before);
+          const startedAt = performance.now();
+          await worker.close();
+          return performance.now() - startedAt;
+        },
+      );
+      expect(tookMs).toBeLessThan(inTime(1_000));
+    });
 
     itAtLength(
       'gets the missed events after an outage, which delays no handler and is logged once',
@@ -227,40 +212,11 @@ if (program === null) {
           async () =>
             isDeepStrictEqual(await readPosition(), { readTo: '250', lastError: null, isFailing: false }) &&
             linesWith('accepts events again').length === 1,
-          20_000,
         );
         expect(await stored()).toEqual(await idsInOrder());
         expect(linesWith(`accepts no events: ${unreachable}`)).toHaveLength(1);
       },
-      60_000,
     );
-
-    itAtLength(
-      'gets all events again after it has lost its data',
-      async () => {
-        await start();
-        await append(100);
-        await waitForPublished(100);
-        await nats.stop();
-        await append(100);
-        await nats.start('lost');
-        await waitForPublished(200);
-        const messages = await waitFor('all of them', async () => {
-          const now = await stored();
-          return now.length === 200 && now;
-        });
-        expect(messages).toEqual(await idsInOrder());
-      },
-      60_000,
-    );
-
-    it('leaves no signal behind that never aborts, which Node 20 would keep', async () => {
-      const opened = jest.spyOn(Publishers.prototype, 'open').mockRejectedValue(new BrokerError('it fails'));
-      const signals = jest.spyOn(AbortSignal, 'any');
-      await start();
-      await waitFor('the second attempt', () => opened.mock.calls.length >= 2);
-      expect((signals.mock.results[0]!.value as AbortSignal).aborted).toBe(true);
-    });
 
     it('rejects the events of a publisher that another has overtaken', async () => {
       await append(3);
@@ -282,37 +238,6 @@ if (program === null) {
       expect(failure?.message).toBe('another client has published to the stream PV_ONBOARDING');
       expect(await stored()).toEqual([first.id, second.id]);
       expect(await current.publish([third])).toEqual({ acked: 1, failure: null });
-    });
-
-    it.each([
-      ['max_msgs', { max_msgs: 100 }, 1],
-      ['max_age', { max_age: 3_600_000_000_000 }, 1],
-      ['max_msgs, but refuses new events instead', { max_msgs: 100, discard: DiscardPolicy.New }, 0],
-    ])('warns only if the stream may delete unread events: %s', async (_, settings, count) => {
-      const publisher = await openNats(nats.url);
-      closing.push(() => publisher.close());
-      expect(publisher.warnings).toEqual([]);
-      await changeStream(nats.url, settings);
-      const limited = await openNats(nats.url);
-      closing.push(() => limited.close());
-      expect(limited.warnings).toHaveLength(count);
-    });
-
-    it('shows the warnings in the status of every replica until they no longer apply', async () => {
-      const status = new StatusStore(database);
-      const shows = (warnings: string[]) =>
-        waitFor('the warnings', async () =>
-          isDeepStrictEqual((await status.readFacts()).outbox.readers.broker?.warnings, warnings),
-        );
-      const worker = await start();
-      await waitFor('the stream exists', () => changeStream(nats.url, { max_msgs: 100 }).then(() => true));
-      await worker.close();
-      const next = await start();
-      await shows(['the settings of the stream PV_ONBOARDING may delete events that nobody has read yet']);
-      await changeStream(nats.url, { max_msgs: -1 });
-      await next.close();
-      await start();
-      await shows([]);
     });
 
     it('stores CloudEvents under their id, by type and subject', async () => {
@@ -341,32 +266,6 @@ if (program === null) {
           })),
       );
     });
-
-    itAtLength(
-      'does not delay a stop when it falls silent',
-      async () => {
-        let appended = 0;
-        const { tookMs, token } = await measureUntil(
-          (figure) => figure.tookMs < STOP_WITHIN_MS && figure.token === null,
-          async () => {
-            const proxy = await startTcpProxy(nats.url);
-            closing.push(proxy.close);
-            const worker = await start([], proxy.url);
-            await append(1);
-            await waitForPublished(++appended);
-            expect(proxy.fallSilent('CONNECT')).toBeGreaterThan(0);
-            await append(1);
-            appended++;
-            const askedAt = performance.now();
-            await worker.close();
-            return { tookMs: performance.now() - askedAt, token: (await lease()).token };
-          },
-        );
-        expect(tookMs).toBeLessThan(STOP_WITHIN_MS);
-        expect(token).toBeNull();
-      },
-      60_000,
-    );
   });
 
   describe('a broker that checks permissions', () => {
@@ -391,14 +290,6 @@ if (program === null) {
       expect(await failure('us:a%2Fsecret')).toBe(
         'there is no stream PV_ONBOARDING, and it cannot be created: the user of EVENT_BROKER_URL may not publish to $JS.API.STREAM.CREATE.PV_ONBOARDING. Create it with the subjects pv.>',
       );
-    });
-
-    it('names a missing permission to read the stream, and wrong credentials', async () => {
-      nats = await startNatsServer(program, users('"pv.>"'));
-      expect(await failure('us:a%2Fsecret')).toBe(
-        'the user of EVENT_BROKER_URL may not publish to $JS.API.STREAM.INFO.PV_ONBOARDING',
-      );
-      expect(await failure('us:wrong')).toBe('it refuses the user or password of EVENT_BROKER_URL');
     });
 
     it('accepts a user with the documented permissions', async () => {

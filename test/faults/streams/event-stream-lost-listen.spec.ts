@@ -11,7 +11,7 @@ import { openStream } from '../../setup/receivers/event-stream.js';
 import { startTestApp } from '../../setup/test-app.js';
 import { createTestDatabase } from '../../setup/test-database.js';
 import { waitFor } from '../../setup/wait-for.js';
-import { isLong, itAtLength, measureUntil, promise } from '../support/promise.js';
+import { inTime, isLong, itAtLength, measureUntil, promise } from '../support/promise.js';
 import { startTcpProxy } from '../support/tcp-proxy.js';
 
 /** The application_name of every listening connection. */
@@ -99,21 +99,17 @@ describe('R11: a lost LISTEN loses nothing', () => {
       figure: `noticed after ${Math.round(noticedMs)} ms, ${missed} of ${EVENTS} missed, the slowest came after ${Math.round(latencyMs)} ms`,
       bound: `${NOTICED_WITHIN_MS} ms, 0, ${LATENCY_MS} ms`,
     });
-    expect(noticedMs).toBeLessThanOrEqual(NOTICED_WITHIN_MS);
+    expect(noticedMs).toBeLessThanOrEqual(inTime(NOTICED_WITHIN_MS));
     expect(missed).toBe(0);
-    expect(latencyMs).toBeLessThanOrEqual(LATENCY_MS);
-  }, 120_000);
+    expect(latencyMs).toBeLessThanOrEqual(inTime(LATENCY_MS));
+  });
 
-  itAtLength(
-    'turns red when events are read only after a notification',
-    async () => {
-      const { missed, latencyMs } = await measure((app, databaseUrl) =>
-        trustNotifications(app.get(EventSignal), databaseUrl),
-      );
-      expect(missed > 0 || latencyMs > LATENCY_MS).toBe(true);
-    },
-    60_000,
-  );
+  itAtLength('turns red when events are read only after a notification', async () => {
+    const { missed, latencyMs } = await measure((app, databaseUrl) =>
+      trustNotifications(app.get(EventSignal), databaseUrl),
+    );
+    expect(missed > 0 || latencyMs > LATENCY_MS).toBe(true);
+  });
 });
 
 /** The bug: the signal fires only on a notification, never after a timeout. */

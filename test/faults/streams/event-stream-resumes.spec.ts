@@ -87,26 +87,13 @@ describe('R32: a stream resumes', () => {
       bound: '0, 0, 0',
     });
     expect({ missing, doubled, notIncreasing }).toEqual({ missing: 0, doubled: 0, notIncreasing: 0 });
-  }, 60_000);
-
-  it.each(['abc', '-1', '1.5', '99999999'])('refuses %p with the reason', async (lastEventId) => {
-    const response = await openStream(test.url, { key: test.adminKey, lastEventId });
-    await response.ended;
-    expect([response.status, JSON.parse(response.text())]).toEqual([
-      400,
-      expect.objectContaining({ errors: [{ field: 'Last-Event-ID', message: expect.any(String) }] }),
-    ]);
   });
 
-  itAtLength(
-    'turns red when new events are sent before missed ones',
-    async () => {
-      sendLiveBeforeReplay();
-      const { missing, doubled, notIncreasing } = await compareAll(BUG_WAITS_MS);
-      expect(missing + doubled + notIncreasing).toBeGreaterThan(0);
-    },
-    60_000,
-  );
+  itAtLength('turns red when new events are sent before missed ones', async () => {
+    sendLiveBeforeReplay();
+    const { missing, doubled, notIncreasing } = await compareAll(BUG_WAITS_MS);
+    expect(missing + doubled + notIncreasing).toBeGreaterThan(0);
+  });
 });
 
 interface Page {

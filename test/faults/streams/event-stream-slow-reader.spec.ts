@@ -11,7 +11,7 @@ import { closeAfterEach } from '../../setup/close-after-each.js';
 import { openStream } from '../../setup/receivers/event-stream.js';
 import { startTestApp, type TestApp } from '../../setup/test-app.js';
 import { waitFor } from '../../setup/wait-for.js';
-import { isLong, itAtLength, measureUntil, promise } from '../support/promise.js';
+import { inTime, isLong, itAtLength, measureUntil, promise } from '../support/promise.js';
 
 const READERS = isLong ? 20 : 1;
 /** With EVENT_BYTES each, 20 MB in all: far more than the socket buffers hold. */
@@ -89,12 +89,10 @@ describe('R33: a slow reader harms nobody', () => {
     );
     await appendAll();
     const newest = await test.app.get(EventsStore).getNewest();
-    await waitFor(
-      'the others to have everything',
-      () => readers.every((reader) => reader.lastEventId() === formatSequence(newest)),
-      30_000,
+    await waitFor('the others to have everything', () =>
+      readers.every((reader) => reader.lastEventId() === formatSequence(newest)),
     );
-    await waitFor('the slow one to be cut', endedAsSlow, 30_000);
+    await waitFor('the slow one to be cut', endedAsSlow);
     for (const reader of readers) reader.leave();
     return readers.map(({ events }) => events.length);
   }
@@ -106,24 +104,20 @@ describe('R33: a slow reader harms nobody', () => {
       figure: `cut after ${Math.round(waitedMs)} ms, at most ${Math.round(heldBytes / 1024)} kB held for a reader, ${READERS} others got all ${EVENTS}`,
       bound: `${CUT_WITHIN_MS} ms, ${HELD_BYTES / 1024} kB, all`,
     });
-    expect(waitedMs).toBeLessThanOrEqual(CUT_WITHIN_MS);
+    expect(waitedMs).toBeLessThanOrEqual(inTime(CUT_WITHIN_MS));
     expect(heldBytes).toBeLessThanOrEqual(HELD_BYTES);
     expect(read).toEqual(read.map(() => EVENTS));
-  }, 120_000);
+  });
 
-  itAtLength(
-    'turns red when everything is buffered until it is read',
-    async () => {
-      watchSends(async function (this: Stream, text) {
-        this.response.write(text);
-        return true;
-      });
-      const stuck = await start();
-      await appendAll();
-      await waitFor('more than may be held', () => heldBytes > HELD_BYTES);
-      expect(await endedAsSlow()).toBe(false);
-      stuck.leave();
-    },
-    60_000,
-  );
+  itAtLength('turns red when everything is buffered until it is read', async () => {
+    watchSends(async function (this: Stream, text) {
+      this.response.write(text);
+      return true;
+    });
+    const stuck = await start();
+    await appendAll();
+    await waitFor('more than may be held', () => heldBytes > HELD_BYTES);
+    expect(await endedAsSlow()).toBe(false);
+    stuck.leave();
+  });
 });

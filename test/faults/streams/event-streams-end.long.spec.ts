@@ -72,7 +72,7 @@ describe('R34: stopping is clean', () => {
     expect(tookMs).toBeLessThan(WITHIN_MS);
     expect(complete).toEqual(complete.map(() => 'complete'));
     expect(waited?.status).toBe(200);
-  }, 120_000);
+  });
 
   it('turns red when nothing ends the streams', async () => {
     await start((environment) =>
@@ -81,7 +81,7 @@ describe('R34: stopping is clean', () => {
     await openStreams(service.url, STREAMS);
     const ended = await Promise.race([service.stop('SIGTERM'), sleep(WITHIN_MS, 'still running')]);
     expect(ended).toBe('still running');
-  }, 60_000);
+  });
 });
 
 describe('R35: keys are safe', () => {
@@ -125,12 +125,12 @@ describe('R35: keys are safe', () => {
       bound: `${WITHIN_MS} ms`,
     });
     expect(tookMs).toBeLessThanOrEqual(WITHIN_MS);
-  }, 60_000);
+  });
 
   it('turns red when a key is checked only at the start of a stream', async () => {
     await start((app) => {
       app.get(ApiKeysStore).findRevoked = async () => [];
     });
     expect(await msUntilEnded()).toBe(Infinity);
-  }, 60_000);
+  });
 });

@@ -89,7 +89,7 @@ async function followStream(test: TestApp, newest: () => Promise<string | null>)
     const last = await newest();
     return last !== null && BigInt(stream.lastEventId() ?? '0') >= BigInt(last);
   };
-  await waitFor('the stream to have sent everything', isComplete, 40_000);
+  await waitFor('the stream to have sent everything', isComplete);
   stream.leave();
   return stream.events.map(({ event }) => ({ subject: event.subject, marker: String(event.data['rule']) }));
 }
@@ -128,7 +128,7 @@ function compare(ledger: Ledger, reads: readonly Read[]) {
 }
 
 describe('R6: readers miss nothing', () => {
-  it('finds every committed event once, in order within a session, however late it commits', async () => {
+  it('finds every committed event once, in order within a session, however late it commits (seeded bug: id > cursor)', async () => {
     const events = new EventsStore(database);
     const readFeed: ReadOn = async (cursor) => {
       const page = await events.readPage(cursor, 50, { types: ['session.online'] });
@@ -182,5 +182,5 @@ describe('R6: readers miss nothing', () => {
     expect(compare(ledger, await mutant).missing).toBeGreaterThan(0);
     expect(compare(ledger, await mutantStream).missing).toBeGreaterThan(0);
     await Promise.all([replica.close(), faulty.close()]);
-  }, 60_000);
+  });
 });

@@ -23,7 +23,7 @@ export async function seedOverdue(database: Database, control: SandboxControl, c
   return rows.map(({ id }) => id);
 }
 
-export interface Rush {
+interface Rush {
   readonly maxInFlight: number;
   /** Between the order of due times and the order of reads: 1 if both are equal. */
   readonly rankCorrelation: number;

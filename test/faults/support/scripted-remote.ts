@@ -7,11 +7,11 @@ export interface ReadAnswer {
   readonly body: string;
 }
 
-/** The times that the remote service returns for one user and its sessions, verbatim. */
+/** createdAt, updatedAt and expiresAt as the remote service returns them for one user and its sessions. */
 export interface Times {
-  readonly user: readonly [createdAt: string, updatedAt: string];
-  readonly start: readonly [createdAt: string, updatedAt: string, expiresAt: string];
-  readonly read: readonly [createdAt: string, updatedAt: string, expiresAt: string];
+  readonly user: readonly string[];
+  readonly start: readonly string[];
+  readonly read: readonly string[];
 }
 
 export interface ScriptedRemote {

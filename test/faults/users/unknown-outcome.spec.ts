@@ -133,14 +133,10 @@ describe('R15: an unknown outcome is never a duplicate', () => {
   it(`through ${Object.keys(FAULTS).length} faults around the call, ${ROUNDS} times each`, async () => {
     const app = await start((request, sendOnce) => sendOnce(request));
     const references = await meetFaults(app, ROUNDS);
-    await waitFor(
-      'no registration is pending',
-      async () => {
-        const rows = await readRegistrations(app.app.get(Database));
-        return rows.every(({ status }) => status !== 'pending');
-      },
-      20_000,
-    );
+    await waitFor('no registration is pending', async () => {
+      const rows = await readRegistrations(app.app.get(Database));
+      return rows.every(({ status }) => status !== 'pending');
+    });
 
     const ledger = await control.ledger();
     const rows = await readRegistrations(app.app.get(Database));
@@ -160,20 +156,16 @@ describe('R15: an unknown outcome is never a duplicate', () => {
         happened: ROUNDS * (effects ?? 0),
       });
     }
-  }, 90_000);
+  });
 
-  itAtLength(
-    'is red if a network error is retried',
-    async () => {
-      const app = await start(async (request, sendOnce) => {
-        const sent = await sendOnce(request);
-        return sent.kind === 'ambiguous' ? sendOnce(request) : sent;
-      });
-      const references = await meetFaults(app, 1);
-      const rows = await readRegistrations(app.app.get(Database));
-      const found = contradictions([...references.values()].flat(), await control.ledger(), rows);
-      expect(found).toContain('reset after the effect 0.: 2 effects');
-    },
-    90_000,
-  );
+  itAtLength('is red if a network error is retried', async () => {
+    const app = await start(async (request, sendOnce) => {
+      const sent = await sendOnce(request);
+      return sent.kind === 'ambiguous' ? sendOnce(request) : sent;
+    });
+    const references = await meetFaults(app, 1);
+    const rows = await readRegistrations(app.app.get(Database));
+    const found = contradictions([...references.values()].flat(), await control.ledger(), rows);
+    expect(found).toContain('reset after the effect 0.: 2 effects');
+  });
 });

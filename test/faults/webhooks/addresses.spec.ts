@@ -1,6 +1,6 @@
 import type { LookupAddress } from 'node:dns';
 import { createServer, type Server } from 'node:http';
-import { type AddressInfo, createServer as createTcpServer } from 'node:net';
+import { type AddressInfo } from 'node:net';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { refusalOf, refusalOfHost } from '../../../src/events/webhooks/send/addresses.js';
 import { guardedConnector, type Resolve } from '../../../src/events/webhooks/send/guarded-connector.js';
@@ -142,7 +142,7 @@ describe('R31: webhooks reach only where they may', () => {
     }
     promise('R31', { figure: `${reached} connections by ${REBINDINGS} names that change`, bound: '0' });
     expect(reached).toBe(0);
-  }, 60_000);
+  });
 
   it('looks a name up once, and connects only to the resulting address', async () => {
     let lookups = 0;
@@ -171,23 +171,6 @@ describe('R31: webhooks reach only where they may', () => {
     },
   );
 
-  it('uses no proxy of the environment', async () => {
-    const proxy = createTcpServer((socket) => socket.destroy());
-    let connections = 0;
-    proxy.on('connection', () => (connections += 1));
-    await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve));
-    const url = `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`;
-    const before = { ...process.env };
-    Object.assign(process.env, { HTTP_PROXY: url, http_proxy: url, ALL_PROXY: url });
-    try {
-      await guarded(() => Promise.resolve([LOOPBACK])).send(destination('http://elsewhere.test/'), MESSAGE);
-    } finally {
-      process.env = before;
-      proxy.close();
-    }
-    expect(connections).toBe(0);
-  });
-
   itAtLength('turns red when the address is checked at the registration only', async () => {
     const resolve = rebinding(ELSEWHERE, LOOPBACK);
     for (const { address } of await resolve('rebinding.test')) expect(refusalOf(address)).toBeNull();
@@ -200,32 +183,5 @@ describe('R31: webhooks reach only where they may', () => {
       );
     await sender.send(destination(`http://rebinding.test:${port}/`), MESSAGE);
     expect(reached).toBeGreaterThan(0);
-  });
-
-  it('also checks the address of the connected socket', async () => {
-    const url = `http://rebinding.test:${port}/`;
-    const sender = guarded();
-    // Returns one address to the guard and another to the socket.
-    let reads = 0;
-    sender.open = () =>
-      new Connections(
-        new URL(url).origin,
-        guardedConnector(
-          () =>
-            Promise.resolve([
-              {
-                get address() {
-                  reads += 1;
-                  return reads === 1 ? ELSEWHERE.address : LOOPBACK.address;
-                },
-                family: LOOPBACK.family,
-              },
-            ]),
-          refusalOf,
-        ),
-        1_000,
-      );
-    const outcome = await sender.send(destination(url), MESSAGE);
-    expect(outcome).toMatchObject({ kind: 'failed', status: null, error: expect.stringMatching(/public/) });
   });
 });

@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, it, jest } from '@jest/globals';
+import { afterEach, describe, expect, it } from '@jest/globals';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { Database } from '../../../src/platform/database/database.js';
 import { sendOutcomeOf } from '../../../src/events/webhooks/send/outcome.rules.js';
@@ -16,8 +16,6 @@ import {
 } from '../../setup/receivers/webhook-sink.js';
 import { isLong, itAtLength, promise } from '../support/promise.js';
 import { announce, makeEndpoint } from '../support/webhooks.js';
-
-jest.setTimeout(120_000);
 
 const SESSIONS = isLong ? 125 : 20;
 const EVENTS_EACH = 8;

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { afterEach, describe, expect, it, jest } from '@jest/globals';
+import { afterEach, describe, expect, it } from '@jest/globals';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { appendEvents } from '../../../src/events/outbox.js';
 import { BEHIND, FAN_OUT } from '../../../src/events/webhooks/deliver/fan-out.sql.js';
@@ -16,8 +16,6 @@ import { changeStatement } from '../support/changed-statement.js';
 import { isLong, itAtLength, promise } from '../support/promise.js';
 import { startReplicas, type Replicas } from '../support/replicas.js';
 import { makeEndpoint } from '../support/webhooks.js';
-
-jest.setTimeout(120_000);
 
 const WRITERS = 16;
 const TRANSACTIONS = isLong ? 45 : 20;
@@ -64,17 +62,13 @@ async function deliverAlong(prepare: (app: NestFastifyApplication) => void = () 
   const database = replicas.apps[0]!.app.get(Database);
   const subjects = Array.from({ length: SUBJECTS }, () => randomUUID());
   await Promise.all(Array.from({ length: WRITERS }, () => write(database, subjects)));
-  await waitFor(
-    'no delivery is pending',
-    async () => {
-      const [row] = await database.query<{ isOver: boolean }>(`
+  await waitFor('no delivery is pending', async () => {
+    const [row] = await database.query<{ isOver: boolean }>(`
         SELECT NOT EXISTS (SELECT FROM domain_events WHERE sequence IS NULL)
           AND NOT EXISTS (SELECT FROM webhook_deliveries WHERE status = 'pending')
           AND (SELECT max(sequence) FROM domain_events) <= (SELECT read_to FROM webhook_endpoints) AS "isOver"`);
-      return row!.isOver;
-    },
-    60_000,
-  );
+    return row!.isOver;
+  });
   const events = await database.query<{ id: string }>('SELECT id FROM domain_events');
   const arrived = arrivals(await sink.received(), '/hook');
   const seen = new Set(arrived.map(({ id }) => id));

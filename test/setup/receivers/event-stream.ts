@@ -1,7 +1,7 @@
 import { request, type IncomingHttpHeaders, type IncomingMessage } from 'node:http';
 import type { EventAnswer } from '../client.js';
 
-export interface StreamedEvent {
+interface StreamedEvent {
   /** The `id` field of the stream: the event's sequence. */
   readonly id: string;
   readonly type: string;

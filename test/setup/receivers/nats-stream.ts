@@ -1,7 +1,7 @@
-import { jetstreamManager, type StreamUpdateConfig } from '@nats-io/jetstream';
+import { jetstreamManager } from '@nats-io/jetstream';
 import { connect } from '@nats-io/transport-node';
 
-export interface StoredMessage {
+interface StoredMessage {
   readonly subject: string;
   readonly id: string;
   readonly contentType: string;
@@ -11,13 +11,6 @@ export interface StoredMessage {
     readonly subject: string;
     readonly sequence: string;
   };
-}
-
-/** Changes the settings of the stream, as an operator of the broker does. */
-export async function changeStream(url: string, settings: Partial<StreamUpdateConfig>): Promise<void> {
-  const connection = await connect({ servers: new URL(url).host, reconnect: false });
-  const manager = await jetstreamManager(connection, { checkAPI: false });
-  await manager.streams.update('PV_ONBOARDING', settings).finally(() => connection.close());
 }
 
 /** Returns all messages of the stream in order, or an empty list if the stream does not exist. */

@@ -90,7 +90,7 @@ async function startServer(
   const ended = once(child, 'exit');
   child.unref();
   const url = `postgresql://postgres@127.0.0.1:${port}/postgres`;
-  await waitFor('PostgreSQL', () => withClient(url, (client) => client.query('SELECT 1')), 30_000);
+  await waitFor('PostgreSQL', () => withClient(url, (client) => client.query('SELECT 1')));
   const sharedMemory = (await readFile(join(data, 'postmaster.pid'), 'utf8')).split('\n')[6] ?? '';
   return {
     url,

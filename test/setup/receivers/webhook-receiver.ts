@@ -7,7 +7,7 @@ export interface Received {
   readonly body: string;
 }
 
-export interface ReceiverAnswer {
+interface ReceiverAnswer {
   readonly status: number;
   readonly body?: string;
 }

@@ -70,7 +70,6 @@ export class PositionReader {
       await waitFor(
         'the reader by position has read a later event',
         () => BigInt(this.position) > BigInt(own!.position),
-        15_000,
       );
     });
   }

@@ -5,7 +5,7 @@ import type { Answer, SessionAnswer, TestClient } from '../../../setup/client.js
 import type { SandboxLedger } from '../../../setup/sandbox-control.js';
 import { waitFor } from '../../../setup/wait-for.js';
 
-export interface StartsOfLocation {
+interface StartsOfLocation {
   readonly gridLocationId: string;
   /** Number of sessions that the remote service started. */
   readonly effects: number;
@@ -30,14 +30,10 @@ export async function countStarts(
 
 /** Retries a start after each 503, as an app does. Returns the first response that is not a 503. */
 export function startAtLast(client: TestClient, gridLocationId: string): Promise<Answer<SessionAnswer>> {
-  return waitFor(
-    `a session of ${gridLocationId}`,
-    async () => {
-      const answer = await client.start(gridLocationId);
-      return answer.status !== 503 && answer;
-    },
-    30_000,
-  );
+  return waitFor(`a session of ${gridLocationId}`, async () => {
+    const answer = await client.start(gridLocationId);
+    return answer.status !== 503 && answer;
+  });
 }
 
 /** The bug: no intent exists while the remote call is in flight. */

@@ -4,7 +4,7 @@ import type { TestProcess } from '../../../setup/test-process.js';
 
 const CHECK_EVERY_MS = 10;
 
-export interface Ending {
+interface Ending {
   readonly ended: Awaited<TestProcess['exited']> | null;
   readonly tookMs: number;
 }

@@ -16,7 +16,7 @@ interface BodyContent {
   readonly example?: unknown;
 }
 
-export interface Parameter {
+interface Parameter {
   readonly name: string;
   readonly in: string;
   readonly schema: Schema;

@@ -6,7 +6,7 @@ import { createApp } from '../../../../src/platform/http/create-app.js';
 import { readEnvironment } from '../../../../src/platform/env/read-environment.js';
 import { ServiceLogger } from '../../../../src/observability/logging/service-logger.js';
 
-export interface ServiceChanges {
+interface ServiceChanges {
   readonly modules?: readonly (Type | DynamicModule)[];
   /** Replaces methods of providers before the application starts. */
   readonly prepare?: (app: NestFastifyApplication) => void;

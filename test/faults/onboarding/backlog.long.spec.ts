@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterEach, describe, expect, it, jest } from '@jest/globals';
+import { afterEach, describe, expect, it } from '@jest/globals';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { Database } from '../../../src/platform/database/database.js';
 import { TestClient } from '../../setup/client.js';
@@ -9,8 +9,6 @@ import { claimOldestFirst } from '../support/oldest-first.js';
 import { gatePolling, type PollingGate } from '../support/polling-gate.js';
 import { isLong, itAtLength, measureUntil, promise } from '../support/promise.js';
 import { seedSessions } from '../support/seeded-sessions.js';
-
-jest.setTimeout(120_000);
 
 const OVERDUE = isLong ? 20_000 : 5_000;
 /** The backlog takes many times as long as the bound. */

@@ -1,13 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { DeploymentStore } from '../../../src/remote/shared/deployment.store.js';
 import { startRawServer, type RawServer, readSession, reply } from '../../e2e/remote/fixture.js';
 import { createTestDatabase, type TestDatabase } from '../../setup/test-database.js';
 import { waitFor } from '../../setup/wait-for.js';
 import { isLong, itAtLength, measureUntil } from '../support/promise.js';
 import { type RemoteReplica, startRemoteReplica } from '../support/remote-replica.js';
-
-jest.setTimeout(60_000);
 
 const CEILING = 150;
 /** Enough callers to exceed the ceiling, so that a call always waits. */
@@ -144,11 +142,7 @@ describe('SCS_MAX_REQUESTS_PER_SECOND', () => {
     await waitUntilSettled(2);
     // Without the database, the second replica must stop calling, because the first replica counts it as dead.
     replicas[1]!.database.query = () => Promise.reject(new Error('the database is away'));
-    await waitFor(
-      'the second replica to count as dead',
-      async () => (await counted(first)).includes(1),
-      30_000,
-    );
+    await waitFor('the second replica to count as dead', async () => (await counted(first)).includes(1));
     await expectFullUse();
   });
 
