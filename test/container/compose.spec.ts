@@ -75,7 +75,7 @@ describe('docker-compose.yml, run without an engine', () => {
       expect(Object.keys(secrets).filter((name) => text.includes(secrets[name]!))).toEqual([]);
       expect(text).toContain('NODE_ENV=production');
     }
-    const client = new TestClient(`http://${api[1]!.address}:3000`, secrets.ADMIN_API_KEY!);
+    const client = new TestClient(`http://${api[1]!.address}:3000`, secrets.ADMIN_API_KEY);
     expect((await client.call('GET', '/status')).status).toBe(200);
     expect((await fetch(`http://${worker[1]!.address}:9464/metrics`)).status).toBe(200);
 
@@ -102,7 +102,7 @@ describe('docker-compose.yml, run without an engine', () => {
     const published = `http://localhost:${port}`;
     await waitFor('the sandbox', async () => (await fetch(published)).ok);
 
-    const client = new TestClient(`http://${api!.address}:3000`, secrets.ADMIN_API_KEY!);
+    const client = new TestClient(`http://${api!.address}:3000`, secrets.ADMIN_API_KEY);
     const { id, startUrl } = await client.startNew();
     const address = String(compose.services.sandbox!.environment!.SANDBOX_PUBLIC_URL);
     expect(startUrl).toMatch(address);

@@ -37,7 +37,7 @@ describe('a configuration that consists of files', () => {
   it('starts the service in production, without a warning', async () => {
     const service = await startTestProcess('src/main.ts', variables, folder);
     try {
-      const client = new TestClient(service.url, testEnvironment().ADMIN_API_KEY!);
+      const client = new TestClient(service.url, testEnvironment().ADMIN_API_KEY);
       expect((await client.call('GET', '/status')).status).toBe(200);
       expect(service.logs()).not.toContain('_FILE');
     } finally {

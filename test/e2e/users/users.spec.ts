@@ -314,17 +314,6 @@ describe('the lists', () => {
   });
 });
 
-describe('bad input', () => {
-  const users = (gridLocations: string, tenantReference = '"bad-input"', more = '') =>
-    `{"tenantReference":${tenantReference},"gridLocations":${gridLocations}${more}}`;
-  const ean = (text: string) => users(`[{"ean":${text}}]`);
-
-  it('has no effect, here or at the remote service', async () => {
-    expect(await effectsOf('bad-input')).toEqual([]);
-    expect((await call('GET', '/registrations?tenantReference=bad-input')).body.items).toEqual([]);
-  });
-});
-
 describe('the check digit', () => {
   const WRONG = '376104250021234560';
 
