@@ -8,7 +8,7 @@ import type { State } from '../../src/sandbox/state.js';
 export type SandboxOperation = Operation;
 export type SandboxFault = FaultScript;
 export type SandboxSession = ReturnType<typeof describeSession>;
-export type SandboxUser = Pick<State['users'][number], 'id' | 'tenantReference' | 'gridLocations'>;
+type SandboxUser = Pick<State['users'][number], 'id' | 'tenantReference' | 'gridLocations'>;
 export type SandboxLedger = ReturnType<Ledger['report']>;
 type FaultState = ReturnType<typeof describeFault>;
 type SeededUser = ReturnType<typeof seedUser>;

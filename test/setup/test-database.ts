@@ -30,6 +30,8 @@ export async function createTestDatabase(content: 'migrated' | 'empty' = 'migrat
     url,
     open: () => {
       const database = new Database(environmentFor(url));
+      // On a busy machine, a query may wait longer than the service would.
+      database.pool.options.connectionTimeoutMillis = 60_000;
       closes.push(() => database.onApplicationShutdown());
       return database;
     },

@@ -3,11 +3,10 @@ import { afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals'
 import { ReadHabits } from '../../../src/onboarding/poll/habits.service.js';
 import { PollsStore } from '../../../src/onboarding/poll/polls.store.js';
 import { LOCK_ANY_SESSIONS } from '../../../src/onboarding/store/sessions.sql.js';
-import { SessionsStore, type BatchReading } from '../../../src/onboarding/store/sessions.store.js';
+import { SessionsStore } from '../../../src/onboarding/store/sessions.store.js';
 import type { Database, Transaction } from '../../../src/platform/database/database.js';
 import { useTestDatabase } from '../../setup/test-database.js';
 import { environmentFor } from '../../setup/test-environment.js';
-import { waitFor } from '../../setup/wait-for.js';
 import { insertCustomer, insertRow } from '../valid-rows.js';
 
 const testDatabase = useTestDatabase();
@@ -67,68 +66,5 @@ describe('re-derived states', () => {
         [id],
       ),
     ).toEqual([{ phase: 'settling', isNew: true }]);
-  });
-});
-
-describe('a reading that is written again because its commit was not confirmed', () => {
-  /** Returns a claimed read in which the session has come online with an inverter. */
-  async function readOnline(): Promise<BatchReading> {
-    const sessionId = await insertSession('awaiting_owner');
-    const { batchId } = (await polls.claimOne(sessionId))!;
-    const at = new Date();
-    const flags = { finished: true, active: false, expired: false };
-    const times = { updatedAt: at, expiresAt: new Date(at.getTime() + 3_600_000) };
-    return {
-      sessionId,
-      batchId,
-      reading: { kind: 'observed', observation: { ...flags, ...times, inverters: [randomUUID()] } },
-      response: { httpStatus: 200, body: '{}', hash: '0a'.repeat(20), factsHash: '0b'.repeat(20) },
-    };
-  }
-
-  async function writtenOf({ sessionId }: BatchReading) {
-    const values = [sessionId];
-    const events = await database.query<{ name: string }>(
-      'SELECT name FROM domain_events WHERE subject = $1 ORDER BY position',
-      values,
-    );
-    const observations = await database.query(
-      'SELECT FROM session_observations WHERE session_id = $1::uuid',
-      values,
-    );
-    return { events: events.map(({ name }) => name), observations: observations.length };
-  }
-
-  const ONCE = { events: ['session.online', 'inverter.online'], observations: 1 };
-
-  it('is recorded once', async () => {
-    const reading = await readOnline();
-    expect(await sessions.applyReadings([reading])).toEqual({ stale: 0 });
-    expect(await sessions.applyReadings([reading])).toEqual({ stale: 0 });
-    expect(await writtenOf(reading)).toEqual(ONCE);
-  });
-
-  it('is recorded once if the first commit has not ended', async () => {
-    const reading = await readOnline();
-    let commit = () => {};
-    const mayCommit = new Promise<void>((resolve) => (commit = resolve));
-    let isHeld = false;
-    wrapWork(async (work, tx) => {
-      await tx.query('SET LOCAL lock_timeout = 0');
-      const result = await work(tx);
-      isHeld = true;
-      await mayCommit;
-      return result;
-    });
-    const first = sessions.applyReadings([reading]);
-    await waitFor('the first commit is held', () => isHeld);
-    const second = sessions.applyReadings([reading]);
-    await waitFor('the second attempt waits for the first', async () => {
-      const waiting = `SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`;
-      return (await database.query(waiting)).length > 0;
-    });
-    commit();
-    expect(await Promise.all([first, second])).toEqual([{ stale: 0 }, { stale: 0 }]);
-    expect(await writtenOf(reading)).toEqual(ONCE);
   });
 });

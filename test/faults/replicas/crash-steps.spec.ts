@@ -12,13 +12,12 @@ afterEach(() => crashing.close());
 
 const STEPS = isLong ? READ_STEPS : (['before commit', 'after commit'] as const);
 
-// crash-steps.long.spec.ts tests the steps around a POST, and kills more replicas.
 describe('R2: a crash at any step of a read is safe', () => {
   it('when replicas are killed at all of them', async () => {
     const ids = await crashing.seed(STEPS.length * AT_ONCE);
     await Promise.all(
       STEPS.map((step, index) =>
-        crashing.crashReading({ step, role: 'api' }, ids.slice(index * AT_ONCE, (index + 1) * AT_ONCE)),
+        crashing.crashReading({ step }, ids.slice(index * AT_ONCE, (index + 1) * AT_ONCE)),
       ),
     );
     expect(await crashing.converge(ids)).toEqual(NOTHING_FOUND);
@@ -39,7 +38,7 @@ describe('R2: a crash at any step of a read is safe', () => {
 
   itAtLength('turns red when an event is written after the commit of its fact', async () => {
     const ids = await crashing.seed(AT_ONCE);
-    await crashing.crashReading(withLateEvents({ step: 'after commit', role: 'api' }), ids);
+    await crashing.crashReading(withLateEvents({ step: 'after commit' }), ids);
     expect((await crashing.converge(ids)).lost).toHaveLength(ids.length);
   });
 });
@@ -81,7 +80,7 @@ const SAVED: readonly Saved[] = [
 ];
 
 describe.each(SAVED)('R2: a crash after $what were saved is safe', (saved) => {
-  const crash: Crash = { step: SAVED_STEP, role: 'api' };
+  const crash: Crash = { step: SAVED_STEP };
 
   /** Returns the number of saved rows, and how many of these do not have exactly one event. */
   async function countSaved(how: Crash): Promise<{ count: number; wrong: number }> {

@@ -305,14 +305,6 @@ const CAUSES = {
 
 const READINGS = [...new Set(Object.values<Cause>(CAUSES).flatMap(({ readings }) => readings))];
 
-const PAIRS = [
-  ['reads get 503 with Retry-After 80', 'responses to registrations are lost'],
-  ['a session has undescribed flags', 'the receiver of webhooks responds with 500'],
-  ['all inverters of a session are gone', 'starts take 4 s'],
-  ['the receiver of webhooks responds with 500', 'an ACCESS EXCLUSIVE lock of session_polls'],
-  ['starts take 4 s', 'responses to registrations are lost'],
-] as const satisfies [keyof typeof CAUSES, keyof typeof CAUSES][];
-
 const SEEN_BY_WORKERS = [
   'reads get 503 with Retry-After 33',
   'reads get 503 with Retry-After 80',
@@ -419,55 +411,6 @@ describe('R68: the night is told: /status, the alerts and the dashboard', () => 
     } finally {
       Object.assign(FINDERS, { no_worker: finder });
     }
-  });
-
-  itAtLength('count a session that misses one of its inverters, and name nothing', async () => {
-    const planted = await startWatching();
-    const [first] = await bringOnline(planted, 2);
-    await sandbox.control.removeInverter(planted.ids[0]!, first!.id);
-    await waitFor('the figure', async () => (await statusOf(planted)).sessions.someInvertersMissing === 1);
-    await expectNamed(planted, []);
-  });
-
-  itAtLength('name nothing while transactions wait for the same row', async () => {
-    const planted = await startWatching();
-    const [first, second] = [await database.connect(), await database.connect()];
-    const change = 'UPDATE users SET metadata = metadata';
-    await first.query(`BEGIN; ${change}`);
-    const waiting = second.query(change);
-    await waitFor('a transaction that waits for a row', async () => {
-      const waits = `SELECT FROM pg_locks WHERE locktype = 'tuple' AND relation = 'users'::regclass AND granted`;
-      return (await first.query(waits)).rows.length > 0;
-    });
-    await expectNamed(planted, []);
-    await first.query('ROLLBACK');
-    await waiting;
-    await Promise.all([first.end(), second.end()]);
-  });
-
-  itAtLength('name a service that requests waits of 33 s repeatedly', async () => {
-    const planted = await startWatching();
-    const cause: Cause = CAUSES['reads get 503 with Retry-After 33'];
-    await cause.plant(planted);
-    const reasons = {
-      ...cause.reasons,
-      remote_degraded: 'asked to wait for 33 s, 2 times within 5 minutes',
-      reads_stale: 'awaiting_owner: a session was last read ',
-    };
-    await expectNamed(planted, [{ ...cause, reasons, alerts: ['RemoteServiceIsDown', 'SessionsAreStale'] }]);
-  });
-
-  it.each(allAtLength(PAIRS))('name both causes: %s, and %s', async (...names) => {
-    const causes: Cause[] = names.map((name) => CAUSES[name]);
-    const planted = await startWatching();
-    for (const { plant } of causes) await plant(planted);
-    // Under this lock, no figure of the deployment is measured: DeploymentIsUnknown covers its alerts.
-    const { alerts: unknown, readings } = CAUSES['an ACCESS EXCLUSIVE lock of session_polls'];
-    const isUnknown = causes.some(({ alerts }) => alerts.includes(unknown[0]));
-    await expectNamed(
-      planted,
-      isUnknown ? causes.map((cause) => ({ ...cause, alerts: unknown, readings })) : causes,
-    );
   });
 
   it.each(allAtLength(SEEN_BY_WORKERS))(

@@ -1,6 +1,4 @@
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
-import { AuthorisedRemote } from '../../../src/auth/authorised-remote.service.js';
-import { WebhookSender } from '../../../src/events/webhooks/send/sender.service.js';
 import { PollsStore } from '../../../src/onboarding/poll/polls.store.js';
 import { SessionReader } from '../../../src/onboarding/remote/session-reader.service.js';
 import { MOVE_SESSIONS } from '../../../src/onboarding/store/sessions.sql.js';
@@ -16,16 +14,10 @@ export const READ_STEPS = [
   'before commit',
   'after commit',
 ] as const;
-/** Steps around a POST. Its intent is committed before these steps, and its response is saved after them. */
-type PostStep = 'before POST' | 'after POST before save';
-
 /** The step after the commit of a new user or session and its event. */
 export const SAVED_STEP = 'after save';
 
-/** The step after a receiver's 2xx, before the delivery is saved. */
-export const WEBHOOK_STEP = 'after webhook 2xx';
-
-export type CrashStep = (typeof READ_STEPS)[number] | PostStep | typeof SAVED_STEP | typeof WEBHOOK_STEP;
+export type CrashStep = (typeof READ_STEPS)[number] | typeof SAVED_STEP;
 
 /** Blocks each call or session at the step, and kills this process once `count` of them have reached the step. */
 export function crashAt(app: NestFastifyApplication, crashStep: CrashStep, count: number): void {
@@ -39,20 +31,12 @@ export function crashAt(app: NestFastifyApplication, crashStep: CrashStep, count
   watchClaims(app.get(PollsStore), reach);
   watchReads(app.get(SessionReader), reach);
   watchMoves(app.get(Database), reach);
-  watchPosts(app.get(AuthorisedRemote), reach);
-  watchWebhooks(app.get(WebhookSender), reach);
 }
 
 type Reach = (step: CrashStep, more?: number) => Promise<void>;
 
 function watchClaims(polls: PollsStore, reach: Reach): void {
-  const claimDue = polls.claimDue.bind(polls);
   const claimOne = polls.claimOne.bind(polls);
-  polls.claimDue = async (limit) => {
-    const polls = await claimDue(limit);
-    if (polls.length > 0) await reach('claimed', polls.length);
-    return polls;
-  };
   polls.claimOne = async (sessionId) => {
     const poll = await claimOne(sessionId);
     if (poll !== undefined) await reach('claimed');
@@ -107,25 +91,4 @@ function hold(): { readonly held: Promise<void>; readonly letGo: () => void } {
   let letGo = () => {};
   const held = new Promise<void>((resolve) => (letGo = resolve));
   return { held, letGo };
-}
-
-/** Calls `reach` before and after each POST except token requests, which do not pass through `remote.send`. */
-function watchPosts(remote: AuthorisedRemote, reach: Reach): void {
-  const send = remote.send.bind(remote);
-  remote.send = async (request, audience, userId) => {
-    if (request.method !== 'POST') return send(request, audience, userId);
-    await reach('before POST');
-    const sent = await send(request, audience, userId);
-    await reach('after POST before save');
-    return sent;
-  };
-}
-
-function watchWebhooks(sender: WebhookSender, reach: Reach): void {
-  const sendOver = sender.sendOver.bind(sender);
-  sender.sendOver = async (...message) => {
-    const outcome = await sendOver(...message);
-    if (outcome.kind === 'delivered') await reach(WEBHOOK_STEP);
-    return outcome;
-  };
 }

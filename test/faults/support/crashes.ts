@@ -26,8 +26,6 @@ const LATE_EVENTS = 'test/faults/support/processes/late-events.process.ts';
 
 export interface Crash {
   readonly step: CrashStep;
-  /** An `api` replica reaches the step by one call per session, a `worker` replica by its poller. */
-  readonly role: 'api' | 'worker';
   readonly file?: typeof CRASHING | typeof LATE_EVENTS;
 }
 
@@ -69,12 +67,8 @@ export class CrashingReplicas {
   async crashReading(crash: Crash, ids: readonly string[]): Promise<void> {
     const { control } = this.replicas.sandbox;
     for (const id of ids) await control.complete(id);
-    // A poller runs one transaction at a time, and the first may contain a single session.
-    const count = crash.role === 'api' || isBeforeWriting(crash.step) ? ids.length : 1;
-    const victim = await this.startVictim(crash, count);
-    const calls =
-      crash.role === 'api' ? ids.map((id) => loseResponse(victim, `/onboarding/pv/${id}/refresh`)) : [];
-    if (crash.role === 'worker') await this.makeDue(ids);
+    const victim = await this.startVictim(crash, ids.length);
+    const calls = ids.map((id) => loseResponse(victim, `/onboarding/pv/${id}/refresh`));
     await this.expectKilled(victim, calls);
   }
 
@@ -105,7 +99,7 @@ export class CrashingReplicas {
     return findContradictions(this.database, control);
   }
 
-  async letLeasesRunOut(): Promise<void> {
+  private async letLeasesRunOut(): Promise<void> {
     await this.database.query('UPDATE poll_batches SET lease_until = clock_timestamp()');
     await this.database.query(
       "UPDATE session_starts SET lease_until = clock_timestamp() WHERE status = 'sending'",
@@ -123,13 +117,13 @@ export class CrashingReplicas {
     return this.replicas.close();
   }
 
-  private startVictim({ step, role, file = CRASHING }: Crash, count: number): Promise<TestProcess> {
+  private startVictim({ step, file = CRASHING }: Crash, count: number): Promise<TestProcess> {
     return startTestProcess(file, {
       ...testEnvironment(),
       ...this.replicas.sandbox.environment,
       DATABASE_URL: this.replicas.databaseUrl,
       DATABASE_POOL_SIZE: '20',
-      ROLE: role,
+      ROLE: 'api',
       ...Object.fromEntries(Object.entries(SETTINGS).map(([name, ms]) => [name, String(ms)])),
       CRASH_STEP: step,
       CRASH_COUNT: String(count),
@@ -154,8 +148,6 @@ export class CrashingReplicas {
     }
   }
 }
-
-const isBeforeWriting = (step: CrashStep): boolean => step === 'claimed' || step === 'response received';
 
 /** Sends a call to the victim. Throws if the victim responds before it is killed. */
 async function loseResponse(victim: TestProcess, path: string, body?: object): Promise<void> {
