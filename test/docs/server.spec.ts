@@ -29,7 +29,7 @@ describe('the SQL of docs/server.md', () => {
     const url = new URL(server.url);
     Object.assign(url, { username: name, password: 'change-me', pathname: `/${name}` });
     try {
-      expect((await migrate(url.href)).length).toBeGreaterThan(40);
+      expect((await migrate(url.href)).length).toBeGreaterThan(0);
       await withClient(url.href, async (client) => {
         const { rows } = await client.query(
           `SELECT rolsuper OR rolcreaterole OR rolcreatedb OR rolreplication OR rolbypassrls AS "isStrong",

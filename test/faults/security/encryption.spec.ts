@@ -1,7 +1,7 @@
 import { createCipheriv, createDecipheriv } from 'node:crypto';
 import { beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { Webhook } from 'standardwebhooks';
-import { TOKENS } from '../../../src/auth/token.sql.js';
+import { TOKENS } from '../../../src/auth/token.store.js';
 import { rotateEncryptionCommand } from '../../../src/cli/keys.command.js';
 import {
   PREVIOUS_WEBHOOK_SECRETS,
