@@ -43,6 +43,13 @@ module.exports = {
       to: { path: '^(src|test|bench|scripts)/' },
     },
     {
+      name: 'only-the-command-line-is-a-client',
+      comment: 'The service does not call its own API.',
+      severity: 'error',
+      from: { path: '^src/', pathNot: '^src/cli/' },
+      to: { path: '^clients/' },
+    },
+    {
       name: 'rules-import-types-only',
       comment: 'A decision that reads a clock, a database or a socket cannot be replayed.',
       severity: 'error',

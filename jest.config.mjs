@@ -17,7 +17,10 @@ export default {
   extensionsToTreatAsEsm: ['.ts'],
   // The global setup fills this folder with bundled packages, which load much faster.
   moduleDirectories: ['<rootDir>/node_modules/.cache/test-build/node_modules', 'node_modules'],
-  moduleNameMapper: { '^(\\.{1,2}/.*)\\.js$': '$1' },
+  moduleNameMapper: {
+    '^(\\.{1,2}/.*)\\.js$': '$1',
+    '^#client/(.*)\\.js$': '<rootDir>/clients/typescript/src/$1',
+  },
   transform: { '^.+\\.ts$': ['@swc/jest', { ...swcOptions, swcrc: false }] },
   globalSetup: '<rootDir>/test/setup/global-setup.mjs',
   globalTeardown: '<rootDir>/test/setup/global-teardown.mjs',

@@ -88,9 +88,9 @@ async function build() {
   const compiler = 'node_modules/typescript/bin/tsc';
   const steps = [
     ['node_modules/prisma/build/index.js', 'generate'],
-    [compiler, '-p', 'tsconfig.build.json'],
-    // For the demo. Not into the folder of the client, because `npm pack` writes `dist` there.
+    // For the command line and the demo. Not into the folder of the client, because `npm pack` writes `dist` there.
     [compiler, '-p', 'clients/typescript/tsconfig.build.json', '--outDir', 'dist/clients/typescript'],
+    [compiler, '-p', 'tsconfig.build.json'],
   ];
   for (const step of steps) {
     const output = [];
@@ -113,6 +113,7 @@ async function build() {
 /** Hashes the contents of the sources. Modification times prove nothing: a checkout of an older commit has new times. */
 async function digestOfSources() {
   const single = [
+    'package.json',
     'package-lock.json',
     'prisma.config.ts',
     'tsconfig.json',

@@ -3,16 +3,18 @@ import { ApiKeysStore } from '../access/api-keys.store.js';
 import type { Scope } from '../access/scopes.js';
 import type { Database } from '../platform/database/database.js';
 import type { Environment } from '../platform/env/environment.js';
-import type { Page } from '../platform/http/page.js';
-import type { ServiceApi, Wire } from './api/service-api.js';
+import type { Schemas } from '#client/client.js';
+import { pages } from '#client/pages.js';
+import { at } from './api/api-command.js';
+import type { ServiceApi } from './api/service-api.js';
 import { ACTOR, placeOf } from './command-environment.js';
 
-export type Key = ApiKeyView | Wire<ApiKeyView>;
+export type Key = ApiKeyView | Schemas['ApiKeyView'];
 
 /** The API keys of a deployment, in its database or through its API. */
 export interface Keys {
   readonly place: string;
-  create(name: string, scopes: Scope[]): Promise<CreatedApiKeyView | Wire<CreatedApiKeyView>>;
+  create(name: string, scopes: Scope[]): Promise<CreatedApiKeyView | Schemas['CreatedApiKeyView']>;
   /** Returns all keys, newest first. */
   list(): Promise<Key[]>;
   revoke(id: string): Promise<unknown>;
@@ -30,16 +32,13 @@ export function keysInDatabase(database: Database, environment: Environment): Ke
 
 export const keysOfService = (api: ServiceApi): Keys => ({
   place: api.place,
-  create: (name, scopes) => api.call('POST', '/api-keys', { body: { name, scopes } }),
-  list: async () => {
-    const keys: Key[] = [];
-    for (let cursor: string | null | undefined; cursor !== null;) {
-      const query = { limit: '200', cursor };
-      const page: Page<Wire<ApiKeyView>> = await api.call('GET', '/api-keys', { query });
-      keys.push(...page.items);
-      cursor = page.next;
-    }
-    return keys;
-  },
-  revoke: (id) => api.call('DELETE', `/api-keys/${id}`),
+  create: (name, scopes) =>
+    api.run(async (client) => (await client.POST('/api/v1/api-keys', { body: { name, scopes } })).data),
+  list: () =>
+    api.run(async (client) => {
+      const keys: Key[] = [];
+      for await (const page of pages(client, '/api/v1/api-keys', { limit: 200 })) keys.push(...page);
+      return keys;
+    }),
+  revoke: (id) => api.run((client) => client.DELETE('/api/v1/api-keys/{id}', at(id))),
 });

@@ -2,7 +2,7 @@ import type { Client } from './client.js';
 import type { paths } from './openapi.js';
 
 /** The item of a list; never if the path is not a list with a cursor. */
-type ItemOf<P extends keyof paths> = paths[P] extends {
+export type ItemOf<P extends keyof paths> = paths[P] extends {
   get: {
     responses: { 200: { content: { 'application/json': { items: (infer Item)[]; next: infer Next } } } };
   };
@@ -14,23 +14,36 @@ type ItemOf<P extends keyof paths> = paths[P] extends {
 export type ListPath = { [P in keyof paths]: [ItemOf<P>] extends [never] ? never : P }[keyof paths];
 type QueryOf<P extends ListPath> = NonNullable<paths[P]['get']['parameters']['query']>;
 
+interface Page<Item> {
+  readonly items: Item[];
+  /** The `cursor` of the next page; null if there is none. */
+  readonly next: string | null;
+}
+
+/** Reads one page of a list. `query` has its filters, `cursor`, and `limit`, the size of a page. */
+export async function readPage<P extends ListPath>(
+  client: Client,
+  path: P,
+  query: QueryOf<P> = {},
+): Promise<Page<ItemOf<P>>> {
+  const read = client.GET as unknown as (
+    path: P,
+    init: { params: { query: object } },
+  ) => Promise<{ data: Page<ItemOf<P>> }>;
+  return (await read(path, { params: { query } })).data;
+}
+
 /** Reads a list page by page. `query` has its filters, and `limit`, the size of a page. */
 export async function* pages<P extends ListPath>(
   client: Client,
   path: P,
   query?: QueryOf<P>,
 ): AsyncGenerator<ItemOf<P>[], void, undefined> {
-  const read = client.GET as unknown as (
-    path: P,
-    init: { params: { query: object } },
-  ) => Promise<{ data: { items: ItemOf<P>[]; next: string | null } }>;
   let next = query?.cursor ?? null;
   do {
-    const { data } = await read(path, {
-      params: { query: { ...query, ...(next !== null && { cursor: next }) } },
-    });
-    yield data.items;
-    ({ next } = data);
+    const page = await readPage(client, path, { ...query, ...(next !== null && { cursor: next }) });
+    yield page.items;
+    ({ next } = page);
   } while (next !== null);
 }
 

@@ -15,6 +15,7 @@ interface ProblemDetails {
   readonly registrationId?: string;
   readonly userId?: string;
   readonly sessionId?: string;
+  readonly problem?: object;
 }
 
 /** A response that is an error. Handle it by `code`. */
@@ -34,6 +35,8 @@ export class ProblemError extends Error implements ProblemDetails {
   readonly registrationId?: string;
   readonly userId?: string;
   readonly sessionId?: string;
+  /** The whole body of the response; undefined for an error that is not from the service. */
+  readonly problem?: object;
 
   constructor(problem: ProblemDetails) {
     super(`${problem.code}: ${problem.detail}`);
@@ -46,6 +49,7 @@ export class ProblemError extends Error implements ProblemDetails {
     this.registrationId = problem.registrationId;
     this.userId = problem.userId;
     this.sessionId = problem.sessionId;
+    this.problem = problem.problem;
   }
 }
 
@@ -60,8 +64,8 @@ export async function readProblem(response: Response): Promise<ProblemError> {
     const detail = `${url} responded ${status} without a problem document; check that baseUrl leads to the service`;
     return new ProblemError({ ...common, code: 'unexpected_response', detail, errors: [] });
   }
-  const { code, detail, errors = [], registrationId, userId, sessionId } = (await response.json()) as Problem;
-  return new ProblemError({ ...common, code, detail, errors, registrationId, userId, sessionId });
+  const problem = (await response.json()) as Problem;
+  return new ProblemError({ ...problem, errors: problem.errors ?? [], ...common, problem });
 }
 
 /** Returns whether the same request may succeed later: after a 408, 429 or 5xx, or an error that is not a response, which comes from the network. */

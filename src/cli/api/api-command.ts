@@ -1,9 +1,15 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
-import type { Page } from '../../platform/http/page.js';
+import type { Client } from '#client/client.js';
+import { readPage, type ItemOf, type ListPath } from '#client/pages.js';
 import { readId } from '../command-environment.js';
 import { JSON_OPTION, printError, printJson } from '../print.js';
 import { printFields, printTable, type Columns } from './output.js';
-import type { FindApi, Query, ServiceApi, Wire } from './service-api.js';
+import type { FindApi } from './service-api.js';
+
+type Query = Readonly<Record<string, string | undefined>>;
+
+/** The parameters of a call about one item. */
+export const at = (id: string) => ({ params: { path: { id } } });
 
 export class ApiCommand extends Command {
   constructor(
@@ -13,7 +19,7 @@ export class ApiCommand extends Command {
     super(name);
   }
 
-  /** Makes the commands of a group ApiCommands, too. */
+  /** Returns an ApiCommand, so that the subcommands are ApiCommands too. */
   override createCommand(name: string): ApiCommand {
     return new ApiCommand(name, this.findApi);
   }
@@ -25,34 +31,39 @@ export class ApiCommand extends Command {
       .argument('<id>', `from \`${this.name()} list\``, readId);
   }
 
-  /** Runs `call` with the arguments and options of the command, and prints the result: with `--json` unchanged, else with `forPeople`. */
+  /**
+   * Runs `call` with the arguments and options of the command and, as the last argument, with the place of the service for people. Prints
+   * the result: with `--json` unchanged, else with `forPeople`.
+   */
   calls<Arguments extends unknown[], Result extends object>(
-    call: (api: ServiceApi, ...given: Arguments) => Promise<Result>,
+    call: (client: Client, ...given: Arguments) => Promise<{ readonly data: Result }>,
     forPeople: (result: Result) => void = printFields,
   ): this {
     return this.option(...JSON_OPTION).action(async () => {
       const { json, ...options } = this.opts<{ json?: boolean }>();
-      const given = [...(this.processedArgs as unknown[]), options] as Arguments;
-      const result = await call(await this.findApi(), ...given);
-      if (json) printJson(result);
-      else forPeople(result);
+      const api = await this.findApi();
+      const given = [...(this.processedArgs as unknown[]), options, api.place] as unknown[] as Arguments;
+      const { data } = await api.run((client) => call(client, ...given));
+      if (json) printJson(data);
+      else forPeople(data);
     });
   }
 
-  /** Adds a command that prints a page of a list. Each further option is the parameter of the same name. */
-  listCommand<View>(
+  /** Adds a command that prints a page of a list. The options of the command are parameters of the API with the same names. */
+  listCommand<P extends ListPath>(
     name: string,
     description: string,
-    path: string,
-    columns: Columns<Wire<View>>,
+    path: P,
+    columns: Columns<ItemOf<P>>,
   ): ApiCommand {
     return this.command(name)
       .description(description)
       .option('--limit <number>', 'the most to print, up to 200 (default: 50)')
       .option('--cursor <text>', 'the next page: `next` of the previous page')
       .calls(
-        (api, { metadata, ...query }: { metadata?: Query } & Query) =>
-          api.call<Page<Wire<View>>>('GET', path, { query: { ...query, ...metadata } }),
+        async (client, { metadata, ...query }: { metadata?: Query } & Query) => ({
+          data: await readPage(client, path, { ...query, ...metadata }),
+        }),
         ({ items, next }) => {
           printTable(columns, items);
           if (next !== null) printError(`there are more: add --cursor ${next}`);
@@ -61,7 +72,7 @@ export class ApiCommand extends Command {
   }
 }
 
-/** `--metadata`, which may be given several times. */
+/** Returns the option `--metadata`, which a person may give several times. */
 export const metadataOption = (): Option =>
   new Option('--metadata <key=value>', 'only with this metadata; may be repeated').argParser(
     (text: string, others: Query | undefined): Query => {

@@ -1,14 +1,10 @@
 import type { Command } from 'commander';
-import type { InverterView } from '../../onboarding/api/sessions.view.js';
-import type { CredentialsProbeView } from '../../observability/status/remote.view.js';
-import type { StatusView } from '../../observability/status/status.view.js';
-import type { UserView } from '../../users/user/user.view.js';
 import { readId } from '../command-environment.js';
 import { ApiCommand, metadataOption } from './api-command.js';
 import { eventsCommand } from './events.command.js';
 import { age, cut, printFields } from './output.js';
 import { registrationsCommand } from './registrations.command.js';
-import type { FindApi, Wire } from './service-api.js';
+import type { FindApi } from './service-api.js';
 import { sessionsCommand } from './sessions.command.js';
 import { webhooksCommand } from './webhooks.command.js';
 
@@ -30,7 +26,7 @@ function statusCommand(findApi: FindApi): Command {
       'show the remote service, the token, the poller, the outbox, open registrations and lost starts',
     )
     .calls(
-      (api) => api.call<Wire<StatusView>>('GET', '/status'),
+      (client) => client.GET('/api/v1/status'),
       ({ replicas, ...status }) =>
         printFields({
           ...status,
@@ -58,9 +54,9 @@ function credentialsCommand(findApi: FindApi): Command {
   credentials
     .command('probe')
     .description('request a token from the remote service now; fails unless one is issued or in order')
-    .calls(async (api) => {
-      const result = await api.call<Wire<CredentialsProbeView>>('POST', '/status/credentials/probe');
-      if (result.outcome !== 'valid' && result.outcome !== 'token_issued') process.exitCode = 1;
+    .calls(async (client) => {
+      const result = await client.POST('/api/v1/status/credentials/probe');
+      if (!['valid', 'token_issued'].includes(result.data.outcome)) process.exitCode = 1;
       return result;
     });
   return credentials;
@@ -69,7 +65,7 @@ function credentialsCommand(findApi: FindApi): Command {
 function usersCommand(findApi: FindApi): Command {
   const users = new ApiCommand('users', findApi).description('list and show the registered users');
   users
-    .listCommand<UserView>('list', 'list users, newest first', '/users', {
+    .listCommand('list', 'list users, newest first', '/api/v1/users', {
       ID: ({ id }) => id,
       AGE: ({ registeredAt }) => age(registeredAt),
       EAN: ({ gridLocations: [first, ...more] }) =>
@@ -81,14 +77,16 @@ function usersCommand(findApi: FindApi): Command {
     .addOption(metadataOption());
   users
     .itemCommand('show', 'show a user with the ids of its grid locations')
-    .calls((api, id: string) => api.call<object>('GET', `/users/${id}`));
+    .calls((client, userId: string) =>
+      client.GET('/api/v1/users/{userId}', { params: { path: { userId } } }),
+    );
   return users;
 }
 
 function invertersCommand(findApi: FindApi): Command {
   const inverters = new ApiCommand('inverters', findApi).description('list the inverters of all sessions');
   inverters
-    .listCommand<InverterView>('list', 'list inverters, newest first', '/inverters', {
+    .listCommand('list', 'list inverters, newest first', '/api/v1/inverters', {
       ID: ({ id }) => id,
       SESSION: ({ sessionId }) => sessionId,
       SEEN: ({ lastSeenAt }) => age(lastSeenAt),

@@ -1,15 +1,15 @@
 import { Option, type Command } from 'commander';
-import type { Page } from '../../platform/http/page.js';
-import type { BulkDecision, DecisionsView } from '../../users/registration/decisions.dto.js';
+import type { Client, Registration, Schemas } from '#client/client.js';
+import { pages } from '#client/pages.js';
+import type { BulkDecision } from '../../users/registration/decisions.dto.js';
 import { DECIDABLE } from '../../users/registration/registration.rules.js';
-import type { RegistrationView } from '../../users/registration/registration.view.js';
 import { confirm, YES, type Confirmation } from '../confirm.js';
 import { ApiCommand } from './api-command.js';
 import { printFields, printTable, toSecond } from './output.js';
-import type { FindApi, Query, ServiceApi, Wire } from './service-api.js';
+import type { FindApi } from './service-api.js';
 
-type Listed = Wire<RegistrationView>;
-type Filter = Query & { readonly status: string };
+/** With the options of the command, which are parameters of the API. */
+type Filter = Pick<Registration, 'status'>;
 
 /** As many as one call takes within a few seconds. */
 const PER_CALL = 500;
@@ -45,13 +45,15 @@ export function bulkCommand(findApi: FindApi, decision: BulkDecision['decision']
     .option('--last-error <text>', 'only those whose lastError contains this text')
     .option(...YES)
     .calls(
-      async (api, { yes, ...filter }: Filter & Confirmation) => {
-        const found = await listAll(api, filter);
-        if (found.length > 0) await confirm(api.place, `this ${does} ${summaryOf(found)} ${danger}`, { yes });
-        const items = await decideAll(api, decision, found);
+      async (client, { yes, ...filter }: Filter & Confirmation, place: string) => {
+        const found: Registration[] = [];
+        for await (const page of pages(client, '/api/v1/registrations', { ...filter, limit: 200 }))
+          found.push(...page);
+        if (found.length > 0) await confirm(place, `this ${does} ${summaryOf(found)} ${danger}`, { yes });
+        const items = await decideAll(client, decision, found);
         const refused = items.filter(({ ok }) => !ok);
         if (refused.length > 0) process.exitCode = 1;
-        return { decided: items.length - refused.length, refused };
+        return { data: { decided: items.length - refused.length, refused } };
       },
       ({ decided, refused }) => {
         printFields({ decided, refused: refused.length });
@@ -60,20 +62,10 @@ export function bulkCommand(findApi: FindApi, decision: BulkDecision['decision']
     );
 }
 
-async function listAll(api: ServiceApi, filter: Filter): Promise<Listed[]> {
-  const listed: Listed[] = [];
-  let cursor: string | undefined;
-  do {
-    const query = { ...filter, limit: '200', cursor };
-    const { items, next } = await api.call<Page<Listed>>('GET', '/registrations', { query });
-    listed.push(...items);
-    cursor = next ?? undefined;
-  } while (cursor !== undefined);
-  return listed;
-}
-
 /** Says how many there are, from when, and what their calls came to. */
-export function summaryOf(found: readonly Pick<Listed, 'status' | 'createdAt' | 'lastError'>[]): string {
+export function summaryOf(
+  found: readonly Pick<Registration, 'status' | 'createdAt' | 'lastError'>[],
+): string {
   const counts = new Map<string, number>();
   for (const { lastError } of found) {
     const error = lastError ?? 'no error';
@@ -87,13 +79,13 @@ export function summaryOf(found: readonly Pick<Listed, 'status' | 'createdAt' | 
 }
 
 /** Decides about what was listed, unless it has changed since. */
-async function decideAll(api: ServiceApi, decision: BulkDecision['decision'], found: readonly Listed[]) {
+async function decideAll(client: Client, decision: BulkDecision['decision'], found: readonly Registration[]) {
   const lastChange = Math.max(...found.map(({ updatedAt }) => Date.parse(updatedAt)));
-  const items: DecisionsView['items'][number][] = [];
+  const items: Schemas['DecisionsView']['items'] = [];
   for (let from = 0; from < found.length; from += PER_CALL) {
     const ids = found.slice(from, from + PER_CALL).map(({ id }) => id);
     const body = { decision, ids, unchangedSince: new Date(lastChange + 1).toISOString() };
-    items.push(...(await api.call<DecisionsView>('POST', '/registrations/decisions', { body })).items);
+    items.push(...(await client.POST('/api/v1/registrations/decisions', { body })).data.items);
   }
   return items;
 }

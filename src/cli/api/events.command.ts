@@ -1,19 +1,18 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { Command } from 'commander';
-import type { CloudEvent } from '../../events/cloud-event.js';
+import type { Schemas } from '#client/client.js';
+import { followEvents } from '#client/events.js';
 import { readId } from '../command-environment.js';
 import { print, printError } from '../print.js';
 import { eventName, toSecond } from './output.js';
-import { ApiError, type FindApi, type Query, type ServiceApi } from './service-api.js';
+import type { FindApi } from './service-api.js';
 
-/** The service sends something every 15 seconds, so a connection that is silent for this long is dead. */
-const SILENCE_MS = 45_000;
+type FeedEvent = Schemas['FeedEvent'];
 
-/** Used until the service says how long to wait. */
-const RETRY_MS = 2_000;
-
-/** A block of the stream; see docs/stream.md. */
-type Block = Readonly<Partial<Record<'id' | 'retry' | 'data', string>>>;
+interface Filter {
+  readonly after?: string;
+  readonly types?: string;
+  readonly sessionId?: string;
+}
 
 export function eventsCommand(findApi: FindApi): Command {
   const events = new Command('events').description('follow the events');
@@ -24,60 +23,24 @@ export function eventsCommand(findApi: FindApi): Command {
     .option('--types <list>', 'only these types, separated by commas, such as session.online')
     .option('--session-id <id>', 'only events about this session', readId)
     .option('--json', 'print each event as one line of JSON')
-    .action(async ({ json, after, ...filter }: Query & { json?: true; after?: string }) =>
-      follow(await findApi(), filter, after, json ? print : printEvent),
-    );
+    .action(async ({ json, types, ...filter }: Filter & { json?: true }) => {
+      const api = await findApi();
+      await api.run(async (client) => {
+        // The first connection must succeed. Later ones are repeated.
+        const onRetry = (error: unknown) => {
+          if (!api.hasResponded) throw error;
+          printError(`lost the stream (${(error as Error).message}); reconnecting`);
+        };
+        const list = types?.split(',') as FeedEvent['type'][] | undefined;
+        for await (const event of followEvents(client, { ...filter, types: list, onRetry }))
+          if (json) print(JSON.stringify(event));
+          else printEvent(event);
+      });
+    });
   return events;
 }
 
-/** Throws if the first connection fails or the service refuses a later one. Otherwise reconnects after the last event. */
-async function follow(
-  api: ServiceApi,
-  filter: Query,
-  after: string | undefined,
-  onEvent: (data: string) => void,
-): Promise<never> {
-  let position = after;
-  let retryMs: number | undefined;
-  for (;;) {
-    try {
-      for await (const { id, retry, data } of readStream(api, { ...filter, after: position })) {
-        if (data !== undefined) onEvent(data);
-        if (id !== undefined) position = id;
-        retryMs = Number(retry ?? retryMs ?? RETRY_MS);
-      }
-      printError('the service ended the stream; reconnecting');
-    } catch (error) {
-      const mayPass = !(error instanceof ApiError) || error.mayPass;
-      if (retryMs === undefined || !mayPass) throw error;
-      printError(`lost the stream (${(error as Error).message}); reconnecting`);
-    }
-    await sleep(retryMs ?? RETRY_MS);
-  }
-}
-
-async function* readStream(api: ServiceApi, query: Query): AsyncGenerator<Block> {
-  const silence = new AbortController();
-  const timer = setTimeout(() => silence.abort(new Error('silent for 45 seconds')), SILENCE_MS);
-  try {
-    const { body } = await api.send('GET', '/events/stream', { query, signal: silence.signal });
-    let text = '';
-    for await (const chunk of body!.pipeThrough(new TextDecoderStream())) {
-      timer.refresh();
-      const blocks = (text + chunk).split('\n\n');
-      text = blocks.pop()!;
-      for (const block of blocks)
-        yield Object.fromEntries(
-          [...block.matchAll(/^(\w+): (.*)$/gm)].map(([, name, value]) => [name, value]),
-        );
-    }
-  } finally {
-    clearTimeout(timer);
-  }
-}
-
-function printEvent(data: string): void {
-  const { sequence, time, type, subject } = JSON.parse(data) as CloudEvent;
+function printEvent({ sequence, time, type, subject }: FeedEvent): void {
   print(
     `${sequence.replace(/^0+/, '').padStart(7)}  ${toSecond(time)}  ${eventName(type).padEnd(29)}  ${subject}`,
   );

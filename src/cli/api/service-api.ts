@@ -1,109 +1,76 @@
 import { resolve } from 'node:path';
+import { createClient, type Client } from '#client/client.js';
+import { ProblemError } from '#client/problem.js';
 import { readFiles } from '../../platform/env/environment-files.js';
 import { ENVIRONMENT_NAMES, type EnvironmentSource } from '../../platform/env/environment-names.js';
 import { readGeneratedKeys } from '../../local/local-services.js';
 import { findRunningService } from '../../local/running-service.js';
-import type { FieldError } from '../../platform/problem/problem.js';
 import { CommandError } from '../command-error.js';
-
-/** A field of a view as it is in JSON. */
-export type Wire<T> = T extends Date ? string : T extends object ? { [K in keyof T]: Wire<T[K]> } : T;
-
-export type Query = Readonly<Record<string, string | boolean | undefined>>;
-
-interface CallOptions {
-  readonly query?: Query;
-  /** A string is sent unchanged, any other value as JSON. */
-  readonly body?: unknown;
-  readonly signal?: AbortSignal;
-}
 
 export type FindApi = () => Promise<ServiceApi>;
 
 /** Longer than the service takes to read the remote service or to test a webhook endpoint. */
 const CALL_WITHIN_MS = 60_000;
 
-/** A call that failed or could not be made. */
-export class ApiError extends CommandError {
-  constructor(
-    code: string,
-    message: string,
-    /** Whether the same call may succeed later. */
-    readonly mayPass = false,
-    problem?: object,
-  ) {
-    super(code, message, 1, problem);
-  }
-}
-
+/** A service at an address. */
 export class ServiceApi {
+  readonly client: Client;
+  /** Whether a call has succeeded. */
+  hasResponded = false;
+
   constructor(
     private readonly url: string,
-    private readonly key: string,
-  ) {}
+    apiKey: string,
+  ) {
+    this.client = createClient({ baseUrl: url, apiKey, fetch: (request) => this.send(request) });
+  }
 
   /** For people: where a command changes something. */
   get place(): string {
     return `At ${this.url}`;
   }
 
-  /** Returns the body of the response; null if it is empty. Throws ApiError. */
-  async call<T>(method: string, path: string, options: CallOptions = {}): Promise<T> {
-    const response = await this.send(method, path, options);
-    const text = await response.text().catch((error: unknown) => {
-      throw this.unreachable(error);
-    });
-    try {
-      return (text === '' ? null : JSON.parse(text)) as T;
-    } catch {
-      const message = `${this.url} did not respond with JSON: check PV_ONBOARDING_URL.`;
-      throw new ApiError('foreign_response', message);
-    }
-  }
-
-  /** Returns the response as soon as its headers are there. Throws ApiError unless the call succeeded. */
-  async send(method: string, path: string, options: CallOptions): Promise<Response> {
-    const { query = {}, body, signal } = options;
-    const url = new URL(`${this.url}/api/v1${path}`);
-    for (const [name, value] of Object.entries(query))
-      if (value !== undefined) url.searchParams.set(name, String(value));
-    const response = await fetch(url, {
-      method,
-      headers: {
-        authorization: `Bearer ${this.key}`,
-        ...(body !== undefined && { 'content-type': 'application/json' }),
-      },
-      ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
-      redirect: 'manual',
-      signal: signal ?? AbortSignal.timeout(CALL_WITHIN_MS),
-    }).catch((error: unknown) => {
-      throw this.unreachable(error);
-    });
-    if (!response.ok) throw await this.refusal(response);
+  async send(request: Request): Promise<Response> {
+    const isStream = request.url.includes('/events/stream');
+    const signals = [request.signal, ...(isStream ? [] : [AbortSignal.timeout(CALL_WITHIN_MS)])];
+    const response = await fetch(request, { redirect: 'manual', signal: AbortSignal.any(signals) });
+    this.hasResponded ||= response.ok;
     return response;
   }
 
-  private unreachable(error: unknown): ApiError {
-    const { name, cause } = error as { name: string; cause?: { code?: string; message?: string } };
-    const why = cause?.code ?? cause?.message ?? name;
-    return new ApiError('unreachable', `The service at ${this.url} does not respond (${why}).`, true);
+  /** Runs calls. Throws their errors as CommandErrors, with messages for people. */
+  async run<T>(calls: (client: Client) => Promise<T>): Promise<T> {
+    try {
+      return await calls(this.client);
+    } catch (error) {
+      throw error instanceof ProblemError ? this.refusal(error) : this.fault(error);
+    }
   }
 
-  private async refusal(response: Response): Promise<ApiError> {
-    type Problem = { code?: string; detail?: string; errors?: readonly FieldError[] };
-    const problem = (await response.json().catch(() => ({}))) as Problem;
-    const { code, detail, errors = [] } = problem;
-    const mayPass = response.status === 429 || response.status >= 500;
-    if (code === 'unauthenticated') {
-      const message = `unauthenticated: the service at ${this.url} refuses the API key; set PV_ONBOARDING_API_KEY to a valid one.`;
-      return new ApiError(code, message, mayPass, problem);
-    }
-    if (code === undefined) {
-      const message = `${this.url} responded with ${response.status} and not as this service does: check PV_ONBOARDING_URL.`;
-      return new ApiError('foreign_response', message, mayPass);
-    }
+  /** Returns the error for people if a call failed without a response that is ours, else the error itself. */
+  private fault(error: unknown): unknown {
+    const { name, cause } = error as { name?: string; cause?: { code?: string; message?: string } };
+    if (name === 'SyntaxError') return this.foreign('did not respond with JSON');
+    if (name !== 'TimeoutError' && (name !== 'TypeError' || cause === undefined)) return error;
+    const why = cause?.code ?? cause?.message ?? name;
+    return new CommandError('unreachable', `The service at ${this.url} does not respond (${why}).`);
+  }
+
+  private foreign(did: string): CommandError {
+    return new CommandError('foreign_response', `${this.url} ${did}: check PV_ONBOARDING_URL.`);
+  }
+
+  private refusal({ code, status, detail, errors, problem }: ProblemError): CommandError {
+    if (code === 'unexpected_response')
+      return this.foreign(
+        status < 300 ? 'did not respond with JSON' : `responded with ${status} and not as this service does`,
+      );
     const faults = errors.map(({ field, message }) => `\n  ${field}: ${message}`);
-    return new ApiError(code, `${code}: ${detail}${faults.join('')}`, mayPass, problem);
+    const message =
+      code === 'unauthenticated'
+        ? `unauthenticated: the service at ${this.url} refuses the API key; set PV_ONBOARDING_API_KEY to a valid one.`
+        : `${code}: ${detail}${faults.join('')}`;
+    return new CommandError(code, message, 1, problem);
   }
 }
 
@@ -138,9 +105,9 @@ export async function findApi(source: EnvironmentSource): Promise<ServiceApi> {
   return new ServiceApi(local, checkKey('ADMIN_API_KEY', adminKey));
 }
 
-const misconfigured = (message: string): ApiError => new ApiError('configuration', `${message}.`);
+const misconfigured = (message: string): CommandError => new CommandError('configuration', `${message}.`);
 
-/** Returns the key. Throws ApiError if it cannot be a header: the error of `fetch` would repeat the key. */
+/** Returns the key. Throws CommandError if it cannot be a header: the error of `fetch` would repeat the key. */
 function checkKey(name: string, key: string): string {
   if (/^[\x21-\x7e]+$/.test(key)) return key;
   throw misconfigured(`${name} has characters that are not allowed in an HTTP header, or is empty`);

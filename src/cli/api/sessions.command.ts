@@ -1,17 +1,15 @@
 import { Option, type Command } from 'commander';
-import type { CloudEvent } from '../../events/cloud-event.js';
+import type { Client, Schemas, Session } from '#client/client.js';
 import { SESSION_STATES } from '../../events/event-schemas.rules.js';
-import type { SessionView } from '../../onboarding/api/sessions.view.js';
-import { START_STATUSES, type StartView } from '../../onboarding/api/starts.view.js';
+import { START_STATUSES } from '../../onboarding/api/starts.view.js';
 import { readId } from '../command-environment.js';
 import { print } from '../print.js';
-import { ApiCommand, metadataOption } from './api-command.js';
+import { ApiCommand, at, metadataOption } from './api-command.js';
 import { age, cut, eventName, printFields, printTable, toSecond } from './output.js';
-import type { FindApi, ServiceApi, Wire } from './service-api.js';
+import type { FindApi } from './service-api.js';
 
-type Session = Wire<SessionView>;
-/** `data` has only the fields that the timeline shows. */
-type SessionEvent = CloudEvent & {
+/** With the data that the timeline shows. */
+type SessionEvent = Pick<Schemas['FeedEvent'], 'time' | 'type'> & {
   readonly data: Readonly<Partial<Record<'previousState' | 'rule' | 'inverterId', string | null>>>;
 };
 
@@ -20,7 +18,7 @@ export function sessionsCommand(findApi: FindApi): Command {
     'list, show and refresh onboarding sessions',
   );
   sessions
-    .listCommand<SessionView>('list', 'list sessions, the longest unchanged first', '/onboarding/pv', {
+    .listCommand('list', 'list sessions, the longest unchanged first', '/api/v1/onboarding/pv', {
       ID: ({ id }) => id,
       STATE: ({ state }) => state,
       READ: ({ checkedAt }) => age(checkedAt),
@@ -38,25 +36,20 @@ export function sessionsCommand(findApi: FindApi): Command {
     .option('--expires-before <instant>', 'only with an expiry before')
     .addOption(metadataOption());
   sessions
-    .listCommand<StartView>(
-      'starts',
-      'list starts, newest first, also those that failed',
-      '/onboarding/starts',
-      {
-        'GRID LOCATION': ({ gridLocationId }) => gridLocationId,
-        AGE: ({ createdAt }) => age(createdAt),
-        STATUS: ({ status }) => status,
-        ERROR: ({ error }) => cut(error, 40),
-      },
-    )
+    .listCommand('starts', 'list starts, newest first, also those that failed', '/api/v1/onboarding/starts', {
+      'GRID LOCATION': ({ gridLocationId }) => gridLocationId,
+      AGE: ({ createdAt }) => age(createdAt),
+      STATUS: ({ status }) => status,
+      ERROR: ({ error }) => cut(error, 40),
+    })
     .addOption(new Option('--status <status>', 'only in this status').choices([...START_STATUSES]))
     .option('--user-id <id>', 'only of this user', readId)
     .option('--grid-location-id <id>', 'only of this grid location', readId);
   sessions.itemCommand('show', 'show a session and its timeline: all events about it').calls(
-    async (api, id: string) => ({
-      session: await api.call<Session>('GET', `/onboarding/pv/${id}`),
-      events: await readEvents(api, id),
-    }),
+    async (client, id: string) => {
+      const { data: session } = await client.GET('/api/v1/onboarding/pv/{id}', at(id));
+      return { data: { session, events: await readEvents(client, id) } };
+    },
     ({ session, events }) => {
       printSession(session);
       print('');
@@ -73,7 +66,11 @@ export function sessionsCommand(findApi: FindApi): Command {
   );
   sessions
     .itemCommand('refresh', 'read a session from the remote service now')
-    .calls((api, id: string) => api.call<Session>('POST', `/onboarding/pv/${id}/refresh`), printSession);
+    .calls(
+      (client, sessionId: string) =>
+        client.POST('/api/v1/onboarding/pv/{sessionId}/refresh', { params: { path: { sessionId } } }),
+      printSession,
+    );
   return sessions;
 }
 
@@ -81,13 +78,14 @@ export function sessionsCommand(findApi: FindApi): Command {
 const printSession = (session: Session): void =>
   printFields({ ...session, startUrl: session.startUrl && 'not shown here; --json has it' });
 
-async function readEvents(api: ServiceApi, sessionId: string): Promise<SessionEvent[]> {
+async function readEvents(client: Client, sessionId: string): Promise<SessionEvent[]> {
   const events: SessionEvent[] = [];
   for (let after = '0'; ;) {
-    const query = { sessionId, after, limit: '200' };
-    const page = await api.call<{ items: SessionEvent[]; next: string }>('GET', '/events', { query });
-    if (page.items.length === 0) return events;
-    events.push(...page.items);
-    after = page.next;
+    const { data } = await client.GET('/api/v1/events', {
+      params: { query: { sessionId, after, limit: 200 } },
+    });
+    if (data.items.length === 0) return events;
+    events.push(...(data.items as SessionEvent[]));
+    after = data.next;
   }
 }

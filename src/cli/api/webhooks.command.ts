@@ -1,22 +1,16 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import type {
-  CreatedWebhookEndpointView,
-  RotatedSecretView,
-  WebhookEndpointView,
-  WebhookTestView,
-} from '../../events/webhooks/endpoints/endpoints.dto.js';
-import type { RedeliveryView, WebhookDeliveryView } from '../../events/webhooks/log/deliveries.dto.js';
+import type { Schemas } from '#client/client.js';
 import { readId } from '../command-environment.js';
 import { confirm, YES, type Confirmation } from '../confirm.js';
 import { print, printError } from '../print.js';
-import { ApiCommand } from './api-command.js';
+import { ApiCommand, at } from './api-command.js';
 import { age, cut, eventName } from './output.js';
 import { readInput } from './read-input.js';
-import { ApiError, type FindApi, type Wire } from './service-api.js';
+import { CommandError } from '../command-error.js';
+import type { FindApi } from './service-api.js';
 
-type Endpoint = Wire<WebhookEndpointView>;
-
-const PATH = '/webhook-endpoints';
+const LIST = '/api/v1/webhook-endpoints';
+const ONE = '/api/v1/webhook-endpoints/{id}';
 
 // Headers and secrets are read from files, because every user of the machine can read a command line.
 const SECRET_FILE = [
@@ -36,7 +30,7 @@ export function webhooksCommand(findApi: FindApi): Command {
   const webhooks = new ApiCommand('webhooks', findApi).description(
     'manage webhook endpoints and their deliveries',
   );
-  webhooks.listCommand<WebhookEndpointView>('list', 'list the endpoints, newest first', PATH, {
+  webhooks.listCommand('list', 'list the endpoints, newest first', LIST, {
     ID: ({ id }) => id,
     STATE: stateOf,
     PENDING: ({ pending }) => pending,
@@ -46,7 +40,7 @@ export function webhooksCommand(findApi: FindApi): Command {
   });
   webhooks
     .itemCommand('show', 'show an endpoint and its recent health')
-    .calls((api, id: string) => api.call<object>('GET', `${PATH}/${id}`));
+    .calls((client, id: string) => client.GET(ONE, at(id)));
   withSettings(
     webhooks
       .command('create')
@@ -55,9 +49,9 @@ export function webhooksCommand(findApi: FindApi): Command {
   )
     .option(...SECRET_FILE)
     .calls(
-      async (api, url: string, { secretFile, ...settings }: Settings & SecretFile) => {
+      async (client, url: string, { secretFile, ...settings }: Settings & SecretFile) => {
         const body = { url, ...(await settingsOf(settings)), secret: await readSecret(secretFile) };
-        return api.call<Wire<CreatedWebhookEndpointView>>('POST', PATH, { body });
+        return client.POST(LIST, { body });
       },
       ({ id, secret }) => printSecret(`created ${id}`, secret),
     );
@@ -69,7 +63,7 @@ export function webhooksCommand(findApi: FindApi): Command {
     .option(...YES)
     .calls(
       async (
-        api,
+        client,
         id: string,
         {
           enable,
@@ -77,32 +71,33 @@ export function webhooksCommand(findApi: FindApi): Command {
           yes,
           ...settings
         }: Settings & Confirmation & Record<'enable' | 'disable' | 'skipMissed', true | undefined>,
+        place: string,
       ) => {
         const effect = `this skips all events that the endpoint ${id} missed. This cannot be undone.`;
-        if (settings.skipMissed) await confirm(api.place, effect, { yes });
+        if (settings.skipMissed) await confirm(place, effect, { yes });
         const enabled = enable ? true : disable ? false : undefined;
         const body = { enabled, ...(await settingsOf(settings)) };
-        return api.call<object>('PATCH', `${PATH}/${id}`, { body });
+        return client.PATCH(ONE, { ...at(id), body });
       },
     );
   webhooks
     .itemCommand('delete', 'delete an endpoint and the log of its deliveries')
     .option(...YES)
     .calls(
-      async (api, id: string, confirmation: Confirmation) => {
-        const { url, pending } = await api.call<Endpoint>('GET', `${PATH}/${id}`);
+      async (client, id: string, confirmation: Confirmation, place: string) => {
+        const { url, pending } = (await client.GET(ONE, at(id))).data;
         const effect = `this deletes the endpoint ${id} (${new URL(url).origin}), its ${pending} pending deliveries and the log of all its deliveries. This cannot be undone.`;
-        await confirm(api.place, effect, confirmation);
-        await api.call('DELETE', `${PATH}/${id}`);
-        return { id, deleted: true };
+        await confirm(place, effect, confirmation);
+        await client.DELETE(ONE, at(id));
+        return { data: { id, deleted: true } };
       },
       ({ id }) => printError(`deleted ${id}`),
     );
   webhooks
     .itemCommand('test', 'send a test event now; fails unless the receiver responds with 2xx')
-    .calls(async (api, id: string) => {
-      const result = await api.call<WebhookTestView>('POST', `${PATH}/${id}/test`);
-      if (!result.delivered) process.exitCode = 1;
+    .calls(async (client, id: string) => {
+      const result = await client.POST(`${ONE}/test`, at(id));
+      if (!result.data.delivered) process.exitCode = 1;
       return result;
     });
   webhooks
@@ -112,14 +107,15 @@ export function webhooksCommand(findApi: FindApi): Command {
     .option(...YES)
     .calls(
       async (
-        api,
+        client,
         id: string,
         { secretFile, yes, overlapSeconds }: SecretFile & Confirmation & { overlapSeconds?: number },
+        place: string,
       ) => {
         const effect = `this ends all earlier secrets of the endpoint ${id} now. This cannot be undone.`;
-        if (overlapSeconds === 0) await confirm(api.place, effect, { yes });
+        if (overlapSeconds === 0) await confirm(place, effect, { yes });
         const body = { overlapSeconds, secret: await readSecret(secretFile) };
-        return api.call<Wire<RotatedSecretView>>('POST', `${PATH}/${id}/rotate-secret`, { body });
+        return client.POST(`${ONE}/rotate-secret`, { ...at(id), body });
       },
       ({ secret, previousSecretUntil }) =>
         printSecret(`the old secret signs until ${previousSecretUntil ?? 'now'}`, secret),
@@ -132,15 +128,14 @@ export function webhooksCommand(findApi: FindApi): Command {
     .option('--types <list>', 'with --after: only these types', readList)
     .option('--only-failed', 'with --after: only failed deliveries')
     .calls(
-      (api, id: string, body: object) =>
-        api.call<RedeliveryView>('POST', `${PATH}/${id}/redeliver`, { body }),
+      (client, id: string, body: object) => client.POST(`${ONE}/redeliver`, { ...at(id), body }),
       ({ redelivered, next }) => {
         print(`${redelivered} events are sent again`);
         if (next !== null) printError(`there are more: repeat with --after ${next}`);
       },
     );
   webhooks
-    .listCommand<WebhookDeliveryView>('deliveries', 'list deliveries, newest first', '/webhook-deliveries', {
+    .listCommand('deliveries', 'list deliveries, newest first', '/api/v1/webhook-deliveries', {
       ID: ({ id }) => id,
       STATUS: ({ status }) => status,
       TRIES: ({ attempts }) => attempts,
@@ -159,11 +154,11 @@ export function webhooksCommand(findApi: FindApi): Command {
     .command('delivery')
     .description('show a delivery, with its last attempt and when the next one is due')
     .argument('<id>', 'from `webhooks deliveries`', readId)
-    .calls((api, id: string) => api.call<object>('GET', `/webhook-deliveries/${id}`));
+    .calls((client, id: string) => client.GET('/api/v1/webhook-deliveries/{id}', at(id)));
   return webhooks;
 }
 
-const stateOf = ({ enabled, disabledReason, failures }: Endpoint): string => {
+const stateOf = ({ enabled, disabledReason, failures }: Schemas['WebhookEndpointView']): string => {
   if (!enabled)
     return disabledReason === 'gone' || disabledReason === 'failing' ? disabledReason : 'disabled';
   return failures > 0 ? 'retrying' : 'enabled';
@@ -194,7 +189,7 @@ function readJson(text: string): unknown {
     return JSON.parse(text);
   } catch {
     // The error of JSON.parse would repeat the text.
-    throw new ApiError('invalid_file', 'The file of the headers is not JSON.');
+    throw new CommandError('invalid_file', 'The file of the headers is not JSON.');
   }
 }
 

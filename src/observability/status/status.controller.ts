@@ -46,8 +46,9 @@ export class StatusController {
       this.store.readFacts(),
       findTableLocks(this.database),
     ]);
-    const { operations: _, tokenAgeSeconds: _age, outbox, ...shared } = deployment;
-    const { degraded } = shared.remote.deployment;
+    const { operations: _, tokenAgeSeconds: _age, replicas, remote: shared, ...queues } = deployment;
+    const { outbox } = queues;
+    const { degraded } = shared.deployment;
     const remote = this.remote.status();
     const healths = Object.values(remote.operations).map(({ health }) => health);
     // The token is shared: if another replica received the refusal, the operations of this replica may be healthy.
@@ -55,13 +56,15 @@ export class StatusController {
     else if (token.state === 'on_trial' || degraded.length > 0) healths.push('degraded');
     const health = WORST_LAST.findLast((each) => healths.includes(each))!;
     const streams = { open: this.held.count('stream') };
+    const { broker, ...readers } = outbox.readers;
     const facts = {
-      ...shared,
       build,
+      replicas,
       tableLocks,
+      remote: { health, ...remote, ...shared },
       token,
-      remote: { ...shared.remote, ...remote, health },
-      outbox: { ...outbox, readers: { ...outbox.readers, streams } },
+      ...queues,
+      outbox: { ...outbox, readers: { ...readers, streams, broker } },
     };
     const reasons = findReasons(facts, this.environment);
     return { health: reasons.length === 0 ? 'healthy' : 'degraded', reasons, ...facts };

@@ -49,17 +49,20 @@ export class StatusStore {
       const degraded = operations.flatMap(({ waitSeconds: _, ...each }) =>
         each.health === 'healthy' ? [] : [each],
       );
-      const { handlers, webhooks, broker, outbox, contractDrift, ...others } = queues!;
+      const { handlers, webhooks, broker, outbox, sessions, registrations, starts } = queues!;
       return {
-        ...others,
+        tokenAgeSeconds: queues!.tokenAgeSeconds,
+        operations,
+        replicas,
+        remote: { deployment: { degraded, contractDrift: queues!.contractDrift } },
         poller,
         budget: { ...budget!, late },
         activity: activity!,
         oldestTransaction,
-        replicas,
-        operations,
-        remote: { deployment: { degraded, contractDrift } },
         outbox: { ...outbox, readers: { handlers, webhooks, broker: broker && withDates(broker) } },
+        sessions,
+        registrations,
+        starts,
       };
     });
   }

@@ -14,6 +14,7 @@ const FOLDER = fileURLToPath(new URL('../../../node_modules/.cache/test-build', 
 /** Links in the test build, by name, with their targets in the repository. */
 const LINKS = {
   src: 'dist',
+  dist: 'dist',
   prisma: 'prisma',
   'package.json': 'package.json',
   'openapi.json': 'openapi.json',

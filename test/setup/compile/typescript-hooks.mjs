@@ -6,7 +6,11 @@ import { swcOptions } from './swc-options.mjs';
 /** Caches compiled files by content, because tests start dozens of processes that load the same files. */
 const CACHE = new URL('../../../node_modules/.cache/typescript/', import.meta.url);
 
+const CLIENT = new URL('../../../clients/typescript/src/', import.meta.url);
+
 export async function resolve(specifier, context, next) {
+  if (specifier.startsWith('#client/'))
+    return next(new URL(specifier.slice(8).replace(/\.js$/, '.ts'), CLIENT).href, context);
   try {
     return await next(specifier, context);
   } catch (error) {
