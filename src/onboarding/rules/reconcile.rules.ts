@@ -71,18 +71,9 @@ export function reconcile(
   now: Date,
   settings: ScheduleSettings,
 ): Decision {
-  const classification = classificationOf(session, reading);
-  const transition = reading.kind === 'rederived' ? classification : next(session.state, classification);
-  const state = transition?.state ?? session.state;
-  const inverters = compareInverters(session, reading, classification);
-  // Only a change of phase restarts the watch window. Otherwise a session that alternates between lost and expired would be watched forever.
-  const isSamePhase = phaseOf(state) === phaseOf(session.state);
-  const anchorAt = isSamePhase ? (session.anchorAt ?? now) : now;
+  const change = changeBy(reading, { session, now, settings });
+  const { transition, inverters, close, isReopened } = change;
   const isClosed = session.closedAt !== null;
-  const end = planEnd(session, state, reading, anchorAt, now, settings);
-  const close = isClosed ? null : end.close;
-  const isReopened =
-    isClosed && reading.kind === 'observed' && (end.reason === null || inverters.listed.length > 0);
   if (isClosed && !isReopened && transition === null) return NOTHING;
 
   const isChange = reading.kind === 'observed' || transition !== null;
@@ -92,6 +83,7 @@ export function reconcile(
   if (counted.isHeldBack) return holdBack(session, counted.record, now);
 
   const { changesClearAt, flappingSince } = counted.record;
+  const isWatched = isReopened || (!isClosed && close === null);
   const facts = factsOf(session, transition ?? session, session.state, inverters.present, now);
   return {
     isRecorded: isChange || close !== null,
@@ -100,18 +92,34 @@ export function reconcile(
     missing: inverters.missing,
     close,
     isReopened,
-    watch:
-      isReopened || (!isClosed && close === null)
-        ? {
-            phase: phaseOf(state),
-            anchorAt: isReopened ? now : anchorAt,
-            ending: end.ending,
-            changesClearAt,
-            flappingSince,
-          }
-        : null,
-    events: changeEvents(facts, transition, inverters, close, isReopened),
+    watch: isWatched ? { ...change.watch, changesClearAt, flappingSince } : null,
+    events: changeEvents(facts, change),
   };
+}
+
+/** A reading, and what it is compared with. */
+interface Context {
+  readonly session: SessionRecord;
+  readonly now: Date;
+  readonly settings: ScheduleSettings;
+}
+
+/** Returns what the reading would change, whether or not it is recorded. */
+function changeBy(reading: Reading, context: Context) {
+  const { session, now } = context;
+  const classification = classificationOf(session, reading);
+  const transition = reading.kind === 'rederived' ? classification : next(session.state, classification);
+  const state = transition?.state ?? session.state;
+  const inverters = compareInverters(session, reading, classification);
+  // Only a change of phase restarts the watch window. Otherwise a session that alternates between lost and expired would be watched forever.
+  const isSamePhase = phaseOf(state) === phaseOf(session.state);
+  const anchorAt = isSamePhase ? (session.anchorAt ?? now) : now;
+  const { reason, close, ending } = endOf(reading, state, anchorAt, context);
+  const isClosed = session.closedAt !== null;
+  const isReopened =
+    isClosed && reading.kind === 'observed' && (reason === null || inverters.listed.length > 0);
+  const watch = { phase: phaseOf(state), anchorAt: isReopened ? now : anchorAt, ending };
+  return { transition, inverters, close: isClosed ? null : close, isReopened, watch };
 }
 
 /** Returns the decision for a session that changes too often: the reading is dropped, and the watch continues. */
@@ -142,14 +150,8 @@ function classificationOf(session: SessionRecord, reading: Reading): Classificat
   }
 }
 
-function planEnd(
-  session: SessionRecord,
-  state: SessionState,
-  reading: Reading,
-  anchorAt: Date,
-  now: Date,
-  settings: ScheduleSettings,
-) {
+/** Returns whether the reading, with which the session is in `state`, gives a reason to end the watch, and whether it ends it now. */
+function endOf(reading: Reading, state: SessionState, anchorAt: Date, { session, now, settings }: Context) {
   const observed = reading.kind === 'observed' ? reading.observation : null;
   const expiresAt = observed?.expiresAt ?? session.expiresAt;
   const isFinished = observed?.finished ?? session.finished;

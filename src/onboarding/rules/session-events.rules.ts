@@ -23,13 +23,17 @@ export interface InverterChanges {
 /** Maximum number of inverter ids in an event of a session. The session itself lists all of them. */
 const INVERTERS_PER_EVENT = 100;
 
+interface SessionChange {
+  readonly transition: Classification | null;
+  readonly inverters: InverterChanges;
+  readonly close: CloseReason | null;
+  readonly isReopened: boolean;
+}
+
 /** Returns the events of a change, in the order of their publication. */
 export function changeEvents(
   facts: SessionFacts,
-  transition: Classification | null,
-  inverters: InverterChanges,
-  close: CloseReason | null,
-  isReopened: boolean,
+  { transition, inverters, close, isReopened }: SessionChange,
 ): NewEvent[] {
   const subject = facts.sessionId;
   // An event of an inverter omits the list of inverters. With the list in every event, the total size would grow quadratically.
