@@ -24,7 +24,7 @@ import { quantile, rounded } from './harness/statistics.js';
 import type { BenchOptions } from './options.js';
 
 /*
- * How soon a change is noticed, simulated with the real rules of the schedule, the price and the lanes, and scripted populations.
+ * How soon a change is noticed, simulated with the real rules of the schedule, the read budget and the lanes, and scripted populations.
  *
  * What is not simulated: the claim's SQL (its order is stated again in service.ts), batches, leases, replicas, the latency of reads, failed
  * reads, reads for callers, settling sessions, and the share of the budget that registrations and starts take. The populations are assumed,
@@ -178,11 +178,11 @@ function compareAtBudget(open: number, perSecond: number, count: number): (numbe
       followAtMost(lives, schedule, ({ readsPerSession }) => readsPerSession < reads),
     ),
   );
-  const { stretch } = service.price;
+  const { stretch } = service;
   const young = changed.filter(({ life }) => life.changeAt < YOUNG).map(({ delay }) => delay);
   return [
     stretch,
-    unlearned.price.stretch,
+    unlearned.stretch,
     service.reads / RECORDED / perSecond,
     reads,
     ...[ours, without, ...others].flatMap(({ mean, p95 }) => [mean, p95]),

@@ -42,7 +42,7 @@ export const PROMISES = [
   { id: 'R40', promise: 'replicas may start together' },
   { id: 'R41', promise: 'a tight budget is shared fairly' },
   { id: 'R42', promise: 'the backlog of an outage does not bury the fresh' },
-  { id: 'R43', promise: 'the price settles' },
+  { id: 'R43', promise: 'the read budget settles' },
   { id: 'R44', promise: 'no class of calls starves another' },
   { id: 'R55', promise: 'a failover of PostgreSQL loses nothing' },
   { id: 'R56', promise: 'a pooler in between changes nothing' },

@@ -133,7 +133,7 @@ export const LEARNED: Schedule = {
 
 const FIXED: Schedule = { name: 'fixed interval', of: (_, factor) => () => factor * CEILING };
 
-/** Knows the distribution of the changes. The price of a read, p in √(h / 2p), is the factor. `longest` is the longest interval at an age. */
+/** Knows the distribution of the changes. The cost of a read, p in √(h / 2p), is the factor. `longest` is the longest interval at an age. */
 const optimum = (name: string, longest: (age: number, population: Population) => number): Schedule => ({
   name,
   of: (population, factor) => {

@@ -1,11 +1,11 @@
 import { LANE_STARTS_SECONDS, LANES, shareOfFresh } from '../../src/onboarding/rules/lanes.rules.js';
 import {
   AGES_PER_E,
-  nextPrice,
+  allowedPerSecond,
+  stretchFor,
   wantedPerSecond,
   type AgeGroup,
-  type Price,
-} from '../../src/onboarding/rules/price.rules.js';
+} from '../../src/onboarding/rules/read-budget.rules.js';
 import {
   planNextReadMs,
   type Phase,
@@ -15,7 +15,7 @@ import { EXPIRES_AT, WATCHED, type Life, type Population } from './populations.j
 import type { Random } from './random.js';
 import { watchedSession, type HabitsOf } from './schedules.js';
 
-/** The longest and the shortest period of a step of the price, as in price.service.ts. */
+/** The longest and the shortest period of the measures, as in read-budget.service.ts. */
 const MOST_PERIOD = 15;
 const LEAST_PERIOD = 1;
 /** A scan of a million sessions takes a second, and 2 % of the time is spent on scans. Here scans are rarer, since they would take most of the time. */
@@ -50,25 +50,17 @@ export class Session {
   }
 }
 
-/** The poller, the price and the claim, with the rules of the service, but without its database. */
+/** The poller, the read budget and the claim, with the rules of the service, but without its database. */
 export class Service {
-  price: Price = {
-    stretch: 1,
-    capacityPerSecond: null,
-    ceilingPerSecond: null,
-    wasBehind: false,
-    readPerSecond: 0,
-  };
+  stretch = 1;
   /** The recorded reads. */
   reads = 0;
   /** The sessions whose watch ended while it was recorded. */
   readonly ended: Session[] = [];
   private now = 0;
   private readonly period: number;
-  private readSinceStep = 0;
   private readonly planned = new Heap();
   private readonly due: Lanes;
-  private wanted = 0;
   private scanAt = 0;
 
   constructor(
@@ -116,7 +108,7 @@ export class Service {
     const watched = { age: this.now - session.startedAt, expiredAt: session.expiredAt };
     const { population } = session.life;
     const state = watchedSession(population.phase, watched, this.conditions.habits?.(population));
-    const ms = planNextReadMs(state, ORIGIN, this.conditions.settings, this.price.stretch, this.random());
+    const ms = planNextReadMs(state, ORIGIN, this.conditions.settings, this.stretch, this.random());
     session.claimedAt = this.now;
     session.dueAt = this.now + ms / 1_000;
     this.planned.add(session);
@@ -125,7 +117,6 @@ export class Service {
   private read(session: Session): void {
     const age = this.now - session.startedAt;
     const isRecorded = this.now >= this.conditions.recordFrom;
-    this.readSinceStep++;
     if (isRecorded) this.reads++;
     if (age >= session.life.changeAt || age >= WATCHED) {
       session.endedAt = this.now;
@@ -138,19 +129,9 @@ export class Service {
 
   private step(): void {
     const { perSecond, settings } = this.conditions;
-    if (this.now >= this.scanAt) {
-      this.wanted = wantedPerSecond(this.groupByAge(), settings);
-      this.scanAt = this.now + this.open * SCAN_PERIOD_PER_SESSION;
-    }
-    const reads = this.readSinceStep;
-    this.readSinceStep = 0;
-    this.price = nextPrice(this.price, {
-      wantedPerSecond: this.wanted,
-      ceilingPerSecond: perSecond,
-      readPerSecond: reads / this.period,
-      isBehind: this.due.size > reads,
-      isHealthy: true,
-    });
+    if (this.now < this.scanAt) return;
+    this.stretch = stretchFor(wantedPerSecond(this.groupByAge(), settings), allowedPerSecond(perSecond));
+    this.scanAt = this.now + this.open * SCAN_PERIOD_PER_SESSION;
   }
 
   private groupByAge(): AgeGroup[] {

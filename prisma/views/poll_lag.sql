@@ -22,10 +22,10 @@ SELECT coalesce(p.phase, 'all') AS phase,
        count(b.id) AS being_read,
        count(DISTINCT b.id) FILTER (WHERE b.lease_until >= now()) AS live_batches,
        count(DISTINCT b.id) FILTER (WHERE b.lease_until < now()) AS expired_leases,
-       (SELECT round(stretch::numeric, 2) FROM public.read_price) AS stretch,
-       (SELECT round(wanted_per_second::numeric, 2) FROM public.read_price) AS wanted_per_second,
-       (SELECT round(allowed_per_second::numeric, 2) FROM public.read_price) AS allowed_per_second,
-       (SELECT round(read_per_second::numeric, 2) FROM public.read_price) AS read_per_second,
+       (SELECT round(stretch::numeric, 2) FROM public.read_budget) AS stretch,
+       (SELECT round(wanted_per_second::numeric, 2) FROM public.read_budget) AS wanted_per_second,
+       (SELECT round(allowed_per_second::numeric, 2) FROM public.read_budget) AS allowed_per_second,
+       (SELECT round(sum(reads_per_second)::numeric, 2) FROM public.remote_replicas WHERE expires_at > now()) AS read_per_second,
        (SELECT round(seconds[1]::numeric, 1) FROM noticed) AS noticed_seconds_p95,
        (SELECT round(seconds[2]::numeric, 1) FROM noticed) AS noticed_seconds_p50
   FROM public.session_polls p
@@ -43,6 +43,6 @@ COMMENT ON COLUMN admin.poll_lag.being_read IS 'Sessions that a worker has claim
 COMMENT ON COLUMN admin.poll_lag.live_batches IS 'Claims in progress that hold such sessions.';
 COMMENT ON COLUMN admin.poll_lag.expired_leases IS 'Claims whose worker went silent and that nobody has taken over. More than a moment above 0: no worker is running.';
 COMMENT ON COLUMN admin.poll_lag.stretch IS 'By how much all intervals are longer than planned, for all phases alike. 1: there is room for all reads.';
-COMMENT ON COLUMN admin.poll_lag.read_per_second IS 'Reads per second of the poller in the last period. Null if the remote service was not healthy in it.';
+COMMENT ON COLUMN admin.poll_lag.read_per_second IS 'Reads per second of all live replicas, in the last 10 seconds. Null if none lives.';
 COMMENT ON COLUMN admin.poll_lag.noticed_seconds_p95 IS 'How long after changes of sessions in their first 10 minutes these were noticed in the last hour, for all phases alike: the 95th percentile. Null without changes.';
 COMMENT ON COLUMN admin.poll_lag.noticed_seconds_p50 IS 'Median of the same.';

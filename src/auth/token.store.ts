@@ -8,7 +8,7 @@ import { OUTCOME } from '../platform/database/patience.js';
 import { repeatWhileUnavailable } from '../platform/database/repeat-while-unavailable.js';
 import { msFromNow } from '../platform/database/timestamps.js';
 import { Environment } from '../platform/env/environment.js';
-import { acceptCredentials, rejectCredentials } from '../remote/shared/deployment.store.js';
+import { acceptCredentials, rejectCredentials } from '../remote/shared/operations.store.js';
 import type { TokenFailure, TokenRow } from './token-plan.rules.js';
 import type { Token } from './token.client.js';
 

@@ -6,8 +6,9 @@ import { ReadHabits } from './poll/habits.service.js';
 import { PollWrites } from './poll/write-queue.js';
 import { Poller } from './poll/poller.js';
 import { PollsStore } from './poll/polls.store.js';
-import { PriceControl } from './poll/price.service.js';
-import { PriceStore } from './poll/price.store.js';
+import { ReadPool } from './poll/read-pool.js';
+import { ReadBudget } from './poll/read-budget.service.js';
+import { ReadBudgetStore } from './poll/read-budget.store.js';
 import { SessionViewsStore } from './store/session-views.store.js';
 import { SessionReader } from './remote/session-reader.service.js';
 import { SessionRefreshService } from './poll/refresh.service.js';
@@ -38,8 +39,9 @@ import { StartsStore } from './start/starts.store.js';
     ReadHabits,
     PollsStore,
     PollWrites,
-    PriceStore,
-    PriceControl,
+    ReadPool,
+    ReadBudget,
+    ReadBudgetStore,
     Poller,
   ],
 })

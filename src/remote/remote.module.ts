@@ -1,22 +1,26 @@
 import { Module } from '@nestjs/common';
 import { ContractDrift } from './drift/contract-drift.service.js';
+import { DriftStore } from './drift/drift.store.js';
 import { Remote } from './remote.service.js';
 import { RemoteMetrics } from './remote-metrics.js';
 import { Breakers } from './shared/breakers.service.js';
 import { BreakersStore } from './shared/breakers.store.js';
-import { Deployment } from './shared/deployment.service.js';
-import { DeploymentStore } from './shared/deployment.store.js';
-import { Signs } from './shared/signs.js';
+import { OperationsStore } from './shared/operations.store.js';
+import { ReplicasStore } from './shared/replicas.store.js';
+import { SharedState } from './shared/shared-state.service.js';
+import { SignsOfLife } from './shared/signs-of-life.service.js';
 
 @Module({
   providers: [
     Remote,
-    Deployment,
-    DeploymentStore,
-    Signs,
+    SharedState,
+    OperationsStore,
+    ReplicasStore,
+    SignsOfLife,
     Breakers,
     BreakersStore,
     ContractDrift,
+    DriftStore,
     RemoteMetrics,
   ],
   exports: [Remote, ContractDrift],

@@ -13,7 +13,7 @@ import {
   type RemoteRequest,
   type Sent,
 } from './outcome.rules.js';
-import { RequestRate } from './pace/request-rate.js';
+import { type DrawTokens, RequestBudget } from './pace/request-budget.js';
 import { isUp, isWorthRepeating, type Observe, Wire } from './wire/wire.js';
 
 const READ_ATTEMPTS = 3;
@@ -42,22 +42,23 @@ type ClaimTrial = (operation: OperationClass) => Promise<boolean>;
 @Injectable()
 export class Remote implements OnModuleDestroy, OnApplicationShutdown {
   private readonly wire: Wire;
-  private readonly requests: RequestRate;
+  private readonly budget: RequestBudget;
   private readonly queue: CallQueue;
   private readonly gates: Record<OperationClass, OperationGate>;
   private stopping: Priority | 'none' = 'none';
   private learn: Learn = () => {};
   private claimTrial: ClaimTrial = () => Promise.resolve(true);
-  /** Returns the requests per second that this replica may send. Until `join` is called, this is the ceiling of all replicas. */
-  private share: () => number;
+  /** Until `join` is called, this replica has all tokens. */
+  private drawTokens: DrawTokens = () => Promise.resolve(0);
 
   constructor(private readonly environment: Environment) {
     this.wire = new Wire(environment);
-    this.share = () => environment.SCS_MAX_REQUESTS_PER_SECOND || Infinity;
-    this.requests = new RequestRate(() => this.share());
+    this.budget = new RequestBudget(environment.SCS_MAX_REQUESTS_PER_SECOND || Infinity, (ms) =>
+      this.drawTokens(ms),
+    );
     this.queue = new CallQueue(
       environment.SCS_MAX_CONCURRENCY,
-      this.requests,
+      this.budget,
       environment.SCS_TIMEOUT_MS * WAIT_SHARE,
     );
     this.gates = perOperation(
@@ -86,10 +87,10 @@ export class Remote implements OnModuleDestroy, OnApplicationShutdown {
     return sent;
   }
 
-  /** Connects this process to the other replicas. `share` returns this process's requests per second; Infinity means no ceiling. */
-  join(learn: Learn, share: () => number, claimTrial: ClaimTrial): void {
+  /** Connects this process to the other replicas. */
+  join(learn: Learn, drawTokens: DrawTokens, claimTrial: ClaimTrial): void {
     this.learn = learn;
-    this.share = share;
+    this.drawTokens = drawTokens;
     this.claimTrial = claimTrial;
   }
 
@@ -135,30 +136,29 @@ export class Remote implements OnModuleDestroy, OnApplicationShutdown {
   /** Returns how many background calls may be queued or in flight. Any further call would wait long in the queue. */
   // Under a tight rate, a call that waits here is one that was chosen too early: a more urgent session may become due meanwhile.
   get liveLimit(): number {
-    const mayWait = Math.max(1, Math.floor(this.share() * WAITING_SECONDS));
+    const mayWait = Math.max(1, Math.floor(this.budget.perSecond * WAITING_SECONDS));
     return Math.min(this.queue.backgroundLimit, this.queue.backgroundInFlight + mayWait);
   }
 
-  /** Returns the requests per second that this process may send. Infinity means no ceiling. */
+  get backgroundLimit(): number {
+    return this.queue.backgroundLimit;
+  }
+
+  /** Returns the calls per second that this process may expect to send. Infinity means no ceiling. */
   get perSecond(): number {
-    return this.share();
+    return this.budget.perSecond;
   }
 
-  /** Returns how many calls the ceiling has admitted; token requests are not counted. */
-  get admitted(): number {
-    return this.requests.admitted;
-  }
-
-  /** Whether calls have waited for this replica's share of SCS_MAX_REQUESTS_PER_SECOND in the last seconds. */
+  /** Whether calls have waited for SCS_MAX_REQUESTS_PER_SECOND in the last seconds. */
   get isPaced(): boolean {
-    return this.queue.isPaced;
+    return this.budget.isPaced;
   }
 
   /** Returns the state of the remote service as this process sees it, for GET /status. */
   status() {
-    const { isPaced } = this.queue;
+    const { isPaced } = this.budget;
     const { SCS_MAX_CONCURRENCY: ceiling, SCS_MAX_REQUESTS_PER_SECOND: ceilingPerSecond } = this.environment;
-    const rate = { ceilingPerSecond, sharePerSecond: this.share(), isHoldingBack: isPaced };
+    const rate = { ceilingPerSecond, isHoldingBack: isPaced };
     return {
       limit: { current: this.queue.limit, ceiling },
       rate: ceilingPerSecond === 0 ? null : rate,

@@ -1559,8 +1559,6 @@ export interface components {
         RateView: {
             /** @description SCS_MAX_REQUESTS_PER_SECOND, of the whole deployment */
             ceilingPerSecond: number;
-            /** @description The share of the responding replica */
-            sharePerSecond: number;
             /** @description Whether calls wait for it now */
             isHoldingBack: boolean;
         };

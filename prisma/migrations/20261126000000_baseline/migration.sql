@@ -586,35 +586,28 @@ COMMENT ON COLUMN remote_operations.failed_trials IS 'How many tried calls have 
 CREATE TABLE remote_replicas (
   id uuid NOT NULL,
   name text NOT NULL,
-  counted integer NOT NULL,
   joined_at timestamptz(3) DEFAULT clock_timestamp() NOT NULL,
   expires_at timestamptz(3) NOT NULL,
   role text,
   seen_at timestamptz(3) DEFAULT clock_timestamp() NOT NULL,
   reads_per_second double precision DEFAULT 0 NOT NULL,
   paced_since timestamptz(3),
-  demand double precision,
-  share double precision,
   slow_operations text[] DEFAULT ARRAY[]::text[],
   stopped_at timestamptz(3),
   clock_offset_seconds double precision,
   signs jsonb DEFAULT '{}' NOT NULL,
   CONSTRAINT remote_replicas_pkey PRIMARY KEY (id),
-  CONSTRAINT remote_replicas_role_is_known CHECK (role IN ('api', 'worker', 'all')),
-  CONSTRAINT remote_replicas_share_is_a_part CHECK (demand BETWEEN 0 AND 1 AND share BETWEEN 0 AND 1)
+  CONSTRAINT remote_replicas_role_is_known CHECK (role IN ('api', 'worker', 'all'))
 );
-COMMENT ON TABLE remote_replicas IS 'The running processes of the deployment, one row each, written by each about itself. SCS_MAX_REQUESTS_PER_SECOND is divided among the live ones. The row of a process that stopped or vanished stays for an hour.';
+COMMENT ON TABLE remote_replicas IS 'The running processes of the deployment, one row each, written by each about itself. The row of a process that stopped or vanished stays for an hour.';
 COMMENT ON COLUMN remote_replicas.id IS 'Drawn anew at every start of a process.';
 COMMENT ON COLUMN remote_replicas.name IS 'Host and process id, for people.';
-COMMENT ON COLUMN remote_replicas.counted IS 'How many live replicas it counted. Read by replicas of releases that divided the ceiling equally.';
 COMMENT ON COLUMN remote_replicas.joined_at IS 'When it was first heard of.';
 COMMENT ON COLUMN remote_replicas.expires_at IS 'Until then it counts as live, by the clock of the database.';
 COMMENT ON COLUMN remote_replicas.role IS 'ROLE of the process. Null: a replica of a release that did not write it.';
 COMMENT ON COLUMN remote_replicas.seen_at IS 'Its last sign of life, by the clock of the database.';
 COMMENT ON COLUMN remote_replicas.reads_per_second IS 'Reads of sessions that the remote service served to it, per second, in the last 10 seconds.';
-COMMENT ON COLUMN remote_replicas.paced_since IS 'Since when its calls have waited for its share of SCS_MAX_REQUESTS_PER_SECOND. Null: none waits.';
-COMMENT ON COLUMN remote_replicas.demand IS 'The part of SCS_MAX_REQUESTS_PER_SECOND that it wants, from 0 to 1: 1 while its calls wait. Null: a replica of a release that did not write it.';
-COMMENT ON COLUMN remote_replicas.share IS 'The part of SCS_MAX_REQUESTS_PER_SECOND that it takes, from 0 to 1. Null: an equal part, by counted.';
+COMMENT ON COLUMN remote_replicas.paced_since IS 'Since when its calls have waited for SCS_MAX_REQUESTS_PER_SECOND. Null: none waits.';
 COMMENT ON COLUMN remote_replicas.slow_operations IS 'The operations of the remote service that took over 2 seconds in most of its latest calls.';
 COMMENT ON COLUMN remote_replicas.stopped_at IS 'When it stopped in order. Null: it runs or has vanished.';
 COMMENT ON COLUMN remote_replicas.clock_offset_seconds IS 'By how much its clock was ahead of the clock of the database at its last sign of life. Null: a replica of a release that did not write it.';
@@ -815,42 +808,40 @@ COMMENT ON COLUMN restores.references_checked_at IS 'When an operator confirmed 
 COMMENT ON COLUMN restores.last_sequence IS 'The newest sequence of the feed in the backup. 0 if there was none.';
 COMMENT ON COLUMN restores.first_sequence IS 'New events get sequences above this one, so that none is given twice.';
 
--- By how much all replicas lengthen the intervals between reads, and from what it follows. One row: a control step is one conditional update.
-CREATE TABLE read_price (
+CREATE TABLE request_tokens (
+  id boolean DEFAULT true NOT NULL,
+  drawn_until timestamptz(6) DEFAULT clock_timestamp() NOT NULL,
+  CONSTRAINT request_tokens_pkey PRIMARY KEY (id),
+  CONSTRAINT request_tokens_is_one_row CHECK (id)
+);
+INSERT INTO request_tokens DEFAULT VALUES;
+COMMENT ON TABLE request_tokens IS 'The tokens of SCS_MAX_REQUESTS_PER_SECOND, which all replicas share: one row. A replica whose calls wait draws the next tokens, at most those of 250 ms. Unused without such a ceiling.';
+COMMENT ON COLUMN request_tokens.id IS 'Always true: there is one row.';
+COMMENT ON COLUMN request_tokens.drawn_until IS 'The end of the time whose tokens are drawn.';
+
+CREATE TABLE read_budget (
   id boolean DEFAULT true NOT NULL,
   stretch double precision DEFAULT 1 NOT NULL,
   wanted_per_second double precision DEFAULT 0 NOT NULL,
   measure_after timestamptz(3),
   allowed_per_second double precision,
-  capacity_per_second double precision,
-  ceiling_per_second double precision,
-  was_behind boolean DEFAULT false NOT NULL,
-  read_per_second double precision,
-  reads bigint DEFAULT 0 NOT NULL,
-  step_at timestamptz(3) DEFAULT clock_timestamp() NOT NULL,
   short_since timestamptz(3),
   announced_at timestamptz(3),
   habits_after timestamptz(3),
-  CONSTRAINT read_price_pkey PRIMARY KEY (id),
-  CONSTRAINT read_price_is_one_row CHECK (id),
-  CONSTRAINT read_price_stretch_is_at_least_1 CHECK (stretch >= 1)
+  CONSTRAINT read_budget_pkey PRIMARY KEY (id),
+  CONSTRAINT read_budget_is_one_row CHECK (id),
+  CONSTRAINT read_budget_stretch_is_at_least_1 CHECK (stretch >= 1)
 );
-INSERT INTO read_price DEFAULT VALUES;
-COMMENT ON TABLE read_price IS 'By how much all intervals between reads are longer than planned, so that the reads fit the budget. One row, written by whichever worker is first after a period.';
-COMMENT ON COLUMN read_price.id IS 'Always true: there is one row.';
-COMMENT ON COLUMN read_price.stretch IS 'Every planned interval is multiplied by this. 1: there is room for all reads.';
-COMMENT ON COLUMN read_price.wanted_per_second IS 'Reads per second that all watched sessions would take at stretch 1.';
-COMMENT ON COLUMN read_price.measure_after IS 'When wanted_per_second is measured again: its scan may take at most 2 % of the time. Null before the first time.';
-COMMENT ON COLUMN read_price.allowed_per_second IS 'Reads per second to which the stretch leads. Null if nothing is known to limit them.';
-COMMENT ON COLUMN read_price.capacity_per_second IS 'Reads per second that were done while sessions waited. Null if that limits nothing.';
-COMMENT ON COLUMN read_price.ceiling_per_second IS 'SCS_MAX_REQUESTS_PER_SECOND in the last period, under which capacity_per_second was learned. Infinity: none is set. Null before the first period.';
-COMMENT ON COLUMN read_price.was_behind IS 'Whether more sessions waited at the end of the last period than were read in it. One such period alone teaches no capacity.';
-COMMENT ON COLUMN read_price.read_per_second IS 'Reads per second in the last period. Null if the remote service was not healthy in it.';
-COMMENT ON COLUMN read_price.reads IS 'Reads since step_at, added up by every worker.';
-COMMENT ON COLUMN read_price.step_at IS 'When a worker last began to compute the stretch.';
-COMMENT ON COLUMN read_price.short_since IS 'Since when the stretch has been above the bound of remote.budget_short. Null if it is not.';
-COMMENT ON COLUMN read_price.announced_at IS 'When remote.budget_short was announced. Null if it was not, or is over.';
-COMMENT ON COLUMN read_price.habits_after IS 'When read_habits is counted again. Null before the first time.';
+INSERT INTO read_budget DEFAULT VALUES;
+COMMENT ON TABLE read_budget IS 'By how much all intervals between reads are longer than planned, so that the reads fit the budget. One row, written by one worker every few seconds.';
+COMMENT ON COLUMN read_budget.id IS 'Always true: there is one row.';
+COMMENT ON COLUMN read_budget.stretch IS 'Every planned interval is multiplied by this. 1: there is room for all reads.';
+COMMENT ON COLUMN read_budget.wanted_per_second IS 'Reads per second that all watched sessions would take at stretch 1.';
+COMMENT ON COLUMN read_budget.measure_after IS 'When the sessions are counted again, which may take at most 2 % of the time. Null before the first time.';
+COMMENT ON COLUMN read_budget.allowed_per_second IS 'Reads per second to which the stretch leads. Null without SCS_MAX_REQUESTS_PER_SECOND.';
+COMMENT ON COLUMN read_budget.short_since IS 'Since when the stretch has been above the bound of remote.budget_short. Null if it is not.';
+COMMENT ON COLUMN read_budget.announced_at IS 'When remote.budget_short was announced. Null if it was not, or is over.';
+COMMENT ON COLUMN read_budget.habits_after IS 'When read_habits is counted again. Null before the first time.';
 
 -- How long sessions of each brand stay in a phase, so that they are read when a change is likely. Counts alone: an erasure leaves them.
 CREATE TABLE read_habits (
@@ -865,7 +856,7 @@ CREATE TABLE read_habits (
   CONSTRAINT read_habits_phase_is_learned CHECK (phase IN ('awaiting_owner', 'awaiting_installation', 'late'))
 );
 COMMENT ON TABLE read_habits IS 'How long the sessions of a brand stayed in a phase, counted from session_transitions once a day, by groups of ages. Two groups for each factor e.';
-COMMENT ON COLUMN read_habits.brand IS 'The brand of the sessions. Empty: none.';
+COMMENT ON COLUMN read_habits.brand IS 'The brand of the sessions. Sessions without a brand are not counted.';
 COMMENT ON COLUMN read_habits.phase IS 'Why the sessions were watched: awaiting_owner, awaiting_installation, or late (expired or lost).';
 COMMENT ON COLUMN read_habits.age IS 'The group of ages: twice the natural logarithm of the seconds since the phase began, rounded down.';
 COMMENT ON COLUMN read_habits.changed IS 'Stays in the phase that ended at this age by a change that somebody waits for.';

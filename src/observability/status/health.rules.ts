@@ -1,4 +1,4 @@
-import { SHORT_STRETCH } from '../../onboarding/rules/price.rules.js';
+import { SHORT_STRETCH } from '../../onboarding/rules/read-budget.rules.js';
 import { longestIntervalMs } from '../../onboarding/rules/schedule.rules.js';
 import type { Environment } from '../../platform/env/environment.js';
 import { SLOW_SECONDS } from '../../remote/pace/slow-calls.rules.js';

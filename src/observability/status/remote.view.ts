@@ -35,7 +35,6 @@ export const REMOTE = part('RemoteView', 'The remote service as the responding r
   rate: nullable(
     part('RateView', 'null without SCS_MAX_REQUESTS_PER_SECOND', {
       ceilingPerSecond: number('SCS_MAX_REQUESTS_PER_SECOND, of the whole deployment'),
-      sharePerSecond: number('The share of the responding replica'),
       isHoldingBack: flag('Whether calls wait for it now'),
     }),
   ),

@@ -138,14 +138,14 @@ export const READ_BUDGET = `
       JOIN onboarding_sessions s ON s.id = t.session_id
      WHERE s.state_changed_at = t.at AND s.updated_at BETWEEN s.recorded_at AND least(t.at, s.recorded_at + interval '10 minutes')
   )
-  SELECT p.stretch, p.wanted_per_second AS "wantedPerSecond", p.allowed_per_second AS "allowedPerSecond",
-    p.announced_at IS NOT NULL AS "isShort",
+  SELECT b.stretch, b.wanted_per_second AS "wantedPerSecond", b.allowed_per_second AS "allowedPerSecond",
+    b.announced_at IS NOT NULL AS "isShort",
     (SELECT json_build_object(
               'changes', count(*),
               'p50Seconds', percentile_cont(0.5) WITHIN GROUP (ORDER BY seconds),
               'p95Seconds', percentile_cont(0.95) WITHIN GROUP (ORDER BY seconds))
        FROM noticed) AS noticed
-  FROM read_price p`;
+  FROM read_budget b`;
 
 /** The most changes or starts that are counted, so that the cost does not grow with their number. */
 const MOST_COUNTED = 1_000;

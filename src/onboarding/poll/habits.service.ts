@@ -10,11 +10,15 @@ import { countHabitsDaily, findKnownHabits, type BrandHabits } from './habits.st
 /** How old the habits in this process may be. They change once a day. */
 const RELOAD_MS = 300_000;
 
-/** `brand`: null for all brands without known habits. */
+/** `brand`: null for sessions without a brand, and for all brands without known habits. */
 type Kind = Pick<BrandHabits, 'phase'> & { readonly brand: string | null };
 const keyOf = ({ brand, phase }: Kind) => JSON.stringify([brand, phase]);
 
-/** The known hazards by brand and phase, in memory. One worker counts the habits once a day. */
+/**
+ * The only place that knows how long the sessions of a brand stay in each phase: the schedule of reads asks it, and so must every text such as
+ * `usually within 3 hours`. One worker counts the stays once a day; the known hazards are in memory. Sessions without a brand are not counted
+ * and follow the assumed schedule.
+ */
 @Injectable()
 export class ReadHabits extends BackgroundTasks {
   protected readonly tasks = [{ everyMs: RELOAD_MS, run: () => this.reload() }];

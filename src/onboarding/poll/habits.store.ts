@@ -3,7 +3,6 @@ import { msFromNow } from '../../platform/database/timestamps.js';
 import { HABIT_AGES_PER_E, LEAST_CHANGES, OLDEST_HABIT, type HabitCount } from '../rules/habits.rules.js';
 
 export interface BrandHabits {
-  /** Empty for sessions without a brand. */
   readonly brand: string;
   readonly phase: string;
   readonly counts: readonly HabitCount[];
@@ -17,11 +16,11 @@ const MOST_TRANSITIONS = 200_000;
 const COUNT_WITHIN_MS = 4_000;
 const DAY_MS = 86_400_000;
 
-/** Claims the daily count. Returns a row to one worker only. */
+/** Claims the daily count. Returns a row to one worker only, and whether any session has a brand. */
 const CLAIM_COUNT = `
-    UPDATE read_price SET habits_after = ${msFromNow('$1')}
+    UPDATE read_budget SET habits_after = ${msFromNow('$1')}
      WHERE coalesce(habits_after <= clock_timestamp(), true)
-    RETURNING id`;
+    RETURNING EXISTS (SELECT FROM onboarding_sessions WHERE brand IS NOT NULL) AS "isDue"`;
 
 // A stay in a phase lasts from the transition that began it to the one that ended it, to the close (or erasure) of the session, or until now.
 // Phases as in phaseOf. The time of a change is that of the read that noticed it, later by a fraction of the age.
@@ -32,7 +31,7 @@ const COUNT_HABITS = `
       FROM (
         SELECT *, least(${OLDEST_HABIT}, floor(${HABIT_AGES_PER_E} * ln(greatest(1, seconds))))::int AS age
           FROM (
-            SELECT coalesce(s.brand, '') AS brand, t.phase,
+            SELECT s.brand, t.phase,
                    coalesce(t.next_phase = 'online' OR (t.phase, t.next_phase) = ('awaiting_owner', 'awaiting_installation'), false) AS is_change,
                    greatest(0, date_part('epoch', coalesce(t.next_at, s.closed_at, now()) - t.at)) AS seconds
               FROM (
@@ -45,7 +44,7 @@ const COUNT_HABITS = `
                          WHERE at > now() - interval '${COUNTED_DAYS} days' AND id > $1::bigint) phases) begun
                  WHERE phase IS DISTINCT FROM before
                 WINDOW stays AS (PARTITION BY session_id ORDER BY id)) t
-              JOIN onboarding_sessions s ON s.id = t.session_id
+              JOIN onboarding_sessions s ON s.id = t.session_id AND s.brand IS NOT NULL
              WHERE t.phase IN ('awaiting_owner', 'awaiting_installation', 'late')) stays) grouped
      GROUP BY brand, phase, age`;
 
@@ -53,9 +52,13 @@ const FIND_KNOWN = `
     SELECT brand, phase, json_agg(json_build_object('age', age, 'changed', changed, 'ended', ended, 'seconds', seconds)) AS counts
       FROM read_habits GROUP BY brand, phase HAVING sum(changed) >= ${LEAST_CHANGES}`;
 
-/** Counts how long the sessions of each brand stay in a phase, unless a worker began a count within the last day. Returns whether it counted. */
+/**
+ * Counts how long the sessions of each brand stay in a phase, unless a worker began a count within the last day or no session has a brand.
+ * Returns whether it counted.
+ */
 export async function countHabitsDaily(database: Database): Promise<boolean> {
-  if ((await database.query(CLAIM_COUNT, [DAY_MS])).length === 0) return false;
+  const [claimed] = await database.query<{ isDue: boolean }>(CLAIM_COUNT, [DAY_MS]);
+  if (claimed?.isDue !== true) return false;
   // A parameter, not a subquery: the planner must know how few transitions are read.
   const [last] = await database.query<{ id: string }>(
     'SELECT coalesce(max(id), 0) AS id FROM session_transitions',

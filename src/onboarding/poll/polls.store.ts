@@ -20,12 +20,16 @@ interface Claim {
 }
 
 /** A session that only this process may read now. */
-export interface ClaimedPoll extends Claim, ReadSession, ReadableSession {}
+export interface ClaimedPoll extends Claim, ReadSession, ReadableSession {
+  /** When it was due, as PostgreSQL writes it. */
+  readonly dueAt: string;
+}
 
-type DuePoll = Omit<ClaimedPoll, keyof Claim | 'learned'> & { readonly brand: string };
+type DuePoll = Omit<ClaimedPoll, keyof Claim | 'learned'> & { readonly brand: string | null };
 
+/** `dueAt`: the session was not read, and is due as before the claim. */
 export type FailedRead = Pick<ClaimedPoll, 'sessionId' | 'batchId'> &
-  Extract<ReadStep, { readonly kind: 'postpone' }>;
+  Omit<Extract<ReadStep, { readonly kind: 'postpone' }>, 'kind'> & { readonly dueAt?: string };
 
 /** The longest usual foreground read, in timeouts: three (call, token renewal, second call) for each of the two paths, and one in the call queue. */
 const TIMEOUTS_PER_READ = 7;

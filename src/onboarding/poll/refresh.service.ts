@@ -109,7 +109,7 @@ export class SessionRefreshService {
   /** Reads the session, writes the result, and closes the batch last, because then the read counts. Throws Problem remote_unavailable. */
   private async readClaimed(poll: ClaimedPoll): Promise<void> {
     const read = await this.reader.read(poll, 'foreground');
-    const step = planRead(poll, read, poll.now, this.settings, poll.stretch, Math.random());
+    const step = planRead(poll, read, this.settings, Math.random());
     if (step.kind === 'postpone') {
       await this.postpone({ ...poll, ...step });
       const extra = { retryAfterSeconds: step.retryMs / 1_000 };

@@ -21,8 +21,8 @@ const MOST_WAITING_BYTES = 64 * 1024 * 1024;
 const CALLS_PER_READ = 3;
 
 interface LiveBatch {
-  /** The number of reads whose result is not written yet. */
-  unwritten: number;
+  /** The number of sessions whose read has not ended. */
+  unread: number;
   /** No read starts after this time of performance.now(), since its call might end after the lease, while another worker reads the session. */
   readUntil: number;
 }
@@ -51,7 +51,7 @@ export class PollWrites {
 
   /** `claimedAt` is the time of performance.now() before the claim. */
   begin(batchId: string, reads: number, claimedAt: number): void {
-    this.live.set(batchId, { unwritten: reads, readUntil: claimedAt + this.readWithinMs });
+    this.live.set(batchId, { unread: reads, readUntil: claimedAt + this.readWithinMs });
   }
 
   /** Returns false if the lease of the batch is lost, or might expire during a read. */
@@ -65,19 +65,33 @@ export class PollWrites {
   }
 
   finish({ sessionId, batchId, traceparent }: ClaimedPoll, step: ReadStep): void {
+    this.end(batchId, () => {
+      if (step.kind === 'postpone') this.failures.push({ sessionId, batchId, ...step });
+      else if (step.kind === 'apply') {
+        const { reading, response } = step;
+        this.readings.push({ sessionId, batchId, reading, response, traceparent });
+        this.waitingBytes += bytesToWrite(step);
+      }
+    });
+  }
+
+  /** Gives a session back that was not read. */
+  release({ sessionId, batchId, failures, notFound, dueAt }: ClaimedPoll, error: string | null): void {
+    const unread = { sessionId, batchId, failures, notFound, dueAt, error, retryMs: 0 };
+    this.end(batchId, () => this.failures.push(unread));
+  }
+
+  private end(batchId: string, keep: () => void): void {
+    const batch = this.live.get(batchId);
     // The lease is lost: another worker may have claimed the session.
-    if (!this.live.has(batchId)) return;
-    if (step.kind === 'nothing') this.addUnwritten(batchId, -1);
-    else if (step.kind === 'postpone') this.failures.push({ sessionId, batchId, ...step });
-    else {
-      this.readings.push({ sessionId, batchId, reading: step.reading, response: step.response, traceparent });
-      this.waitingBytes += bytesToWrite(step);
-    }
+    if (batch === undefined) return;
+    batch.unread--;
+    keep();
     if (!this.isWriting && this.hasWork) void this.write();
   }
 
   /** Renews the lease of every unfinished batch, and drops the batches whose lease is lost. */
-  async renewLeases(): Promise<void> {
+  async renewLeases(): Promise<undefined> {
     const ids = [...this.live.keys()];
     if (ids.length === 0) return;
     const readUntil = performance.now() + this.readWithinMs;
@@ -95,13 +109,10 @@ export class PollWrites {
     return this.readings.length > 0 || this.failures.length > 0 || this.finished.length > 0;
   }
 
+  /** Returns the batches of which nothing is to be read or written. */
   private get finished(): string[] {
-    return [...this.live].filter(([, { unwritten }]) => unwritten === 0).map(([batchId]) => batchId);
-  }
-
-  private addUnwritten(batchId: string, reads: number): void {
-    const batch = this.live.get(batchId);
-    if (batch) batch.unwritten += reads;
+    const waiting = new Set([...this.readings, ...this.failures].map(({ batchId }) => batchId));
+    return [...this.live].filter(([id, { unread }]) => unread === 0 && !waiting.has(id)).map(([id]) => id);
   }
 
   private async write(): Promise<void> {
@@ -135,7 +146,6 @@ export class PollWrites {
       this.readings.splice(0, readings.length);
       this.waitingBytes -= sumOf(readings);
       left -= readings.length;
-      for (const { batchId } of readings) this.addUnwritten(batchId, -1);
     }
   }
 
@@ -157,8 +167,6 @@ export class PollWrites {
   private postponeUnsavable({ sessionId, batchId }: BatchReading, state: string): void {
     const message = `a response cannot be saved (SQLSTATE ${state}); the session is postponed`;
     this.logger.error({ message, sessionId });
-    // Compensates for `writeReadings`, which counts the reading as written: the failure is not written yet.
-    this.addUnwritten(batchId, 1);
     this.failures.push({ sessionId, batchId, ...planUnsavable(state) });
   }
 
@@ -167,7 +175,6 @@ export class PollWrites {
     const failures = this.failures.slice();
     await this.polls.recordFailures(failures);
     this.failures.splice(0, failures.length);
-    for (const { batchId } of failures) this.addUnwritten(batchId, -1);
   }
 }
 

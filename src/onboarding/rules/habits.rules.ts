@@ -16,8 +16,8 @@ export const OLDEST_HABIT = 28;
 export const LEAST_CHANGES = 200;
 /** A group with fewer changes is joined with its neighbours. The density then has a standard error of about a tenth. */
 const CHANGES_PER_GROUP = 20;
-/** The price 2p of a read, in seconds: a read costs as much as 6 seconds of delay. It is that of the assumed schedule, whose 2p / α is 25 s, at α = 0.5. */
-const TWICE_PRICE_SECONDS = 12.5;
+/** The cost 2p of a read, in seconds: a read costs as much as 6 seconds of delay. It is that of the assumed schedule, whose 2p / α is 25 s, at α = 0.5. */
+const TWICE_COST_SECONDS = 12.5;
 
 /** The stays of a brand's sessions in a phase that ended at an age of the group. A stay that continues counts as ended now. */
 export interface HabitCount {
@@ -66,7 +66,7 @@ export function secondsUntilReads(
 ): number {
   let [at, left] = [age, reads];
   for (let group = habitAgeOf(age); ; group++) {
-    const density = Math.min(most, Math.max(least, Math.sqrt(hazards[group]! / TWICE_PRICE_SECONDS)));
+    const density = Math.min(most, Math.max(least, Math.sqrt(hazards[group]! / TWICE_COST_SECONDS)));
     const end = group === OLDEST_HABIT ? Infinity : startOf(group + 1);
     const within = density * Math.max(0, end - at);
     if (left <= within) return at - age + left / density;

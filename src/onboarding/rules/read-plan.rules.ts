@@ -63,20 +63,23 @@ export const LOST_AFTER_READS = 5;
 export const LOST_AFTER_REFUSALS = 10;
 
 export interface ReadSession extends WatchedSession, EndingSession {
+  /** When the session was claimed, by the database's clock. */
+  readonly now: Date;
+  readonly stretch: number;
   readonly notFound: number;
   /** The factsHash of the last recorded response. Null if that response has none. */
   readonly factsHash: string | null;
   readonly responseRecordedAt: Date | null;
 }
 
+/** Returns what to write after a read of the session. `random` is in [0, 1). */
 export function planRead(
   poll: ReadSession,
   read: SessionRead,
-  now: Date,
   settings: ScheduleSettings,
-  stretch: number,
   random: number,
 ): ReadStep {
+  const { now, stretch } = poll;
   switch (read.kind) {
     case 'unchanged':
       return unchanged(null);

@@ -19,10 +19,12 @@ const POLL: ReadSession = {
   recordedAt: NOW,
   factsHash: 'facts',
   responseRecordedAt: NOW,
+  now: NOW,
+  stretch: 1,
 };
 const RESPONSE = { httpStatus: 200, body: '{}', hash: '00', factsHash: 'facts' };
 const plan = (read: SessionRead, poll: Partial<ReadSession> = {}, now = NOW) =>
-  planRead({ ...POLL, ...poll }, read, now, SETTINGS, 1, 0);
+  planRead({ ...POLL, ...poll, now }, read, SETTINGS, 0);
 
 describe('planRead', () => {
   it('writes nothing for an unchanged response', () => {

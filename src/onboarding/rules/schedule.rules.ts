@@ -49,10 +49,10 @@ export interface WatchedSession {
  * seconds of delay, then the density of reads that costs least is √(h(t) / 2p). For people and installers, h(t) = α / (t + τ) fits: most
  * changes come soon, a few after days. Hence the interval √(2p(t + τ) / α). It grows with the square root of the age, not with the age.
  *
- * α and p occur only as 2p / α. At stretch 1, p is the price at which the first interval of a phase is right: 2p / α = first² / τ. A stretch
- * multiplies all intervals, since p is stretch² times this price.
+ * α and p occur only as 2p / α. At stretch 1, p is the cost at which the first interval of a phase is right: 2p / α = first² / τ. A stretch
+ * multiplies all intervals, since p is stretch² times this cost.
  *
- * This hazard is assumed. Where the hazard of a brand is known, habits.rules.ts takes its place, at the same price.
+ * This hazard is assumed. Where the hazard of a brand is known, habits.rules.ts takes its place, at the same cost.
  */
 interface PhasePlan {
   /** The first interval, in multiples of `minIntervalMs`. */

@@ -1,7 +1,7 @@
 import type { Statement } from '../../platform/database/database.js';
 import { FOR_SEEN_LEASES } from '../../platform/database/seen-leases.js';
 import { msFromNow } from '../../platform/database/timestamps.js';
-import { STRETCH } from '../poll/price.sql.js';
+import { STRETCH } from '../poll/read-budget.store.js';
 import { ABANDONED, RELEASED } from '../rules/start-failure.rules.js';
 import { failedStart, PLACE_OF_START } from './failed-starts.store.js';
 

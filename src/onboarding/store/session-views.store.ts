@@ -95,14 +95,14 @@ export class SessionViewsStore {
     return startUrl;
   }
 
-  /** Returns one row for the inverter, of any user. Prefers a session that still lists it, then the latest first_seen_at. */
+  /** Returns the inverter as one of its sessions lists it: a session that still lists it before others, then the latest that found it. */
   async findInverter(id: string): Promise<InverterView | null> {
     const text = `${SELECT_INVERTER} WHERE i.id = $1 ORDER BY i.missing_since IS NULL DESC, i.first_seen_at DESC, i.session_id DESC LIMIT 1`;
     const [inverter] = await this.database.query<InverterView>(text, [id]);
     return inverter ?? null;
   }
 
-  /** Returns at most `limit` inverters after `position`, newest first. Returns an inverter once per user, or once if `gridLocationId` is given. */
+  /** Returns at most `limit` inverters after `position`, newest first. An inverter that several users have is returned for each of them. */
   async listInverters(
     { userId, gridLocationId }: Omit<InvertersQuery, 'limit' | 'cursor'>,
     position: InverterPosition | undefined,

@@ -1,7 +1,7 @@
 import { lastSequence } from '../../events/sequence.sql.js';
 import { encryptedColumn } from '../../platform/crypto/re-encryption.store.js';
 import type { Statement, Transaction } from '../../platform/database/database.js';
-import { STRETCH } from '../poll/price.sql.js';
+import { STRETCH } from '../poll/read-budget.store.js';
 import type { RecordedResponse } from '../rules/read-plan.rules.js';
 
 /** Returns the context to which the ciphertext of a startUrl is bound. */

@@ -13,7 +13,7 @@ export const STOP_WITHIN_MS = {
   /** Remote calls that register users. If they take longer, their leases expire, and the registrations become `uncertain`. */
   registrations: 3_000,
   abandonedStarts: 1_000,
-  price: 500,
+  budget: 500,
   habits: 500,
   /** Reads of sessions in flight. After this time, they are aborted. */
   reads: 2_000,
@@ -21,8 +21,9 @@ export const STOP_WITHIN_MS = {
   readResults: 1_000,
   streams: 2_000,
   broker: 3_000,
-  /** Releasing this replica's share of the remote service's capacity, after all calls have ended. */
-  replicaShare: 1_000,
+  /** Writing what this replica has learned of the remote service, after all calls have ended. */
+  sharedState: 1_000,
+  signOfLife: 1_000,
   listener: 500,
   /** Writing how many requests were refused. */
   refusals: 500,

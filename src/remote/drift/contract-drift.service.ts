@@ -6,7 +6,7 @@ import { Remote } from '../remote.service.js';
 import { isObjectLike } from '../wire/exchange.js';
 import { outcomeOf } from '../wire/read-response.js';
 import { type Fields, readObject } from '../wire/read-field.js';
-import { DeploymentStore } from '../shared/deployment.store.js';
+import { DriftStore } from './drift.store.js';
 
 /** Limits the size of `reported` in case the remote service changes its field names constantly. */
 const MAX_REPORTED = 1_000;
@@ -21,7 +21,7 @@ export class ContractDrift {
   private readonly reported = new Map<string, number>();
 
   constructor(
-    private readonly store: DeploymentStore,
+    private readonly store: DriftStore,
     private readonly remote: Remote,
   ) {}
 

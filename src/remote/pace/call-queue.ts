@@ -1,10 +1,10 @@
 import { firstLimit, lower, raise } from './concurrency-limit.js';
 import type { CallClass, Priority } from '../outcome.rules.js';
-import type { RequestRate } from './request-rate.js';
+import type { RequestBudget } from './request-budget.js';
 
 /**
- * The classes in their order of precedence. A class that has been passed by this many calls of others gets the next turn, so that no class
- * stops another. If calls of all classes wait, they get 4, 3, 2 and 1 of 10 turns.
+ * The classes in their order of precedence. After this many turns of other classes, a class gets the next turn, so that no class stops another.
+ * If calls of all classes wait, they get 4, 3, 2 and 1 of 10 turns.
  */
 const PASSED_AT_MOST: Readonly<Record<CallClass, number>> = {
   'foreground change': Infinity,
@@ -17,9 +17,6 @@ const perClass = <T>(value: () => T) =>
   Object.fromEntries(CLASSES.map((name) => [name, value()])) as Record<CallClass, T>;
 const isBackground = (name: CallClass): boolean => name.startsWith('background');
 
-/** Longer than the time between two calls at a rate of one per second. */
-const PACED_MS = 2_000;
-
 export type Turn = 'granted' | 'timed_out' | 'cancelled';
 
 export type CallEnding = 'succeeded' | 'refusal' | 'timeout' | 'other';
@@ -31,16 +28,17 @@ export class CallQueue {
   private state = firstLimit(this.ceiling);
   /** Per queued call, the function that ends its wait. */
   private readonly waiting = perClass(() => new Set<(turn: Turn) => void>());
-  /** Per class, the calls of other classes that have gone since its last call. */
+  /** Per class, the turns of other classes since its last turn. */
   private readonly passed = perClass(() => 0);
   private timer: NodeJS.Timeout | undefined;
-  private pacedAt = -Infinity;
 
   constructor(
     private readonly ceiling: number,
-    private readonly rate: RequestRate,
+    private readonly budget: RequestBudget,
     private readonly maxWaitMs: number,
-  ) {}
+  ) {
+    budget.onDraw = () => this.admit();
+  }
 
   get limit(): number {
     return Math.floor(this.state.limit);
@@ -51,11 +49,6 @@ export class CallQueue {
     return Math.min(this.limit, Math.max(1, this.ceiling - 1));
   }
 
-  /** Whether calls have waited for the request rate in the last seconds. */
-  get isPaced(): boolean {
-    return performance.now() - this.pacedAt < PACED_MS;
-  }
-
   queued(priority: Priority): number {
     return classesOf(priority).reduce((sum, name) => sum + this.waiting[name].size, 0);
   }
@@ -64,7 +57,7 @@ export class CallQueue {
   turn(name: CallClass, signal?: AbortSignal): Promise<Turn> {
     const waiting = this.waiting[name];
     // Most calls find a place at once. They need neither a timer nor a listener.
-    if (this.isEmpty && this.hasPlace(name) && this.rate.take(performance.now()) === 0) {
+    if (this.size === 0 && this.hasPlace(name) && this.budget.take(performance.now(), 1) === 0) {
       this.enter(name);
       return Promise.resolve('granted');
     }
@@ -117,7 +110,7 @@ export class CallQueue {
 
   private admit(): void {
     for (let next = this.next(); next; next = this.next()) {
-      const earlyMs = this.rate.take(performance.now());
+      const earlyMs = this.budget.take(performance.now(), this.size);
       if (earlyMs > 0) return this.admitAfter(earlyMs);
       this.enter(next);
       const [leave] = this.waiting[next];
@@ -125,8 +118,9 @@ export class CallQueue {
     }
   }
 
-  private get isEmpty(): boolean {
-    return CLASSES.every((name) => this.waiting[name].size === 0);
+  /** The calls that wait. */
+  private get size(): number {
+    return CLASSES.reduce((sum, name) => sum + this.waiting[name].size, 0);
   }
 
   private enter(name: CallClass): void {
@@ -150,7 +144,8 @@ export class CallQueue {
   }
 
   private admitAfter(ms: number): void {
-    this.pacedAt = performance.now();
+    // The budget calls `admit` after its draw.
+    if (ms === Infinity) return;
     this.timer ??= setTimeout(() => {
       this.timer = undefined;
       this.admit();

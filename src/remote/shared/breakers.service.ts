@@ -6,7 +6,7 @@ import { TRIALS } from '../pace/breaker.rules.js';
 import type { BreakerChange } from '../pace/operation-gate.js';
 import { Remote } from '../remote.service.js';
 import { BreakersStore } from './breakers.store.js';
-import type { SharedOperation } from './deployment.store.js';
+import type { SharedOperation } from './operations.store.js';
 
 /** How many times SCS_TIMEOUT_MS a trial may last: it waits for its slot, too. */
 const TRIAL_CALLS = 2;
@@ -17,7 +17,7 @@ const TRIAL_CALLS = 2;
  */
 @Injectable()
 export class Breakers {
-  private readonly logger = new Logger('Deployment');
+  private readonly logger = new Logger('Remote');
   /** The operations whose breaker was open in all replicas, when it was last read. */
   private readonly known = new Set<OperationClass>();
   /** Incremented when a change of this replica begins and ends to be written. What was read meanwhile may be older. */

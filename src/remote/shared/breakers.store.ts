@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { Database } from '../../platform/database/database.js';
 import { msFromNow } from '../../platform/database/timestamps.js';
 import type { OperationClass } from '../outcome.rules.js';
-import { OPERATIONS_CHANNEL } from './deployment.store.js';
+import { OPERATIONS_CHANNEL } from './operations.store.js';
 
 // Replaces the lease of the trial, if this is its result.
 const OPEN_BREAKER = `

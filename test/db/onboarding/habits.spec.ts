@@ -21,7 +21,7 @@ beforeEach(async () => {
   await makeCountDue();
 });
 
-const makeCountDue = () => database.query('UPDATE read_price SET habits_after = NULL');
+const makeCountDue = () => database.query('UPDATE read_budget SET habits_after = NULL');
 const ago = (seconds: number) => new Date(Date.now() - 1_000 * seconds);
 
 /** Inserts a session that entered the states at these ages, in seconds. */
@@ -65,17 +65,18 @@ describe('the habits of brands', () => {
     ] as const;
     await insertSession('acme', 5 * DAY, online);
     await insertSession('acme', 6 * DAY, online);
-    await insertSession(null, 6 * DAY, [
+    await insertSession(null, 6 * DAY, online);
+    await insertSession('other', 6 * DAY, [
       ['awaiting_owner', 0],
       ['expired', DAY],
       ['online', 2 * DAY],
     ]);
     await countHabitsDaily(database);
     expect(await counted()).toEqual([
-      row('', 'awaiting_owner', 0, DAY),
-      row('', 'late', 1, DAY),
       row('acme', 'awaiting_installation', 2, 172 * MINUTE, 172 * MINUTE),
       row('acme', 'awaiting_owner', 2, 8 * MINUTE, 8 * MINUTE),
+      row('other', 'awaiting_owner', 0, DAY),
+      row('other', 'late', 1, DAY),
     ]);
   });
 
@@ -115,10 +116,10 @@ describe('the habits of brands', () => {
     await insertSession('acme', 2 * HOUR, [['awaiting_owner', 0]]);
     await Promise.all(Array.from({ length: 5 }, () => countHabitsDaily(database)));
     expect(await counted()).toMatchObject([{ changed: 0, ended: 1 }]);
-    const [price] = await database.query<{ hours: number }>(
-      `SELECT date_part('epoch', habits_after - clock_timestamp()) / 3600 AS hours FROM read_price`,
+    const [budget] = await database.query<{ hours: number }>(
+      `SELECT date_part('epoch', habits_after - clock_timestamp()) / 3600 AS hours FROM read_budget`,
     );
-    expect(price!.hours).toBeCloseTo(24, 1);
+    expect(budget!.hours).toBeCloseTo(24, 1);
 
     await database.query(
       `INSERT INTO session_transitions (session_id, to_state, basis, rule, at) SELECT id, 'online', 'observed', 'test', now() FROM onboarding_sessions`,
@@ -141,6 +142,11 @@ describe('the habits of brands', () => {
     expect(await counted()).toHaveLength(1);
   });
 
+  it('are not counted while no session has a brand', async () => {
+    await insertSession(null, 2 * HOUR, [['awaiting_owner', 0]]);
+    expect(await countHabitsDaily(database)).toBe(false);
+  });
+
   it('are used from 200 changes on', async () => {
     await database.query(
       `INSERT INTO read_habits VALUES ('few', 'late', 10, 199, 900, 5), ('many', 'late', 10, 100, 900, 5), ('many', 'late', 12, 100, 100, 7)`,
@@ -159,15 +165,15 @@ describe('the habits of brands', () => {
 
   it('are shown to administrators', async () => {
     await database.query(
-      `INSERT INTO read_habits VALUES ('', 'late', 10, 1, 9, 5), ('', 'late', 12, 2, 2, 7)`,
+      `INSERT INTO read_habits VALUES ('acme', 'late', 10, 1, 9, 5), ('acme', 'late', 12, 2, 2, 7)`,
     );
     expect(
       await database.query(
         'SELECT brand, phase, from_seconds::int, changed, known_changes::int FROM admin.read_habits ORDER BY from_seconds',
       ),
     ).toEqual([
-      { brand: null, phase: 'late', from_seconds: 148, changed: 1, known_changes: 3 },
-      { brand: null, phase: 'late', from_seconds: 403, changed: 2, known_changes: 3 },
+      { brand: 'acme', phase: 'late', from_seconds: 148, changed: 1, known_changes: 3 },
+      { brand: 'acme', phase: 'late', from_seconds: 403, changed: 2, known_changes: 3 },
     ]);
   });
 });

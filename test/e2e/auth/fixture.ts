@@ -5,7 +5,7 @@ import type { Environment } from '../../../src/platform/env/environment.js';
 import { readEnvironment } from '../../../src/platform/env/read-environment.js';
 import type { Sent } from '../../../src/remote/outcome.rules.js';
 import { ContractDrift } from '../../../src/remote/drift/contract-drift.service.js';
-import { DeploymentStore } from '../../../src/remote/shared/deployment.store.js';
+import { DriftStore } from '../../../src/remote/drift/drift.store.js';
 import { Remote } from '../../../src/remote/remote.service.js';
 import { AuthorisedRemote } from '../../../src/auth/authorised-remote.service.js';
 import { TenantTokens } from '../../../src/auth/tenant-tokens.service.js';
@@ -98,7 +98,7 @@ export function startReplica(
   const database = new Database(environment);
   const store = storeFor(database, new Cipher(environment), environment);
   const remote = new Remote(environment);
-  const drift = new ContractDrift(new DeploymentStore(database), remote);
+  const drift = new ContractDrift(new DriftStore(database), remote);
   const tokens = new TenantTokens(store, remote, drift, environment);
   const authorised = new AuthorisedRemote(remote, tokens, tokens);
   return {

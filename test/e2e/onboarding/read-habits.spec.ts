@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { ReadHabits } from '../../../src/onboarding/poll/habits.service.js';
-import { PriceControl } from '../../../src/onboarding/poll/price.service.js';
-import { PriceStore, type PriceStep } from '../../../src/onboarding/poll/price.store.js';
+import { ReadBudget } from '../../../src/onboarding/poll/read-budget.service.js';
+import { ReadBudgetStore } from '../../../src/onboarding/poll/read-budget.store.js';
 import { Database } from '../../../src/platform/database/database.js';
 import { TestClient } from '../../setup/client.js';
 import type { SandboxControl } from '../../setup/sandbox-control.js';
@@ -74,7 +74,7 @@ describe('sessions of brands with different habits', () => {
     const before = [await intervalAfter('fast', 1.5), await intervalAfter('slow', 1.5)];
     for (const seconds of before) expect(seconds / before[0]!).toBeCloseTo(1, 0);
 
-    await database.query('UPDATE read_price SET habits_after = NULL');
+    await database.query('UPDATE read_budget SET habits_after = NULL');
     await service.app.get(ReadHabits).reload();
 
     const ofFast = await intervalAfter('fast', 1.5);
@@ -87,11 +87,11 @@ describe('sessions of brands with different habits', () => {
     expect(await intervalAfter('slow', 10)).toBeLessThan(ofSlow);
   });
 
-  it('are priced by brand, the unknown ones together', async () => {
+  it('are counted by brand, the unknown ones together', async () => {
     const { brands } = service.app.get(ReadHabits);
     expect(brands.toSorted()).toEqual(['fast', 'slow']);
     const count = async (known: readonly string[]) =>
-      new Set((await service.app.get(PriceStore).countByAge(known)).map(({ brand }) => brand));
+      new Set((await service.app.get(ReadBudgetStore).countByAge(known)).map(({ brand }) => brand));
     expect(await count(brands)).toEqual(new Set(['fast', 'slow', null]));
     expect(await count([])).toEqual(new Set([null]));
   });
@@ -100,7 +100,7 @@ describe('sessions of brands with different habits', () => {
     await database.query(
       `DELETE FROM session_polls p USING onboarding_sessions s WHERE s.id = p.session_id AND s.brand <> 'fast'`,
     );
-    const measure = () => service.app.get(PriceControl)['measure']({ isMeasureDue: true } as PriceStep);
+    const measure = () => service.app.get(ReadBudget)['countWanted']();
     const learned = await measure();
     const known = jest.spyOn(service.app.get(ReadHabits), 'hazardsOf').mockReturnValue(undefined);
     const assumed = await measure();

@@ -60,9 +60,7 @@ describe('the health of the remote service', () => {
     expect(replicas.map(({ remote }) => remote.status().operations.read_session.breaker)).toEqual(
       Array(3).fill('open'),
     );
-    await waitFor('every announcement', () =>
-      replicas.every(({ deployment }) => deployment['writing'].size === 0),
-    );
+    await waitFor('every announcement', () => replicas.every(({ state }) => state['writing'].size === 0));
     down = false;
     for (const replica of replicas) {
       await waitFor('its probe', async () => (await call(replica)).kind === 'response');

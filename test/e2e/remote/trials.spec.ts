@@ -127,7 +127,7 @@ describe('replicas', () => {
   it('know of the outage when they start, and of its end by one of them', async () => {
     const first = await join();
     await failOften(first.remote);
-    await waitFor('it is stored', () => first.deployment['writing'].size === 0);
+    await waitFor('it is stored', () => first.state['writing'].size === 0);
     const [second, third] = [await join(), await join()];
     for (const { remote } of [second, third])
       expect(remote.status().operations.register_user.breaker).toBe('open');

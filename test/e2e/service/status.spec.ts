@@ -120,7 +120,7 @@ describe('calls that are held back', () => {
     ]);
   });
 
-  it('by our ceiling are reported with the ceiling and the share', async () => {
+  it('by our ceiling are reported with the ceiling', async () => {
     service = await startTestApp({ SCS_MAX_REQUESTS_PER_SECOND: 1 });
     const client = TestClient.of(service);
     const registered = Array.from({ length: 12 }, (_, n) =>
@@ -131,11 +131,9 @@ describe('calls that are held back', () => {
     );
     const { remote, replicas } = await waitFor('calls to wait', async () => {
       const now = await status();
-      const { rate } = now.remote;
-      const isPaced = rate?.isHoldingBack === true && rate.sharePerSecond > 0;
-      return (now.replicas[0]?.pacedSince ?? null) !== null && isPaced && now;
+      return (now.replicas[0]?.pacedSince ?? null) !== null && now.remote.rate?.isHoldingBack && now;
     });
-    expect(remote.rate).toEqual({ ceilingPerSecond: 1, sharePerSecond: 1, isHoldingBack: true });
+    expect(remote.rate).toEqual({ ceilingPerSecond: 1, isHoldingBack: true });
     expect(remote.operations.register_user.heldBackBy).toBe('ceiling');
     expect(remote.operations.token.heldBackBy).toBeNull();
     expect(replicas).toMatchObject([{ role: 'all', isAlive: true }]);
@@ -341,8 +339,8 @@ describe('GET /status', () => {
 
   it('shows which replicas are alive, and that no worker is', async () => {
     await database.query(`
-      INSERT INTO remote_replicas (id, name, counted, expires_at, role, seen_at)
-      VALUES (gen_random_uuid(), 'dead:1', 1, now() - interval '1 minute', 'worker', '2026-11-20T10:00:00Z')`);
+      INSERT INTO remote_replicas (id, name, expires_at, role, seen_at)
+      VALUES (gen_random_uuid(), 'dead:1', now() - interval '1 minute', 'worker', '2026-11-20T10:00:00Z')`);
     const { health, reasons, replicas } = await read();
     const alive = { role: 'api', isAlive: true, pacedSince: null, readsPerSecond: 0 };
     expect(replicas).toMatchObject([alive, { name: 'dead:1', role: 'worker', isAlive: false }]);
@@ -382,8 +380,8 @@ describe('GET /status', () => {
     expect(warn).not.toHaveBeenCalled();
     const other = { version: '0.0.9', commit: null, newestMigration: '20261120000000_tables' };
     await database.query(
-      `INSERT INTO remote_replicas (id, name, counted, expires_at, role, signs)
-       VALUES (gen_random_uuid(), 'other:1', 1, now() + interval '1 minute', 'worker', $1)`,
+      `INSERT INTO remote_replicas (id, name, expires_at, role, signs)
+       VALUES (gen_random_uuid(), 'other:1', now() + interval '1 minute', 'worker', $1)`,
       [JSON.stringify({ build: other })],
     );
     const status = await read();

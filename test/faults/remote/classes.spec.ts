@@ -71,7 +71,6 @@ async function measure(calls: number) {
   };
   if (callers.length === 0)
     callers = CLASSES.flatMap((name) => Array.from({ length: CALLERS }, () => call(name)));
-  // Before the first call, the replica requests its share of the rate.
   await waitFor('the first call', () => arrivals.length > 0);
   arrivals = [];
   const startedAt = performance.now();
@@ -98,6 +97,7 @@ describe('R44: no class of calls starves another', () => {
     });
     for (const [nth, name] of CLASSES.entries())
       expect([name, gaps[nth]! <= BOUNDS[name]]).toEqual([name, true]);
+    if (!isLong) return;
     expect(perSecond).toBeGreaterThanOrEqual(0.9 * PER_SECOND);
     expect(perSecond).toBeLessThanOrEqual(1.1 * PER_SECOND);
   });

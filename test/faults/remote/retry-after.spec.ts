@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { DeploymentStore } from '../../../src/remote/shared/deployment.store.js';
+import { OperationsStore } from '../../../src/remote/shared/operations.store.js';
 import {
   startRawServer,
   type RawServer,
@@ -167,7 +167,7 @@ describe('R26: Retry-After binds all replicas', () => {
   });
 
   itAtLength('would be red with a timer in each replica', async () => {
-    class Alone extends DeploymentStore {
+    class Alone extends OperationsStore {
       override async quiet(): Promise<void> {}
     }
     await start(3, (held) => new Alone(held));

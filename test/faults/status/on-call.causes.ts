@@ -55,8 +55,8 @@ export const CAUSES_ON_CALL = {
   'workers vanish again and again': {
     plant: ({ database }) =>
       database.query(
-        `INSERT INTO remote_replicas (id, name, counted, expires_at, role)
-         SELECT gen_random_uuid(), 'crashed:' || n, 1, now() - interval '1 second', 'worker' FROM generate_series(1, 3) AS n`,
+        `INSERT INTO remote_replicas (id, name, expires_at, role)
+         SELECT gen_random_uuid(), 'crashed:' || n, now() - interval '1 second', 'worker' FROM generate_series(1, 3) AS n`,
       ),
     reasons: { replicas_vanish: '3 processes ended within 10 minutes without stopping in order: crashed:' },
     alerts: ['ReplicasVanish'],
@@ -89,8 +89,8 @@ export const CAUSES_ON_CALL = {
     async plant({ database }) {
       await database.query(`UPDATE remote_replicas SET joined_at = now() - interval '1 hour'`);
       await database.query(
-        `INSERT INTO remote_replicas (id, name, counted, joined_at, expires_at, role, signs)
-         VALUES (gen_random_uuid(), 'forgotten:1', 1, now() - interval '1 day', now() + interval '1 hour', 'api',
+        `INSERT INTO remote_replicas (id, name, joined_at, expires_at, role, signs)
+         VALUES (gen_random_uuid(), 'forgotten:1', now() - interval '1 day', now() + interval '1 hour', 'api',
                  '{"build": {"version": "0.0.9", "commit": null, "newestMigration": "20261120000000_tables"}}')`,
       );
     },

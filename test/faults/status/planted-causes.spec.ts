@@ -235,13 +235,12 @@ const CAUSES = {
   },
   'a ceiling of 2 requests a second': {
     environment: { SCS_MAX_REQUESTS_PER_SECOND: 2 },
-    // Repeated, because the scan at the start, before there were sessions, may still set when the next one is due.
     plant: ({ database }) =>
       waitFor('the sessions are counted', async () => {
-        const [price] = await database.query<{ wanted: number }>(
-          'UPDATE read_price SET measure_after = NULL RETURNING wanted_per_second AS wanted',
+        const [budget] = await database.query<{ wanted: number }>(
+          'SELECT wanted_per_second AS wanted FROM read_budget',
         );
-        return price!.wanted > 0;
+        return budget!.wanted > 0;
       }),
     reasons: { budget_short: '1.9 are allowed' },
     alerts: ['BudgetIsShort'],

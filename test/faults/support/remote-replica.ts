@@ -2,11 +2,12 @@ import { Logger } from '@nestjs/common';
 import { Database } from '../../../src/platform/database/database.js';
 import { Breakers } from '../../../src/remote/shared/breakers.service.js';
 import { BreakersStore } from '../../../src/remote/shared/breakers.store.js';
-import { Deployment } from '../../../src/remote/shared/deployment.service.js';
+import { SharedState } from '../../../src/remote/shared/shared-state.service.js';
 import { Metrics } from '../../../src/observability/metrics/metrics.js';
 import { RecentRequests } from '../../../src/observability/metrics/recent-requests.js';
-import { Signs } from '../../../src/remote/shared/signs.js';
-import { DeploymentStore } from '../../../src/remote/shared/deployment.store.js';
+import { OperationsStore } from '../../../src/remote/shared/operations.store.js';
+import { ReplicasStore } from '../../../src/remote/shared/replicas.store.js';
+import { SignsOfLife } from '../../../src/remote/shared/signs-of-life.service.js';
 import { Remote } from '../../../src/remote/remote.service.js';
 import type { Environment } from '../../../src/platform/env/environment.js';
 import { remoteEnvironment } from '../../e2e/remote/fixture.js';
@@ -16,7 +17,7 @@ Logger.overrideLogger(false);
 
 export interface RemoteReplica {
   readonly remote: Remote;
-  readonly deployment: Deployment;
+  readonly state: SharedState;
   readonly database: Database;
   close(): Promise<void>;
 }
@@ -24,22 +25,26 @@ export interface RemoteReplica {
 /** Starts the part of a replica that calls the remote service, with its own database connections and state. */
 export async function startRemoteReplica(
   overrides: Partial<Environment>,
-  storeOf = (database: Database): DeploymentStore => new DeploymentStore(database),
+  storeOf = (database: Database): OperationsStore => new OperationsStore(database),
 ): Promise<RemoteReplica> {
   const environment = remoteEnvironment(overrides);
   const database = new Database(environment);
   const remote = new Remote(environment);
-  const signs = new Signs(database, new RecentRequests(new Metrics()));
+  const store = new ReplicasStore(database);
+  const requests = new RecentRequests(new Metrics());
+  const signs = new SignsOfLife(remote, store, database, requests, environment);
   const breakers = new Breakers(remote, new BreakersStore(database), environment);
-  const deployment = new Deployment(remote, storeOf(database), signs, breakers, environment);
-  await deployment.onModuleInit();
+  const state = new SharedState(remote, storeOf(database), signs, breakers, store, environment);
+  signs.onModuleInit();
+  await state.onModuleInit();
   return {
     remote,
-    deployment,
+    state,
     database,
     close: async () => {
       await remote.onApplicationShutdown();
-      await deployment.onApplicationShutdown();
+      await state.onApplicationShutdown();
+      await signs.onApplicationShutdown();
       await database.onApplicationShutdown();
     },
   };

@@ -1,14 +1,8 @@
-import { randomUUID } from 'node:crypto';
 import { Injectable, Logger } from '@nestjs/common';
 import { appendEvents } from '../../events/outbox.js';
 import { Database, type Statement, type Transaction } from '../../platform/database/database.js';
 import { msFromNow, msUntil } from '../../platform/database/timestamps.js';
-import type { Environment } from '../../platform/env/environment.js';
-import { REPLICA_NAME } from '../../platform/replica-name.js';
-import type { Drift } from '../drift/drift.js';
 import type { OperationClass } from '../outcome.rules.js';
-import type { PublishedShare } from '../pace/rate-share.rules.js';
-import type { ReplicaSigns } from './signs.js';
 
 /** Notified when the remote service tells a replica to wait. Notifications may be lost, so replicas also read periodically. */
 export const OPERATIONS_CHANNEL = 'pv_onboarding_remote';
@@ -56,47 +50,6 @@ const RECOVER_OPERATION = `
   FROM before WHERE o.operation = before.operation
   RETURNING before.since, o.since AS "recoveredAt"`;
 
-// One statement, so that it reads the others and writes this one at the same time. A replica that stopped or vanished is shown for an hour.
-// `counted` and a null share: replicas of releases that divided the ceiling equally. They count the live ones until all agree.
-const BEAT_REPLICA = `
-  WITH others AS (
-    SELECT coalesce(demand, 1) AS demand, coalesce(share, 1.0::float8 / counted) AS share
-    FROM remote_replicas WHERE id <> $1 AND expires_at > clock_timestamp()
-  ), gone AS (
-    DELETE FROM remote_replicas WHERE id <> $1 AND expires_at < clock_timestamp() - interval '1 hour'
-  ), mine AS (
-    INSERT INTO remote_replicas AS me
-      (id, name, counted, expires_at, role, reads_per_second, paced_since, demand, share, slow_operations, signs, clock_offset_seconds)
-    SELECT $1, $2, count(*) + 1, ${msFromNow('$3')}, $4, $5, CASE WHEN $6::boolean THEN clock_timestamp() END, $7::float8, $8::float8, $9::text[], $10::jsonb,
-      $11::float8 / 1000 - extract(epoch FROM clock_timestamp())
-    FROM others
-    ON CONFLICT (id) DO UPDATE SET counted = excluded.counted, expires_at = excluded.expires_at, seen_at = clock_timestamp(),
-      reads_per_second = excluded.reads_per_second,
-      paced_since = CASE WHEN $6::boolean THEN coalesce(me.paced_since, clock_timestamp()) END,
-      demand = excluded.demand, share = excluded.share, slow_operations = excluded.slow_operations, signs = excluded.signs,
-      clock_offset_seconds = excluded.clock_offset_seconds
-  )
-  SELECT * FROM others`;
-
-/** Leaves the row, so that a process that stopped is told apart from one that vanished. */
-const LEAVE = `
-  UPDATE remote_replicas SET stopped_at = clock_timestamp(), expires_at = clock_timestamp() WHERE id = $1`;
-
-/** Locks the operation, so that its events are in the order of its changes. */
-const LOCK_OPERATION = `SELECT 1 FROM remote_operations WHERE operation = $1 FOR UPDATE`;
-
-// Records at most 50 differences per operation, because field names may be data. A foreign id is always recorded: customers may be mixed up.
-// xmax is 0 in a row that this statement inserted, and not 0 in a row that it updated.
-const RECORD_DRIFT = `
-  INSERT INTO remote_drift (operation, kind, field, expected, found)
-  SELECT $1, d.kind, d.field, d.expected, d.found
-  FROM jsonb_to_recordset($2::jsonb) AS d (kind text, field text, expected text, found text)
-  WHERE EXISTS (SELECT FROM remote_drift k WHERE k.operation = $1 AND k.kind = d.kind AND k.field = d.field)
-     OR d.kind = 'foreign_id'
-     OR (SELECT count(*) FROM remote_drift WHERE operation = $1) < 50
-  ON CONFLICT (operation, kind, field) DO UPDATE SET last_seen_at = clock_timestamp()
-  RETURNING kind, field, expected, found, first_seen_at AS "observedAt", xmax = 0 AS "isNew"`;
-
 /** The state of an operation that all replicas share. `quietMs` and `troubleMs` are remaining times; 0 or less means over. */
 export interface SharedOperation {
   readonly operation: OperationClass;
@@ -108,25 +61,11 @@ export interface SharedOperation {
   readonly failedTrials: number;
 }
 
-/** What a replica publishes about itself. `isPaced`: its calls wait for its share of SCS_MAX_REQUESTS_PER_SECOND. */
-interface SignOfLife extends PublishedShare {
-  readonly role: Environment['ROLE'];
-  readonly readsPerSecond: number;
-  readonly isPaced: boolean;
-  /** The operations most of whose latest calls were slow. */
-  readonly slowOperations: readonly OperationClass[];
-  /** By this process's clock. */
-  readonly now: number;
-  readonly signs: ReplicaSigns;
-}
+const logger = new Logger('Remote');
 
-const logger = new Logger('Deployment');
-
-/** Stores what all replicas know about the remote service. A change and its event commit together. */
+/** Stores the state of each operation for all replicas. A change and its event commit together. */
 @Injectable()
-export class DeploymentStore {
-  private readonly replicaId = randomUUID();
-
+export class OperationsStore {
   constructor(private readonly database: Database) {}
 
   async readOperations(): Promise<SharedOperation[]> {
@@ -155,44 +94,6 @@ export class DeploymentStore {
   /** Records the recovery, if the operation is degraded. With `once_trouble_is_over`, only if `trouble_until` is past. */
   async recover(operation: OperationClass, when: 'now' | 'once_trouble_is_over'): Promise<void> {
     await this.database.transaction((tx) => recoverFrom(tx, 'degraded', operation, when));
-  }
-
-  /** Marks this replica as alive for `lifeMs`. Returns the demands and shares of the other live replicas. */
-  async beat(lifeMs: number, sign: SignOfLife): Promise<PublishedShare[]> {
-    const { role, readsPerSecond, isPaced, slowOperations, demand, share, now, signs } = sign;
-    return this.database.queryAside<PublishedShare>(BEAT_REPLICA, [
-      this.replicaId,
-      REPLICA_NAME,
-      lifeMs,
-      role,
-      readsPerSecond,
-      isPaced,
-      demand,
-      share,
-      slowOperations,
-      JSON.stringify(signs),
-      now,
-    ]);
-  }
-
-  async leave(): Promise<void> {
-    await this.database.query(LEAVE, [this.replicaId]);
-  }
-
-  /** Records differences. Returns the new differences, each of which is announced once for all replicas. */
-  async recordDrift(operation: OperationClass, drifts: readonly Drift[]): Promise<Drift[]> {
-    return this.database.transaction(async (tx) => {
-      await tx.query(LOCK_OPERATION, [operation]);
-      const values = [operation, JSON.stringify(drifts)];
-      const recorded = await tx.query<Drift & { observedAt: Date; isNew: boolean }>(RECORD_DRIFT, values);
-      const added = recorded.filter(({ isNew }) => isNew);
-      const events = added.map(({ isNew: _, observedAt, ...drift }) => {
-        const data = { operation, ...drift, observedAt: observedAt.toISOString() };
-        return { name: 'remote.contract_drift' as const, subject: operation, data };
-      });
-      await appendEvents(tx, events);
-      return added;
-    });
   }
 }
 

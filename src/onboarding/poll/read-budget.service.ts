@@ -1,0 +1,82 @@
+import { Injectable } from '@nestjs/common';
+import type { NewEvent } from '../../events/catalogue.rules.js';
+import { BackgroundTasks } from '../../platform/async/background-tasks.js';
+import { Environment } from '../../platform/env/environment.js';
+import { STOP_WITHIN_MS } from '../../platform/shutdown/limits.js';
+import { allowedPerSecond, nextShortage, stretchFor, wantedPerSecond } from '../rules/read-budget.rules.js';
+import { scheduleSettings } from '../rules/schedule.rules.js';
+import { ReadHabits } from './habits.service.js';
+import { ReadBudgetStore, type Budget, type BudgetMeasure } from './read-budget.store.js';
+
+/** The longest period of the measures. The usual period is POLL_MIN_INTERVAL_MS. */
+const MOST_PERIOD_MS = 15_000;
+const LEAST_PERIOD_MS = 1_000;
+/** The pause after a scan, in multiples of its duration: the sessions are scanned for at most 2 % of the time. */
+const PAUSE_PER_SCAN = 50;
+/** No other worker scans the sessions for this time. Once the scan has succeeded, its pause counts instead. */
+const SCAN_MS = 60_000;
+
+/** Computes the stretch for all replicas. Every worker tries; the database lets one of them scan the sessions. */
+@Injectable()
+export class ReadBudget extends BackgroundTasks {
+  private readonly settings = scheduleSettings(this.environment);
+  private readonly allowed = allowedPerSecond(this.environment.SCS_MAX_REQUESTS_PER_SECOND || Infinity);
+  private readonly periodMs = Math.min(
+    MOST_PERIOD_MS,
+    Math.max(LEAST_PERIOD_MS, this.environment.POLL_MIN_INTERVAL_MS),
+  );
+  protected readonly tasks = [{ everyMs: this.periodMs, run: () => this.measure() }];
+
+  constructor(
+    private readonly budgets: ReadBudgetStore,
+    private readonly habits: ReadHabits,
+    private readonly environment: Environment,
+  ) {
+    super({
+      runs: environment.ROLE !== 'api',
+      failure: 'the read budget is not computed',
+      stopWithinMs: STOP_WITHIN_MS.budget,
+    });
+  }
+
+  private async measure(): Promise<void> {
+    const measure = await this.budgets.begin(SCAN_MS);
+    if (measure === undefined) return;
+    const startedAt = performance.now();
+    const wanted = await this.countWanted();
+    const stretch = stretchFor(wanted, this.allowed);
+    const budget = {
+      stretch,
+      wantedPerSecond: wanted,
+      allowedPerSecond: this.allowed === Infinity ? null : this.allowed,
+      ...nextShortage(measure, stretch, measure.now),
+    };
+    const pauseMs = (performance.now() - startedAt) * PAUSE_PER_SCAN;
+    await this.budgets.finish(measure, budget, pauseMs, eventsOf(measure, budget));
+  }
+
+  /** Returns the reads per second that all sessions want. */
+  private async countWanted(): Promise<number> {
+    const groups = await this.budgets.countByAge(this.habits.brands);
+    const known = groups.map((group) => ({ ...group, hazards: this.habits.hazardsOf(group) }));
+    return wantedPerSecond(known, this.settings);
+  }
+}
+
+/** Returns an event if this measure announces a shortage, or the end of an announced one. */
+function eventsOf(before: BudgetMeasure, after: Budget): NewEvent[] {
+  if ((before.announcedAt === null) === (after.announcedAt === null)) return [];
+  const subject = 'read_session' as const;
+  const figures = {
+    operation: subject,
+    since: (before.shortSince ?? before.now).toISOString(),
+    stretch: round(after.stretch),
+    wantedPerSecond: round(after.wantedPerSecond),
+    allowedPerSecond: after.allowedPerSecond && round(after.allowedPerSecond),
+  };
+  if (after.announcedAt !== null) return [{ name: 'remote.budget_short', subject, data: figures }];
+  const data = { ...figures, endedAt: before.now.toISOString() };
+  return [{ name: 'remote.budget_sufficient', subject, data }];
+}
+
+const round = (value: number) => Math.round(value * 100) / 100;

@@ -1,0 +1,78 @@
+import { Injectable } from '@nestjs/common';
+import type { NewEvent } from '../../events/catalogue.rules.js';
+import { appendEvents } from '../../events/outbox.js';
+import { Database } from '../../platform/database/database.js';
+import { msFromNow } from '../../platform/database/timestamps.js';
+import { AGES_PER_E, type AgeGroup, type Shortage } from '../rules/read-budget.rules.js';
+
+/** The current stretch, as an SQL expression. */
+export const STRETCH = 'coalesce((SELECT stretch FROM read_budget), 1)';
+
+/** `measureAfter` is the fence of FINISH. */
+const BEGIN = `
+    UPDATE read_budget SET measure_after = ${msFromNow('$1')}
+     WHERE coalesce(measure_after <= clock_timestamp(), true)
+    RETURNING measure_after AS "measureAfter", clock_timestamp() AS now, short_since AS "shortSince", announced_at AS "announcedAt"`;
+
+const FINISH = `
+    UPDATE read_budget
+       SET measure_after = ${msFromNow('$2')}, stretch = $3, wanted_per_second = $4, allowed_per_second = $5, short_since = $6, announced_at = $7
+     WHERE measure_after = $1
+    RETURNING id`;
+
+// date_part instead of extract, which computes a numeric and takes longer. A scan of a million sessions takes a second on two busy cores.
+const countByAge = (brand: string, sessions: string) => `
+    SELECT ${brand} AS brand, phase, floor(${AGES_PER_E} * ln(greatest(0.001, date_part('epoch', now() - anchor_at))))::int AS age, count(*)::int AS sessions
+      FROM ${sessions} GROUP BY 1, 2, 3`;
+const COUNT_BY_AGE = countByAge('NULL', 'session_polls');
+/** Used only while habits are known: with the join, the scan takes three times as long. */
+// All other brands form one group, since an app may give each session a brand of its own.
+const COUNT_BY_BRAND = countByAge(
+  'CASE WHEN s.brand = ANY($1::text[]) THEN s.brand END',
+  'session_polls JOIN onboarding_sessions s ON s.id = session_id',
+);
+
+/** A measure that only this worker makes. */
+export interface BudgetMeasure extends Shortage {
+  readonly measureAfter: Date;
+  readonly now: Date;
+}
+
+export interface Budget extends Shortage {
+  readonly stretch: number;
+  readonly wantedPerSecond: number;
+  readonly allowedPerSecond: number | null;
+}
+
+/** Stores the read budget, which all replicas share. */
+@Injectable()
+export class ReadBudgetStore {
+  constructor(private readonly database: Database) {}
+
+  /** Begins a measure if one is due. Then no other worker begins one for `withinMs`, or until `finish`. */
+  async begin(withinMs: number): Promise<BudgetMeasure | undefined> {
+    return (await this.database.query<BudgetMeasure>(BEGIN, [withinMs]))[0];
+  }
+
+  /** Counts the watched sessions by phase, age and brand. The sessions of all brands not in `brands` have the brand null. */
+  async countByAge(brands: readonly string[]): Promise<(AgeGroup & { readonly brand: string | null })[]> {
+    return brands.length === 0
+      ? this.database.query(COUNT_BY_AGE)
+      : this.database.query(COUNT_BY_BRAND, [brands]);
+  }
+
+  /** Writes the budget with its events. The next measure is due after `pauseMs`. Does nothing if another worker has begun a later measure. */
+  async finish(
+    { measureAfter }: BudgetMeasure,
+    budget: Budget,
+    pauseMs: number,
+    events: readonly NewEvent[],
+  ): Promise<void> {
+    const { stretch, wantedPerSecond, allowedPerSecond, shortSince, announcedAt } = budget;
+    const figures = [stretch, wantedPerSecond, allowedPerSecond, shortSince, announcedAt];
+    await this.database.transaction(async (tx) => {
+      const written = await tx.query(FINISH, [measureAfter, pauseMs, ...figures]);
+      if (written.length > 0) await appendEvents(tx, events);
+    });
+  }
+}

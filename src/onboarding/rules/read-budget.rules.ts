@@ -1,0 +1,70 @@
+import type { Hazards } from './habits.rules.js';
+import { planNextReadMs, type Phase, type ScheduleSettings } from './schedule.rules.js';
+
+/*
+ * The read budget: how the reads that SCS_MAX_REQUESTS_PER_SECOND allows are divided. All intervals between reads are lengthened by one factor,
+ * the stretch, so that the reads fit. All sessions together want W reads per second at stretch 1, and W / s at stretch s. So the stretch for a
+ * budget A is W / A. W follows from the ages of the sessions.
+ *
+ * Rejected: to derive the stretch from the backlog. A backlog follows a change of the stretch only after whole intervals, seconds for some
+ * sessions and hours for others. A controller of the backlog is therefore either slow or oscillates.
+ * Rejected: to learn the budget from refusals, if the remote service has a limit that is not set as ours. Beside a limit of 20 reads per second,
+ * that changed neither the refusals nor the delays. The lanes (lanes.rules.ts) and the limit of concurrency are enough.
+ */
+
+/** The part of the budget that the plan uses. The rest works off a backlog and serves registrations, starts and callers that wait. */
+const PLANNED_PART = 0.97;
+/** A bound for faulty figures only. A million sessions a week old at 2 reads per second need a stretch of 550. */
+const MOST_STRETCH = 1_000;
+
+/** Above this stretch for `SHORT_MS`, `remote.budget_short` is announced. Its end is announced below `ENOUGH_STRETCH`. */
+export const SHORT_STRETCH = 2;
+const ENOUGH_STRETCH = 1.5;
+export const SHORT_MS = 15 * 60_000;
+
+/** Groups sessions by age: `AGES_PER_E` groups while the age grows by the factor e. The oldest of a group is 13 % older than the youngest. */
+export const AGES_PER_E = 8;
+
+export interface AgeGroup {
+  readonly phase: Phase;
+  /** The logarithm of the age in seconds, times `AGES_PER_E`, rounded down. */
+  readonly age: number;
+  readonly sessions: number;
+  readonly hazards?: Hazards | undefined;
+}
+
+const LONG_AGO = new Date(-1e15);
+
+/** Returns the reads per second that the sessions would take at stretch 1. */
+export function wantedPerSecond(groups: readonly AgeGroup[], settings: ScheduleSettings): number {
+  const now = new Date(0);
+  return groups.reduce((sum, { phase, age, sessions, hazards }) => {
+    const anchorAt = new Date(-1_000 * Math.exp((age + 0.5) / AGES_PER_E));
+    // Only `awaiting_owner` begins with the session. In the other phases, a session counts as old, so slightly too few reads are expected.
+    const startedAt = phase === 'awaiting_owner' ? anchorAt : LONG_AGO;
+    const learned = hazards && { hazards, startedAt };
+    const intervalMs = planNextReadMs({ phase, anchorAt, failures: 0, learned }, now, settings, 1, 0.5);
+    return sum + (sessions * 1_000) / intervalMs;
+  }, 0);
+}
+
+/** Returns the reads per second that may be planned. `ceiling`: SCS_MAX_REQUESTS_PER_SECOND, or Infinity. */
+export const allowedPerSecond = (ceiling: number): number => PLANNED_PART * ceiling;
+
+export const stretchFor = (wanted: number, allowed: number): number =>
+  Math.min(MOST_STRETCH, Math.max(1, wanted / allowed));
+
+/** When the stretch rose above the bound, and when that was announced. */
+export interface Shortage {
+  readonly shortSince: Date | null;
+  readonly announcedAt: Date | null;
+}
+
+/** Returns the shortage after the stretch was computed. It is over if an announced one becomes null. */
+export function nextShortage({ shortSince, announcedAt }: Shortage, stretch: number, now: Date): Shortage {
+  const isShort = stretch > (announcedAt === null ? SHORT_STRETCH : ENOUGH_STRETCH);
+  if (!isShort) return { shortSince: null, announcedAt: null };
+  const since = shortSince ?? now;
+  const isLong = now.getTime() - since.getTime() >= SHORT_MS;
+  return { shortSince: since, announcedAt: announcedAt ?? (isLong ? now : null) };
+}

@@ -1,0 +1,21 @@
+/** Counts events, and returns how many there were per second in the last full period. */
+export class RateMeter {
+  private count = 0;
+  private since = performance.now();
+  private last = 0;
+
+  constructor(private readonly periodMs: number) {}
+
+  add(): void {
+    this.count++;
+  }
+
+  get perSecond(): number {
+    const elapsedMs = performance.now() - this.since;
+    if (elapsedMs >= this.periodMs) {
+      this.last = (this.count * 1_000) / elapsedMs;
+      [this.count, this.since] = [0, performance.now()];
+    }
+    return this.last;
+  }
+}

@@ -1,0 +1,88 @@
+import { randomUUID } from 'node:crypto';
+import { Injectable } from '@nestjs/common';
+import type { Build } from '../../platform/build.js';
+import { Database, type Statement } from '../../platform/database/database.js';
+import { msFromNow, msUntil } from '../../platform/database/timestamps.js';
+import type { Environment } from '../../platform/env/environment.js';
+import { REPLICA_NAME } from '../../platform/replica-name.js';
+import type { OperationClass } from '../outcome.rules.js';
+import { BURST_MS } from '../pace/request-budget.js';
+import type { LatestCalls } from '../pace/slow-calls.rules.js';
+
+// A replica that stopped or vanished is shown for an hour.
+const BEAT_REPLICA = `
+  WITH gone AS (
+    DELETE FROM remote_replicas WHERE id <> $1 AND expires_at < clock_timestamp() - interval '1 hour'
+  )
+  INSERT INTO remote_replicas AS me
+    (id, name, expires_at, role, reads_per_second, paced_since, slow_operations, signs, clock_offset_seconds)
+  VALUES ($1, $2, ${msFromNow('$3')}, $4, $5, CASE WHEN $6::boolean THEN clock_timestamp() END, $7::text[], $8::jsonb,
+    $9::float8 / 1000 - extract(epoch FROM clock_timestamp()))
+  ON CONFLICT (id) DO UPDATE SET expires_at = excluded.expires_at, seen_at = clock_timestamp(),
+    reads_per_second = excluded.reads_per_second,
+    paced_since = CASE WHEN $6::boolean THEN coalesce(me.paced_since, clock_timestamp()) END,
+    slow_operations = excluded.slow_operations, signs = excluded.signs, clock_offset_seconds = excluded.clock_offset_seconds`;
+
+/** Leaves the row, so that a process that stopped is told apart from one that vanished. */
+const LEAVE = `
+  UPDATE remote_replicas SET stopped_at = clock_timestamp(), expires_at = clock_timestamp() WHERE id = $1`;
+
+/** Takes the next $1 ms of the tokens. Executed several times a second while requests wait, hence a prepared statement. */
+// At most a minute ahead, in case the clock was set back.
+const DRAW_TOKENS: Statement = {
+  name: 'remote.draw_tokens',
+  text: `
+    UPDATE request_tokens
+       SET drawn_until = least(greatest(drawn_until, ${msFromNow(`-${BURST_MS}`)}), clock_timestamp() + interval '1 minute')
+                         + $1::float8 * interval '1 millisecond'
+    RETURNING ${msUntil('drawn_until')} - $1::float8 AS "inMs"`,
+};
+
+/** What a process tells of itself at each sign of life. `requests`: to our API, in the last minute. */
+export interface ReplicaSigns {
+  readonly requests: number;
+  readonly failedRequests: number;
+  readonly refusedRequests: number;
+  readonly waitingForConnectionsSeconds: number;
+  readonly longestStatement: string | null;
+  readonly hasNoSpace: boolean;
+  readonly latestCalls: readonly (LatestCalls & { readonly operation: OperationClass })[];
+  readonly build: Build;
+}
+
+/** What a replica publishes about itself. `isPaced`: its calls wait for SCS_MAX_REQUESTS_PER_SECOND. */
+interface SignOfLife {
+  readonly role: Environment['ROLE'];
+  readonly readsPerSecond: number;
+  readonly isPaced: boolean;
+  /** The operations most of whose latest calls were slow. */
+  readonly slowOperations: readonly OperationClass[];
+  /** By this process's clock. */
+  readonly now: number;
+  readonly signs: ReplicaSigns;
+}
+
+/** Stores which replicas are alive, and the request tokens that they share. */
+@Injectable()
+export class ReplicasStore {
+  private readonly replicaId = randomUUID();
+
+  constructor(private readonly database: Database) {}
+
+  /** Marks this replica as alive for `lifeMs`. */
+  async beat(lifeMs: number, sign: SignOfLife): Promise<void> {
+    const { role, readsPerSecond, isPaced, slowOperations, now, signs } = sign;
+    const figures = [role, readsPerSecond, isPaced, slowOperations, JSON.stringify(signs), now];
+    await this.database.queryAside(BEAT_REPLICA, [this.replicaId, REPLICA_NAME, lifeMs, ...figures]);
+  }
+
+  async leave(): Promise<void> {
+    await this.database.query(LEAVE, [this.replicaId]);
+  }
+
+  /** Draws tokens that last for `ms`. Returns in how many milliseconds they begin. */
+  async drawTokens(ms: number): Promise<number> {
+    const [drawn] = await this.database.queryAside<{ inMs: number }>(DRAW_TOKENS, [ms]);
+    return drawn!.inMs;
+  }
+}

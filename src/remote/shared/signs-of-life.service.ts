@@ -1,0 +1,92 @@
+import { Injectable, Logger, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
+import { RecentRequests } from '../../observability/metrics/recent-requests.js';
+import { errorText } from '../../observability/redaction/error-text.js';
+import { Loop } from '../../platform/async/loop.js';
+import { within } from '../../platform/async/within.js';
+import { readBuild } from '../../platform/build.js';
+import { Database } from '../../platform/database/database.js';
+import { Environment } from '../../platform/env/environment.js';
+import { RateMeter } from '../../platform/rate/rate-meter.js';
+import { STOP_WITHIN_MS } from '../../platform/shutdown/limits.js';
+import type { OperationClass } from '../outcome.rules.js';
+import { addDuration, areSlow, countSlow } from '../pace/slow-calls.rules.js';
+import type { CallDuration } from '../pace/slow-calls.rules.js';
+import { Remote } from '../remote.service.js';
+import { type ReplicaSigns, ReplicasStore } from './replicas.store.js';
+
+const BEAT_EVERY_MS = 2_000;
+/** A replica counts as dead this long after its last sign of life. */
+const LIFE_MS = 5_000;
+const READS_PERIOD_MS = 10_000;
+
+/** Tells the other replicas, and the status, that this one is alive and how it is. */
+@Injectable()
+export class SignsOfLife implements OnModuleInit, OnApplicationShutdown {
+  private readonly logger = new Logger(SignsOfLife.name);
+  private readonly durations = new Map<OperationClass, readonly CallDuration[]>();
+  private readonly reads = new RateMeter(READS_PERIOD_MS);
+  private readonly loop = new Loop({
+    step: () => this.beat(),
+    onError: (error, failures) => {
+      if (failures === 1) this.logger.warn(`could not give a sign of life: ${errorText(error)}`);
+      return BEAT_EVERY_MS;
+    },
+  });
+
+  constructor(
+    private readonly remote: Remote,
+    private readonly store: ReplicasStore,
+    private readonly database: Database,
+    private readonly requests: RecentRequests,
+    private readonly environment: Environment,
+  ) {}
+
+  onModuleInit(): void {
+    this.loop.start();
+  }
+
+  /** Ends this replica's sign of life, since all calls have ended. Waits only a limited time for the database. */
+  async onApplicationShutdown(): Promise<void> {
+    const left = this.loop.stop().then(() => this.store.leave());
+    await within(
+      STOP_WITHIN_MS.signOfLife,
+      left.catch(() => {}),
+    );
+  }
+
+  /** Notes a call that succeeded. */
+  note(operation: OperationClass, seconds: number): void {
+    if (operation === 'read_session') this.reads.add();
+    const call = { endedAt: performance.now(), seconds };
+    this.durations.set(operation, addDuration(this.durations.get(operation) ?? [], call));
+  }
+
+  private async beat(): Promise<number> {
+    const now = performance.now();
+    const latestCalls = [...this.durations].map(([operation, latest]) => ({
+      operation,
+      ...countSlow(latest, now),
+    }));
+    await this.store.beat(LIFE_MS, {
+      role: this.environment.ROLE,
+      readsPerSecond: Math.round(this.reads.perSecond * 1_000) / 1_000,
+      isPaced: this.remote.isPaced,
+      slowOperations: latestCalls.filter(areSlow).map(({ operation }) => operation),
+      now: Date.now(),
+      signs: await this.read(latestCalls),
+    });
+    return BEAT_EVERY_MS;
+  }
+
+  private async read(latestCalls: ReplicaSigns['latestCalls']): Promise<ReplicaSigns> {
+    const waitingForConnectionsSeconds = this.database.use.waitingSeconds();
+    return {
+      ...(await this.requests.count()),
+      waitingForConnectionsSeconds,
+      longestStatement: waitingForConnectionsSeconds > 0 ? this.database.use.longest() : null,
+      hasNoSpace: this.database.hasNoSpace(),
+      latestCalls,
+      build: await readBuild(),
+    };
+  }
+}
