@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Database } from '../../../src/platform/database/database.js';
 import type { StatusView } from '../../../src/observability/status/status.view.js';
 import { seedSessions } from '../../faults/support/seeded-sessions.js';
