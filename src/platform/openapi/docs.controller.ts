@@ -1,47 +1,12 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { Controller, Get, Header, Param, Redirect, Req, Res } from '@nestjs/common';
+import { Controller, Get, Redirect, Req, Res } from '@nestjs/common';
 import { ApiExcludeController } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Environment } from '../env/environment.js';
 import { Problem } from '../problem/problem.js';
 import { Public } from '../http/public.decorator.js';
-
-/** A file that is read once, at its first request, and sent to every client from the same memory. */
-class SharedFile {
-  private content: { readonly body: Buffer; readonly etag: string } | undefined;
-
-  constructor(
-    private readonly type: string,
-    private readonly read: () => Buffer,
-  ) {}
-
-  /** Sends the file, or 304 to a client that has it. Clients revalidate it each time, since a new release changes it. */
-  send(request: FastifyRequest, reply: FastifyReply): void {
-    if (this.content === undefined) {
-      const body = this.read();
-      this.content = { body, etag: `"${createHash('sha256').update(body).digest('base64url')}"` };
-    }
-    const { body, etag } = this.content;
-    const known = request.headers['if-none-match'] ?? '';
-    void reply.headers({ etag, 'cache-control': 'no-cache' });
-    // Tags are compared weakly (RFC 9110, section 13.1.2): `W/` before the quotes does not matter.
-    if (known === '*' || known.includes(etag)) void reply.status(304).send();
-    else void reply.header('content-type', this.type).send(body);
-  }
-}
-
-const SCRIPT_TYPE = 'text/javascript; charset=utf-8';
-/** The committed file, which `npm run check` compares with the code. */
-const DOCUMENT = minified('openapi.json');
-const EVENTS = minified('asyncapi.json');
-
-function minified(name: string): SharedFile {
-  const file = new URL(`../../../${name}`, import.meta.url);
-  const read = () => Buffer.from(JSON.stringify(JSON.parse(readFileSync(file, 'utf8'))));
-  return new SharedFile('application/json; charset=utf-8', read);
-}
 
 /** swagger-ui styles its elements inline, and its icons are data URLs. All else comes from this origin, so no network is needed. */
 const POLICY =
@@ -73,20 +38,31 @@ const START = `SwaggerUIBundle({
 });
 `;
 
+const JSON_TYPE = 'application/json; charset=utf-8';
+const SCRIPT_TYPE = 'text/javascript; charset=utf-8';
 const { resolve } = createRequire(import.meta.url);
 const swaggerUi = (name: string) => () => readFileSync(resolve(`swagger-ui-dist/${name}`));
+/** Reads a committed file, which `npm run check` compares with the code. */
+const minified = (name: string) => () =>
+  JSON.stringify(JSON.parse(readFileSync(new URL(`../../../${name}`, import.meta.url), 'utf8')));
 
-const ASSETS = new Map([
-  ['swagger-ui.css', new SharedFile('text/css; charset=utf-8', swaggerUi('swagger-ui.css'))],
-  ['swagger-ui-bundle.js', new SharedFile(SCRIPT_TYPE, swaggerUi('swagger-ui-bundle.js'))],
-  ['favicon-32x32.png', new SharedFile('image/png', swaggerUi('favicon-32x32.png'))],
-  ['start.js', new SharedFile(SCRIPT_TYPE, () => Buffer.from(START))],
-]);
+const FILES: Readonly<Record<string, readonly [type: string, read: () => string | Buffer]>> = {
+  '/openapi.json': [JSON_TYPE, minified('openapi.json')],
+  '/asyncapi.json': [JSON_TYPE, minified('asyncapi.json')],
+  '/docs': ['text/html; charset=utf-8', () => PAGE],
+  '/docs/start.js': [SCRIPT_TYPE, () => START],
+  '/docs/swagger-ui.css': ['text/css; charset=utf-8', swaggerUi('swagger-ui.css')],
+  '/docs/swagger-ui-bundle.js': [SCRIPT_TYPE, swaggerUi('swagger-ui-bundle.js')],
+  '/docs/favicon-32x32.png': ['image/png', swaggerUi('favicon-32x32.png')],
+};
 
 /** Serves Swagger UI without SwaggerModule.setup, which needs @fastify/static: Jest cannot load that package on Node 20. */
 @ApiExcludeController()
 @Controller()
 export class DocsController {
+  /** The files that were requested, by path. All clients get them from the same memory. */
+  private readonly contents = new Map<string, { readonly body: Buffer; readonly etag: string }>();
+
   constructor(private readonly environment: Environment) {}
 
   /** Redirects a person who opens the address printed at the start. */
@@ -94,41 +70,34 @@ export class DocsController {
   @Public()
   @Redirect('/docs', 302)
   root(): void {
-    this.requirePage();
-  }
-
-  @Get('openapi.json')
-  @Public()
-  document(@Req() request: FastifyRequest, @Res() reply: FastifyReply): void {
-    DOCUMENT.send(request, reply);
-  }
-
-  @Get('asyncapi.json')
-  @Public()
-  events(@Req() request: FastifyRequest, @Res() reply: FastifyReply): void {
-    EVENTS.send(request, reply);
-  }
-
-  @Get('docs')
-  @Public()
-  @Header('content-type', 'text/html; charset=utf-8')
-  @Header('content-security-policy', POLICY)
-  page(): string {
-    this.requirePage();
-    return PAGE;
-  }
-
-  @Get('docs/:asset')
-  @Public()
-  asset(@Param('asset') name: string, @Req() request: FastifyRequest, @Res() reply: FastifyReply): void {
-    this.requirePage();
-    const asset = ASSETS.get(name);
-    if (asset === undefined) throw nothingHere();
-    asset.send(request, reply);
-  }
-
-  private requirePage(): void {
     if (!this.environment.DOCS) throw nothingHere();
+  }
+
+  /** Sends a file, or 304 to a client that has it. Clients revalidate it each time, since a new release changes it. */
+  @Get(['openapi.json', 'asyncapi.json', 'docs', 'docs/:asset'])
+  @Public()
+  file(@Req() request: FastifyRequest, @Res() reply: FastifyReply): void {
+    const [path = ''] = request.url.split('?');
+    const [type, read] = (Object.hasOwn(FILES, path) && FILES[path]) || [];
+    const isPage = path.startsWith('/docs');
+    if (read === undefined || type === undefined || (isPage && !this.environment.DOCS)) throw nothingHere();
+    const { body, etag } = this.contents.get(path) ?? this.load(path, read);
+    void reply.headers({
+      etag,
+      'cache-control': 'no-cache',
+      ...(isPage && { 'content-security-policy': POLICY }),
+    });
+    const known = request.headers['if-none-match'] ?? '';
+    // Tags are compared weakly (RFC 9110, section 13.1.2): `W/` before the quotes does not matter.
+    if (known === '*' || known.includes(etag)) void reply.status(304).send();
+    else void reply.header('content-type', type).send(body);
+  }
+
+  private load(path: string, read: () => string | Buffer) {
+    const body = Buffer.from(read());
+    const content = { body, etag: `"${createHash('sha256').update(body).digest('base64url')}"` };
+    this.contents.set(path, content);
+    return content;
   }
 }
 
