@@ -11,9 +11,6 @@ const ROUNDS = 3;
 const PREPARED = { name: 'pv_onboarding_probe', text: 'SELECT 1' };
 const MISSING_OR_FOREIGN = ['26000', '42P05'];
 const UNAUTHORISED = '28000';
-/** PgBouncer refuses its console with the code of a protocol violation. */
-const NOT_ALLOWED = '08P01';
-const LOGIN_RETRY = 'server_login_retry';
 const TIMEOUTS = { connectionTimeoutMillis: 5_000, query_timeout: 5_000 };
 
 const refused = (problem: string): Error => new ConfigurationError([problem], []);
@@ -23,11 +20,7 @@ export async function checkPoolers(environment: Environment): Promise<void> {
   const { DATABASE_URL, DATABASE_DIRECT_URL, DATABASE_PREPARED_STATEMENTS } = environment;
   const isSeparate = DATABASE_DIRECT_URL !== DATABASE_URL;
   const direct = isSeparate ? 'DATABASE_DIRECT_URL' : 'DATABASE_URL';
-  const isShared = await withTwoClients(direct, DATABASE_DIRECT_URL, async (one, other) => {
-    if (!isSeparate) await checkLoginRetry(one, DATABASE_URL);
-    return shareConnections(one, other);
-  });
-  if (isShared)
+  if (await withTwoClients(direct, DATABASE_DIRECT_URL, shareConnections))
     throw refused(
       `${direct} leads through a transaction pooler; set DATABASE_DIRECT_URL to an address without one, because notifications, ` +
         'jobs and migrations need connections of their own',
@@ -39,7 +32,6 @@ export async function checkPoolers(environment: Environment): Promise<void> {
         'DATABASE_URL leads through a pooler without prepared statements; set DATABASE_PREPARED_STATEMENTS=false',
       );
     await checkRole(one);
-    await checkLoginRetry(one, DATABASE_URL);
   });
   await checkSameDatabase(environment);
 }
@@ -88,36 +80,6 @@ async function checkRole(client: pg.Client): Promise<void> {
     new Logger('Start').warn(
       `statements outside transactions have no time limit. ${missing(`statement_timeout = '15s'`)}`,
     );
-}
-
-/**
- * Warns if PgBouncer would wait for longer than a second before it connects again, after the server has refused a connection as in a
- * failover. Only users of PgBouncer's console may read that setting.
- */
-async function checkLoginRetry(client: pg.Client, databaseUrl: string): Promise<void> {
-  // A pooler makes up process ids for its clients. Of PostgreSQL itself, the console is not asked for, since that would be an error in its log.
-  if ((client as pg.Client & { processID: number | null }).processID === (await pidOf(client))) return;
-  const url = new URL(databaseUrl);
-  url.pathname = '/pgbouncer';
-  const logger = new Logger('Start');
-  const admin = new pg.Client({ connectionString: url.href, ...TIMEOUTS });
-  admin.on('error', () => {});
-  try {
-    await admin.connect();
-    const { rows } = await admin.query<{ key: string; value: string }>('SHOW CONFIG');
-    const seconds = rows.find(({ key }) => key === LOGIN_RETRY)?.value;
-    if (Number(seconds) > 1)
-      logger.warn(
-        `DATABASE_URL leads through PgBouncer with ${LOGIN_RETRY} = ${seconds}: after a failover, connections may fail for as many seconds. Set it to 1`,
-      );
-  } catch (error) {
-    if (sqlState(error) === NOT_ALLOWED)
-      logger.log(
-        `whether PgBouncer's ${LOGIN_RETRY} is 1 cannot be checked, because the role of DATABASE_URL is not among its stats_users`,
-      );
-  } finally {
-    await admin.end().catch(() => {});
-  }
 }
 
 /**

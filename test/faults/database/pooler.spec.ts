@@ -86,47 +86,6 @@ if (program === null) {
       expect(events.length).toBeGreaterThanOrEqual(4 * SESSIONS);
     });
 
-    describe('server_login_retry, which delays new connections after a failover', () => {
-      const NOT_READABLE = { auth_type: 'trust' };
-
-      it.each([
-        [
-          'of 15 s, the default of PgBouncer, is a warning',
-          { server_login_retry: 15 },
-          'warn',
-          'server_login_retry = 15',
-        ],
-        ['of 1 s is in order', {}, null, ''],
-        ['that may not be read is named', NOT_READABLE, 'log', 'server_login_retry is 1 cannot be checked'],
-        [
-          'can be read by a role in stats_users',
-          {
-            ...NOT_READABLE,
-            stats_users: new URL(process.env.PV_TEST_SERVER_URL ?? '').username,
-            server_login_retry: 15,
-          },
-          'warn',
-          'server_login_retry = 15',
-        ],
-      ] as const)('%s', async (_, settings, level, line) => {
-        const database = await createTestDatabase();
-        closing.push(database.drop);
-        const pooler = await startPgBouncer(program, 'session', settings);
-        closing.push(pooler.stop);
-        const lines: string[] = [];
-        for (const each of ['warn', 'log'] as const) {
-          const spy = jest
-            .spyOn(Logger.prototype, each)
-            .mockImplementation((text: unknown) => void lines.push(`${each} ${String(text)}`));
-          closing.push(() => spy.mockRestore());
-        }
-        await checkPoolers(environmentFor(pooler.through(database.url)));
-        expect(lines).toEqual(
-          level === null ? [] : [expect.stringMatching(new RegExp(`^${level} .*${line}`))],
-        );
-      });
-    });
-
     describe('in transaction mode', () => {
       let pooler: PgBouncer;
       let url: string;
