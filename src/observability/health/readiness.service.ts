@@ -16,7 +16,7 @@ export class Readiness implements OnModuleDestroy {
   private readonly logger = new Logger(Readiness.name);
   private draining = false;
   private check: Promise<string[]> | undefined;
-  /** As of the last check. Not a reason to be unready: other replicas would find the same. */
+  /** What the last check found that does not make this process unready, because every other replica would find the same. */
   warnings: string[] = [];
 
   constructor(private readonly database: Database) {}

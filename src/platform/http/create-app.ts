@@ -149,8 +149,8 @@ function routeProblem(request: FastifyRequest, { ROLE, METRICS_PORT }: Settings)
   const { url } = request.routeOptions;
   // MetricsServer serves them instead.
   if (url === '/metrics' && METRICS_PORT !== undefined) return new NotFoundException();
-  // API requests to a worker would slow down polling, except for its status. Compares the pattern of the route, since a path can be written
-  // in many ways.
+  // A worker serves only its status, because other requests would slow down its polling. The pattern of the route decides, because one path
+  // can be written in many ways.
   return ROLE === 'worker' && url?.startsWith('/api/') && url !== '/api/v1/status'
     ? new Problem('not_found', 'This process is a worker; requests go to one with ROLE api or all')
     : undefined;

@@ -99,13 +99,13 @@ class Intake {
 
 const intakes = new WeakMap<Socket, Intake>();
 
-/** Installs an intake before the parser of each connection. Call it before the server listens. */
+/** Installs an intake before the parser of each connection. Call it before the server listens. Without a parser to feed, Node serves plainly. */
 export function limitIntake(server: Server, limits: HttpLimits): void {
   const pipelining = new Set<Intake>();
   server.on('connection', (socket: Socket) => {
-    // Node's own listener, registered before this one, passes each chunk to the parser.
-    const [parse] = socket.listeners('data') as ((bytes: Buffer) => void)[];
-    if (parse === undefined) throw new Error('Node does not read this connection by a listener');
+    // Node's own listener, registered before this one, passes each chunk to the parser. Node does not document the listener.
+    const [parse, ...others] = socket.listeners('data') as ((bytes: Buffer) => void)[];
+    if (parse === undefined || others.length > 0) return;
     const intake = new Intake(socket, parse, pipelining, limits);
     intakes.set(socket, intake);
     socket.off('data', parse).on('data', (bytes: Buffer) => intake.take(bytes));

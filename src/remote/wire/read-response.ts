@@ -11,8 +11,11 @@ export class UnreadableResponse extends Error {
   }
 }
 
-/** Turns a response into an outcome. `read` interprets the body of a 2xx, or throws UnreadableResponse if the shape is wrong. */
-// The interface documents no error statuses (section 7). HTTP defines which statuses imply no effect; the others are `ambiguous`.
+/**
+ * Returns the outcome of a call. `read` interprets the body of a 2xx, or throws UnreadableResponse if its shape is wrong. The interface
+ * documents no error statuses (section 7), so a 429, and a 4xx other than 408, count as a call without effect. All other statuses are
+ * `ambiguous`.
+ */
 export function outcomeOf<T>(sent: Sent, read: (response: RemoteResponse) => T): Outcome<T> {
   if (sent.kind !== 'response') return sent;
   const { response } = sent;
