@@ -16,7 +16,7 @@ import type { Environment } from './platform/env/environment.js';
 import { ConfigurationError, readEnvironment, warningsOf } from './platform/env/read-environment.js';
 import { Readiness } from './observability/health/readiness.service.js';
 import { createApp } from './platform/http/create-app.js';
-import { listen } from './platform/http/listen.js';
+import { listen } from './platform/http/open-port.js';
 import { startLocalServices } from './local/local-services.js';
 import { removeRunningService, writeRunningService } from './local/running-service.js';
 import { addressesOf, tourOf } from './local/tour.js';

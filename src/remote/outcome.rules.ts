@@ -3,7 +3,8 @@
  * have had an effect.
  * - `done`: the response is 2xx, in the documented shape.
  * - `rejected`: the response is a 4xx that refuses the request itself. The call had no effect. See refusals.ts for 401 and 403.
- * - `not_sent`: nothing was sent, or the service accepts no request now (429, refused credentials). The call had no effect.
+ * - `not_sent`: the request did not reach the operation, so the call had no effect. Either we sent nothing, or the service refused the request
+ *   before it looked at it: it limits requests (429) or does not accept the credentials. The same request may be sent later.
  * - `ambiguous`: the response was lost, or its status (5xx, 408, 3xx) does not say whether the call had an effect.
  * - `unreadable`: the response is 2xx, but not in the documented shape. The call very likely had its effect.
  */

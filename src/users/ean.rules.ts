@@ -27,11 +27,11 @@ export function eanFault(value: unknown): string | undefined {
   return undefined;
 }
 
-/** Returns the 18 digits of a value that `eanFault` accepts. Throws TypeError for any other value. */
+/** Returns the 18 digits of a value that `eanFault` accepts. */
 export function readEan(value: unknown): string {
-  const fault = eanFault(value);
-  if (fault !== undefined) throw new TypeError(`an EAN ${fault}`);
-  return eanText(value) as string;
+  const text = eanText(value);
+  if (text === undefined) throw new TypeError('an EAN is text or a number');
+  return text;
 }
 
 /** Returns whether the last digit is the GS1 check digit (General Specifications, section 7.9): weights 3, 1, 3, … from the right. */

@@ -3,7 +3,7 @@ import { AuthModule } from '../auth/auth.module.js';
 import { RemoteModule } from '../remote/remote.module.js';
 import { DecisionsService } from './registration/decisions.service.js';
 import { DecisionsStore } from './registration/decisions.store.js';
-import { RegistrationSender } from './registration/sender.service.js';
+import { RegistrationSender } from './registration/send-registrations.service.js';
 import { RegistrationsController } from './registration/registrations.controller.js';
 import { RegistrationsService } from './registration/registrations.service.js';
 import { RegistrationsStore } from './registration/registrations.store.js';

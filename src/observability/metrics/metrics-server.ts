@@ -6,7 +6,7 @@ import type { OnApplicationBootstrap, OnApplicationShutdown } from '@nestjs/comm
 import { Environment } from '../../platform/env/environment.js';
 import { HTTP_LIMITS } from '../../platform/http/http-limits.js';
 import { limitIntake } from '../../platform/http/intake.js';
-import { listenError } from '../../platform/http/listen.js';
+import { listenError } from '../../platform/http/open-port.js';
 import { errorText } from '../redaction/error-text.js';
 import { Metrics } from './metrics.js';
 

@@ -119,8 +119,7 @@ export function hashFacts(seen: ObservedSession): string {
 
 /** Returns the drift if the interface (section 3) does not describe the flags, or if the list of inverters is too long. */
 export function findFlagDrift(seen: Observation): Drift[] {
-  // The second argument does not matter here: whatever its value, it cannot make the state unrecognised.
-  const { state, rule } = classify(seen, seen.updatedAt);
+  const { state, rule } = classify(seen);
   if (state !== 'unrecognised') return [];
   if (rule === 'too_many_inverters') {
     const expected = `array of at most ${MAX_INVERTERS}`;

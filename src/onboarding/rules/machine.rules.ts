@@ -77,8 +77,11 @@ export const RULES: readonly Rule[] = [
   { rule: 'undescribed_flags', state: 'unrecognised', basis: 'observed', holds: () => true },
 ];
 
-/** Classifies one response, regardless of the current state. `startedUpdatedAt` is the updatedAt of the response to the start. */
-export function classify(seen: Observation, startedUpdatedAt: Date): Classification<FlaggedState> {
+/** Classifies one response, regardless of the current state. `startedUpdatedAt`: the updatedAt of the response to the start. Default: the same. */
+export function classify(
+  seen: Observation,
+  startedUpdatedAt: Date = seen.updatedAt,
+): Classification<FlaggedState> {
   const { state, basis, rule } = RULES.find(({ holds }) => holds(seen, startedUpdatedAt))!;
   return { state, basis, rule };
 }

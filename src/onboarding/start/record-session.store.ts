@@ -74,7 +74,7 @@ export async function recordSession(
     const data = { supersededAt: now, changedAt: now };
     await tx.prisma.onboardingSession.update({ where: { id: superseded.id }, data });
   }
-  const classification = classify(started, started.updatedAt);
+  const classification = classify(started);
   const startUrlCiphertext = OPEN_STATES.includes(classification.state)
     ? cipher.encrypt(started.startUrl, startUrlContext(id))
     : null;

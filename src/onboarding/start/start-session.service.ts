@@ -1,6 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { Injectable, Logger } from '@nestjs/common';
 import { AuthorisedRemote } from '../../auth/authorised-remote.service.js';
+import { NEVER } from '../../platform/database/lease.js';
 import { Environment } from '../../platform/env/environment.js';
 import { Metrics } from '../../observability/metrics/metrics.js';
 import { Problem } from '../../platform/problem/problem.js';
@@ -68,7 +69,7 @@ export class StartSessionService {
         case 'exists':
         case 'begun': {
           const reused = begun.kind === 'exists';
-          const sessionId = reused ? begun.sessionId : await this.sendAndRecord(begun.start, wanted);
+          const sessionId = reused ? begun.sessionId : await this.sendUnderLease(begun.start, wanted);
           const session = sessionId && (await this.views.findSequenced(sessionId));
           if (session) return { session, reused };
           break;
@@ -82,16 +83,8 @@ export class StartSessionService {
     throw unavailable('Another request is starting this session and has no response yet');
   }
 
-  /** Like `send`, and renews the lease until the outcome is stored. */
-  private async sendAndRecord(start: LeasedStart, wanted: WantedSession): Promise<string | null> {
-    // If a renewal fails, the next renewal may succeed. If all fail, the start counts as abandoned.
-    const renew = () => void this.starts.renew(start).catch(() => {});
-    const renewal = setInterval(renew, this.starts.renewalMs);
-    try {
-      return await this.send(start, wanted);
-    } finally {
-      clearInterval(renewal);
-    }
+  private sendUnderLease(start: LeasedStart, wanted: WantedSession): Promise<string | null> {
+    return this.starts.leases.renewWhile(start, NEVER, () => this.send(start, wanted));
   }
 
   /** Returns the session's id. Returns null if the lease is lost: the start was taken over or ended, or the user was erased. Throws like `start`. */

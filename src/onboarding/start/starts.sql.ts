@@ -1,4 +1,5 @@
 import type { Statement } from '../../platform/database/database.js';
+import { leasesOn } from '../../platform/database/lease.sql.js';
 import { FOR_SEEN_LEASES } from '../../platform/database/seen-leases.js';
 import { msFromNow } from '../../platform/database/timestamps.js';
 import { STRETCH } from '../poll/read-budget.store.js';
@@ -36,10 +37,7 @@ export const BEGIN_START: Statement = {
       FROM place LEFT JOIN begun ON true`,
 };
 
-/** Renews the lease while the call is in flight. */
-export const RENEW_START = `
-    UPDATE session_starts SET lease_until = ${msFromNow('$3')}
-     WHERE id = $1 AND lease_token = $2 AND status = 'sending'`;
+export const LEASES = leasesOn({ table: 'session_starts', key: 'id', isDue: 'true' });
 
 /** Renews the lease before a retry. Counts an orphan: the call whose response was lost may have started a session. */
 // $5 is the number of calls so far. If the statement has had its effect before, it changes no count.

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { Cipher } from '../../platform/crypto/cipher.js';
 import { Database, sqlState, UNIQUE_VIOLATION } from '../../platform/database/database.js';
+import { Leases } from '../../platform/database/lease.js';
 import { OUTCOME } from '../../platform/database/patience.js';
 import { mayBeCommitted, repeatUntilEffective } from '../../platform/database/repeat-until-effective.js';
 import { repeatWhileUnavailable } from '../../platform/database/repeat-while-unavailable.js';
@@ -33,8 +34,8 @@ const LEASE_MARGIN_MS = 2_000;
 @Injectable()
 export class StartsStore {
   private readonly leaseMs = this.environment.SCS_TIMEOUT_MS + LEASE_MARGIN_MS;
-  /** Three renewals may fail before the lease expires. */
-  readonly renewalMs = this.leaseMs / 4;
+  /** The leases of the calls. If a lease is lost, the start counts as abandoned. */
+  readonly leases = new Leases(this.database, sql.LEASES, { leaseMs: this.leaseMs });
   /** Runs the statements that mark starts as failed. */
   private readonly failures = runnerOfFailures(this.database);
 
@@ -67,11 +68,6 @@ export class StartsStore {
         repeatUntilEffective(this.failures, sql.RELEASE_START, lease, this.leaseMs);
       throw error;
     }
-  }
-
-  /** Renews the lease, since a call may first wait in the call queue and for a token. */
-  async renew({ id, leaseToken }: LeasedStart): Promise<void> {
-    await this.database.query(sql.RENEW_START, [id, leaseToken, this.leaseMs]);
   }
 
   /** Renews the lease before a retry. `sends`: the number of calls so far. Returns false if another process has taken over the start. */

@@ -14,7 +14,7 @@ import {
   TIMEOUTS,
   withPooledSettings,
   withSettings,
-} from './settings.js';
+} from './connection-settings.js';
 import { spanNameOf } from './span-name.js';
 import { withFastTimestamps } from './timestamps.js';
 import { TransactionConnection } from './transaction-connection.js';

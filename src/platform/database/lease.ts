@@ -23,9 +23,12 @@ export interface Lease {
 
 interface LeaseOptions {
   readonly leaseMs: number;
-  /** How long a row waits after work that failed in this process. */
-  readonly backoff: Backoff;
+  /** How long a row waits after work of `runUnderLease` that failed in this process. Default: it does not wait. */
+  readonly backoff?: Backoff;
 }
+
+/** For work that always runs to its end. */
+export const NEVER = new AbortController().signal;
 
 /** A lease is renewed this many times before it expires, so that lost renewals do not lose it. */
 const RENEWALS = 4;
@@ -63,7 +66,8 @@ export class Leases {
     } catch (error) {
       const failures = (this.failures.get(id) ?? 0) + 1;
       this.failures.set(id, failures);
-      dueInMs = backoffMs(this.options.backoff, failures, Math.random());
+      const { backoff } = this.options;
+      dueInMs = backoff ? backoffMs(backoff, failures, Math.random()) : 0;
       throw error;
     } finally {
       // If the database is unavailable, the lease expires.

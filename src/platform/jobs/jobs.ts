@@ -6,7 +6,12 @@ import * as graphile from 'graphile-worker';
 import pg from 'pg';
 import { Database } from '../database/database.js';
 import { OUTCOME } from '../database/patience.js';
-import { CONNECT_WITHIN_MS, JOB_TIMEOUTS, RESPONSE_WITHIN_MS, withSettings } from '../database/settings.js';
+import {
+  CONNECT_WITHIN_MS,
+  JOB_TIMEOUTS,
+  RESPONSE_WITHIN_MS,
+  withSettings,
+} from '../database/connection-settings.js';
 import { Environment } from '../env/environment.js';
 import { Loop } from '../async/loop.js';
 import { within } from '../async/within.js';

@@ -10,7 +10,7 @@ import { UsersStore } from '../user/users.store.js';
 import type { RegisterUserInput } from '../users.dto.js';
 import type { Claim, RegistrationRequest } from './registration.rules.js';
 import { RegistrationsStore, type RegistrationRecord } from './registrations.store.js';
-import { RegistrationSender } from './sender.service.js';
+import { RegistrationSender } from './send-registrations.service.js';
 
 /** The result of `POST /users`: the user that this or an earlier request registered, or a registration that is still pending or uncertain. */
 type Registered =

@@ -1,5 +1,6 @@
 import { lastSequence } from '../../events/sequence.sql.js';
 import type { Statement } from '../../platform/database/database.js';
+import { leasesOn } from '../../platform/database/lease.sql.js';
 import { FOR_SEEN_LEASES } from '../../platform/database/seen-leases.js';
 import { msFromNow } from '../../platform/database/timestamps.js';
 
@@ -90,9 +91,7 @@ export const CLAIM_DUE: Statement = {
     RETURNING ${CLAIM_COLUMNS}`,
 };
 
-export const RENEW_LEASE = `
-    UPDATE registrations SET lease_until = ${msFromNow('$1')}
-    WHERE id = $2 AND lease_token = $3`;
+export const LEASES = leasesOn({ table: 'registrations', key: 'id', isDue: DUE });
 
 /** Locks the registration if $2 is its latest call. `isLeased`: to the caller. `isFree`: to nobody. */
 export const LOCK_FOR_OUTCOME: Statement = {

@@ -3,6 +3,7 @@ import { Injectable } from '@nestjs/common';
 import { sequenceBeforeRead } from '../../events/sequence.sql.js';
 import { Database, type Statement } from '../../platform/database/database.js';
 import type { Registration } from '../../platform/database/generated/client.js';
+import { Leases } from '../../platform/database/lease.js';
 import type { ListPosition } from '../../platform/database/list-position.js';
 import { OUTCOME } from '../../platform/database/patience.js';
 import { mayBeCommitted, repeatUntilEffective } from '../../platform/database/repeat-until-effective.js';
@@ -40,7 +41,6 @@ export interface RegistrationRecord extends Readonly<Omit<Registration, 'metadat
 /** A sender renews its lease every 2.5 s: three renewals may fail, and a dead sender is detected within 11 s. */
 // Independent of SCS_TIMEOUT_MS, since a call may first wait in the call queue and for a token.
 export const LEASE_MS = 10_000;
-export const LEASE_RENEWAL_MS = LEASE_MS / 4;
 /** How long a sender tries to return a claim that may be committed although its statement failed. Longer than most database outages. */
 const RETURN_WITHIN_MS = 300_000;
 
@@ -48,6 +48,9 @@ const ABANDONED = 'the sender was lost during the call, so nobody knows whether 
 
 @Injectable()
 export class RegistrationsStore {
+  /** The leases of the calls. If a lease is lost, the registration becomes `uncertain`, but a late response can still settle it. */
+  readonly leases = new Leases(this.database, sql.LEASES, { leaseMs: LEASE_MS });
+
   constructor(private readonly database: Database) {}
 
   /** Inserts the intent, leased to the caller. Returns null if the reference already has a live registration, or now has an uncertain one. */
@@ -77,10 +80,6 @@ export class RegistrationsStore {
         repeatUntilEffective(this.database, sql.RETURN_CLAIM, [lease], RETURN_WITHIN_MS);
       throw error;
     }
-  }
-
-  async renewLease({ id, leaseToken }: Claim): Promise<void> {
-    await this.database.query(sql.RENEW_LEASE, [LEASE_MS, id, leaseToken]);
   }
 
   /** Stores the outcome of a call and its event. Returns null if a newer call or a decision has made the claim stale. May be repeated. */

@@ -1,6 +1,6 @@
 import type { Transaction } from '../../platform/database/database.js';
 
-// `isBeingSent`: whether a call is in flight. That call may create a remote user that is unknown here.
+// `isBeingSent`: whether a call is in flight. That call may create a user at the remote service that our database does not know.
 const LOCK_REGISTRATIONS = `
     SELECT id, coalesce(lease_until >= clock_timestamp(), false) AS "isBeingSent" FROM registrations
     WHERE tenant_reference = $1 ORDER BY id FOR UPDATE`;
@@ -10,7 +10,7 @@ const LOCK_USER = 'SELECT id FROM users WHERE tenant_reference = $1 FOR UPDATE';
 
 export type LockedPerson = Awaited<ReturnType<typeof lockPerson>>;
 
-/** Locks the registrations and then the user, as a confirmation does. This order avoids deadlocks and finds a user confirmed meanwhile. */
+/** Locks the registrations and then the user. A confirmation uses the same order, so there is no deadlock, and its user is found. */
 // Until the commit, no other transaction can register, resolve or start anything for the person. `userId` is null if there is no user.
 export async function lockPerson(tx: Transaction, tenantReference: string) {
   const reference = [tenantReference];
@@ -25,7 +25,7 @@ export async function eraseUser(
   { userId, registrations }: LockedPerson,
   erasedAt: Date,
 ) {
-  // In any status, since all contain personal data. Their events still show how many there were.
+  // Every registration contains personal data, whatever its status. The events still show how many registrations there were.
   const ids = registrations.map(({ id }) => id);
   const deleted = await prisma.registration.deleteMany({ where: { id: { in: ids } } });
   if (userId === null) return { registrations: deleted.count, gridLocations: 0 };

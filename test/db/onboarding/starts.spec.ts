@@ -5,6 +5,7 @@ import type { StartedSession } from '../../../src/onboarding/remote/session.clie
 import type { EventPayloads } from '../../../src/events/catalogue.rules.js';
 import { ABANDONED } from '../../../src/onboarding/rules/start-failure.rules.js';
 import type { LeasedStart, WantedSession } from '../../../src/onboarding/start/record-session.store.js';
+import { LEASES } from '../../../src/onboarding/start/starts.sql.js';
 import { StartsStore } from '../../../src/onboarding/start/starts.store.js';
 import { Cipher } from '../../../src/platform/crypto/cipher.js';
 import { Database } from '../../../src/platform/database/database.js';
@@ -80,7 +81,7 @@ describe('a start whose lease has expired', () => {
   it('is left alone once its lease is renewed', async () => {
     const place = await wanted({ attempts: 1 });
     const { id, leaseToken } = await startOf(place);
-    await store.renew({ id, leaseToken, attempts: 1, userId: '', tenantReference: '' });
+    await database.query(LEASES.renew, [id, leaseToken, 10_000]);
     expect(await store.findExpiredLeases()).not.toContain(leaseToken);
     expect(await store.endAbandoned([leaseToken])).toEqual([]);
     expect(await startsOf(place)).toMatchObject([{ status: 'sending', orphans: 0 }]);

@@ -293,7 +293,7 @@ describe('a sender whose lease has expired', () => {
     const [dead, alive] = [await claimed(), await claimed()];
     await expireLease(dead.id);
     await expireLease(alive.id);
-    await store.renewLease(alive);
+    await change(alive.id, `lease_until = clock_timestamp() + interval '10 s'`);
     expect(await moveAbandoned()).toEqual([dead.id]);
     expect(await moveAbandoned()).toEqual([]);
     expect(await read(dead.id)).toMatchObject({ status: 'uncertain', isBeingSent: false });
@@ -337,7 +337,6 @@ describe('a sender whose lease has expired', () => {
     await moveAbandoned();
     await decide('retry', claim.id);
     const [second] = await store.claimDue(10);
-    await store.renewLease(claim);
     for (const outcome of [registered(claim), REJECTED, UNCERTAIN, NOT_SENT]) {
       expect(await store.settle(claim, outcome)).toBeNull();
     }

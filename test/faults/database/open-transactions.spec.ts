@@ -7,7 +7,7 @@ import type { DomainEvent } from '../../../src/events/catalogue.rules.js';
 import { OnEvent } from '../../../src/events/handlers/on-event.js';
 import { WebhookSender } from '../../../src/events/webhooks/send/sender.service.js';
 import { Database } from '../../../src/platform/database/database.js';
-import { RegistrationSender } from '../../../src/users/registration/sender.service.js';
+import { RegistrationSender } from '../../../src/users/registration/send-registrations.service.js';
 import { TestClient } from '../../setup/client.js';
 import type { SandboxOperation } from '../../setup/sandbox-control.js';
 import { startTestApp, type TestApp } from '../../setup/test-app.js';

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { AuthorisedRemote } from '../../../../src/auth/authorised-remote.service.js';
-import { RegistrationSender } from '../../../../src/users/registration/sender.service.js';
+import { RegistrationSender } from '../../../../src/users/registration/send-registrations.service.js';
 import { RegistrationsStore } from '../../../../src/users/registration/registrations.store.js';
 import type { Claim } from '../../../../src/users/registration/registration.rules.js';
 import { registerUserRequest } from '../../../../src/users/remote/users.client.js';

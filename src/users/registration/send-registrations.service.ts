@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { AuthorisedRemote } from '../../auth/authorised-remote.service.js';
 import { BackgroundTasks } from '../../platform/async/background-tasks.js';
+import { NEVER } from '../../platform/database/lease.js';
 import { repeatWhileUnavailable } from '../../platform/database/repeat-while-unavailable.js';
 import { SeenLeases } from '../../platform/database/seen-leases.js';
 import { Environment } from '../../platform/env/environment.js';
@@ -16,7 +17,7 @@ import type { Fields } from '../../remote/wire/read-field.js';
 import { readRegisterUserResponse, registerUserRequest, USER_RESPONSE } from '../remote/users.client.js';
 import { planSettlement, withForeignIds, type Claim, type Settlement } from './registration.rules.js';
 import type { Settled } from './outcome.store.js';
-import { LEASE_RENEWAL_MS, RegistrationsStore } from './registrations.store.js';
+import { RegistrationsStore } from './registrations.store.js';
 
 /** How long to retry storing an outcome. Long, since a lost outcome makes the registration uncertain, and a person has to resolve it. */
 const STORE_FOR_MS = 30_000;
@@ -60,26 +61,21 @@ export class RegistrationSender extends BackgroundTasks {
   send(claim: Claim, priority: Priority): Promise<Settled | null> {
     const parent = priority === 'foreground' ? undefined : null;
     const attributes = { 'pv_onboarding.registration.id': claim.id };
-    return traced({ name: 'register user', parent, attributes }, () => this.call(claim, priority));
+    return traced({ name: 'register user', parent, attributes }, () =>
+      this.store.leases.renewWhile(claim, NEVER, () => this.call(claim, priority)),
+    );
   }
 
   private async call(claim: Claim, priority: Priority): Promise<Settled | null> {
-    // The next renewal may succeed. If all fail, the registration becomes `uncertain`, but a late response can still settle it.
-    const renew = () => void this.store.renewLease(claim).catch(() => {});
-    const renewal = setInterval(renew, LEASE_RENEWAL_MS);
-    try {
-      const request = { ...registerUserRequest(claim), priority };
-      const sent = await this.remote.send(request, 'tenant');
-      const read = (fields: Fields) => readRegisterUserResponse(fields, claim);
-      const interpreted = this.drift.interpret('register_user', sent, USER_RESPONSE, read, parseLossless);
-      const outcome = this.remote.weighOutcome(request, interpreted);
-      return await this.settle(claim, planSettlement(outcome, claim.attempts, Math.random()));
-    } finally {
-      clearInterval(renewal);
-    }
+    const request = { ...registerUserRequest(claim), priority };
+    const sent = await this.remote.send(request, 'tenant');
+    const read = (fields: Fields) => readRegisterUserResponse(fields, claim);
+    const interpreted = this.drift.interpret('register_user', sent, USER_RESPONSE, read, parseLossless);
+    const outcome = this.remote.weighOutcome(request, interpreted);
+    return this.settle(claim, planSettlement(outcome, claim.attempts, Math.random()));
   }
 
-  /** Stores the outcome. Stores `uncertain` instead if ids of the user belong to another user here. */
+  /** Stores the outcome, or `uncertain` if an id of the user already belongs to another user in our database. */
   private async settle(claim: Claim, settlement: Settlement): Promise<Settled | null> {
     const settled = await repeatWhileUnavailable(() => this.store.settle(claim, settlement), STORE_FOR_MS);
     if (settled?.status === 'identity_taken') {
