@@ -36,7 +36,10 @@ const readRow = async () => {
   return row!;
 };
 const isOver = (signal: AbortSignal): Promise<void> =>
-  new Promise((resolve) => signal.addEventListener('abort', () => resolve()));
+  new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    else signal.addEventListener('abort', () => resolve());
+  });
 /** Claims the row as another process would once the lease has expired. */
 const takeOver = async () => {
   await database.query(`UPDATE leased SET lease_until = clock_timestamp() - interval '1 ms'`);
