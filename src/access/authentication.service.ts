@@ -5,7 +5,7 @@ import { Problem } from '../platform/problem/problem.js';
 import { ApiKeysStore, hashOf, isApiKey } from './api-keys.store.js';
 import type { Principal } from './scopes.js';
 
-/** The longest time for which another replica accepts a revoked key. docs/api-keys.md promises 5 s. */
+/** The longest time for which another replica accepts a revoked key. docs/api.md promises 5 s. */
 const CACHE_MS = 2_000;
 const CACHE_SIZE = 1_000;
 

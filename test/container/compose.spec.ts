@@ -111,11 +111,11 @@ describe('docker-compose.yml, run without an engine', () => {
     await waitFor('the installation is online', async () => (await client.session(id)).state === 'online');
   });
 
-  it('is restored by the commands of docs/backup.md, and its key is rotated by that of docs/encryption.md', async () => {
+  it('is restored by the commands of docs/postgresql.md, and its key is rotated by that of docs/security.md', async () => {
     await create(REAL, ISSUED);
     const [api] = await composition.up('api');
     await api!.healthy();
-    const block = blockOf(await readPage('docs/backup.md'), 'compose-restore');
+    const block = blockOf(await readPage('docs/postgresql.md'), 'compose-restore');
     const lines = block.split('\n').map((line) => line.replace(/ +(#|[<>] ).*$/, ''));
     for (const line of lines.filter(Boolean)) {
       const [, action = '', words = ''] = /^docker compose (\w+) (.*)$/.exec(line)!;
@@ -137,7 +137,7 @@ describe('docker-compose.yml, run without an engine', () => {
           output: expect.stringContaining('leads to a restored backup'),
         });
     }
-    const page = await readPage('docs/encryption.md');
+    const page = await readPage('docs/security.md');
     const rotation = /docker compose exec api (pv-onboarding keys rotate-encryption)/.exec(page)![1]!;
     const [restored] = await composition.up('api');
     expect(await restored!.exec(rotation.split(' '))).toMatchObject({

@@ -6,11 +6,11 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { load } from 'js-yaml';
-import { BOUNDS } from '../../src/observability/status/health.rules.js';
+import { BOUNDS, REASON_CODES } from '../../src/observability/status/health.rules.js';
 import { Metrics } from '../../src/observability/metrics/metrics.js';
 import { findProgram } from '../setup/receivers/programs.js';
 import { useTestApp } from '../setup/test-app.js';
-import { anchorsOf, readPage, ROOT, rowsOf } from './pages.js';
+import { readPage, ROOT, rowsOf } from './pages.js';
 
 interface Rule {
   readonly alert: string;
@@ -159,19 +159,20 @@ describe('the dashboard', () => {
 });
 
 describe('the alerts', () => {
-  it('each has a row and a runbook in docs/operations.md', async () => {
+  it('and the reasons of the status each have a row in docs/operations.md, which leads to the runbook', async () => {
     const page = await readPage('docs/operations.md');
-    const rows = rowsOf(page, 'alerts').map(([name, , link]) => [
-      wordsOf(name)[0],
-      /#([^)]+)/.exec(link ?? '')?.[1],
-    ]);
-    expect(rows).toEqual(
-      rules.map(({ alert, annotations }) => [
+    const rows = rowsOf(page, 'alerts').map(([codes, alarms, link = '']) => ({
+      codes: wordsOf(codes),
+      alarms: wordsOf(alarms),
+      anchor: /#([^)]+)/.exec(link)?.[1],
+    }));
+    expect(rows.flatMap(({ codes }) => codes).sort()).toEqual([...REASON_CODES].sort());
+    expect(rows.flatMap(({ alarms }) => alarms).sort()).toEqual(rules.map(({ alert }) => alert).sort());
+    for (const { alert, annotations } of rules)
+      expect([alert, annotations.runbook_url]).toEqual([
         alert,
-        /^docs\/operations\.md#(.+)$/.exec(annotations.runbook_url)?.[1],
-      ]),
-    );
-    for (const [, anchor] of rows) expect(anchorsOf(page)).toContain(anchor);
+        `docs/operations.md#${rows.find(({ alarms }) => alarms.includes(alert))?.anchor}`,
+      ]);
   });
 
   it('have the bounds of the reasons of GET /status', () => {

@@ -2,7 +2,7 @@ import { readdir, readFile } from 'node:fs/promises';
 
 export const ROOT = new URL('../../', import.meta.url);
 
-/** Returns the text of a page by its path in the repository, such as `docs/tour.md`. */
+/** Returns the text of a page by its path in the repository, such as `docs/api.md`. */
 export const readPage = (path: string): Promise<string> => readFile(new URL(path, ROOT), 'utf8');
 
 /** Returns the anchors of the headings, as GitHub builds them. */

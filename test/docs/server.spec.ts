@@ -10,10 +10,10 @@ import { blockOf, readPage } from './pages.js';
 
 let page: string;
 beforeAll(async () => {
-  page = await readPage('docs/server.md');
+  page = await readPage('docs/postgresql.md');
 });
 
-describe('the SQL of docs/server.md', () => {
+describe('the SQL of docs/postgresql.md', () => {
   it('creates a role with few rights and a database in UTF8, which the service can migrate and read', async () => {
     const server = await createTestDatabase('empty');
     const name = `pv_test_${randomBytes(6).toString('hex')}`;

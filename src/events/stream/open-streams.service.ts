@@ -9,7 +9,7 @@ import type { EventStream, StreamEnd } from './event-stream.js';
 /** Runs the streams of this process. Ends them when their key is revoked or the process stops. */
 @Injectable()
 export class OpenStreams extends BackgroundTasks implements OnModuleDestroy {
-  // docs/api-keys.md promises that the streams of a revoked key end within 5 s.
+  // docs/api.md promises that the streams of a revoked key end within 5 s.
   protected readonly tasks = [{ everyMs: 2_000, run: () => this.endRevoked() }];
   private readonly open = new Map<EventStream, Promise<StreamEnd>>();
   private readonly ended = this.metrics.counter({

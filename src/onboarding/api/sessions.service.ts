@@ -12,7 +12,7 @@ import type { SessionState } from '../rules/machine.rules.js';
 import { SessionViewsStore, type SessionRow } from '../store/session-views.store.js';
 import type { SessionQuery } from './sessions.dto.js';
 
-/** How often the keys of waiting requests are checked. docs/api-keys.md promises that a wait of a revoked key ends within 5 s. */
+/** How often the keys of waiting requests are checked. docs/api.md promises that a wait of a revoked key ends within 5 s. */
 const CHECK_KEYS_MS = 2_000;
 
 /** Reads sessions for callers. After new events, and at least once a second, one query checks the sessions of all waiting callers. */

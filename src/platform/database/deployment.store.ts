@@ -23,7 +23,7 @@ export async function requireHome(sql: Sql): Promise<void> {
   if (row?.isHome === true) return;
   const problem =
     'DATABASE_URL leads to a restored backup or a copy of the database. The service starts there only after the command ' +
-    '`restore --confirm` or `restore --moved` (docs/backup.md)';
+    '`restore --confirm` or `restore --moved` (docs/postgresql.md)';
   throw new ConfigurationError([problem], []);
 }
 
