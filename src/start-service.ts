@@ -118,7 +118,7 @@ async function drain(app: NestFastifyApplication, delayMs: number): Promise<void
   clearTimeout(cut);
 }
 
-/** Logs the warnings of Node.js. In production, also what libraries print: graphile-worker prints errors of the database to the console. */
+/** Logs the warnings of Node.js. In production, also what libraries print to the console. */
 function logOthers(logger: ServiceLogger, isProduction: boolean): void {
   process.removeAllListeners('warning');
   process.on('warning', ({ name, message }) => logger.warn(`${name}: ${message}`, 'Process'));

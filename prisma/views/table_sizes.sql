@@ -1,6 +1,5 @@
--- The tables of the service and of its job queue, whose schema is created after the migrations; so both are found by name.
 CREATE OR REPLACE VIEW admin.table_sizes AS
-SELECT CASE n.nspname WHEN 'public' THEN c.relname::text ELSE format('%s.%s', n.nspname, c.relname) END AS name,
+SELECT c.relname::text AS name,
        -- -1 until the first vacuum or analyze.
        CASE WHEN c.reltuples < 0 THEN s.n_live_tup ELSE c.reltuples::bigint END AS estimated_rows,
        size.total - size.indexes - size.toast AS table_bytes,
@@ -17,10 +16,10 @@ SELECT CASE n.nspname WHEN 'public' THEN c.relname::text ELSE format('%s.%s', n.
               pg_indexes_size(c.oid) AS indexes,
               CASE c.reltoastrelid WHEN 0 THEN 0 ELSE pg_total_relation_size(c.reltoastrelid) END AS toast
        ) AS size
- WHERE n.nspname IN ('public', 'graphile_worker') AND c.relkind = 'r'
+ WHERE n.nspname = 'public' AND c.relkind = 'r'
  ORDER BY size.total DESC;
-COMMENT ON VIEW admin.table_sizes IS 'What each table of the service and of its job queue takes on disk, largest first.';
-COMMENT ON COLUMN admin.table_sizes.name IS 'The table; those of the job queue begin with graphile_worker.';
+COMMENT ON VIEW admin.table_sizes IS 'What each table of the service takes on disk, largest first.';
+COMMENT ON COLUMN admin.table_sizes.name IS 'The table.';
 COMMENT ON COLUMN admin.table_sizes.estimated_rows IS 'Rows as of the last vacuum or analyze; counted by the statistics before the first.';
 COMMENT ON COLUMN admin.table_sizes.table_bytes IS 'The rows, without long values that are stored outside them (toast_bytes), and without indexes.';
 COMMENT ON COLUMN admin.table_sizes.index_bytes IS 'All indexes of the table.';

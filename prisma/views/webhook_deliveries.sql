@@ -20,7 +20,7 @@ SELECT d.id AS delivery_id,
        d.last_error,
        d.created_at
   FROM public.webhook_deliveries d
-  LEFT JOIN public.webhook_endpoints w ON w.id = d.endpoint_id
+  JOIN public.webhook_endpoints w ON w.id = d.endpoint_id AND w.handler IS NULL
   LEFT JOIN public.domain_events e ON e.position = d.position;
 COMMENT ON VIEW admin.webhook_deliveries IS 'What was sent to webhook endpoints and what is to be, one row for each event and endpoint. Without what was answered: GET /webhook-deliveries/{id} shows that to a key that may see it.';
 COMMENT ON COLUMN admin.webhook_deliveries.delivery_id IS 'Our id, the one in /webhook-deliveries/{id}.';

@@ -45,7 +45,8 @@ SELECT e.id AS endpoint_id,
        e.created_at,
        e.created_by,
        e.updated_at
-  FROM public.webhook_endpoints e;
+  FROM public.webhook_endpoints e
+ WHERE e.handler IS NULL;
 COMMENT ON VIEW admin.webhook_endpoints IS 'Where events are sent as webhooks, and how it goes, one row for each endpoint. No secret, no header and no path of an address.';
 COMMENT ON COLUMN admin.webhook_endpoints.endpoint_id IS 'Our id, the one in /webhook-endpoints/{id}.';
 COMMENT ON COLUMN admin.webhook_endpoints.origin IS 'Where to, without path and query.';

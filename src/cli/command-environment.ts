@@ -40,7 +40,7 @@ export class CommandEnvironment {
         'PV_ONBOARDING_URL is set, but this command works on a database: set DATABASE_URL to the database of that service, or unset PV_ONBOARDING_URL.',
         2,
       );
-    // A command never polls or runs jobs; only the service does.
+    // A command never polls or delivers events; only the service does.
     const { variables, problems } = readFiles(this.source);
     const own: EnvironmentSource = { ...variables, ROLE: 'api' };
     if (own.NODE_ENV === 'production') return readEnvironment(own, problems);

@@ -53,11 +53,9 @@ export const ERASE_EVENTS = `
   FROM locked WHERE event.position = locked.position
   RETURNING event.position`;
 
-/** Erases the errors of handlers, because an error may quote the event. */
-export const ERASE_DELIVERY_ERRORS =
-  'UPDATE handler_deliveries SET last_error = NULL WHERE subject = ANY ($1::text[])';
-
-/** Erases responses and errors: a response may quote the request, and a connection error may quote the receiver. */
+/**
+ * Erases responses and errors: a response may quote the request, a connection error the receiver, and an
+ * error of a handler the event. */
 export const ERASE_WEBHOOK_RESPONSES = `
   UPDATE webhook_deliveries SET last_answer = NULL, last_error = NULL
   WHERE subject = ANY ($1::text[]) AND (last_answer IS NOT NULL OR last_error IS NOT NULL)`;
@@ -70,7 +68,6 @@ export async function eraseEvents(
 ): Promise<number> {
   const erased = await tx.query(ERASE_EVENTS, [people, KEPT, JSON.stringify(WHEN_ERASED), sessions]);
   const subjects = [...people, ...sessions];
-  await tx.query(ERASE_DELIVERY_ERRORS, [subjects]);
   await tx.query(ERASE_WEBHOOK_RESPONSES, [subjects]);
   return erased.length;
 }

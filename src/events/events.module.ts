@@ -1,6 +1,8 @@
 import { Module } from '@nestjs/common';
 import { DiscoveryModule } from '@nestjs/core';
 import { Broker, Publishers } from './broker/broker.service.js';
+import { Deliveries } from './deliver/deliveries.service.js';
+import { DeliveryQueue } from './deliver/queue.store.js';
 import { EventSignal } from './event-signal.service.js';
 import { EventHandlers } from './handlers/handlers.service.js';
 import { EventsController } from './feed/events.controller.js';
@@ -13,7 +15,17 @@ import { StreamController } from './stream/stream.controller.js';
 @Module({
   imports: [DiscoveryModule],
   controllers: [EventsController, StreamController],
-  providers: [EventsStore, EventSignal, EventHandlers, EventPages, OpenStreams, Broker, Publishers],
-  exports: [EventsStore, EventSignal],
+  providers: [
+    EventsStore,
+    EventSignal,
+    Deliveries,
+    DeliveryQueue,
+    EventHandlers,
+    EventPages,
+    OpenStreams,
+    Broker,
+    Publishers,
+  ],
+  exports: [EventsStore, EventSignal, Deliveries, DeliveryQueue],
 })
 export class EventsModule {}

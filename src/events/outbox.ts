@@ -3,34 +3,19 @@ import type { Sql, Statement, Transaction } from '../platform/database/database.
 import { traced } from '../observability/tracing/tracing.js';
 import type { NewEvent } from './catalogue.rules.js';
 import { toEventType } from './cloud-event.js';
-import { ADD_DELIVERY_JOB } from './handlers/handlers.sql.js';
 import { TRY_AND_ASSIGN } from './sequence.sql.js';
 
-// One statement, so the cost is one round trip for any number of events and handlers. PostgreSQL assigns the serial `position` in the
-// order of the SELECT. Jobs are added in key order, so that two batches over the same subjects cannot deadlock.
+// One statement, so the cost is one round trip for any number of events. PostgreSQL assigns the serial `position` in the order of the SELECT.
 export const APPEND_EVENTS: Statement = {
   name: 'events.append_events',
   text: `
-    WITH appended AS (
-      INSERT INTO domain_events (id, name, subject, data, traceparent)
-      SELECT gen_random_uuid(), item ->> 'name', item ->> 'subject', item -> 'data', item ->> 'traceparent'
-      FROM jsonb_array_elements($1::jsonb) WITH ORDINALITY AS items (item, ordinality)
-      ORDER BY ordinality
-      RETURNING position, name, subject
-    ), deliveries AS (
-      INSERT INTO handler_deliveries (handler, position, subject)
-      SELECT event_handlers.name, appended.position, appended.subject
-      FROM appended JOIN event_handlers ON appended.name = ANY (event_handlers.events)
-      RETURNING handler, subject
-    ), jobs AS MATERIALIZED (
-      SELECT job.id
-      FROM (SELECT DISTINCT handler, subject FROM deliveries ORDER BY handler, subject) AS drain
-      ${ADD_DELIVERY_JOB}
-    )
-    SELECT count(*) FROM jobs`,
+    INSERT INTO domain_events (id, name, subject, data, traceparent)
+    SELECT gen_random_uuid(), item ->> 'name', item ->> 'subject', item -> 'data', item ->> 'traceparent'
+    FROM jsonb_array_elements($1::jsonb) WITH ORDINALITY AS items (item, ordinality)
+    ORDER BY ordinality`,
 };
 
-/** Appends the events and their handler deliveries. To keep the order within a subject, callers lock the subject's row first. */
+/** Appends the events. To keep the order within a subject, callers lock the subject's row first. */
 export async function appendEvents(tx: Transaction, events: readonly NewEvent[]): Promise<void> {
   if (events.length === 0) return;
   await tx.query(APPEND_EVENTS, [JSON.stringify(events.map(withSpan))]);

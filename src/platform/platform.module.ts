@@ -7,14 +7,13 @@ import { DocsController } from './openapi/docs.controller.js';
 import { HeldRequests } from './http/held-requests.js';
 import { HealthController } from '../observability/health/health.controller.js';
 import { Readiness } from '../observability/health/readiness.service.js';
-import { Jobs } from './jobs/jobs.js';
 import { Metrics } from '../observability/metrics/metrics.js';
 import { RecentRequests } from '../observability/metrics/recent-requests.js';
 import { MetricsServer } from '../observability/metrics/metrics-server.js';
 import { MetricsController } from '../observability/metrics/metrics.controller.js';
 import { ProblemsController } from './problem/problems.controller.js';
 
-const SHARED = [Database, Cipher, Jobs, Metrics, RecentRequests, HeldRequests];
+const SHARED = [Database, Cipher, Metrics, RecentRequests, HeldRequests];
 
 @Global()
 @Module({})

@@ -32,7 +32,7 @@ export const PRUNE_DELIVERIES = `
     )
     SELECT count(*)::int AS pruned, CASE count(*) WHEN $2 THEN $3::text END AS next FROM pruned`;
 
-// Keeps every event that an endpoint (enabled or not), the broker or a handler has not received yet. Keeps the newest event, because new
+// Keeps every event that an endpoint (enabled or not, of a webhook or handler) or the broker has not received yet. Keeps the newest event, because new
 // sequences continue from its sequence. Reads the oldest events after the sequence $3: otherwise, every batch would read the kept events
 // again.
 export const PRUNE_EVENTS = `
@@ -43,7 +43,6 @@ export const PRUNE_EVENTS = `
       WHERE position IN (SELECT position FROM page) AND time < ${cutoff}
         AND sequence < (SELECT max(sequence) FROM domain_events)
         AND sequence <= ALL (SELECT read_to FROM webhook_endpoints UNION ALL SELECT read_to FROM broker_positions)
-        AND NOT EXISTS (SELECT FROM handler_deliveries AS owed WHERE owed.position = event.position)
         AND NOT EXISTS (SELECT FROM webhook_deliveries AS owed WHERE owed.position = event.position AND owed.status = 'pending')
       ORDER BY position FOR UPDATE SKIP LOCKED
     ), pruned AS (

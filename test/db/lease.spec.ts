@@ -127,6 +127,17 @@ describe('work under a lease', () => {
     void run;
   });
 
+  it('can be done soon after the response to a claim was lost', async () => {
+    const query = database.query.bind(database);
+    const lost = jest.spyOn(database, 'query').mockImplementationOnce(async (...claim) => {
+      await query(...claim);
+      throw Object.assign(new Error('Connection terminated unexpectedly'), { code: '08006' });
+    });
+    await expect(process().runUnderLease('row', never, async () => 0)).rejects.toThrow('terminated');
+    lost.mockRestore();
+    await waitFor('the row to be free', () => process().runUnderLease('row', never, async () => 0));
+  });
+
   it('waits after a failure, longer each time, until the work succeeds', async () => {
     const leases = process();
     const fail = async () => {

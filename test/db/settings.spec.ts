@@ -47,7 +47,7 @@ describe('a database with unusual settings', () => {
     const database = await createUnusual('empty');
     expect((await migrate(database.url)).length).toBeGreaterThan(5);
     expect(await migrate(database.url)).toEqual([]);
-    const { rows } = await withMigrationLock(database.url, ({ client }) => client.query(READ_TIMEOUTS));
+    const { rows } = await withMigrationLock(database.url, (client) => client.query(READ_TIMEOUTS));
     expect(rows).toEqual([{ statement: '0', lock: '0', idle: '0' }]);
   });
 

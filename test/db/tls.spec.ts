@@ -95,7 +95,7 @@ if (openssl === null) {
         DATABASE_DIRECT_URL: verified(),
       });
       await waitFor('it is ready', async () => (await fetch(`${service.url}/health/ready`)).status === 200);
-      const names = ['pv-onboarding all', 'pv-onboarding all jobs', 'pv-onboarding listen'];
+      const names = ['pv-onboarding all', 'pv-onboarding listen'];
       const connections = await waitFor('all kinds of connections', async () => {
         const now = await readConnections();
         return now.map(({ name }) => name).join() === names.join() && now;

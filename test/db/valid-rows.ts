@@ -62,8 +62,6 @@ const VALID = {
     events: 0,
   }),
   domain_events: () => ({ id: randomUUID(), name: 'session.online', subject: randomUUID(), data: {} }),
-  event_handlers: () => ({ name: randomUUID(), events: ['session.online'] }),
-  handler_deliveries: () => ({ subject: randomUUID() }),
   webhook_endpoints: () => ({
     url: 'https://supplier.example/hooks',
     types: [],
@@ -97,6 +95,15 @@ const VALID = {
 } satisfies Record<string, () => Values>;
 
 export type Table = keyof typeof VALID;
+
+/** Values of an endpoint that make it a handler. */
+export const HANDLER = {
+  handler: 'A.handler',
+  url: null,
+  secret_ciphertext: null,
+  seen_at: 'now',
+  types: ['session.online'],
+};
 
 export async function insertRow<Row extends Values = Values>(
   client: pg.ClientBase | pg.Pool,

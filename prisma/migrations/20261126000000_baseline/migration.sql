@@ -396,7 +396,7 @@ CREATE INDEX domain_events_time_idx ON domain_events USING BRIN (time timestampt
 -- A reader's position must never pass an event that has not committed yet. The next reader therefore gives the sequence after the commit;
 -- this index holds only the few events without one.
 CREATE INDEX domain_events_unsequenced ON domain_events (position) WHERE sequence IS NULL;
-COMMENT ON TABLE domain_events IS 'The outbox: every event, in the transaction of the fact it tells. The feed and the handlers read from here. Holds no EAN, name, address or startUrl.';
+COMMENT ON TABLE domain_events IS 'The outbox: every event, in the transaction of the fact it tells. All readers read from here. Holds no EAN, name, address or startUrl.';
 COMMENT ON COLUMN domain_events.id IS 'The id of the CloudEvent; readers recognise a repetition by it.';
 COMMENT ON COLUMN domain_events.position IS 'Order of insertion. Numbers are taken before the commit, so a reader must not go by it: see sequence.';
 COMMENT ON COLUMN domain_events.sequence IS 'Order of reading, given after the commit and without ever passing over an event that commits later. Null for the moment between.';
@@ -405,37 +405,6 @@ COMMENT ON COLUMN domain_events.subject IS 'What it is about and ordered by: the
 COMMENT ON COLUMN domain_events.data IS 'The data of the CloudEvent. Includes the tenant''s metadata of the session. Once the user has been erased, reference, metadata and inverters are empty in all of its events.';
 COMMENT ON COLUMN domain_events.time IS 'When the fact was recorded.';
 COMMENT ON COLUMN domain_events.traceparent IS 'The span that appended the event (W3C Trace Context); null if traces were not exported';
-
-CREATE TABLE event_handlers (
-  name text NOT NULL,
-  events text[],
-  seen_at timestamptz(3) DEFAULT clock_timestamp() NOT NULL,
-  CONSTRAINT event_handlers_pkey PRIMARY KEY (name)
-);
-COMMENT ON TABLE event_handlers IS 'Handlers in the service''s own process (@OnEvent), registered at its start.';
-COMMENT ON COLUMN event_handlers.name IS 'Class.method of the handler, or the name it was given. A renamed handler is a new one.';
-COMMENT ON COLUMN event_handlers.events IS 'Names of the events it asked for.';
-COMMENT ON COLUMN event_handlers.seen_at IS 'When a process with this handler was last there, to the hour. After 7 days without one it is no longer owed anything.';
-
-CREATE TABLE handler_deliveries (
-  handler text NOT NULL,
-  position bigint NOT NULL,
-  subject text NOT NULL,
-  attempts integer DEFAULT 0 NOT NULL,
-  last_error text,
-  created_at timestamptz(3) DEFAULT clock_timestamp() NOT NULL,
-  CONSTRAINT handler_deliveries_pkey PRIMARY KEY (handler, position),
-  CONSTRAINT handler_deliveries_handler_fkey FOREIGN KEY (handler) REFERENCES event_handlers(name) ON UPDATE CASCADE ON DELETE CASCADE,
-  CONSTRAINT handler_deliveries_position_fkey FOREIGN KEY (position) REFERENCES domain_events(position) ON UPDATE CASCADE ON DELETE CASCADE
-);
-CREATE INDEX handler_deliveries_handler_subject_position_idx ON handler_deliveries(handler, subject, position);
-COMMENT ON TABLE handler_deliveries IS 'Events that a handler has not finished yet; a row goes when it has. A failing event holds back only the later events of the same handler and subject.';
-COMMENT ON COLUMN handler_deliveries.handler IS 'The handler that is to have the event.';
-COMMENT ON COLUMN handler_deliveries.position IS 'The event, by domain_events.position.';
-COMMENT ON COLUMN handler_deliveries.subject IS 'The subject of the event, within which a handler gets events in order.';
-COMMENT ON COLUMN handler_deliveries.attempts IS 'How often the handler failed on it.';
-COMMENT ON COLUMN handler_deliveries.last_error IS 'Message of its last failure. Null when there was none.';
-COMMENT ON COLUMN handler_deliveries.created_at IS 'When the event was recorded for this handler.';
 
 CREATE TABLE api_keys (
   id uuid DEFAULT gen_random_uuid() NOT NULL,
@@ -636,11 +605,12 @@ COMMENT ON COLUMN remote_drift.last_seen_at IS 'When it was seen last, to within
 
 CREATE TABLE webhook_endpoints (
   id uuid DEFAULT gen_random_uuid() NOT NULL,
-  url text NOT NULL,
+  url text,
+  handler text,
   types text[],
   description text DEFAULT '' NOT NULL,
   headers_ciphertext bytea,
-  secret_ciphertext bytea NOT NULL,
+  secret_ciphertext bytea,
   previous_secret_ciphertext bytea,
   previous_secret_until timestamptz(3),
   read_to bigint NOT NULL,
@@ -649,6 +619,10 @@ CREATE TABLE webhook_endpoints (
   failures integer DEFAULT 0 NOT NULL,
   failing_since timestamptz(3),
   quiet_until timestamptz(3),
+  lease_token uuid,
+  lease_until timestamptz(3),
+  due_at timestamptz(3) DEFAULT clock_timestamp() NOT NULL,
+  seen_at timestamptz(3),
   last_delivered_at timestamptz(3),
   created_at timestamptz(3) DEFAULT clock_timestamp() NOT NULL,
   created_by text NOT NULL,
@@ -657,17 +631,26 @@ CREATE TABLE webhook_endpoints (
   CONSTRAINT webhook_endpoints_pkey PRIMARY KEY (id),
   CONSTRAINT webhook_endpoints_disabled_has_reason CHECK ((disabled_at IS NULL) = (disabled_reason IS NULL) AND disabled_reason IN ('requested', 'gone', 'failing')),
   CONSTRAINT webhook_endpoints_failing_since_first_failure CHECK ((failures = 0) = (failing_since IS NULL)),
+  CONSTRAINT webhook_endpoints_is_webhook_or_handler CHECK (
+    (handler IS NULL) = (url IS NOT NULL) AND (handler IS NULL) = (secret_ciphertext IS NOT NULL) AND (handler IS NULL) = (seen_at IS NULL)),
+  CONSTRAINT webhook_endpoints_lease_ends CHECK ((lease_token IS NULL) = (lease_until IS NULL)),
   CONSTRAINT webhook_endpoints_previous_secret_ends CHECK ((previous_secret_ciphertext IS NULL) = (previous_secret_until IS NULL)),
   CONSTRAINT webhook_endpoints_types_are_names CHECK (types IS NOT NULL AND array_position(types, NULL) IS NULL)
 );
+CREATE UNIQUE INDEX webhook_endpoints_handler_key ON webhook_endpoints(handler);
 CREATE INDEX webhook_endpoints_created_at_id_idx ON webhook_endpoints(created_at, id);
-COMMENT ON TABLE webhook_endpoints IS 'Where events are sent as webhooks (docs/webhooks.md), how far each has been given them, and how it has been answering.';
+COMMENT ON TABLE webhook_endpoints IS 'Endpoints to which events are sent: by webhooks (docs/webhooks.md) or, if handler is set, by calls of a handler in the service''s own process (@OnEvent). How far each has been given them, and how it has responded.';
 COMMENT ON COLUMN webhook_endpoints.id IS 'Our id of the endpoint.';
-COMMENT ON COLUMN webhook_endpoints.url IS 'Where to. May hold a secret of the receiver in its path or query, so it is in no log.';
+COMMENT ON COLUMN webhook_endpoints.url IS 'Where to. May hold a secret of the receiver in its path or query, so it is in no log. Null for a handler.';
+COMMENT ON COLUMN webhook_endpoints.handler IS 'Class.method of the handler, or the name it was given. A renamed handler is a new one. Null for a webhook.';
+COMMENT ON COLUMN webhook_endpoints.lease_token IS 'Of the process that delivers now. Null while none does.';
+COMMENT ON COLUMN webhook_endpoints.lease_until IS 'When another process may deliver. Null while none does.';
+COMMENT ON COLUMN webhook_endpoints.due_at IS 'When a process delivers next, even without new events. Infinite while one does.';
+COMMENT ON COLUMN webhook_endpoints.seen_at IS 'When a process with this handler last ran, to the hour. After 7 days without one, the handler is deleted. Null for a webhook.';
 COMMENT ON COLUMN webhook_endpoints.types IS 'Names of the events it asked for; empty means all.';
 COMMENT ON COLUMN webhook_endpoints.description IS 'What its maker said of it.';
 COMMENT ON COLUMN webhook_endpoints.headers_ciphertext IS 'Its own headers as a JSON object, encrypted and bound to this row. Null when it has none.';
-COMMENT ON COLUMN webhook_endpoints.secret_ciphertext IS 'The secret that signs, encrypted and bound to this row; it was shown once.';
+COMMENT ON COLUMN webhook_endpoints.secret_ciphertext IS 'The secret that signs, encrypted and bound to this row; it was shown once. Null for a handler.';
 COMMENT ON COLUMN webhook_endpoints.previous_secret_ciphertext IS 'The secrets before, newest first, as a JSON list of {"secret", "until"}, encrypted and bound to this row; each signs too until its time. Null when there is none.';
 COMMENT ON COLUMN webhook_endpoints.previous_secret_until IS 'Until when the last of the previous secrets signs too. Null when there is none.';
 COMMENT ON COLUMN webhook_endpoints.read_to IS 'domain_events.sequence up to which its deliveries have been written.';
@@ -734,6 +717,7 @@ CREATE TABLE broker_positions (
   read_to bigint DEFAULT 0 NOT NULL,
   lease_token uuid,
   lease_until timestamptz(3),
+  due_at timestamptz(3) DEFAULT clock_timestamp() NOT NULL,
   failing_since timestamptz(3),
   last_error text,
   published_at timestamptz(3),
@@ -749,6 +733,7 @@ COMMENT ON COLUMN broker_positions.name IS 'Kind of the broker: nats.';
 COMMENT ON COLUMN broker_positions.read_to IS 'domain_events.sequence up to which the broker has confirmed to hold the events.';
 COMMENT ON COLUMN broker_positions.lease_token IS 'Of the process that publishes now; a place is only moved by who holds it. Null when nobody does.';
 COMMENT ON COLUMN broker_positions.lease_until IS 'When another process may take over. Null when nobody publishes.';
+COMMENT ON COLUMN broker_positions.due_at IS 'When a process publishes next. Infinite while one does.';
 COMMENT ON COLUMN broker_positions.failing_since IS 'Since when the broker has taken nothing. Null while it does.';
 COMMENT ON COLUMN broker_positions.last_error IS 'Why, without secrets. Null while it takes events.';
 COMMENT ON COLUMN broker_positions.published_at IS 'When the broker confirmed an event last. Null when never.';

@@ -4,6 +4,7 @@ import type { BeforeApplicationShutdown, OnApplicationBootstrap, OnModuleDestroy
 import { backoffMs } from '../../platform/async/backoff.rules.js';
 import { Loop } from '../../platform/async/loop.js';
 import { Database } from '../../platform/database/database.js';
+import { Leases, type Lease } from '../../platform/database/lease.js';
 import { Environment } from '../../platform/env/environment.js';
 import { Metrics } from '../../observability/metrics/metrics.js';
 import { errorText } from '../../observability/redaction/error-text.js';
@@ -16,7 +17,6 @@ import { BrokerError, type EventPublisher, type StoredEvents } from './event-pub
 
 /** A lease expires this long after its last renewal. Another process then claims it within `CLAIM_INTERVAL_MS`. */
 const LEASE_MS = 5_000;
-const RENEW_MS = 1_500;
 /** The interval at which a process without the lease tries to claim it; also the longest wait for an event signal. */
 const CLAIM_INTERVAL_MS = 1_000;
 /** Events per call of `publish`: few enough that a slow broker confirms them all within the publisher's timeout of 5 s. */
@@ -49,6 +49,10 @@ export class Broker implements OnApplicationBootstrap, OnModuleDestroy, BeforeAp
       return CLAIM_INTERVAL_MS;
     },
   });
+  private readonly leases = new Leases(this.database, sql.BROKER_LEASES, {
+    leaseMs: LEASE_MS,
+    backoff: BACKOFF,
+  });
   private failures = 0;
 
   constructor(
@@ -74,36 +78,30 @@ export class Broker implements OnApplicationBootstrap, OnModuleDestroy, BeforeAp
     await this.publishing.stop(STOP_WITHIN_MS.broker);
   }
 
-  /** Claims the lease and publishes until the lease is lost, the broker fails or the process stops. Returns the ms to wait afterwards. */
-  private async publishUnderLease(stopping: AbortSignal): Promise<number> {
-    const lease = await sql.claimLease(this.database, LEASE_MS);
-    if (lease === null) return CLAIM_INTERVAL_MS;
-    const lost = new AbortController();
-    const renewal = new Loop({
-      step: async () => {
-        if (!(await sql.renewLease(this.database, lease, LEASE_MS))) lost.abort();
-        return RENEW_MS;
-      },
-      // Without the database, publishing fails at its next statement. If another process has claimed the lease, movePosition returns false.
-      onError: () => RENEW_MS,
-    });
-    const stop = AbortSignal.any([lost.signal, stopping]);
+  /** Publishes until the lease is lost, the broker fails or the process stops. Returns the ms to wait afterwards. */
+  private async publishUnderLease(stop: AbortSignal): Promise<number> {
+    const run = () => this.leases.runUnderLease(sql.NATS, stop, (lease) => this.publish(lease));
+    if (await run()) return 0;
+    // An operator deletes the row to publish everything again.
+    await sql.insertPlace(this.database);
+    return CLAIM_INTERVAL_MS;
+  }
+
+  /** Returns in how many ms to try again. */
+  private async publish(lease: Lease): Promise<number> {
+    const place = await sql.readPlace(this.database, lease);
+    if (place === null) return 0;
     let publisher: EventPublisher | undefined;
-    renewal.start();
     try {
-      publisher = await this.open(stop);
-      if (publisher !== undefined) await this.follow(publisher, lease, stop);
+      publisher = await this.open(lease.signal);
+      if (publisher !== undefined) await this.follow(publisher, place, lease);
       return 0;
     } catch (error) {
-      if (stop.aborted) return 0;
-      if (error instanceof BrokerError) return await this.reportFailure(lease, error.message);
+      if (lease.signal.aborted) return 0;
+      if (error instanceof BrokerError) return await this.reportFailure(lease, place, error.message);
       throw error;
     } finally {
-      // Node 20 keeps a signal of AbortSignal.any that has listeners until it aborts.
-      lost.abort();
       await publisher?.close();
-      await renewal.stop();
-      await sql.releaseLease(this.database, lease);
     }
   }
 
@@ -119,12 +117,12 @@ export class Broker implements OnApplicationBootstrap, OnModuleDestroy, BeforeAp
     return Promise.race([opening, stopped]);
   }
 
-  private async follow(publisher: EventPublisher, lease: sql.Lease, stop: AbortSignal): Promise<void> {
+  private async follow(publisher: EventPublisher, place: sql.Place, lease: Lease): Promise<void> {
     for (const warning of publisher.warnings) this.logger.warn(warning);
     await sql.recordWarnings(this.database, lease, publisher.warnings);
-    let readTo = await this.startAt(publisher.stored, lease.readTo);
+    let readTo = await this.startAt(publisher.stored, place.readTo);
     let isKnownToWork = false;
-    while (!stop.aborted) {
+    while (!lease.signal.aborted) {
       const seen = this.signal.count;
       const { events } = await this.events.readPage(readTo, PAGE);
       const { acked, failure } = await publisher.publish(
@@ -137,15 +135,15 @@ export class Broker implements OnApplicationBootstrap, OnModuleDestroy, BeforeAp
         readTo = last.sequence;
       }
       if (failure !== null && acked === 0 && !isKnownToWork) throw failure;
-      if (!isKnownToWork && lease.failingSeconds !== null) {
+      if (!isKnownToWork && place.failingSeconds !== null) {
         await sql.markWorking(this.database, lease);
-        this.logger.log(`the broker accepts events again, after ${lease.failingSeconds} s`);
+        this.logger.log(`the broker accepts events again, after ${place.failingSeconds} s`);
       }
       isKnownToWork = true;
       this.failures = 0;
       // A lost connection that worked before is not a failure of the broker. The next step reconnects.
       if (failure !== null) return;
-      if (events.length === 0) await this.signal.wait(stop, CLAIM_INTERVAL_MS, seen);
+      if (events.length === 0) await this.signal.wait(lease.signal, CLAIM_INTERVAL_MS, seen);
     }
   }
 
@@ -161,10 +159,10 @@ export class Broker implements OnApplicationBootstrap, OnModuleDestroy, BeforeAp
     return storedTo;
   }
 
-  private async reportFailure(lease: sql.Lease, reason: string): Promise<number> {
+  private async reportFailure(lease: Lease, place: sql.Place, reason: string): Promise<number> {
     this.failures += 1;
     await sql.markFailing(this.database, lease, reason);
-    if (reason !== lease.lastError || this.failures === 1)
+    if (reason !== place.lastError || this.failures === 1)
       this.logger.warn(`the broker accepts no events: ${reason}. They are published once it does`);
     return backoffMs(BACKOFF, this.failures, Math.random());
   }

@@ -1,34 +1,32 @@
 import type { Database, Sql } from '../../platform/database/database.js';
-import { msFromNow } from '../../platform/database/timestamps.js';
+import type { Lease } from '../../platform/database/lease.js';
+import { leasesOn } from '../../platform/database/lease.sql.js';
 
-export interface Lease {
-  readonly token: string;
+/** The row of the only kind of broker. */
+export const NATS = 'nats';
+
+export const BROKER_LEASES = leasesOn({ table: 'broker_positions', key: 'name' });
+
+export interface Place {
   /** The sequence of the last event recorded as confirmed by the broker; 0 if none. */
   readonly readTo: string;
-  /** Why the broker failed, and for how many seconds it had been failing, when the lease was claimed. Null if it was working. */
+  /** Why the broker fails, and for how many seconds it has been failing. Null if it works. */
   readonly lastError: string | null;
   readonly failingSeconds: number | null;
 }
 
-/** Claims the lease. Returns null while another process has it. */
-export async function claimLease(sql: Sql, leaseMs: number): Promise<Lease | null> {
+export const insertPlace = (sql: Sql): Promise<unknown> =>
+  sql.query('INSERT INTO broker_positions (name) VALUES ($1) ON CONFLICT DO NOTHING', [NATS]);
+
+export async function readPlace(sql: Sql, { token }: Lease): Promise<Place | null> {
   const text = `
-    INSERT INTO broker_positions AS place (name, lease_token, lease_until)
-    VALUES ('nats', gen_random_uuid(), ${msFromNow('$1')})
-    ON CONFLICT (name) DO UPDATE SET lease_token = excluded.lease_token, lease_until = excluded.lease_until
-    WHERE place.lease_until IS NULL OR place.lease_until < clock_timestamp()
-    RETURNING lease_token AS token, read_to AS "readTo", last_error AS "lastError",
-      round(extract(epoch FROM clock_timestamp() - failing_since))::int AS "failingSeconds"`;
-  return (await sql.query<Lease>(text, [leaseMs]))[0] ?? null;
+    SELECT read_to AS "readTo", last_error AS "lastError",
+      round(extract(epoch FROM clock_timestamp() - failing_since))::int AS "failingSeconds"
+    FROM broker_positions WHERE lease_token = $1`;
+  return (await sql.query<Place>(text, [token]))[0] ?? null;
 }
 
 // Each of these changes returns false and changes nothing if another process has claimed the lease.
-
-export const renewLease = (sql: Sql, lease: Lease, leaseMs: number): Promise<boolean> =>
-  change(sql, lease, `lease_until = ${msFromNow('$2')}`, leaseMs);
-
-export const releaseLease = (sql: Sql, lease: Lease): Promise<boolean> =>
-  change(sql, lease, 'lease_token = NULL, lease_until = NULL');
 
 /** Moves the position to the last confirmed event. */
 export const movePosition = (sql: Sql, lease: Lease, readTo: string): Promise<boolean> =>
@@ -43,7 +41,7 @@ export const markWorking = (sql: Sql, lease: Lease): Promise<boolean> =>
 export const recordWarnings = (sql: Sql, lease: Lease, warnings: readonly string[]): Promise<boolean> =>
   change(sql, lease, 'warnings = $2', warnings);
 
-/** Changes the position if the lease is still ours. In `set`, the values are $2, $3 and so on. */
+/** Changes the row if the lease is still ours. In `set`, the values are $2, $3 and so on. */
 async function change(sql: Sql, { token }: Lease, set: string, ...values: unknown[]): Promise<boolean> {
   const text = `UPDATE broker_positions SET ${set} WHERE lease_token = $1 RETURNING name`;
   return (await sql.query(text, [token, ...values])).length === 1;

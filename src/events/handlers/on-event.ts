@@ -29,7 +29,7 @@ export interface EventHandler {
   readonly handle: (event: DomainEvent) => Promise<void> | void;
 }
 
-/** graphile-worker limits task names to 128 characters, and ours start with `event:`. */
+/** Names are shown in the log, in metrics and by the views. */
 const LONGEST_NAME = 100;
 
 /** Returns the @OnEvent methods of all providers and controllers. Throws if a declaration is invalid. */

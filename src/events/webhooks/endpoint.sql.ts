@@ -1,12 +1,12 @@
 import type { Sql, Transaction } from '../../platform/database/database.js';
 import type { WebhookEndpoint } from '../../platform/database/generated/client.js';
-import type { Health } from './deliver/endpoint-health.rules.js';
+import type { Health } from './send/endpoint-health.rules.js';
 
 /** The columns needed to send to an endpoint or to change it. `previousSecretCiphertext`: null if all previous secrets have expired. */
 export interface EndpointRow
-  extends
-    Health,
-    Pick<WebhookEndpoint, 'url' | 'headersCiphertext' | 'secretCiphertext' | 'previousSecretCiphertext'> {
+  extends Health, Pick<WebhookEndpoint, 'headersCiphertext' | 'previousSecretCiphertext'> {
+  readonly url: string;
+  readonly secretCiphertext: NonNullable<WebhookEndpoint['secretCiphertext']>;
   readonly isDisabled: boolean;
   readonly now: Date;
 }
@@ -17,11 +17,11 @@ const READ = `
     CASE WHEN previous_secret_until > clock_timestamp() THEN previous_secret_ciphertext END AS "previousSecretCiphertext",
     disabled_at IS NOT NULL AS "isDisabled",
     failures, failing_since AS "failingSince", is_reported AS "isReported", quiet_until AS "quietUntil", clock_timestamp() AS now
-  FROM webhook_endpoints WHERE id = $1`;
+  FROM webhook_endpoints WHERE id = $1 AND handler IS NULL`;
 
 export async function readEndpoint(sql: Sql, id: string, lock = ''): Promise<EndpointRow | null> {
   return (await sql.query<EndpointRow>(READ + lock, [id]))[0] ?? null;
 }
 
-/** Reads the endpoint and locks it against other changes and the fan-out. */
+/** Reads the endpoint and locks it against other changes. */
 export const lockEndpoint = (tx: Transaction, id: string) => readEndpoint(tx, id, ' FOR NO KEY UPDATE');

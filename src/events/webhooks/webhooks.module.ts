@@ -2,11 +2,11 @@ import { Module } from '@nestjs/common';
 import { EventsModule } from '../events.module.js';
 import { WebhookDeliveriesController } from './log/deliveries.controller.js';
 import { WebhookDeliveriesStore } from './log/deliveries.store.js';
-import { WebhookDrainStore } from './deliver/drain.store.js';
-import { WebhookDelivery } from './deliver/delivery.service.js';
 import { WebhookEndpointsController } from './endpoints/endpoints.controller.js';
 import { WebhookEndpoints } from './endpoints/endpoints.service.js';
 import { WebhookEndpointsStore } from './endpoints/endpoints.store.js';
+import { WebhookAttemptsStore } from './send/attempts.store.js';
+import { WebhookOutlets } from './send/outlets.service.js';
 import { WebhookSealing } from './secrets/sealing.service.js';
 import { WebhookSender } from './send/sender.service.js';
 
@@ -15,8 +15,8 @@ import { WebhookSender } from './send/sender.service.js';
   controllers: [WebhookEndpointsController, WebhookDeliveriesController],
   providers: [
     WebhookDeliveriesStore,
-    WebhookDrainStore,
-    WebhookDelivery,
+    WebhookAttemptsStore,
+    WebhookOutlets,
     WebhookEndpoints,
     WebhookEndpointsStore,
     WebhookSealing,

@@ -46,8 +46,13 @@ export const READ_QUEUES = `
     SELECT count(*) AS unsequenced, ${age('min(time)')} AS "oldestUnsequencedSeconds" FROM domain_events WHERE sequence IS NULL
   ), handlers AS (
     SELECT count(*) AS undelivered, count(*) FILTER (WHERE attempts > 0) AS failing,
-           ${age('min(created_at)')} AS "oldestUndeliveredSeconds"
-    FROM handler_deliveries
+           ${age('min(since)')} AS "oldestUndeliveredSeconds"
+    FROM webhook_endpoints AS endpoint CROSS JOIN LATERAL (
+      SELECT attempts, created_at AS since FROM webhook_deliveries WHERE endpoint_id = endpoint.id AND status = 'pending'
+      UNION ALL
+      SELECT 0, time FROM domain_events WHERE sequence > endpoint.read_to AND name = ANY (endpoint.types)
+    ) AS owed
+    WHERE endpoint.handler IS NOT NULL
   ), newest AS (
     SELECT coalesce(max(sequence), 0) AS sequence FROM domain_events
   ), endpoints AS (
@@ -56,7 +61,7 @@ export const READ_QUEUES = `
            count(*) FILTER (WHERE disabled_reason <> 'requested') AS "disabledEndpoints",
            ${age('min(failing_since) FILTER (WHERE disabled_at IS NULL)')} AS "oldestFailingSeconds",
            min(read_to) FILTER (WHERE disabled_at IS NULL) AS read_to
-    FROM webhook_endpoints
+    FROM webhook_endpoints WHERE handler IS NULL
   ), unread AS (
     SELECT CASE WHEN read_to IS NULL THEN 0 ELSE greatest(0, newest.sequence - read_to) + unsequenced END AS unread,
       CASE WHEN read_to IS NULL THEN 0 ELSE greatest("oldestUnsequencedSeconds",
@@ -66,7 +71,7 @@ export const READ_QUEUES = `
     SELECT count(*) AS undelivered, count(*) FILTER (WHERE delivery.attempts > 0) AS failing,
            ${age('min(delivery.created_at)')} AS "oldestUndeliveredSeconds"
     FROM webhook_deliveries AS delivery JOIN webhook_endpoints AS endpoint ON endpoint.id = delivery.endpoint_id
-    WHERE delivery.status = 'pending' AND endpoint.disabled_at IS NULL
+    WHERE delivery.status = 'pending' AND endpoint.disabled_at IS NULL AND endpoint.handler IS NULL
   ), webhooks AS (
     SELECT endpoints, "failingEndpoints", "oldestFailingSeconds", "disabledEndpoints", unread, undelivered, failing,
       greatest("oldestUndeliveredSeconds", seconds) AS "oldestUndeliveredSeconds"

@@ -39,9 +39,6 @@ const NO_TIMEOUTS: Settings = {
   idle_in_transaction_session_timeout: 0,
 };
 
-/** No `lock_timeout`: graphile-worker stops if it cannot complete a job. */
-export const JOB_TIMEOUTS: Settings = { ...TIMEOUTS, lock_timeout: 0 };
-
 const set = (client: pg.ClientBase, text: string) => client.query(limited({ text }, CONNECT_WITHIN_MS));
 
 const assign = (command: 'SET' | 'SET LOCAL', settings: Settings): string =>

@@ -4,6 +4,8 @@ import { Loop } from '../async/loop.js';
 import type { Database } from './database.js';
 import type { LeaseStatements } from './lease.sql.js';
 import { OUTCOME } from './patience.js';
+import { mayBeCommitted, repeatUntilEffective } from './repeat-until-effective.js';
+import { repeatWhileUnavailable } from './repeat-while-unavailable.js';
 
 /** A row that this process has claimed. */
 export interface ClaimedRow {
@@ -56,8 +58,15 @@ export class Leases {
     const leaseToken = randomUUID();
     const { claim, release } = this.statements;
     const claimedAtMs = performance.now();
-    const claimed = await this.database.query(claim, [id, leaseToken, this.options.leaseMs], OUTCOME);
-    if (claimed.length === 0) return false;
+    try {
+      const claimed = await this.database.query(claim, [id, leaseToken, this.options.leaseMs], OUTCOME);
+      if (claimed.length === 0) return false;
+    } catch (error) {
+      // The claim may be committed, and would block the row until the lease expires.
+      if (mayBeCommitted(error))
+        repeatUntilEffective(this.database, release, [id, leaseToken, 0], this.options.leaseMs);
+      throw error;
+    }
     let dueInMs = 0;
     try {
       dueInMs = await this.renewWhile({ id, leaseToken }, stop, work, claimedAtMs);
@@ -70,8 +79,10 @@ export class Leases {
       dueInMs = backoff ? backoffMs(backoff, failures, Math.random()) : 0;
       throw error;
     } finally {
-      // If the database is unavailable, the lease expires.
-      await this.database.query(release, [id, leaseToken, dueInMs], OUTCOME).catch(() => {});
+      const values = [id, leaseToken, dueInMs];
+      const end = () => this.database.query(release, values, OUTCOME);
+      // If that fails until then, the lease has expired.
+      await repeatWhileUnavailable(end, this.options.leaseMs).catch(() => {});
     }
   }
 

@@ -15,15 +15,15 @@ const TIMEOUTS = { connectionTimeoutMillis: 5_000, query_timeout: 5_000 };
 
 const refused = (problem: string): Error => new ConfigurationError([problem], []);
 
-/** Throws ConfigurationError if a pooler between the service and PostgreSQL would lose notifications, jobs or statements. */
+/** Throws ConfigurationError if a pooler between the service and PostgreSQL would lose notifications or statements. */
 export async function checkPoolers(environment: Environment): Promise<void> {
   const { DATABASE_URL, DATABASE_DIRECT_URL, DATABASE_PREPARED_STATEMENTS } = environment;
   const isSeparate = DATABASE_DIRECT_URL !== DATABASE_URL;
   const direct = isSeparate ? 'DATABASE_DIRECT_URL' : 'DATABASE_URL';
   if (await withTwoClients(direct, DATABASE_DIRECT_URL, shareConnections))
     throw refused(
-      `${direct} leads through a transaction pooler; set DATABASE_DIRECT_URL to an address without one, because notifications, ` +
-        'jobs and migrations need connections of their own',
+      `${direct} leads through a transaction pooler; set DATABASE_DIRECT_URL to an address without one, because notifications ` +
+        'and migrations need connections of their own',
     );
   if (!isSeparate) return;
   await withTwoClients('DATABASE_URL', DATABASE_URL, async (one, other) => {

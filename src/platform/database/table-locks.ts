@@ -8,7 +8,7 @@ const FIND_TABLE_LOCKS = `
     coalesce(' (' || a.state || ', for ' || floor(extract(epoch FROM clock_timestamp() - a.xact_start)) || ' s)', '')) AS lock
   FROM pg_locks l
   JOIN pg_class c ON c.oid = l.relation AND c.relkind IN ('r', 'p')
-  JOIN pg_namespace n ON n.oid = c.relnamespace AND n.nspname IN ('public', 'graphile_worker')
+  JOIN pg_namespace n ON n.oid = c.relnamespace AND n.nspname = 'public'
   LEFT JOIN pg_stat_activity a ON a.pid = l.pid
   WHERE l.granted AND l.locktype = 'relation' AND l.database = (SELECT oid FROM pg_database WHERE datname = current_database())
     AND l.mode IN ('ShareLock', 'ShareRowExclusiveLock', 'ExclusiveLock', 'AccessExclusiveLock')

@@ -89,7 +89,7 @@ export class Environment {
   ROLE: 'api' | 'worker' | 'all' = 'all';
 
   @PostgresUrl() DATABASE_URL: string;
-  /** For uses that need a dedicated connection: notifications, jobs, migrations. Default: DATABASE_URL. */
+  /** For uses that need a dedicated connection: notifications and migrations. Default: DATABASE_URL. */
   @IsOptional() @PostgresUrl() DATABASE_DIRECT_URL: string;
   @Flag() DATABASE_PREPARED_STATEMENTS = true;
   @Integer(2, 500) DATABASE_POOL_SIZE = 10;

@@ -4,9 +4,11 @@ export const STOP_WITHIN_MS = {
   process: 4_800,
   /** Requests in flight. After this time, their connections are closed, so that the later steps have time to stop in order. */
   requests: 3_000,
-  /** Running jobs. After this time, they are released to other workers. */
-  jobs: 3_000,
-  /** Webhook requests in flight, a part of `jobs`. After this time, they are aborted, not recorded, and sent again later. */
+  /** The delivery of events. Afterwards, other workers claim the endpoints. */
+  deliveries: 3_000,
+  /** Calls of handlers, a part of `deliveries`. After this time, they continue, are not recorded, and are repeated later. */
+  handlers: 2_000,
+  /** Webhook requests in flight, a part of `deliveries`. After this time, they are aborted, not recorded, and sent again later. */
   webhooks: 1_000,
   /** Waits for a token. They end early enough for the calls that need it to be recorded as not sent. */
   token: 1_500,

@@ -344,7 +344,8 @@ describe('the views of admin', () => {
     ];
 
     it.each(cases)('%s', async (_what, values, delivery, words) => {
-      const { position } = await insertRow<{ position: string }>(client, 'domain_events');
+      const event = { time: ago(6) };
+      const { position } = await insertRow<{ position: string }>(client, 'domain_events', event);
       // Leaves gaps between the sequences, as a restore does.
       await client.query('UPDATE domain_events SET sequence = 10 * position WHERE sequence IS NULL');
       const endpoint = { read_to: `${position}0`, ...values };

@@ -9,7 +9,6 @@ import { Database } from '../../../src/platform/database/database.js';
 import { Environment } from '../../../src/platform/env/environment.js';
 import { HeldRequests } from '../../../src/platform/http/held-requests.js';
 import { Metrics } from '../../../src/observability/metrics/metrics.js';
-import { Jobs } from '../../../src/platform/jobs/jobs.js';
 import { environmentFor } from '../../setup/test-environment.js';
 
 export async function startWorker(
@@ -18,7 +17,7 @@ export async function startWorker(
   overrides: Record<string, string> = {},
 ): Promise<INestApplicationContext> {
   const environment = environmentFor(databaseUrl, { ROLE: 'worker', ...overrides });
-  const shared = [Database, Jobs, Metrics, HeldRequests, ApiKeysStore];
+  const shared = [Database, Metrics, HeldRequests, ApiKeysStore];
   const platform = {
     module: class Platform {},
     global: true,

@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto';
 import { beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import type { EventName, EventPayloads } from '../../../src/events/catalogue.rules.js';
 import { EventsStore } from '../../../src/events/feed/events.store.js';
-import { subscribeHandlers } from '../../../src/events/handlers/handlers.sql.js';
 import { appendEvents } from '../../../src/events/outbox.js';
 import { Database } from '../../../src/platform/database/database.js';
 import { useTestDatabase } from '../../setup/test-database.js';
@@ -18,7 +17,7 @@ beforeAll(() => {
   events = new EventsStore(database);
 });
 beforeEach(async () => {
-  await database.query('TRUNCATE domain_events, event_handlers, graphile_worker._private_jobs CASCADE');
+  await database.query('TRUNCATE domain_events CASCADE');
 });
 
 const append = (...appended: Parameters<typeof appendEvents>[1]) =>
@@ -28,14 +27,6 @@ const unsequenced = async () =>
   (await database.query('SELECT FROM domain_events WHERE sequence IS NULL')).length;
 
 const waitForSequences = () => waitFor('the sequences', async () => (await unsequenced()) === 0);
-
-const jobs = () =>
-  database.query<{ key: string; revision: number; attempts: number; run_at: Date }>(
-    'SELECT key, revision, attempts, run_at FROM graphile_worker.jobs ORDER BY key',
-  );
-
-const rowsOf = async (table: string) =>
-  (await database.query<{ count: number }>(`SELECT count(*)::int AS count FROM ${table}`))[0]?.count;
 
 describe('appending events', () => {
   it('preserves their order, and gives each an id and the time of the database', async () => {
@@ -49,49 +40,13 @@ describe('appending events', () => {
     expect(Math.abs(Date.now() - (read[0]?.time.getTime() ?? 0))).toBeLessThan(60_000);
   });
 
-  it('inserts a delivery for each handler that listens to an event, and one job per handler and session', async () => {
-    await subscribeHandlers(database, [
-      { name: 'A.on', events: ['session.online', 'session.expired'] },
-      { name: 'B.on', events: ['session.expired'] },
-    ]);
-    await append(
-      sessionEvent('session.online', 's1'),
-      sessionEvent('session.expired', 's1'),
-      sessionEvent('session.online', 's2'),
-      sessionEvent('session.lost', 's3'),
-    );
-    expect(await rowsOf('handler_deliveries')).toBe(4);
-    expect((await jobs()).map(({ key }) => key)).toEqual(['event:A.on:s1', 'event:A.on:s2', 'event:B.on:s1']);
-  });
-
-  it('leaves neither event nor delivery nor job behind when the transaction is rolled back', async () => {
-    await subscribeHandlers(database, [{ name: 'A.on', events: ['session.online'] }]);
+  it('leaves no event behind when the transaction is rolled back', async () => {
     const work = database.transaction(async (tx) => {
       await appendEvents(tx, [sessionEvent('session.online', 's1')]);
       throw new Error('changed my mind');
     });
     await expect(work).rejects.toThrow('changed my mind');
-    for (const table of ['domain_events', 'handler_deliveries', 'graphile_worker.jobs'])
-      expect(await rowsOf(table)).toBe(0);
-  });
-
-  it('does not shorten the wait of a handler that is being retried', async () => {
-    await subscribeHandlers(database, [{ name: 'A.on', events: ['session.online'] }]);
-    await append(sessionEvent('session.online', 's1'));
-    await database.query(
-      `UPDATE graphile_worker._private_jobs SET attempts = 5, run_at = now() + interval '1 hour', last_error = 'no'`,
-    );
-    const [before] = await jobs();
-    await append(sessionEvent('session.online', 's1'));
-    expect(await jobs()).toEqual([{ ...before, revision: 1 }]);
-    expect(await rowsOf('handler_deliveries')).toBe(2);
-  });
-
-  it('needs no handler, no worker and no events', async () => {
-    await append();
-    await append(sessionEvent('session.online', 's1'));
-    expect(await rowsOf('domain_events')).toBe(1);
-    expect(await rowsOf('graphile_worker.jobs')).toBe(0);
+    expect((await events.readPage('0', 10)).events).toEqual([]);
   });
 });
 

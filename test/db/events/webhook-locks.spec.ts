@@ -1,9 +1,11 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import pg from 'pg';
-import { WebhookDrainStore } from '../../../src/events/webhooks/deliver/drain.store.js';
-import { settle, type Attempt } from '../../../src/events/webhooks/deliver/queue.sql.js';
+import type { Attempt } from '../../../src/events/deliver/outlet.js';
+import { settle } from '../../../src/events/deliver/queue.sql.js';
+import { DeliveryQueue } from '../../../src/events/deliver/queue.store.js';
 import { WebhookEndpointsStore } from '../../../src/events/webhooks/endpoints/endpoints.store.js';
 import type { WebhookSealing } from '../../../src/events/webhooks/secrets/sealing.service.js';
+import { WebhookAttemptsStore } from '../../../src/events/webhooks/send/attempts.store.js';
 import type { Database } from '../../../src/platform/database/database.js';
 import { createTestDatabase, type TestDatabase } from '../../setup/test-database.js';
 import { waitFor } from '../../setup/wait-for.js';
@@ -45,7 +47,7 @@ async function insertAttempt(endpoint_id: string, values: Partial<Attempt> = {})
     delivery: delivery as unknown as Attempt['delivery'],
     outcome: { kind: 'delivered', status: 204, answer: null },
     plan: { status: 'delivered' },
-    url: URL,
+    destination: URL,
     sentAtMs: performance.now(),
     ...values,
   };
@@ -57,12 +59,12 @@ const gone: Partial<Attempt> = {
 };
 
 describe('an attempt', () => {
-  it('is recorded with the endpoint locked before the subject, as in the fan-out', async () => {
+  it('is recorded with the endpoint locked before the subject, as by a worker that reads events', async () => {
     const id = await insertEndpoint();
     const attempt = await insertAttempt(id);
-    const fanOut = await testDatabase.connect();
-    await fanOut.query('BEGIN');
-    await fanOut.query('SELECT FROM webhook_endpoints FOR NO KEY UPDATE');
+    const worker = await testDatabase.connect();
+    await worker.query('BEGIN');
+    await worker.query('SELECT FROM webhook_endpoints FOR NO KEY UPDATE');
     let tries = 0;
     const settled = database.transaction(async (tx) => {
       tries += 1;
@@ -73,8 +75,8 @@ describe('an attempt', () => {
       const waiting = `SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`;
       return (await client.query(waiting)).rowCount === 1;
     });
-    await fanOut.query('UPDATE webhook_subjects SET due_at = due_at');
-    await fanOut.query('COMMIT');
+    await worker.query('UPDATE webhook_subjects SET due_at = due_at');
+    await worker.query('COMMIT');
     await settled;
     expect(tries).toBe(1);
   });
@@ -84,8 +86,9 @@ describe('an attempt', () => {
     ['does not disable', 'https://supplier.example/before', { isMoved: true, health: { failures: 0 } }],
   ])('that gets 410 %s the endpoint if it was sent to %s', async (_, url, expected) => {
     const id = await insertEndpoint();
-    const attempt = await insertAttempt(id, { ...gone, url });
-    expect(await new WebhookDrainStore(database, unused).record(id, WELL, [attempt])).toMatchObject(expected);
+    const attempt = await insertAttempt(id, { ...gone, destination: url });
+    const store = new WebhookAttemptsStore(database, new DeliveryQueue(database), unused);
+    expect(await store.record(id, WELL, [attempt])).toMatchObject(expected);
     const { rows } = await client.query('SELECT disabled_at IS NULL AS enabled FROM webhook_endpoints');
     expect(rows).toEqual([{ enabled: expected.isMoved }]);
     expect((await client.query('SELECT attempts, status FROM webhook_deliveries')).rows).toEqual([

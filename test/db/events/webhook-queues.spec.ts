@@ -1,6 +1,8 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import pg from 'pg';
-import { fanOut, findBehind, resumeWebhooks } from '../../../src/events/webhooks/deliver/fan-out.sql.js';
+import { ENDPOINT_LEASES, FIND_DUE } from '../../../src/events/deliver/take.sql.js';
+import { DeliveryQueue } from '../../../src/events/deliver/queue.store.js';
+import { Leases } from '../../../src/platform/database/lease.js';
 import { WebhookDeliveriesStore } from '../../../src/events/webhooks/log/deliveries.store.js';
 import type { Database } from '../../../src/platform/database/database.js';
 import { useTestDatabase } from '../../setup/test-database.js';
@@ -42,24 +44,28 @@ describe('the next attempt of a delivery is shown', () => {
 });
 
 describe('a disabled endpoint', () => {
-  it('is behind for nobody, gets no deliveries and no job; an enabled one does', async () => {
+  it('is due for nobody and gets no deliveries; an enabled one does', async () => {
     const disabled = await insertEndpoint({ disabled_at: 'now', disabled_reason: 'requested' });
     const enabled = await insertEndpoint();
     for (const id of [disabled, enabled]) await insertDelivery(id, 'a subject');
-    const behind = await findBehind(database);
-    expect([behind.includes(enabled), behind.includes(disabled)]).toEqual([true, false]);
-    expect(await fanOut(database, disabled)).toEqual({ hasLock: false, written: 0 });
-    expect(await fanOut(database, enabled)).toMatchObject({ hasLock: true });
-    await client.query(
-      'SELECT graphile_worker.remove_job(key) FROM graphile_worker.jobs WHERE key IS NOT NULL',
+    const due = (await database.query<{ id: string }>(FIND_DUE, [['']])).map(({ id }) => id);
+    expect([due.includes(enabled), due.includes(disabled)]).toEqual([true, false]);
+    const queue = new DeliveryQueue(database);
+    const leases = new Leases(database, ENDPOINT_LEASES, {
+      leaseMs: 30_000,
+      backoff: { firstMs: 1, mostMs: 1 },
+    });
+    const takenOf = async (id: string) => {
+      let taken = 0;
+      await leases.runUnderLease(id, new AbortController().signal, async ({ token }) => {
+        taken = (await queue.take(id, token, [], 10)).deliveries.length;
+        return 0;
+      });
+      return taken;
+    };
+    expect([(await takenOf(enabled)) > 0, await takenOf(disabled)]).toEqual([true, 0]);
+    expect((await queue.take(enabled, '00000000-0000-4000-8000-000000000000', [], 10)).deliveries).toEqual(
+      [],
     );
-    await resumeWebhooks(database);
-    expect(await resumeWebhooks(database)).toBe(0);
-    const { rows } = await client.query<{ key: string }>('SELECT key FROM graphile_worker.jobs');
-    const keys = rows.map(({ key }) => key);
-    expect([keys.includes(`webhook:${enabled}`), keys.includes(`webhook:${disabled}`)]).toEqual([
-      true,
-      false,
-    ]);
   });
 });

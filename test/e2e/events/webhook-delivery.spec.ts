@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
-import { WebhookDrainStore } from '../../../src/events/webhooks/deliver/drain.store.js';
+import { WebhookAttemptsStore } from '../../../src/events/webhooks/send/attempts.store.js';
 import { WebhookSender } from '../../../src/events/webhooks/send/sender.service.js';
 import { Database } from '../../../src/platform/database/database.js';
 import type { Environment } from '../../../src/platform/env/environment.js';
@@ -142,7 +142,7 @@ describe('a webhook', () => {
   it('arrives at an endpoint that was disabled and enabled again while an attempt was in flight', async () => {
     await start({ hang: 1 });
     service.app.get(WebhookSender).deadlineMs = 10_000;
-    const found = jest.spyOn(service.app.get(WebhookDrainStore), 'findEndpoint');
+    const found = jest.spyOn(service.app.get(WebhookAttemptsStore), 'findEndpoint');
     const client = TestClient.of(service);
     const enable = (enabled: boolean) =>
       client.call('PATCH', `/webhook-endpoints/${endpoint.id}`, { enabled });
@@ -164,15 +164,14 @@ describe('a webhook', () => {
     await announce(database, 1, 1);
     await waitForAttempts(1);
     await announce(database, 3, 1);
-    const [job] = await waitFor('the job waits', async () => {
-      const jobs = await database.query<{ ms: number }>(
-        `SELECT extract(epoch FROM run_at - clock_timestamp())::float8 * 1000 AS ms FROM graphile_worker.jobs WHERE locked_at IS NULL`,
+    const ms = await waitFor('the endpoint is released', async () => {
+      const [row] = await database.query<{ ms: number }>(
+        `SELECT extract(epoch FROM quiet_until - clock_timestamp())::float8 * 1000 AS ms FROM webhook_endpoints WHERE lease_until IS NULL`,
       );
-      // Waits until the job is due within half an hour. At first, the job is due at the second attempt, an hour later.
-      return jobs.length === 1 && jobs[0]!.ms < HOUR_MS / 2 && jobs;
+      return row?.ms;
     });
-    expect(job!.ms).toBeGreaterThan(20_000);
-    expect(job!.ms).toBeLessThan(31_000);
+    expect(ms).toBeGreaterThan(15_000);
+    expect(ms).toBeLessThan(31_000);
     expect(await sink.received()).toHaveLength(1);
   });
 
@@ -191,10 +190,7 @@ describe('a webhook', () => {
     );
     expect(audit).toEqual([{ actor: 'webhooks', target: endpoint.id }]);
     await announce(database, 1, 1);
-    await waitFor('the job has ended', async () => {
-      const jobs = await database.query(`SELECT FROM graphile_worker.jobs WHERE task_identifier = 'webhook'`);
-      return jobs.length === 0;
-    });
+    await waitFor('the lease has ended', async () => (await endpointRow())['lease_token'] === null);
     expect((await deliveries()).map(({ status }) => status)).toEqual(['pending', 'pending']);
     expect(await sink.received()).toHaveLength(1);
   });

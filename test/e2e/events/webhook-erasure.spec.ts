@@ -2,8 +2,8 @@ import { once } from 'node:events';
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { beforeEach, describe, expect, it, jest } from '@jest/globals';
-import { placesOf } from '../../../src/events/webhooks/deliver/endpoint-health.rules.js';
-import { WebhookDrainStore } from '../../../src/events/webhooks/deliver/drain.store.js';
+import { placesOf } from '../../../src/events/webhooks/send/endpoint-health.rules.js';
+import { DeliveryQueue } from '../../../src/events/deliver/queue.store.js';
 import { closeAfterEach } from '../../setup/close-after-each.js';
 import { TestClient } from '../../setup/client.js';
 import { startTestApp, type TestApp } from '../../setup/test-app.js';
@@ -54,11 +54,11 @@ async function startHeldReceiver() {
 /** Erases a user whose delivery is claimed and waits for a place. Returns how often its reference is sent after that. */
 async function countSentAfterErasure(): Promise<number> {
   const receiver = await startHeldReceiver();
-  const store = service.app.get(WebhookDrainStore);
-  const claim = store.claim.bind(store);
+  const store = service.app.get(DeliveryQueue);
+  const take = store.take.bind(store);
   const claimed = new Set<string>();
-  jest.spyOn(store, 'claim').mockImplementation(async (...values) => {
-    const result = await claim(...values);
+  jest.spyOn(store, 'take').mockImplementation(async (...values) => {
+    const result = await take(...values);
     for (const { subject } of result.deliveries) claimed.add(subject);
     return result;
   });
@@ -89,9 +89,7 @@ describe('a webhook after the erasure of its user', () => {
   });
 
   it('would carry it, if the event were not read again before it is sent', async () => {
-    jest
-      .spyOn(service.app.get(WebhookDrainStore), 'readAgain')
-      .mockImplementation(async (delivery) => delivery);
+    jest.spyOn(service.app.get(DeliveryQueue), 'readAgain').mockImplementation(async (delivery) => delivery);
     expect(await countSentAfterErasure()).toBe(1);
   });
 });

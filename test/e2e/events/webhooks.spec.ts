@@ -74,10 +74,10 @@ const insertEvents = async (count: number, name = 'session.online'): Promise<num
   return row!.first;
 };
 
-/** Inserts the endpoint's missing deliveries and marks all events as read, as the fan-out does. */
+/** Inserts the endpoint's missing deliveries and marks all events as read, as a worker does. */
 const deliverEvents = async (endpointId: string, status = 'delivered', error: string | null = null) =>
   database.query(
-    `WITH moved AS (UPDATE webhook_endpoints SET read_to = (SELECT max(sequence) FROM domain_events) WHERE id = $1),
+    `WITH moved AS (UPDATE webhook_endpoints SET read_to = (SELECT max(sequence) FROM domain_events), due_at = 'infinity' WHERE id = $1),
      queued AS (
        INSERT INTO webhook_subjects (endpoint_id, subject, due_at)
        SELECT DISTINCT $1::uuid, subject, now() + interval '1 hour' FROM domain_events WHERE $2 = 'pending'
@@ -99,8 +99,10 @@ const statesOf = async (endpointId: string): Promise<Record<string, number>> => 
   return Object.fromEntries(rows.map(({ status, count }) => [status, count]));
 };
 
-const jobsOf = async (endpointId: string): Promise<number> =>
-  (await database.query('SELECT FROM graphile_worker.jobs WHERE key = $1', [`webhook:${endpointId}`])).length;
+const isDue = async (endpointId: string): Promise<boolean> => {
+  const due = 'SELECT FROM webhook_endpoints WHERE id = $1 AND due_at <= clock_timestamp()';
+  return (await database.query(due, [endpointId])).length === 1;
+};
 
 const auditOf = async (target: string) => {
   const sql = 'SELECT action FROM audit_log WHERE target = $1 ORDER BY id';
@@ -205,9 +207,9 @@ describe('webhook endpoints', () => {
       [id],
     );
     await change(id, { description: 'not repaired' });
-    expect([(await read(id)).failures, await jobsOf(id)]).toEqual([4, 0]);
+    expect([(await read(id)).failures, await isDue(id)]).toEqual([4, false]);
     const { body } = await change(id, { headers: { Authorization: 'Bearer other' } });
-    expect([body.failures, body.pending, await jobsOf(id)]).toEqual([0, 5, 1]);
+    expect([body.failures, body.pending, await isDue(id)]).toEqual([0, 5, true]);
     expect(Object.keys(await statesOf(id))).toEqual(['due']);
   });
 
@@ -227,7 +229,7 @@ describe('webhook endpoints', () => {
       expect((await read(id)).unread).toBe(3);
       const on = (await change(id, { enabled: true })).body;
       expect(on).toMatchObject({ enabled: true, disabledReason: null, unread: 3, failures: 0 });
-      expect([Object.keys(await statesOf(id)), await jobsOf(id)]).toEqual([['due'], 1]);
+      expect([Object.keys(await statesOf(id)), await isDue(id)]).toEqual([['due'], true]);
       await change(id, { enabled: true });
       expect(await auditOf(id)).toEqual(['endpoint.created', 'endpoint.disabled', 'endpoint.enabled']);
     });
@@ -344,14 +346,14 @@ describe('webhook endpoints', () => {
       const test = () => client.call('POST', `/webhook-endpoints/${id}/test`);
       receiver.answer = () => ({ status: 503 });
       await test();
-      expect([await statesOf(id), (await read(id)).failures, await jobsOf(id)]).toEqual([
+      expect([await statesOf(id), (await read(id)).failures, await isDue(id)]).toEqual([
         { pending: 5 },
         12,
-        0,
+        false,
       ]);
       receiver.answer = () => ({ status: 204 });
       await test();
-      expect([await statesOf(id), (await read(id)).failures, await jobsOf(id)]).toEqual([{ due: 5 }, 0, 1]);
+      expect([await statesOf(id), (await read(id)).failures, await isDue(id)]).toEqual([{ due: 5 }, 0, true]);
       expect(await database.query('SELECT FROM webhook_endpoints WHERE quiet_until IS NOT NULL')).toEqual([]);
     });
 
@@ -569,7 +571,7 @@ describe('webhook deliveries', () => {
       `/webhook-deliveries/${newest!.id}/redeliver`,
     );
     expect([status, body]).toMatchObject([202, { eventId: newest!.eventId, status: 'pending', attempts: 0 }]);
-    expect([await statesOf(endpoint.id), await jobsOf(endpoint.id)]).toEqual([{ delivered: 1, due: 1 }, 1]);
+    expect([await statesOf(endpoint.id), await isDue(endpoint.id)]).toEqual([{ delivered: 1, due: 1 }, true]);
     expect(await auditOf(newest!.id)).toEqual(['delivery.redelivered']);
     expect((await client.call('POST', `/webhook-deliveries/${UNKNOWN}/redeliver`)).status).toBe(404);
   });
@@ -580,12 +582,12 @@ describe('webhook deliveries', () => {
     const [one, two] = (await list()).map(({ id }) => id);
     const bad = await redeliver({ deliveryIds: [one, UNKNOWN] });
     expect(fieldsOf(bad)).toEqual([400, ['deliveryIds[1]']]);
-    expect([await statesOf(endpoint.id), await jobsOf(endpoint.id)]).toEqual([{ delivered: 4 }, 0]);
+    expect([await statesOf(endpoint.id), await isDue(endpoint.id)]).toEqual([{ delivered: 4 }, false]);
     expect(await redeliver({ deliveryIds: [one!.toUpperCase(), two] })).toMatchObject({
       status: 202,
       body: { redelivered: 2, next: null },
     });
-    expect([await statesOf(endpoint.id), await jobsOf(endpoint.id)]).toEqual([{ delivered: 2, due: 2 }, 1]);
+    expect([await statesOf(endpoint.id), await isDue(endpoint.id)]).toEqual([{ delivered: 2, due: 2 }, true]);
   });
 
   it('are sent again by range, by type, and only failed ones', async () => {
@@ -605,7 +607,7 @@ describe('webhook deliveries', () => {
     expect(await statesOf(endpoint.id)).toEqual({ delivered: 7, due: 3 });
     expect((await redeliver(range)).body.redelivered).toBe(8);
     expect((await redeliver({ after: '0' })).body.redelivered).toBeGreaterThanOrEqual(10);
-    expect(await jobsOf(endpoint.id)).toBe(1);
+    expect(await isDue(endpoint.id)).toBe(true);
     expect(await auditOf(endpoint.id)).toContain('endpoint.redelivered');
   });
 

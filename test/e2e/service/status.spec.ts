@@ -275,10 +275,10 @@ describe('GET /status', () => {
       INSERT INTO webhook_deliveries (endpoint_id, position, subject, attempts, created_at)
       SELECT endpoint.id, event.position, 's', event.sequence - 1, now() - interval '20 seconds'
       FROM webhook_endpoints AS endpoint CROSS JOIN domain_events AS event WHERE event.sequence <= 2;
-      INSERT INTO event_handlers (name, events) VALUES ('A.on', '{user.registered}');
-      INSERT INTO handler_deliveries (handler, position, subject, attempts, created_at)
-      SELECT 'A.on', position, 's', event.sequence - 1, now() - event.sequence * interval '45 seconds'
-      FROM domain_events AS event WHERE event.sequence <= 2;
+      INSERT INTO webhook_endpoints (handler, types, read_to, seen_at, created_by) VALUES ('A.on', '{user.registered}', 1000, now(), 'service');
+      INSERT INTO webhook_deliveries (endpoint_id, position, subject, attempts, created_at)
+      SELECT endpoint.id, position, 's', event.sequence - 1, now() - event.sequence * interval '45 seconds'
+      FROM webhook_endpoints AS endpoint, domain_events AS event WHERE handler = 'A.on' AND event.sequence <= 2;
       INSERT INTO broker_positions (name, read_to, failing_since, last_error, published_at, warnings)
       VALUES ('nats', 1, '2026-11-20T10:00:00Z', 'it cannot be reached (ECONNREFUSED)', '2026-11-20T09:59:00Z', '{one,two}')`);
     const { readers } = (await read()).outbox;

@@ -253,7 +253,7 @@ async function findLost(load: Load, sessionIds: readonly string[]): Promise<stri
   note(
     'events were not handled',
     await count(
-      `SELECT count(*) FROM domain_events, event_handlers
+      `SELECT count(*) FROM domain_events, admin.event_handlers
         WHERE domain_events.name = ANY (events) AND domain_events.id NOT IN (SELECT event_id FROM handled_events)`,
     ),
   );
@@ -278,7 +278,7 @@ describe('R9: a database outage is survived', () => {
       'all work is complete',
       async () =>
         (await countOnline(sessionIds)) === SESSIONS &&
-        (await count('SELECT count(*) FROM handler_deliveries')) === 0 &&
+        (await count('SELECT count(*) FROM admin.event_deliveries')) === 0 &&
         (await count(`SELECT count(*) FROM registrations WHERE status = 'pending'`)) === 0 &&
         (await count(
           `SELECT count(*) FROM session_starts WHERE status = 'sending' AND lease_until > now()`,

@@ -22,7 +22,6 @@ const CONTENT = `
     WHERE pronamespace IN ('public'::regnamespace, 'admin'::regnamespace)
   UNION ALL SELECT 'view ' || oid::regclass || pg_get_viewdef(oid) FROM pg_class WHERE relnamespace = 'admin'::regnamespace AND relkind = 'v'
   UNION ALL SELECT 'invalid index ' || indexrelid::regclass FROM pg_index WHERE NOT indisvalid
-  UNION ALL SELECT 'migration of the jobs ' || id FROM graphile_worker.migrations
   UNION ALL SELECT 'migration ' || migration_name FROM _prisma_migrations WHERE finished_at IS NOT NULL
   UNION ALL SELECT 'begun migration ' || migration_name FROM _prisma_migrations WHERE finished_at IS NULL AND rolled_back_at IS NULL
   ORDER BY 1`;

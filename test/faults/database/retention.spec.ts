@@ -5,7 +5,7 @@ import { ErasuresStore } from '../../../src/erasure/erasures.store.js';
 import { Database } from '../../../src/platform/database/database.js';
 import { Retention } from '../../../src/retention/retention.service.js';
 import { PRUNE_EVENTS, PRUNE_REGISTRATIONS, PRUNE_SESSIONS } from '../../../src/retention/retention.sql.js';
-import { insertRow } from '../../db/valid-rows.js';
+import { HANDLER, insertRow } from '../../db/valid-rows.js';
 import { createTestDatabase, type TestDatabase } from '../../setup/test-database.js';
 import { environmentFor } from '../../setup/test-environment.js';
 import { waitFor } from '../../setup/wait-for.js';
@@ -203,12 +203,12 @@ describe('R59: history ends where it may', () => {
 
   it('deletes neither the newest event, whose sequence the next one follows, nor events that the broker or a handler has not received', async () => {
     const [first, , last] = await insertEvents(50, 40, 30);
-    await insertRow(client, 'event_handlers', { name: 'slow', events: ['remote.recovered'] });
+    const slow = await insertRow<{ id: string }>(client, 'webhook_endpoints', { ...HANDLER, read_to: 9 });
     const { rows } = await client.query<{ position: string }>(
       'SELECT position FROM domain_events ORDER BY sequence LIMIT 1',
     );
-    await insertRow(client, 'handler_deliveries', {
-      handler: 'slow',
+    await insertRow(client, 'webhook_deliveries', {
+      endpoint_id: slow.id,
       position: rows[0]!.position,
       subject: 'remote',
     });
@@ -218,7 +218,7 @@ describe('R59: history ends where it may', () => {
     const { rows: numbered } = await client.query('SELECT sequence FROM domain_events WHERE id = $1', [next]);
     expect(numbered).toEqual([{ sequence: '4' }]);
 
-    await client.query('DELETE FROM handler_deliveries');
+    await client.query('DELETE FROM webhook_endpoints');
     await insertRow(client, 'broker_positions', { name: 'nats', read_to: 0 });
     expect(await prune()).toMatchObject({ events: 0 });
   });

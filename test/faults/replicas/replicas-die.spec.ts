@@ -7,7 +7,7 @@ import { DyingReplicas } from '../support/dying-replicas.js';
 import { COMMIT_SLOWLY, PositionReader, readFeedAlong } from '../support/evidence/feed-readers.js';
 import { CREATE_HANDLED_EVENTS } from '../support/processes/handled-events.js';
 import { isLong, promise } from '../support/promise.js';
-import { letJobsAge, startReplicas, type Replicas } from '../support/replicas.js';
+import { letLeasesAge, startReplicas, type Replicas } from '../support/replicas.js';
 import { seedSessions } from '../support/seeded-sessions.js';
 import {
   countHandled,
@@ -100,7 +100,7 @@ describe('R1: any replica may die at any time', () => {
       isLong && sleep(3 * KILL_EVERY_MS).then(() => replicas.freezeOne(LEASE_MS + 1_500)),
     ]);
     await replicas.allServe();
-    await letJobsAge(database, 20);
+    await letLeasesAge(database, 20);
     await waitFor(
       'every session is what the remote service says, and no delivery to a handler is pending',
       async () => {

@@ -1,11 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Injectable, Module } from '@nestjs/common';
 import { ErasuresStore } from '../../../src/erasure/erasures.store.js';
-import {
-  ERASE_DELIVERY_ERRORS,
-  ERASE_EVENTS,
-  ERASE_WEBHOOK_RESPONSES,
-} from '../../../src/events/erase-events.sql.js';
+import { ERASE_EVENTS, ERASE_WEBHOOK_RESPONSES } from '../../../src/events/erase-events.sql.js';
 import type { DomainEvent } from '../../../src/events/catalogue.rules.js';
 import { OnEvent } from '../../../src/events/handlers/on-event.js';
 import {
@@ -104,7 +100,7 @@ describe('R38: erasure is complete', () => {
     person = await createCanaryPerson(service, client);
     await waitFor(
       'a handler has failed',
-      async () => (await database.query('SELECT FROM handler_deliveries WHERE attempts > 0')).length > 0,
+      async () => (await database.query('SELECT FROM admin.event_deliveries WHERE attempts > 0')).length > 0,
     );
     await waitFor('a read has failed and a receiver has quoted an event', async () => {
       const places = await placesOf(person, service);
@@ -154,7 +150,6 @@ describe('R38: erasure is complete', () => {
   const WITHOUT: readonly (readonly [string, string | Statement])[] = [
     ...Object.entries({
       ERASE_EVENTS,
-      ERASE_DELIVERY_ERRORS,
       ERASE_WEBHOOK_RESPONSES,
       ERASE_STARTS,
       ERASE_SESSIONS,
@@ -289,7 +284,7 @@ describe('R38: nothing brings an erased person back', () => {
     const findDelivery = async () =>
       (
         await database.query<{ attempts: number; lastError: string | null }>(
-          'SELECT attempts, last_error AS "lastError" FROM handler_deliveries WHERE subject = $1',
+          'SELECT attempts, last_error AS "lastError" FROM admin.event_deliveries WHERE subject = $1',
           [session.id],
         )
       )[0];

@@ -31,11 +31,10 @@ export const CAUSES_OF_QUEUES = {
   'no process has a handler any more': {
     plant: ({ database }) =>
       database.query(
-        `WITH handler AS (INSERT INTO event_handlers (name, events) VALUES ('Removed.handler', '{a.test}') RETURNING name),
-              event AS (INSERT INTO domain_events (id, name, subject, data, sequence)
-                        VALUES (gen_random_uuid(), 'a.test', 'a test', '{}', 1) RETURNING position)
-         INSERT INTO handler_deliveries (handler, position, subject, created_at)
-         SELECT handler.name, event.position, 'a test', now() - interval '20 minutes' FROM handler, event`,
+        `WITH handler AS (INSERT INTO webhook_endpoints (handler, types, read_to, seen_at, created_by)
+                          VALUES ('Removed.handler', '{a.test}', 0, now(), 'service'))
+         INSERT INTO domain_events (id, name, subject, data, sequence, time)
+         VALUES (gen_random_uuid(), 'a.test', 'a test', '{}', 1, now() - interval '20 minutes')`,
       ),
     reasons: { reader_behind: 'handlers: an event has not arrived for 12' },
     alerts: ['EventsDoNotReachAReader'],

@@ -1,4 +1,3 @@
-import { runMigrations } from 'graphile-worker';
 import pg from 'pg';
 import { applyMissing } from '../../../src/platform/database/migrations/migrate.js';
 import { readMigrationNames, readMigrations } from '../../../src/platform/database/migrations/script.js';
@@ -22,15 +21,12 @@ export async function faultsOfMigrating(
 
 /** Migrates as `migrate` does, but without its lock. */
 export async function migrateWithoutLock(url: string): Promise<string[]> {
-  const pool = new pg.Pool({ connectionString: url, max: 4 });
-  pool.on('error', () => {});
-  pool.on('connect', (client) => client.on('error', () => {}));
+  const client = new pg.Client({ connectionString: url });
+  client.on('error', () => {});
+  await client.connect();
   try {
-    const client = await pool.connect();
-    const applied = await applyMissing(client, await readMigrations()).finally(() => client.release());
-    await runMigrations({ pgPool: pool });
-    return applied;
+    return await applyMissing(client, await readMigrations());
   } finally {
-    await pool.end();
+    await client.end();
   }
 }

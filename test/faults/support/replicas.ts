@@ -66,10 +66,6 @@ export async function repeat<T>(times: number, work: () => Promise<T>): Promise<
 export const startSessions = (client: TestClient, count: number): Promise<SessionAnswer[]> =>
   repeat(count, () => client.startNew());
 
-/** Ages running jobs: other workers claim the jobs of a dead worker after 30 s. Skips locked rows, since waiting for them could deadlock. */
-export const letJobsAge = (database: Database, seconds: number) =>
-  database.query(
-    `UPDATE graphile_worker._private_jobs SET locked_at = locked_at - $1 * interval '1 s'
-      WHERE id IN (SELECT id FROM graphile_worker._private_jobs WHERE locked_at IS NOT NULL FOR UPDATE SKIP LOCKED)`,
-    [seconds],
-  );
+/** Ages the leases of endpoints: other workers claim the endpoints of a dead worker after 30 s. A live worker renews its lease every 7.5 s. */
+export const letLeasesAge = (database: Database, seconds: number) =>
+  database.query("UPDATE webhook_endpoints SET lease_until = lease_until - $1 * interval '1 s'", [seconds]);

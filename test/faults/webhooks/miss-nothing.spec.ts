@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { appendEvents } from '../../../src/events/outbox.js';
-import { BEHIND, FAN_OUT } from '../../../src/events/webhooks/deliver/fan-out.sql.js';
+import { ENDPOINT_LEASES, FIND_DUE, TAKE } from '../../../src/events/deliver/take.sql.js';
 import { Database } from '../../../src/platform/database/database.js';
 import { sessionEvent } from '../../db/events/fixture.js';
 import { waitFor } from '../../setup/wait-for.js';
@@ -89,10 +89,11 @@ describe('R6: webhooks miss nothing', () => {
 
   itAtLength('turns red when events are read by their position', async () => {
     const { missing } = await deliverAlong((app) => {
-      changeStatement(app, BEHIND, 'max(sequence)', 'max(position)');
+      for (const statement of [FIND_DUE, ENDPOINT_LEASES.claim])
+        changeStatement(app, statement, 'max(sequence)', 'max(position)');
       changeStatement(
         app,
-        FAN_OUT,
+        TAKE,
         `SELECT position, sequence, subject, name FROM domain_events
         WHERE sequence > endpoint.read_to ORDER BY sequence`,
         `SELECT position, position AS sequence, subject, name FROM domain_events

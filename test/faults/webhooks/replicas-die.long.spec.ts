@@ -10,7 +10,7 @@ import {
 } from '../../setup/receivers/webhook-sink.js';
 import { DyingReplicas } from '../support/dying-replicas.js';
 import { promise } from '../support/promise.js';
-import { letJobsAge, startReplicas, type Replicas } from '../support/replicas.js';
+import { letLeasesAge, startReplicas, type Replicas } from '../support/replicas.js';
 import { announce, makeEndpoint } from '../support/webhooks.js';
 
 jest.setTimeout(240_000);
@@ -58,12 +58,12 @@ describe('R29: webhooks arrive although replicas die', () => {
       if (round > 0 && replicas.killed < REPLICAS) {
         await sleep(KILL_AFTER_MS);
         await replicas.killOne();
-        await letJobsAge(database, 28);
+        await letLeasesAge(database, 20);
       }
       count += await announcing;
     }
     await replicas.allServe();
-    await letJobsAge(database, 28);
+    await letLeasesAge(database, 20);
     await waitFor('every event has arrived', async () => (await sink.taken('/hook')) === count, 90_000);
 
     const received = await sink.received();

@@ -4,18 +4,17 @@ import { isAudited, recordAudit, type AuditEntry } from '../../../access/audit-l
 import { Database, type Transaction } from '../../../platform/database/database.js';
 import type { Prisma } from '../../../platform/database/generated/client.js';
 import { after, NEWEST_FIRST, type ListPosition } from '../../../platform/database/list-position.js';
-import { JOB_SLOTS } from '../../../platform/jobs/jobs.js';
 import type { EventName } from '../../catalogue.rules.js';
 import { toEventType } from '../../cloud-event.js';
 import { newestSequence, sequenceEvents } from '../../sequence.sql.js';
-import { addWebhookJobs, dequeue } from '../deliver/queue.sql.js';
+import { dequeue, makeDue } from '../../deliver/queue.sql.js';
 import { lockEndpoint, readEndpoint, type EndpointRow } from '../endpoint.sql.js';
 import { WebhookSealing } from '../secrets/sealing.service.js';
 import { lastEndOf, planRotation } from '../secrets/secret.rules.js';
 import type { NewWebhookEndpoint, WebhookEndpointChange, WebhookEndpointView } from './endpoints.dto.js';
 
-/** Leaves 10 job slots for handlers and other jobs, even if every endpoint hangs and occupies a slot. */
-export const MAX_ENDPOINTS = JOB_SLOTS - 10;
+/** One process may have to serve all endpoints, with several requests in flight for each. */
+export const MAX_ENDPOINTS = 40;
 
 /** Normalised settings: the URL as `URL.href`, the event names in catalogue order. */
 type Settings = Omit<NewWebhookEndpoint, 'secret'>;
@@ -27,8 +26,16 @@ const LISTED = {
     isReported: true,
     quietUntil: true,
     createdBy: true,
+    handler: true,
+    seenAt: true,
+    leaseToken: true,
+    leaseUntil: true,
+    dueAt: true,
   },
 } as const;
+
+/** Excludes the handlers, which are endpoints, too. */
+const WEBHOOKS = { handler: null };
 
 /** Serialises the creation of endpoints, so that concurrent requests cannot exceed MAX_ENDPOINTS. */
 const LOCK_CREATION = `SELECT pg_advisory_xact_lock(hashtextextended('pv-onboarding/webhook-endpoints', 0))`;
@@ -75,7 +82,7 @@ export class WebhookEndpointsStore {
   ): Promise<WebhookEndpointView | null> {
     const id = randomUUID();
     await tx.query(LOCK_CREATION);
-    if ((await tx.prisma.webhookEndpoint.count()) >= MAX_ENDPOINTS) return null;
+    if ((await tx.prisma.webhookEndpoint.count({ where: WEBHOOKS })) >= MAX_ENDPOINTS) return null;
     const data = {
       ...settings,
       id,
@@ -92,14 +99,17 @@ export class WebhookEndpointsStore {
   }
 
   async find(id: string): Promise<WebhookEndpointView | null> {
-    const row = await this.database.prisma.webhookEndpoint.findUnique({ ...LISTED, where: { id } });
+    const row = await this.database.prisma.webhookEndpoint.findFirst({
+      ...LISTED,
+      where: { id, ...WEBHOOKS },
+    });
     return row && this.describe(row);
   }
 
   async list(position: ListPosition | undefined, limit: number): Promise<WebhookEndpointView[]> {
     const rows = await this.database.prisma.webhookEndpoint.findMany({
       ...LISTED,
-      where: position && after(position),
+      where: { ...WEBHOOKS, ...(position && after(position)) },
       orderBy: NEWEST_FIRST,
       take: limit,
     });
@@ -113,7 +123,7 @@ export class WebhookEndpointsStore {
     const where = { endpointId: endpoint.id, status: 'pending' };
     return {
       // The CHECKs and this store guarantee these types, but Prisma does not know them.
-      ...(endpoint as typeof endpoint & Pick<WebhookEndpointView, 'disabledReason'>),
+      ...(endpoint as typeof endpoint & Pick<WebhookEndpointView, 'disabledReason' | 'url'>),
       headerNames: this.sealing.listHeaderNames(endpoint.id, headersCiphertext),
       pending: await via.prisma.webhookDelivery.count({ where, take: MOST_COUNTED }),
       unread: Number(BigInt(await newestSequence(via)) - readTo),
@@ -165,10 +175,10 @@ export class WebhookEndpointsStore {
       if (isDisabling) await record('webhook_endpoint.disabled');
       if (changed.length > 0) await record('webhook_endpoint.changed', { changed, ...shownOf(settings) });
       if (isEnabling) await record('webhook_endpoint.enabled', { skippedMissed: skipMissed });
-      if (isEnabling) await addWebhookJobs(tx, [id]);
+      if (isEnabling) await makeDue(tx, id);
       return 'changed';
     });
-    if (result === 'changed' && (isRepaired || enabled === true)) await this.makeDue(id);
+    if (result === 'changed' && (isRepaired || enabled === true)) await this.makeSubjectsDue(id);
     return result;
   }
 
@@ -202,7 +212,7 @@ export class WebhookEndpointsStore {
       if (locked.isReported) this.log(tx, id, `works again, after ${locked.failures} failures`);
       return true;
     });
-    if (isWell) await this.makeDue(id);
+    if (isWell) await this.makeSubjectsDue(id);
   }
 
   /** Deletes an endpoint and its deliveries. Disables the endpoint first, so that nothing is sent even if the deletion is interrupted. */
@@ -222,16 +232,16 @@ export class WebhookEndpointsStore {
     return true;
   }
 
-  private async makeDue(id: string): Promise<void> {
+  private async makeSubjectsDue(id: string): Promise<void> {
     const endpoint = await readEndpoint(this.database, id);
     if (endpoint === null) return;
     const dueAt = endpoint.now;
     const some = { where: { endpointId: id, dueAt: { gt: dueAt } }, data: { dueAt }, limit: STEP_SIZE };
     await this.inSteps(async ({ prisma }) => (await prisma.webhookSubject.updateMany(some)).count);
-    await this.database.transaction((tx) => addWebhookJobs(tx, [id]));
+    await makeDue(this.database, id);
   }
 
-  /** Runs each step in a transaction, which is retried: a step may deadlock with the fan-out or a drain. */
+  /** Runs each step in a transaction, which is retried: a step may deadlock with a drain. */
   private async inSteps(step: (tx: Transaction) => Promise<number>): Promise<void> {
     while ((await this.database.transaction(step)) >= STEP_SIZE);
   }

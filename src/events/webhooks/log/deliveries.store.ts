@@ -3,7 +3,7 @@ import { recordAudit } from '../../../access/audit-log.store.js';
 import { Database, type Transaction } from '../../../platform/database/database.js';
 import type { EventName } from '../../catalogue.rules.js';
 import { sequenceEvents } from '../../sequence.sql.js';
-import { addWebhookJobs } from '../deliver/queue.sql.js';
+import { makeDue } from '../../deliver/queue.sql.js';
 import type { ListDeliveriesQuery, RedeliveryRequest, StoredDelivery } from './deliveries.dto.js';
 
 /** Ends a request before load balancers time out. The caller sends another request for the rest. */
@@ -49,7 +49,7 @@ const LIST_DELIVERIES = `
     ${NEWEST_FIRST}
   ) AS delivery
   JOIN domain_events AS event ON event.position = delivery.position
-  WHERE $8::uuid IS NULL OR endpoint.id = $8
+  WHERE endpoint.handler IS NULL AND ($8::uuid IS NULL OR endpoint.id = $8)
   ${NEWEST_FIRST}`;
 
 /** Makes the chosen events pending, and their subjects due. An earlier event that waits for a retry is then sent first. */
@@ -102,6 +102,7 @@ export class WebhookDeliveriesStore {
     const text = `
       SELECT ${COLUMNS}
       FROM webhook_deliveries AS delivery JOIN domain_events AS event ON event.position = delivery.position
+      JOIN webhook_endpoints AS endpoint ON endpoint.id = delivery.endpoint_id AND endpoint.handler IS NULL
       WHERE delivery.id = $1`;
     return (await this.database.query<StoredDelivery>(text, [id]))[0] ?? null;
   }
@@ -145,8 +146,8 @@ export class WebhookDeliveriesStore {
   async redeliverRange(endpointId: string, range: RedeliveryRange, actor: string) {
     const { until, types, onlyFailed } = range;
     const startedAt = performance.now();
-    const endpoint = await this.database.prisma.webhookEndpoint.findUnique({
-      where: { id: endpointId },
+    const endpoint = await this.database.prisma.webhookEndpoint.findFirst({
+      where: { id: endpointId, handler: null },
       select: { types: true },
     });
     if (endpoint === null) return null;
@@ -157,10 +158,10 @@ export class WebhookDeliveriesStore {
     let count = 0;
     for (let { after } = range; ;) {
       const step = await this.database.transaction(async (tx) => {
+        await makeDue(tx, endpointId);
         const values = [endpointId, after, until, wanted, onlyFailed];
         const [done] = await tx.query<{ count: number; next: string | null }>(REDELIVER_SPAN, values);
         if (done === undefined) return null;
-        if (done.count > 0) await addWebhookJobs(tx, [endpointId]);
         if (after === range.after) await recordRedelivery(tx, endpointId, actor, { ...range });
         return done;
       });
@@ -177,7 +178,7 @@ const recordRedelivery = (tx: Transaction, target: string, actor: string, detail
 
 /** Locks the endpoint, and its deliveries with these ids, against deletion. Returns the locked deliveries; null if there is no such endpoint. */
 async function lockDeliveries(tx: Transaction, endpointId: string, ids: readonly string[]) {
-  const lock = 'SELECT FROM webhook_endpoints WHERE id = $1 FOR KEY SHARE';
+  const lock = 'SELECT FROM webhook_endpoints WHERE id = $1 AND handler IS NULL FOR KEY SHARE';
   if ((await tx.query(lock, [endpointId])).length === 0) return null;
   const text =
     'SELECT id FROM webhook_deliveries WHERE endpoint_id = $1 AND id = ANY ($2::uuid[]) ORDER BY id FOR KEY SHARE';
@@ -185,6 +186,6 @@ async function lockDeliveries(tx: Transaction, endpointId: string, ids: readonly
 }
 
 async function redeliver(tx: Transaction, endpointId: string, ids: readonly string[]): Promise<void> {
+  await makeDue(tx, endpointId);
   await tx.query(REDELIVER_THESE, [endpointId, ids]);
-  await addWebhookJobs(tx, [endpointId]);
 }

@@ -1,18 +1,5 @@
 import { readRetryAfter } from '../../../platform/http-client/retry-after.rules.js';
-
-/** The outcome of one attempt. Texts are redacted. */
-export type SendOutcome =
-  | { readonly kind: 'delivered'; readonly status: number; readonly answer: string | null }
-  | {
-      /** `gone`: the receiver is permanently gone (Standard Webhooks). */
-      readonly kind: 'gone' | 'failed';
-      /** Null if there was no response. */
-      readonly status: number | null;
-      readonly error: string;
-      readonly answer: string | null;
-      /** The wait that the receiver requests, in milliseconds; null if it requests none. */
-      readonly retryAfterMs: number | null;
-    };
+import type { SendOutcome } from '../../deliver/send-outcome.js';
 
 /** The statuses with which Retry-After is obeyed (RFC 9110, RFC 6585). */
 const MAY_REQUEST_WAIT: readonly number[] = [429, 503];

@@ -6,9 +6,10 @@ import { errorText } from '../../../observability/redaction/error-text.js';
 import { redact } from '../../../observability/redaction/redaction.js';
 import { HIDDEN } from '../../../observability/redaction/secrets.js';
 import { VERSION } from '../../../platform/version.js';
+import type { SendOutcome } from '../../deliver/send-outcome.js';
 import { refusalOf } from './addresses.js';
 import { guardedConnector, resolveName, type Resolve } from './guarded-connector.js';
-import { sendOutcomeOf, type SendOutcome } from './outcome.rules.js';
+import { sendOutcomeOf } from './outcome.rules.js';
 import { signedHeaders, type Message } from './signature.js';
 
 /** Limits an attempt from the DNS lookup to the response status. The shortest limit that Standard Webhooks recommends. */

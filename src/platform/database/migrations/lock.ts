@@ -20,23 +20,18 @@ const logger = new Logger('Migrations');
 /** When a waiting process logs whom it waits for. A start without missing migrations has the lock for moments only. */
 const WAIT_LINES = { firstAfterMs: 2_000, everyMs: 30_000 };
 
-/** What `work` may use: the session that has the lock, and further connections. */
-interface Locked {
-  readonly client: pg.ClientBase;
-  readonly pool: pg.Pool;
-}
-
 /**
- * Runs `work` while no other process migrates. Throws if the server is unfit. A killed process keeps the lock for as long as PostgreSQL
+ * Runs `work` on a session that has the lock, while no other process migrates. Throws if the server is unfit. A killed process keeps the lock for as long as PostgreSQL
  * runs its last statement, because the session that has the lock also runs the migrations.
  */
 export async function withMigrationLock<T>(
   databaseUrl: string,
-  work: (locked: Locked) => Promise<T>,
+  work: (client: pg.ClientBase) => Promise<T>,
   waitLines = WAIT_LINES,
 ): Promise<T> {
   const pool = new pg.Pool({
     connectionString: databaseUrl,
+    max: 1,
     application_name: 'pv-onboarding migrate',
     ...withoutTimeouts,
   });
@@ -47,7 +42,7 @@ export async function withMigrationLock<T>(
   try {
     await refuseUnfitServer(client);
     await lockMigrations(client, waitLines);
-    return await work({ client, pool });
+    return await work(client);
   } finally {
     // Ends the session, and with it the lock.
     client.release(true);

@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { runMigrations } from 'graphile-worker';
 import type pg from 'pg';
 import { withMigrationLock } from './lock.js';
 import { MigrationError } from './error.js';
@@ -7,15 +6,13 @@ import { CREATE_RECORDS, findApplicable, isNewer } from './records.js';
 import { digestOf, isTransactional, readMigrations, type Migration } from './script.js';
 import { createViews } from './views.js';
 
-/** Migrates our schema and graphile-worker's; returns the names of the applied migrations. Replicas may call it at the same time. */
+/** Migrates the schema; returns the names of the applied migrations. Replicas may call it at the same time. */
 export const migrate = (databaseUrl: string): Promise<string[]> =>
-  withMigrationLock(databaseUrl, async ({ client, pool }) => {
+  withMigrationLock(databaseUrl, async (client) => {
     const migrations = await readMigrations();
     const applied = await applyMissing(client, migrations);
     // The views of a later release stay, since an earlier release does not know what they read.
     if (!(await isNewer(client, migrations))) await createViews(client);
-    // Each migration of graphile-worker commits together with its record.
-    await runMigrations({ pgPool: pool });
     return applied;
   });
 

@@ -95,7 +95,7 @@ export async function countHandled(database: Database): Promise<{ missed: number
     `SELECT (SELECT count(*) FROM domain_events e
               WHERE e.name IN ('session.awaiting_installation', 'session.online', 'inverter.online')
                 AND NOT EXISTS (SELECT FROM handled_events h WHERE h.event_id = e.id))::int AS missed,
-            (SELECT count(*) FROM handler_deliveries)::int AS owed`,
+            (SELECT count(*) FROM admin.event_deliveries)::int AS owed`,
   );
   return row!;
 }

@@ -23,7 +23,6 @@ export const PLACES_OF_A_PERSON = [
   'audit_log',
   'domain_events',
   'grid_locations',
-  'handler_deliveries',
   'inverters',
   'onboarding_sessions',
   'registrations',

@@ -1,4 +1,4 @@
-import type { SendOutcome } from '../send/outcome.rules.js';
+import type { SendOutcome } from './send-outcome.js';
 
 export interface PastAttempts {
   readonly attempts: number;
@@ -19,13 +19,13 @@ export type DeliveryPlan =
 const JITTER = 0.1;
 
 /**
- * Returns the delivery's status after an attempt. An early attempt does not count towards the schedule. `schedule`: ms to wait after each
- * attempt. `random`: in [0, 1).
+ * Returns the delivery's status after an attempt. An early attempt does not count towards the schedule. `waitAfter`: returns the ms to wait
+ * after so many earlier failures. `random`: in [0, 1).
  */
 export function planDelivery(
   outcome: SendOutcome,
   { attempts, earlyAttempts, isEarly }: PastAttempts,
-  schedule: readonly number[],
+  waitAfter: (failures: number) => number | undefined,
   random: number,
 ): DeliveryPlan {
   switch (outcome.kind) {
@@ -35,8 +35,7 @@ export function planDelivery(
       return { status: 'pending', waitMs: 0 };
     case 'failed': {
       if (isEarly) return { status: 'pending', waitMs: null };
-      // A replica of the previous release resets `attempts` alone.
-      const waitMs = schedule[Math.max(0, attempts - earlyAttempts)];
+      const waitMs = waitAfter(attempts - earlyAttempts);
       return waitMs === undefined
         ? { status: 'failed' }
         : { status: 'pending', waitMs: waitMs * (1 + JITTER * random) };

@@ -1,14 +1,15 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from '@jest/globals';
-import type { RunningJob } from '../../../platform/jobs/running-job.js';
-import type { SendOutcome } from '../send/outcome.rules.js';
-import type { Destination, WebhookSender } from '../send/sender.service.js';
-import type { Message } from '../send/signature.js';
-import { WebhookDelivery } from './delivery.service.js';
-import { WebhookDrain } from './drain.js';
-import type { WebhookDrainStore } from './drain.store.js';
-import { planHealth, type Health } from './endpoint-health.rules.js';
-import type { Attempt, DueDelivery } from './queue.sql.js';
+import { WakeUp } from '../../platform/async/wake-up.js';
+import type { WebhookAttemptsStore } from '../webhooks/send/attempts.store.js';
+import { planHealth, type Health } from '../webhooks/send/endpoint-health.rules.js';
+import type { Destination, WebhookSender } from '../webhooks/send/sender.service.js';
+import type { Message } from '../webhooks/send/signature.js';
+import { WebhookOutlet } from '../webhooks/send/webhook-outlet.js';
+import { Drain } from './drain.js';
+import type { Attempt, DueDelivery } from './outlet.js';
+import type { SendOutcome } from './send-outcome.js';
+import type { DeliveryQueue } from './queue.store.js';
 
 const delivered: SendOutcome = { kind: 'delivered', status: 204, answer: null };
 const failed: SendOutcome = { kind: 'failed', status: 500, error: '', answer: null, retryAfterMs: null };
@@ -41,7 +42,8 @@ function drainOf(pending: Record<string, number[]>, before: Health = WELL) {
   let isOpen = true;
   const writes: (() => void)[] = [];
   let areWritesPaused = false;
-  let hasLock = true;
+  let isCertain = true;
+  const stopping = new AbortController();
   const recorded: string[] = [];
   let onClose: () => unknown = () => {};
   let findClosed = () => {};
@@ -56,15 +58,6 @@ function drainOf(pending: Record<string, number[]>, before: Health = WELL) {
       findClosed();
       return null;
     },
-    claim: async (_id: string, claimed: Iterable<string>) => {
-      claims.push([...claimed]);
-      const free = [...due].filter(([subject]) => !claims.at(-1)!.includes(subject));
-      const deliveries = free.flatMap(([subject, [first]]) =>
-        first === undefined ? [] : deliveryOf(subject, first),
-      );
-      return { deliveries, isThereMore: false, empty: [] };
-    },
-    readAgain: async (delivery: DueDelivery) => delivery,
     record: async (_id: string, health: Health, attempts: readonly Attempt[]) => {
       if (areWritesPaused) await new Promise<void>((resolve) => writes.push(resolve));
       recorded.push(...attempts.map(({ delivery }) => delivery.id));
@@ -76,10 +69,21 @@ function drainOf(pending: Record<string, number[]>, before: Health = WELL) {
       return {
         health: { ...planHealth(health, outcomes, now), now },
         isThereMore: [...due.values()].some((rest) => rest.length > 0),
-        isMoved: attempts.some((attempt) => attempt.url !== url),
+        isMoved: attempts.some((attempt) => attempt.destination !== url),
       };
     },
-    finish: async () => null,
+  };
+  const queue = {
+    take: async (_id: string, _token: string, claimed: Iterable<string>) => {
+      claims.push([...claimed]);
+      const free = [...due].filter(([subject]) => !claims.at(-1)!.includes(subject));
+      const deliveries = free.flatMap(([subject, [first]]) =>
+        first === undefined ? [] : deliveryOf(subject, first),
+      );
+      return { deliveries, isThereMore: false };
+    },
+    readAgain: async (delivery: DueDelivery) => delivery,
+    findNextDue: async () => null,
   };
   const sender = {
     open: () => ({ close: async () => onClose() }),
@@ -89,25 +93,27 @@ function drainOf(pending: Record<string, number[]>, before: Health = WELL) {
       return new Promise<SendOutcome>((resolve) => inFlight.set(id, resolve));
     },
   };
-  const drain = new WebhookDrain(
+  const outlet = new WebhookOutlet(
     'endpoint',
-    store as unknown as WebhookDrainStore,
+    store as unknown as WebhookAttemptsStore,
     sender as unknown as WebhookSender,
-    { EVENT_SOURCE: '/test', WEBHOOK_RETRY_SCHEDULE_MS: [60_000] },
-    {
-      requireLock: async () => {
-        if (!hasLock) throw new Error('the job is lost');
-      },
-    } as unknown as RunningJob,
+    { source: '/test', schedule: [60_000] },
     () => {},
   );
-  const ended = drain.run();
+  const lease = { token: '', signal: stopping.signal, isCertain: () => isCertain };
+  const drain = new Drain('endpoint', queue as unknown as DeliveryQueue, outlet, lease);
+  const running = drain.run(new WakeUp());
   return {
     sent,
     sentTo,
     claims,
     recorded,
-    ended,
+    running,
+    /** Stops the drain. */
+    end: async () => {
+      stopping.abort();
+      await running;
+    },
     move: (to: string) => (url = to),
     /** Disables the endpoint, then waits until the drain has reacted. */
     close: async () => {
@@ -115,7 +121,7 @@ function drainOf(pending: Record<string, number[]>, before: Health = WELL) {
       await foundClosed;
       await sleep(20);
     },
-    loseLock: () => (hasLock = false),
+    loseLease: () => (isCertain = false),
     /** Makes the receiver respond while the connections are closed. */
     respondOnClose: (id: string, outcome: SendOutcome) =>
       (onClose = () => setImmediate(inFlight.get(id)!, outcome)),
@@ -138,27 +144,27 @@ const subjectsOf = (count: number): Record<string, number[]> =>
 
 describe('a drain', () => {
   it('sends one delivery of each subject at a time, in order', async () => {
-    const { sent, respond, settle, ended } = drainOf({ a: [1, 3], b: [2] });
+    const { sent, respond, settle, end } = drainOf({ a: [1, 3], b: [2] });
     await settle();
     expect(sent).toEqual(['a1', 'b2']);
     await respond('a1', delivered);
     expect(sent).toEqual(['a1', 'b2', 'a3']);
     await respond('b2', delivered);
     await respond('a3', delivered);
-    await ended;
+    await end();
   });
 
   it('sends no later delivery of a subject while one waits for a retry', async () => {
-    const { sent, respond, settle, ended } = drainOf({ a: [1, 3], b: [2] });
+    const { sent, respond, settle, end } = drainOf({ a: [1, 3], b: [2] });
     await settle();
     await respond('a1', failed);
     await respond('b2', delivered);
-    await ended;
+    await end();
     expect(sent).toEqual(['a1', 'b2']);
   });
 
   it('claims no subject again until its attempt is recorded', async () => {
-    const { sent, claims, respond, settle, ended, pauseWrites, resumeWrites } = drainOf({
+    const { sent, claims, respond, settle, end, pauseWrites, resumeWrites } = drainOf({
       a: [1],
       b: [2, 3],
     });
@@ -172,98 +178,66 @@ describe('a drain', () => {
     expect(claims).toContainEqual(['b']);
     expect(sent).toEqual(['a1', 'b2', 'b3']);
     await respond('b3', delivered);
-    await ended;
+    await end();
   });
 
   it('passes the subjects in flight to every claim', async () => {
-    const { claims, respond, settle, ended } = drainOf({ a: [1, 3], b: [2, 4] });
+    const { claims, respond, settle, end } = drainOf({ a: [1, 3], b: [2, 4] });
     await settle();
     await respond('a1', delivered);
     expect(claims).toContainEqual(['b']);
     for (const id of ['b2', 'a3', 'b4']) await respond(id, delivered);
-    await ended;
+    await end();
   });
 
   it('sends nothing in the quiet period of the endpoint', async () => {
     const quietUntil = new Date(Date.now() + 60_000);
-    const { sent, ended } = drainOf(
+    const { sent, settle, end } = drainOf(
       { a: [1] },
       { ...WELL, failures: 10, failingSince: new Date(), quietUntil },
     );
-    await ended;
+    await settle();
+    await end();
     expect(sent).toEqual([]);
   });
 
   it('waits in the quiet period for the requests in flight', async () => {
-    const { sent, recorded, respond, settle, ended } = drainOf(subjectsOf(20));
+    const { sent, recorded, respond, settle, end } = drainOf(subjectsOf(20));
     await settle();
     const [first, ...others] = [...sent];
     await respond(first!, { ...failed, retryAfterMs: 60_000 });
     for (const id of others) await respond(id, failed);
-    await ended;
+    await end();
     expect(sent).toHaveLength(16);
     expect(recorded).toEqual(sent);
   });
 
   it('records a delivery that is confirmed while the drain breaks off', async () => {
-    const { recorded, settle, ended, loseLock, respondOnClose } = drainOf({ a: [1] });
+    const { recorded, settle, running, loseLease, respondOnClose } = drainOf({ a: [1] });
     await settle();
     respondOnClose('a1', delivered);
-    loseLock();
-    await expect(ended).rejects.toThrow('the job is lost');
+    loseLease();
+    await expect(running).rejects.toThrow('another process may have the lease');
     expect(recorded).toEqual(['a1']);
   });
 
   it('sends to the new URL as soon as it has recorded an attempt that went to the old one', async () => {
-    const { sentTo, respond, settle, ended, move } = drainOf({ a: [1, 3] });
+    const { sentTo, respond, settle, end, move } = drainOf({ a: [1, 3] });
     await settle();
     move('http://other.example/');
     await respond('a1', delivered);
     expect(sentTo).toEqual(['http://receiver.example/', 'http://other.example/']);
     await respond('a3', delivered);
-    await ended;
+    await end();
   });
 
   it('releases every subject that is not in flight once the endpoint is disabled', async () => {
-    const { sent, respond, settle, ended, close } = drainOf(subjectsOf(20));
+    const { sent, respond, settle, running, close } = drainOf(subjectsOf(20));
     await settle();
     expect(sent).toHaveLength(16);
     await close();
     for (const id of [...sent]) await respond(id, delivered);
-    await ended;
+    await running;
     expect(sent).toHaveLength(16);
-  });
-});
-
-describe('the drains of a process', () => {
-  it('keep the next one of an endpoint, which begins while the connections of the one before are closed', async () => {
-    let close = () => {};
-    const closed = new Promise<void>((resolve) => (close = resolve));
-    const store = {
-      findEndpoint: async () => ({ destination: { url: '' }, health: { ...WELL, now: new Date() } }),
-      claim: async () => ({ deliveries: [], isThereMore: false }),
-      finish: async () => null,
-    };
-    let deliver!: (payload: unknown, job: unknown) => Promise<void>;
-    const delivery = new WebhookDelivery(
-      ...([
-        { ROLE: 'worker' },
-        {},
-        {},
-        store,
-        { open: () => ({ close: () => closed }) },
-        { counter: () => ({}) },
-        { register: (_task: string, run: typeof deliver) => (deliver = run) },
-      ] as unknown as ConstructorParameters<typeof WebhookDelivery>),
-    );
-    const payload = { endpointId: 'endpoint' };
-    const first = deliver(payload, { requireLock: async () => {} });
-    await sleep(20);
-    void deliver(payload, { requireLock: () => new Promise(() => {}) });
-    const next = delivery['drains'].get('endpoint');
-    close();
-    await first;
-    expect(next).toBeDefined();
-    expect(delivery['drains'].get('endpoint')).toBe(next);
   });
 });

@@ -1,4 +1,4 @@
-import type { SendOutcome } from '../send/outcome.rules.js';
+import type { SendOutcome } from '../../deliver/send-outcome.js';
 
 export interface Health {
   /** Consecutive failed attempts, across all events. */

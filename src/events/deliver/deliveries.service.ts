@@ -1,0 +1,99 @@
+import { Injectable, Logger } from '@nestjs/common';
+import type { BeforeApplicationShutdown, OnApplicationBootstrap, OnModuleDestroy } from '@nestjs/common';
+import { backoffMs } from '../../platform/async/backoff.rules.js';
+import { Loop } from '../../platform/async/loop.js';
+import { within } from '../../platform/async/within.js';
+import { Database } from '../../platform/database/database.js';
+import { Leases } from '../../platform/database/lease.js';
+import { Environment } from '../../platform/env/environment.js';
+import { errorText } from '../../observability/redaction/error-text.js';
+import { STOP_WITHIN_MS } from '../../platform/shutdown/limits.js';
+import { EventSignal } from '../event-signal.service.js';
+import { sequenceEvents } from '../sequence.sql.js';
+import { Drain } from './drain.js';
+import type { Outlet } from './outlet.js';
+import { DeliveryQueue } from './queue.store.js';
+import { ENDPOINT_LEASES, FIND_DUE } from './take.sql.js';
+
+/** A renewal may take 4 s to fail: with a much shorter lease, a short outage of the database would repeat attempts. */
+const LEASE_MS = 30_000;
+/** The waits after a failed drain, and after a failed search for due endpoints. */
+const BACKOFF = { firstMs: 500, mostMs: 5_000 };
+const SEARCH_BACKOFF = { firstMs: 20, mostMs: 5_000 };
+/** A fallback: EventSignal already wakes the loop every second. */
+const LONGEST_WAIT_MS = 5_000;
+
+type OpenOutlet = (endpointId: string) => Outlet;
+
+/** Delivers events to webhook endpoints and handlers, in every process with ROLE worker or all. One process at a time serves an endpoint. */
+@Injectable()
+export class Deliveries implements OnApplicationBootstrap, OnModuleDestroy, BeforeApplicationShutdown {
+  private readonly logger = new Logger(Deliveries.name);
+  private readonly leases = new Leases(this.database, ENDPOINT_LEASES, {
+    leaseMs: LEASE_MS,
+    backoff: BACKOFF,
+  });
+  /** By the name of the handler; '' for webhooks. */
+  private readonly outlets = new Map<string, OpenOutlet>();
+  /** The drains of this process, by endpoint. */
+  private readonly drains = new Map<string, Promise<void>>();
+  private readonly starting = new Loop({
+    step: (stop) => this.startDue(stop),
+    onError: (error, failures) => {
+      if (failures === 1) this.logger.warn(`due endpoints could not be found: ${errorText(error)}`);
+      return backoffMs(SEARCH_BACKOFF, failures);
+    },
+    wakeUp: this.events,
+  });
+
+  constructor(
+    private readonly environment: Environment,
+    private readonly database: Database,
+    private readonly events: EventSignal,
+    private readonly queue: DeliveryQueue,
+  ) {}
+
+  /** Lets this process serve the handler with this name, or, for '', all webhook endpoints. Call it before the application starts. */
+  serve(handler: string, open: OpenOutlet): void {
+    this.outlets.set(handler, open);
+  }
+
+  onApplicationBootstrap(): void {
+    if (this.environment.ROLE !== 'api') this.starting.start();
+  }
+
+  // The other modules begin to stop at the same time.
+  onModuleDestroy(): void {
+    void this.starting.stop();
+  }
+
+  // The database is closed after this hook.
+  async beforeApplicationShutdown(): Promise<void> {
+    await this.starting.stop(STOP_WITHIN_MS.deliveries);
+    await within(STOP_WITHIN_MS.deliveries, Promise.all(this.drains.values()));
+  }
+
+  private async startDue(stop: AbortSignal): Promise<number> {
+    await sequenceEvents(this.database);
+    const due = await this.database.query<{ id: string; handler: string }>(FIND_DUE, [
+      [...this.outlets.keys()],
+    ]);
+    for (const { id, handler } of due) {
+      if (this.drains.has(id)) continue;
+      const drain = this.drain(id, this.outlets.get(handler)!, stop).finally(() => this.drains.delete(id));
+      this.drains.set(id, drain);
+    }
+    return LONGEST_WAIT_MS;
+  }
+
+  private async drain(endpointId: string, open: OpenOutlet, stop: AbortSignal): Promise<void> {
+    try {
+      await this.leases.runUnderLease(endpointId, stop, (lease) =>
+        new Drain(endpointId, this.queue, open(endpointId), lease).run(this.events),
+      );
+    } catch (error) {
+      if (stop.aborted) return;
+      this.logger.warn({ message: `deliveries are interrupted: ${errorText(error)}`, endpointId });
+    }
+  }
+}

@@ -1,0 +1,79 @@
+import type { Statement } from '../../platform/database/database.js';
+import { leasesOn } from '../../platform/database/lease.sql.js';
+import type { DueDelivery } from './outlet.js';
+
+/** Each endpoint has one process at a time that delivers to it. An endpoint with unread events is due. */
+export const ENDPOINT_LEASES = leasesOn({
+  table: 'webhook_endpoints',
+  key: 'id',
+  isDue: `(disabled_at IS NULL AND coalesce(quiet_until <= clock_timestamp(), true)
+    AND (due_at <= clock_timestamp() OR read_to < (SELECT max(sequence) FROM domain_events)))`,
+});
+
+/** Finds the endpoints that may be claimed, of webhooks ('') and of the handlers with these names. */
+export const FIND_DUE: Statement = {
+  name: 'deliveries.find_due_endpoints',
+  text: `
+    SELECT id, coalesce(handler, '') AS handler FROM webhook_endpoints
+    WHERE coalesce(handler, '') = ANY ($1::text[]) AND ${ENDPOINT_LEASES.isClaimable}`,
+};
+
+/** Events that one statement turns into deliveries. The statement locks the endpoint's row for some tens of milliseconds. */
+const AT_ONCE = 1_000;
+
+// Turns the next events into deliveries, and returns the first delivery of each of up to $4 due subjects, but of none of $3. A subject is due
+// if it has just been queued, or if its row in webhook_subjects is: that table is the queue of an endpoint, with one row per subject with
+// pending deliveries, due when the first of them is. Uses now(), because an index condition cannot use clock_timestamp(). The events may come
+// from a snapshot older than the locked row; no event is skipped, because sequences become visible in order.
+export const TAKE: Statement = {
+  name: 'deliveries.take',
+  text: `
+    WITH endpoint AS MATERIALIZED (
+      SELECT id, types, read_to FROM webhook_endpoints
+      WHERE id = $1 AND lease_token = $2 AND disabled_at IS NULL FOR NO KEY UPDATE
+    ), passed AS MATERIALIZED (
+      SELECT event.position, event.sequence, event.subject, event.name
+      FROM endpoint CROSS JOIN LATERAL (
+        SELECT position, sequence, subject, name FROM domain_events
+        WHERE sequence > endpoint.read_to ORDER BY sequence LIMIT ${AT_ONCE}
+      ) AS event
+    ), written AS (
+      INSERT INTO webhook_deliveries (endpoint_id, position, subject)
+      SELECT endpoint.id, passed.position, passed.subject
+      FROM passed CROSS JOIN endpoint
+      WHERE cardinality(endpoint.types) = 0 OR passed.name = ANY (endpoint.types)
+      ORDER BY passed.position
+      ON CONFLICT (endpoint_id, position) DO NOTHING
+      RETURNING id, position, subject
+    ), queued AS (
+      INSERT INTO webhook_subjects (endpoint_id, subject)
+      SELECT DISTINCT $1::uuid, subject FROM written ORDER BY subject
+      ON CONFLICT (endpoint_id, subject) DO NOTHING
+      RETURNING subject, due_at
+    ), moved AS (
+      UPDATE webhook_endpoints SET read_to = (SELECT max(sequence) FROM passed)
+      WHERE id = $1 AND EXISTS (SELECT FROM passed)
+    ), due AS MATERIALIZED (
+      SELECT subject, due_at FROM webhook_subjects
+      WHERE endpoint_id = $1 AND due_at <= now() AND subject <> ALL ($3::text[]) AND EXISTS (SELECT FROM endpoint)
+      ORDER BY due_at LIMIT $4
+    ), next AS (
+      SELECT due.due_at, first.* FROM due CROSS JOIN LATERAL (
+        SELECT id, position, attempts, early_attempts, next_attempt_at > now() AS is_early FROM webhook_deliveries
+        WHERE endpoint_id = $1 AND status = 'pending' AND subject = due.subject
+        ORDER BY position LIMIT 1
+      ) AS first
+      UNION ALL
+      (SELECT DISTINCT ON (subject) due_at, id, position, 0, 0, false FROM written JOIN queued USING (subject)
+       ORDER BY subject, position)
+    ), taken AS (
+      SELECT next.due_at, next.id AS "deliveryId", next.position, next.attempts, next.early_attempts AS "earlyAttempts",
+        next.is_early AS "isEarly", event.id, event.name, event.subject, event.sequence, event.time, event.data, event.traceparent
+      FROM next JOIN domain_events AS event ON event.position = next.position
+      ORDER BY next.due_at, next.position LIMIT $4
+    )
+    SELECT passed.count = ${AT_ONCE} AS "mayMoreBeUnread", taken.*
+    FROM (SELECT count(*) FROM passed) AS passed LEFT JOIN taken ON true ORDER BY taken.due_at, taken.position`,
+};
+
+export type TakenRow = { readonly mayMoreBeUnread: boolean } & (DueDelivery | { readonly deliveryId: null });

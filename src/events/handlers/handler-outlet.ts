@@ -1,0 +1,93 @@
+import { Logger } from '@nestjs/common';
+import { within } from '../../platform/async/within.js';
+import type { Database } from '../../platform/database/database.js';
+import { STOP_WITHIN_MS } from '../../platform/shutdown/limits.js';
+import { errorText } from '../../observability/redaction/error-text.js';
+import { traced } from '../../observability/tracing/tracing.js';
+import type { Attempt, DueDelivery, Outlet } from '../deliver/outlet.js';
+import type { SendOutcome } from '../deliver/send-outcome.js';
+import type { DeliveryQueue } from '../deliver/queue.store.js';
+import { isSubscribed } from './handlers.sql.js';
+import type { EventHandler } from './on-event.js';
+
+/** A handler that never settles counts as failed after this time, which is longer than the timeout of any call that a handler makes. */
+const DEADLINE_MS = 60_000;
+/** Concurrent calls of one handler, each with an event of another subject. */
+const PLACES = 16;
+/** From this failure on, the wait stays the same: 6 hours. */
+const LAST_LONGER_WAIT = 9;
+
+const DELIVERED: SendOutcome = { kind: 'delivered', status: null, answer: null };
+const failed = (error: string): SendOutcome => ({
+  kind: 'failed',
+  status: null,
+  error,
+  answer: null,
+  retryAfterMs: null,
+});
+
+/** Calls a handler with its events. */
+export class HandlerOutlet implements Outlet {
+  readonly destination = this.handler.name;
+  readonly isClosed = false;
+  readonly stopWithinMs = STOP_WITHIN_MS.handlers;
+  private readonly logger = new Logger('EventHandlers');
+
+  constructor(
+    private readonly id: string,
+    private readonly handler: EventHandler,
+    private readonly database: Database,
+    private readonly queue: DeliveryQueue,
+    private readonly count: (outcome: 'delivered' | 'failed') => void,
+  ) {}
+
+  async refresh(): Promise<void> {}
+
+  placesAfter(): number {
+    return PLACES;
+  }
+
+  async send(delivery: DueDelivery): Promise<SendOutcome> {
+    try {
+      await this.call(delivery);
+      return DELIVERED;
+    } catch (error) {
+      return failed(errorText(error));
+    }
+  }
+
+  private async call({ deliveryId, position, attempts, earlyAttempts, isEarly, ...event }: DueDelivery) {
+    const { name, events, handle } = this.handler;
+    if (events.includes(event.name)) {
+      const { traceparent: parent = null } = event;
+      return traced({ name: `handler ${name}`, kind: 'consumer', parent }, () =>
+        within(DEADLINE_MS, Promise.resolve(handle(event)), () => {
+          throw new Error(`the handler did not settle within ${DEADLINE_MS} ms`);
+        }),
+      );
+    }
+    if (await isSubscribed(this.database, name, event.name))
+      throw new Error(`a newer release of ${name} listens to ${event.name}, this one does not`);
+    const message = `${name} no longer listens to ${event.name}; dropped an event`;
+    this.logger.warn({ message, eventId: event.id });
+  }
+
+  /** Returns about 3, 7, 20, 55 s and so on, without end. */
+  waitAfter(failures: number): number {
+    return Math.exp(1 + Math.min(failures, LAST_LONGER_WAIT)) * 1_000;
+  }
+
+  report({ delivery, outcome }: Attempt): void {
+    const { name } = this.handler;
+    this.count(outcome.kind === 'delivered' ? 'delivered' : 'failed');
+    if (outcome.kind === 'delivered') return;
+    const message = `${name} failed on an event: ${outcome.error}`;
+    this.logger[delivery.attempts === 0 ? 'warn' : 'debug']({ message, eventId: delivery.id });
+  }
+
+  record(attempts: readonly Attempt[]): Promise<boolean> {
+    return this.queue.record(this.id, attempts);
+  }
+
+  async close(): Promise<void> {}
+}
