@@ -49,7 +49,7 @@ async function openapiJson(): Promise<string> {
     import('../platform/openapi/document.js'),
   ]);
   const examples = JSON.parse(
-    await readFile(new URL('docs/examples.json', ROOT), 'utf8'),
+    await readFile(new URL('docs/openapi/examples.json', ROOT), 'utf8'),
   ) as RecordedExamples;
   const environment = readEnvironment(STAND_INS);
   const app = await createApp(AppModule.forRoot(environment), environment, false);

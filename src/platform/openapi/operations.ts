@@ -32,7 +32,7 @@ interface RecordedExample {
   readonly responses: Readonly<Record<string, unknown>>;
 }
 
-/** Calls made to a running service, by operationId; stored in docs/examples.json. */
+/** Calls made to a running service, by operationId; stored in docs/openapi/examples.json. */
 export type RecordedExamples = Readonly<Record<string, RecordedExample>>;
 
 export function operationsOf(document: OpenAPIObject): Operation[] {
@@ -45,7 +45,7 @@ export function addExamples(document: OpenAPIObject, examples: RecordedExamples)
   for (const [operationId, { parameters = {}, request, responses }] of Object.entries(examples)) {
     const operation = operations.get(operationId);
     if (operation === undefined)
-      throw new Error(`docs/examples.json has a call to ${operationId}, which is not an operation`);
+      throw new Error(`docs/openapi/examples.json has a call to ${operationId}, which is not an operation`);
     for (const parameter of operation.parameters ?? []) {
       const text = parameters[parameter.name];
       if (text !== undefined) parameter.example = parameter.schema?.type === 'integer' ? Number(text) : text;

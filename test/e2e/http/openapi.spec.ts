@@ -9,7 +9,7 @@ import { startTestApp, type TestApp } from '../../setup/test-app.js';
 import { callsOf, differences, recordExamples } from './examples.js';
 
 const DOCUMENT = new URL('../../../openapi.json', import.meta.url);
-const EXAMPLES = new URL('../../../docs/examples.json', import.meta.url);
+const EXAMPLES = new URL('../../../docs/openapi/examples.json', import.meta.url);
 
 interface Response {
   readonly headers?: object;
@@ -43,7 +43,7 @@ describe('the OpenAPI document', () => {
   let operations: Operation[];
   let examples: RecordedExamples;
 
-  // UPDATE_EXAMPLES=1 writes the responses to docs/examples.json; `npm run openapi` then puts them into openapi.json.
+  // UPDATE_EXAMPLES=1 writes the responses to docs/openapi/examples.json; `npm run openapi` then puts them into openapi.json.
   beforeAll(async () => {
     service = await startTestApp();
     if (process.env.UPDATE_EXAMPLES !== undefined) {

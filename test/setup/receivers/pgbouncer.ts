@@ -15,7 +15,7 @@ export interface PgBouncer {
 
 export const findPgBouncer = () => findProgram('pgbouncer', 'PGBOUNCER');
 
-/** Starts PgBouncer before the test server, as docs/deployment.md configures it, on a free port. The last of equal `settings` counts. */
+/** Starts PgBouncer before the test server, as docs/postgresql.md configures it, on a free port. The last of equal `settings` counts. */
 export async function startPgBouncer(
   program: string,
   mode: 'transaction' | 'session',
