@@ -92,34 +92,4 @@ describe('inverters', () => {
     }
     expect(seen.filter((id) => expected.includes(id)).sort()).toEqual(expected.sort());
   });
-
-  it('are found in the order of an index, not by sorting them all', async () => {
-    await database.query(
-      `INSERT INTO inverters (session_id, id, first_seen_at, last_seen_at)
-       SELECT s.id, gen_random_uuid(), t, t FROM onboarding_sessions s,
-         generate_series('2025-01-01'::timestamptz, '2025-06-01', '1 hour') AS t`,
-    );
-    await database.query('ANALYZE inverters, onboarding_sessions');
-    const plans: string[] = [];
-    const explaining = new SessionViewsStore(
-      {
-        query: async (text: string, values: readonly unknown[]) => {
-          const rows = await database.query<{ 'QUERY PLAN': string }>(`EXPLAIN ${text}`, values);
-          plans.push(rows.map((row) => row['QUERY PLAN']).join('\n'));
-          return [];
-        },
-      } as unknown as Database,
-      cipher,
-    );
-    await explaining.listInverters({}, undefined, 51);
-    await explaining.listInverters(
-      {},
-      { firstSeenAt: new Date('2025-03-01T00:00:00Z'), id: randomUUID(), sessionId: randomUUID() },
-      51,
-    );
-    for (const plan of plans) {
-      expect(plan).toContain('inverters_first_seen_at_id_idx');
-      expect(plan).toContain('Incremental Sort');
-    }
-  });
 });

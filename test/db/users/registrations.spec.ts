@@ -96,20 +96,6 @@ const decide = async (decision: PersonDecision, id: string): Promise<Decided['st
   (await decisions.decide({ id, actor: 'a person', decision }, confirmed)).status;
 
 describe('an intent', () => {
-  it('is opened by exactly one of any number of requests, and is leased and marked as sent in the same commit', async () => {
-    const claims = await Promise.all(Array.from({ length: 50 }, () => store.openIntent(requestFor('one'))));
-    const [claim, ...others] = claims.filter((each) => each !== null);
-    expect(others).toEqual([]);
-    expect(claim).toMatchObject({
-      tenantReference: 'one',
-      eans: EANS,
-      metadata: { channel: 'web' },
-      attempts: 1,
-    });
-    expect(await read(claim?.id ?? '')).toMatchObject({ status: 'pending', isBeingSent: true, isDue: false });
-    expect(await sentAt(claim?.id ?? '')).toBeInstanceOf(Date);
-  });
-
   it.each(REGISTRATION_STATUSES)(
     'prevents a new registration of its reference unless it ended without a user: %s',
     async (status) => {

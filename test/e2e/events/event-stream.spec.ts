@@ -134,18 +134,6 @@ describe('GET /api/v1/events/stream', () => {
     expect(referencesOf(late)).toEqual([null, 'customer-1']);
   });
 
-  it('resumes at its position when the database is back', async () => {
-    const store = test.app.get(EventsStore);
-    const stream = await follow();
-    await waitFor('it to begin', () => stream.lastEventId());
-    const failing = jest.spyOn(store, 'readPage').mockRejectedValue(new Error('the database is away'));
-    await append('session.online', 'session.expired');
-    await waitFor('a read to fail', () => failing.mock.calls.length > 0);
-    expect(stream.events).toEqual([]);
-    failing.mockRestore();
-    await waitForEvents(stream, 2);
-  });
-
   it.each<[string, string | undefined, string]>([
     ['?after=abc', undefined, 'after'],
     ['?after=-1', undefined, 'after'],

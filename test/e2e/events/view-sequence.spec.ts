@@ -15,20 +15,6 @@ describe('the sequence of a session', () => {
   const refresh = async (id: string) =>
     (await client.call<SessionAnswer>('POST', `/onboarding/pv/${id}/refresh`)).body;
   const eventsOf = async (id: string) => (await client.events()).filter(({ subject }) => subject === id);
-  const list = async () =>
-    (await client.call<{ items: SessionAnswer[] }>('GET', '/onboarding/pv')).body.items;
-
-  it('is that of its last event, in the session and in the list', async () => {
-    const [first, second] = [await client.startNew(), await client.startNew()];
-    await service.sandbox!.control.online(first.id, { inverters: 2 });
-    await refresh(first.id);
-    for (const { id } of [first, second]) {
-      const { sequence } = (await eventsOf(id)).at(-1)!;
-      expect(sequence).toMatch(/^[0-9]{19}$/);
-      expect(await client.session(id)).toMatchObject({ sequence });
-      expect((await list()).find((session) => session.id === id)).toMatchObject({ sequence });
-    }
-  });
 
   it('is that of its own event in the response to a start, a refresh and a read with maxAge', async () => {
     const { control } = service.sandbox!;

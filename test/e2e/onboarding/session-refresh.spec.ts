@@ -67,15 +67,6 @@ describe('a session that many callers read at once', () => {
     const states = await refreshDuringChange(id);
     expect(states).toEqual({ before: 'awaiting_owner', after: ['online', 'online'] });
   });
-
-  it('shares a failure, too, and is read again for the next request', async () => {
-    const { id } = await client.startNew();
-    await sandbox.addFault({ kind: 'answer', status: 404, operation: 'read_session', times: null });
-    const responses = await Promise.all([refresh(id), refresh(id), refresh(id)]);
-    expect(responses.map(({ status }) => status)).toEqual([503, 503, 503]);
-    await sandbox.clearFaults();
-    expect((await refresh(id)).status).toBe(200);
-  });
 });
 
 it('looks less often for a session whose reader has vanished', async () => {
@@ -148,20 +139,6 @@ describe('a closed session that several callers read', () => {
   it('is never returned from a read that was sent before the request', async () => {
     const states = await refreshDuringChange(await startClosed());
     expect(states).toEqual({ before: 'expired', after: ['online', 'online'] });
-  });
-
-  it('is never reported as read when its read failed', async () => {
-    const id = await startClosed();
-    const { id: hold } = await sandbox.addFault({ kind: 'hold', operation: 'read_session' });
-    await sandbox.addFault({ kind: 'answer', status: 500, operation: 'read_session', times: null });
-    const early = refresh(id);
-    await waitFor('the first read', async () => (await readsOf(id)).inFlight === 1);
-    const late = Promise.all([refresh(id), refresh(id)]);
-    await waitForJoined();
-    await sandbox.release(hold);
-    await early;
-    expect((await late).map(({ status }) => status)).toEqual([503, 503]);
-    expect((await client.session(id)).nextCheckAt).toBeNull();
   });
 
   it('stays watched when one read fails while another finds it online', async () => {

@@ -101,20 +101,6 @@ describe('a start that has failed', () => {
     }
   });
 
-  it('because its process died is announced by the worker that ends it', async () => {
-    const gridLocationId = await client.locate();
-    await database.query(
-      `INSERT INTO session_starts (grid_location_id, lease_token, lease_until) VALUES ($1, $2, clock_timestamp())`,
-      [gridLocationId, randomUUID()],
-    );
-    const [failed] = await waitFor('its event', async () => {
-      const failures = await failuresOf(gridLocationId);
-      return failures.length > 0 && failures;
-    });
-    expect(failed).toMatchObject({ attempts: 1, orphans: 1 });
-    expect(failed!.reason).toMatch(/^the lease expired before the outcome was stored/);
-  });
-
   it('is erased with its user, also if it is in flight', async () => {
     const gridLocationId = await client.locate('Berta');
     await respond(gridLocationId, { kind: 'answer', status: 422, body: 'Berta', times: 1 });

@@ -106,18 +106,4 @@ describe('decisions about many registrations', () => {
     expect(await statusOf(timeout)).toBe('discarded');
     expect([await statusOf(reset), await statusOf(rejected)]).toEqual(['uncertain', 'rejected']);
   });
-
-  it('with a filter take 1,000 per call, each once', async () => {
-    await database.query(
-      `INSERT INTO registrations (tenant_reference, eans, metadata, status, attempts, created_at)
-       SELECT n, '{${EAN}}', '{}', 'uncertain', 1, clock_timestamp() - interval '1 s' * n FROM generate_series(1, 1003) AS n`,
-    );
-    const request = { decision: 'retry', filter: { status: 'uncertain' } };
-    const { body: first } = await decide(request);
-    expect(first.items).toHaveLength(1_000);
-    const { body: second } = await decide({ ...request, cursor: first.next });
-    expect([second.items.length, second.next]).toEqual([3, null]);
-    const ids = [...first.items, ...second.items].filter(({ ok }) => ok).map(({ id }) => id);
-    expect(new Set(ids).size).toBe(1_003);
-  });
 });

@@ -116,22 +116,6 @@ describe('R59: history ends where it may', () => {
     expect(await prune()).toEqual(NOTHING);
   });
 
-  it('remembers whose the deleted sessions were while they have events', async () => {
-    const withEvents = await insertSession(200);
-    const withoutEvents = await insertSession(200);
-    const event = { name: 'session.closed', subject: withEvents };
-    const { id } = await insertRow(client, 'domain_events', event);
-    await insertEvents(0);
-    await prune({ ...DAYS, RETENTION_EVENTS_DAYS: '0' });
-    expect(await idsIn('pruned_sessions', 'session_id')).toEqual([withEvents, withoutEvents].sort());
-    expect(await idsIn('pruned_sessions', 'user_id')).toEqual([userId, userId]);
-    await prune();
-    expect(await idsIn('pruned_sessions', 'session_id')).toEqual([withEvents]);
-    await client.query('UPDATE domain_events SET time = $2 WHERE id = $1', [id, daysAgo(20)]);
-    expect(await prune()).toMatchObject({ events: 1 });
-    expect(await idsIn('pruned_sessions', 'session_id')).toEqual([]);
-  });
-
   it('leaves no session to an erasure that begins before the deletion is committed', async () => {
     const subject = await insertSession(200);
     const data = { tenantReference: 'canary' };

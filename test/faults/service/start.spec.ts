@@ -41,13 +41,6 @@ describe('a start with nothing but defaults', () => {
     return Number((await readFile(join(base, 'data/postmaster.pid'), 'utf8')).split('\n')[0]);
   }
 
-  const callWithKey = async (service: TestProcess, path: string, init: RequestInit = {}) => {
-    const { adminApiKey } = await readData('keys.json');
-    const headers = { authorization: `Bearer ${adminApiKey}`, 'content-type': 'application/json' };
-    const response = await fetch(`${service.url}/api/v1${path}`, { headers, ...init });
-    return (await response.json()) as { id: string };
-  };
-
   it('is ready with the installed packages, which other tests load from a bundle', async () => {
     const main = process.env.PV_TEST_BUILD ? 'dist/main.js' : 'src/main.ts';
     const { ended } = await measureUntil(stoppedInTime, async () => {
@@ -82,26 +75,6 @@ describe('a start with nothing but defaults', () => {
     expect(tookMs).toBeLessThan(inTime(5_000));
     expect(await alive(pids)).toEqual([]);
     await expect(readData('running.json')).rejects.toThrow('ENOENT');
-  });
-
-  itAtLength('has the same data and keys after a restart', async () => {
-    const first = await start({ PORT: '0' });
-    const key = await callWithKey(first, '/api-keys', {
-      method: 'POST',
-      body: JSON.stringify({ name: 'kept', scopes: ['users:read'] }),
-    });
-    await first.stop('SIGTERM');
-    const second = await start({ PORT: '0' });
-    expect(await callWithKey(second, '/api-keys')).toMatchObject({ items: [{ id: key.id, name: 'kept' }] });
-  });
-
-  itAtLength('leaves no process behind when it is killed, and starts again on the same data', async () => {
-    const first = await start({ PORT: '0' });
-    const pids = await childrenPids();
-    await first.stop('SIGKILL');
-    const second = await start({ PORT: '0' });
-    await waitUntilReady(second);
-    expect(await alive(pids)).toEqual([]);
   });
 
   itAtLength('recovers from a PostgreSQL that was not stopped', async () => {

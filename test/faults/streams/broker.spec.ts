@@ -1,6 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { once } from 'node:events';
-import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { isDeepStrictEqual } from 'node:util';
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { Injectable, Logger, type INestApplicationContext, type Type } from '@nestjs/common';
@@ -18,7 +16,7 @@ import { readStream } from '../../setup/receivers/nats-stream.js';
 import { createTestDatabase, type TestDatabase } from '../../setup/test-database.js';
 import { startTestProcess, type TestProcess } from '../../setup/test-process.js';
 import { waitFor } from '../../setup/wait-for.js';
-import { inTime, itAtLength, measureUntil, promise } from '../support/promise.js';
+import { inTime, itAtLength, promise } from '../support/promise.js';
 import { closeAfterEach } from '../../setup/close-after-each.js';
 
 const program = findNatsServer();
@@ -150,29 +148,6 @@ if (program === null) {
       },
     );
 
-    itAtLength('does not delay a stop while it does not respond', async () => {
-      const connected: Socket[] = [];
-      const silent = createServer((socket) => void connected.push(socket)).listen(0, '127.0.0.1');
-      closing.push(async () => {
-        for (const socket of connected) socket.destroy();
-        silent.close();
-      });
-      await once(silent, 'listening');
-      const { port } = silent.address() as AddressInfo;
-      const tookMs = await measureUntil(
-        (ms) => ms < 1_000,
-        async () => {
-          const before = connected.length;
-          const worker = await start([], `nats://127.0.0.1:${port}`);
-          await waitFor('the connection', () => connected.length > before);
-          const startedAt = performance.now();
-          await worker.close();
-          return performance.now() - startedAt;
-        },
-      );
-      expect(tookMs).toBeLessThan(inTime(1_000));
-    });
-
     itAtLength(
       'gets the missed events after an outage, which delays no handler and is logged once',
       async () => {
@@ -265,42 +240,6 @@ if (program === null) {
             event: JSON.parse(JSON.stringify(event)) as unknown,
           })),
       );
-    });
-  });
-
-  describe('a broker that checks permissions', () => {
-    let nats: NatsServer;
-    const users = (permissions: string) => `authorization { users = [
-      { user: "us", password: "a/secret", permissions: { publish: [${permissions}], subscribe: ["_INBOX.>"] } }
-      { user: "other", password: "secret" } ] }`;
-    const url = (credentials: string) => nats.url.replace('//', `//${credentials}@`);
-    const failure = (credentials: string) =>
-      measureUntil(
-        (text) => text !== 'it has not responded in time',
-        () =>
-          openNats(url(credentials)).then(
-            async (publisher) => publisher.close().then(() => 'none'),
-            (error: Error) => error.message,
-          ),
-      );
-    afterEach(() => nats.remove());
-
-    it('names the stream to create, or the permission to create it', async () => {
-      nats = await startNatsServer(program, users('"pv.>", "$JS.API.STREAM.INFO.PV_ONBOARDING"'));
-      expect(await failure('us:a%2Fsecret')).toBe(
-        'there is no stream PV_ONBOARDING, and it cannot be created: the user of EVENT_BROKER_URL may not publish to $JS.API.STREAM.CREATE.PV_ONBOARDING. Create it with the subjects pv.>',
-      );
-    });
-
-    it('accepts a user with the documented permissions', async () => {
-      nats = await startNatsServer(
-        program,
-        users(
-          '"pv.>", "$JS.API.STREAM.INFO.PV_ONBOARDING", "$JS.API.STREAM.MSG.GET.PV_ONBOARDING", "$JS.API.STREAM.CREATE.PV_ONBOARDING"',
-        ),
-      );
-      expect(await failure('us:a%2Fsecret')).toBe('none');
-      expect(await failure('us:a%2Fsecret')).toBe('none');
     });
   });
 }
