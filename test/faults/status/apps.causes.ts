@@ -12,7 +12,6 @@ async function createApp({ app, client }: Planted, scopes: readonly string[]) {
 const REFUSED = {
   reasons: { requests_refused: 'requests of the last minute were refused with a 4xx' },
   alerts: ['RequestsAreRefused'],
-  readings: [],
 };
 
 /** Apps whose requests are refused. */

@@ -33,7 +33,6 @@ export const CAUSES_ON_CALL = {
     },
     reasons: { connections_used_up: 'statements have waited for its DATABASE_POOL_SIZE connections for ' },
     alerts: ['ConnectionsAreUsedUp'],
-    readings: [],
   },
   'a defect answers requests with 500': {
     async plant(planted) {
@@ -43,14 +42,12 @@ export const CAUSES_ON_CALL = {
     },
     reasons: { requests_fail: 'requests of the last minute failed by a fault of ours' },
     alerts: ['RequestsFail'],
-    readings: [],
   },
   'no api runs': {
     environment: { ROLE: 'worker' },
     plant: () => Promise.resolve(),
     reasons: { no_api: 'no process with ROLE api or all is alive' },
     alerts: ['NoApiRuns'],
-    readings: [],
   },
   'workers vanish again and again': {
     plant: ({ database }) =>
@@ -60,7 +57,6 @@ export const CAUSES_ON_CALL = {
       ),
     reasons: { replicas_vanish: '3 processes ended within 10 minutes without stopping in order: crashed:' },
     alerts: ['ReplicasVanish'],
-    readings: [],
   },
   'the disk of the database is full': {
     async plant(planted) {
@@ -69,7 +65,6 @@ export const CAUSES_ON_CALL = {
     },
     reasons: { disk_full: 'the database has no space left' },
     alerts: ['DiskIsFull'],
-    readings: [],
   },
   'the clock of a process is 40 s ahead': {
     async plant({ database }) {
@@ -83,7 +78,6 @@ export const CAUSES_ON_CALL = {
     },
     reasons: { clocks_differ: 'its clock differs from that of the database by ' },
     alerts: ['ClocksDiffer'],
-    readings: [],
   },
   'a process of another release was left out of a rollout': {
     async plant({ database }) {
@@ -96,7 +90,6 @@ export const CAUSES_ON_CALL = {
     },
     reasons: { releases_differ: 'forgotten:1 runs 0.0.9 (commit unknown, migration 20261120000000_tables)' },
     alerts: ['ReleasesDiffer'],
-    readings: [],
   },
   'the broker cannot be reached': {
     environment: { EVENT_BROKER_URL: 'nats://127.0.0.1:1' },
@@ -108,7 +101,6 @@ export const CAUSES_ON_CALL = {
     },
     reasons: { broker_failing: 'the broker has accepted no event for ' },
     alerts: ['BrokerFails'],
-    readings: [],
   },
   'a transaction is forgotten': {
     async plant({ app, database, closing }) {
@@ -120,7 +112,6 @@ export const CAUSES_ON_CALL = {
     },
     reasons: { transaction_old: 'has had a transaction open for 12' },
     alerts: ['TransactionIsOld'],
-    readings: [],
   },
   'an inverter is listed for five customers': {
     async plant({ control, ids, database }) {
@@ -131,7 +122,6 @@ export const CAUSES_ON_CALL = {
     },
     reasons: { inverters_shared: '1 inverters are each listed for 5 or more customers at once' },
     alerts: ['InvertersAreShared'],
-    readings: [],
   },
   'the remote service answers with the past': {
     async plant(planted) {
@@ -145,7 +135,6 @@ export const CAUSES_ON_CALL = {
     },
     reasons: { nothing_changes: 'reads per second, and no change of a session for 3' },
     alerts: ['NothingChanges'],
-    readings: [],
   },
   'starts have fallen': {
     async plant(planted) {
@@ -154,7 +143,6 @@ export const CAUSES_ON_CALL = {
     },
     reasons: { starts_fell: 'at the same hour of each of the last days there were at least 20' },
     alerts: ['StartsHaveFallen'],
-    readings: [],
   },
   'reads get 500, and then 502': {
     async plant({ control, database }) {
@@ -170,6 +158,5 @@ export const CAUSES_ON_CALL = {
     also: ['held_back_by_breaker'],
     alerts: ['RemoteServiceIsDown'],
     alsoFires: ['BreakerIsOpen', 'NothingIsRead'],
-    readings: [],
   },
 } as const satisfies Record<string, Cause>;

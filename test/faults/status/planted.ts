@@ -4,7 +4,7 @@ import type { Environment } from '../../../src/platform/env/environment.js';
 import { TestClient } from '../../setup/client.js';
 import type { SandboxControl } from '../../setup/sandbox-control.js';
 import type { TestApp } from '../../setup/test-app.js';
-import type { Reading, scrape } from '../support/alerts-and-panels.js';
+import type { scrape } from '../support/alerts.js';
 
 export interface Planted {
   readonly app: TestApp;
@@ -31,8 +31,6 @@ export interface Cause {
   /** The alerts that name it. */
   readonly alerts: readonly string[];
   readonly alsoFires?: readonly string[];
-  /** What the dashboard shows of it, and does not show while all is well. */
-  readonly readings: readonly Reading[];
 }
 
 /** Repeats work until the end of the test. Its errors are part of the cause. */

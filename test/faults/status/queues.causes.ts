@@ -26,7 +26,6 @@ export const CAUSES_OF_QUEUES = {
     },
     reasons: { events_unsequenced: '1 events have no sequence, the oldest for 12' },
     alerts: ['EventsAreUnsequenced'],
-    readings: [],
   },
   'no process has a handler any more': {
     plant: ({ database }) =>
@@ -38,7 +37,6 @@ export const CAUSES_OF_QUEUES = {
       ),
     reasons: { reader_behind: 'handlers: an event has not arrived for 12' },
     alerts: ['EventsDoNotReachAReader'],
-    readings: [],
   },
   'a forgotten transaction has the rows of the sessions': {
     async plant(planted) {
@@ -60,7 +58,6 @@ export const CAUSES_OF_QUEUES = {
     reasons: { sessions_overdue: '5 sessions are due, the most overdue for ' },
     alerts: ['SessionsAreReadLate'],
     alsoFires: ['NothingIsRead'],
-    readings: [],
   },
   'a forgotten transaction has the row of a start': {
     async plant(planted) {
@@ -79,7 +76,6 @@ export const CAUSES_OF_QUEUES = {
     },
     reasons: { starts_abandoned: '1 starts wait for a worker to end them' },
     alerts: ['StartsAreAbandoned'],
-    readings: [],
   },
   'the reads of one session have failed for hours': {
     async plant(planted) {
@@ -91,7 +87,6 @@ export const CAUSES_OF_QUEUES = {
     },
     reasons: { reads_stale: 'awaiting_owner: a session was last read 72' },
     alerts: ['SessionsAreStale'],
-    readings: [],
   },
   'starts get 500': {
     async plant(planted) {
@@ -109,7 +104,6 @@ export const CAUSES_OF_QUEUES = {
     alerts: ['RemoteServiceIsDown'],
     // A start whose outcome is unknown may have begun a session.
     alsoFires: ['BreakerIsOpen', 'StartsWereLost'],
-    readings: [],
   },
   'reads get a page of a firewall': {
     plant: ({ control }) =>
@@ -125,7 +119,6 @@ export const CAUSES_OF_QUEUES = {
     also: ['held_back_by_breaker'],
     alerts: ['RemoteServiceIsDown'],
     alsoFires: ['BreakerIsOpen', 'NothingIsRead', 'ContractHasDrifted'],
-    readings: [],
   },
   'requests of a token get 500': {
     async plant({ control }) {
@@ -136,6 +129,5 @@ export const CAUSES_OF_QUEUES = {
     also: ['held_back_by_breaker', 'credentials_rejected'],
     alerts: ['RemoteServiceIsDown'],
     alsoFires: ['BreakerIsOpen', 'NothingIsRead'],
-    readings: [],
   },
 } as const satisfies Record<string, Cause>;
