@@ -110,41 +110,6 @@ describe('a started session', () => {
     };
   };
 
-  async function record(sessionId: string, place: WantedSession) {
-    return store.record(await begin(place), started(sessionId), place);
-  }
-
-  it('is read as it was started', async () => {
-    const sessionId = randomUUID();
-    const place = { ...(await wanted()), brand: 'sma', metadata: { of: { one: [1, 2.5, null] }, b: 'ü' } };
-    expect(await record(sessionId, place)).toEqual({ kind: 'recorded' });
-    const read = (await views.findSession(sessionId))!;
-    const { startUrl, createdAt, updatedAt, expiresAt, finished, active, expired } = started(sessionId);
-    expect({ ...read, startUrl: views.findStartUrl(read) }).toMatchObject({
-      brand: place.brand,
-      metadata: place.metadata,
-      state: 'awaiting_owner',
-      basis: 'observed',
-      startUrl,
-      createdAt,
-      updatedAt,
-      expiresAt,
-      finished,
-      active,
-      expired,
-      closedAt: null,
-    });
-    expect(read.nextCheckAt!.getTime()).toBeGreaterThan(read.checkedAt.getTime());
-  });
-
-  it('is not changed when the remote service returns it for a second start', async () => {
-    const sessionId = randomUUID();
-    const place = { ...(await wanted()), reuse: false };
-    await record(sessionId, place);
-    expect(await record(sessionId, { ...place, metadata: { second: true } })).toEqual({ kind: 'recorded' });
-    expect((await views.findSession(sessionId))!.metadata).toEqual({});
-  });
-
   it('is not stored when another process has taken over its start', async () => {
     const place = await wanted();
     const late = { ...(await begin(place)), leaseToken: randomUUID() };

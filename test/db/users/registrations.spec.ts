@@ -249,29 +249,6 @@ describe('an outcome', () => {
       );
     }
   });
-
-  it.each([
-    ['id', ['id'], (user: RemoteUser, other: RemoteUser) => ({ ...user, id: other.id })],
-    [
-      'grid location',
-      ['gridLocations[0].id', 'gridLocations[1].id'],
-      (user: RemoteUser, other: RemoteUser) => ({ ...user, gridLocations: other.gridLocations }),
-    ],
-  ])(
-    'is not stored in any part if its %s belongs to another user here, and names the field',
-    async (_, fields, borrow) => {
-      const first = await claimed();
-      const other = confirmed(first);
-      await store.settle(first, { status: 'registered', user: other });
-      const second = await claimed();
-      const user = borrow(confirmed(second), other);
-      const settled = await store.settle(second, { status: 'registered', user });
-      expect(settled).toEqual({ status: 'identity_taken', fields });
-      expect(await read(second.id)).toMatchObject({ status: 'pending', userId: null, isBeingSent: true });
-      expect(await eventsOf(second.id)).toEqual([]);
-      expect(await users.listUsers({}, undefined, 10)).toHaveLength(1);
-    },
-  );
 });
 
 describe('a sender whose lease has expired', () => {

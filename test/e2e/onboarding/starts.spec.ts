@@ -3,21 +3,17 @@ import { afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/gl
 import type { EventPayloads } from '../../../src/events/catalogue.rules.js';
 import type { StartView } from '../../../src/onboarding/api/starts.view.js';
 import { AuthorisedRemote } from '../../../src/auth/authorised-remote.service.js';
-import { Database } from '../../../src/platform/database/database.js';
 import type { Sent } from '../../../src/remote/outcome.rules.js';
 import { TestClient } from '../../setup/client.js';
 import type { SandboxControl, SandboxFault } from '../../setup/sandbox-control.js';
 import { useTestApp } from '../../setup/test-app.js';
-import { waitFor } from '../../setup/wait-for.js';
 
 const service = useTestApp();
 const client = TestClient.of(service);
 let sandbox: SandboxControl;
-let database: Database;
 
 beforeAll(() => {
   sandbox = service.sandbox!.control;
-  database = service.app.get(Database);
 });
 afterEach(() => sandbox.clearFaults());
 
@@ -99,40 +95,6 @@ describe('a start that has failed', () => {
     } finally {
       remote.send = send;
     }
-  });
-
-  it('is erased with its user, also if it is in flight', async () => {
-    const gridLocationId = await client.locate('Berta');
-    await respond(gridLocationId, { kind: 'answer', status: 422, body: 'Berta', times: 1 });
-    await client.start(gridLocationId);
-    const hold = await sandbox.addFault({
-      kind: 'hold',
-      operation: 'start_session',
-      contains: gridLocationId,
-    });
-    const held = client.start(gridLocationId);
-    await waitFor('it is in flight', async () =>
-      (await sandbox.faults()).some(({ id, holding }) => id === hold.id && holding === 1),
-    );
-    const { userId } = (await list(`gridLocationId=${gridLocationId}`)).items[0]!;
-    expect((await client.call('DELETE', `/users/${userId}`)).status).toBe(200);
-    await sandbox.release(hold.id);
-    expect((await held).status).toBe(404);
-    const failures = await failuresOf(gridLocationId);
-    expect(failures).toMatchObject([
-      { userId, tenantReference: null, orphans: 0 },
-      { userId, tenantReference: null, orphans: 1, reason: 'the user was erased' },
-    ]);
-    const { items } = await list(`userId=${userId}`);
-    expect(items.map(({ tenantReference, error }) => [tenantReference, error])).toEqual([
-      [null, 'the user was erased'],
-      [null, null],
-    ]);
-    const [kept] = await database.query<{ found: boolean }>(
-      `SELECT EXISTS (SELECT FROM domain_events e WHERE e::text LIKE '%Berta%')
-           OR EXISTS (SELECT FROM session_starts s WHERE s::text LIKE '%Berta%') AS found`,
-    );
-    expect(kept!.found).toBe(false);
   });
 });
 

@@ -5,7 +5,6 @@ import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import pg from 'pg';
 import type { DomainEvent } from '../../../src/events/catalogue.rules.js';
 import { OnEvent } from '../../../src/events/handlers/on-event.js';
-import { WebhookSender } from '../../../src/events/webhooks/send/sender.service.js';
 import { Database } from '../../../src/platform/database/database.js';
 import { RegistrationSender } from '../../../src/users/registration/send-registrations.service.js';
 import { TestClient } from '../../setup/client.js';
@@ -173,18 +172,5 @@ describe('R7: no transaction is open across a network call', () => {
         });
     });
     expect((await sampleWhileCallsHang(SEEDED_HANG_MS)).old).not.toEqual([]);
-  });
-
-  itAtLength('turns red when a webhook is sent inside a transaction', async () => {
-    await start((app) => {
-      const sender = app.get(WebhookSender);
-      const sendOver = sender.sendOver.bind(sender);
-      sender.sendOver = (...message) =>
-        app.get(Database).transaction(async (tx) => {
-          await tx.query('SELECT 1 FROM webhook_endpoints LIMIT 1');
-          return sendOver(...message);
-        });
-    });
-    expect((await sampleWhileWebhooksHang(SEEDED_HANG_MS)).old).not.toEqual([]);
   });
 });

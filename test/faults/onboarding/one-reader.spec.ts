@@ -160,12 +160,6 @@ describe('R4: no session is read twice at once', () => {
     expect(atOnce).toBe(1);
   });
 
-  itAtLength('turns red when a worker continues to read after its lease', async () => {
-    expect(
-      await readBesideFrozenWorker('test/faults/support/processes/trusts-old-leases.process.ts'),
-    ).toBeGreaterThan(1);
-  });
-
   itAtLength('turns red when a claim does not check whether a session is being read', async () => {
     await startGated(2, withoutLeaseCheck);
     const ledger = await readUntil((now) => now.maxConcurrentReadsOfOneSession > 1, 10);

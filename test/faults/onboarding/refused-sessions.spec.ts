@@ -104,25 +104,6 @@ describe('R71: a refused session is not taken for refused credentials', () => {
     expect(await database().query(rules)).toEqual([{ rule: 'refused_on_every_path' }]);
   });
 
-  it.each(isLong ? [403, 404, 405, 410, 501] : [403, 501])(
-    'learns the other path after a %i to one that is unknown',
-    async (status) => {
-      replicas = await startReplicas({ count: 1 });
-      const { control } = replicas.sandbox;
-      const contains = '/api/v1/ssa/onboarding/pv/';
-      await control.addFault({ kind: 'answer', status, operation: 'read_session', contains, times: null });
-      const ids = await seedSessions(database(), control, 10);
-      await untilRead(ids, 3);
-      const failing = await waitFor('each was read', async () => {
-        const rows = await database().query<{ failures: number }>('SELECT failures FROM session_polls');
-        return rows.every(({ failures }) => failures === 0) && rows;
-      });
-      expect(failing).toHaveLength(ids.length);
-      expect(await statesOf(ids)).toEqual(['awaiting_owner']);
-      expect(await troubles()).toEqual([]);
-    },
-  );
-
   it('pauses the worker and loses no session when every session is refused, and then reads them again', async () => {
     replicas = await startReplicas({ count: 1, environment: { POLL_MIN_INTERVAL_MS: 500 } });
     const { control } = replicas.sandbox;
