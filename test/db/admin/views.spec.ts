@@ -276,6 +276,30 @@ describe('the views of admin', () => {
     });
   });
 
+  it('show what one transaction wrote in the order of cause and effect, whatever the times of its rows', async () => {
+    const locked = ago(30);
+    const after = (ms: number) => new Date(locked.getTime() + ms);
+    const session_id = await insertSession({ state: 'lost', closed_at: locked, close_reason: 'lost' });
+    await insertRow(client, 'domain_events', { subject: session_id, name: 'session.lost', time: after(3) });
+    const { id } = await insertRow<{ id: string }>(client, 'session_observations', {
+      session_id,
+      http_status: 404,
+      observed_at: after(2),
+    });
+    await insertRow(client, 'session_transitions', {
+      session_id,
+      from_state: 'awaiting_owner',
+      to_state: 'lost',
+      observation_id: id,
+      at: locked,
+    });
+    const { rows } = await client.query<{ kind: string }>(
+      'SELECT kind FROM admin.session_timeline WHERE session_id = $1 ORDER BY at, step, number',
+      [session_id],
+    );
+    expect(rows.map((row) => row.kind)).toEqual(['observation', 'transition', 'closed', 'event']);
+  });
+
   describe('say what a registration waits for, and what to do about it', () => {
     const sending = { lease_token: '11111111-1111-4111-8111-111111111111' };
     const cases: readonly [string, Values, string, RegExp][] = [
