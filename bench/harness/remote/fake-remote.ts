@@ -29,7 +29,10 @@ export class FakeRemote {
   /** Waits until `reads` more sessions of the contender have been read. */
   async counted(contender: string, reads: number): Promise<void> {
     const command: FakeRemoteCommand = { kind: 'count', contender, reads };
-    await this.process.ask<Counted>(command, (said) => said.kind === 'counted' && said.contender === contender);
+    await this.process.ask<Counted>(
+      command,
+      (said) => said.kind === 'counted' && said.contender === contender,
+    );
   }
 
   stop(): Promise<void> {
