@@ -1,29 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
-import { readTokenResponse, tokenRequest } from './token.client.js';
+import { readTokenResponse } from './token.client.js';
 
 const NOW = new Date('2026-11-20T10:00:00Z');
 
 describe('token request and response', () => {
-  it('sends the form of interface section 4.1, with special characters encoded', () => {
-    const request = tokenRequest({
-      SCS_CLIENT_ID: 'id',
-      SCS_CLIENT_SECRET: 's&cr=t +%ü',
-      SCS_SCOPE: 'pvcurtailment',
-    });
-    expect(request).toMatchObject({
-      operation: 'token',
-      method: 'POST',
-      path: '/api/v1/ssa/oauth/token',
-      headers: { 'content-type': 'application/x-www-form-urlencoded' },
-    });
-    expect(Object.fromEntries(new URLSearchParams(request.body))).toEqual({
-      grant_type: 'client_credentials',
-      client_id: 'id',
-      client_secret: 's&cr=t +%ü',
-      scope: 'pvcurtailment',
-    });
-  });
-
   it('reads the sample of section 2.2', () => {
     const body = {
       access_token: 'abcdef',

@@ -98,6 +98,13 @@ describe('waits', () => {
     );
   });
 
+  it('after a refusal of the credentials are those of the second refused call', () => {
+    const failed = (status: number) => planFailure({ kind: 'rejected', status, detail: '' }, 0, 0.5);
+    for (const status of [400, 401, 403])
+      expect(failed(status)).toMatchObject({ isRejected: true, waitMs: coolDownMs(2) });
+    expect(failed(404)).toMatchObject({ isRejected: false });
+  });
+
   it('last 80 to 90 % of the lifetime before a renewal', () => {
     expect(renewAfterMs(1_000, 0)).toBe(800);
     expect(renewAfterMs(1_000, 0.999)).toBeLessThan(900);

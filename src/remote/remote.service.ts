@@ -70,16 +70,17 @@ export class Remote implements OnModuleDestroy, OnApplicationShutdown {
   async send(request: RemoteRequest): Promise<Sent> {
     const gate = this.gates[request.operation];
     // The deadline of all attempts: SCS_TIMEOUT_MS after the first attempt leaves the queue.
-    const deadline: { at?: number } = {};
-    let sent = await this.attempt(request, gate, deadline);
+    let deadlineAt: number | undefined;
+    const deadlineOf = (sentAt: number) => (deadlineAt ??= sentAt + this.environment.SCS_TIMEOUT_MS);
+    let sent = await this.attempt(request, gate, deadlineOf);
     if (request.method !== 'GET') return sent;
     gate.earnRetry();
     for (let attempt = 2; attempt <= READ_ATTEMPTS && isWorthRepeating(sent); attempt++) {
       const backoffMs = FIRST_BACKOFF_MS * 4 ** (attempt - 2) * (0.5 + Math.random());
-      if (deadline.at === undefined || performance.now() + 2 * backoffMs > deadline.at || !gate.takeRetry())
+      if (deadlineAt === undefined || performance.now() + 2 * backoffMs > deadlineAt || !gate.takeRetry())
         return sent;
       await sleep(backoffMs);
-      const again = await this.attempt(request, gate, deadline);
+      const again = await this.attempt(request, gate, deadlineOf);
       // A local refusal (breaker, queue) says less than the previous result.
       if (again.kind === 'not_sent' && again.reason !== 'unreachable') return sent;
       sent = again;
@@ -188,7 +189,7 @@ export class Remote implements OnModuleDestroy, OnApplicationShutdown {
   private async attempt(
     request: RemoteRequest,
     gate: OperationGate,
-    deadline: { at?: number },
+    deadlineOf: (sentAt: number) => number,
   ): Promise<Sent> {
     const priority = request.priority ?? (request.operation === 'read_session' ? 'background' : 'foreground');
     const isStopping = this.stopping === 'foreground' || this.stopping === priority;
@@ -204,8 +205,7 @@ export class Remote implements OnModuleDestroy, OnApplicationShutdown {
     const sent = await this.queue.inTurn(turn, request.signal, async (sentAt) => {
       const admission = gate.admit();
       if (admission.kind === 'not_sent') return { sent: this.refused(request, admission), ending: 'other' };
-      deadline.at ??= sentAt + this.environment.SCS_TIMEOUT_MS;
-      const exchanged = await this.wire.exchange(request, deadline.at - sentAt);
+      const exchanged = await this.wire.exchange(request, deadlineOf(sentAt) - sentAt);
       const seconds = (performance.now() - sentAt) / 1_000;
       this.learn(request.operation, exchanged, gate.record(exchanged, admission.probe), seconds);
       return exchanged;

@@ -1,7 +1,4 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { Cipher } from '../../../src/platform/crypto/cipher.js';
-import { Database } from '../../../src/platform/database/database.js';
-import { readEnvironment } from '../../../src/platform/env/read-environment.js';
 import type { TokenRow } from '../../../src/auth/token-plan.rules.js';
 import type { Token } from '../../../src/auth/token.client.js';
 import { TokenStore } from '../../../src/auth/token.store.js';
@@ -259,18 +256,5 @@ describe('the tenant token', () => {
     expect(JSON.stringify(status)).not.toContain('canary');
     await expire(one);
     expect((await one.store.getStatus()).state).toBe('expired');
-  });
-
-  it('cannot be decrypted if it was encrypted for another row', async () => {
-    const environment = readEnvironment(replicaEnvironment(database.url, service));
-    const own = new Database(environment);
-    closing.push(() => own.onApplicationShutdown());
-    const cipher = new Cipher(environment);
-    const store = new TokenStore(own, cipher, environment);
-    await replica().read();
-    expect((await store.read()).token).not.toBeNull();
-    const tokenCiphertext = cipher.encrypt('token', 'onboarding_sessions/1/start_url');
-    await own.prisma.remoteToken.updateMany({ data: { tokenCiphertext } });
-    expect((await store.read()).token).toBeNull();
   });
 });
