@@ -29,7 +29,8 @@ function printSlowest(files) {
     name: relative(ROOT, name),
     seconds: (endTime - startTime) / 1_000,
   }));
-  console.log('The slowest files:');
+  const sum = times.reduce((seconds, file) => seconds + file.seconds, 0);
+  console.log(`${times.length} files, ${sum.toFixed(0)} s if run one by one. The slowest:`);
   for (const { name, seconds } of times.sort((a, b) => b.seconds - a.seconds).slice(0, SLOWEST))
     console.log(`${seconds.toFixed(1).padStart(6)} s  ${name}`);
 }
