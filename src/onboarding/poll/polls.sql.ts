@@ -125,20 +125,22 @@ export const RELEASE_BATCHES = `
     UPDATE session_polls SET due_at = least(due_at, clock_timestamp()), claimed_at = checked_at, planned_at = claimed_at, batch_id = NULL
      WHERE batch_id = ANY($1::bigint[])`;
 
+/** The interval whose lane the session takes: that of the claim, or the wait if it is longer. */
+const INTERVAL = `greatest(f."retryMs" * interval '1 millisecond', p.due_at - p.claimed_at)`;
+const DUE = `CASE WHEN f."retryMs" = 0 THEN f."dueAt" ELSE least(f."dueAt" + ${INTERVAL}, ${msFromNow('f."retryMs"')}) END`;
+
 /**
- * Records reads without a usable response. Resets `claimed_at` to the last good read, since this claim observed nothing. `planned_at` keeps the
- * lane, or takes that of the wait if it is longer. With `dueAt`, the session was not read: it is due as before the claim, in the same lane.
+ * Records reads without a usable response. Resets `claimed_at` to the last good read, since this claim observed nothing. With `dueAt`, nothing
+ * is known about the session. If its read was refused, it is due one interval later than before the claim; if it was not tried, as before.
  */
-// Rejected: to make sessions that were not read due again after a pause. Beside a limit of 20 reads per second, they went to the back of their
-// lane each time, and into the lane of the pause, where they delayed the fresh: a change was noticed after 17 s instead of 2 s.
+// Rejected: to make these sessions due again after a pause. Beside a limit of 20 reads per second, they went to the back of their lane each
+// time, and into the lane of the pause, where they delayed the fresh: a change was noticed after 17 s instead of 2 s.
 export const RECORD_FAILURES: Statement = {
   name: 'onboarding.record_poll_failures',
   text: `
     UPDATE session_polls p
        SET failures = f.failures, not_found = f."notFound", last_error = coalesce(f.error, p.last_error), claimed_at = p.checked_at,
-           planned_at = CASE WHEN f."dueAt" IS NULL
-             THEN ${msFromNow('f."retryMs"')} - greatest(f."retryMs" * interval '1 millisecond', p.due_at - p.claimed_at) ELSE p.planned_at END,
-           due_at = coalesce(f."dueAt", ${msFromNow('f."retryMs"')})
+           planned_at = CASE WHEN f."retryMs" = 0 THEN p.planned_at ELSE ${DUE} - ${INTERVAL} END, due_at = ${DUE}
       FROM jsonb_to_recordset($1::jsonb)
         AS f("sessionId" uuid, "batchId" bigint, failures int, "notFound" int, error text, "retryMs" float8, "dueAt" timestamptz)
      WHERE p.session_id = f."sessionId" AND p.batch_id = f."batchId"`,

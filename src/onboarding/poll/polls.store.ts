@@ -6,7 +6,7 @@ import { ReadHabits } from './habits.service.js';
 import * as sql from './polls.sql.js';
 import type { ReadableSession } from '../remote/session-reader.service.js';
 import type { SessionState } from '../rules/machine.rules.js';
-import type { ReadSession, ReadStep } from '../rules/read-plan.rules.js';
+import type { Postponement, ReadSession } from '../rules/read-plan.rules.js';
 import { shareOfFresh } from '../rules/lanes.rules.js';
 import { phaseOf, planNextReadMs, scheduleSettings } from '../rules/schedule.rules.js';
 
@@ -20,16 +20,11 @@ interface Claim {
 }
 
 /** A session that only this process may read now. */
-export interface ClaimedPoll extends Claim, ReadSession, ReadableSession {
-  /** When it was due, as PostgreSQL writes it. */
-  readonly dueAt: string;
-}
+export interface ClaimedPoll extends Claim, ReadSession, ReadableSession {}
 
 type DuePoll = Omit<ClaimedPoll, keyof Claim | 'learned'> & { readonly brand: string | null };
 
-/** `dueAt`: the session was not read, and is due as before the claim. */
-export type FailedRead = Pick<ClaimedPoll, 'sessionId' | 'batchId'> &
-  Omit<Extract<ReadStep, { readonly kind: 'postpone' }>, 'kind'> & { readonly dueAt?: string };
+export type FailedRead = Pick<ClaimedPoll, 'sessionId' | 'batchId'> & Omit<Postponement, 'kind'>;
 
 /** The longest usual foreground read, in timeouts: three (call, token renewal, second call) for each of the two paths, and one in the call queue. */
 const TIMEOUTS_PER_READ = 7;

@@ -5,8 +5,8 @@ import { Environment } from '../../platform/env/environment.js';
 import { isDatabaseUnavailable } from '../../platform/problem/database-unavailable.js';
 import { found } from '../../platform/problem/found.js';
 import { Problem } from '../../platform/problem/problem.js';
-import { PollsStore, type ClaimedPoll, type FailedRead } from './polls.store.js';
-import { planRead, planUnsavable } from '../rules/read-plan.rules.js';
+import { PollsStore, type ClaimedPoll } from './polls.store.js';
+import { planRead, planUnsavable, type Postponement } from '../rules/read-plan.rules.js';
 import { scheduleSettings } from '../rules/schedule.rules.js';
 import { SessionViewsStore, type SessionRow } from '../store/session-views.store.js';
 import { SessionReader } from '../remote/session-reader.service.js';
@@ -111,7 +111,7 @@ export class SessionRefreshService {
     const read = await this.reader.read(poll, 'foreground');
     const step = planRead(poll, read, this.settings, Math.random());
     if (step.kind === 'postpone') {
-      await this.postpone({ ...poll, ...step });
+      await this.postpone(poll, step);
       const extra = { retryAfterSeconds: step.retryMs / 1_000 };
       throw new Problem('remote_unavailable', `The session could not be read: ${step.error}`, extra);
     }
@@ -120,15 +120,15 @@ export class SessionRefreshService {
     } catch (error) {
       // While the database is unavailable, nothing can be written, so the lease is left to expire.
       if (!isDatabaseUnavailable(error))
-        await this.postpone({ ...poll, ...planUnsavable(sqlState(error) ?? 'unknown') });
+        await this.postpone(poll, planUnsavable(sqlState(error) ?? 'unknown'));
       throw error;
     }
     await this.polls.closeBatches([poll.batchId]);
   }
 
-  private async postpone(failed: FailedRead): Promise<void> {
-    await this.polls.recordFailures([failed]);
-    await this.polls.stopWatchingClosed(failed.sessionId, failed.batchId);
-    await this.polls.closeBatches([failed.batchId]);
+  private async postpone({ sessionId, batchId }: ClaimedPoll, step: Postponement): Promise<void> {
+    await this.polls.recordFailures([{ sessionId, batchId, ...step }]);
+    await this.polls.stopWatchingClosed(sessionId, batchId);
+    await this.polls.closeBatches([batchId]);
   }
 }

@@ -45,8 +45,13 @@ export type ReadStep =
       readonly failures: number;
       readonly notFound: number;
       readonly error: string | null;
+      /** 0 if no request was tried. */
       readonly retryMs: number;
+      /** When the session was due, if nothing is known about it: it stays nearly as late as it was. */
+      readonly dueAt?: string;
     };
+
+export type Postponement = Extract<ReadStep, { readonly kind: 'postpone' }>;
 
 /** If a response has the same facts in other bytes, it replaces the recorded response at most once in this time. */
 const REPLACE_AGAIN_MS = 3_600_000;
@@ -66,6 +71,8 @@ export interface ReadSession extends WatchedSession, EndingSession {
   /** When the session was claimed, by the database's clock. */
   readonly now: Date;
   readonly stretch: number;
+  /** When it was due, as PostgreSQL writes it. */
+  readonly dueAt: string;
   readonly notFound: number;
   /** The factsHash of the last recorded response. Null if that response has none. */
   readonly factsHash: string | null;
@@ -113,6 +120,7 @@ export function planRead(
         notFound: poll.notFound,
         error: read.reason,
         retryMs: Math.max(read.retryAfterMs ?? 0, settings.minIntervalMs),
+        dueAt: poll.dueAt,
       };
   }
 
@@ -142,7 +150,7 @@ export function planRead(
 }
 
 /** Returns what to write about a session whose response the database rejects. */
-export const planUnsavable = (sqlState: string): Extract<ReadStep, { readonly kind: 'postpone' }> => ({
+export const planUnsavable = (sqlState: string): Postponement => ({
   kind: 'postpone',
   failures: 1,
   notFound: 0,

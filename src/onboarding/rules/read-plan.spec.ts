@@ -21,6 +21,7 @@ const POLL: ReadSession = {
   responseRecordedAt: NOW,
   now: NOW,
   stretch: 1,
+  dueAt: '2026-11-20 10:59:00+00',
 };
 const RESPONSE = { httpStatus: 200, body: '{}', hash: '00', factsHash: 'facts' };
 const plan = (read: SessionRead, poll: Partial<ReadSession> = {}, now = NOW) =>
