@@ -27,7 +27,7 @@ const WANTED = (OLD * 1_000) / CEILING_MS + (FRESH * 1_000) / FLOOR_MS;
 /** The delay if all intervals were stretched alike until the reads fit. */
 const FAIR_MS = (FLOOR_MS * WANTED) / PER_SECOND;
 const WARM_UP_MS = 40_000;
-const MEASURED_MS = 150_000;
+const MEASURED_MS = 120_000;
 const RETRY_MS = 500;
 
 const closing = closeAfterEach();
@@ -124,9 +124,9 @@ async function measure(mutate: (app: NestFastifyApplication) => void = () => {})
   await Promise.all([refresh(), ...Array.from({ length: FRESH }, startAndNotice)]);
   const perSecond = ((served - servedBefore) * 1_000) / (performance.now() - beganAt);
   const [row] = await database.query<{ ms: number }>(
-    `SELECT date_part('epoch', now() - min(claimed_at)) * 1000 AS ms FROM session_polls WHERE anchor_at < now() - interval '1 day'`,
+    `SELECT percentile_cont(0.99) WITHIN GROUP (ORDER BY date_part('epoch', now() - claimed_at)) * 1000 AS ms FROM session_polls WHERE anchor_at < now() - interval '1 day'`,
   );
-  const [unread, unreadAtMost] = [row!.ms, (4 * CEILING_MS * WANTED) / perSecond];
+  const [unread, unreadAtMost] = [row!.ms, (3 * CEILING_MS * WANTED) / perSecond];
   return { noticed: noticed!, started: started!, refreshed: refreshed!, perSecond, unread, unreadAtMost };
 }
 
@@ -141,7 +141,7 @@ describe('R43: beside a limit that nobody has declared', () => {
     promise('R43', {
       figure:
         `${perSecond.toFixed(1)} of ${PER_SECOND} requests per second served; noticed ${of(noticed)}; started ${of(started)}; ` +
-        `refreshed ${of(refreshed)}; unread ${Math.round(unread)} ms at most`,
+        `refreshed ${of(refreshed)}; unread ${Math.round(unread)} ms at most (99 %)`,
       bound: `${2 * FAIR_MS} ms; ${Math.round(unreadAtMost)} ms`,
     });
     expect(p95(noticed)).toBeLessThanOrEqual(2 * FAIR_MS);
