@@ -21,16 +21,19 @@ export const FIND_DUE: Statement = {
 /** Events that one statement turns into deliveries. The statement locks the endpoint's row for some tens of milliseconds. */
 const AT_ONCE = 1_000;
 
+const IS_OURS = 'id = $1 AND lease_token = $2 AND disabled_at IS NULL';
+
 // Turns the next events into deliveries, and returns the first delivery of each of up to $4 due subjects, but of none of $3. A subject is due
 // if it has just been queued, or if its row in webhook_subjects is: that table is the queue of an endpoint, with one row per subject with
-// pending deliveries, due when the first of them is. Uses now(), because an index condition cannot use clock_timestamp(). The events may come
-// from a snapshot older than the locked row; no event is skipped, because sequences become visible in order.
+// pending deliveries, due when the first of them is. Uses now(), because an index condition cannot use clock_timestamp(). Locks the endpoint
+// only if it has unread events, since a lock is a write. The events may come from a snapshot older than the locked row; no event is skipped,
+// because sequences become visible in order.
 export const TAKE: Statement = {
   name: 'deliveries.take',
   text: `
     WITH endpoint AS MATERIALIZED (
       SELECT id, types, read_to FROM webhook_endpoints
-      WHERE id = $1 AND lease_token = $2 AND disabled_at IS NULL FOR NO KEY UPDATE
+      WHERE ${IS_OURS} AND read_to < (SELECT max(sequence) FROM domain_events) FOR NO KEY UPDATE
     ), passed AS MATERIALIZED (
       SELECT event.position, event.sequence, event.subject, event.name
       FROM endpoint CROSS JOIN LATERAL (
@@ -55,7 +58,8 @@ export const TAKE: Statement = {
       WHERE id = $1 AND EXISTS (SELECT FROM passed)
     ), due AS MATERIALIZED (
       SELECT subject, due_at FROM webhook_subjects
-      WHERE endpoint_id = $1 AND due_at <= now() AND subject <> ALL ($3::text[]) AND EXISTS (SELECT FROM endpoint)
+      WHERE endpoint_id = $1 AND due_at <= now() AND subject <> ALL ($3::text[])
+        AND EXISTS (SELECT FROM webhook_endpoints WHERE ${IS_OURS})
       ORDER BY due_at LIMIT $4
     ), next AS (
       SELECT due.due_at, first.* FROM due CROSS JOIN LATERAL (
