@@ -128,6 +128,8 @@ export const RELEASE_BATCHES = `
 /** The interval whose lane the session takes: that of the claim, or the wait if it is longer. */
 const INTERVAL = `greatest(f."retryMs" * interval '1 millisecond', p.due_at - p.claimed_at)`;
 const DUE = `CASE WHEN f."retryMs" = 0 THEN f."dueAt" ELSE least(f."dueAt" + ${INTERVAL}, ${msFromNow('f."retryMs"')}) END`;
+/** The part of RECORD_FAILURES that a seeded bug replaces. */
+export const STAYS_LATE = `planned_at = CASE WHEN f."retryMs" = 0 THEN p.planned_at ELSE ${DUE} - ${INTERVAL} END, due_at = ${DUE}`;
 
 /**
  * Records reads without a usable response. Resets `claimed_at` to the last good read, since this claim observed nothing. With `dueAt`, nothing
@@ -140,7 +142,7 @@ export const RECORD_FAILURES: Statement = {
   text: `
     UPDATE session_polls p
        SET failures = f.failures, not_found = f."notFound", last_error = coalesce(f.error, p.last_error), claimed_at = p.checked_at,
-           planned_at = CASE WHEN f."retryMs" = 0 THEN p.planned_at ELSE ${DUE} - ${INTERVAL} END, due_at = ${DUE}
+           ${STAYS_LATE}
       FROM jsonb_to_recordset($1::jsonb)
         AS f("sessionId" uuid, "batchId" bigint, failures int, "notFound" int, error text, "retryMs" float8, "dueAt" timestamptz)
      WHERE p.session_id = f."sessionId" AND p.batch_id = f."batchId"`,
