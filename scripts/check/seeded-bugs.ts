@@ -21,6 +21,10 @@ async function valuesOf(expression: ts.Expression, source: ts.SourceFile): Promi
       text += String((await valuesOf(span.expression, source))[0]) + span.literal.text;
     return [text];
   }
+  if (ts.isPropertyAccessExpression(expression)) {
+    const [object] = await valuesOf(expression.expression, source);
+    return [(object as Record<string, unknown>)[expression.name.text]];
+  }
   if (ts.isIdentifier(expression)) return valuesOfName(expression.text, source);
   throw new Error(`${source.fileName}: cannot read ${expression.getText(source)}`);
 }
