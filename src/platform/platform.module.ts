@@ -1,6 +1,7 @@
 import { type DynamicModule, Global, Module } from '@nestjs/common';
 import { Cipher } from './crypto/cipher.js';
 import { Database } from './database/database.js';
+import { Listener } from './database/listen.js';
 import { DatabaseMetrics } from './database/database-metrics.js';
 import { Environment } from './env/environment.js';
 import { DocsController } from './openapi/docs.controller.js';
@@ -13,7 +14,7 @@ import { MetricsServer } from '../observability/metrics/metrics-server.js';
 import { MetricsController } from '../observability/metrics/metrics.controller.js';
 import { ProblemsController } from './problem/problems.controller.js';
 
-const SHARED = [Database, Cipher, Metrics, RecentRequests, HeldRequests];
+const SHARED = [Database, Listener, Cipher, Metrics, RecentRequests, HeldRequests];
 
 @Global()
 @Module({})

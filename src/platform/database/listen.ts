@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Logger } from '@nestjs/common';
+import { Injectable, Logger, type OnApplicationShutdown } from '@nestjs/common';
 import pg from 'pg';
 import { Loop } from '../async/loop.js';
+import { Environment } from '../env/environment.js';
 import { STOP_WITHIN_MS } from '../shutdown/limits.js';
 
 const RECONNECT_MS = 500;
@@ -10,22 +11,48 @@ const RECONNECT_MS = 500;
  * within 2.5 s.
  */
 const HEARTBEAT_MS = 1_000;
-const HEARTBEAT = 'SELECT FROM pg_listening_channels() AS channel WHERE channel = $1';
+const HEARTBEAT = 'SELECT FROM pg_listening_channels() AS channel WHERE channel = ANY ($1)';
 const RESPONSE_WITHIN_MS = 1_500;
 
-/**
- * Calls `hint` at every NOTIFY on the channel, and after every (re)connect, since notifications are lost while disconnected. Callers must
- * also read the data periodically, since a lost connection is noticed late. Opens its own connection. Returns a function that stops
- * listening.
- */
-export function listenTo(databaseUrl: string, channel: string, hint: () => void): () => Promise<void> {
-  const logger = new Logger('Listen');
-  let isLost = false;
+/** Listens to NOTIFY, on one connection for all channels of this process. */
+@Injectable()
+export class Listener implements OnApplicationShutdown {
+  private readonly logger = new Logger('Listen');
+  private readonly hints = new Map<string, () => void>();
+  private client: pg.Client | undefined;
+  private isLost = false;
+  private readonly loop = new Loop({
+    step: (stop) => this.listen(stop),
+    onError: (error) => {
+      // Logs once per outage, not at every attempt.
+      if (!this.isLost)
+        this.logger.warn(`no notifications arrive until it reconnects: ${(error as Error).message}`);
+      this.isLost = true;
+      return RECONNECT_MS;
+    },
+  });
+
+  constructor(private readonly environment: Environment) {}
+
+  /**
+   * Calls `hint` at every NOTIFY on the channel, and after every (re)connect, since notifications are lost while disconnected. Callers must
+   * also read the data periodically, since a lost connection is noticed late.
+   */
+  on(channel: string, hint: () => void): void {
+    this.hints.set(channel, hint);
+    if (this.hints.size === 1) this.loop.start();
+    // If this fails, the heartbeat notices it.
+    else if (this.client !== undefined) void this.client.query(listenTo(channel)).then(hint, () => {});
+  }
+
+  async onApplicationShutdown(): Promise<void> {
+    await this.loop.stop(STOP_WITHIN_MS.listener);
+  }
 
   /** Listens on one connection; rejects when it is lost or `stop` aborts. */
-  const listen = async (stop: AbortSignal): Promise<never> => {
+  private async listen(stop: AbortSignal): Promise<never> {
     const client = new pg.Client({
-      connectionString: databaseUrl,
+      connectionString: this.environment.DATABASE_DIRECT_URL,
       connectionTimeoutMillis: 5_000,
       query_timeout: RESPONSE_WITHIN_MS,
       keepAlive: true,
@@ -36,39 +63,33 @@ export function listenTo(databaseUrl: string, channel: string, hint: () => void)
       client.on('error', reject).on('end', () => reject(new Error('the server closed the connection')));
       stop.addEventListener('abort', () => reject(new Error('stopped')), { signal: done.signal });
     });
-    client.on('notification', hint);
-    const work = async (): Promise<never> => {
-      await client.connect();
-      await client.query(`LISTEN ${pg.escapeIdentifier(channel)}`);
-      isLost = false;
-      hint();
-      for (;;) {
-        await sleep(HEARTBEAT_MS, undefined, { signal: stop });
-        // Not NOTIFY, which would wait for a lock that a stalled commit may hold.
-        const { rowCount } = await client.query(HEARTBEAT, [channel]);
-        if (rowCount === 0) throw new Error('a pooler has switched to a connection that does not listen');
-      }
-    };
+    client.on('notification', ({ channel }) => this.hints.get(channel)?.());
     try {
-      return await Promise.race([work(), loss]);
+      return await Promise.race([this.watch(client, stop), loss]);
     } finally {
+      this.client = undefined;
       done.abort();
       // `end` destroys the socket at once if a query is pending. Awaited only on stop, since a lost connection may never end.
       const ended = client.end().catch(() => {});
       if (stop.aborted) await ended;
     }
-  };
+  }
 
-  const loop = new Loop({
-    step: listen,
-    onError: (error) => {
-      // Logs once per outage, not at every attempt.
-      if (!isLost)
-        logger.warn(`no notifications arrive on ${channel} until it reconnects: ${(error as Error).message}`);
-      isLost = true;
-      return RECONNECT_MS;
-    },
-  });
-  loop.start();
-  return () => loop.stop(STOP_WITHIN_MS.listener);
+  private async watch(client: pg.Client, stop: AbortSignal): Promise<never> {
+    await client.connect();
+    this.client = client;
+    for (const channel of this.hints.keys()) await client.query(listenTo(channel));
+    this.isLost = false;
+    for (const hint of this.hints.values()) hint();
+    for (;;) {
+      await sleep(HEARTBEAT_MS, undefined, { signal: stop });
+      const channels = [...this.hints.keys()];
+      // Not NOTIFY, which would wait for a lock that a stalled commit may hold.
+      const { rowCount } = await client.query(HEARTBEAT, [channels]);
+      if (rowCount !== channels.length)
+        throw new Error('a pooler has switched to a connection that does not listen');
+    }
+  }
 }
+
+const listenTo = (channel: string): string => `LISTEN ${pg.escapeIdentifier(channel)}`;

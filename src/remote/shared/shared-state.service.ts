@@ -2,9 +2,8 @@ import { Injectable, Logger, type OnApplicationShutdown, type OnModuleInit } fro
 import { Loop } from '../../platform/async/loop.js';
 import { WakeUp } from '../../platform/async/wake-up.js';
 import { within } from '../../platform/async/within.js';
-import { listenTo } from '../../platform/database/listen.js';
+import { Listener } from '../../platform/database/listen.js';
 import { repeatWhileUnavailable } from '../../platform/database/repeat-while-unavailable.js';
-import { Environment } from '../../platform/env/environment.js';
 import { errorText } from '../../observability/redaction/error-text.js';
 import { STOP_WITHIN_MS } from '../../platform/shutdown/limits.js';
 import type { OperationClass } from '../outcome.rules.js';
@@ -38,7 +37,6 @@ export class SharedState implements OnModuleInit, OnApplicationShutdown {
     },
     wakeUp: this.notified,
   });
-  private stopListening: (() => Promise<void>) | undefined;
   private readonly writing = new Set<Promise<void>>();
   private isStopping = false;
 
@@ -48,7 +46,7 @@ export class SharedState implements OnModuleInit, OnApplicationShutdown {
     private readonly signs: SignsOfLife,
     private readonly breakers: Breakers,
     replicas: ReplicasStore,
-    private readonly environment: Environment,
+    private readonly listener: Listener,
   ) {
     const drawTokens = (ms: number) => replicas.drawTokens(ms);
     remote.join(this.learn, drawTokens, (operation) => breakers.claimTrial(operation));
@@ -57,15 +55,14 @@ export class SharedState implements OnModuleInit, OnApplicationShutdown {
   /** Reads the shared state first: a process that has just started must respect a wait that the service requested from another replica. */
   async onModuleInit(): Promise<void> {
     await this.synchronise().catch((error: unknown) => this.warn(LEARN, error));
-    const notify = () => this.notified.signal();
-    this.stopListening = listenTo(this.environment.DATABASE_DIRECT_URL, OPERATIONS_CHANNEL, notify);
+    this.listener.on(OPERATIONS_CHANNEL, () => this.notified.signal());
     this.loop.start();
   }
 
   /** Writes what the last calls told. Waits only a limited time for the database. */
   async onApplicationShutdown(): Promise<void> {
     this.isStopping = true;
-    const ended = Promise.all([this.stopListening?.(), this.loop.stop(), ...this.writing]);
+    const ended = Promise.all([this.loop.stop(), ...this.writing]);
     await within(STOP_WITHIN_MS.sharedState, ended);
   }
 

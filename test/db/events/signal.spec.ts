@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { EventSignal } from '../../../src/events/event-signal.service.js';
+import { Listener } from '../../../src/platform/database/listen.js';
 import { Database } from '../../../src/platform/database/database.js';
 import { inTime, measureUntil } from '../../faults/support/promise.js';
 import { startTcpProxy, type TcpProxy } from '../../faults/support/tcp-proxy.js';
@@ -19,18 +20,18 @@ const never = new AbortController().signal;
 let testDatabase: TestDatabase;
 let database: Database;
 let proxy: TcpProxy;
+let listener: Listener;
 let signal: EventSignal;
 
 beforeEach(async () => {
   testDatabase = await createTestDatabase();
   database = testDatabase.open();
   proxy = await startTcpProxy(testDatabase.url);
-  signal = new EventSignal(environmentFor(proxy.url));
-  signal.onApplicationBootstrap();
-  await waitUntilListening();
+  await start();
 });
 afterEach(async () => {
-  await signal.onApplicationShutdown();
+  signal.onApplicationShutdown();
+  await listener.onApplicationShutdown();
   await proxy.close();
   await testDatabase.drop();
 });
@@ -44,6 +45,12 @@ const listeners = async (): Promise<number> => {
   return rows.length;
 };
 const waitUntilListening = () => waitFor('a connection that listens', async () => (await listeners()) === 1);
+const start = async (): Promise<void> => {
+  listener = new Listener(environmentFor(proxy.url));
+  signal = new EventSignal(listener);
+  signal.onApplicationBootstrap();
+  await waitUntilListening();
+};
 const append = () => appendOnline(database, randomUUID(), 'test');
 const msOf = async (work: () => Promise<unknown>): Promise<number> => {
   const beganAt = performance.now();
@@ -88,10 +95,10 @@ describe('EventSignal', () => {
       (ms) => ms < 1_000,
       async () => {
         proxy.fallSilent(LISTENING);
-        const ms = await msOf(() => signal.onApplicationShutdown());
+        signal.onApplicationShutdown();
+        const ms = await msOf(() => listener.onApplicationShutdown());
         await waitFor('the connection to be gone', async () => (await listeners()) === 0);
-        signal.onApplicationBootstrap();
-        await waitUntilListening();
+        await start();
         return ms;
       },
     );

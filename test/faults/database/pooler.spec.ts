@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { Logger } from '@nestjs/common';
 import { Database } from '../../../src/platform/database/database.js';
-import { listenTo } from '../../../src/platform/database/listen.js';
+import { Listener } from '../../../src/platform/database/listen.js';
 import { checkPoolers } from '../../../src/platform/database/poolers.js';
 import { closeAfterEach } from '../../setup/close-after-each.js';
 import { findPgBouncer, startPgBouncer, type PgBouncer } from '../../setup/receivers/pgbouncer.js';
@@ -123,8 +123,9 @@ if (program === null) {
         const warn = jest.spyOn(Logger.prototype, 'warn');
         closing.push(() => warn.mockRestore());
         const hint = jest.fn();
-        const stop = listenTo(pooler.through(url), 'some_channel', hint);
-        closing.push(stop);
+        const listener = new Listener(environmentFor(pooler.through(url)));
+        closing.push(() => listener.onApplicationShutdown());
+        listener.on('some_channel', hint);
         const isNoticed = () => warn.mock.calls.some(([line]) => String(line).includes('does not listen'));
         await waitFor('it listens', () => hint.mock.calls.length > 0);
         // The listener loses its connection of the pooler to another client. Two clients, because the first gets another connection if a

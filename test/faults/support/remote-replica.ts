@@ -1,4 +1,5 @@
 import { Logger } from '@nestjs/common';
+import { Listener } from '../../../src/platform/database/listen.js';
 import { Database } from '../../../src/platform/database/database.js';
 import { Breakers } from '../../../src/remote/shared/breakers.service.js';
 import { BreakersStore } from '../../../src/remote/shared/breakers.store.js';
@@ -34,7 +35,8 @@ export async function startRemoteReplica(
   const requests = new RecentRequests(new Metrics());
   const signs = new SignsOfLife(remote, store, database, requests, environment);
   const breakers = new Breakers(remote, new BreakersStore(database), environment);
-  const state = new SharedState(remote, storeOf(database), signs, breakers, store, environment);
+  const listener = new Listener(environment);
+  const state = new SharedState(remote, storeOf(database), signs, breakers, store, listener);
   signs.onModuleInit();
   await state.onModuleInit();
   return {
@@ -44,6 +46,7 @@ export async function startRemoteReplica(
     close: async () => {
       await remote.onApplicationShutdown();
       await state.onApplicationShutdown();
+      await listener.onApplicationShutdown();
       await signs.onApplicationShutdown();
       await database.onApplicationShutdown();
     },
