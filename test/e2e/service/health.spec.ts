@@ -32,12 +32,12 @@ describe('the service', () => {
 
   it('is unready when a migration is not applied, and names it', async () => {
     const database = service.app.get(Database);
-    const applied = `UPDATE _prisma_migrations SET finished_at = $1 WHERE migration_name LIKE '%_tables'`;
+    const applied = `UPDATE _prisma_migrations SET finished_at = $1 WHERE migration_name LIKE '%_baseline'`;
     await database.query(applied, [null]);
     const { status, missing } = await probeReady();
     await database.query(applied, [new Date()]);
     expect(status).toBe(503);
-    expect(missing).toEqual([expect.stringMatching(/^the migration \d+_tables is not applied$/)]);
+    expect(missing).toEqual([expect.stringMatching(/^the migration \d+_baseline is not applied$/)]);
   });
 
   it('is unready on a database without any migration, but live', async () => {

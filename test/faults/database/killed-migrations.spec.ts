@@ -2,11 +2,8 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { CATALOGUE } from '../../../scripts/check/catalogue.js';
 import { migrate } from '../../../src/platform/database/migrations/migrate.js';
 import { readMigrations } from '../../../src/platform/database/migrations/script.js';
-import { startSandbox } from '../../setup/sandbox.js';
-import { startServiceProcess } from '../../setup/service-process.js';
 import { createTestDatabase, type TestDatabase } from '../../setup/test-database.js';
 import { startTestProcess } from '../../setup/test-process.js';
-import { waitFor } from '../../setup/wait-for.js';
 import { withClient } from '../../setup/with-client.js';
 import { isLong, itAtLength, promise } from '../support/promise.js';
 import { PHASES, watchStatements, type Phase } from '../support/statements.js';
@@ -123,23 +120,8 @@ describe('R69: a process may be killed in a migration', () => {
     isLong ? 1_800_000 : 60_000,
   );
 
-  it('while an index is built concurrently, and the next start serves', async () => {
-    const database = await createEmpty();
-    await killAt(
-      database,
-      { statement: scriptOf('"webhook_deliveries_position_idx"'), phase: 'sent' },
-      false,
-    );
-    const sandbox = await startSandbox();
-    const service = await startServiceProcess({ ...sandbox.environment, DATABASE_URL: database.url });
-    await waitFor('the service is ready', async () => (await fetch(`${service.url}/health/ready`)).ok);
-    await service.stop();
-    await sandbox.stop();
-    expect(await contentOf(database.url)).toEqual(content);
-  });
-
   itAtLength('turns red if the record comes first, in a transaction of its own', async () => {
-    const moment: Moment = { statement: scriptOf('CREATE TABLE "users"'), phase: 'returned' };
+    const moment: Moment = { statement: scriptOf('CREATE TABLE users'), phase: 'returned' };
     expect(await faultsAfter(moment)).toEqual([]);
     expect(await faultsAfter(moment, true)).not.toEqual([]);
   });
