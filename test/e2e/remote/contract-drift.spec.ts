@@ -60,6 +60,15 @@ describe('remote.contract_drift', () => {
     expect(JSON.stringify(await client.events())).not.toContain('canary');
   });
 
+  it('announces an undescribed combination of flags', async () => {
+    const session = await client.startNew();
+    await sandbox.fields(session.id, { set: { finished: true, active: true, inverters: [] } });
+    await waitFor('the difference', async () => (await drifts()).length >= 4);
+    expect((await drifts()).at(-1)).toBe(
+      'read_session undescribed_flags finished=true active=true expired=false inverters=none: null -> null',
+    );
+  });
+
   it('announces a response that is not JSON, without its text', async () => {
     await sandbox.addFault({
       kind: 'answer',
