@@ -9,7 +9,7 @@ import { Cipher } from './platform/crypto/cipher.js';
 import { Database } from './platform/database/database.js';
 import { requireHome } from './platform/database/deployment.store.js';
 import { migrate } from './platform/database/migrations/migrate.js';
-import { checkPoolers } from './platform/database/poolers.js';
+import { checkPoolers } from './platform/database/connection/poolers.js';
 import { readFiles } from './platform/env/environment-files.js';
 import type { EnvironmentSource } from './platform/env/environment-names.js';
 import type { Environment } from './platform/env/environment.js';

@@ -1,4 +1,4 @@
-import { LANE_STARTS_SECONDS, LANES, shareOfFresh } from '../../src/onboarding/rules/lanes.rules.js';
+import { LANE_STARTS_SECONDS, LANES, shareOfFresh } from '../../src/onboarding/poll/lanes.rules.js';
 import {
   AGES_PER_E,
   allowedPerSecond,

@@ -4,7 +4,7 @@ import { hideToken } from '../observability/redaction/secrets.js';
 import { Cipher } from '../platform/crypto/cipher.js';
 import { encryptedColumn } from '../platform/crypto/re-encryption.store.js';
 import { Database, type Sql, type Transaction } from '../platform/database/database.js';
-import { OUTCOME } from '../platform/database/patience.js';
+import { OUTCOME } from '../platform/database/connection/patience.js';
 import { repeatWhileUnavailable } from '../platform/database/repeat-while-unavailable.js';
 import { msFromNow } from '../platform/database/timestamps.js';
 import { Environment } from '../platform/env/environment.js';

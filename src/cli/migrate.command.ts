@@ -1,6 +1,6 @@
 import { Command } from 'commander';
 import { migrate } from '../platform/database/migrations/migrate.js';
-import { checkPoolers } from '../platform/database/poolers.js';
+import { checkPoolers } from '../platform/database/connection/poolers.js';
 import type { ReadEnvironment } from './command-environment.js';
 import { JSON_OPTION, print, printJson } from './print.js';
 

@@ -6,7 +6,7 @@ import { eraseEvents } from '../events/erase-events.sql.js';
 import { appendEvents } from '../events/outbox.js';
 import { eraseSessions, type ErasedSessions } from '../onboarding/store/erase-sessions.sql.js';
 import { Database, type Transaction } from '../platform/database/database.js';
-import { OUTCOME } from '../platform/database/patience.js';
+import { OUTCOME } from '../platform/database/connection/patience.js';
 import { repeatWhileUnavailable } from '../platform/database/repeat-while-unavailable.js';
 import { eraseUser, lockPerson, type LockedPerson } from '../users/user/erase-user.sql.js';
 

@@ -1,5 +1,5 @@
 import type { Database, Statement } from '../platform/database/database.js';
-import { OUTCOME } from '../platform/database/patience.js';
+import { OUTCOME } from '../platform/database/connection/patience.js';
 
 const READ_DATA: Statement = {
   name: 'events.read_data',

@@ -1,6 +1,6 @@
 import { Injectable, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
 import { WakeUp } from '../platform/async/wake-up.js';
-import { Listener } from '../platform/database/listen.js';
+import { Listener } from '../platform/database/connection/listen.js';
 import { EVENTS_CHANNEL } from './sequence.sql.js';
 
 /** The longest delay of an event whose NOTIFY was lost. Each tick costs every reader one index probe. */

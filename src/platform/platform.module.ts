@@ -1,7 +1,7 @@
 import { type DynamicModule, Global, Module } from '@nestjs/common';
 import { Cipher } from './crypto/cipher.js';
 import { Database } from './database/database.js';
-import { Listener } from './database/listen.js';
+import { Listener } from './database/connection/listen.js';
 import { DatabaseMetrics } from './database/database-metrics.js';
 import { Environment } from './env/environment.js';
 import { DocsController } from './openapi/docs.controller.js';

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Child } from '../../src/local/child.js';
-import { checkPoolers } from '../../src/platform/database/poolers.js';
+import { checkPoolers } from '../../src/platform/database/connection/poolers.js';
 import { closeAfterEach } from '../setup/close-after-each.js';
 import { startOwnPostgres } from '../setup/own-postgres.js';
 import { createAuthority, findOpenssl, type Authority } from '../setup/receivers/certificates.js';

@@ -265,14 +265,14 @@ CREATE TABLE session_polls (
   CONSTRAINT session_polls_session_id_fkey FOREIGN KEY (session_id) REFERENCES onboarding_sessions(id) ON UPDATE CASCADE ON DELETE CASCADE
 ) WITH (fillfactor=85, autovacuum_vacuum_scale_factor=0.02, autovacuum_vacuum_threshold=1000, autovacuum_vacuum_cost_delay=0);
 CREATE INDEX session_polls_due_at_idx ON session_polls(due_at);
--- A claim walks the due sessions of each lane: of the same order of magnitude of the planned interval (src/onboarding/rules/lanes.rules.ts,
+-- A claim walks the due sessions of each lane: of the same order of magnitude of the planned interval (src/onboarding/poll/lanes.rules.ts,
 -- whose list of intervals this repeats). An expression instead of a column, so that whatever writes due_at writes the
 -- lane. The status counts the overdue by the index on due_at.
 CREATE INDEX session_polls_lane_idx ON session_polls (width_bucket(due_at - greatest(claimed_at, planned_at), '{1 s,4 s,16 s,64 s,256 s,1024 s,4096 s,16384 s}'::interval[]), due_at);
 COMMENT ON TABLE session_polls IS 'When each watched session is read next, one row per session that is not closed. Narrow, because every read writes it.';
 COMMENT ON COLUMN session_polls.session_id IS 'The watched session.';
 COMMENT ON COLUMN session_polls.user_id IS 'Its user: one of the two path shapes of the read needs the id (interface 4.4).';
-COMMENT ON COLUMN session_polls.due_at IS 'When it is to be read next. If more is due than may be read, src/onboarding/rules/lanes.rules.ts says which goes first. Written at the claim, for the read after it.';
+COMMENT ON COLUMN session_polls.due_at IS 'When it is to be read next. If more is due than may be read, src/onboarding/poll/lanes.rules.ts says which goes first. Written at the claim, for the read after it.';
 COMMENT ON COLUMN session_polls.batch_id IS 'The claim that read it last. While poll_batches has that id the read is in flight; afterwards it means nothing. Null before the first claim, and after one whose worker died.';
 COMMENT ON COLUMN session_polls.claimed_at IS 'When it was last claimed for a read that is not known to have failed; a failed read sets it back to checked_at.';
 COMMENT ON COLUMN session_polls.checked_at IS 'claimed_at of the claim before: the last good read while a read is in flight. Otherwise claimed_at is.';

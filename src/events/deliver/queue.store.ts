@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Database } from '../../platform/database/database.js';
-import { OUTCOME } from '../../platform/database/patience.js';
+import { OUTCOME } from '../../platform/database/connection/patience.js';
 import { repeatWhileUnavailable } from '../../platform/database/repeat-while-unavailable.js';
 import type { Transaction } from '../../platform/database/database.js';
 import { withCurrentData } from '../event-data.sql.js';

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Database, sqlState } from '../../platform/database/database.js';
-import { STATEMENT_TIMEOUT_MS } from '../../platform/database/connection-settings.js';
+import { STATEMENT_TIMEOUT_MS } from '../../platform/database/connection/settings.js';
 import type { Facts } from './facts.view.js';
 import * as sql from './status.sql.js';
 

@@ -1,7 +1,7 @@
 import type { Statement } from '../../platform/database/database.js';
 import { msFromNow } from '../../platform/database/timestamps.js';
 import { STRETCH } from './read-budget.store.js';
-import { LANE_STARTS_SECONDS, LANES } from '../rules/lanes.rules.js';
+import { LANE_STARTS_SECONDS, LANES } from './lanes.rules.js';
 
 /*
  * How a session is claimed. A row of session_polls has the time of the next read of its session. A claim inserts a row into poll_batches,

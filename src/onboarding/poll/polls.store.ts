@@ -7,7 +7,7 @@ import * as sql from './polls.sql.js';
 import type { ReadableSession } from '../remote/session-reader.service.js';
 import type { SessionState } from '../rules/machine.rules.js';
 import type { Postponement, ReadSession } from '../rules/read-plan.rules.js';
-import { shareOfFresh } from '../rules/lanes.rules.js';
+import { shareOfFresh } from './lanes.rules.js';
 import { phaseOf, planNextReadMs, scheduleSettings } from '../rules/schedule.rules.js';
 
 interface Claim {

@@ -1,7 +1,7 @@
 import type { EventPayloads, NewEvent } from '../../events/catalogue.rules.js';
 import { appendEvents } from '../../events/outbox.js';
 import type { Database, Sql } from '../../platform/database/database.js';
-import { OUTCOME } from '../../platform/database/patience.js';
+import { OUTCOME } from '../../platform/database/connection/patience.js';
 import { parseJsonTimestamp } from '../../platform/database/timestamps.js';
 
 /** The data of the event of a failed start, as PostgreSQL writes it. */

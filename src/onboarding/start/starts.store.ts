@@ -3,7 +3,7 @@ import { Injectable } from '@nestjs/common';
 import { Cipher } from '../../platform/crypto/cipher.js';
 import { Database, sqlState, UNIQUE_VIOLATION } from '../../platform/database/database.js';
 import { Leases } from '../../platform/database/lease.js';
-import { OUTCOME } from '../../platform/database/patience.js';
+import { OUTCOME } from '../../platform/database/connection/patience.js';
 import { mayBeCommitted, repeatUntilEffective } from '../../platform/database/repeat-until-effective.js';
 import { repeatWhileUnavailable } from '../../platform/database/repeat-while-unavailable.js';
 import { Environment } from '../../platform/env/environment.js';

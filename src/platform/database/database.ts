@@ -3,8 +3,8 @@ import { Injectable, Logger, type OnApplicationShutdown } from '@nestjs/common';
 import pg from 'pg';
 import { Environment } from '../env/environment.js';
 import { isTracing, traced } from '../../observability/tracing/tracing.js';
-import { limited, OUTCOME_RESPONSE_WITHIN_MS, type Patience } from './patience.js';
-import { PoolUse } from './pool-use.js';
+import { limited, OUTCOME_RESPONSE_WITHIN_MS, type Patience } from './connection/patience.js';
+import { PoolUse } from './connection/pool-use.js';
 import type { PrismaClient } from './generated/client.js';
 import { PrismaOnPool, type PrismaModels } from './prisma-on-client.js';
 import {
@@ -14,7 +14,7 @@ import {
   TIMEOUTS,
   withPooledSettings,
   withSettings,
-} from './connection-settings.js';
+} from './connection/settings.js';
 import { spanNameOf } from './span-name.js';
 import { withFastTimestamps } from './timestamps.js';
 import { TransactionConnection } from './transaction-connection.js';

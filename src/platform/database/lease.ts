@@ -3,7 +3,7 @@ import { backoffMs, type Backoff } from '../async/backoff.rules.js';
 import { Loop } from '../async/loop.js';
 import type { Database } from './database.js';
 import type { LeaseStatements } from './lease.sql.js';
-import { OUTCOME } from './patience.js';
+import { OUTCOME } from './connection/patience.js';
 import { mayBeCommitted, repeatUntilEffective } from './repeat-until-effective.js';
 import { repeatWhileUnavailable } from './repeat-while-unavailable.js';
 

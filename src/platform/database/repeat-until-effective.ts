@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isDatabaseUnavailable } from '../problem/database-unavailable.js';
 import { sqlState, type Database, type Statement } from './database.js';
-import { OUTCOME } from './patience.js';
+import { OUTCOME } from './connection/patience.js';
 
 const PAUSE_MS = 500;
 

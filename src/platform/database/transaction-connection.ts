@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import { limited } from './patience.js';
+import { limited } from './connection/patience.js';
 
 /** The error of a statement whose response did not arrive in time. It says nothing about the effect of the statement. */
 const isReadTimeout = (error: unknown): boolean =>

@@ -1,6 +1,6 @@
 import { Catch, Logger, NotFoundException, type ArgumentsHost, type ExceptionFilter } from '@nestjs/common';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { isUsedUp } from '../database/pool-use.js';
+import { isUsedUp } from '../database/connection/pool-use.js';
 import { contextOf, runInContext } from '../http/request-context.js';
 import { sendProblem, toProblem } from './problem-response.js';
 import { Problem } from './problem.js';

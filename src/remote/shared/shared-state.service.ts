@@ -2,7 +2,7 @@ import { Injectable, Logger, type OnApplicationShutdown, type OnModuleInit } fro
 import { Loop } from '../../platform/async/loop.js';
 import { WakeUp } from '../../platform/async/wake-up.js';
 import { within } from '../../platform/async/within.js';
-import { Listener } from '../../platform/database/listen.js';
+import { Listener } from '../../platform/database/connection/listen.js';
 import { repeatWhileUnavailable } from '../../platform/database/repeat-while-unavailable.js';
 import { errorText } from '../../observability/redaction/error-text.js';
 import { STOP_WITHIN_MS } from '../../platform/shutdown/limits.js';

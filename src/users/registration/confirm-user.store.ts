@@ -1,7 +1,7 @@
 import { appendEvents } from '../../events/outbox.js';
 import { sqlState, UNIQUE_VIOLATION } from '../../platform/database/database.js';
 import type { Database, Sql, Statement, Transaction } from '../../platform/database/database.js';
-import { OUTCOME } from '../../platform/database/patience.js';
+import { OUTCOME } from '../../platform/database/connection/patience.js';
 import type { RequestedUser, RemoteUser } from '../remote/remote-user.rules.js';
 import type { UserRecord } from '../user/user.view.js';
 import { insertUser } from '../user/users.store.js';

@@ -5,7 +5,7 @@ import { Database, type Statement } from '../../platform/database/database.js';
 import type { Registration } from '../../platform/database/generated/client.js';
 import { Leases } from '../../platform/database/lease.js';
 import type { ListPosition } from '../../platform/database/list-position.js';
-import { OUTCOME } from '../../platform/database/patience.js';
+import { OUTCOME } from '../../platform/database/connection/patience.js';
 import { mayBeCommitted, repeatUntilEffective } from '../../platform/database/repeat-until-effective.js';
 import { whereOf } from '../../platform/database/where.js';
 import { containsMetadata } from '../metadata.dto.js';

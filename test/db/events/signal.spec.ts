@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { EventSignal } from '../../../src/events/event-signal.service.js';
-import { Listener } from '../../../src/platform/database/listen.js';
+import { Listener } from '../../../src/platform/database/connection/listen.js';
 import { Database } from '../../../src/platform/database/database.js';
 import { inTime, measureUntil } from '../../faults/support/promise.js';
 import { startTcpProxy, type TcpProxy } from '../../faults/support/tcp-proxy.js';

@@ -1,8 +1,8 @@
 import { beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { Logger } from '@nestjs/common';
 import { Database } from '../../../src/platform/database/database.js';
-import { Listener } from '../../../src/platform/database/listen.js';
-import { checkPoolers } from '../../../src/platform/database/poolers.js';
+import { Listener } from '../../../src/platform/database/connection/listen.js';
+import { checkPoolers } from '../../../src/platform/database/connection/poolers.js';
 import { closeAfterEach } from '../../setup/close-after-each.js';
 import { findPgBouncer, startPgBouncer, type PgBouncer } from '../../setup/receivers/pgbouncer.js';
 import { startWebhookSink } from '../../setup/receivers/webhook-sink.js';

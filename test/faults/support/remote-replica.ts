@@ -1,5 +1,5 @@
 import { Logger } from '@nestjs/common';
-import { Listener } from '../../../src/platform/database/listen.js';
+import { Listener } from '../../../src/platform/database/connection/listen.js';
 import { Database } from '../../../src/platform/database/database.js';
 import { Breakers } from '../../../src/remote/shared/breakers.service.js';
 import { BreakersStore } from '../../../src/remote/shared/breakers.store.js';

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Logger } from '@nestjs/common';
 import pg from 'pg';
-import { withoutTimeouts } from '../connection-settings.js';
+import { withoutTimeouts } from '../connection/settings.js';
 import { MigrationError } from './error.js';
 
 /** The advisory lock of Prisma's command line. The first process migrates; the others wait and find nothing left to do. */

@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import { spanNameOf } from './span-name.js';
+import { spanNameOf } from '../span-name.js';
 
 /** The error of pg-pool after a wait for a connection that became too long. Not that of a server that does not respond. */
 const USED_UP = 'timeout exceeded when trying to connect';

@@ -1,10 +1,10 @@
 import { randomInt } from 'node:crypto';
 import { Logger } from '@nestjs/common';
 import pg from 'pg';
-import { certificateFault } from '../crypto/certificate-fault.js';
-import type { Environment } from '../env/environment.js';
-import { ConfigurationError } from '../env/read-environment.js';
-import { sqlState } from './database.js';
+import { certificateFault } from '../../crypto/certificate-fault.js';
+import type { Environment } from '../../env/environment.js';
+import { ConfigurationError } from '../../env/read-environment.js';
+import { sqlState } from '../database.js';
 
 /** A single round may miss the pooler, because another client may get the probed connection in between. */
 const ROUNDS = 3;

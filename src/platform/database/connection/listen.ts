@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Injectable, Logger, type OnApplicationShutdown } from '@nestjs/common';
 import pg from 'pg';
-import { Loop } from '../async/loop.js';
-import { Environment } from '../env/environment.js';
-import { STOP_WITHIN_MS } from '../shutdown/limits.js';
+import { Loop } from '../../async/loop.js';
+import { Environment } from '../../env/environment.js';
+import { STOP_WITHIN_MS } from '../../shutdown/limits.js';
 
 const RECONNECT_MS = 500;
 /**
