@@ -6,6 +6,7 @@ import { EventsModule } from '../../../src/events/events.module.js';
 import { appendEvents } from '../../../src/events/outbox.js';
 import { ApiKeysStore } from '../../../src/access/api-keys.store.js';
 import { Database } from '../../../src/platform/database/database.js';
+import { Listener } from '../../../src/platform/database/connection/listen.js';
 import { Environment } from '../../../src/platform/env/environment.js';
 import { HeldRequests } from '../../../src/platform/http/held-requests.js';
 import { Metrics } from '../../../src/observability/metrics/metrics.js';
@@ -17,7 +18,7 @@ export async function startWorker(
   overrides: Record<string, string> = {},
 ): Promise<INestApplicationContext> {
   const environment = environmentFor(databaseUrl, { ROLE: 'worker', ...overrides });
-  const shared = [Database, Metrics, HeldRequests, ApiKeysStore];
+  const shared = [Database, Listener, Metrics, HeldRequests, ApiKeysStore];
   const platform = {
     module: class Platform {},
     global: true,

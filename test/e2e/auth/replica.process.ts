@@ -7,6 +7,7 @@ import { AuthModule } from '../../../src/auth/auth.module.js';
 import { AuthorisedRemote } from '../../../src/auth/authorised-remote.service.js';
 import { Cipher } from '../../../src/platform/crypto/cipher.js';
 import { Database } from '../../../src/platform/database/database.js';
+import { Listener } from '../../../src/platform/database/connection/listen.js';
 import { Environment } from '../../../src/platform/env/environment.js';
 import { readEnvironment } from '../../../src/platform/env/read-environment.js';
 import { Metrics } from '../../../src/observability/metrics/metrics.js';
@@ -21,10 +22,11 @@ import { readSession } from '../remote/fixture.js';
     { provide: Environment, useValue: readEnvironment(process.env) },
     Database,
     Cipher,
+    Listener,
     Metrics,
     RecentRequests,
   ],
-  exports: [Environment, Database, Cipher, Metrics, RecentRequests],
+  exports: [Environment, Database, Cipher, Listener, Metrics, RecentRequests],
 })
 class Ground {}
 
