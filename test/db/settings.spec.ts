@@ -74,7 +74,10 @@ describe('a database with unusual settings', () => {
     const service = await startTestApp({ DATABASE_URL: database.url });
     closing.push(service.close);
     const listening = `SELECT FROM pg_stat_activity WHERE datname = current_database() AND application_name LIKE '% listen'`;
-    expect(await service.app.get(Database).query(listening)).toHaveLength(1);
+    const count = async () => (await service.app.get(Database).query(listening)).length;
+    await waitFor('the connection', async () => (await count()) > 0);
+    await TestClient.of(service).startNew();
+    expect(await count()).toBe(1);
   });
 
   it('is refused before the first migration if it cannot store every character', async () => {
