@@ -119,7 +119,7 @@ function trustNotifications(signal: EventSignal, connectionString: string): void
   client.on('notification', () => signal.signal());
   signal.onApplicationBootstrap = () =>
     void client.connect().then(() => client.query(`LISTEN ${EVENTS_CHANNEL}`));
-  signal.onApplicationShutdown = () => client.end();
+  signal.onApplicationShutdown = () => void client.end();
   const wait = signal.wait.bind(signal);
   signal.wait = (aborted, _atMostMs, since) => wait(aborted, 2 ** 30, since);
 }
