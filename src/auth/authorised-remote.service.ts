@@ -75,7 +75,7 @@ export async function sendWithToken(
   let sent = await send(grant);
   // The service refuses this call, not the token.
   const isOdd = refusals.isOdd(request);
-  if (is401(sent) && !isOdd && grant.trial === undefined) {
+  if (is401(sent) && !isOdd && grant.trial?.mayReplace !== false) {
     grant = await tokens.replace(grant, userId);
     if (grant.kind === 'not_sent') return grant;
     sent = await send(grant);

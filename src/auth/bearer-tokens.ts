@@ -9,7 +9,7 @@ export interface Grant {
   /** When the call received the token, by `performance.now()`. */
   readonly grantedAt: number;
   /** Set if this call is a trial: it tests for all replicas whether the service accepts calls again, after so many refused trials. */
-  readonly trial?: { readonly lease: string; readonly failures: number };
+  readonly trial?: { readonly lease: string; readonly failures: number; readonly mayReplace: boolean };
 }
 
 /** Supplies bearer tokens. `userId` is the remote id of the user that a call is about. */

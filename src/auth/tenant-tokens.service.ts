@@ -61,7 +61,8 @@ export class TenantTokens implements BearerTokens, OnModuleDestroy {
   }
 
   async replace(refused: Grant): Promise<Grant | NotSent> {
-    const { generation, grantedAt } = refused;
+    const { generation, grantedAt, trial } = refused;
+    if (trial !== undefined) return this.inTurn(() => this.replaceTested(trial.lease));
     if (generation === this.cached?.grant.generation) {
       // A call that got this token later was accepted. So the service refuses the call, not the token.
       if (this.acceptedGrantAt > grantedAt) return { ...refused, grantedAt: performance.now() };
@@ -183,16 +184,29 @@ export class TenantTokens implements BearerTokens, OnModuleDestroy {
     return grant;
   }
 
+  /** Obtains another token in a trial, after the stored one was refused. */
+  private async replaceTested(lease: string): Promise<Grant | NotSent> {
+    try {
+      const obtained = await this.obtain(await this.store.read(), lease, true);
+      if (obtained === null) return this.refuse('token_unavailable', REMEMBER_MS);
+      return 'kind' in obtained ? obtained : trialOf(obtained, lease, false);
+    } catch (error) {
+      if (!isDatabaseUnavailable(error)) throw error;
+      return this.refuse('token_unavailable', REMEMBER_MS);
+    }
+  }
+
   /** Claims the lease and obtains a token, unless the stored one is to be tested. */
-  private async claim(row: TokenRow, { isTrial, withStored }: Claim): Promise<Grant | NotSent | null> {
-    // In a trial, a wait in the call queue and a call follow the token request.
-    const leaseMs = (isTrial ? 3 : 1) * this.timeoutMs + LEASE_MARGIN_MS;
+  private async claim(row: TokenRow, plan: Claim): Promise<Grant | NotSent | null> {
+    const { isTrial, withStored, mayReplace } = plan;
+    // In a trial, a call may precede the token request, and a wait in the call queue and a call follow it.
+    const leaseMs = (isTrial ? 4 : 1) * this.timeoutMs + LEASE_MARGIN_MS;
     const lease = await this.store.claim(row, leaseMs, isTrial);
     if (lease === null) return null;
     const obtained = withStored ? row : await this.obtain(row, lease, isTrial);
     if (obtained === null || 'kind' in obtained) return obtained;
     if (!isTrial) return this.keep(obtained);
-    return { ...grantOf(obtained), trial: { lease, failures: obtained.failures } };
+    return trialOf(obtained, lease, mayReplace);
   }
 
   /** Returns the row with the new token, or null if the lease was lost. */
@@ -223,4 +237,9 @@ const grantOf = ({ token, generation }: TokenRow): Grant => ({
   token: token!,
   generation,
   grantedAt: performance.now(),
+});
+
+const trialOf = (row: TokenRow, lease: string, mayReplace: boolean): Grant => ({
+  ...grantOf(row),
+  trial: { lease, failures: row.failures, mayReplace },
 });

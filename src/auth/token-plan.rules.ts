@@ -33,6 +33,8 @@ export interface Claim {
   readonly kind: 'claim';
   readonly isTrial: boolean;
   readonly withStored: boolean;
+  /** Whether a trial that is refused obtains another token, and tests it. */
+  readonly mayReplace: boolean;
 }
 
 export interface TokenFailure {
@@ -73,8 +75,13 @@ export function planToken(row: TokenRow, memory: TokenMemory): TokenPlan {
     return { kind: 'refuse', reason, retryAfterMs: waitMs };
   }
   const isTrial = row.rejectedAt !== null || isRefused;
-  const isYoung = msUntil(row.obtainedAt) > -YOUNG_MS;
-  return { kind: 'claim', isTrial, withStored: isTrial && isUsable && isYoung && !memory.renewsEarly };
+  const withStored = isTrial && isUsable && !memory.renewsEarly;
+  return {
+    kind: 'claim',
+    isTrial,
+    withStored,
+    mayReplace: withStored && msUntil(row.obtainedAt) <= -YOUNG_MS,
+  };
 }
 
 /** Returns how long to block calls after consecutive refusals. The block after the first is short, because it may concern only one call. */

@@ -27,7 +27,7 @@ const REJECTED = { ...VALID, rejectedAt: now, failures: 1 };
 
 const USE = { kind: 'use' };
 const WAIT = { kind: 'wait' };
-const RENEW = { kind: 'claim', isTrial: false, withStored: false };
+const RENEW = { kind: 'claim', isTrial: false, withStored: false, mayReplace: false };
 const TRY_NEW = { ...RENEW, isTrial: true };
 const refuse = (reason: string, retryAfterMs: number) => ({ kind: 'refuse', reason, retryAfterMs });
 
@@ -70,7 +70,7 @@ describe('planToken', () => {
       refuse('token_unavailable', 5),
     ],
     ['refused again', { ...REJECTED, nextAttemptAt: inMs(900) }, refuse('credentials_rejected', 900)],
-    ['refused again, cooled down', REJECTED, TRY_NEW],
+    ['refused again, cooled down', REJECTED, { ...TRY_NEW, withStored: true, mayReplace: true }],
     [
       'refused again, cooled down, young',
       { ...REJECTED, obtainedAt: inMs(-4_999) },
