@@ -59,7 +59,6 @@ export async function apiBench(options: BenchOptions): Promise<void> {
       control: control(rates.map(rateOf), reads.get(CONTROL)!.map(rateOf)),
       targets: [
         atLeast('GET one session, of bare Fastify + pg', 0.5, ratio(rates, reads.get(BARE)!)),
-        atLeast('GET one session, times Nest + Express + Prisma', 2, ratio(rates, reads.get(NEST)!)),
         atMost(
           "POST start, one at a time, added to the remote's own time at the median",
           15,

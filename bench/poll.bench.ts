@@ -128,10 +128,7 @@ function controlOf(cells: readonly Samples[]) {
 
 function targetsOf(fast: Samples, slow: Samples): Target[] {
   const against = (samples: Samples, other: string) => ratio(samples.get(OURS)!, samples.get(other)!);
-  return [
-    atLeast('times the Prisma loop of 20, 20 ms', 12, against(slow, LOOP)),
-    atLeast('times a pg-boss job per poll, zero latency', 4, against(fast, PG_BOSS)),
-  ];
+  return [atLeast('times the Prisma loop of 20, 20 ms', 12, against(slow, LOOP))];
 }
 
 function tableOf(latencyMs: number, samples: Samples): ResultTable {

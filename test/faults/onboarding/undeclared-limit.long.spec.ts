@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, describe, expect, it, jest } from '@jest/globals';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
+import { LANES } from '../../../src/onboarding/poll/lanes.rules.js';
 import { RECORD_FAILURES, STAYS_LATE } from '../../../src/onboarding/poll/polls.sql.js';
 import { Database } from '../../../src/platform/database/database.js';
 import { msFromNow } from '../../../src/platform/database/timestamps.js';
@@ -110,6 +111,8 @@ async function measure(mutate: (app: NestFastifyApplication) => void = () => {})
       await sandbox.control.complete(id, { onlineAfterMs: null });
       const isNoticed = async () => (await client.session(id)).state !== 'awaiting_owner' || undefined;
       noticed!.push((await repeat(100, isNoticed))[1]);
+      // Otherwise, ever more sessions would be fresh.
+      await database.query('DELETE FROM session_polls WHERE session_id = $1', [id]);
     }
   };
   const refresh = async () => {
@@ -124,9 +127,12 @@ async function measure(mutate: (app: NestFastifyApplication) => void = () => {})
   await Promise.all([refresh(), ...Array.from({ length: FRESH }, startAndNotice)]);
   const perSecond = ((served - servedBefore) * 1_000) / (performance.now() - beganAt);
   const [row] = await database.query<{ ms: number }>(
-    `SELECT percentile_cont(0.99) WITHIN GROUP (ORDER BY date_part('epoch', now() - claimed_at)) * 1000 AS ms FROM session_polls WHERE anchor_at < now() - interval '1 day'`,
+    `SELECT max(date_part('epoch', now() - claimed_at)) * 1000 AS ms FROM session_polls WHERE anchor_at < now() - interval '1 day'`,
   );
-  const [unread, unreadAtMost] = [row!.ms, (3 * CEILING_MS * WANTED) / perSecond];
+  const longestMs =
+    LANES.find(({ longestSeconds }) => longestSeconds * 1_000 > CEILING_MS)!.longestSeconds * 1_000;
+  // The bound that lanes.rules.ts gives for the longest interval in the lane of the old.
+  const [unread, unreadAtMost] = [row!.ms, (2 * longestMs * WANTED) / perSecond];
   return { noticed: noticed!, started: started!, refreshed: refreshed!, perSecond, unread, unreadAtMost };
 }
 
@@ -141,7 +147,7 @@ describe('R43: beside a limit that nobody has declared', () => {
     promise('R43', {
       figure:
         `${perSecond.toFixed(1)} of ${PER_SECOND} requests per second served; noticed ${of(noticed)}; started ${of(started)}; ` +
-        `refreshed ${of(refreshed)}; unread ${Math.round(unread)} ms at most (99 %)`,
+        `refreshed ${of(refreshed)}; unread ${Math.round(unread)} ms at most`,
       bound: `${2 * FAIR_MS} ms; ${Math.round(unreadAtMost)} ms`,
     });
     expect(p95(noticed)).toBeLessThanOrEqual(2 * FAIR_MS);
