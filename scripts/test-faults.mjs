@@ -3,9 +3,8 @@ import { join } from 'node:path';
 import { LONG, runJest } from './jest.mjs';
 import { idsOf, rowsOf } from './promise-rows.mjs';
 
-const USAGE = `usage: npm run test:faults [-- [--short | --longer] [--json] [R3 R17 ...]]
-  --short   the short form, which npm test runs
-  --longer  only the files that npm test runs in a shorter form or not at all
+const USAGE = `usage: npm run test:faults [-- [--longer] [--json] [R3 R17 ...]]
+  --longer  only the files that npm test runs in a shorter form or not at all, even if test/faults is named
   --json    the results as JSON
   R3 ...    only these promises`;
 
@@ -21,17 +20,13 @@ const WORKER_MEMORY = '700MB';
 export async function testFaults(args) {
   const ids = args.filter((arg) => /^R\d+$/.test(arg));
   const flags = args.filter((arg) => !ids.includes(arg));
-  if (!flags.every((flag) => ['--short', '--longer', '--json'].includes(flag))) {
+  if (!flags.every((flag) => ['--longer', '--json'].includes(flag))) {
     console.error(USAGE);
     return 1;
   }
-  const isShort = flags.includes('--short');
   const found = await filesOf(ids);
-  const wanted = found.filter(({ name, isLonger }) =>
-    isShort ? !name.endsWith(LONG) : isLonger || !flags.includes('--longer'),
-  );
-  // The short form leaves out the seeded bugs.
-  const leftOut = found.filter((file) => isShort || !wanted.includes(file)).flatMap((file) => file.ids);
+  const wanted = found.filter(({ isLonger }) => isLonger || !flags.includes('--longer'));
+  const leftOut = found.filter((file) => !wanted.includes(file)).flatMap((file) => file.ids);
   const files = wanted.map(({ name }) => name);
   if (files.length === 0) {
     console.log('0 passed, 0 failed');
@@ -40,7 +35,7 @@ export async function testFaults(args) {
   // One file at a time: most files measure durations, and start enough processes to keep a second core busy.
   const { code, results, notes } = await runJest(
     ['--maxWorkers=1', `--workerIdleMemoryLimit=${WORKER_MEMORY}`, '--runTestsByPath', ...files],
-    { PROMISES_AT_LENGTH: String(!isShort) },
+    { PROMISES_AT_LENGTH: 'true' },
   );
   const suites = results?.testResults ?? [];
   const rows = rowsOf(suites, notes, { ids, leftOut });

@@ -6,7 +6,7 @@ import { ROOT } from './root.mjs';
 const WORKER_MEMORY = '1GB';
 const SLOWEST = 10;
 
-/** Runs Jest, prints `N passed, N failed` as the last line, and returns the exit code. */
+/** Runs Jest, without test/faults unless `args` select tests. Prints `N passed, N failed` as the last line, and returns the exit code. */
 export async function test(args) {
   const { code, results } = await runJest([
     // `args` must come first: after an option with several values, Jest would take them for further values.
@@ -14,6 +14,7 @@ export async function test(args) {
     `--workerIdleMemoryLimit=${WORKER_MEMORY}`,
     `--testPathIgnorePatterns=${LONG.replaceAll('.', '\\.')}$`,
     '--testPathIgnorePatterns=/test/container/',
+    ...(args.every((arg) => arg.startsWith('-')) ? ['--testPathIgnorePatterns=/test/faults/'] : []),
     '--testPathIgnorePatterns=/node_modules/',
   ]);
   printSlowest(results?.testResults ?? []);
