@@ -22,6 +22,8 @@ const DEVELOPMENT = {
   test: async (args) => (await import('./test.mjs')).test(args),
   'test:faults': async (args) => (await import('./test-faults.mjs')).testFaults(args),
   bench: (args) => runNode(['--import', './test/setup/compile/typescript.mjs', 'bench/main.ts', ...args]),
+  generate: (args) =>
+    runNode(['--import', './test/setup/compile/typescript.mjs', 'scripts/generated-files.ts', ...args]),
   'check:container': async (args) => (await import('./check-container.mjs')).checkContainer(args),
   'check:nodes': async () => (await import('./check-nodes.mjs')).checkNodes(),
   check: async (args) => (await import('./check.mjs')).check(args),

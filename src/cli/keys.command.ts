@@ -7,7 +7,7 @@ import { SCOPES, type Scope } from '../access/scopes.js';
 import { ENCRYPTED_COLUMNS } from '../encrypted-columns.js';
 import { Cipher } from '../platform/crypto/cipher.js';
 import { reEncrypt, type ReEncryption } from '../platform/crypto/re-encryption.store.js';
-import { age, printTable, type Columns } from './api/output.js';
+import { age, printTable, type Columns } from './api/table.js';
 import type { FindApi } from './api/service-api.js';
 import { CommandError } from './command-error.js';
 import { ACTOR, readId, withDatabase, type ReadEnvironment } from './command-environment.js';

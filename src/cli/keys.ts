@@ -31,7 +31,7 @@ export function keysInDatabase(database: Database, environment: Environment): Ke
 }
 
 export const keysOfService = (api: ServiceApi): Keys => ({
-  place: api.place,
+  place: `At ${api.url}`,
   create: (name, scopes) =>
     api.run(async (client) => (await client.POST('/api/v1/api-keys', { body: { name, scopes } })).data),
   list: () =>

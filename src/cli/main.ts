@@ -6,9 +6,7 @@ import { VERSION } from '../platform/version.js';
 import { apiCommands } from './api/api-commands.js';
 import { findApi } from './api/service-api.js';
 import { CommandEnvironment, namesService } from './command-environment.js';
-import { completionCommand } from './completion.command.js';
 import { eraseCommand } from './erase.command.js';
-import { asyncapiCommand, openapiCommand } from './generated-files.command.js';
 import { keysCommand } from './keys.command.js';
 import { migrateCommand } from './migrate.command.js';
 import { printError, printVisibly } from './print.js';
@@ -47,12 +45,7 @@ program
   .addCommand(eraseCommand(read))
   .addCommand(rederiveCommand(read))
   .addCommand(restoreCommand(read))
-  .addCommand(psqlCommand(() => environment.read({ mayStartDatabase: false }), process.env))
-  .commandsGroup('For developers of the service:')
-  .addCommand(openapiCommand)
-  .addCommand(asyncapiCommand)
-  .commandsGroup('For shells:')
-  .addCommand(completionCommand(program));
+  .addCommand(psqlCommand(() => environment.read({ mayStartDatabase: false }), process.env));
 
 try {
   await printVisibly(program, isJson).parseAsync();

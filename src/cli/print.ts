@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { CORE_SCHEMA, dump } from 'js-yaml';
 import { visibleLines, visibleText } from '../observability/redaction/visible-text.js';
 
 // Commands print only through these functions, which escape control characters, so that data cannot control the terminal.
@@ -10,6 +11,12 @@ export const printError = (line: string): void => console.error(visibleText(line
 export const JSON_OPTION = ['--json', 'print the result, or the error, as JSON'] as const;
 
 export const printJson = (value: unknown): void => console.log(visibleLines(JSON.stringify(value, null, 2)));
+
+/** Prints an object for people, with the same values as printJson. */
+export function printYaml(value: object): void {
+  const values: unknown = JSON.parse(JSON.stringify(value));
+  console.log(visibleLines(dump(values, { schema: CORE_SCHEMA, lineWidth: 100 }).trimEnd()));
+}
 
 /** Prints an error of several lines, such as a stack. */
 export const printFault = (text: string): void => console.error(visibleLines(text));

@@ -94,14 +94,6 @@ export async function readGeneratedKeys(folder: string) {
   }
 }
 
-/** Returns, for people, where the password of the embedded database is; undefined if `password` is that of another database. */
-export async function findPasswordPlace(folder: string, password: string): Promise<string | undefined> {
-  const file = join(folder, 'keys.json');
-  const text = await readFile(file, 'utf8').catch(() => '{}');
-  const { databasePassword } = JSON.parse(text) as { databasePassword?: string };
-  return databasePassword === password ? `databasePassword in ${file}` : undefined;
-}
-
 /** Starts the sandbox as a process of its own. It sees only the variables of our environment that are meant for it. */
 async function startSandbox(source: EnvironmentSource, folder: string): Promise<Child> {
   const { SCS_API_KEY, SCS_CLIENT_ID, SCS_CLIENT_SECRET } = { ...SANDBOX_CREDENTIALS, ...source };

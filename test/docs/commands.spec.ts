@@ -1,10 +1,8 @@
 import { readdir } from 'node:fs/promises';
 import { describe, expect, it } from '@jest/globals';
-import { Command } from 'commander';
+import type { Command } from 'commander';
 import { apiCommands } from '../../src/cli/api/api-commands.js';
-import { completionCommand } from '../../src/cli/completion.command.js';
 import { eraseCommand } from '../../src/cli/erase.command.js';
-import { asyncapiCommand, openapiCommand } from '../../src/cli/generated-files.command.js';
 import { keysCommand } from '../../src/cli/keys.command.js';
 import { migrateCommand } from '../../src/cli/migrate.command.js';
 import { psqlCommand } from '../../src/cli/psql.command.js';
@@ -19,16 +17,10 @@ const throughApi = apiCommands(unused);
 const others = [
   ...[migrateCommand, keysCommand, eraseCommand, rederiveCommand, restoreCommand].map((make) => make(unused)),
   psqlCommand(unused, {}),
-  completionCommand(new Command()),
-  openapiCommand,
-  asyncapiCommand,
 ];
 const commands = [...throughApi, ...others];
 const WITHOUT_JSON = {
   psql: 'prints what psql prints',
-  completion: 'prints a script',
-  openapi: 'writes files',
-  asyncapi: 'writes files',
 };
 /** Options that the page describes once for all. */
 const OF_ALL = ['--json', '--limit', '--cursor'];

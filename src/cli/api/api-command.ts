@@ -2,9 +2,10 @@ import { Command, InvalidArgumentError, Option } from 'commander';
 import type { Client } from '#client/client.js';
 import { readPage, type ItemOf, type ListPath } from '#client/pages.js';
 import { readId } from '../command-environment.js';
-import { JSON_OPTION, printError, printJson } from '../print.js';
-import { printFields, printTable, type Columns } from './output.js';
+import { confirm, YES, type Confirmation } from '../confirm.js';
+import { JSON_OPTION, printError, printJson, printYaml } from '../print.js';
 import type { FindApi } from './service-api.js';
+import { printTable, type Columns } from './table.js';
 
 type Query = Readonly<Record<string, string | undefined>>;
 
@@ -12,6 +13,8 @@ type Query = Readonly<Record<string, string | undefined>>;
 export const at = (id: string) => ({ params: { path: { id } } });
 
 export class ApiCommand extends Command {
+  private effectOf?: (client: Client, ...given: never[]) => string | undefined | Promise<string | undefined>;
+
   constructor(
     name: string,
     private readonly findApi: FindApi,
@@ -31,19 +34,26 @@ export class ApiCommand extends Command {
       .argument('<id>', `from \`${this.name()} list\``, readId);
   }
 
-  /**
-   * Runs `call` with the arguments and options of the command and, as the last argument, with the place of the service for people. Prints
-   * the result: with `--json` unchanged, else with `forPeople`.
-   */
+  /** Asks for a confirmation of the effect before the call. `effectOf` has the arguments of the call and returns undefined not to ask. */
+  confirms(effectOf: NonNullable<ApiCommand['effectOf']>): this {
+    this.effectOf = effectOf;
+    return this.option(...YES);
+  }
+
+  /** Runs `call` with the arguments and options of the command. Prints the result: with `--json` unchanged, else with `forPeople`. */
   calls<Arguments extends unknown[], Result extends object>(
     call: (client: Client, ...given: Arguments) => Promise<{ readonly data: Result }>,
-    forPeople: (result: Result) => void = printFields,
+    forPeople: (result: Result) => void = printYaml,
   ): this {
     return this.option(...JSON_OPTION).action(async () => {
-      const { json, ...options } = this.opts<{ json?: boolean }>();
+      const { json, yes, ...options } = this.opts<Confirmation & { json?: boolean }>();
+      const given = [...(this.processedArgs as unknown[]), options] as Arguments;
       const api = await this.findApi();
-      const given = [...(this.processedArgs as unknown[]), options, api.place] as unknown[] as Arguments;
-      const { data } = await api.run((client) => call(client, ...given));
+      const { data } = await api.run(async (client) => {
+        const effect = await this.effectOf?.(client, ...(given as unknown[] as never[]));
+        if (effect !== undefined) await confirm(`At ${api.url}`, effect, { yes });
+        return call(client, ...given);
+      });
       if (json) printJson(data);
       else forPeople(data);
     });

@@ -1,11 +1,12 @@
 import type { Command } from 'commander';
 import { readId } from '../command-environment.js';
+import { print, printYaml } from '../print.js';
 import { ApiCommand, metadataOption } from './api-command.js';
 import { eventsCommand } from './events.command.js';
-import { age, cut, printFields } from './output.js';
 import { registrationsCommand } from './registrations.command.js';
 import type { FindApi } from './service-api.js';
 import { sessionsCommand } from './sessions.command.js';
+import { age, cut, printTable } from './table.js';
 import { webhooksCommand } from './webhooks.command.js';
 
 export const apiCommands = (findApi: FindApi): Command[] =>
@@ -27,23 +28,23 @@ function statusCommand(findApi: FindApi): Command {
     )
     .calls(
       (client) => client.GET('/api/v1/status'),
-      ({ replicas, ...status }) =>
-        printFields({
-          ...status,
-          replicas: replicas.map(
-            ({ name, role, version, commit, isAlive, lastSeenAt, readsPerSecond, pacedSince, slow }) => ({
-              name,
-              role,
-              version,
-              commit: commit?.slice(0, 12),
-              alive: isAlive,
-              seen: age(lastSeenAt),
-              readsPerSecond,
-              paced: age(pacedSince),
-              slow: slow.join(', '),
-            }),
-          ),
-        }),
+      ({ replicas, ...status }) => {
+        printYaml(status);
+        print('');
+        printTable(
+          {
+            REPLICA: ({ name }) => name,
+            ROLE: ({ role }) => role,
+            VERSION: ({ version, commit }) => `${version} ${commit?.slice(0, 12) ?? ''}`,
+            ALIVE: ({ isAlive }) => isAlive,
+            SEEN: ({ lastSeenAt }) => age(lastSeenAt),
+            'READS/S': ({ readsPerSecond }) => readsPerSecond,
+            PACED: ({ pacedSince }) => age(pacedSince),
+            SLOW: ({ slow }) => slow.join(', '),
+          },
+          replicas,
+        );
+      },
     );
 }
 

@@ -3,10 +3,10 @@ import type { Client, Registration, Schemas } from '#client/client.js';
 import { pages } from '#client/pages.js';
 import type { BulkDecision } from '../../users/registration/decisions.dto.js';
 import { DECIDABLE } from '../../users/registration/registration.rules.js';
-import { confirm, YES, type Confirmation } from '../confirm.js';
+import { printYaml } from '../print.js';
 import { ApiCommand } from './api-command.js';
-import { printFields, printTable, toSecond } from './output.js';
 import type { FindApi } from './service-api.js';
+import { printTable, toSecond } from './table.js';
 
 /** With the options of the command, which are parameters of the API. */
 type Filter = Pick<Registration, 'status'>;
@@ -33,6 +33,7 @@ const EFFECT = {
 /** Returns the command that decides about all registrations that match: it lists them, and decides about exactly those. */
 export function bulkCommand(findApi: FindApi, decision: BulkDecision['decision']): Command {
   const { description, does, danger } = EFFECT[decision];
+  const found: Registration[] = [];
   return new ApiCommand(`${decision}-all`, findApi)
     .description(description)
     .addOption(
@@ -43,20 +44,20 @@ export function bulkCommand(findApi: FindApi, decision: BulkDecision['decision']
     .option('--created-since <instant>', 'only those created at or after this instant')
     .option('--created-before <instant>', 'only those created before this instant')
     .option('--last-error <text>', 'only those whose lastError contains this text')
-    .option(...YES)
+    .confirms(async (client, filter: Filter) => {
+      for await (const page of pages(client, '/api/v1/registrations', { ...filter, limit: 200 }))
+        found.push(...page);
+      return found.length === 0 ? undefined : `this ${does} ${summaryOf(found)} ${danger}`;
+    })
     .calls(
-      async (client, { yes, ...filter }: Filter & Confirmation, place: string) => {
-        const found: Registration[] = [];
-        for await (const page of pages(client, '/api/v1/registrations', { ...filter, limit: 200 }))
-          found.push(...page);
-        if (found.length > 0) await confirm(place, `this ${does} ${summaryOf(found)} ${danger}`, { yes });
+      async (client) => {
         const items = await decideAll(client, decision, found);
         const refused = items.filter(({ ok }) => !ok);
         if (refused.length > 0) process.exitCode = 1;
         return { data: { decided: items.length - refused.length, refused } };
       },
       ({ decided, refused }) => {
-        printFields({ decided, refused: refused.length });
+        printYaml({ decided, refused: refused.length });
         if (refused.length > 0) printTable({ ID: ({ id }) => id, WHY: ({ detail }) => detail }, refused);
       },
     );

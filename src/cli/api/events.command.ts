@@ -3,7 +3,7 @@ import type { Schemas } from '#client/client.js';
 import { followEvents } from '#client/events.js';
 import { readId } from '../command-environment.js';
 import { print, printError } from '../print.js';
-import { eventName, toSecond } from './output.js';
+import { eventName, toSecond } from './table.js';
 import type { FindApi } from './service-api.js';
 
 type FeedEvent = Schemas['FeedEvent'];

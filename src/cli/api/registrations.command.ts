@@ -1,12 +1,11 @@
 import { Option, type Command } from 'commander';
 import { REGISTRATION_STATUSES } from '../../users/registration/registration.rules.js';
 import type { Schemas } from '#client/client.js';
-import { confirm, YES, type Confirmation } from '../confirm.js';
 import { readInput } from './read-input.js';
 import { ApiCommand, at, metadataOption } from './api-command.js';
 import { bulkCommand } from './bulk-decision.command.js';
-import { age } from './output.js';
 import type { FindApi } from './service-api.js';
+import { age } from './table.js';
 
 export function registrationsCommand(findApi: FindApi): Command {
   const registrations = new ApiCommand('registrations', findApi).description(
@@ -30,32 +29,29 @@ export function registrationsCommand(findApi: FindApi): Command {
   registrations
     .itemCommand('resolve', 'enter the user that the provider confirmed')
     .argument('<file>', 'the user object of the provider, as JSON; - reads the standard input')
-    .option(...YES)
-    .calls(async (client, id: string, file: string, confirmation: Confirmation, place: string) => {
-      const effect = `this enters a user for the registration ${id}, and its grid locations. This cannot be undone.`;
-      await confirm(place, effect, confirmation);
+    .confirms(
+      (_client, id: string) =>
+        `this enters a user for the registration ${id}, and its grid locations. This cannot be undone.`,
+    )
+    .calls(async (client, id: string, file: string) => {
       // Sent as it is, because an EAN may be a number that JavaScript would round.
       const body = (await readInput(file)) as unknown as Schemas['ConfirmedUserInput'];
       return client.POST('/api/v1/registrations/{id}/resolve', { ...at(id), body, bodySerializer: String });
     });
   registrations
     .itemCommand('retry', 'send a registration again; first ask the provider whether the user exists')
-    .option(...YES)
-    .calls(async (client, id: string, confirmation: Confirmation, place: string) => {
-      const effect = `this sends the registration ${id} again. If an earlier call took effect, a second user is created at the provider. This cannot be undone.`;
-      await confirm(place, effect, confirmation);
-      return client.POST('/api/v1/registrations/{id}/retry', at(id));
-    });
+    .confirms(
+      (_client, id: string) =>
+        `this sends the registration ${id} again. If an earlier call took effect, a second user is created at the provider. This cannot be undone.`,
+    )
+    .calls((client, id: string) => client.POST('/api/v1/registrations/{id}/retry', at(id)));
   registrations
     .itemCommand('discard', 'give a registration up')
-    .option(...YES)
-    .calls(async (client, id: string, confirmation: Confirmation, place: string) => {
-      const { data } = await client.GET('/api/v1/registrations/{id}', at(id));
-      const { tenantReference, status } = data;
-      const effect = `this gives up the ${status} registration ${id} of ${tenantReference}: it is never sent again. If its user exists after all, \`registrations resolve\` can still enter it.`;
-      await confirm(place, effect, confirmation);
-      return client.POST('/api/v1/registrations/{id}/discard', at(id));
-    });
+    .confirms(async (client, id: string) => {
+      const { tenantReference, status } = (await client.GET('/api/v1/registrations/{id}', at(id))).data;
+      return `this gives up the ${status} registration ${id} of ${tenantReference}: it is never sent again. If its user exists after all, \`registrations resolve\` can still enter it.`;
+    })
+    .calls((client, id: string) => client.POST('/api/v1/registrations/{id}/discard', at(id)));
   for (const decision of ['retry', 'discard'] as const)
     registrations.addCommand(bulkCommand(findApi, decision));
   return registrations;

@@ -19,15 +19,11 @@ export class ServiceApi {
   hasResponded = false;
 
   constructor(
-    private readonly url: string,
+    /** The address, for people too. */
+    readonly url: string,
     apiKey: string,
   ) {
     this.client = createClient({ baseUrl: url, apiKey, fetch: (request) => this.send(request) });
-  }
-
-  /** For people: where a command changes something. */
-  get place(): string {
-    return `At ${this.url}`;
   }
 
   async send(request: Request): Promise<Response> {
@@ -47,30 +43,24 @@ export class ServiceApi {
     }
   }
 
-  /** Returns the error for people if a call failed without a response that is ours, else the error itself. */
+  /** Returns the error for people if there was no response, else the error itself. */
   private fault(error: unknown): unknown {
     const { name, cause } = error as { name?: string; cause?: { code?: string; message?: string } };
-    if (name === 'SyntaxError') return this.foreign('did not respond with JSON');
     if (name !== 'TimeoutError' && (name !== 'TypeError' || cause === undefined)) return error;
     const why = cause?.code ?? cause?.message ?? name;
     return new CommandError('unreachable', `The service at ${this.url} does not respond (${why}).`);
   }
 
-  private foreign(did: string): CommandError {
-    return new CommandError('foreign_response', `${this.url} ${did}: check PV_ONBOARDING_URL.`);
-  }
-
   private refusal({ code, status, detail, errors, problem }: ProblemError): CommandError {
-    if (code === 'unexpected_response')
-      return this.foreign(
-        status < 300 ? 'did not respond with JSON' : `responded with ${status} and not as this service does`,
-      );
-    const faults = errors.map(({ field, message }) => `\n  ${field}: ${message}`);
+    if (code === 'unexpected_response') {
+      const message = `${this.url} responded with ${status} and not as this service does: check PV_ONBOARDING_URL.`;
+      return new CommandError(code, message);
+    }
     const message =
       code === 'unauthenticated'
-        ? `unauthenticated: the service at ${this.url} refuses the API key; set PV_ONBOARDING_API_KEY to a valid one.`
-        : `${code}: ${detail}${faults.join('')}`;
-    return new CommandError(code, message, 1, problem);
+        ? `the service at ${this.url} refuses the API key; set PV_ONBOARDING_API_KEY to a valid one.`
+        : [detail, ...errors.map(({ field, message }) => `  ${field}: ${message}`)].join('\n');
+    return new CommandError(code, `${code}: ${message}`, 1, problem);
   }
 }
 

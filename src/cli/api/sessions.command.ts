@@ -3,10 +3,10 @@ import type { Client, Schemas, Session } from '#client/client.js';
 import { SESSION_STATES } from '../../events/event-schemas.rules.js';
 import { START_STATUSES } from '../../onboarding/api/starts.view.js';
 import { readId } from '../command-environment.js';
-import { print } from '../print.js';
+import { print, printYaml } from '../print.js';
 import { ApiCommand, at, metadataOption } from './api-command.js';
-import { age, cut, eventName, printFields, printTable, toSecond } from './output.js';
 import type { FindApi } from './service-api.js';
+import { age, cut, eventName, printTable, toSecond } from './table.js';
 
 /** With the data that the timeline shows. */
 type SessionEvent = Pick<Schemas['FeedEvent'], 'time' | 'type'> & {
@@ -76,7 +76,7 @@ export function sessionsCommand(findApi: FindApi): Command {
 
 /** Hides the startUrl, because anyone who sees it may act for the owner. */
 const printSession = (session: Session): void =>
-  printFields({ ...session, startUrl: session.startUrl && 'not shown here; --json has it' });
+  printYaml({ ...session, startUrl: session.startUrl && 'not shown here; --json has it' });
 
 async function readEvents(client: Client, sessionId: string): Promise<SessionEvent[]> {
   const events: SessionEvent[] = [];

@@ -1,13 +1,12 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { Schemas } from '#client/client.js';
 import { readId } from '../command-environment.js';
-import { confirm, YES, type Confirmation } from '../confirm.js';
+import { CommandError } from '../command-error.js';
 import { print, printError } from '../print.js';
 import { ApiCommand, at } from './api-command.js';
-import { age, cut, eventName } from './output.js';
 import { readInput } from './read-input.js';
-import { CommandError } from '../command-error.js';
 import type { FindApi } from './service-api.js';
+import { age, cut, eventName } from './table.js';
 
 const LIST = '/api/v1/webhook-endpoints';
 const ONE = '/api/v1/webhook-endpoints/{id}';
@@ -22,8 +21,17 @@ interface SecretFile {
   readonly secretFile?: string;
 }
 
+interface Overlap {
+  readonly overlapSeconds?: number;
+}
+
 interface Settings {
   readonly headersFile?: string;
+}
+
+interface Changes extends Settings {
+  readonly enable?: true;
+  readonly disable?: true;
 }
 
 export function webhooksCommand(findApi: FindApi): Command {
@@ -60,34 +68,22 @@ export function webhooksCommand(findApi: FindApi): Command {
     .option('--enable', 'send again, from the event at which it stopped')
     .addOption(new Option('--disable', 'send nothing; no event is lost').conflicts('enable'))
     .option('--skip-missed', 'with --enable: skip the events that it missed')
-    .option(...YES)
-    .calls(
-      async (
-        client,
-        id: string,
-        {
-          enable,
-          disable,
-          yes,
-          ...settings
-        }: Settings & Confirmation & Record<'enable' | 'disable' | 'skipMissed', true | undefined>,
-        place: string,
-      ) => {
-        const effect = `this skips all events that the endpoint ${id} missed. This cannot be undone.`;
-        if (settings.skipMissed) await confirm(place, effect, { yes });
-        const enabled = enable ? true : disable ? false : undefined;
-        const body = { enabled, ...(await settingsOf(settings)) };
-        return client.PATCH(ONE, { ...at(id), body });
-      },
-    );
+    .confirms((_client, id: string, { skipMissed }: { skipMissed?: true }) =>
+      skipMissed ? `this skips all events that the endpoint ${id} missed. This cannot be undone.` : undefined,
+    )
+    .calls(async (client, id: string, { enable, disable, ...settings }: Changes) => {
+      const enabled = enable ?? (disable && false);
+      const body = { enabled, ...(await settingsOf(settings)) };
+      return client.PATCH(ONE, { ...at(id), body });
+    });
   webhooks
     .itemCommand('delete', 'delete an endpoint and the log of its deliveries')
-    .option(...YES)
+    .confirms(async (client, id: string) => {
+      const { url, pending } = (await client.GET(ONE, at(id))).data;
+      return `this deletes the endpoint ${id} (${new URL(url).origin}), its ${pending} pending deliveries and the log of all its deliveries. This cannot be undone.`;
+    })
     .calls(
-      async (client, id: string, confirmation: Confirmation, place: string) => {
-        const { url, pending } = (await client.GET(ONE, at(id))).data;
-        const effect = `this deletes the endpoint ${id} (${new URL(url).origin}), its ${pending} pending deliveries and the log of all its deliveries. This cannot be undone.`;
-        await confirm(place, effect, confirmation);
+      async (client, id: string) => {
         await client.DELETE(ONE, at(id));
         return { data: { id, deleted: true } };
       },
@@ -104,16 +100,13 @@ export function webhooksCommand(findApi: FindApi): Command {
     .itemCommand('rotate-secret', 'replace the secret and print the new one; it is never shown again')
     .option('--overlap-seconds <number>', 'how long the old secret still signs (default: a day)', readCount)
     .option(...SECRET_FILE)
-    .option(...YES)
+    .confirms((_client, id: string, { overlapSeconds }: Overlap) =>
+      overlapSeconds === 0
+        ? `this ends all earlier secrets of the endpoint ${id} now. This cannot be undone.`
+        : undefined,
+    )
     .calls(
-      async (
-        client,
-        id: string,
-        { secretFile, yes, overlapSeconds }: SecretFile & Confirmation & { overlapSeconds?: number },
-        place: string,
-      ) => {
-        const effect = `this ends all earlier secrets of the endpoint ${id} now. This cannot be undone.`;
-        if (overlapSeconds === 0) await confirm(place, effect, { yes });
+      async (client, id: string, { secretFile, overlapSeconds }: SecretFile & Overlap) => {
         const body = { overlapSeconds, secret: await readSecret(secretFile) };
         return client.POST(`${ONE}/rotate-secret`, { ...at(id), body });
       },

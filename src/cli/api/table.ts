@@ -1,0 +1,44 @@
+import { visibleText } from '../../observability/redaction/visible-text.js';
+import { print, printError } from '../print.js';
+
+const INSTANT = /^(\d{4}-\d\d-\d\d)T(\d\d:\d\d:\d\d)[.\d]*Z$/;
+
+export type Columns<Row> = Readonly<Record<string, (row: Row) => unknown>>;
+
+/** Prints rows of at most 100 characters, unless a text that people need whole is longer. */
+export function printTable<Row>(columns: Columns<Row>, rows: readonly Row[]): void {
+  if (rows.length === 0) return printError('none');
+  const titles = Object.keys(columns);
+  const lines = [titles, ...rows.map((row) => Object.values(columns).map((of) => cellOf(of(row))))];
+  const widths = titles.map((_, column) => Math.max(...lines.map((cells) => [...cells[column]!].length)));
+  for (const cells of lines) {
+    const padded = cells.map((cell, column) => cell + ' '.repeat(widths[column]! - [...cell].length));
+    print(padded.join('  ').trimEnd());
+  }
+}
+
+/** Escapes before the widths are measured. */
+const cellOf = (value: unknown): string =>
+  value === null || value === undefined || value === '' ? '-' : visibleText(String(value));
+
+/** Shortens a text to `length` characters, with `…` at the end. Only for texts that nobody needs to copy. */
+export const cut = (text: string | null, length: number): string | null =>
+  text !== null && text.length > length ? `${text.slice(0, length - 1)}…` : text;
+
+/** Returns how long ago an instant was, such as `3h`. */
+export function age(instant: string | Date | null): string | null {
+  if (instant === null) return null;
+  const seconds = Math.max(0, (Date.now() - new Date(instant).getTime()) / 1_000);
+  const units = [
+    ['d', 86_400],
+    ['h', 3_600],
+    ['m', 60],
+  ] as const;
+  const [unit, size] = units.find(([, size]) => seconds >= size) ?? ['s', 1];
+  return `${Math.floor(seconds / size)}${unit}`;
+}
+
+/** Returns the name of an event type, such as `session.online` for `pv.session.online.v1`. */
+export const eventName = (type: string): string => type.replace(/^pv\.|\.v1$/g, '');
+
+export const toSecond = (instant: string): string => instant.replace(INSTANT, '$1 $2Z');
