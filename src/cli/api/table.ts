@@ -3,7 +3,8 @@ import { print, printError } from '../print.js';
 
 const INSTANT = /^(\d{4}-\d\d-\d\d)T(\d\d:\d\d:\d\d)[.\d]*Z$/;
 
-export type Columns<Row> = Readonly<Record<string, (row: Row) => unknown>>;
+type Cell = string | number | boolean | null | undefined;
+export type Columns<Row> = Readonly<Record<string, (row: Row) => Cell>>;
 
 /** Prints rows of at most 100 characters, unless a text that people need whole is longer. */
 export function printTable<Row>(columns: Columns<Row>, rows: readonly Row[]): void {
@@ -18,8 +19,8 @@ export function printTable<Row>(columns: Columns<Row>, rows: readonly Row[]): vo
 }
 
 /** Escapes before the widths are measured. */
-const cellOf = (value: unknown): string =>
-  value === null || value === undefined || value === '' ? '-' : visibleText(String(value));
+const cellOf = (cell: Cell): string =>
+  cell === null || cell === undefined || cell === '' ? '-' : visibleText(String(cell));
 
 /** Shortens a text to `length` characters, with `…` at the end. Only for texts that nobody needs to copy. */
 export const cut = (text: string | null, length: number): string | null =>

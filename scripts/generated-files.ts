@@ -1,0 +1,34 @@
+import 'reflect-metadata';
+import { readFile, writeFile } from 'node:fs/promises';
+import { AppModule } from '../src/app.module.js';
+import { asyncapiDocument } from '../src/events/contract/asyncapi.js';
+import { OPENAPI_SCHEMAS, schemaDocument } from '../src/events/contract/schema-document.js';
+import { readEnvironment, STAND_INS } from '../src/platform/env/read-environment.js';
+import { createApp } from '../src/platform/http/create-app.js';
+import { createDocument } from '../src/platform/openapi/document.js';
+import type { RecordedExamples } from '../src/platform/openapi/operations.js';
+
+// Writes the files that are generated from the source: `openapi` or `asyncapi`. With --check, only compares them.
+
+const [name = '', flag] = process.argv.slice(2);
+const documents = name === 'openapi' ? await openapi() : asyncapi();
+for (const [path, document] of Object.entries(documents)) {
+  const wanted = `${JSON.stringify(document, null, 2)}\n`;
+  if (flag !== '--check') await writeFile(path, wanted);
+  else if ((await readFile(path, 'utf8')) !== wanted) {
+    console.error(`${path} is not up to date: run \`npm run ${name}\` and commit the difference`);
+    process.exitCode = 1;
+  }
+}
+
+/** Returns the OpenAPI document of the assembled application, which is not started. */
+async function openapi() {
+  const examples = JSON.parse(await readFile('docs/openapi/examples.json', 'utf8')) as RecordedExamples;
+  const environment = readEnvironment(STAND_INS);
+  const app = await createApp(AppModule.forRoot(environment), environment, false);
+  return { 'openapi.json': createDocument(app, examples, OPENAPI_SCHEMAS) };
+}
+
+function asyncapi() {
+  return { 'asyncapi.json': asyncapiDocument(), 'docs/events.schema.json': schemaDocument() };
+}
