@@ -42,7 +42,7 @@ export const ApiKeyView = schemaOf('ApiKeyView', {
   refused401: count('Requests that were refused with 401 because the key is revoked'),
   refused403: count('Requests that were refused with 403 because the key lacks a scope'),
   refused429: count('Requests that were refused with 429'),
-  lastRefusedAt: nullable(instant('Accurate to some seconds')),
+  lastRefusedAt: nullable(instant('Accurate to the minute')),
   revokedAt: nullable(instant('Every replica refuses the key within 5 seconds of this')),
 });
 export type ApiKeyView = InstanceType<typeof ApiKeyView>;

@@ -4,7 +4,6 @@ import { Database, type Transaction } from '../platform/database/database.js';
 import { after, NEWEST_FIRST, type ListPosition } from '../platform/database/list-position.js';
 import type { ApiKeyView } from './api-keys.dto.js';
 import { recordAudit } from './audit-log.store.js';
-import type { Refused } from './refusal-lines.js';
 import type { Principal, Scope } from './scopes.js';
 
 /** Returns a new key. It has 256 random bits, so a fast hash is enough. Secret scanners recognise a leaked key by its prefix. */
@@ -28,13 +27,8 @@ const ADD_REFUSALS = `
   FROM refused r WHERE k.id = r.id
   RETURNING r.hash, k.id, k.name, k.revoked_at IS NOT NULL AS "isRevoked"`;
 
-/** A key, even a revoked one, that was found by its hash, in hexadecimal digits. */
-interface KnownKey {
-  readonly hash: string;
-  readonly id: string;
-  readonly name: string;
-  readonly isRevoked: boolean;
-}
+/** The number of refused requests, by status. */
+export type Refused = Readonly<Record<'refused401' | 'refused403' | 'refused429', number>>;
 
 @Injectable()
 export class ApiKeysStore {
@@ -62,10 +56,12 @@ export class ApiKeysStore {
     await this.database.query(text, [id]);
   }
 
-  /** Adds refused requests, by the hashes of keys. Returns the keys that exist. */
-  async addRefusals(refusals: readonly (readonly [hash: string, Refused])[]): Promise<KnownKey[]> {
-    const rows = refusals.map(([hash, refused]) => ({ hash, ...refused }));
-    return this.database.query<KnownKey>(ADD_REFUSALS, [JSON.stringify(rows)]);
+  /** Adds refused requests, by the hashes of keys in hexadecimal digits. Returns the keys that exist, even revoked ones. */
+  addRefusals(byHash: Readonly<Record<string, Refused>>) {
+    const rows = Object.entries(byHash).map(([hash, refused]) => ({ hash, ...refused }));
+    return this.database.query<{ hash: string; id: string; name: string; isRevoked: boolean }>(ADD_REFUSALS, [
+      JSON.stringify(rows),
+    ]);
   }
 
   async create(tx: Transaction, name: string, scopes: readonly Scope[], actor: string) {

@@ -1,26 +1,24 @@
 import { Injectable, Logger, type OnApplicationShutdown } from '@nestjs/common';
+import { Interval } from '@nestjs/schedule';
 import { within } from '../platform/async/within.js';
-import { runOutsideRequest } from '../platform/http/request-context.js';
 import { errorText } from '../observability/redaction/error-text.js';
 import { STOP_WITHIN_MS } from '../platform/shutdown/limits.js';
-import { ApiKeysStore, hashOf, isApiKey } from './api-keys.store.js';
-import { addRefused, NONE_REFUSED, REFUSED_STATUSES, RefusalLines, type Refused } from './refusal-lines.js';
+import { ApiKeysStore, hashOf, isApiKey, type Refused } from './api-keys.store.js';
 import type { Principal } from './scopes.js';
 
-const WRITE_AFTER_MS = 5_000;
+const REFUSED_STATUSES = [401, 403, 429] as const;
+const NONE: Refused = { refused401: 0, refused403: 0, refused429: 0 };
 /** The most keys that are told apart between two writes, since a client may send a new key with each request. Those beyond count as unknown. */
 const MOST_KEYS = 1_000;
 const UNKNOWN = 'unknown';
+const ADMINISTRATOR = 'administrator';
 
-/** Counts refused requests by key in memory, and writes and logs the counts every few seconds, so that a refused request costs no statement. */
+/** Counts refused requests by key in memory, and writes and logs the counts each minute, so that a refused request costs no statement. */
 @Injectable()
 export class Refusals implements OnApplicationShutdown {
   private readonly logger = new Logger(Refusals.name);
-  private readonly lines = new RefusalLines();
-  /** By the hash of the key, the name of ADMIN_API_KEY, or UNKNOWN. */
+  /** By the hash of the key, ADMINISTRATOR or UNKNOWN. */
   private counts = new Map<string, Refused>();
-  private timer: NodeJS.Timeout | undefined;
-  private isFailing = false;
 
   constructor(private readonly keys: ApiKeysStore) {}
 
@@ -28,68 +26,54 @@ export class Refusals implements OnApplicationShutdown {
   note(key: string, principal: Principal | undefined, statusCode: number): void {
     const status = REFUSED_STATUSES.find((each) => each === statusCode);
     if (status === undefined) return;
-    this.count(subjectOf(key, principal), { ...NONE_REFUSED, [`refused${status}`]: 1 });
-    this.writeLater();
+    const subject = isApiKey(key) ? hashOf(key).toString('hex') : UNKNOWN;
+    this.add(principal?.id === null ? ADMINISTRATOR : subject, { ...NONE, [`refused${status}`]: 1 });
   }
 
-  /** Writes what was counted, and logs the lines that are due. */
-  async write(now: number = performance.now()): Promise<void> {
+  /** Adds the counts to the keys, and logs a line for each. */
+  @Interval(60_000)
+  async write(): Promise<void> {
     const counts = this.counts;
     this.counts = new Map();
     try {
       await this.record(counts);
-      this.isFailing = false;
     } catch (error) {
-      for (const [subject, refused] of counts) this.count(subject, refused);
-      if (!this.isFailing) this.logger.warn(`could not record refused requests: ${errorText(error)}`);
-      this.isFailing = true;
+      for (const [subject, refused] of counts) this.add(subject, refused);
+      this.logger.warn(`could not record refused requests: ${errorText(error)}`);
     }
-    for (const line of this.lines.take(now)) this.logger.warn(line);
-    if (this.counts.size > 0 || !this.lines.isEmpty) this.writeLater();
   }
 
   async onApplicationShutdown(): Promise<void> {
     await within(STOP_WITHIN_MS.refusals, this.write());
-    clearTimeout(this.timer);
   }
 
-  private count(subject: string, refused: Refused): void {
+  private add(subject: string, refused: Refused): void {
     const isToldApart = this.counts.has(subject) || this.counts.size < MOST_KEYS;
     const as = isToldApart ? subject : UNKNOWN;
-    this.counts.set(as, addRefused(this.counts.get(as) ?? NONE_REFUSED, refused));
+    this.counts.set(as, sum(this.counts.get(as) ?? NONE, refused));
   }
 
   private async record(counts: ReadonlyMap<string, Refused>): Promise<void> {
-    const hashes = [...counts].filter(([subject]) => HASH.test(subject));
-    const known = hashes.length === 0 ? [] : await this.keys.addRefusals(hashes);
-    const keys = new Map(known.map((key) => [key.hash, key]));
-    for (const [subject, refused] of counts) {
-      const key = keys.get(subject);
-      if (key !== undefined) {
-        const kind = key.isRevoked ? 'revoked key' : 'key';
-        this.lines.add(
-          { message: `requests with the ${kind} ${key.name} are refused`, keyId: key.id },
-          refused,
-        );
-      } else if (subject === UNKNOWN || HASH.test(subject))
-        this.lines.add({ message: 'requests with an unknown key are refused' }, refused);
-      else this.lines.add({ message: 'requests with ADMIN_API_KEY are refused' }, refused);
+    const {
+      [ADMINISTRATOR]: byAdministrator,
+      [UNKNOWN]: unknown = NONE,
+      ...byHash
+    } = Object.fromEntries(counts);
+    const known = Object.keys(byHash).length === 0 ? [] : await this.keys.addRefusals(byHash);
+    for (const { hash, id, name, isRevoked } of known) {
+      const message = `requests with the ${isRevoked ? 'revoked key' : 'key'} ${name} are refused`;
+      this.logger.warn({ message, keyId: id, ...byHash[hash] });
+      delete byHash[hash];
     }
-  }
-
-  private writeLater(): void {
-    if (this.timer !== undefined) return;
-    const write = () => {
-      this.timer = undefined;
-      void this.write();
-    };
-    this.timer = runOutsideRequest(() => setTimeout(write, WRITE_AFTER_MS).unref());
+    const others = Object.values(byHash).reduce(sum, unknown);
+    if (others !== NONE) this.logger.warn({ message: 'requests with an unknown key are refused', ...others });
+    if (byAdministrator)
+      this.logger.warn({ message: 'requests with ADMIN_API_KEY are refused', ...byAdministrator });
   }
 }
 
-const HASH = /^[0-9a-f]{64}$/;
-
-function subjectOf(key: string, principal: Principal | undefined): string {
-  if (principal?.id === null) return principal.name;
-  return isApiKey(key) ? hashOf(key).toString('hex') : UNKNOWN;
-}
+const sum = (a: Refused, b: Refused): Refused => ({
+  refused401: a.refused401 + b.refused401,
+  refused403: a.refused403 + b.refused403,
+  refused429: a.refused429 + b.refused429,
+});

@@ -439,7 +439,7 @@ COMMENT ON COLUMN api_keys.revoked_at IS 'When it was revoked. Null while it is 
 COMMENT ON COLUMN api_keys.refused_401 IS 'Requests with it that were refused with 401, since it was revoked.';
 COMMENT ON COLUMN api_keys.refused_403 IS 'Requests with it that were refused with 403: it lacks a scope.';
 COMMENT ON COLUMN api_keys.refused_429 IS 'Requests with it that were refused with 429: there were too many.';
-COMMENT ON COLUMN api_keys.last_refused_at IS 'Last refused request, accurate to some seconds. Null: none.';
+COMMENT ON COLUMN api_keys.last_refused_at IS 'Last refused request, accurate to the minute. Null: none.';
 
 CREATE TABLE remote_tokens (
   name text NOT NULL,

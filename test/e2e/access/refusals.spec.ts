@@ -1,11 +1,10 @@
 import { afterAll, beforeAll, expect, it, jest } from '@jest/globals';
 import { Logger } from '@nestjs/common';
-import { ApiKeysStore } from '../../../src/access/api-keys.store.js';
+import { ApiKeysStore, newApiKey } from '../../../src/access/api-keys.store.js';
 import type { ApiKeyView, CreatedApiKeyView } from '../../../src/access/api-keys.dto.js';
 import { Refusals } from '../../../src/access/refusals.service.js';
 import { TestClient } from '../../setup/client.js';
 import { startTestApp, type TestApp } from '../../setup/test-app.js';
-import { waitFor } from '../../setup/wait-for.js';
 
 const BURST = 20;
 
@@ -34,52 +33,60 @@ async function createKey(name: string, scopes = ['users:read']) {
   return { id: body.id, app: new TestClient(service.url, body.key) };
 }
 
-/** Returns the key as listed, once its refusals are counted. */
-const counted = (id: string) =>
-  waitFor('the refusals', async () => {
-    const { body } = await admin.call<{ items: ApiKeyView[] }>('GET', '/api-keys');
-    const key = body.items.find((each) => each.id === id)!;
-    return key.lastRefusedAt !== null && key;
-  });
+/** Writes what was counted, and returns the key as listed. */
+async function counted(id: string): Promise<ApiKeyView> {
+  await service.app.get(Refusals).write();
+  const { body } = await admin.call<{ items: ApiKeyView[] }>('GET', '/api-keys');
+  return body.items.find((each) => each.id === id)!;
+}
 
 const send = (app: TestClient, times: number, path = '/users') =>
   Promise.all(Array.from({ length: times }, () => app.call('GET', path)));
 
 const linesOf = (keyId: string | undefined) =>
   warned.mock.calls
-    .map(([line]) => line as unknown as Record<string, unknown>)
+    .map(([line]) => Object(line) as Record<string, unknown>)
     .filter((line) => 'refused401' in line && line.keyId === keyId);
 
 it('counts the refused requests of a key by status, without a statement for each', async () => {
   const { id, app } = await createKey('crm');
   await send(app, 3, '/events');
-  await send(app, BURST + 4);
+  await send(app, 2 * BURST);
   const key = await counted(id);
   expect(key).toMatchObject({ refused401: 0, refused403: 3, refused429: expect.any(Number) });
-  // A request more is allowed each half second.
-  expect(key.refused429).toBeGreaterThanOrEqual(4);
-  expect(writes.mock.calls.length).toBeLessThan(4);
+  expect(key.refused429).toBeGreaterThan(0);
+  expect(writes).toHaveBeenCalledTimes(1);
 });
 
-it('logs the refusals of a key once a minute, by its name and id', async () => {
+it('logs the refusals of a key by its name and id, a line for all that are written at once', async () => {
   const { id, app } = await createKey('a looping app');
+  await send(app, 2, '/events');
+  await send(app, 4, '/events');
   const refusals = service.app.get(Refusals);
-  const now = performance.now();
-  for (const at of [now, now + 1_000, now + 59_000]) {
-    await send(app, 2, '/events');
-    await refusals.write(at);
-  }
+  await refusals.write();
+  await refusals.write();
   expect(linesOf(id)).toEqual([
     {
       message: 'requests with the key a looping app are refused',
       keyId: id,
       refused401: 0,
-      refused403: 2,
+      refused403: 6,
       refused429: 0,
     },
   ]);
-  await refusals.write(now + 60_000);
-  expect(linesOf(id)[1]).toMatchObject({ refused403: 4 });
+});
+
+it('logs the refusals of unknown keys together', async () => {
+  for (const key of [newApiKey(), newApiKey(), 'nonsense']) await send(new TestClient(service.url, key), 1);
+  await service.app.get(Refusals).write();
+  expect(linesOf(undefined)).toEqual([
+    {
+      message: 'requests with an unknown key are refused',
+      refused401: 3,
+      refused403: 0,
+      refused429: 0,
+    },
+  ]);
 });
 
 it('loses no count while the database fails', async () => {
@@ -88,6 +95,5 @@ it('loses no count while the database fails', async () => {
   await send(app, 2, '/events');
   await service.app.get(Refusals).write();
   await send(app, 1, '/events');
-  await service.app.get(Refusals).write();
   expect(await counted(id)).toMatchObject({ refused403: 3 });
 });
