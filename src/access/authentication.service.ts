@@ -7,7 +7,6 @@ import type { Principal } from './scopes.js';
 
 /** The longest time for which another replica accepts a revoked key. docs/api.md promises 5 s. */
 const CACHE_MS = 2_000;
-const CACHE_SIZE = 1_000;
 
 const ADMINISTRATOR: Principal = { id: null, name: 'environment', scopes: ['admin'] };
 
@@ -60,18 +59,11 @@ export class Authentication {
     // Counts the age from the start of the query, because the key may be revoked while the query runs.
     if (known !== undefined && now - known.startedAt < CACHE_MS) return known.principal;
     const principal = this.find(hash);
-    // Deletes first, so that the map stays ordered by age.
-    this.cache.delete(id);
     this.cache.set(id, { principal, startedAt: now });
-    // Only valid keys stay cached. Invalid keys must not displace valid keys, and a failed query must not be cached.
+    // Neither an invalid key nor a failed query stays cached.
     const forget = () => this.cache.get(id)?.principal === principal && this.cache.delete(id);
-    principal.then((found) => (found === null ? forget() : this.forgetOldest()), forget);
+    principal.then((found) => found ?? forget(), forget);
     return principal;
-  }
-
-  private forgetOldest(): void {
-    const [oldest] = this.cache.keys();
-    if (this.cache.size > CACHE_SIZE && oldest !== undefined) this.cache.delete(oldest);
   }
 
   private async find(hash: Buffer<ArrayBuffer>): Promise<Principal | null> {

@@ -103,15 +103,13 @@ describe('Authentication', () => {
     expect(await authentication.authenticate(key, 0)).not.toBeNull();
   });
 
-  it('caches at most 1,000 keys, and unknown keys displace none of them', async () => {
-    const keys = Array.from({ length: 1_001 }, () => store.add());
-    for (const key of keys) await authentication.authenticate(key, 0);
+  it('keeps a valid key cached, however many unknown keys follow', async () => {
+    const key = store.add();
+    await authentication.authenticate(key, 0);
     for (let i = 0; i < 2_000; i++) await authentication.authenticate(newApiKey(), 0);
     store.lookUps = 0;
-    for (const key of keys.slice(1)) await authentication.authenticate(key, 1);
+    await authentication.authenticate(key, 1);
     expect(store.lookUps).toBe(0);
-    await authentication.authenticate(keys[0]!, 1);
-    expect(store.lookUps).toBe(1);
   });
 
   it('notes the use of a key only when it is looked up', async () => {
