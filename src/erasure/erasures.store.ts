@@ -4,7 +4,7 @@ import { eraseRequestIds, recordAudit } from '../access/audit-log.store.js';
 import type { ErasedCounts } from '../events/catalogue.rules.js';
 import { eraseEvents } from '../events/erase-events.sql.js';
 import { appendEvents } from '../events/outbox.js';
-import { eraseSessions, type ErasedSessions } from '../onboarding/store/erase-sessions.sql.js';
+import { eraseSessions } from '../onboarding/store/erase-sessions.sql.js';
 import { Database, type Transaction } from '../platform/database/database.js';
 import { OUTCOME } from '../platform/database/connection/patience.js';
 import { repeatWhileUnavailable } from '../platform/database/repeat-while-unavailable.js';
@@ -22,15 +22,6 @@ export interface Erasure {
 export interface BeingSent {
   readonly registrationBeingSent: string;
 }
-
-const NO_SESSIONS: ErasedSessions = {
-  sessionIds: [],
-  gridLocationIds: [],
-  prunedIds: [],
-  observations: 0,
-  inverters: 0,
-  events: [],
-};
 
 /** Erases a person in one transaction: every module clears its own tables. Both methods return null if there is nobody to erase. */
 @Injectable()
@@ -78,7 +69,7 @@ export class ErasuresStore {
     const erasedAt = clock!.now;
     const { userId } = person;
     const registrationIds = person.registrations.map(({ id }) => id);
-    const sessions = userId === null ? NO_SESSIONS : await eraseSessions(tx, userId, erasedAt);
+    const sessions = await eraseSessions(tx, userId, erasedAt);
     const { registrations, gridLocations } = await eraseUser(tx, person, erasedAt);
     const sessionIds = [...sessions.sessionIds, ...sessions.prunedIds];
     const people = [...(userId === null ? [] : [userId]), ...registrationIds];

@@ -51,10 +51,8 @@ export const DELETE_INVERTERS = 'DELETE FROM inverters WHERE session_id = ANY($1
 export const TAKE_PRUNED_SESSIONS =
   'DELETE FROM pruned_sessions WHERE user_id = $1 RETURNING session_id AS id';
 
-export type ErasedSessions = Awaited<ReturnType<typeof eraseSessions>>;
-
-/** Erases and closes the sessions of a locked user. Deletes their polls, so that the results of reads in flight are dropped. */
-export async function eraseSessions(tx: Transaction, userId: string, erasedAt: Date) {
+/** Erases and closes the sessions of a locked user, if there is one. Deletes their polls, so that the results of reads in flight are dropped. */
+export async function eraseSessions(tx: Transaction, userId: string | null, erasedAt: Date) {
   const failed = await tx.query<EndedStart>(ERASE_STARTS, [userId]);
   const locations = await tx.query<{ id: string }>(SELECT_LOCATIONS, [userId]);
   const sessions = await tx.query<SessionRecord>(LOCK_SESSIONS_OF_USER, [userId]);
