@@ -3,6 +3,7 @@ import type { FieldError } from '../platform/problem/problem.js';
 
 /** The EAN of a grid connection in Belgium or the Netherlands is a GS1 number of 18 digits. It is stored as text, so that no digit is lost. */
 const EAN_DIGITS = 18;
+export const EAN_PATTERN = '^[1-9][0-9]{17}$';
 
 export const EAN_WARNINGS = ['ean_check_digit', 'ean_elsewhere'] as const;
 
@@ -13,8 +14,9 @@ export interface EanWarning extends FieldError {
 
 /** Returns why `value` is not an EAN (text or a JSON number), else undefined. Never repeats the value, since an EAN identifies a household. */
 export function eanFault(value: unknown): string | undefined {
-  const text = eanText(value);
-  if (text === undefined) return 'must be an EAN: 18 digits, as a string or as a number';
+  if (typeof value !== 'string' && jsonNumberText(value) === undefined)
+    return 'must be an EAN: 18 digits, as a string or as a number';
+  const text = readEan(value);
   if (!/^[0-9]+$/.test(text)) {
     return typeof value === 'string'
       ? 'must be 18 digits from 0 to 9 and nothing else'
@@ -28,11 +30,7 @@ export function eanFault(value: unknown): string | undefined {
 }
 
 /** Returns the 18 digits of a value that `eanFault` accepts. */
-export function readEan(value: unknown): string {
-  const text = eanText(value);
-  if (text === undefined) throw new TypeError('an EAN is text or a number');
-  return text;
-}
+export const readEan = (value: unknown): string => String(value);
 
 /** Returns whether the last digit is the GS1 check digit (General Specifications, section 7.9): weights 3, 1, 3, … from the right. */
 export function hasValidCheckDigit(ean: string): boolean {
@@ -64,11 +62,6 @@ export function roundedEans(body: unknown, known: readonly string[] = []): Field
   });
 }
 
-export function sameEans(some: readonly string[], others: readonly string[]): boolean {
-  const known = new Set(some);
-  return known.size === new Set(others).size && others.every((ean) => known.has(ean));
-}
-
 /** Returns well-formed EANs in the order sent, with an error per duplicate. The `rule` says whether a wrong check digit is an error, too. */
 export function readGridLocations(
   gridLocations: readonly { ean: unknown }[],
@@ -85,7 +78,8 @@ export function readGridLocations(
   return {
     eans,
     errors: rule === 'enforce' ? [...duplicates, ...wrong] : duplicates,
-    warnings: rule === 'warn' ? wrong.map(({ field }): EanWarning => ({ field, ...SUSPECT })) : [],
+    warnings:
+      rule === 'warn' ? wrong.map((error): EanWarning => ({ ...error, code: 'ean_check_digit' })) : [],
   };
 }
 
@@ -98,16 +92,9 @@ export const warnOfOthers = (eans: readonly string[], others: ReadonlyMap<string
     return [{ ...fieldError(index, `${count} other ${who} this EAN`), code: 'ean_elsewhere' }];
   });
 
-const WRONG_CHECK_DIGIT = 'must end with its GS1 check digit; a digit is probably mistyped';
-const SUSPECT = {
-  code: 'ean_check_digit',
-  message: 'does not end with its GS1 check digit; a digit is probably mistyped',
-} as const;
+const WRONG_CHECK_DIGIT = 'does not end with its GS1 check digit; a digit is probably mistyped';
 
 const fieldError = (index: number, message: string): FieldError => ({
   field: `gridLocations[${index}].ean`,
   message,
 });
-
-const eanText = (value: unknown): string | undefined =>
-  typeof value === 'string' ? value : jsonNumberText(value);

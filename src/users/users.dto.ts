@@ -5,38 +5,38 @@ import { PageQuery } from '../platform/http/page.js';
 import { ChoiceParameter, InstantParameter, OptionalText } from '../platform/http/parameters.js';
 import { CheckedBy } from '../platform/http/validation.js';
 import { instant, listOf, optional, schemaOf, text, uuid } from '../platform/openapi/schema-of.js';
-import { eanFault } from './ean.rules.js';
+import { EAN_PATTERN, eanFault } from './ean.rules.js';
 import { MetadataField, MetadataParameters, type MetadataFilter } from './metadata.dto.js';
 import { isPlainObject, type Metadata } from './metadata.rules.js';
 import { REGISTRATION_STATUSES, type RegistrationStatus } from './registration/registration.rules.js';
 import { tenantReferenceFault } from './tenant-reference.rules.js';
 
 /** Returns why `value` is not a text that a `lastError` may contain, else undefined. */
-export const lastErrorFault = (value: unknown): string | undefined =>
+const lastErrorFault = (value: unknown): string | undefined =>
   typeof value === 'string' && value.length >= 1 && value.length <= 200
     ? undefined
     : 'must have 1 to 200 characters';
 
+export const LastErrorFilter = OptionalText(lastErrorFault, {
+  minLength: 1,
+  maxLength: 200,
+  description: 'Only registrations whose `lastError` contains this text',
+});
+
 export class ListUsersQuery extends PageQuery {
-  @OptionalText(tenantReferenceFault, { description: 'Only the user with this reference' })
+  @OptionalText(tenantReferenceFault, { description: 'Only items with this reference' })
   tenantReference?: string;
 
-  @OptionalText(eanFault, {
-    pattern: '^[1-9][0-9]{17}$',
-    description: 'Only users with this grid connection',
-  })
+  @OptionalText(eanFault, { pattern: EAN_PATTERN, description: 'Only items with this EAN' })
   ean?: string;
 
   @MetadataParameters()
   metadata?: MetadataFilter;
 }
 
-export class ListRegistrationsQuery extends PageQuery {
+export class ListRegistrationsQuery extends ListUsersQuery {
   @ChoiceParameter(REGISTRATION_STATUSES, 'Only registrations in this status')
   status?: RegistrationStatus;
-
-  @OptionalText(tenantReferenceFault, { description: 'Only registrations of this reference' })
-  tenantReference?: string;
 
   @InstantParameter('Only registrations created at or after this instant')
   createdSince?: Date;
@@ -44,21 +44,8 @@ export class ListRegistrationsQuery extends PageQuery {
   @InstantParameter('Only registrations created before this instant')
   createdBefore?: Date;
 
-  @OptionalText(lastErrorFault, {
-    minLength: 1,
-    maxLength: 200,
-    description: 'Only registrations whose `lastError` contains this text',
-  })
+  @LastErrorFilter
   lastError?: string;
-
-  @OptionalText(eanFault, {
-    pattern: '^[1-9][0-9]{17}$',
-    description: 'Only registrations with this EAN',
-  })
-  ean?: string;
-
-  @MetadataParameters()
-  metadata?: MetadataFilter;
 }
 
 /** More grid connections than any customer has, but few enough for one small request. */
@@ -69,7 +56,7 @@ class GridLocationInput {
     description:
       'The EAN of the grid connection: 18 digits, not beginning with 0. A bare JSON number is also accepted, but clients whose numbers are doubles round it',
     type: String,
-    pattern: '^[1-9][0-9]{17}$',
+    pattern: EAN_PATTERN,
     example: '541448860004178013',
   })
   @CheckedBy(eanFault)

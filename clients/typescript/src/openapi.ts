@@ -772,7 +772,7 @@ export interface components {
             refused429: number;
             /**
              * Format: date-time
-             * @description Accurate to some seconds
+             * @description Accurate to the minute
              */
             lastRefusedAt: string | null;
             /**
@@ -4872,9 +4872,9 @@ export interface operations {
                 limit?: number;
                 /** @description The `next` of the previous page. Default: the first page */
                 cursor?: string;
-                /** @description Only the user with this reference */
+                /** @description Only items with this reference */
                 tenantReference?: string;
-                /** @description Only users with this grid connection */
+                /** @description Only items with this EAN */
                 ean?: string;
                 /** @description Only items whose metadata contain all these values: `metadata.campaign=autumn`. Only top-level keys can be given. `5`, `true` and `null` match the JSON value and the text. */
                 metadata?: {
@@ -5089,22 +5089,22 @@ export interface operations {
                 limit?: number;
                 /** @description The `next` of the previous page. Default: the first page */
                 cursor?: string;
+                /** @description Only items with this reference */
+                tenantReference?: string;
+                /** @description Only items with this EAN */
+                ean?: string;
+                /** @description Only items whose metadata contain all these values: `metadata.campaign=autumn`. Only top-level keys can be given. `5`, `true` and `null` match the JSON value and the text. */
+                metadata?: {
+                    [key: string]: string;
+                };
                 /** @description Only registrations in this status */
                 status?: "pending" | "registered" | "rejected" | "uncertain" | "discarded";
-                /** @description Only registrations of this reference */
-                tenantReference?: string;
                 /** @description Only registrations created at or after this instant */
                 createdSince?: string;
                 /** @description Only registrations created before this instant */
                 createdBefore?: string;
                 /** @description Only registrations whose `lastError` contains this text */
                 lastError?: string;
-                /** @description Only registrations with this EAN */
-                ean?: string;
-                /** @description Only items whose metadata contain all these values: `metadata.campaign=autumn`. Only top-level keys can be given. `5`, `true` and `null` match the JSON value and the text. */
-                metadata?: {
-                    [key: string]: string;
-                };
             };
             header?: never;
             path?: never;

@@ -1,62 +1,39 @@
 import { appendEvents } from '../../events/outbox.js';
 import { sqlState, UNIQUE_VIOLATION } from '../../platform/database/database.js';
-import type { Database, Sql, Statement, Transaction } from '../../platform/database/database.js';
-import { OUTCOME } from '../../platform/database/connection/patience.js';
+import type { Sql, Statement, Transaction } from '../../platform/database/database.js';
 import type { RequestedUser, RemoteUser } from '../remote/remote-user.rules.js';
-import type { UserRecord } from '../user/user.view.js';
 import { insertUser } from '../user/users.store.js';
 import type { RegistrationRequest, RegistrationStatus } from './registration.rules.js';
 import { MOVE_REGISTRATION } from './registrations.sql.js';
 
-/** Thrown to roll back the transaction if an id or EAN of the user belongs to another user here. */
-export class TakenError extends Error {
-  constructor(
-    readonly user: RemoteUser,
-    readonly requested: RequestedUser,
-  ) {
-    super('a confirmed id belongs to another user here');
-  }
-}
-
 /** Nothing was stored: these fields of the user, such as `gridLocations[0].id`, belong to another user here. */
 export interface IdentityTaken {
-  readonly status: 'identity_taken';
-  readonly fields: readonly string[];
+  readonly foreignFields: readonly string[];
 }
 
-/** Runs `work`, which may call `confirmUser`. If an id belongs to another user, rolls back and returns the fields with such ids. */
-export async function unlessTaken<T>(
-  database: Database,
-  work: (tx: Transaction) => Promise<T>,
-): Promise<T | IdentityTaken> {
-  try {
-    return await database.transaction(work, OUTCOME);
-  } catch (error) {
-    if (!(error instanceof TakenError)) throw error;
-    const fields = await findForeignFields(database, error.user, error.requested);
-    return { status: 'identity_taken', fields };
-  }
-}
+/** Runs a transaction with `confirmUser`, and again if another one has inserted the same id meanwhile: the second run finds that id. */
+export const repeatOnConflict = <T>(run: () => Promise<T>): Promise<T> =>
+  run().catch((error: unknown) => {
+    if (sqlState(error) !== UNIQUE_VIOLATION) throw error;
+    return run();
+  });
 
 /** Inserts the confirmed user, makes the locked registration `registered`, and appends the event. */
 export async function confirmUser(
   tx: Transaction,
   registration: RegistrationRequest & { readonly id: string },
   user: RemoteUser,
-): Promise<UserRecord> {
-  // EANs have no unique index, since people move house. So this query must find an unrequested EAN that belongs to another user.
-  const foreign = await findForeignFields(tx, user, registration);
-  if (foreign.length > 0) throw new TakenError(user, registration);
-  const inserted = await insertUser(tx, user, registration.metadata).catch((error: unknown) => {
-    throw sqlState(error) === UNIQUE_VIOLATION ? new TakenError(user, registration) : error;
-  });
+): Promise<'stored' | IdentityTaken> {
+  const foreignFields = await findForeignFields(tx, user, registration);
+  if (foreignFields.length > 0) return { foreignFields };
+  await insertUser(tx, user, registration.metadata);
   await moveRegistration(tx, registration.id, { status: 'registered', userId: user.id });
   const { id: userId, tenantReference, gridLocations } = user;
   const gridLocationIds = gridLocations.map(({ id }) => id);
   const { id: registrationId, metadata } = registration;
   const data = { userId, registrationId, tenantReference, metadata, gridLocationIds };
   await appendEvents(tx, [{ name: 'user.registered', subject: userId, data }]);
-  return inserted;
+  return 'stored';
 }
 
 type Announced = Pick<RegistrationRequest, 'tenantReference' | 'metadata'> & { readonly id: string };
@@ -99,13 +76,13 @@ export async function moveRegistration(
 }
 
 /** Returns the fields of a remote user whose value already belongs to another user here, or to another object, such as a session. */
-export async function findForeignFields(
+async function findForeignFields(
   runner: Sql,
   { id: userId, gridLocations }: RemoteUser,
   { tenantReference, eans }: RequestedUser,
 ): Promise<string[]> {
   const ids = gridLocations.map(({ id }) => id);
-  // A requested EAN may belong to several users, since people move house.
+  // A requested EAN may belong to several users, since people move house. So EANs have no unique index.
   const unrequested = gridLocations.flatMap(({ ean }) => (eans.includes(ean) ? [] : [ean]));
   const values = [tenantReference, userId, ids, unrequested];
   const [others] = await runner.query<{ userId: boolean; gridLocationIds: string[]; eans: string[] }>(

@@ -1,30 +1,18 @@
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import { Type } from 'class-transformer';
-import { IsIn, ValidateNested } from 'class-validator';
+import { ArrayMaxSize, ArrayMinSize, IsArray, IsIn, IsObject, IsUUID, ValidateNested } from 'class-validator';
 import { CursorOf } from '../../platform/http/page.js';
-import { InstantParameter, OptionalText } from '../../platform/http/parameters.js';
-import { CheckedBy, MayBeAbsent } from '../../platform/http/validation.js';
+import { InstantParameter } from '../../platform/http/parameters.js';
+import { MayBeAbsent } from '../../platform/http/validation.js';
 import type { ListPosition } from '../../platform/database/list-position.js';
 import { flag, listOf, nullable, schemaOf, text, uuid } from '../../platform/openapi/schema-of.js';
-import { isUuid } from '../../platform/uuid.rules.js';
-import { lastErrorFault } from '../users.dto.js';
+import { LastErrorFilter } from '../users.dto.js';
 import { DECIDABLE, type RegistrationStatus } from './registration.rules.js';
 
 /** The most registrations of one call. Each takes a few milliseconds, so a call ends well within the patience of clients. */
 export const MAX_DECISIONS = 1_000;
 
 const BULK_DECISIONS = ['retry', 'discard'] as const;
-
-function idsFault(value: unknown): string | undefined {
-  if (!Array.isArray(value)) return 'must be an array';
-  if (value.length < 1 || value.length > MAX_DECISIONS)
-    return `must hold 1 to ${MAX_DECISIONS} ids, not ${value.length}`;
-  return value.every(isUuid) ? undefined : 'must hold UUIDs';
-}
-
-/** ValidateNested accepts a list, whose filters would have no effect: the decision would be about all registrations. */
-const filterFault = (value: unknown): string | undefined =>
-  Array.isArray(value) ? 'must be a JSON object' : undefined;
 
 class DecisionFilter {
   @ApiProperty({ enum: DECIDABLE.retry })
@@ -37,11 +25,7 @@ class DecisionFilter {
   @InstantParameter('Only registrations created before this instant')
   createdBefore?: Date;
 
-  @OptionalText(lastErrorFault, {
-    minLength: 1,
-    maxLength: 200,
-    description: 'Only registrations whose `lastError` contains this text',
-  })
+  @LastErrorFilter
   lastError?: string;
 }
 
@@ -58,7 +42,10 @@ export class BulkDecision {
     description: 'The registrations. Give either these or `filter`',
   })
   @MayBeAbsent()
-  @CheckedBy(idsFault)
+  @IsUUID('loose', { each: true })
+  @ArrayMaxSize(MAX_DECISIONS)
+  @ArrayMinSize(1)
+  @IsArray()
   ids?: string[];
 
   @ApiPropertyOptional({
@@ -68,7 +55,8 @@ export class BulkDecision {
   @MayBeAbsent()
   @Type(() => DecisionFilter)
   @ValidateNested()
-  @CheckedBy(filterFault)
+  // ValidateNested accepts a list, whose filters would have no effect: the decision would be about all registrations.
+  @IsObject({ message: 'must be a JSON object' })
   filter?: DecisionFilter;
 
   @CursorOf({ at: 'instant', id: 'uuid' })
@@ -86,6 +74,8 @@ const DecisionResultView = schemaOf('DecisionResultView', {
   code: nullable(text('If not: the code of the problem, `not_found` or `registration_conflict`')),
   detail: nullable(text('If not: why, for people')),
 });
+
+export type DecisionResultView = InstanceType<typeof DecisionResultView>;
 
 export const DecisionsView = schemaOf('DecisionsView', {
   items: listOf(DecisionResultView, 'One for each registration'),

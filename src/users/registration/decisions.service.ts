@@ -1,21 +1,13 @@
 import { Injectable, Logger } from '@nestjs/common';
 import { invalidRequest, refuse } from '../../platform/http/validation.js';
 import { found } from '../../platform/problem/found.js';
-import { Problem, type FieldError } from '../../platform/problem/problem.js';
+import { Problem } from '../../platform/problem/problem.js';
 import { roundedEans } from '../ean.rules.js';
 import { readRemoteUser, type RemoteUser } from '../remote/remote-user.rules.js';
-import type { BulkDecision } from './decisions.dto.js';
+import type { BulkDecision, DecisionResultView } from './decisions.dto.js';
 import { DecisionsStore, type Decided } from './decisions.store.js';
 import { DECIDABLE, type PersonDecision } from './registration.rules.js';
 import { RegistrationsStore, type RegistrationRecord } from './registrations.store.js';
-
-/** The result for one registration of many. `code` and `detail` are those of the problem that a decision about it alone would get. */
-export interface DecisionResult {
-  readonly id: string;
-  readonly ok: boolean;
-  readonly code: string | null;
-  readonly detail: string | null;
-}
 
 @Injectable()
 export class DecisionsService {
@@ -33,8 +25,9 @@ export class DecisionsService {
     decision: PersonDecision,
     confirmed?: unknown,
   ): Promise<RegistrationRecord> {
-    const readUser = (registration: RegistrationRecord) => readConfirmed(confirmed, registration);
-    const decided = await this.decisions.decide({ id, actor, decision }, readUser);
+    const registration = found(await this.registrations.findRegistration(id), `registration ${id}`);
+    const user = decision === 'resolve' ? readConfirmed(confirmed, registration) : undefined;
+    const decided = await this.decisions.decide({ id, actor, decision, user });
     if (decided.status !== 'decided') throw problemOf(decided, decision, id);
     this.logger.log({ message: `${actor} decided to ${decision} a registration`, registrationId: id });
     return found(await this.registrations.findSequenced(id), `registration ${id}`);
@@ -45,16 +38,13 @@ export class DecisionsService {
     ids: Iterable<string>,
     actor: string,
     { decision, unchangedSince }: Pick<BulkDecision, 'decision' | 'unchangedSince'>,
-  ): Promise<DecisionResult[]> {
-    const results: DecisionResult[] = [];
+  ): Promise<DecisionResultView[]> {
+    const results: DecisionResultView[] = [];
     for (const id of ids) {
-      const of = { id, actor, decision, unchangedSince };
-      const decided = await this.decisions.decide(of, (registration) =>
-        readConfirmed(undefined, registration),
-      );
-      // Repeated: what was decided before is in order.
-      const isRepeated = decided.status === 'wrong_status' && decision === 'discard';
-      if (decided.status === 'decided' || (isRepeated && decided.current === 'discarded')) {
+      const decided = await this.decisions.decide({ id, actor, decision, unchangedSince });
+      const isDiscardedBefore =
+        decision === 'discard' && decided.status === 'wrong_status' && decided.current === 'discarded';
+      if (decided.status === 'decided' || isDiscardedBefore) {
         results.push({ id, ok: true, code: null, detail: null });
       } else {
         const { code, detail } = problemOf(decided, decision, id);
@@ -79,38 +69,31 @@ function readConfirmed(confirmed: unknown, registration: RegistrationRecord): Re
 function problemOf(
   decided: Exclude<Decided, { status: 'decided' }>,
   decision: PersonDecision,
-  id: string,
+  registrationId: string,
 ): Problem {
-  switch (decided.status) {
-    case 'not_found':
-      return new Problem('not_found', `There is no registration ${id}`);
-    case 'being_sent':
-      return conflict('The registration is being sent; decide once its response is known', id);
-    case 'changed':
-      return conflict('The registration has changed since `unchangedSince`; read it again', id);
-    case 'wrong_status': {
-      const allowed = DECIDABLE[decision].join(', ');
-      return conflict(
-        `${decision} is for the statuses ${allowed}; this registration is ${decided.current}`,
-        id,
-      );
-    }
-    case 'reference_taken':
-      return conflict('The tenantReference has another live registration', id);
-    case 'identity_taken':
-      return conflict(
-        'The id, the tenantReference or a grid location belongs to another user here',
-        id,
-        decided.fields.map((field) => ({
-          field,
-          message: 'belongs to another user or another object here',
-        })),
-      );
-  }
+  if (decided.status === 'not_found')
+    return new Problem('not_found', `There is no registration ${registrationId}`);
+  const fields = decided.status === 'identity_taken' ? decided.foreignFields : [];
+  const message = 'belongs to another user or another object here';
+  return new Problem('registration_conflict', detailOf(decided, decision), {
+    ids: { registrationId },
+    ...(fields.length > 0 && { errors: fields.map((field) => ({ field, message })) }),
+  });
 }
 
-const conflict = (detail: string, registrationId: string, errors: readonly FieldError[] = []): Problem =>
-  new Problem('registration_conflict', detail, {
-    ids: { registrationId },
-    ...(errors.length > 0 && { errors }),
-  });
+type Conflict = Exclude<Decided, { status: 'decided' | 'not_found' }>;
+
+function detailOf(decided: Conflict, decision: PersonDecision): string {
+  switch (decided.status) {
+    case 'being_sent':
+      return 'The registration is being sent; decide once its response is known';
+    case 'changed':
+      return 'The registration has changed since `unchangedSince`; read it again';
+    case 'wrong_status':
+      return `${decision} is for the statuses ${DECIDABLE[decision].join(', ')}; this registration is ${decided.current}`;
+    case 'reference_taken':
+      return 'The tenantReference has another live registration';
+    case 'identity_taken':
+      return 'The id or a grid location belongs to another user here';
+  }
+}

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { isAudited, recordAudit } from '../../access/audit-log.store.js';
 import { Database, sqlState, UNIQUE_VIOLATION } from '../../platform/database/database.js';
+import { OUTCOME } from '../../platform/database/connection/patience.js';
 import { repeatWhileUnavailable } from '../../platform/database/repeat-while-unavailable.js';
 import type { RemoteUser } from '../remote/remote-user.rules.js';
 import {
@@ -9,7 +10,7 @@ import {
   appendPending,
   confirmUser,
   moveRegistration,
-  unlessTaken,
+  repeatOnConflict,
   type IdentityTaken,
 } from './confirm-user.store.js';
 import { DECIDABLE, type PersonDecision, type RegistrationStatus } from './registration.rules.js';
@@ -19,14 +20,17 @@ import type { RegistrationRecord } from './registrations.store.js';
 /** The result of a decision. Anything but `decided` means that nothing has changed. */
 export type Decided =
   | { readonly status: 'decided' }
-  | { readonly status: 'not_found' | 'being_sent' | 'reference_taken' | 'changed' }
+  | { readonly status: 'not_found' }
+  | { readonly status: 'being_sent' | 'reference_taken' | 'changed' }
   | { readonly status: 'wrong_status'; readonly current: RegistrationStatus }
-  | IdentityTaken;
+  | ({ readonly status: 'identity_taken' } & IdentityTaken);
 
 export interface Decision {
   readonly id: string;
   readonly actor: string;
   readonly decision: PersonDecision;
+  /** The user that the provider confirmed; only for `resolve`. */
+  readonly user?: RemoteUser;
   /** A registration that has changed at or after this instant is left as it is. */
   readonly unchangedSince?: Date;
 }
@@ -41,14 +45,11 @@ const AUDIT_ACTION = {
 export class DecisionsStore {
   constructor(private readonly database: Database) {}
 
-  /** Applies a person's decision, with its audit entry and event, in one transaction. For `resolve`, `readUser` returns the user or throws. */
-  async decide(
-    { id, actor, decision, unchangedSince }: Decision,
-    readUser: (registration: RegistrationRecord) => RemoteUser,
-  ): Promise<Decided> {
+  /** Applies a person's decision, with its audit entry and event, in one transaction. */
+  async decide({ id, actor, decision, user, unchangedSince }: Decision): Promise<Decided> {
     const decisionId = randomUUID();
     const decide = () =>
-      unlessTaken(this.database, async (tx): Promise<Decided> => {
+      this.database.transaction(async (tx): Promise<Decided> => {
         const [registration] = await tx.query<RegistrationRecord>(LOCK_REGISTRATION, [id]);
         if (registration === undefined) return { status: 'not_found' };
         // The response to the commit of an earlier try was lost.
@@ -67,15 +68,17 @@ export class DecisionsStore {
             await moveRegistration(tx, id, { status: 'discarded', lastError });
             await appendOutcomes(tx, 'discarded', [registration], 'a person gave it up');
             break;
-          case 'resolve':
-            await confirmUser(tx, registration, readUser(registration));
+          case 'resolve': {
+            const confirmed = await confirmUser(tx, registration, user!);
+            if (confirmed !== 'stored') return { status: 'identity_taken', ...confirmed };
+          }
         }
         const details = { decisionId, decision, status, attempts };
         await recordAudit(tx, { actor, action: AUDIT_ACTION[decision], target: id, details });
         return { status: 'decided' };
-      });
+      }, OUTCOME);
     try {
-      return await repeatWhileUnavailable(decide, 0);
+      return await repeatWhileUnavailable(() => repeatOnConflict(decide), 0);
     } catch (error) {
       // The decision would make the registration live again, but the reference has been registered anew.
       if (sqlState(error) === UNIQUE_VIOLATION) return { status: 'reference_taken' };

@@ -28,8 +28,12 @@ export type RegistrationStatus = (typeof REGISTRATION_STATUSES)[number];
 /** The status after a call. `lastError` is for the tenant and may quote the remote service. `reason` goes into an event and must not quote it. */
 export type Settlement =
   | { readonly status: 'registered'; readonly user: RemoteUser }
-  | { readonly status: 'rejected' | 'uncertain'; readonly lastError: string; readonly reason: string }
-  | { readonly status: 'pending'; readonly lastError: string; readonly nextAttemptInMs: number };
+  | {
+      readonly status: 'rejected' | 'uncertain' | 'pending';
+      readonly lastError: string;
+      readonly reason: string;
+      readonly nextAttemptInMs?: number;
+    };
 
 /** Starts short, since a caller may wait for the first attempts. In a long outage, each registration is retried every five minutes. */
 const BACKOFF = { firstMs: 1_000, mostMs: 300_000 };
@@ -63,6 +67,7 @@ export function planSettlement(outcome: Outcome<RemoteUser>, attempts: number, r
       return {
         status: 'pending',
         lastError: NOT_SENT_TEXT[outcome.reason],
+        reason: NOT_SENT_TEXT[outcome.reason],
         nextAttemptInMs: Math.max(backoffMs(BACKOFF, attempts, random), leastDelayMs, retryAfterMs),
       };
     }
@@ -107,8 +112,8 @@ export function planOutcome(
 
 /** Returns the settlement of a response with ids that belong to another user here. */
 export function withForeignIds(fields: readonly string[]): Settlement {
-  const named = fields.length === 0 ? '' : ` (${fields.join(', ')})`;
-  return uncertain(`the remote service responded with ids that belong to another user here${named}`);
+  const named = fields.join(', ');
+  return uncertain(`the remote service responded with ids that belong to another user here (${named})`);
 }
 
 const uncertain = (reason: string): Settlement => ({ status: 'uncertain', lastError: reason, reason });

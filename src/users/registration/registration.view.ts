@@ -2,7 +2,7 @@ import { formatSequence } from '../../events/cloud-event.js';
 import { LAST_SEQUENCE } from '../../events/feed/events.dto.js';
 import * as schema from '../../platform/openapi/schema-of.js';
 import type { Metadata } from '../metadata.rules.js';
-import { WARNINGS } from '../warning.view.js';
+import { WARNINGS } from '../user/user.view.js';
 import { REGISTRATION_STATUSES } from './registration.rules.js';
 import type { RegistrationRecord } from './registrations.store.js';
 

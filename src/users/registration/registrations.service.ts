@@ -1,10 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { isDeepStrictEqual } from 'node:util';
 import { Injectable, Logger } from '@nestjs/common';
 import { backoffMs } from '../../platform/async/backoff.rules.js';
 import { Environment } from '../../platform/env/environment.js';
 import { refuse } from '../../platform/http/validation.js';
 import { Problem } from '../../platform/problem/problem.js';
-import { readGridLocations, roundedEans, sameEans, warnOfOthers, type EanWarning } from '../ean.rules.js';
+import { readGridLocations, roundedEans, warnOfOthers, type EanWarning } from '../ean.rules.js';
 import type { UserRecord } from '../user/user.view.js';
 import { UsersStore } from '../user/users.store.js';
 import type { RegisterUserInput } from '../users.dto.js';
@@ -67,69 +68,50 @@ export class RegistrationsService {
 
   /** Returns the result of the reference's existing registration. If that has other EANs, throws Problem tenant_reference_conflict. */
   private async join(live: RegistrationRecord, eans: readonly string[]): Promise<Registered> {
-    if (!sameEans(live.eans, eans)) {
+    if (!isDeepStrictEqual(new Set(live.eans), new Set(eans))) {
       const detail = `This tenantReference has a registration with other EANs: ${live.id}`;
       const ids = { registrationId: live.id, ...(live.userId !== null && { userId: live.userId }) };
       throw new Problem('tenant_reference_conflict', detail, { ids });
     }
     const claim = live.isDue ? await this.store.claimOne(live.id) : null;
-    if (claim === null) return this.resultOf(await this.waitForSender(live), 'existing');
-    return this.send(claim);
+    if (claim !== null) return this.send(claim);
+    if (live.isBeingSent || live.isDue) await this.waitForSender(live.id);
+    return this.resultOf(live.id, 'existing');
   }
 
-  /** Sends the call. Returns the user if registered. Any other result is read from the database. */
   private async send(claim: Claim): Promise<Registered> {
-    const settled = await this.sender.send(claim, 'foreground');
-    if (settled?.status === 'registered') return { kind: 'created', user: settled.user };
-    return this.resultOf(await this.readAgain(claim.id), 'created');
+    await this.sender.send(claim, 'foreground');
+    return this.resultOf(claim.id, 'created');
   }
 
   /** Waits until the call in flight has an outcome, but no longer than a call may take. */
-  private async waitForSender(registration: RegistrationRecord): Promise<RegistrationRecord> {
+  private async waitForSender(id: string): Promise<void> {
     const until = performance.now() + this.environment.SCS_TIMEOUT_MS + WAIT_MARGIN_MS;
-    let current = registration;
-    for (let attempt = 1; (current.isBeingSent || current.isDue) && performance.now() < until; attempt++) {
+    for (let attempt = 1; performance.now() < until; attempt++) {
       await sleep(backoffMs(PAUSE, attempt));
-      current = await this.readAgain(registration.id);
+      const current = await this.store.findRegistration(id);
+      if (!current?.isBeingSent && !current?.isDue) return;
     }
-    return current;
   }
 
-  private async readAgain(id: string): Promise<RegistrationRecord> {
-    const registration = await this.store.findRegistration(id);
-    if (registration === null) throw erasedMeanwhile(id);
-    return registration;
-  }
-
-  private async resultOf(read: RegistrationRecord, kind: 'created' | 'existing'): Promise<Registered> {
+  private async resultOf(id: string, kind: 'created' | 'existing'): Promise<Registered> {
     // Concurrent requests must get the same response, which contains the sequence. So the last event must have its sequence first.
-    const isOpen = read.status === 'pending' || read.status === 'uncertain';
-    const registration = isOpen ? await this.store.findSequenced(read.id) : read;
-    if (registration === null) throw erasedMeanwhile(read.id);
-    switch (registration.status) {
-      case 'registered': {
-        const user = registration.userId && (await this.users.findUser(registration.userId));
-        if (!user) throw erasedMeanwhile(registration.id);
-        return { kind, user };
-      }
+    const registration = await this.store.findSequenced(id);
+    const user = registration?.userId ? await this.users.findUser(registration.userId) : null;
+    if (user !== null) return { kind, user };
+    switch (registration?.status) {
       case 'rejected':
-        throw new Problem('remote_rejected', `Registration ${registration.id}: ${registration.lastError}`, {
-          ids: { registrationId: registration.id },
+        throw new Problem('remote_rejected', `Registration ${id}: ${registration.lastError}`, {
+          ids: { registrationId: id },
         });
       case 'pending':
       case 'uncertain':
         return { kind: 'open', registration };
-      case 'discarded':
-        throw conflict(
-          `Registration ${registration.id} was discarded while this request waited`,
-          registration.id,
-        );
+      default: {
+        const end = registration?.status === 'discarded' ? 'discarded' : 'erased';
+        const detail = `Registration ${id} was ${end} while this request waited`;
+        throw new Problem('registration_conflict', detail, { ids: { registrationId: id } });
+      }
     }
   }
 }
-
-const erasedMeanwhile = (id: string): Problem =>
-  conflict(`Registration ${id} was erased while this request waited`, id);
-
-const conflict = (detail: string, registrationId: string): Problem =>
-  new Problem('registration_conflict', detail, { ids: { registrationId } });

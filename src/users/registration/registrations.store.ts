@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { sequenceBeforeRead } from '../../events/sequence.sql.js';
-import { Database, type Statement } from '../../platform/database/database.js';
+import { Database, type Statement, type Transaction } from '../../platform/database/database.js';
 import type { Registration } from '../../platform/database/generated/client.js';
 import { Leases } from '../../platform/database/lease.js';
 import type { ListPosition } from '../../platform/database/list-position.js';
@@ -11,15 +11,23 @@ import { whereOf } from '../../platform/database/where.js';
 import { containsMetadata } from '../metadata.dto.js';
 import type { Metadata } from '../metadata.rules.js';
 import type { ListRegistrationsQuery } from '../users.dto.js';
-import { appendOutcomes, unlessTaken, type IdentityTaken } from './confirm-user.store.js';
 import {
+  appendOutcomes,
+  appendPending,
+  confirmUser,
+  moveRegistration,
+  repeatOnConflict,
+  type IdentityTaken,
+} from './confirm-user.store.js';
+import {
+  planOutcome,
+  type CalledRegistration,
   type Claim,
   type RegistrationRequest,
   type RegistrationStatus,
   type Settlement,
 } from './registration.rules.js';
 import * as sql from './registrations.sql.js';
-import { storeOutcome, type Settled } from './outcome.store.js';
 import { insertIfUnchecked } from './unchecked-references.store.js';
 
 type Unread = 'leaseToken' | 'leaseUntil' | 'sentAt';
@@ -82,9 +90,11 @@ export class RegistrationsStore {
     }
   }
 
-  /** Stores the outcome of a call and its event. Returns null if a newer call or a decision has made the claim stale. May be repeated. */
-  async settle(claim: Claim, settlement: Settlement): Promise<Settled | IdentityTaken | null> {
-    return unlessTaken(this.database, (tx) => storeOutcome(tx, claim, settlement));
+  /** Stores the outcome of a call and its event. `stale`: a newer call or a decision came first. May be repeated. */
+  async settle(claim: Claim, settlement: Settlement): Promise<'stored' | 'stale' | IdentityTaken> {
+    return repeatOnConflict(() =>
+      this.database.transaction((tx) => storeOutcome(tx, claim, settlement), OUTCOME),
+    );
   }
 
   /** Returns the tokens of all leases, expired or not. */
@@ -145,4 +155,20 @@ export class RegistrationsStore {
     const text = `${sql.SELECT_REGISTRATION} ${where} ORDER BY created_at DESC, id DESC LIMIT ${limit}`;
     return this.database.query<RegistrationRecord>(text, values);
   }
+}
+
+async function storeOutcome(
+  tx: Transaction,
+  claim: Claim,
+  settlement: Settlement,
+): Promise<'stored' | 'stale' | IdentityTaken> {
+  const fence = [claim.id, claim.attempts, claim.leaseToken];
+  const [called] = await tx.query<CalledRegistration>(sql.LOCK_FOR_OUTCOME, fence);
+  const plan = planOutcome(called, settlement);
+  if (plan !== 'write') return plan;
+  if (settlement.status === 'registered') return confirmUser(tx, claim, settlement.user);
+  await moveRegistration(tx, claim.id, settlement);
+  if (settlement.status === 'pending') await appendPending(tx, claim, settlement.reason);
+  else await appendOutcomes(tx, settlement.status, [claim], settlement.reason);
+  return 'stored';
 }

@@ -15,8 +15,13 @@ import { foreignId } from '../../remote/drift/drift.js';
 import type { Priority } from '../../remote/outcome.rules.js';
 import type { Fields } from '../../remote/wire/read-field.js';
 import { readRegisterUserResponse, registerUserRequest, USER_RESPONSE } from '../remote/users.client.js';
-import { planSettlement, withForeignIds, type Claim, type Settlement } from './registration.rules.js';
-import type { Settled } from './outcome.store.js';
+import {
+  planSettlement,
+  withForeignIds,
+  type Claim,
+  type RegistrationStatus,
+  type Settlement,
+} from './registration.rules.js';
 import { RegistrationsStore } from './registrations.store.js';
 
 /** How long to retry storing an outcome. Long, since a lost outcome makes the registration uncertain, and a person has to resolve it. */
@@ -26,6 +31,9 @@ const STORE_FOR_MS = 30_000;
 const PAUSE_MS = 1_000;
 /** Registrations per claim. All are sent at once, so this limits a replica's concurrent calls and leaves room for the poller's reads. */
 const BATCH = 8;
+
+/** The statuses after which it is better to pause before the next calls. */
+const TROUBLE: readonly RegistrationStatus[] = ['pending', 'uncertain'];
 
 /** Sends claimed registrations and stores their outcomes, without an open transaction during a call. A worker also claims due registrations. */
 // The table is the queue. Rejected: a job queue. A job may run twice, but this call must not, so the table would need the same lease anyway.
@@ -57,8 +65,8 @@ export class RegistrationSender extends BackgroundTasks {
     });
   }
 
-  /** Sends the call. Returns null if a newer call or a decision has made the claim stale. `foreground`: a request waits for the result. */
-  send(claim: Claim, priority: Priority): Promise<Settled | null> {
+  /** Sends the call, and returns the status after it. `foreground`: a request waits for the result. */
+  send(claim: Claim, priority: Priority): Promise<RegistrationStatus> {
     const parent = priority === 'foreground' ? undefined : null;
     const attributes = { 'pv_onboarding.registration.id': claim.id };
     return traced({ name: 'register user', parent, attributes }, () =>
@@ -66,7 +74,7 @@ export class RegistrationSender extends BackgroundTasks {
     );
   }
 
-  private async call(claim: Claim, priority: Priority): Promise<Settled | null> {
+  private async call(claim: Claim, priority: Priority): Promise<RegistrationStatus> {
     const request = { ...registerUserRequest(claim), priority };
     const sent = await this.remote.send(request, 'tenant');
     const read = (fields: Fields) => readRegisterUserResponse(fields, claim);
@@ -76,30 +84,31 @@ export class RegistrationSender extends BackgroundTasks {
   }
 
   /** Stores the outcome, or `uncertain` if an id of the user already belongs to another user in our database. */
-  private async settle(claim: Claim, settlement: Settlement): Promise<Settled | null> {
+  private async settle(claim: Claim, settlement: Settlement): Promise<RegistrationStatus> {
     const settled = await repeatWhileUnavailable(() => this.store.settle(claim, settlement), STORE_FOR_MS);
-    if (settled?.status === 'identity_taken') {
-      const fields = [...new Set(settled.fields.map((field) => field.replace(/\[\d+\]/, '[]')))];
+    if (typeof settled === 'object') {
+      const fields = [...new Set(settled.foreignFields.map((field) => field.replace(/\[\d+\]/, '[]')))];
       this.drift.report(
         'register_user',
         fields.map((field) => foreignId(field, 'another user')),
       );
       return this.settle(claim, withForeignIds(fields));
     }
-    this.report(claim, settlement, settled !== null);
-    return settled;
+    this.report(claim, settlement, settled === 'stored');
+    return settlement.status;
   }
 
-  private report(claim: Claim, settlement: Settlement, isStored: boolean): void {
-    this.outcomes.inc({ outcome: isStored ? settlement.status : 'stale' });
-    const text = `a registration is ${settlement.status} after call ${claim.attempts}`;
-    const log = (level: 'log' | 'debug' | 'warn', message: string) =>
-      this.logger[level]({ message, registrationId: claim.id });
-    if (!isStored) log('warn', `${text}, not stored: a newer call or a decision came first`);
-    else if (settlement.status === 'registered') log('log', text);
-    else if (settlement.status === 'pending')
-      log(claim.attempts === 1 ? 'log' : 'debug', `${text}: ${settlement.lastError}`);
-    else log('warn', `${text}: ${settlement.reason}`);
+  private report({ id, attempts }: Claim, settlement: Settlement, isStored: boolean): void {
+    const { status } = settlement;
+    this.outcomes.inc({ outcome: isStored ? status : 'stale' });
+    const reason = status === 'registered' ? '' : `: ${settlement.reason}`;
+    const stale = isStored ? '' : '; not stored, since a newer call or a decision came first';
+    const message = `a registration is ${status} after call ${attempts}${reason}${stale}`;
+    let level: 'log' | 'debug' | 'warn' = 'warn';
+    if (isStored && status === 'registered') level = 'log';
+    // A long outage repeats the reason with each attempt.
+    if (isStored && status === 'pending') level = attempts === 1 ? 'log' : 'debug';
+    this.logger[level]({ message, registrationId: id });
   }
 
   private async moveAbandoned(): Promise<void> {
@@ -126,13 +135,9 @@ export class RegistrationSender extends BackgroundTasks {
         this.logger.error({ message, registrationId: claims[i]!.id });
       });
       const isAccepting = results.every(
-        (result) => result.status === 'fulfilled' && !isTrouble(result.value),
+        (result) => result.status === 'fulfilled' && !TROUBLE.includes(result.value),
       );
       mayMoreBeDue = claims.length === limit && isAccepting;
     }
   }
 }
-
-/** Returns whether it is better to pause before the next calls. */
-const isTrouble = (settled: Settled | null): boolean =>
-  settled?.status === 'pending' || settled?.status === 'uncertain';

@@ -1,6 +1,6 @@
 import { field, instant, listOf, oneOf, text, uuid, schemaOf } from '../../platform/openapi/schema-of.js';
+import { EAN_WARNINGS } from '../ean.rules.js';
 import type { Metadata } from '../metadata.rules.js';
-import { WARNINGS } from '../warning.view.js';
 
 const GridLocationView = schemaOf('GridLocationView', {
   id: uuid("The remote service's id, used to start onboarding sessions"),
@@ -24,6 +24,20 @@ const FIELDS = {
   updatedAt: instant("The remote service's time; `createdAt` if it gave none in the years 1 to 9999"),
   registeredAt: instant('When it was confirmed here'),
 };
+
+const WarningView = schemaOf('WarningView', {
+  field: field<string>({ type: String, example: 'gridLocations[0].ean' }, 'The place in the request'),
+  code: oneOf(
+    EAN_WARNINGS,
+    'ean_check_digit: the GS1 check digit is wrong, so a digit is probably mistyped. ean_elsewhere: other references have this EAN, too.',
+  ),
+  message: text('For people. Does not repeat the EAN'),
+});
+export const WARNINGS = listOf(
+  WarningView,
+  'What is conspicuous about the request, which was accepted nevertheless. Empty if nothing is',
+);
+
 export const UserView = schemaOf('UserView', FIELDS);
 /** The user in a response to its registration. */
 export const RegisteredUserView = schemaOf('RegisteredUserView', { ...FIELDS, warnings: WARNINGS });

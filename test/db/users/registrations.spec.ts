@@ -26,6 +26,7 @@ const REJECTED: Settlement = { status: 'rejected', lastError: 'refused: EAN unkn
 const NOT_SENT: Settlement = {
   status: 'pending',
   lastError: 'unreachable',
+  reason: 'unreachable',
   nextAttemptInMs: 60_000,
 };
 
@@ -93,7 +94,7 @@ const eventsOf = async (subject: string) =>
     )
   ).map(({ name }) => name);
 const decide = async (decision: PersonDecision, id: string): Promise<Decided['status']> =>
-  (await decisions.decide({ id, actor: 'a person', decision }, confirmed)).status;
+  (await decisions.decide({ id, actor: 'a person', decision, user: confirmed(await read(id)) })).status;
 
 describe('an intent', () => {
   it.each(REGISTRATION_STATUSES)(
@@ -162,7 +163,7 @@ describe('an outcome', () => {
   it('registered: stores the user, the registration and the event together', async () => {
     const claim = await claimed();
     const user = confirmed(claim);
-    const settled = await store.settle(claim, { status: 'registered', user });
+    await store.settle(claim, { status: 'registered', user });
     expect(await read(claim.id)).toMatchObject({
       status: 'registered',
       userId: user.id,
@@ -177,9 +178,6 @@ describe('an outcome', () => {
       gridLocations: user.gridLocations,
     });
     expect(await eventsOf(user.id)).toEqual(['user.registered']);
-    // Compares JSON, because a retried request must get the same bytes as the first request.
-    const found = { status: 'registered', user: await users.findUser(user.id) };
-    expect(JSON.stringify(settled)).toBe(JSON.stringify(found));
   });
 
   it.each([
@@ -200,7 +198,7 @@ describe('an outcome', () => {
     ],
   ])('%j', async (outcome, row, events) => {
     const claim = await claimed();
-    expect(await store.settle(claim, outcome)).not.toBeNull();
+    expect(await store.settle(claim, outcome)).toBe('stored');
     expect(await read(claim.id)).toMatchObject({ ...row, isBeingSent: false, attempts: 1 });
     expect(await eventsOf(claim.id)).toEqual(events);
   });
@@ -243,7 +241,7 @@ describe('an outcome', () => {
           return waiting.length > 0;
         });
       });
-      expect((await settled) !== null).toBe(isStored);
+      expect(await settled).toBe(isStored ? 'stored' : 'stale');
       expect(await users.listUsers({ tenantReference: claim.tenantReference }, undefined, 10)).toHaveLength(
         isStored ? 1 : 0,
       );
@@ -268,8 +266,8 @@ describe('a sender whose lease has expired', () => {
     const claim = await claimed();
     await expireLease(claim.id);
     await moveAbandoned();
-    expect(await store.settle(claim, UNCERTAIN)).toBeNull();
-    expect(await store.settle(claim, registered(claim))).not.toBeNull();
+    expect(await store.settle(claim, UNCERTAIN)).toBe('stale');
+    expect(await store.settle(claim, registered(claim))).toBe('stored');
     expect(await read(claim.id)).toMatchObject({ status: 'registered' });
   });
 
@@ -279,7 +277,7 @@ describe('a sender whose lease has expired', () => {
     await moveAbandoned();
     await decide('discard', claim.id);
     for (const outcome of [registered(claim), REJECTED, UNCERTAIN, NOT_SENT]) {
-      expect(await store.settle(claim, outcome)).toBeNull();
+      expect(await store.settle(claim, outcome)).toBe('stale');
     }
     expect(await read(claim.id)).toMatchObject({ status: 'discarded' });
   });
@@ -289,8 +287,8 @@ describe('a sender whose lease has expired', () => {
     await expireLease(claim.id);
     await moveAbandoned();
     await decide('retry', claim.id);
-    expect(await store.settle(claim, UNCERTAIN)).toBeNull();
-    expect(await store.settle(claim, registered(claim))).not.toBeNull();
+    expect(await store.settle(claim, UNCERTAIN)).toBe('stale');
+    expect(await store.settle(claim, registered(claim))).toBe('stored');
     expect(await store.claimDue(10)).toEqual([]);
   });
 
@@ -301,9 +299,9 @@ describe('a sender whose lease has expired', () => {
     await decide('retry', claim.id);
     const [second] = await store.claimDue(10);
     for (const outcome of [registered(claim), REJECTED, UNCERTAIN, NOT_SENT]) {
-      expect(await store.settle(claim, outcome)).toBeNull();
+      expect(await store.settle(claim, outcome)).toBe('stale');
     }
-    expect(await store.settle(second as Claim, registered(claim))).not.toBeNull();
+    expect(await store.settle(second as Claim, registered(claim))).toBe('stored');
   });
 });
 
