@@ -1,8 +1,7 @@
 import { Injectable } from '@nestjs/common';
-import type { NotSent, OperationClass, Outcome, RemoteRequest, Sent } from '../remote/outcome.rules.js';
+import type { OperationClass, Outcome, RemoteRequest, Sent } from '../remote/outcome.rules.js';
 import { Remote } from '../remote/remote.service.js';
-import { isObjectLike } from '../remote/wire/exchange.js';
-import { BearerTokens, type Grant } from './bearer-tokens.js';
+import { BearerTokens, isServed } from './bearer-tokens.js';
 import { Refusals, type Refusal } from './refusals.js';
 import { TenantTokens } from './tenant-tokens.service.js';
 
@@ -25,7 +24,11 @@ export class AuthorisedRemote {
   /** Sends a request. Use the audience `user` if the interface shows the call with a user access token (sections 4.3, 4.4, 5.7). */
   async send(request: RemoteRequest, audience: 'tenant' | 'user', userId?: string): Promise<Sent> {
     const tokens = audience === 'tenant' ? this.tenantTokens : this.userTokens;
-    const sent = await sendWithToken(this.remote, tokens, request, { refusals: this.refusals, userId });
+    let last: Sent | undefined;
+    const send = async (token: string) => (last = await this.remote.send(withToken(request, token)));
+    const sent = await tokens.send({ send, isOdd: this.refusals.isOdd(request) }, userId);
+    const isRejected = sent.kind === 'not_sent' && sent.reason === 'credentials_rejected';
+    if (isRejected && last !== undefined) this.refusals.recordRefused(request);
     const isRecovered = isServed(sent) && this.refusals.recordServed(request);
     if (isRecovered && this.blocked.delete(request.operation))
       this.remote.announceRecovery(request.operation);
@@ -57,54 +60,8 @@ export class AuthorisedRemote {
   }
 }
 
-interface Caller {
-  readonly refusals?: Refusals;
-  readonly userId?: string | undefined;
-}
-
-/** Sends a request. After a 401, sends it once more with another token. This is safe even for a POST, because a refused request had no effect. */
-export async function sendWithToken(
-  remote: Remote,
-  tokens: BearerTokens,
-  request: RemoteRequest,
-  { refusals = new Refusals(), userId }: Caller = {},
-): Promise<Sent> {
-  const send = ({ token }: Grant) => remote.send(withToken(request, token));
-  let grant: Grant | NotSent = await tokens.current(userId);
-  if (grant.kind === 'not_sent') return grant;
-  let sent = await send(grant);
-  // The service refuses this call, not the token.
-  const isOdd = refusals.isOdd(request);
-  if (is401(sent) && !isOdd && grant.trial?.mayReplace !== false) {
-    grant = await tokens.replace(grant, userId);
-    if (grant.kind === 'not_sent') return grant;
-    sent = await send(grant);
-  }
-  if (!is401(sent) || isOdd) {
-    await (hasAcceptedToken(sent) ? tokens.accept(grant) : tokens.release(grant));
-    return sent;
-  }
-  const rejection = await tokens.reject(grant);
-  if (rejection === null) return sent;
-  refusals.recordRefused(request);
-  return rejection;
-}
-
 /** Always sends the scheme `Bearer`, because in the interface's sample (section 2.2), token_type is the name of the scope. */
-const withToken = (request: RemoteRequest, token: string): RemoteRequest => ({
+export const withToken = (request: RemoteRequest, token: string): RemoteRequest => ({
   ...request,
   headers: { ...request.headers, authorization: `Bearer ${token}` },
 });
-
-const is401 = (sent: Sent): boolean => sent.kind === 'response' && sent.response.status === 401;
-
-/** A 401 or 403 may be about the token, and a 429 or 5xx may precede its check. */
-const hasAcceptedToken = (sent: Sent): boolean =>
-  isServed(sent) || (sent.kind === 'response' && isOtherRejection(sent.response.status));
-
-const isOtherRejection = (status: number): boolean =>
-  status >= 400 && status < 500 && ![401, 403, 429].includes(status);
-
-/** A page or a redirect is not from the service, but from something in front of it. */
-const isServed = (sent: Sent): boolean =>
-  sent.kind === 'response' && sent.response.status < 300 && isObjectLike(sent.response.body);

@@ -2,7 +2,7 @@ import { describe, expect, it, jest } from '@jest/globals';
 import type { RemoteRequest, Sent } from '../remote/outcome.rules.js';
 import type { Remote } from '../remote/remote.service.js';
 import { AuthorisedRemote } from './authorised-remote.service.js';
-import type { BearerTokens } from './bearer-tokens.js';
+import { type BearerTokens, isTokenAccepted } from './bearer-tokens.js';
 import type { TenantTokens } from './tenant-tokens.service.js';
 
 const START: RemoteRequest = {
@@ -10,15 +10,6 @@ const START: RemoteRequest = {
   method: 'POST',
   path: '/api/v1/ssa/onboarding/pv/1',
 };
-const GRANT = { kind: 'token', token: 't', generation: 1, grantedAt: 0 } as const;
-
-function authorised(tokens: Partial<BearerTokens>, send: () => Promise<Sent>): AuthorisedRemote {
-  return new AuthorisedRemote(
-    { send } as Partial<Remote> as Remote,
-    tokens as BearerTokens as TenantTokens,
-    tokens as BearerTokens,
-  );
-}
 
 it.each([
   ['a page', 200, '<html>Access denied</html>'],
@@ -26,20 +17,20 @@ it.each([
 ])(
   'takes %s of something in front of the service neither for an accepted token nor for a call that is served',
   async (_, status, body) => {
-    const told: string[] = [];
-    const refused: Sent = { kind: 'response', response: { status: 403, body: '' } };
-    const sent: Sent[] = [refused, { kind: 'response', response: { status, body } }];
-    const tokens: Partial<BearerTokens> = {
-      current: async () => GRANT,
-      accept: async () => void told.push('accept'),
-      release: async () => void told.push('release'),
-    };
-    const remote = authorised(tokens, () => Promise.resolve(sent.shift()!));
+    const foreign: Sent = { kind: 'response', response: { status, body } };
+    const responses: Sent[] = [{ kind: 'response', response: { status: 403, body: '' } }, foreign];
+    const tokens: BearerTokens = { send: (call) => call.send('t') };
+    const send = () => Promise.resolve(responses.shift()!);
+    const remote = new AuthorisedRemote(
+      { send } as Partial<Remote> as Remote,
+      tokens as TenantTokens,
+      tokens,
+    );
     const [one, other] = ['1', '2'].map((path) => ({ ...START, path }) as const);
     await remote.send(one!, 'tenant');
     expect(remote.weigh(one!, 403)).toBe('unknown');
     await remote.send(other!, 'tenant');
-    expect(told).toEqual(['release', 'release']);
+    expect(isTokenAccepted(foreign)).toBe(false);
     // `call` would count towards `lost`.
     expect(remote.weigh(one!, 403)).toBe('unknown');
   },

@@ -1,28 +1,32 @@
-import type { NotSent } from '../remote/outcome.rules.js';
+import type { Sent } from '../remote/outcome.rules.js';
+import { isObjectLike } from '../remote/wire/exchange.js';
 
-/** A token to send with one call. */
-export interface Grant {
-  readonly kind: 'token';
-  readonly token: string;
-  /** Increases with every token that any replica obtains. */
-  readonly generation: number;
-  /** When the call received the token, by `performance.now()`. */
-  readonly grantedAt: number;
-  /** Set if this call is a trial: it tests for all replicas whether the service accepts calls again, after so many refused trials. */
-  readonly trial?: { readonly lease: string; readonly failures: number; readonly mayReplace: boolean };
+/** A call that needs a token. */
+export interface TokenCall {
+  send(token: string): Promise<Sent>;
+  /** Whether a 401 is about this call, not about the token: others were served since the service last refused this call. */
+  readonly isOdd: boolean;
 }
 
-/** Supplies bearer tokens. `userId` is the remote id of the user that a call is about. */
 // The interface names a "user access token" (section 5.7) but does not describe it. See docs/remote.md.
 export abstract class BearerTokens {
-  /** Returns a token that should be valid, or why there is none. Waits while another call or replica obtains a token. */
-  abstract current(userId?: string): Promise<Grant | NotSent>;
-  /** Returns the token with which to repeat a call after a 401, or why not to repeat it. */
-  abstract replace(refused: Grant, userId?: string): Promise<Grant | NotSent>;
-  /** Records the last 401 to a call. Returns the outcome of the call, or null if the service refuses only this call. */
-  abstract reject(grant: Grant): Promise<NotSent | null>;
-  /** Records a response which shows that the service accepted the token. */
-  abstract accept(grant: Grant): Promise<void>;
-  /** Records that a call ended otherwise, so whether the token is valid remains unknown. */
-  abstract release(grant: Grant): Promise<void>;
+  /**
+   * Sends a call with a token. After a 401, sends it once more with another token. This is safe even for a POST, because a refused request had
+   * no effect. `userId` is the remote id of the user that the call is about.
+   */
+  abstract send(call: TokenCall, userId?: string): Promise<Sent>;
 }
+
+export const isTokenRefused = (sent: Sent, { isOdd }: TokenCall): boolean =>
+  sent.kind === 'response' && sent.response.status === 401 && !isOdd;
+
+/** A 401 or 403 may be about the token, and a 429 or 5xx may precede its check. */
+export const isTokenAccepted = (sent: Sent): boolean =>
+  isServed(sent) || (sent.kind === 'response' && isOtherRejection(sent.response.status));
+
+const isOtherRejection = (status: number): boolean =>
+  status >= 400 && status < 500 && ![401, 403, 429].includes(status);
+
+/** A page or a redirect is not from the service, but from something in front of it. */
+export const isServed = (sent: Sent): boolean =>
+  sent.kind === 'response' && sent.response.status < 300 && isObjectLike(sent.response.body);

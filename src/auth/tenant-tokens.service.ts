@@ -5,38 +5,53 @@ import { Environment } from '../platform/env/environment.js';
 import { isDatabaseUnavailable } from '../platform/problem/database-unavailable.js';
 import { STOP_WITHIN_MS } from '../platform/shutdown/limits.js';
 import { ContractDrift } from '../remote/drift/contract-drift.service.js';
-import type { NotSent } from '../remote/outcome.rules.js';
+import type { NotSent, Sent } from '../remote/outcome.rules.js';
 import { Remote } from '../remote/remote.service.js';
 import type { Fields } from '../remote/wire/read-field.js';
-import type { BearerTokens, Grant } from './bearer-tokens.js';
+import { type BearerTokens, isTokenAccepted, isTokenRefused, type TokenCall } from './bearer-tokens.js';
 import { type Claim, coolDownMs, planFailure, planToken, renewAfterMs } from './token-plan.rules.js';
 import type { TokenRow } from './token-plan.rules.js';
 import { findTokenDrift, readTokenResponse, TOKEN_RESPONSE, tokenRequest } from './token.client.js';
-import { TokenStore } from './token.store.js';
+import { LEASE_MS, TokenStore } from './token.store.js';
 
 /** The average pause between two checks whether another process has released the token's lease. */
 const CHECK_AGAIN_MS = 50;
 /** How long a refusal or an attempted renewal is remembered, so that not every call queries the database. */
 const REMEMBER_MS = 1_000;
-/** By how much a lease outlasts the timeouts of its holder's requests. */
-const LEASE_MARGIN_MS = 1_000;
 
 /** The results of a probe of the credentials: see CredentialsProbeView. */
 export const PROBE_OUTCOMES = ['valid', 'token_issued', 'refused', 'no_token', 'too_soon'] as const;
 type ProbeOutcome = (typeof PROBE_OUTCOMES)[number];
 
-/** Supplies the tenant's token (interface sections 4.1 and 5): from memory, or else from the database row that all replicas share. */
+/** A token, with times by `performance.now()`. */
+interface Token {
+  readonly kind: 'token';
+  readonly value: string;
+  readonly generation: number;
+  readonly expiresAt: number;
+  renewAt: number;
+}
+
+/** A token to send a call with, why there is none, or the response to the call if it was a trial. */
+type Acquired = Token | Sent;
+
+/** `waitMs`: how long all replicas wait before the next attempt. */
+interface Renewal {
+  readonly acquired: Acquired | null;
+  readonly waitMs: number;
+}
+
+/** Sends calls with the tenant's token (interface sections 4.1 and 5): from memory, or else from the database row that all replicas share. */
 @Injectable()
 export class TenantTokens implements BearerTokens, OnModuleDestroy {
   private readonly logger = new Logger('Auth');
   private readonly stop = new AbortController();
-  private readonly timeoutMs = this.environment.SCS_TIMEOUT_MS;
-  private cached: { readonly grant: Grant; readonly expiresAt: number; renewAt: number } | undefined;
+  private cached: Token | undefined;
   private refusal: { readonly outcome: NotSent; readonly until: number } | undefined;
   private rejectedUntil = -Infinity;
   private refusedGeneration = -1;
-  /** When the newest grant that was accepted was made. */
-  private acceptedGrantAt = -Infinity;
+  /** When the latest call whose token was accepted was sent. */
+  private acceptedAt = -Infinity;
   private lastTurn: Promise<unknown> = Promise.resolve();
 
   constructor(
@@ -50,47 +65,21 @@ export class TenantTokens implements BearerTokens, OnModuleDestroy {
     setTimeout(() => this.stop.abort(), STOP_WITHIN_MS.token).unref();
   }
 
-  async current(): Promise<Grant | NotSent> {
-    const { cached } = this;
-    const now = performance.now();
-    if (cached && now >= cached.renewAt) {
-      cached.renewAt = now + REMEMBER_MS;
-      void this.renewEarly().catch(this.warn);
-    }
-    return this.known() ?? this.acquire();
-  }
-
-  async replace(refused: Grant): Promise<Grant | NotSent> {
-    const { generation, grantedAt, trial } = refused;
-    if (trial !== undefined) return this.inTurn(() => this.replaceTested(trial.lease));
-    if (generation === this.cached?.grant.generation) {
-      // A call that got this token later was accepted. So the service refuses the call, not the token.
-      if (this.acceptedGrantAt > grantedAt) return { ...refused, grantedAt: performance.now() };
+  async send(call: TokenCall): Promise<Sent> {
+    const token = await this.acquire(call);
+    if (token.kind !== 'token') return token;
+    const sentAt = performance.now();
+    const sent = await this.sendWith(token.value, call);
+    if (!isTokenRefused(sent, call)) return sent;
+    if (token === this.cached) {
+      // A call that was sent later was accepted. So the service refuses the call, not the token.
+      if (this.acceptedAt > sentAt) return this.sendWith(token.value, call);
       this.cached = undefined;
-      this.logger.warn(`the remote service refused the token of generation ${generation}`);
+      this.logger.warn(`the remote service refused the token of generation ${token.generation}`);
     }
-    this.refusedGeneration = Math.max(this.refusedGeneration, generation);
-    return this.acquire();
-  }
-
-  async reject({ trial }: Grant): Promise<NotSent | null> {
-    // Outside a trial, the service has accepted this token for another call.
-    if (trial === undefined) return null;
-    const waitMs = coolDownMs(trial.failures + 1);
-    const error = 'the service refused a fresh token';
-    // The first refusal may concern only the call of the trial. The next trial is another call.
-    const isAnnounced = trial.failures > 0;
-    await this.store.fail(trial.lease, { error, waitMs, isRejected: true, isAnnounced }).catch(this.warn);
-    return this.refuse('credentials_rejected', waitMs);
-  }
-
-  async accept({ trial, grantedAt }: Grant): Promise<void> {
-    this.acceptedGrantAt = Math.max(this.acceptedGrantAt, grantedAt);
-    if (trial !== undefined) await this.store.accept(trial.lease).catch(this.warn);
-  }
-
-  async release({ trial }: Grant): Promise<void> {
-    if (trial !== undefined) await this.store.release(trial.lease, REMEMBER_MS).catch(this.warn);
+    this.refusedGeneration = Math.max(this.refusedGeneration, token.generation);
+    const other = await this.acquire(call);
+    return other.kind === 'token' ? this.sendWith(other.value, call) : other;
   }
 
   /** Requests a token even if the next attempt is due later, at most every 5 s for all replicas together. */
@@ -99,29 +88,44 @@ export class TenantTokens implements BearerTokens, OnModuleDestroy {
     if (state === 'valid' && failures === 0) return 'valid';
     if (!(await this.store.claimProbe())) return 'too_soon';
     this.rejectedUntil = -Infinity;
-    const obtained = await this.renewEarly();
+    const obtained = await this.inTurn(() => this.step());
     if (obtained?.kind === 'not_sent')
       return obtained.reason === 'credentials_rejected' ? 'refused' : 'no_token';
     return obtained === null ? 'too_soon' : 'token_issued';
   }
 
-  /** Requests a token, if one is due, while no call waits for it. */
-  private async renewEarly(): Promise<Grant | NotSent | null> {
-    const obtained = await this.inTurn(() => this.step(true));
-    // A token alone does not end a block: the next call must test it first.
-    if (obtained?.kind === 'token' && obtained.trial) await this.store.release(obtained.trial.lease, 0);
-    return obtained;
+  private async sendWith(token: string, call: TokenCall): Promise<Sent> {
+    const sentAt = performance.now();
+    const sent = await call.send(token);
+    if (isTokenAccepted(sent)) this.acceptedAt = Math.max(this.acceptedAt, sentAt);
+    return sent;
   }
 
-  /** Logs an error while the token is renewed, or the result of a trial is stored. The token expires later, or the trial's lease. */
-  private readonly warn = (error: unknown): void =>
-    this.logger.warn(`the state of the token could not be stored: ${errorText(error)}`);
+  private async acquire(call: TokenCall): Promise<Acquired> {
+    const { cached } = this;
+    const now = performance.now();
+    if (cached && now >= cached.renewAt) {
+      cached.renewAt = now + REMEMBER_MS;
+      void this.inTurn(() => this.step()).catch(this.warn);
+    }
+    // Long enough for the lease of a dead replica to expire and for this process to obtain a token.
+    const until = now + 2 * this.environment.SCS_TIMEOUT_MS + LEASE_MS;
+    const acquire = async () => {
+      while (!this.stop.signal.aborted) {
+        const acquired = this.known() ?? (await this.step(call));
+        if (acquired !== null) return acquired;
+        if (performance.now() > until) return this.refuse('token_unavailable', REMEMBER_MS);
+      }
+      return this.refuse('stopping', 0);
+    };
+    return this.known() ?? this.inTurn(acquire);
+  }
 
   /** Returns the token or the refusal in memory. */
-  private known(): Grant | NotSent | undefined {
+  private known(): Acquired | undefined {
     const { cached, refusal } = this;
     const now = performance.now();
-    if (cached && now < cached.expiresAt) return { ...cached.grant, grantedAt: now };
+    if (cached && now < cached.expiresAt) return cached;
     return refusal && now < refusal.until ? refusal.outcome : undefined;
   }
 
@@ -140,30 +144,16 @@ export class TenantTokens implements BearerTokens, OnModuleDestroy {
     return turn;
   }
 
-  private acquire(): Promise<Grant | NotSent> {
-    // Long enough for the lease of a dead replica to expire and for this process to obtain a token.
-    const until = performance.now() + 2 * this.timeoutMs + LEASE_MARGIN_MS;
-    return this.inTurn(async () => {
-      while (!this.stop.signal.aborted) {
-        const step = this.known() ?? (await this.step(false));
-        if (step !== null) return step;
-        if (performance.now() > until) return this.refuse('token_unavailable', REMEMBER_MS);
-      }
-      return this.refuse('stopping', 0);
-    });
-  }
-
-  /** Returns null if the row must be read again. */
-  private async step(renewsEarly: boolean): Promise<Grant | NotSent | null> {
+  /** Returns null if the row must be read again. Without a call, requests a token if one is due. */
+  private async step(call?: TokenCall): Promise<Acquired | null> {
     try {
       const row = await this.store.read();
-      const rejectedForMs = this.rejectedUntil - performance.now();
-      const plan = planToken(row, { refusedGeneration: this.refusedGeneration, rejectedForMs, renewsEarly });
+      const plan = this.plan(row, call);
       switch (plan.kind) {
         case 'use':
           return this.keep(row);
         case 'claim':
-          return await this.claim(row, plan);
+          return await this.claim(call);
         case 'wait':
           await sleep(CHECK_AGAIN_MS * (0.5 + Math.random()));
           return null;
@@ -176,41 +166,60 @@ export class TenantTokens implements BearerTokens, OnModuleDestroy {
     }
   }
 
-  private keep(row: TokenRow): Grant {
-    if (this.cached?.grant.generation === row.generation) return this.cached.grant;
-    const grant = grantOf(row);
-    const after = (at: Date) => grant.grantedAt + at.getTime() - row.now.getTime();
-    this.cached = { grant, renewAt: after(row.renewAt!), expiresAt: after(row.expiresAt!) };
-    return grant;
+  private plan(row: TokenRow, call: TokenCall | undefined) {
+    const { refusedGeneration } = this;
+    const rejectedForMs = this.rejectedUntil - performance.now();
+    return planToken(row, { refusedGeneration, rejectedForMs, renewsEarly: call === undefined });
   }
 
-  /** Obtains another token in a trial, after the stored one was refused. */
-  private async replaceTested(lease: string): Promise<Grant | NotSent> {
-    try {
-      const obtained = await this.obtain(await this.store.read(), lease, true);
-      if (obtained === null) return this.refuse('token_unavailable', REMEMBER_MS);
-      return 'kind' in obtained ? obtained : trialOf(obtained, lease, false);
-    } catch (error) {
-      if (!isDatabaseUnavailable(error)) throw error;
-      return this.refuse('token_unavailable', REMEMBER_MS);
+  private keep(row: TokenRow): Token {
+    const { token, generation } = row;
+    if (this.cached?.generation === generation) return this.cached;
+    const after = (at: Date) => performance.now() + at.getTime() - row.now.getTime();
+    const [renewAt, expiresAt] = [after(row.renewAt!), after(row.expiresAt!)];
+    const kept: Token = { kind: 'token', value: token!, generation, renewAt, expiresAt };
+    if (row.rejectedAt === null) this.cached = kept;
+    return kept;
+  }
+
+  /** Claims the lease, and obtains a token or tests one with the call. Returns null if another process was faster. */
+  private async claim(call: TokenCall | undefined): Promise<Acquired | null> {
+    let acquired: Acquired | null = null;
+    await this.store.leases.runUnderLease('tenant', this.stop.signal, async ({ token: lease }) => {
+      const row = { ...(await this.store.read()), isLeased: false };
+      const plan = this.plan(row, call);
+      if (plan.kind !== 'claim') return 0;
+      const isTested = plan.isTrial && call !== undefined;
+      const renewal = await (isTested ? this.test(row, plan, lease, call) : this.obtain(row, lease, plan));
+      acquired = renewal.acquired;
+      return renewal.waitMs;
+    });
+    return acquired;
+  }
+
+  /** Tests the stored token or a new one with the call, for all replicas. Throws only while the call has had no effect. */
+  private async test(row: TokenRow, plan: Claim, lease: string, call: TokenCall): Promise<Renewal> {
+    let sent = plan.withStored ? await this.sendWith(row.token!, call) : null;
+    if (sent === null || (plan.mayReplace && isTokenRefused(sent, call))) {
+      const renewal = await this.obtain(row, lease, plan);
+      if (renewal.acquired?.kind !== 'token') return renewal;
+      sent = await this.sendWith(renewal.acquired.value, call);
     }
+    if (isTokenAccepted(sent)) {
+      await this.store.accept(lease).catch(this.warn);
+      return { acquired: sent, waitMs: 0 };
+    }
+    if (!isTokenRefused(sent, call)) return { acquired: sent, waitMs: REMEMBER_MS };
+    const failures = row.rejectedAt === null ? 0 : row.failures;
+    const error = 'the service refused a fresh token';
+    // The first refusal may concern only this call. The next trial is another call.
+    const failure = { error, isRejected: true, isTrial: true, isAnnounced: failures > 0 };
+    await this.store.fail(lease, failure).catch(this.warn);
+    return this.fail('credentials_rejected', coolDownMs(failures + 1));
   }
 
-  /** Claims the lease and obtains a token, unless the stored one is to be tested. */
-  private async claim(row: TokenRow, plan: Claim): Promise<Grant | NotSent | null> {
-    const { isTrial, withStored, mayReplace } = plan;
-    // In a trial, a call may precede the token request, and a wait in the call queue and a call follow it.
-    const leaseMs = (isTrial ? 4 : 1) * this.timeoutMs + LEASE_MARGIN_MS;
-    const lease = await this.store.claim(row, leaseMs, isTrial);
-    if (lease === null) return null;
-    const obtained = withStored ? row : await this.obtain(row, lease, isTrial);
-    if (obtained === null || 'kind' in obtained) return obtained;
-    if (!isTrial) return this.keep(obtained);
-    return trialOf(obtained, lease, mayReplace);
-  }
-
-  /** Returns the row with the new token, or null if the lease was lost. */
-  private async obtain(row: TokenRow, lease: string, isTrial: boolean): Promise<TokenRow | NotSent | null> {
+  /** Requests a token and saves it. */
+  private async obtain(row: TokenRow, lease: string, { isTrial }: Claim): Promise<Renewal> {
     const { signal } = this.stop;
     const sent = await this.remote.send({ ...tokenRequest(this.environment), signal });
     const read = (fields: Fields) => readTokenResponse(fields, new Date());
@@ -218,28 +227,23 @@ export class TenantTokens implements BearerTokens, OnModuleDestroy {
     if (outcome.kind === 'done') {
       this.drift.report('token', findTokenDrift(outcome.value));
       const renewInMs = renewAfterMs(outcome.value.life.lifetimeMs, Math.random());
-      return this.store.save(lease, outcome.value, renewInMs, isTrial);
+      const saved = await this.store.save(lease, outcome.value, renewInMs, isTrial);
+      return { acquired: saved && this.keep(saved), waitMs: 0 };
     }
-    if (signal.aborted || (outcome.kind === 'not_sent' && outcome.reason === 'stopping')) {
-      await this.store.release(lease, 0);
-      return this.refuse('stopping', 0);
-    }
-    const failure = planFailure(outcome, row.failures, Math.random());
-    await this.store.fail(lease, failure);
+    if (signal.aborted || (outcome.kind === 'not_sent' && outcome.reason === 'stopping'))
+      return this.fail('stopping', 0);
+    const { error, waitMs, isRejected } = planFailure(outcome, row.failures, Math.random());
+    await this.store.fail(lease, { error, isRejected, isTrial, isAnnounced: isRejected });
     const level = row.failures === 0 ? 'warn' : 'debug';
-    this.logger[level](`${failure.error}; next attempt in ${Math.round(failure.waitMs)} ms`);
-    return this.refuse(failure.isRejected ? 'credentials_rejected' : 'token_unavailable', failure.waitMs);
+    this.logger[level](`${error}; next attempt in ${Math.round(waitMs)} ms`);
+    return this.fail(isRejected ? 'credentials_rejected' : 'token_unavailable', waitMs);
   }
+
+  private fail(reason: NotSent['reason'], waitMs: number): Renewal {
+    return { acquired: this.refuse(reason, waitMs), waitMs };
+  }
+
+  /** Logs an error while the token is renewed, or the result of a trial is stored. The token expires later, or another call is the trial. */
+  private readonly warn = (error: unknown): void =>
+    this.logger.warn(`the state of the token could not be stored: ${errorText(error)}`);
 }
-
-const grantOf = ({ token, generation }: TokenRow): Grant => ({
-  kind: 'token',
-  token: token!,
-  generation,
-  grantedAt: performance.now(),
-});
-
-const trialOf = (row: TokenRow, lease: string, mayReplace: boolean): Grant => ({
-  ...grantOf(row),
-  trial: { lease, failures: row.failures, mayReplace },
-});

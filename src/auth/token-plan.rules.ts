@@ -37,13 +37,6 @@ export interface Claim {
   readonly mayReplace: boolean;
 }
 
-export interface TokenFailure {
-  readonly error: string;
-  readonly waitMs: number;
-  readonly isRejected: boolean;
-  readonly isAnnounced: boolean;
-}
-
 type TokenPlan =
   | { readonly kind: 'use' }
   | Claim
@@ -93,7 +86,7 @@ export function planFailure(
   outcome: Exclude<Outcome<unknown>, { kind: 'done' }>,
   failures: number,
   random: number,
-): TokenFailure {
+) {
   // RFC 6749, section 5.2, has a 400 for the credentials.
   const isRejected = outcome.kind === 'rejected' && [400, 401, 403].includes(outcome.status);
   const isStatus = outcome.kind === 'rejected';
@@ -102,7 +95,7 @@ export function planFailure(
   const waitMs = isRejected
     ? coolDownMs(failures + 2)
     : Math.max(backoffMs(ENDPOINT_WAIT, failures + 1, random), requestedMs);
-  return { error: `no token: ${reason}`, waitMs, isRejected, isAnnounced: isRejected };
+  return { error: `no token: ${reason}`, waitMs, isRejected };
 }
 
 /** Returns when to renew a token: at a random point between 80 and 90 % of its lifetime. */

@@ -1,23 +1,17 @@
 import { Injectable } from '@nestjs/common';
-import { sendWithToken } from '../../src/auth/authorised-remote.service.js';
-import { BearerTokens, type Grant } from '../../src/auth/bearer-tokens.js';
+import { withToken } from '../../src/auth/authorised-remote.service.js';
+import { BearerTokens, isTokenRefused, type TokenCall } from '../../src/auth/bearer-tokens.js';
 import { TenantTokens } from '../../src/auth/tenant-tokens.service.js';
 import { readTokenResponse } from '../../src/auth/token.client.js';
-import type { NotSent } from '../../src/remote/outcome.rules.js';
+import type { NotSent, Outcome, Sent } from '../../src/remote/outcome.rules.js';
 import { readObject } from '../../src/remote/wire/read-field.js';
 import { outcomeOf } from '../../src/remote/wire/read-response.js';
 import { Remote } from '../../src/remote/remote.service.js';
 
 interface UserToken {
-  readonly grant: Promise<Grant | NotSent>;
+  readonly value: Promise<string | NotSent>;
   renewAt: number;
 }
-
-const unavailable = (reason: NotSent['reason'], retryAfterMs: number): NotSent => ({
-  kind: 'not_sent',
-  reason,
-  retryAfterMs,
-});
 
 /** Assumes that POST /api/v1/ssa/users/{userId}/token, sent with the tenant token, returns a user token in the format of /oauth/token. */
 @Injectable()
@@ -31,44 +25,42 @@ export class ExchangedUserTokens extends BearerTokens {
     super();
   }
 
+  async send(call: TokenCall, userId = ''): Promise<Sent> {
+    const used = this.tokenOf(userId);
+    const token = await used.value;
+    if (typeof token !== 'string') return token;
+    const sent = await call.send(token);
+    if (!isTokenRefused(sent, call)) return sent;
+    if (this.users.get(userId) === used) this.users.delete(userId);
+    const other = await this.tokenOf(userId).value;
+    return typeof other === 'string' ? call.send(other) : other;
+  }
+
   /** Returns the user's token; concurrent callers share one request. */
-  current(userId = ''): Promise<Grant | NotSent> {
+  private tokenOf(userId: string): UserToken {
     const known = this.users.get(userId);
-    if (known !== undefined && performance.now() < known.renewAt) return known.grant;
+    if (known !== undefined && performance.now() < known.renewAt) return known;
     // Until the lifetime is known, all callers wait for this request.
     const token: UserToken = {
-      grant: this.obtain(userId, (afterMs) => (token.renewAt = performance.now() + afterMs)),
+      value: this.obtain(userId, (afterMs) => (token.renewAt = performance.now() + afterMs)),
       renewAt: Infinity,
     };
     this.users.set(userId, token);
-    return token.grant;
+    return token;
   }
 
-  async replace(refused: Grant, userId = ''): Promise<Grant | NotSent> {
-    const known = await this.users.get(userId)?.grant;
-    if (known?.kind === 'token' && known.token === refused.token) this.users.delete(userId);
-    return this.current(userId);
-  }
-
-  async reject(): Promise<NotSent> {
-    return unavailable('credentials_rejected', 60_000);
-  }
-
-  async accept(): Promise<void> {}
-
-  async release(): Promise<void> {}
-
-  private async obtain(userId: string, renew: (afterMs: number) => void): Promise<Grant | NotSent> {
+  private async obtain(userId: string, renew: (afterMs: number) => void): Promise<string | NotSent> {
     const path = `/api/v1/ssa/users/${encodeURIComponent(userId)}/token`;
     const request = { operation: 'token', method: 'POST', path } as const;
-    const sent = await sendWithToken(this.remote, this.tenantTokens, request);
+    const send = (token: string) => this.remote.send(withToken(request, token));
+    const sent = await this.tenantTokens.send({ send, isOdd: false });
     const outcome = outcomeOf(sent, ({ body }) => readTokenResponse(readObject(body), new Date()));
-    if (outcome.kind !== 'done') {
-      renew(5_000);
-      return outcome.kind === 'not_sent' ? outcome : unavailable('token_unavailable', 5_000);
-    }
-    const { value: token, life } = outcome.value;
-    renew(0.8 * life.lifetimeMs);
-    return { kind: 'token', token, generation: 0, grantedAt: performance.now() };
+    renew(outcome.kind === 'done' ? 0.8 * outcome.value.life.lifetimeMs : 5_000);
+    return outcome.kind === 'done' ? outcome.value.value : withoutToken(outcome);
   }
 }
+
+const withoutToken = (outcome: Outcome<unknown>): NotSent =>
+  outcome.kind === 'not_sent'
+    ? outcome
+    : { kind: 'not_sent', reason: 'token_unavailable', retryAfterMs: 5_000 };

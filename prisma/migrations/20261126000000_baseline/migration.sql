@@ -478,6 +478,7 @@ COMMENT ON COLUMN remote_tokens.lease_token IS 'Random id of the call that obtai
 COMMENT ON COLUMN remote_tokens.lease_until IS 'After this another replica may. Null when there is no such call.';
 COMMENT ON COLUMN remote_tokens.credentials_fingerprint IS 'Hash that tells tokens of other credentials, or of another service, apart. Null before the first attempt.';
 COMMENT ON COLUMN remote_tokens.probed_at IS 'When a person last had a token requested before next_attempt_at. Null when never.';
+INSERT INTO remote_tokens (name) VALUES ('tenant');
 
 CREATE TABLE audit_log (
   id bigserial,

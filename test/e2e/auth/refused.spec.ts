@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { AuthorisedRemote } from '../../../src/auth/authorised-remote.service.js';
-import type { BearerTokens, Grant } from '../../../src/auth/bearer-tokens.js';
+import { type BearerTokens, isTokenRefused } from '../../../src/auth/bearer-tokens.js';
 import type { TenantTokens } from '../../../src/auth/tenant-tokens.service.js';
 import { readTokenResponse, tokenRequest } from '../../../src/auth/token.client.js';
 import type { NotSent, Sent } from '../../../src/remote/outcome.rules.js';
@@ -114,17 +114,15 @@ describe('R13: a 401 never storms', () => {
     const one = replica();
     service.refuseCalls = true;
     const everyTime: BearerTokens = {
-      current: async () => FIRST,
-      replace: async () => {
+      send: async (call) => {
+        const sent = await call.send('first');
+        if (!isTokenRefused(sent, call)) return sent;
         const credentials = { ...CREDENTIALS, SCS_SCOPE: 'pvcurtailment' };
         const outcome = outcomeOf(await one.remote.send(tokenRequest(credentials)), (response) =>
           readTokenResponse(readObject(response.body), new Date()),
         );
-        return outcome.kind === 'done' ? { ...FIRST, token: outcome.value.value } : REFUSED;
+        return outcome.kind === 'done' ? call.send(outcome.value.value) : REFUSED;
       },
-      reject: async () => REFUSED,
-      accept: async () => {},
-      release: async () => {},
     };
     const authorised = new AuthorisedRemote(one.remote, everyTime as TenantTokens, everyTime);
     await Promise.all(Array.from({ length: SESSIONS }, () => authorised.send(readSession, 'user')));
@@ -196,7 +194,6 @@ describe('a probe of refused credentials', () => {
   });
 });
 
-const FIRST: Grant = { kind: 'token', token: 'first', generation: 1, grantedAt: 0 };
 const REFUSED: NotSent = { kind: 'not_sent', reason: 'credentials_rejected' };
 
 describe('a token that is refused', () => {

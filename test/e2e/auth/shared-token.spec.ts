@@ -3,6 +3,7 @@ import type { TokenRow } from '../../../src/auth/token-plan.rules.js';
 import type { Token } from '../../../src/auth/token.client.js';
 import { TokenStore } from '../../../src/auth/token.store.js';
 import { itAtLength, promise } from '../../faults/support/promise.js';
+import type { Lease, Leases } from '../../../src/platform/database/lease.js';
 import { createTestDatabase, type TestDatabase } from '../../setup/test-database.js';
 import { startTestProcess, type TestProcess } from '../../setup/test-process.js';
 import { waitFor } from '../../setup/wait-for.js';
@@ -104,9 +105,12 @@ describe('R12: one token for all', () => {
       override async read() {
         return this.row ?? super.read();
       }
-      override async claim(): Promise<string> {
-        return 'lease';
-      }
+      override readonly leases = {
+        runUnderLease: async (_id: string, signal: AbortSignal, work: (lease: Lease) => Promise<number>) => {
+          await work({ token: 'lease', signal, isCertain: () => true });
+          return true;
+        },
+      } as Leases;
       override async save(_: string, { value: token }: Token): Promise<TokenRow> {
         const later = new Date(Date.now() + 1e6);
         this.row = { ...(await super.read()), token, expiresAt: later, renewAt: later };

@@ -96,7 +96,7 @@ describe('R34: stopping is clean', () => {
     const { ended, response } = await measureUntil(answeredInTime, async () => {
       await start(async (environment) => {
         await admin.query(
-          `INSERT INTO remote_tokens (name, lease_token, lease_until) VALUES ('tenant', gen_random_uuid(), now() + interval '1 minute')`,
+          `UPDATE remote_tokens SET lease_token = gen_random_uuid(), lease_until = now() + interval '1 minute'`,
         );
         return startServiceProcess(environment);
       });
