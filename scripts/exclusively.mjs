@@ -3,8 +3,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 /**
- * Runs `work` under a lock file in the folder. Waits while another live process has the lock; removes the lock of a dead one. Repeats
- * data-lock.ts, which is not built yet when this runs.
+ * Runs `work` under a lock file in the folder. Waits while another live process has the lock; removes the lock of a dead one.
  */
 export async function exclusively(folder, name, work) {
   await mkdir(folder, { recursive: true });

@@ -12,13 +12,12 @@ import { migrate } from './platform/database/migrations/migrate.js';
 import { checkPoolers } from './platform/database/connection/poolers.js';
 import { readFiles } from './platform/env/environment-files.js';
 import type { EnvironmentSource } from './platform/env/environment-names.js';
-import type { Environment } from './platform/env/environment.js';
 import { ConfigurationError, readEnvironment, warningsOf } from './platform/env/read-environment.js';
 import { Readiness } from './observability/health/readiness.service.js';
 import { createApp } from './platform/http/create-app.js';
 import { listen } from './platform/http/open-port.js';
 import { startLocalServices } from './local/local-services.js';
-import { removeRunningService, writeRunningService } from './local/running-service.js';
+import { writeRunningService } from './local/running-service.js';
 import { addressesOf, tourOf } from './local/tour.js';
 import { refusalLine, ServiceLogger } from './observability/logging/service-logger.js';
 import { visibleLines } from './observability/redaction/visible-text.js';
@@ -29,11 +28,10 @@ import { startTracing } from './observability/tracing/tracing.js';
 /** Runs the service until the process ends. A parent process with an IPC channel receives `{ type: 'ready', url }` after the start. */
 export async function startService(source: EnvironmentSource, dataFolder: string): Promise<void> {
   let logger: ServiceLogger | undefined;
-  let database: ReturnType<typeof placeOf> | undefined;
   // In production, every line is a log line.
   const tell = (line: string): void => {
     if (source.NODE_ENV !== 'production') console.error(visibleLines(line));
-    else if (logger !== undefined) logger.fatal({ message: line, ...database }, 'Process');
+    else if (logger !== undefined) logger.fatal(line, 'Process');
     else console.log(refusalLine(line, source.ROLE));
   };
   const print = (line: string): void => {
@@ -53,7 +51,6 @@ export async function startService(source: EnvironmentSource, dataFolder: string
     });
     const environment = readEnvironment(local.source);
     const log = (logger = new ServiceLogger(environment));
-    database = placeOf(environment);
     Logger.overrideLogger(log);
     stopOnErrors(log, shutdown);
     logOthers(log, isProduction);
@@ -77,10 +74,7 @@ export async function startService(source: EnvironmentSource, dataFolder: string
         databaseUrl: environment.DATABASE_URL,
         remoteUrl: environment.SCS_BASE_URL,
       });
-      shutdown.add({ name: 'running.json', stop: () => removeRunningService(dataFolder) });
     }
-    // Whatever ends the process from here on is not about the address of the database.
-    database = undefined;
     say(`listening on ${url} as ${environment.ROLE}`);
     if (!isProduction) {
       const tour = { url, environment, withSandbox: variables.SCS_BASE_URL === undefined };
@@ -94,18 +88,6 @@ export async function startService(source: EnvironmentSource, dataFolder: string
     tell(reason + messageOf(error));
     await shutdown.run(1);
   }
-}
-
-/** Returns where the database is and as whom we connect: the network and PostgreSQL refuse without saying both. With a pooler, two of each. */
-function placeOf({ DATABASE_URL, DATABASE_DIRECT_URL }: Environment) {
-  const urls = [...new Set([DATABASE_URL, DATABASE_DIRECT_URL])].map((url) => new URL(url));
-  const listOf = (read: (url: URL) => string) => [...new Set(urls.map(read))].join(', ');
-  return {
-    databaseHost: listOf(({ host, searchParams }) => searchParams.get('host') ?? host),
-    databaseRole: listOf(
-      ({ username, searchParams }) => searchParams.get('user') ?? decodeURIComponent(username),
-    ),
-  };
 }
 
 /** Reports the service as unready, so that no more requests are sent here, continues to serve for `delayMs`, and then stops. */

@@ -1,7 +1,9 @@
 import { spawn } from 'node:child_process';
 import { openSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { CHILD_STOP_MS } from '../platform/shutdown/limits.js';
+
+/** How long a child may take to stop. Longer than PostgreSQL takes. The child may outlive our process. */
+const CHILD_STOP_MS = 8_000;
 
 /** A child process that ends with ours, even if ours is killed: it stops when the IPC channel to our process closes. */
 export interface Child {

@@ -5,8 +5,8 @@ import type { FilesRead } from '../platform/env/environment-files.js';
 import type { EnvironmentSource } from '../platform/env/environment-names.js';
 import { LOCAL_DEFAULTS, readEnvironment, STAND_INS } from '../platform/env/read-environment.js';
 import { startChild, type Child } from './child.js';
-import { lockFolder } from './data-lock.js';
 import { startEmbeddedPostgres } from './embedded-postgres.js';
+import { removeRunningService, reserveFolder } from './running-service.js';
 
 export type LocalServices = Awaited<ReturnType<typeof startLocalServices>>;
 
@@ -38,11 +38,11 @@ export async function startLocalServices(
   const standIns = isProduction ? {} : Object.fromEntries(filled.map((name) => [name, STAND_INS[name]]));
   readEnvironment({ ...standIns, ...source }, problems);
   if (isProduction || LOCAL_DEFAULTS.every((name) => source[name] !== undefined))
-    return { source, failed: new Promise<string>(() => {}), stop: async () => {} };
+    return { source, failed: new Promise<string>(() => {}), stop: () => removeRunningService(folder) };
 
   await mkdir(folder, { recursive: true });
   const keys = await readGeneratedKeys(folder);
-  const lock = needsDatabase || needsSandbox ? await lockFolder(folder) : undefined;
+  if (needsDatabase || needsSandbox) await reserveFolder(folder);
   if (needsDatabase) say('starting PostgreSQL');
   if (needsSandbox) say('starting the sandbox instead of the Solar Curtailment Service');
   const files = { folder: join(folder, 'postgres'), logFile: join(folder, 'postgres.log') };
@@ -55,14 +55,13 @@ export async function startLocalServices(
   const stop = async (): Promise<void> => {
     // Stops the sandbox first, and PostgreSQL last.
     for (const child of children) await child.stop();
-    await lock?.release();
+    await removeRunningService(folder);
   };
   const failure = starts.find((start) => start.status === 'rejected');
   if (failure !== undefined) {
     await stop();
     throw failure.reason;
   }
-  await lock?.recordChildren(children.map(({ pid }) => pid));
   return {
     source: {
       ...STAND_INS,

@@ -2,49 +2,64 @@ import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { identify, isAlive, type ProcessIdentity } from './process-identity.js';
 
-/** The content of running.json, by which the demo and the command line find the service that runs in this folder. */
-interface RunningService extends ProcessIdentity {
+/** Where the service of a folder is, and what it works on. */
+interface RunningService {
   readonly url: string;
   readonly databaseUrl: string;
   /** The remote service that the service calls. Default: the sandbox. */
   readonly remoteUrl: string;
 }
 
+/** The content of running.json, by which the demo and the command line find the service that runs in this folder. */
+interface Holder extends ProcessIdentity {
+  /** Absent while the process starts, and for a command. */
+  readonly service?: RunningService;
+}
+
 const fileIn = (folder: string): string => join(folder, 'running.json');
 
-/** Writes running.json. Does nothing if the folder is not writable, as in a container, where no program looks for the service. */
-export async function writeRunningService(
-  folder: string,
-  service: Omit<RunningService, keyof ProcessIdentity>,
-): Promise<void> {
-  const whole: RunningService = { ...(await identify(process.pid)), ...service };
+/** Reserves the folder for this process. Throws if another live process has it. */
+export async function reserveFolder(folder: string): Promise<void> {
+  const holder = await findHolder(folder);
+  if (holder !== undefined)
+    throw new Error(
+      `${folder} is in use by another service (process ${holder.pid}); stop it, or set DATABASE_URL to ` +
+        'run several processes on one database',
+    );
+  await writeHolder(folder);
+}
+
+/** Writes where the service is. Does nothing if the folder is not writable, as in a container, where no program looks for the service. */
+export async function writeRunningService(folder: string, service: RunningService): Promise<void> {
   try {
-    await mkdir(folder, { recursive: true });
-    const next = `${fileIn(folder)}.${process.pid}`;
-    await writeFile(next, `${JSON.stringify(whole, null, 2)}\n`, { mode: 0o600 });
-    // A reader finds the earlier file or this one, and never a part.
-    await rename(next, fileIn(folder));
+    await writeHolder(folder, service);
   } catch (error) {
     if (!['EACCES', 'EPERM', 'EROFS'].includes((error as NodeJS.ErrnoException).code ?? '')) throw error;
   }
 }
 
 /** Returns undefined if no service runs, even if a killed service left running.json, or a damaged one. */
-export async function findRunningService(folder: string): Promise<RunningService | undefined> {
-  const service = await readFile(fileIn(folder), 'utf8').then(parse, () => null);
-  return service !== null && (await isAlive(service)) ? service : undefined;
-}
-
-/** Returns null for a text that is not whole, such as that of a full disk. */
-function parse(text: string): RunningService | null {
-  try {
-    const value = JSON.parse(text) as Partial<RunningService> | null;
-    return typeof value?.pid === 'number' ? (value as RunningService) : null;
-  } catch {
-    return null;
-  }
-}
+export const findRunningService = async (folder: string): Promise<RunningService | undefined> =>
+  (await findHolder(folder))?.service;
 
 export async function removeRunningService(folder: string): Promise<void> {
-  if ((await findRunningService(folder))?.pid === process.pid) await rm(fileIn(folder), { force: true });
+  if ((await findHolder(folder))?.pid === process.pid) await rm(fileIn(folder), { force: true });
+}
+
+async function writeHolder(folder: string, service?: RunningService): Promise<void> {
+  const holder: Holder = { ...(await identify(process.pid)), service };
+  await mkdir(folder, { recursive: true });
+  const next = `${fileIn(folder)}.${process.pid}`;
+  await writeFile(next, `${JSON.stringify(holder, null, 2)}\n`, { mode: 0o600 });
+  // A reader finds the earlier file or this one, and never a part.
+  await rename(next, fileIn(folder));
+}
+
+async function findHolder(folder: string): Promise<Holder | undefined> {
+  try {
+    const holder = JSON.parse(await readFile(fileIn(folder), 'utf8')) as Holder;
+    return (await isAlive(holder)) ? holder : undefined;
+  } catch {
+    return undefined;
+  }
 }

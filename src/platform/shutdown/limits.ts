@@ -32,10 +32,3 @@ export const STOP_WITHIN_MS = {
   /** Exporting the last spans, after the application has stopped. The rest is lost. */
   traces: 500,
 } as const;
-
-/** The signals that stop PostgreSQL, and the wait after each. SIGQUIT loses no data, but makes the next start run a recovery. */
-export const POSTGRES_STOP_MS = { SIGINT: 3_000, SIGQUIT: 2_000, SIGKILL: 2_000 } as const;
-
-/** The time after which a child process is killed. It is long enough to send PostgreSQL all its signals. The child may outlive our process. */
-export const CHILD_STOP_MS =
-  POSTGRES_STOP_MS.SIGINT + POSTGRES_STOP_MS.SIGQUIT + POSTGRES_STOP_MS.SIGKILL + 1_000;

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { processCommand } from '../../../src/local/process-identity.js';
+import { childrenOf, isAlive } from '../../setup/processes.js';
 import { waitFor } from '../../setup/wait-for.js';
 import { measureUntil } from '../support/promise.js';
 
@@ -46,17 +46,18 @@ describe('npm start', () => {
     });
     npm.stdout?.on('data', (chunk: Buffer) => (output += chunk.toString()));
     npm.stderr?.on('data', (chunk: Buffer) => (output += chunk.toString()));
-    const running = await waitFor('the service to run', () => readData('running.json')).catch(
-      (error: unknown) => {
-        throw new Error(output, { cause: error });
-      },
-    );
-    const { children } = await readData('lock.json');
-    return [running.pid, ...children.map(({ pid }: { pid: number }) => pid)];
+    const findRunning = async () => {
+      const { pid, service } = await readData('running.json');
+      return service === undefined ? undefined : (pid as number);
+    };
+    const pid = await waitFor('the service to run', findRunning).catch((error: unknown) => {
+      throw new Error(output, { cause: error });
+    });
+    return [pid, ...(await childrenOf(pid))];
   }
 
   const allGone = async (pids: readonly number[]): Promise<boolean> =>
-    (await Promise.all(pids.map(processCommand))).every((command) => command === undefined);
+    !(await Promise.all(pids.map(isAlive))).includes(true);
 
   const pidOf = ({ pid }: ChildProcess): number => {
     if (pid === undefined) throw new Error('npm has not been started');

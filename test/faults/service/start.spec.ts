@@ -3,7 +3,7 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import { processCommand } from '../../../src/local/process-identity.js';
+import { childrenOf, isAlive } from '../../setup/processes.js';
 import { startTestProcess, type TestProcess } from '../../setup/test-process.js';
 import { waitFor } from '../../setup/wait-for.js';
 import { stoppedInTime } from '../support/evidence/own-time.js';
@@ -26,12 +26,6 @@ describe('a start with nothing but defaults', () => {
   });
   afterEach(() => Promise.all(started.splice(0).map((service) => service.stop('SIGKILL'))));
   afterAll(() => rm(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 200 }));
-
-  /** Returns the pids of the sandbox, the supervisor and PostgreSQL. */
-  async function childrenPids(): Promise<number[]> {
-    const { children } = await readData('lock.json');
-    return [...children.map(({ pid }: { pid: number }) => pid), await postgresPid()];
-  }
 
   async function postgresPid(): Promise<number> {
     const base = await stat(join(folder, '.data/postgres/server')).then(
@@ -60,13 +54,13 @@ describe('a start with nothing but defaults', () => {
       await waitUntilReady(service);
       expect(service.logs()).toContain('POLL_MIN_INTERVALL_MS is not read');
       const running = await readData('running.json');
-      expect(running).toMatchObject({ url: service.url, pid: service.pid });
+      expect(running).toMatchObject({ pid: service.pid, service: { url: service.url } });
       expect(service.logs()).toContain(service.url);
-      for (const file of ['keys.json', 'running.json', 'lock.json']) {
+      for (const file of ['keys.json', 'running.json']) {
         expect([file, (await stat(join(folder, '.data', file))).mode & 0o777]).toEqual([file, 0o600]);
       }
 
-      const pids = await childrenPids();
+      const pids = [...(await childrenOf(service.pid)), await postgresPid()];
       const askedAt = performance.now();
       const exit = await service.stop('SIGINT');
       return { service, pids, ended: exit, tookMs: performance.now() - askedAt };
@@ -80,8 +74,7 @@ describe('a start with nothing but defaults', () => {
   itAtLength('recovers from a PostgreSQL that was not stopped', async () => {
     const first = await start({ PORT: '0' });
     const postgres = await postgresPid();
-    const { children } = await readData('lock.json');
-    for (const { pid } of children) process.kill(pid, 'SIGKILL');
+    for (const pid of await childrenOf(first.pid)) process.kill(pid, 'SIGKILL');
     await first.stop('SIGKILL');
     expect(await isAlive(postgres)).toBe(true);
 
@@ -106,7 +99,7 @@ describe('a start with nothing but defaults', () => {
   });
 
   itAtLength(
-    'uses the next port if the default port is taken, but refuses a configured port that is taken',
+    'uses a free port if the default port is taken, but refuses a configured port that is taken',
     async () => {
       const occupied = createServer()
         .listen(3000, '127.0.0.1')
@@ -114,12 +107,11 @@ describe('a start with nothing but defaults', () => {
       await waitFor('port 3000 to be taken', () => isTaken(3000));
       try {
         const service = await start();
-        const port = Number(new URL(service.url).port);
-        expect(port).toBeGreaterThan(3000);
-        expect(service.logs()).toContain(`port 3000 is in use, using ${port}`);
+        expect(new URL(service.url).port).not.toBe('3000');
+        expect(service.logs()).toContain('port 3000 is in use, using a free one');
         expect(service.logs()).not.toMatch(/"level":"(error|fatal)"/);
         await service.stop();
-        await expect(start({ PORT: '3000' })).rejects.toThrow('PORT 3000 is in use');
+        await expect(start({ PORT: '3000' })).rejects.toThrow('address already in use 127.0.0.1:3000');
       } finally {
         occupied.close();
       }
@@ -140,9 +132,6 @@ describe('a start with nothing but defaults', () => {
 
 const waitUntilReady = ({ url }: TestProcess) =>
   waitFor('it is ready', async () => (await fetch(`${url}/health/ready`)).ok);
-
-/** Returns false for a zombie too, because a zombie has no command. */
-const isAlive = async (pid: number): Promise<boolean> => (await processCommand(pid)) !== undefined;
 
 async function alive(pids: number[]): Promise<number[]> {
   const flags = await Promise.all(pids.map(isAlive));
