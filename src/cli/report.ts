@@ -1,6 +1,6 @@
 import { inspect } from 'node:util';
 import { CommanderError } from 'commander';
-import { MigrationError } from '../platform/database/migrations/error.js';
+import { MigrationError } from '../platform/database/migrations/script.js';
 import { ConfigurationError } from '../platform/env/read-environment.js';
 import { Problem } from '../platform/problem/problem.js';
 import { CommandError } from './command-error.js';

@@ -76,7 +76,7 @@ describe('migrate', () => {
     expect(warn.mock.calls[0]![0]).toMatch(
       new RegExp(
         `waits for the migrations of another process: process ${rows[0]!.pid} of PostgreSQL, ` +
-          'connected since 20[-0-9]+T[:.0-9]+Z from 127\\.0\\.0\\.1, application_name prisma$',
+          'connected since 20[-0-9]+ [:.+0-9]+ from 127\\.0\\.0\\.1, application_name prisma$',
       ),
     );
     warn.mockRestore();
@@ -121,15 +121,6 @@ describe('migrate', () => {
     await client.query('ALTER TABLE entries DROP COLUMN at');
     expect(await applyMissing(client, [TABLE, COLUMN])).toEqual(['2_column']);
     expect(await recordsOf('2_column')).toEqual([APPLIED]);
-  });
-
-  it('says what to do if the changes of a migration exist, but its record is not finished', async () => {
-    const apply = () => applyMissing(client, [TABLE, COLUMN]);
-    await apply();
-    await client.query(`UPDATE _prisma_migrations SET finished_at = NULL WHERE migration_name = '2_column'`);
-    await expect(apply()).rejects.toThrow(/2_column failed: .* already exists.*set finished_at of its row/);
-    await client.query(`UPDATE _prisma_migrations SET finished_at = now() WHERE migration_name = '2_column'`);
-    expect(await apply()).toEqual([]);
   });
 
   it('refuses a schema that is too old for this release, and names its first migration', async () => {

@@ -2,14 +2,16 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Logger } from '@nestjs/common';
 import pg from 'pg';
 import { withoutTimeouts } from '../connection/settings.js';
-import { MigrationError } from './error.js';
+import { MigrationError } from './script.js';
 
 /** The advisory lock of Prisma's command line. The first process migrates; the others wait and find nothing left to do. */
 const LOCK = 72707369;
 const TRY_LOCK = `SELECT pg_try_advisory_lock(${LOCK}) AS locked`;
 /** Selects the session that has the lock. PostgreSQL shows sessions of other roles without their name and address. */
 const FIND_OWNER = `
-  SELECT pid, application_name AS name, host(client_addr) AS address, backend_start AS since
+  SELECT format('process %s of PostgreSQL, connected since %s from %s, application_name %s',
+    pid, coalesce(backend_start::text, 'an unknown time'), coalesce(host(client_addr), 'an unknown address'),
+    coalesce(application_name, 'unknown')) AS owner
   FROM pg_locks JOIN pg_stat_activity USING (pid)
   WHERE locktype = 'advisory' AND granted AND (classid, objid, objsubid) = (0, ${LOCK}, 1)
     AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`;
@@ -70,21 +72,9 @@ async function lockMigrations(
   }
 }
 
-interface Owner {
-  readonly pid: number;
-  readonly name: string | null;
-  readonly address: string | null;
-  readonly since: Date | null;
-}
-
 async function logOwner(client: pg.ClientBase): Promise<void> {
-  const [owner] = (await client.query<Owner>(FIND_OWNER)).rows;
-  if (owner === undefined) return;
-  const { pid, name, address, since } = owner;
-  logger.warn(
-    `waits for the migrations of another process: process ${pid} of PostgreSQL, connected since ${since?.toISOString() ?? 'an unknown time'} ` +
-      `from ${address ?? 'an unknown address'}, application_name ${name ?? 'unknown'}`,
-  );
+  const [row] = (await client.query<{ owner: string }>(FIND_OWNER)).rows;
+  if (row !== undefined) logger.warn(`waits for the migrations of another process: ${row.owner}`);
 }
 
 /** Logs the warnings of the server. A migration raises one if an administrator has to act. */

@@ -1,7 +1,6 @@
 import type pg from 'pg';
 import { sqlState, type Sql } from '../database.js';
-import { MigrationError } from './error.js';
-import { readMigrationNames, type Migration } from './script.js';
+import { MigrationError, readMigrationNames, type Migration } from './script.js';
 
 const UNDEFINED_TABLE = '42P01';
 
