@@ -1,5 +1,4 @@
 import { type buildConnector, Client } from 'undici';
-import { skippingInformational } from './informational.js';
 
 /**
  * Opens one connection per concurrent exchange. Rejected: undici's Pool, which reconnects after an aborted exchange even if nothing is left
@@ -46,7 +45,7 @@ export class Connections {
       // Disabled, since both timeouts restart with every byte. Callers set a deadline for the exchange instead.
       headersTimeout: 0,
       bodyTimeout: 0,
-      connect: skippingInformational(this.connect),
+      connect: this.connect,
     });
     this.all.add(client);
     return client;
