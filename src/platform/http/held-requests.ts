@@ -63,9 +63,7 @@ export class HeldRequests {
   }
 
   private countWhere(matches: (held: HeldRequest) => boolean): number {
-    let count = 0;
-    for (const held of this.held) if (matches(held)) count++;
-    return count;
+    return [...this.held].filter(matches).length;
   }
 
   private requirePlace(holder: string): void {

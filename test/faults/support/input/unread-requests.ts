@@ -1,7 +1,6 @@
 import { connect, type Socket } from 'node:net';
 
 export interface UnreadRequests {
-  open(): number;
   leave(): void;
 }
 
@@ -20,7 +19,6 @@ export async function sendUnread(
     await new Promise((resolve) => socket.write(requests, resolve));
   }
   return {
-    open: () => sockets.filter(({ destroyed }) => !destroyed).length,
     leave: () => {
       for (const socket of sockets) socket.destroy();
     },

@@ -1,0 +1,37 @@
+import { createServer, type RequestListener, type Server } from 'node:http';
+import type { Socket } from 'node:net';
+import type { HttpLimits } from './http-limits.js';
+
+/** Creates a server with our limits of time, headers and connections, not listening yet. */
+export function createLimitedServer(listener: RequestListener, limits: HttpLimits): Server {
+  const options = {
+    headersTimeout: limits.headersMs,
+    requestTimeout: limits.requestMs,
+    connectionsCheckingInterval: limits.checkMs,
+    maxHeaderSize: limits.headerBytes,
+    keepAliveTimeout: limits.keepAliveMs,
+  };
+  const server = createServer(options, oneAtATime(listener, limits.pipelinedRequests));
+  server.maxConnections = limits.connections;
+  return server.setTimeout(limits.idleMs);
+}
+
+/**
+ * Runs one request of a connection at a time. The next follows when the kernel has accepted the whole previous response, so that a client that
+ * reads nothing costs the memory of one response. Closes a connection with more than `limit` requests, since each needs some kB.
+ */
+function oneAtATime(listener: RequestListener, limit: number): RequestListener {
+  const queues = new WeakMap<Socket, (() => void)[]>();
+  return (request, response) => {
+    const { socket } = request;
+    const queue = queues.get(socket) ?? [];
+    queues.set(socket, queue);
+    if (queue.length >= limit) return void socket.destroy();
+    queue.push(() => listener(request, response));
+    response.once('close', () => {
+      queue.shift();
+      if (!socket.destroyed) queue[0]?.();
+    });
+    if (queue.length === 1) listener(request, response);
+  };
+}
