@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { readFile, realpath } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
@@ -32,21 +32,12 @@ export async function readCommit(root: string): Promise<string | null> {
   return given === '' ? commitOfClone(root) : given;
 }
 
+/** Returns null in a folder that is not a clone. */
 async function commitOfClone(root: string): Promise<string | null> {
-  try {
-    const clone = await realpath(root);
-    // Git refuses the clone of another user otherwise, and a service mostly has a user of its own.
-    const trust = ['-c', `safe.directory=${clone}`];
-    const options = { cwd: root, timeout: GIT_TIMEOUT_MS };
-    const { stdout } = await promisify(execFile)(
-      'git',
-      [...trust, 'rev-parse', '--show-toplevel', 'HEAD'],
-      options,
-    );
-    const [folder = '', commit = ''] = stdout.trim().split('\n');
-    // A folder within the clone of another program has the commits of that program.
-    return (await realpath(folder)) === clone ? commit : null;
-  } catch {
-    return null;
-  }
+  // With the folder given, git also reads the clone of another user.
+  const args = ['--git-dir', join(root, '.git'), 'rev-parse', 'HEAD'];
+  return promisify(execFile)('git', args, { timeout: GIT_TIMEOUT_MS }).then(
+    ({ stdout }) => stdout.trim(),
+    () => null,
+  );
 }

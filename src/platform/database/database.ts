@@ -209,7 +209,6 @@ export class Database implements Sql, OnApplicationShutdown {
   }
 
   private note(error: unknown): void {
-    this.use.explain(error);
     if (sqlState(error) === DISK_FULL) this.fullAt = performance.now();
   }
 

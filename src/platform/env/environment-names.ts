@@ -12,15 +12,12 @@ export const ENVIRONMENT_NAMES: readonly string[] = Object.keys(
 
 /** No other program in our environment uses these prefixes. The contract suite reads the variables that it excludes. */
 const OUR_PREFIXES = /^(?:SCS(?!_CONTRACT)|POLL|WEBHOOK|RETENTION|ENCRYPTION)_/i;
-/** Matches variables that Kubernetes and Docker set for other services, whatever their names. */
-const SERVICE_LINK =
-  /_(?:SERVICE_HOST|SERVICE_PORT\w*|PORT|PORT_\d+_(?:TCP|UDP|SCTP)(?:_(?:PROTO|PORT|ADDR))?)$/;
 
 /** Returns a warning for each name that has one of our prefixes and is not read. */
 export function findUnread(source: EnvironmentSource): string[] {
   const known = ENVIRONMENT_NAMES.flatMap((name) => [name, `${name}_FILE`]);
   return Object.keys(source)
     .filter((name) => source[name] !== undefined && !known.includes(name))
-    .filter((name) => OUR_PREFIXES.test(name) && !SERVICE_LINK.test(name))
+    .filter((name) => OUR_PREFIXES.test(name))
     .map((name) => `${name} is not read: this service has no such variable`);
 }

@@ -176,7 +176,7 @@ export class Environment {
   LOG_FORMAT: 'pretty' | 'json' = process.stdout.isTTY ? 'pretty' : 'json';
   @Flag() LOG_REQUESTS = false;
 
-  /** If set, traces are exported to this collector over OTLP/HTTP. The variables below and all others of OpenTelemetry count only then. */
+  /** If set, traces are exported to this collector over OTLP/HTTP. All other variables of OpenTelemetry count only then. */
   @IsOptional() @HttpUrl() OTEL_EXPORTER_OTLP_ENDPOINT?: string;
 
   /** May contain a token. */
@@ -185,18 +185,4 @@ export class Environment {
     message: 'OTEL_EXPORTER_OTLP_HEADERS must be name=value, several separated by commas',
   })
   OTEL_EXPORTER_OTLP_HEADERS?: string;
-
-  /** Default: `service.name` of OTEL_RESOURCE_ATTRIBUTES, else `pv-onboarding`. */
-  @IsOptional() @MinLength(1) OTEL_SERVICE_NAME?: string;
-
-  @IsOptional()
-  @Matches(/^[^,=]+=([^,=%]|%[0-9a-f]{2})*(,[^,=]+=([^,=%]|%[0-9a-f]{2})*)*$/i, {
-    message: 'OTEL_RESOURCE_ATTRIBUTES must be name=value, percent-encoded, several separated by commas',
-  })
-  OTEL_RESOURCE_ATTRIBUTES?: string;
-
-  @IsIn(['always_on', 'always_off', 'traceidratio'].flatMap((name) => [name, `parentbased_${name}`]))
-  OTEL_TRACES_SAMPLER = 'parentbased_always_on';
-  /** The share of traces that the ratio samplers take. */
-  @Range(0, 1) OTEL_TRACES_SAMPLER_ARG = 1;
 }

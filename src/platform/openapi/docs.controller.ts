@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { Controller, Get, Redirect, Req, Res } from '@nestjs/common';
@@ -61,7 +60,7 @@ const FILES: Readonly<Record<string, readonly [type: string, read: () => string 
 @Controller()
 export class DocsController {
   /** The files that were requested, by path. All clients get them from the same memory. */
-  private readonly contents = new Map<string, { readonly body: Buffer; readonly etag: string }>();
+  private readonly bodies = new Map<string, Buffer>();
 
   constructor(private readonly environment: Environment) {}
 
@@ -73,7 +72,6 @@ export class DocsController {
     if (!this.environment.DOCS) throw nothingHere();
   }
 
-  /** Sends a file, or 304 to a client that has it. Clients revalidate it each time, since a new release changes it. */
   @Get(['openapi.json', 'asyncapi.json', 'docs', 'docs/:asset'])
   @Public()
   file(@Req() request: FastifyRequest, @Res() reply: FastifyReply): void {
@@ -81,23 +79,10 @@ export class DocsController {
     const [type, read] = (Object.hasOwn(FILES, path) && FILES[path]) || [];
     const isPage = path.startsWith('/docs');
     if (read === undefined || type === undefined || (isPage && !this.environment.DOCS)) throw nothingHere();
-    const { body, etag } = this.contents.get(path) ?? this.load(path, read);
-    void reply.headers({
-      etag,
-      'cache-control': 'no-cache',
-      ...(isPage && { 'content-security-policy': POLICY }),
-    });
-    const known = request.headers['if-none-match'] ?? '';
-    // Tags are compared weakly (RFC 9110, section 13.1.2): `W/` before the quotes does not matter.
-    if (known === '*' || known.includes(etag)) void reply.status(304).send();
-    else void reply.header('content-type', type).send(body);
-  }
-
-  private load(path: string, read: () => string | Buffer) {
-    const body = Buffer.from(read());
-    const content = { body, etag: `"${createHash('sha256').update(body).digest('base64url')}"` };
-    this.contents.set(path, content);
-    return content;
+    const body = this.bodies.get(path) ?? Buffer.from(read());
+    this.bodies.set(path, body);
+    if (isPage) void reply.header('content-security-policy', POLICY);
+    void reply.header('content-type', type).send(body);
   }
 }
 

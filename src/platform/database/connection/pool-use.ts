@@ -42,11 +42,4 @@ export class PoolUse {
     const text = active?.text;
     return `${text === undefined ? 'a transaction' : spanNameOf(text)}, for ${((performance.now() - since) / 1_000).toFixed(1)} s`;
   }
-
-  /** Completes the message of an error about a used up pool. Leaves other errors as they are. */
-  explain(error: unknown): void {
-    if (!isUsedUp(error) || error.message !== USED_UP) return;
-    const { max } = this.pool.options;
-    error.message = `${USED_UP}: ${this.inUse.size} of ${max} connections of the pool are in use, ${this.pool.waitingCount} wait; the longest use is ${this.longest() ?? 'over'}`;
-  }
 }

@@ -1,5 +1,3 @@
-import { randomInt } from 'node:crypto';
-import { Logger } from '@nestjs/common';
 import pg from 'pg';
 import { certificateFault } from '../../crypto/certificate-fault.js';
 import type { Environment } from '../../env/environment.js';
@@ -26,14 +24,15 @@ export async function checkPoolers(environment: Environment): Promise<void> {
         'and migrations need connections of their own',
     );
   if (!isSeparate) return;
-  await withTwoClients('DATABASE_URL', DATABASE_URL, async (one, other) => {
+  const pooled = await withTwoClients('DATABASE_URL', DATABASE_URL, async (one, other) => {
     if (DATABASE_PREPARED_STATEMENTS && !(await keepStatements(one, other)))
       throw refused(
         'DATABASE_URL leads through a pooler without prepared statements; set DATABASE_PREPARED_STATEMENTS=false',
       );
-    await checkRole(one);
+    return identityOf(one);
   });
-  await checkSameDatabase(environment);
+  if (pooled !== (await withTwoClients(direct, DATABASE_DIRECT_URL, identityOf)))
+    throw refused('DATABASE_DIRECT_URL leads to another database than DATABASE_URL');
 }
 
 /** Returns whether a pooler gives both clients the same connection of PostgreSQL, or gives one client several connections. */
@@ -64,38 +63,13 @@ async function keepStatements(one: pg.Client, other: pg.Client): Promise<boolean
   }
 }
 
-/** Checks the settings that statements outside transactions rely on. Behind a transaction pooler, only the role can provide them. */
-async function checkRole(client: pg.Client): Promise<void> {
-  const { rows } = await client.query<Record<'role' | 'schema' | 'isolation' | 'timeout', string>>(
-    `SELECT quote_ident(current_user) AS role, current_schema() AS schema,
-            current_setting('default_transaction_isolation') AS isolation, current_setting('statement_timeout') AS timeout`,
-  );
-  const { role, schema, isolation, timeout } = rows[0]!;
-  const missing = (setting: string): string =>
-    `DATABASE_URL leads through a pooler, so its role needs: ALTER ROLE ${role} SET ${setting}`;
-  if (schema !== 'public') throw refused(missing('search_path = public'));
-  if (isolation !== 'read committed')
-    throw refused(missing(`default_transaction_isolation = 'read committed'`));
-  if (timeout === '0')
-    new Logger('Start').warn(
-      `statements outside transactions have no time limit. ${missing(`statement_timeout = '15s'`)}`,
-    );
-}
+/** Identifies a database. A copy has another identity. */
+const IDENTITY = `
+  SELECT concat_ws('/', system_identifier, (SELECT oid FROM pg_database WHERE datname = current_database())) AS identity
+  FROM pg_control_system()`;
 
-/**
- * Throws if the addresses lead to different databases, which have separate advisory locks: takes a lock through one address, and tries to
- * take it through the other.
- */
-async function checkSameDatabase({ DATABASE_URL, DATABASE_DIRECT_URL }: Environment): Promise<void> {
-  const key = [randomInt(2 ** 47)];
-  const isFree = await withTwoClients('DATABASE_DIRECT_URL', DATABASE_DIRECT_URL, async (direct) => {
-    await direct.query('SELECT pg_advisory_lock($1)', key);
-    return withTwoClients('DATABASE_URL', DATABASE_URL, async (pooled) => {
-      const text = 'SELECT pg_try_advisory_xact_lock($1) AS free';
-      return (await pooled.query<{ free: boolean }>(text, key)).rows[0]!.free;
-    });
-  });
-  if (isFree) throw refused('DATABASE_DIRECT_URL leads to another database than DATABASE_URL');
+async function identityOf(client: pg.Client): Promise<string> {
+  return (await client.query<{ identity: string }>(IDENTITY)).rows[0]!.identity;
 }
 
 async function withTwoClients<T>(
