@@ -1,4 +1,5 @@
 import { Command } from 'commander';
+import { Metrics } from '../observability/metrics/metrics.js';
 import { planRederivations } from '../onboarding/store/rederivation.js';
 import { SessionsStore } from '../onboarding/store/sessions.store.js';
 import { ACTOR, placeOf, readId, withDatabase, type ReadEnvironment } from './command-environment.js';
@@ -23,7 +24,7 @@ export function rederiveCommand(readEnvironment: ReadEnvironment): Command {
       const effect = `this changes the states ${which} to what the current rules make of the stored responses, and announces each change with an event, which cannot be undone. Without --write, the changes are only shown.`;
       await withDatabase(readEnvironment, async (database, environment) => {
         if (write) await confirm(placeOf(environment), effect, confirmation);
-        const sessions = new SessionsStore(database, environment);
+        const sessions = new SessionsStore(database, environment, new Metrics());
         let found = 0;
         let written = 0;
         for await (const changes of planRederivations(database, session ?? null)) {

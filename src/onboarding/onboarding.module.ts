@@ -14,10 +14,8 @@ import { SessionReader } from './remote/session-reader.service.js';
 import { SessionRefreshService } from './poll/refresh.service.js';
 import { SessionsController } from './api/sessions.controller.js';
 import { StartsController } from './api/starts.controller.js';
-import { StartViewsStore } from './store/start-views.store.js';
 import { SessionsService } from './api/sessions.service.js';
 import { SessionsStore } from './store/sessions.store.js';
-import { TransitionMetrics } from './store/transition-metrics.js';
 import { StartSessionService } from './start/start-session.service.js';
 import { AbandonedStarts } from './start/abandoned-starts.service.js';
 import { StartsStore } from './start/starts.store.js';
@@ -31,9 +29,7 @@ import { StartsStore } from './start/starts.store.js';
     StartsStore,
     AbandonedStarts,
     SessionsStore,
-    TransitionMetrics,
     SessionViewsStore,
-    StartViewsStore,
     SessionRefreshService,
     SessionReader,
     ReadHabits,

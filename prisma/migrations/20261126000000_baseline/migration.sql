@@ -254,7 +254,6 @@ CREATE TABLE session_polls (
   answer_hash bytea,
   last_error text,
   facts_hash bytea,
-  answer_kept_at timestamptz(3),
   ending_since timestamptz(3),
   ending_reads integer DEFAULT 0 NOT NULL,
   changes_clear_at timestamptz(3),
@@ -283,7 +282,6 @@ COMMENT ON COLUMN session_polls.not_found IS 'Consecutive reads that found the s
 COMMENT ON COLUMN session_polls.answer_hash IS 'SHA-1 of the last answer that was kept, so that the same bytes cost nothing. Null until the first read.';
 COMMENT ON COLUMN session_polls.last_error IS 'Why a read failed or was not sent, without secrets. It is of the last read only if claimed_at equals checked_at: a good read that brings nothing new writes nothing here. admin.sessions shows it so.';
 COMMENT ON COLUMN session_polls.facts_hash IS 'SHA-1 of what the last answer says in documented fields, so that one that differs in other bytes only is nothing new. Null until the first read, and after an answer without a body.';
-COMMENT ON COLUMN session_polls.answer_kept_at IS 'When the last row of session_observations was written. An answer that says the same in other bytes takes its place once an hour.';
 COMMENT ON COLUMN session_polls.ending_since IS 'Since when every read has given a reason to close the session that is not believed until it has lasted (src/onboarding/rules/ending.rules.ts). Null while there is none.';
 COMMENT ON COLUMN session_polls.ending_reads IS 'How many reads in a row gave that reason.';
 COMMENT ON COLUMN session_polls.changes_clear_at IS 'When all changes counted against the limit are forgotten (src/onboarding/rules/flapping.rules.ts). Null before the first.';
@@ -317,7 +315,7 @@ CREATE TABLE session_observations (
   CONSTRAINT session_observations_session_id_fkey FOREIGN KEY (session_id) REFERENCES onboarding_sessions(id) ON UPDATE CASCADE ON DELETE CASCADE
 );
 CREATE INDEX session_observations_session_id_id_idx ON session_observations(session_id, id);
-COMMENT ON TABLE session_observations IS 'Responses of the remote service about a session that differed from the one before in what is read, whole but for startUrl. The last is replaced, once an hour, by one that differs in other bytes only. When a rule of the machine changes, history is judged anew from here. Deleted when the user is erased, since a field that nobody knows may hold anything.';
+COMMENT ON TABLE session_observations IS 'Responses of the remote service about a session that differed from the one before in what is read, whole but for startUrl. When a rule of the machine changes, history is judged anew from here. Deleted when the user is erased, since a field that nobody knows may hold anything.';
 COMMENT ON COLUMN session_observations.id IS 'Order of recording.';
 COMMENT ON COLUMN session_observations.session_id IS 'The session it is about.';
 COMMENT ON COLUMN session_observations.source IS 'Which call brought the answer: start (interface 4.3) or read (4.4).';

@@ -3,13 +3,13 @@ import { ApiTags } from '@nestjs/swagger';
 import { Operation } from '../../access/operation.decorator.js';
 import { toPage, type Page } from '../../platform/http/page.js';
 import { ApiPage } from '../../platform/openapi/api-page.decorator.js';
-import { StartViewsStore } from '../store/start-views.store.js';
+import { StartsStore } from '../start/starts.store.js';
 import { StartsQuery, StartView } from './starts.view.js';
 
 @ApiTags('Onboarding')
 @Controller('onboarding/starts')
 export class StartsController {
-  constructor(private readonly starts: StartViewsStore) {}
+  constructor(private readonly starts: StartsStore) {}
 
   @Get()
   @Operation('onboarding:read', {

@@ -30,8 +30,7 @@ export const OPEN_BATCH: Statement = {
 const CLAIMED_COLUMNS = `
            p.session_id AS "sessionId", p.user_id AS "userId", p.due_at::text AS "dueAt", p.phase, p.anchor_at AS "anchorAt",
            p.failures, p.not_found AS "notFound", encode(p.answer_hash, 'hex') AS "responseHash", encode(p.facts_hash, 'hex') AS "factsHash",
-           p.answer_kept_at AS "responseRecordedAt", s.expires_at AS "expiresAt", s.recorded_at AS "recordedAt",
-           s.brand`;
+           s.expires_at AS "expiresAt", s.recorded_at AS "recordedAt", s.brand`;
 
 // OFFSET 0 prevents a hash join, which scanned all 20,000 sessions to find 500 and took two thirds of the statement's time.
 // By primary key, a session costs 3 µs, whatever the size of the table.
@@ -160,7 +159,6 @@ export const RESCHEDULE: Statement = {
            changes_clear_at = r."changesClearAt", flapping_since = r."flappingSince",
            answer_hash = CASE WHEN r."isRecorded" THEN decode(r.hash, 'hex') ELSE p.answer_hash END,
            facts_hash = CASE WHEN r."isRecorded" THEN decode(r."factsHash", 'hex') ELSE p.facts_hash END,
-           answer_kept_at = CASE WHEN r."isRecorded" THEN clock_timestamp() ELSE p.answer_kept_at END,
            failures = 0, not_found = 0, last_error = NULL,
            due_at = ${msFromNow('r."nextMs"')}
       FROM jsonb_to_recordset($1::jsonb)

@@ -7,7 +7,7 @@ import { RateMeter } from '../../platform/rate/rate-meter.js';
 import { STOP_WITHIN_MS } from '../../platform/shutdown/limits.js';
 import { Remote } from '../../remote/remote.service.js';
 import { SessionReader } from '../remote/session-reader.service.js';
-import { planRead, type SessionRead } from '../rules/read-plan.rules.js';
+import { planRead, planUnread, type SessionRead } from '../rules/read-plan.rules.js';
 import { scheduleSettings } from '../rules/schedule.rules.js';
 import type { ClaimedPoll } from './polls.store.js';
 import { PollWrites } from './write-queue.js';
@@ -66,7 +66,7 @@ export class ReadPool {
     while (!this.writes.isBehind && this.inFlight < this.remote.liveLimit && this.queue.length > 0) {
       const poll = this.queue.shift()!;
       if (this.writes.mayRead(poll.batchId)) void this.read(poll);
-      else this.writes.release(poll, null);
+      else this.release(poll);
     }
   }
 
@@ -118,8 +118,7 @@ export class ReadPool {
 
   private finish(poll: ClaimedPoll, read: SessionRead): void {
     // The shutdown may have aborted the read, so the failure is not counted.
-    if (this.isClosing && (read.kind === 'not_sent' || read.kind === 'failed'))
-      return this.writes.release(poll, null);
+    if (this.isClosing && (read.kind === 'not_sent' || read.kind === 'failed')) return this.release(poll);
     const now = performance.now();
     if (read.kind === 'not_sent') {
       this.probeAt = Math.max(this.probeAt ?? 0, now + (read.retryAfterMs ?? PROBE_PAUSE_MS));
@@ -128,8 +127,12 @@ export class ReadPool {
     this.writes.finish(poll, planRead(poll, read, this.settings, Math.random()));
   }
 
-  /** Makes the queued sessions due again, as before their claim. */
-  private releaseQueue(error: string | null = null): void {
-    for (const poll of this.queue.splice(0)) this.writes.release(poll, error);
+  private releaseQueue(error?: string): void {
+    for (const poll of this.queue.splice(0)) this.release(poll, error);
+  }
+
+  /** Makes a session that was not read due again, as before its claim. */
+  private release(poll: ClaimedPoll, error: string | null = null): void {
+    this.writes.finish(poll, planUnread(poll, error, 0));
   }
 }

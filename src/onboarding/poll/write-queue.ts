@@ -8,7 +8,7 @@ import { traced } from '../../observability/tracing/tracing.js';
 import { PollsStore, type ClaimedPoll, type FailedRead } from './polls.store.js';
 import { planUnsavable, type ReadStep } from '../rules/read-plan.rules.js';
 import { SessionsStore, type BatchReading } from '../store/sessions.store.js';
-import { bytesToWrite, countOfSet } from '../rules/write-sets.rules.js';
+import { bytesToWrite } from '../rules/write-sets.rules.js';
 
 /** Readings per transaction. In a larger transaction, longer row locks cost more than fewer statements save. */
 const READINGS_PER_WRITE = 500;
@@ -65,28 +65,15 @@ export class PollWrites {
   }
 
   finish({ sessionId, batchId, traceparent }: ClaimedPoll, step: ReadStep): void {
-    this.end(batchId, () => {
-      if (step.kind === 'postpone') this.failures.push({ sessionId, batchId, ...step });
-      else if (step.kind === 'apply') {
-        const { reading, response } = step;
-        this.readings.push({ sessionId, batchId, reading, response, traceparent });
-        this.waitingBytes += bytesToWrite(step);
-      }
-    });
-  }
-
-  /** Gives a session back that was not read. */
-  release({ sessionId, batchId, failures, notFound, dueAt }: ClaimedPoll, error: string | null): void {
-    const unread = { sessionId, batchId, failures, notFound, dueAt, error, retryMs: 0 };
-    this.end(batchId, () => this.failures.push(unread));
-  }
-
-  private end(batchId: string, keep: () => void): void {
     const batch = this.live.get(batchId);
     // The lease is lost: another worker may have claimed the session.
     if (batch === undefined) return;
     batch.unread--;
-    keep();
+    if (step.kind === 'postpone') this.failures.push({ sessionId, batchId, ...step });
+    if (step.kind === 'apply') {
+      this.readings.push({ sessionId, batchId, reading: step.reading, traceparent });
+      this.waitingBytes += bytesToWrite(step.reading);
+    }
     if (!this.isWriting && this.hasWork) void this.write();
   }
 
@@ -139,13 +126,11 @@ export class PollWrites {
 
   private async writeReadings(): Promise<void> {
     // Results that arrive during this write wait for the next one.
-    for (let left = this.readings.length; left > 0;) {
-      const next = this.readings.slice(0, Math.min(left, READINGS_PER_WRITE));
-      const readings = next.slice(0, countOfSet(next, bytesToWrite));
+    for (let left = this.readings.length; left > 0; left -= READINGS_PER_WRITE) {
+      const readings = this.readings.slice(0, Math.min(left, READINGS_PER_WRITE));
       await this.apply(readings);
       this.readings.splice(0, readings.length);
-      this.waitingBytes -= sumOf(readings);
-      left -= readings.length;
+      for (const { reading } of readings) this.waitingBytes -= bytesToWrite(reading);
     }
   }
 
@@ -177,6 +162,3 @@ export class PollWrites {
     this.failures.splice(0, failures.length);
   }
 }
-
-const sumOf = (readings: readonly BatchReading[]): number =>
-  readings.reduce((sum, reading) => sum + bytesToWrite(reading), 0);

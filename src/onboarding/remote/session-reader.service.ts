@@ -21,7 +21,7 @@ const LONG_BODY = 64 * 1024;
 const READ_OUTCOMES = ['unchanged', 'observed', 'not_found', 'refused', 'failed', 'not_sent'] as const;
 
 const NO_RESPONSE = { status: 0, body: '', retryAfterMs: undefined };
-const NO_BODY = { body: null, hash: hash('sha1', ''), factsHash: null };
+const responseOf = (sent: Sent) => (sent.kind === 'response' ? sent.response : NO_RESPONSE);
 
 /** The response of one path. */
 interface PathRead {
@@ -65,12 +65,7 @@ export class SessionReader {
   ): Promise<SessionRead> {
     const worked = this.worked;
     const [first, second] = client.planShapes(this.environment.SCS_SESSION_PATH, worked);
-    const readBy = async (shape: client.PathShape): Promise<PathRead> => {
-      const request = { ...client.readSessionRequest(shape, session), priority, signal };
-      const at = await this.readAt(request, session);
-      if (at.read.kind === 'unchanged' || at.read.kind === 'observed') this.worked = shape;
-      return { ...at, request };
-    };
+    const readBy = (shape: client.PathShape) => this.readAt(shape, session, priority, signal);
     const one = await readBy(first);
     if (second === undefined || !client.mayBeUnserved(one.status)) return this.weighed(one);
     const other = await readBy(second);
@@ -94,14 +89,21 @@ export class SessionReader {
     return this.lastTurn;
   }
 
-  private async readAt(request: RemoteRequest, session: ReadableSession): Promise<Omit<PathRead, 'request'>> {
+  private async readAt(
+    shape: client.PathShape,
+    session: ReadableSession,
+    priority: Priority,
+    signal?: AbortSignal,
+  ): Promise<PathRead> {
+    const request = { ...client.readSessionRequest(shape, session), priority, signal };
     const sent = await this.remote.send(request, 'user', session.userId);
-    const { status } = sent.kind === 'response' ? sent.response : NO_RESPONSE;
-    return { status, read: await this.interpret(sent, session) };
+    const read = await this.interpret(sent, session);
+    if (read.kind === 'unchanged' || read.kind === 'observed') this.worked = shape;
+    return { request, status: responseOf(sent).status, read };
   }
 
   private async interpret(sent: Sent, session: ReadableSession): Promise<SessionRead> {
-    const { status, body, retryAfterMs } = sent.kind === 'response' ? sent.response : NO_RESPONSE;
+    const { status, body, retryAfterMs } = responseOf(sent);
     const bodyHash = hash('sha1', body);
     // Most responses are unchanged, so comparing hashes saves parsing and writing. Excludes an empty body: a recorded 404 has its hash.
     if (status === 200 && body !== '' && bodyHash === session.responseHash) return { kind: 'unchanged' };
@@ -119,10 +121,9 @@ export class SessionReader {
         this.drift.report('read_session', client.findFlagDrift(outcome.value.observation));
         return { kind: 'observed', ...outcome.value };
       case 'rejected':
-        if (status === 404 || status === 410)
-          return { kind: 'not_found', response: { httpStatus: status, ...NO_BODY } };
+        if (status === 404 || status === 410) return { kind: 'not_found', status };
         return REFUSALS.includes(status)
-          ? { kind: 'refused', response: { httpStatus: status, ...NO_BODY }, isOwn: false, retryAfterMs }
+          ? { kind: 'refused', status, isOwn: false, retryAfterMs }
           : { kind: 'failed', error: `rejected with ${status}: ${outcome.detail}` };
       case 'not_sent':
         return outcome;

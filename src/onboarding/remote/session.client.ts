@@ -5,7 +5,7 @@ import { UnreadableResponse } from '../../remote/wire/read-response.js';
 import { asObject, readArray, readBoolean, readInstant } from '../../remote/wire/read-field.js';
 import { type Fields, readString, readUuid } from '../../remote/wire/read-field.js';
 import { classify, MAX_INVERTERS, type Observation } from '../rules/machine.rules.js';
-import type { RecordedResponse } from '../rules/read-plan.rules.js';
+import type { RecordedResponse } from '../rules/reconcile.rules.js';
 
 interface ObservedSession extends Observation {
   readonly sessionId: string;

@@ -14,9 +14,11 @@ export interface EndingSession {
 
 /** Since when, and in how many consecutive reads, there has been a reason to close the session. */
 export interface EndEvidence {
-  readonly since: Date;
-  readonly reads: number;
+  readonly endingSince: Date | null;
+  readonly endingReads: number;
 }
+
+const NO_EVIDENCE: EndEvidence = { endingSince: null, endingReads: 0 };
 
 /** How many consecutive reads must give a reason to close. The reason must also last for `endEvidenceMs`. */
 const END_EVIDENCE_READS = 5;
@@ -50,15 +52,16 @@ function believableEnd({ expiresAt, recordedAt }: EndingSession): number {
 export function weighEnd(
   reason: CloseReason | null,
   mustLast: boolean,
-  before: EndEvidence | null,
+  before: EndEvidence,
   now: Date,
   settings: ScheduleSettings,
-): { readonly close: CloseReason | null; readonly ending: EndEvidence | null } {
-  if (reason === null) return { close: null, ending: null };
-  if (before === null && !mustLast) return { close: reason, ending: null };
-  const ending = { since: before?.since ?? now, reads: (before?.reads ?? 0) + 1 };
-  const hasLasted = now.getTime() - ending.since.getTime() >= settings.endEvidenceMs;
-  return hasLasted && ending.reads >= END_EVIDENCE_READS
-    ? { close: reason, ending: null }
-    : { close: null, ending };
+): { readonly close: CloseReason | null; readonly evidence: EndEvidence } {
+  if (reason === null || (before.endingSince === null && !mustLast))
+    return { close: reason, evidence: NO_EVIDENCE };
+  const endingSince = before.endingSince ?? now;
+  const endingReads = before.endingReads + 1;
+  const hasLasted = now.getTime() - endingSince.getTime() >= settings.endEvidenceMs;
+  return hasLasted && endingReads >= END_EVIDENCE_READS
+    ? { close: reason, evidence: NO_EVIDENCE }
+    : { close: null, evidence: { endingSince, endingReads } };
 }

@@ -1,22 +1,17 @@
-import type { Observation } from './machine.rules.js';
 import { findEnd, type EndingSession } from './ending.rules.js';
 import { planNextReadMs, type ScheduleSettings, type WatchedSession } from './schedule.rules.js';
-import type { Reading } from './reconcile.rules.js';
+import type { Observed, Reading } from './reconcile.rules.js';
 
 export type SessionRead =
   /** The response equals the last recorded response, byte for byte. */
   | { readonly kind: 'unchanged' }
-  | {
-      readonly kind: 'observed';
-      readonly observation: Observation & { readonly expiresAt: Date };
-      readonly response: RecordedResponse;
-    }
+  | Observed
   /** A 404 or 410 on every path. */
-  | { readonly kind: 'not_found'; readonly response: RecordedResponse }
+  | { readonly kind: 'not_found'; readonly status: number }
   /** A 401 or 403 on every path. `isOwn`: the service has served other sessions since it last refused this one. */
   | {
       readonly kind: 'refused';
-      readonly response: RecordedResponse;
+      readonly status: number;
       readonly isOwn: boolean;
       readonly retryAfterMs?: number | undefined;
     }
@@ -25,36 +20,20 @@ export type SessionRead =
   /** The request was not sent, or the service accepts none now (401, 403, 429), so nothing is known about the session. */
   | { readonly kind: 'not_sent'; readonly reason: string; readonly retryAfterMs?: number };
 
-/** A response as recorded in session_observations. */
-export interface RecordedResponse {
-  readonly httpStatus: number;
-  /** The JSON text to record; null for a response that makes a session lost. */
-  readonly body: string | null;
-  /** SHA-1 of the body, hex. */
-  readonly hash: string;
-  /** SHA-1 (hex) of the documented fields; null without a body, or for the response to a start. */
-  readonly factsHash: string | null;
-}
-
 /** What to write after a read. */
 export type ReadStep =
-  | { readonly kind: 'nothing' }
-  | { readonly kind: 'apply'; readonly reading: Reading; readonly response: RecordedResponse | null }
-  | {
-      readonly kind: 'postpone';
-      readonly failures: number;
-      readonly notFound: number;
-      readonly error: string | null;
-      /** 0 if no request was tried. */
-      readonly retryMs: number;
-      /** When the session was due, if nothing is known about it: it stays nearly as late as it was. */
-      readonly dueAt?: string;
-    };
+  { readonly kind: 'nothing' } | { readonly kind: 'apply'; readonly reading: Reading } | Postponement;
 
-export type Postponement = Extract<ReadStep, { readonly kind: 'postpone' }>;
-
-/** If a response has the same facts in other bytes, it replaces the recorded response at most once in this time. */
-const REPLACE_AGAIN_MS = 3_600_000;
+export interface Postponement {
+  readonly kind: 'postpone';
+  readonly failures: number;
+  readonly notFound: number;
+  readonly error: string | null;
+  /** 0 if no request was tried. */
+  readonly retryMs: number;
+  /** When the session was due, if nothing is known about it: it stays nearly as late as it was. */
+  readonly dueAt?: string;
+}
 
 /** How long a session is postponed if its response cannot be saved; last_error gives the reason. */
 const UNSAVABLE_RETRY_MS = 15 * 60_000;
@@ -76,7 +55,6 @@ export interface ReadSession extends WatchedSession, EndingSession {
   readonly notFound: number;
   /** The factsHash of the last recorded response. Null if that response has none. */
   readonly factsHash: string | null;
-  readonly responseRecordedAt: Date | null;
 }
 
 /** Returns what to write after a read of the session. `random` is in [0, 1). */
@@ -89,54 +67,30 @@ export function planRead(
   const { now, stretch } = poll;
   switch (read.kind) {
     case 'unchanged':
-      return unchanged(null);
+      return unchanged();
     case 'observed':
-      if (read.response.factsHash === poll.factsHash) return unchanged(read.response);
-      return {
-        kind: 'apply',
-        reading: { kind: 'observed', observation: read.observation },
-        response: read.response,
-      };
+      return read.response.factsHash === poll.factsHash ? unchanged() : { kind: 'apply', reading: read };
     case 'not_found':
       return poll.notFound + 1 >= LOST_AFTER_READS
-        ? {
-            kind: 'apply',
-            reading: { kind: 'gone', status: read.response.httpStatus },
-            response: read.response,
-          }
+        ? { kind: 'apply', reading: { kind: 'gone', status: read.status } }
         : postpone(1, 'not found on any path');
-    case 'refused': {
-      const { httpStatus: status } = read.response;
+    case 'refused':
       return read.isOwn && poll.notFound + 1 >= LOST_AFTER_REFUSALS
-        ? { kind: 'apply', reading: { kind: 'gone', status }, response: read.response }
-        : postpone(read.isOwn ? 1 : 0, `refused with status ${status} on every path`, read.retryAfterMs);
-    }
+        ? { kind: 'apply', reading: { kind: 'gone', status: read.status } }
+        : postpone(read.isOwn ? 1 : 0, `refused with status ${read.status} on every path`, read.retryAfterMs);
     case 'failed':
       return postpone(0, read.error, read.retryAfterMs);
     case 'not_sent':
-      return {
-        kind: 'postpone',
-        failures: poll.failures,
-        notFound: poll.notFound,
-        error: read.reason,
-        retryMs: Math.max(read.retryAfterMs ?? 0, settings.minIntervalMs),
-        dueAt: poll.dueAt,
-      };
+      return planUnread(poll, read.reason, Math.max(read.retryAfterMs ?? 0, settings.minIntervalMs));
   }
 
-  function unchanged(response: RecordedResponse | null): ReadStep {
-    const isOld =
-      poll.responseRecordedAt === null ||
-      now.getTime() - poll.responseRecordedAt.getTime() >= REPLACE_AGAIN_MS;
-    const replacement = isOld ? response : null;
-    // Even a response with the same facts must be written if it ends a series of failures or the watch.
+  function unchanged(): ReadStep {
+    // A response that changes nothing must still be written if it ends a series of failures or the watch.
     const isSame = poll.failures === 0 && poll.notFound === 0 && findEnd(poll, now, settings) === null;
-    return replacement === null && isSame
-      ? { kind: 'nothing' }
-      : { kind: 'apply', reading: { kind: 'unchanged' }, response: replacement };
+    return isSame ? { kind: 'nothing' } : { kind: 'apply', reading: { kind: 'unchanged' } };
   }
 
-  function postpone(notFound: number, error: string, retryAfterMs = 0): ReadStep {
+  function postpone(notFound: number, error: string, retryAfterMs = 0): Postponement {
     const failures = poll.failures + 1;
     const retryMs = planNextReadMs({ ...poll, failures }, now, settings, stretch, random);
     return {
@@ -148,6 +102,13 @@ export function planRead(
     };
   }
 }
+
+/** Returns what to write about a session of which nothing is known after its claim. */
+export const planUnread = (
+  { failures, notFound, dueAt }: Pick<ReadSession, 'failures' | 'notFound' | 'dueAt'>,
+  error: string | null,
+  retryMs: number,
+): Postponement => ({ kind: 'postpone', failures, notFound, error, retryMs, dueAt });
 
 /** Returns what to write about a session whose response the database rejects. */
 export const planUnsavable = (sqlState: string): Postponement => ({

@@ -18,7 +18,6 @@ const POLL: ReadSession = {
   expiresAt: NOW,
   recordedAt: NOW,
   factsHash: 'facts',
-  responseRecordedAt: NOW,
   now: NOW,
   stretch: 1,
   dueAt: '2026-11-20 10:59:00+00',
@@ -33,13 +32,13 @@ describe('planRead', () => {
   });
 
   it('writes the end of a series of failures, and the end of the watch, even after an unchanged response', () => {
-    const unchanged = { kind: 'apply', reading: { kind: 'unchanged' }, response: null };
+    const unchanged = { kind: 'apply', reading: { kind: 'unchanged' } };
     expect(plan({ kind: 'unchanged' }, { failures: 1 })).toEqual(unchanged);
     expect(plan({ kind: 'unchanged' }, { notFound: 1 })).toEqual(unchanged);
     expect(plan({ kind: 'unchanged' }, {}, new Date(NOW.getTime() + SETTINGS.lateMs))).toEqual(unchanged);
   });
 
-  it('R66: treats the same facts in other bytes as unchanged, and records these bytes at most once an hour', () => {
+  it('R66: treats the same facts in other bytes as unchanged', () => {
     const observation = {
       finished: false,
       active: true,
@@ -50,17 +49,11 @@ describe('planRead', () => {
     };
     const read: SessionRead = { kind: 'observed', observation, response: RESPONSE };
     expect(plan(read)).toEqual({ kind: 'nothing' });
-    const hourAgo = new Date(NOW.getTime() - 3_600_000);
-    expect(plan(read, { responseRecordedAt: hourAgo })).toEqual({
-      kind: 'apply',
-      reading: { kind: 'unchanged' },
-      response: RESPONSE,
-    });
-    expect(plan(read, { factsHash: 'others' })).toMatchObject({ reading: { kind: 'observed' } });
+    expect(plan(read, { factsHash: 'others' })).toEqual({ kind: 'apply', reading: read });
   });
 
   it('accepts that a session is gone only after several reads', () => {
-    const read: SessionRead = { kind: 'not_found', response: { ...RESPONSE, httpStatus: 404 } };
+    const read: SessionRead = { kind: 'not_found', status: 404 };
     expect(plan(read)).toMatchObject({ kind: 'postpone', failures: 1, notFound: 1 });
     expect(plan(read, { notFound: LOST_AFTER_READS - 2 })).toMatchObject({ kind: 'postpone' });
     expect(plan(read, { notFound: LOST_AFTER_READS - 1 })).toMatchObject({
@@ -70,13 +63,12 @@ describe('planRead', () => {
   });
 
   it('accepts a refusal as the end of a session only after more reads, each among reads of others', () => {
-    const response = { ...RESPONSE, httpStatus: 403 };
-    const own: SessionRead = { kind: 'refused', response, isOwn: true };
+    const own: SessionRead = { kind: 'refused', status: 403, isOwn: true };
     const error = 'refused with status 403 on every path';
     expect(plan(own)).toMatchObject({ kind: 'postpone', failures: 1, notFound: 1, error });
     const last = { failures: 20, notFound: LOST_AFTER_REFUSALS - 1 };
     expect(plan(own, { notFound: LOST_AFTER_REFUSALS - 2 })).toMatchObject({ kind: 'postpone' });
-    expect(plan(own, last)).toEqual({ kind: 'apply', reading: { kind: 'gone', status: 403 }, response });
+    expect(plan(own, last)).toEqual({ kind: 'apply', reading: { kind: 'gone', status: 403 } });
     expect(plan({ ...own, isOwn: false }, last)).toMatchObject({
       kind: 'postpone',
       failures: 21,

@@ -7,7 +7,7 @@ import { phaseOf, type Phase, type ScheduleSettings } from './schedule.rules.js'
 import { changeEvents, factsOf, flappingEvent } from './session-events.rules.js';
 import type { EventSubject, InverterChanges } from './session-events.rules.js';
 
-export interface SessionRecord extends EventSubject, ChangeRecord {
+export interface SessionRecord extends EventSubject, ChangeRecord, EndEvidence {
   readonly finished: boolean;
   readonly startedUpdatedAt: Date;
   readonly expiresAt: Date;
@@ -16,24 +16,38 @@ export interface SessionRecord extends EventSubject, ChangeRecord {
   readonly closedAt: Date | null;
   /** When the phase began; null when the session is not watched. */
   readonly anchorAt: Date | null;
-  readonly endingSince: Date | null;
-  readonly endingReads: number;
   readonly inverters: readonly { readonly id: string; readonly missing: boolean }[];
+}
+
+/** A response as recorded in session_observations. */
+export interface RecordedResponse {
+  readonly httpStatus: number;
+  /** The JSON text to record; null for a response that makes a session lost. */
+  readonly body: string | null;
+  /** SHA-1 of the body, hex. */
+  readonly hash: string;
+  /** SHA-1 (hex) of the documented fields; null without a body, or for the response to a start. */
+  readonly factsHash: string | null;
+}
+
+export interface Observed {
+  readonly kind: 'observed';
+  readonly observation: Observation & { readonly expiresAt: Date };
+  readonly response: RecordedResponse;
 }
 
 /** The input of a decision, usually the result of a read. */
 export type Reading =
-  | { readonly kind: 'observed'; readonly observation: Observation & { readonly expiresAt: Date } }
+  | Observed
   | { readonly kind: 'unchanged' }
   | { readonly kind: 'gone'; readonly status: number }
   /** The classification that the current rules derive from all recorded responses. */
   | { readonly kind: 'rederived'; readonly classification: Classification };
 
 /** How a session is watched from now on. */
-interface Watch extends ChangeRecord {
+interface Watch extends ChangeRecord, EndEvidence {
   readonly phase: Phase;
   readonly anchorAt: Date;
-  readonly ending: EndEvidence | null;
 }
 
 /** Everything that a reading changes. Events are in the order of their publication. */
@@ -114,25 +128,21 @@ function changeBy(reading: Reading, context: Context) {
   // Only a change of phase restarts the watch window. Otherwise a session that alternates between lost and expired would be watched forever.
   const isSamePhase = phaseOf(state) === phaseOf(session.state);
   const anchorAt = isSamePhase ? (session.anchorAt ?? now) : now;
-  const { reason, close, ending } = endOf(reading, state, anchorAt, context);
+  const { reason, close, evidence } = endOf(reading, state, anchorAt, context);
   const isClosed = session.closedAt !== null;
   const isReopened =
     isClosed && reading.kind === 'observed' && (reason === null || inverters.listed.length > 0);
-  const watch = { phase: phaseOf(state), anchorAt: isReopened ? now : anchorAt, ending };
+  const watch = { phase: phaseOf(state), anchorAt: isReopened ? now : anchorAt, ...evidence };
   return { transition, inverters, close: isClosed ? null : close, isReopened, watch };
 }
 
 /** Returns the decision for a session that changes too often: the reading is dropped, and the watch continues. */
 function holdBack(session: SessionRecord, record: ChangeRecord, now: Date): Decision {
   const facts = factsOf(session, session, session.state, presentOf(session), now);
+  const { state, anchorAt, endingSince, endingReads } = session;
   return {
     ...NOTHING,
-    watch: {
-      phase: phaseOf(session.state),
-      anchorAt: session.anchorAt ?? now,
-      ending: endingOf(session),
-      ...record,
-    },
+    watch: { phase: phaseOf(state), anchorAt: anchorAt ?? now, endingSince, endingReads, ...record },
     events: session.flappingSince === null ? [flappingEvent(facts)] : [],
   };
 }
@@ -166,11 +176,8 @@ function endOf(reading: Reading, state: SessionState, anchorAt: Date, { session,
   const isFresh = now.getTime() - session.changedAt.getTime() < settings.endEvidenceMs;
   const endsByExpiry = phase !== 'settling' && phase !== 'late';
   const mustLast = isGone || expiresAt.getTime() !== session.expiresAt.getTime() || (endsByExpiry && isFresh);
-  return { reason, ...weighEnd(reason, mustLast, endingOf(session), now, settings) };
+  return { reason, ...weighEnd(reason, mustLast, session, now, settings) };
 }
-
-const endingOf = ({ endingSince, endingReads }: SessionRecord): EndEvidence | null =>
-  endingSince === null ? null : { since: endingSince, reads: endingReads };
 
 function compareInverters(
   session: SessionRecord,

@@ -66,6 +66,7 @@ const observed = (changes: {
     expiresAt: EXPIRES,
     ...changes,
   },
+  response: { httpStatus: 200, body: '{}', hash: '00', factsHash: '00' },
 });
 const online = (...inverters: string[]) => observed({ finished: true, active: false, inverters });
 const names = (session: SessionRecord, reading: Reading, now = NOW) =>
@@ -80,7 +81,7 @@ describe('reconcile', () => {
       rule: 'finished_with_inverters',
     });
     expect(decision.listed).toEqual(['a', 'b']);
-    expect(decision.watch).toMatchObject({ phase: 'settling', anchorAt: NOW, ending: null });
+    expect(decision.watch).toMatchObject({ phase: 'settling', anchorAt: NOW, endingSince: null });
     expect(decision.events.map(({ name }) => name)).toEqual([
       'session.online',
       'inverter.online',
@@ -181,8 +182,8 @@ describe('reconcile', () => {
         ...record,
         ...transition,
         ...(reading.kind === 'observed' && { expiresAt: reading.observation.expiresAt }),
-        endingSince: watch?.ending?.since ?? null,
-        endingReads: watch?.ending?.reads ?? 0,
+        endingSince: watch?.endingSince ?? null,
+        endingReads: watch?.endingReads ?? 0,
       };
       return events.map(({ name }) => name).join();
     });
@@ -224,7 +225,7 @@ describe('reconcile', () => {
     const minutesBefore = new Date(weekLater.getTime() - 600_000);
     const changed = { ...AWAITING, expiresAt: new Date('0001-01-01T00:00:00Z'), changedAt: minutesBefore };
     const decision = reconcile(changed, { kind: 'unchanged' }, weekLater, SETTINGS);
-    expect(decision).toMatchObject({ close: null, watch: { ending: { since: weekLater, reads: 1 } } });
+    expect(decision).toMatchObject({ close: null, watch: { endingSince: weekLater, endingReads: 1 } });
   });
 
   it('R65: ends the late window of a session that is now expired, now lost', () => {
@@ -241,7 +242,7 @@ describe('reconcile', () => {
 
   it('R65: drops the evidence at the first read that contradicts it', () => {
     const doubted: SessionRecord = { ...AWAITING, endingSince: STARTED, endingReads: 9 };
-    expect(reconcile(doubted, observed({}), NOW, SETTINGS).watch?.ending).toBeNull();
+    expect(reconcile(doubted, observed({}), NOW, SETTINGS).watch?.endingSince).toBeNull();
   });
 
   it('R65: reopens a closed session only for a response that gives a reason to watch it', () => {

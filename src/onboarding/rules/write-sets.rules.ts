@@ -1,18 +1,15 @@
 import type { Reading } from './reconcile.rules.js';
-import type { RecordedResponse } from './read-plan.rules.js';
 
 /** Maximum bytes of JSON sent to the database at once: 4 MB block the event loop for some 40 ms. A larger response is sent alone. */
 const MOST_BYTES = 4 * 1024 * 1024;
 /** Size of an inverter's event with the largest metadata allowed. */
 const BYTES_PER_INVERTER = 5_000;
 
-/** Estimates the bytes to write for a response. `known` is the number of inverters that the session had before. */
-export function bytesToWrite(
-  { reading, response }: { readonly reading: Reading; readonly response: RecordedResponse | null },
-  known = 0,
-): number {
-  const listed = reading.kind === 'observed' ? reading.observation.inverters.length : 0;
-  return (response?.body?.length ?? 0) + (listed + known) * BYTES_PER_INVERTER;
+/** Estimates the bytes to write for a reading. `known` is the number of inverters that the session had before. */
+export function bytesToWrite(reading: Reading, known = 0): number {
+  if (reading.kind !== 'observed') return known * BYTES_PER_INVERTER;
+  const { response, observation } = reading;
+  return (response.body?.length ?? 0) + (observation.inverters.length + known) * BYTES_PER_INVERTER;
 }
 
 /** Returns how many of the first items to write together: as many as fit into MOST_BYTES, but at least one. */

@@ -66,12 +66,16 @@ export class StartSessionService {
     do {
       const begun = await this.starts.begin(wanted);
       switch (begun.kind) {
-        case 'exists':
+        case 'exists': {
+          const session = await this.views.findSequenced(begun.sessionId);
+          if (session) return { session, reused: true };
+          break;
+        }
         case 'begun': {
-          const reused = begun.kind === 'exists';
-          const sessionId = reused ? begun.sessionId : await this.sendUnderLease(begun.start, wanted);
-          const session = sessionId && (await this.views.findSequenced(sessionId));
-          if (session) return { session, reused };
+          const { start } = begun;
+          const id = await this.starts.leases.renewWhile(start, NEVER, () => this.send(start, wanted));
+          const session = id && (await this.views.findSequenced(id));
+          if (session) return { session, reused: false };
           break;
         }
         case 'gone':
@@ -81,10 +85,6 @@ export class StartSessionService {
       }
     } while (performance.now() < deadline);
     throw unavailable('Another request is starting this session and has no response yet');
-  }
-
-  private sendUnderLease(start: LeasedStart, wanted: WantedSession): Promise<string | null> {
-    return this.starts.leases.renewWhile(start, NEVER, () => this.send(start, wanted));
   }
 
   /** Returns the session's id. Returns null if the lease is lost: the start was taken over or ended, or the user was erased. Throws like `start`. */
@@ -100,40 +100,31 @@ export class StartSessionService {
         case 'done': {
           const recorded = await this.starts.record({ ...start, attempts: attempt }, outcome.value, wanted);
           if (recorded.kind === 'lease_lost') return null;
-          if (recorded.kind === 'foreign') return this.refuseForeign(start, recorded.owner, attempt);
-          return outcome.value.sessionId;
+          if (recorded.kind === 'recorded') return outcome.value.sessionId;
+          // No retry: a service that mixes up ids must not get another call.
+          this.drift.report('start_session', [foreignId('sessionId', recorded.owner)]);
+          throw unavailable(await this.fail(start, foreignFailure(recorded.owner), attempt));
         }
-        case 'rejected': {
-          const failure = failureOf(outcome);
-          await this.starts.fail(start, failure, 0);
-          throw new Problem('remote_rejected', detailOf(failure));
-        }
-        case 'not_sent': {
-          const failure = failureOf(outcome);
-          await this.starts.fail(start, failure, 0);
-          throw unavailable(detailOf(failure), outcome.retryAfterMs);
-        }
+        case 'rejected':
+          throw new Problem('remote_rejected', await this.fail(start, failureOf(outcome), 0));
+        case 'not_sent':
+          throw unavailable(await this.fail(start, failureOf(outcome), 0), outcome.retryAfterMs);
         case 'ambiguous':
         case 'unreadable': {
           const failure = failureOf(outcome);
           if (attempt < MAX_ATTEMPTS && (await this.starts.repeat(start, failure, attempt))) continue;
-          await this.starts.fail(start, failure, attempt);
-          throw unavailable(detailOf(failure));
+          throw unavailable(await this.fail(start, failure, attempt));
         }
       }
     }
   }
 
-  /** Marks the start as failed, without a retry: a service that mixes up ids must not get another call. */
-  private async refuseForeign(start: LeasedStart, owner: string, sends: number): Promise<never> {
-    this.drift.report('start_session', [foreignId('sessionId', owner)]);
-    const failure = foreignFailure(owner);
+  /** Marks the start as failed. Returns the detail of the problem. */
+  private async fail(start: LeasedStart, failure: StartFailure, sends: number): Promise<string> {
     await this.starts.fail(start, failure, sends);
-    throw unavailable(detailOf(failure));
+    return `The start has failed: ${failure.error}`;
   }
 }
-
-const detailOf = ({ error }: StartFailure): string => `The start has failed: ${error}`;
 
 const unavailable = (detail: string, retryAfterMs = DEFAULT_RETRY_AFTER_MS) =>
   new Problem('remote_unavailable', detail, { retryAfterSeconds: retryAfterMs / 1_000 });

@@ -2,7 +2,7 @@ import { lastSequence } from '../../events/sequence.sql.js';
 import { encryptedColumn } from '../../platform/crypto/re-encryption.store.js';
 import type { Statement, Transaction } from '../../platform/database/database.js';
 import { STRETCH } from '../poll/read-budget.store.js';
-import type { RecordedResponse } from '../rules/read-plan.rules.js';
+import type { RecordedResponse } from '../rules/reconcile.rules.js';
 
 /** Returns the context to which the ciphertext of a startUrl is bound. */
 export const startUrlContext = (sessionId: string) => `onboarding_sessions/${sessionId}/start_url`;
@@ -67,24 +67,15 @@ export const MOVE_SESSIONS: Statement = {
     RETURNING s.id`,
 };
 
-const OBSERVATIONS = `
-  jsonb_to_recordset($1::jsonb) AS o("sessionId" uuid, "httpStatus" int, body text, hash text)`;
-
 /** Inserts the bodies as received; Prisma Client would parse and rewrite them. */
 const INSERT_OBSERVATIONS: Statement = {
   name: 'onboarding.insert_observations',
   text: `
     INSERT INTO session_observations (session_id, source, http_status, body, hash)
-    SELECT o."sessionId", $2, o."httpStatus", o.body::json, decode(o.hash, 'hex') FROM ${OBSERVATIONS}
+    SELECT o."sessionId", $2, o."httpStatus", o.body::json, decode(o.hash, 'hex')
+      FROM jsonb_to_recordset($1::jsonb) AS o("sessionId" uuid, "httpStatus" int, body text, hash text)
     RETURNING id::text, session_id AS "sessionId"`,
 };
-
-/** Replaces the last observation of each session by a response with the same facts in other bytes. */
-export const REPLACE_OBSERVATIONS = `
-    UPDATE session_observations
-       SET http_status = o."httpStatus", body = o.body::json, hash = decode(o.hash, 'hex'), observed_at = clock_timestamp()
-      FROM ${OBSERVATIONS}
-     WHERE id = (SELECT max(id) FROM session_observations WHERE session_id = o."sessionId")`;
 
 export const INSERT_TRANSITIONS: Statement = {
   name: 'onboarding.insert_transitions',

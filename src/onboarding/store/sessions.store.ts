@@ -1,21 +1,26 @@
+import { hash } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { recordAudit } from '../../access/audit-log.store.js';
+import { SESSION_STATES } from '../../events/event-schemas.rules.js';
 import { appendEvents } from '../../events/outbox.js';
+import { Metrics } from '../../observability/metrics/metrics.js';
 import { Database, type Statement, type Transaction } from '../../platform/database/database.js';
 import { Environment } from '../../platform/env/environment.js';
 import * as polls from '../poll/polls.sql.js';
 import type { ClaimedPoll } from '../poll/polls.store.js';
-import type { SessionState } from '../rules/machine.rules.js';
-import type { ReadStep } from '../rules/read-plan.rules.js';
-import { reconcile, type Decision, type SessionRecord } from '../rules/reconcile.rules.js';
+import { reconcile } from '../rules/reconcile.rules.js';
+import type { Decision, Reading, RecordedResponse, SessionRecord } from '../rules/reconcile.rules.js';
 import type { RederivedChange } from './rederivation.js';
 import { planNextReadMs, scheduleSettings } from '../rules/schedule.rules.js';
 import { bytesToWrite, countOfSet } from '../rules/write-sets.rules.js';
 import * as sql from './sessions.sql.js';
 
+const HASH_OF_NOTHING = hash('sha1', '');
+
 /** The result of a read, and the batch that claimed the session for it. */
-export type BatchReading = Pick<ClaimedPoll, 'sessionId' | 'batchId' | 'traceparent'> &
-  Pick<Extract<ReadStep, { readonly kind: 'apply' }>, 'reading' | 'response'>;
+export interface BatchReading extends Pick<ClaimedPoll, 'sessionId' | 'batchId' | 'traceparent'> {
+  readonly reading: Reading;
+}
 
 interface LockedSession extends SessionRecord {
   readonly batchId: string | null;
@@ -25,7 +30,7 @@ interface LockedSession extends SessionRecord {
   readonly stretch: number;
 }
 
-interface Move extends Pick<BatchReading, 'reading' | 'response' | 'traceparent'> {
+interface Move extends Pick<BatchReading, 'reading' | 'traceparent'> {
   readonly session: LockedSession;
   readonly decision: Decision;
 }
@@ -34,16 +39,18 @@ interface Move extends Pick<BatchReading, 'reading' | 'response' | 'traceparent'
 @Injectable()
 export class SessionsStore {
   private readonly settings = scheduleSettings(this.environment);
-  private observe: (state: SessionState) => void = () => {};
+  private readonly changes = this.metrics.counter({
+    name: 'pv_onboarding_session_transitions_total',
+    help: 'Changes of sessions that this process recorded, by the new state',
+    labels: ['state'],
+  });
 
   constructor(
     private readonly database: Database,
     private readonly environment: Environment,
-  ) {}
-
-  /** Calls `observe` with the new state after each change of a session. */
-  measure(observe: (state: SessionState) => void): void {
-    this.observe = observe;
+    private readonly metrics: Metrics,
+  ) {
+    for (const state of SESSION_STATES) this.changes.inc({ state }, 0);
   }
 
   /**
@@ -55,8 +62,9 @@ export class SessionsStore {
     return this.database.transaction(async (tx) => {
       const locked = await tx.query<LockedSession>(sql.LOCK_SESSIONS, [[...byId.keys()]]);
       const claimed = locked.filter((session) => session.batchId === byId.get(session.id)!.batchId);
-      const bytesOf = ({ id, inverters }: LockedSession) => bytesToWrite(byId.get(id)!, inverters.length);
-      const unwritten = claimed.filter((session) => !isWritten(session, byId.get(session.id)!));
+      const bytesOf = ({ id, inverters }: LockedSession) =>
+        bytesToWrite(byId.get(id)!.reading, inverters.length);
+      const unwritten = claimed.filter((session) => !isWritten(session, byId.get(session.id)!.reading));
       for (let rest = unwritten; rest.length > 0;) {
         const count = countOfSet(rest, bytesOf);
         await this.write(
@@ -77,7 +85,7 @@ export class SessionsStore {
       const unchanged = locked.filter((session) => session.state === byId.get(session.id)!.from);
       const moves = unchanged.map((session) => {
         const { classification } = byId.get(session.id)!;
-        return this.decide(session, { reading: { kind: 'rederived', classification }, response: null });
+        return this.decide(session, { reading: { kind: 'rederived', classification } });
       });
       await this.write(tx, moves);
       const entries = unchanged.map(({ id }) => {
@@ -90,7 +98,7 @@ export class SessionsStore {
     });
   }
 
-  private decide(session: LockedSession, read: Pick<Move, 'reading' | 'response' | 'traceparent'>): Move {
+  private decide(session: LockedSession, read: Pick<Move, 'reading' | 'traceparent'>): Move {
     return { session, ...read, decision: reconcile(session, read.reading, session.now, this.settings) };
   }
 
@@ -99,8 +107,7 @@ export class SessionsStore {
     const recorded = moves.filter(({ decision }) => decision.isRecorded);
     await writeStates(tx, recorded);
     const states = recorded.flatMap(({ decision: { transition } }) => transition?.state ?? []);
-    if (states.length > 0) tx.afterCommit(() => states.forEach((state) => this.observe(state)));
-    await run(tx, sql.REPLACE_OBSERVATIONS, moves.filter(replacesObservation).map(observationRow));
+    if (states.length > 0) tx.afterCommit(() => states.forEach((state) => this.changes.inc({ state })));
     await this.reschedule(tx, moves);
     const events = moves.flatMap(({ decision, traceparent }) =>
       decision.events.map((event) => ({ ...event, traceparent })),
@@ -109,22 +116,14 @@ export class SessionsStore {
   }
 
   private async reschedule(tx: Transaction, moves: readonly Move[]): Promise<void> {
-    const rows = moves.flatMap((move) => {
-      const { response, decision } = move;
-      if (decision.watch === null) return [];
-      const { id: sessionId, now, stretch } = move.session;
-      const { ending, ...watch } = decision.watch;
-      return {
-        ...watch,
-        sessionId,
-        endingSince: ending?.since,
-        endingReads: ending?.reads ?? 0,
-        isRecorded: addsObservation(move) || replacesObservation(move),
-        hash: response?.hash,
-        factsHash: response?.factsHash,
-        nextMs: planNextReadMs({ ...watch, failures: 0 }, now, this.settings, stretch, Math.random()),
-      };
-    });
+    const rows = moves.flatMap(
+      ({ session: { id, now, stretch }, reading, decision: { isRecorded, watch } }) => {
+        if (watch === null) return [];
+        const nextMs = planNextReadMs({ ...watch, failures: 0 }, now, this.settings, stretch, Math.random());
+        const response = isRecorded ? responseOf(reading) : undefined;
+        return { ...watch, ...response, sessionId: id, isRecorded: response !== undefined, nextMs };
+      },
+    );
     await run(tx, polls.RESCHEDULE, rows);
     const unwatched = moves.filter(({ decision }) => decision.watch === null);
     if (unwatched.length > 0) await tx.query(polls.STOP_POLLS, [unwatched.map(({ session }) => session.id)]);
@@ -137,7 +136,10 @@ async function run(tx: Transaction, statement: string | Statement, rows: readonl
 }
 
 async function writeStates(tx: Transaction, moves: readonly Move[]): Promise<void> {
-  const observations = moves.filter(addsObservation).map(observationRow);
+  const observations = moves.flatMap(({ session, reading }) => {
+    const response = responseOf(reading);
+    return response === undefined ? [] : { ...response, sessionId: session.id };
+  });
   const observationIds = await sql.insertObservations(tx, 'read', observations);
   await run(tx, sql.MOVE_SESSIONS, moves.map(moveRow));
   const transitions = moves.flatMap(({ session: { id, state, now }, decision: { transition } }) => {
@@ -155,18 +157,15 @@ async function writeStates(tx: Transaction, moves: readonly Move[]): Promise<voi
 
 /** Returns whether an earlier attempt has written the reading: a read whose response is the recorded one is `unchanged`, not `observed`. */
 // Decides by the poll, which is locked and so reread after a wait. The list of inverters may still be that from before the earlier attempt.
-const isWritten = ({ responseHash }: LockedSession, { reading, response }: BatchReading): boolean =>
-  reading.kind === 'observed' && response?.hash === responseHash;
+const isWritten = ({ responseHash }: LockedSession, reading: Reading): boolean =>
+  reading.kind === 'observed' && reading.response.hash === responseHash;
 
-/** Returns whether the response is inserted as a new observation. */
-const addsObservation = ({ reading, response, decision }: Move): boolean =>
-  response !== null && reading.kind !== 'unchanged' && decision.isRecorded;
-
-/** Returns whether the response replaces the last observation, which has the same facts. */
-const replacesObservation = ({ reading, response }: Move): boolean =>
-  response !== null && reading.kind === 'unchanged';
-
-const observationRow = ({ session, response }: Move) => ({ ...response!, sessionId: session.id });
+/** Returns the response to record if the reading changes the session. */
+function responseOf(reading: Reading): RecordedResponse | undefined {
+  if (reading.kind === 'observed') return reading.response;
+  if (reading.kind !== 'gone') return undefined;
+  return { httpStatus: reading.status, body: null, hash: HASH_OF_NOTHING, factsHash: null };
+}
 
 function moveRow({ session, reading, decision }: Move) {
   const { state, basis, rule } = decision.transition ?? session;

@@ -4,6 +4,7 @@ import { ReadHabits } from '../../../src/onboarding/poll/habits.service.js';
 import { PollsStore } from '../../../src/onboarding/poll/polls.store.js';
 import { LOCK_ANY_SESSIONS } from '../../../src/onboarding/store/sessions.sql.js';
 import { SessionsStore } from '../../../src/onboarding/store/sessions.store.js';
+import { Metrics } from '../../../src/observability/metrics/metrics.js';
 import type { Database, Transaction } from '../../../src/platform/database/database.js';
 import { useTestDatabase } from '../../setup/test-database.js';
 import { environmentFor } from '../../setup/test-environment.js';
@@ -18,7 +19,7 @@ let polls: PollsStore;
 beforeAll(() => {
   const environment = environmentFor(testDatabase.url);
   database = testDatabase.open();
-  sessions = new SessionsStore(database, environment);
+  sessions = new SessionsStore(database, environment, new Metrics());
   const other = testDatabase.open();
   polls = new PollsStore(other, environment, new ReadHabits(other, environment));
 });
