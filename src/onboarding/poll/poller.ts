@@ -1,10 +1,7 @@
-import { Injectable, Logger } from '@nestjs/common';
-import type { BeforeApplicationShutdown, OnApplicationBootstrap } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import { Metrics } from '../../observability/metrics/metrics.js';
-import { errorText } from '../../observability/redaction/error-text.js';
 import { traced } from '../../observability/tracing/tracing.js';
-import { Loop } from '../../platform/async/loop.js';
-import { WakeUp } from '../../platform/async/wake-up.js';
+import { BackgroundTasks } from '../../platform/async/background-tasks.js';
 import { Environment } from '../../platform/env/environment.js';
 import { STOP_WITHIN_MS } from '../../platform/shutdown/limits.js';
 import { longestIntervalMs, PHASES } from '../rules/schedule.rules.js';
@@ -18,21 +15,19 @@ const RENEWALS_PER_LEASE = 6;
 
 /** Claims due sessions for the pool that reads them, and keeps their leases. Runs in any number of replicas. */
 @Injectable()
-export class Poller implements OnApplicationBootstrap, BeforeApplicationShutdown {
-  private readonly logger = new Logger(Poller.name);
+export class Poller extends BackgroundTasks {
+  protected readonly tasks = [
+    { everyMs: this.environment.POLL_TICK_MS, run: (stop: AbortSignal) => this.claimWhileDue(stop) },
+    { everyMs: RELEASE_EVERY_MS, run: () => this.releaseExpired() },
+    {
+      everyMs: this.environment.POLL_LEASE_MS / RENEWALS_PER_LEASE,
+      run: () => this.writes.renewLeases(),
+    },
+  ];
   private readonly claims = this.metrics.counter({
     name: 'pv_onboarding_session_claims_total',
     help: 'Due sessions that this process has claimed',
   });
-  /** Whether the last claim was full. If so, the next claim does not wait for the tick. */
-  private moreIsDue = false;
-  /** Signalled when more is due and the pool has room. */
-  private readonly room = new WakeUp();
-  private readonly claiming = this.loop(() => this.claim(), this.environment.POLL_TICK_MS, this.room);
-  private readonly leasing = [
-    this.loop(() => this.releaseExpired(), RELEASE_EVERY_MS),
-    this.loop(() => this.writes.renewLeases(), this.environment.POLL_LEASE_MS / RENEWALS_PER_LEASE),
-  ];
 
   constructor(
     private readonly polls: PollsStore,
@@ -41,6 +36,11 @@ export class Poller implements OnApplicationBootstrap, BeforeApplicationShutdown
     private readonly environment: Environment,
     private readonly metrics: Metrics,
   ) {
+    super({
+      runs: environment.ROLE !== 'api',
+      failure: 'polling is held up',
+      stopWithinMs: STOP_WITHIN_MS.reads,
+    });
     const longest = metrics.gauge({
       name: 'pv_onboarding_longest_read_interval_seconds',
       help: 'The longest planned interval between two reads of a session at stretch 1, by phase',
@@ -48,42 +48,27 @@ export class Poller implements OnApplicationBootstrap, BeforeApplicationShutdown
     });
     for (const phase of PHASES)
       longest.set({ phase }, longestIntervalMs(phase, environment.POLL_MAX_INTERVAL_MS) / 1_000);
-    pool.onEnd = () => {
-      if (this.moreIsDue && pool.wanted > 0) this.room.signal();
-    };
   }
 
-  onApplicationBootstrap(): void {
-    if (this.environment.ROLE === 'api') return;
-    for (const loop of [this.claiming, ...this.leasing]) loop.start();
-  }
-
-  async beforeApplicationShutdown(): Promise<void> {
-    if (this.environment.ROLE === 'api') return;
+  override async beforeApplicationShutdown(): Promise<void> {
     // The pool releases what a claim still adds.
-    await Promise.all([this.claiming.stop(STOP_WITHIN_MS.reads), this.pool.close()]);
-    await Promise.all(this.leasing.map((loop) => loop.stop(STOP_WITHIN_MS.readResults)));
+    await Promise.all([super.beforeApplicationShutdown(), this.pool.close()]);
   }
 
-  /** Logs a failure once until the task succeeds. The usual cause is an unavailable database. */
-  private loop(task: () => Promise<number | undefined>, everyMs: number, wakeUp?: WakeUp): Loop {
-    return new Loop({
-      step: async () => (await task()) ?? everyMs,
-      onError: (error, failures) => {
-        if (failures === 1) this.logger.warn(`polling is held up: ${errorText(error)}`);
-        return everyMs;
-      },
-      wakeUp,
-    });
+  /** Claims as many sessions as the pool wants, until a claim finds fewer. */
+  private async claimWhileDue(stop: AbortSignal): Promise<void> {
+    for (let isMoreDue = true; isMoreDue && !stop.aborted;) {
+      const { count } = this.pool.ended;
+      // The results of earlier reads may have been written since.
+      this.pool.start();
+      const size = this.pool.wanted;
+      if (size === 0) await this.pool.ended.wait(stop, this.environment.POLL_TICK_MS, count);
+      else isMoreDue = (await this.claim(size)) === size;
+    }
   }
 
-  /** Claims as many sessions as the pool wants. Returns 0 if the next claim need not wait. */
-  private async claim(): Promise<number | undefined> {
-    // The results of earlier reads may have been written since.
-    this.pool.start();
-    const size = this.pool.wanted;
-    if (size === 0) return undefined;
-    this.moreIsDue = false;
+  /** Returns how many sessions it has claimed. */
+  private async claim(size: number): Promise<number> {
     const claimedAt = performance.now();
     const polls = await this.polls.claimDue(size);
     this.claims.inc(polls.length);
@@ -91,11 +76,10 @@ export class Poller implements OnApplicationBootstrap, BeforeApplicationShutdown
       this.writes.begin(polls[0]!.batchId, polls.length, claimedAt);
       this.pool.add(withSpan(polls, claimedAt));
     }
-    this.moreIsDue = polls.length === size;
-    return this.moreIsDue && this.pool.wanted > 0 ? 0 : undefined;
+    return polls.length;
   }
 
-  private async releaseExpired(): Promise<undefined> {
+  private async releaseExpired(): Promise<void> {
     const released = await this.polls.releaseExpiredBatches();
     if (released > 0)
       this.logger.warn(`released ${released} batches of workers that did not renew their lease`);

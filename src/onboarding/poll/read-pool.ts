@@ -2,6 +2,7 @@ import { setMaxListeners } from 'node:events';
 import { setTimeout as pause } from 'node:timers/promises';
 import { Injectable, Logger } from '@nestjs/common';
 import { traced, untraced } from '../../observability/tracing/tracing.js';
+import { WakeUp } from '../../platform/async/wake-up.js';
 import { Environment } from '../../platform/env/environment.js';
 import { RateMeter } from '../../platform/rate/rate-meter.js';
 import { STOP_WITHIN_MS } from '../../platform/shutdown/limits.js';
@@ -30,8 +31,8 @@ export class ReadPool {
   private isClosing = false;
   /** When a single session may be claimed and read as a probe, by performance.now(). Undefined while the service accepts reads. */
   private probeAt: number | undefined;
-  /** Called when a read has ended. */
-  onEnd: () => void = () => {};
+  /** Signalled when a read has ended. */
+  readonly ended = new WakeUp();
 
   constructor(
     private readonly reader: SessionReader,
@@ -101,7 +102,7 @@ export class ReadPool {
     this.inFlight--;
     this.completed.add();
     this.start();
-    this.onEnd();
+    this.ended.signal();
   }
 
   /** Reads the session in a trace of its own, which links to the claim and continues in the events of the read. */

@@ -78,7 +78,7 @@ export class PollWrites {
   }
 
   /** Renews the lease of every unfinished batch, and drops the batches whose lease is lost. */
-  async renewLeases(): Promise<undefined> {
+  async renewLeases(): Promise<void> {
     const ids = [...this.live.keys()];
     if (ids.length === 0) return;
     const readUntil = performance.now() + this.readWithinMs;
