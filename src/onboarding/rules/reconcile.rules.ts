@@ -1,11 +1,11 @@
 import type { NewEvent } from '../../events/catalogue.rules.js';
-import { findEnd, weighEnd, type CloseReason, type EndEvidence } from './ending.rules.js';
+import { findEnd, weighEnd, type EndEvidence } from './ending.rules.js';
 import { countChange, type ChangeRecord } from './flapping.rules.js';
 import { classify, classifyGone, MAX_INVERTERS, next } from './machine.rules.js';
 import type { Observation, SessionState, Classification } from './machine.rules.js';
 import { phaseOf, type Phase, type ScheduleSettings } from './schedule.rules.js';
 import { changeEvents, factsOf, flappingEvent } from './session-events.rules.js';
-import type { EventSubject, InverterChanges } from './session-events.rules.js';
+import type { EventSubject, SessionChange } from './session-events.rules.js';
 
 export interface SessionRecord extends EventSubject, ChangeRecord, EndEvidence {
   readonly finished: boolean;
@@ -51,17 +51,9 @@ interface Watch extends ChangeRecord, EndEvidence {
 }
 
 /** Everything that a reading changes. Events are in the order of their publication. */
-export interface Decision {
+export interface Decision extends SessionChange {
   /** Whether the reading changes the record of the session, apart from the time of the read. */
   readonly isRecorded: boolean;
-  readonly transition: Classification | null;
-  /** Inverters seen for the first time, or again after they were missing. */
-  readonly listed: readonly string[];
-  readonly missing: readonly string[];
-  /** Why this reading ends the watch, or null. */
-  readonly close: CloseReason | null;
-  /** Whether a closed session is watched again. */
-  readonly isReopened: boolean;
   /** Null if the session is no longer watched. */
   readonly watch: Watch | null;
   readonly events: readonly NewEvent[];
@@ -85,8 +77,8 @@ export function reconcile(
   now: Date,
   settings: ScheduleSettings,
 ): Decision {
-  const change = changeBy(reading, { session, now, settings });
-  const { transition, inverters, close, isReopened } = change;
+  const { change, present, watch } = changeBy(reading, { session, now, settings });
+  const { transition, close, isReopened } = change;
   const isClosed = session.closedAt !== null;
   if (isClosed && !isReopened && transition === null) return NOTHING;
 
@@ -98,15 +90,11 @@ export function reconcile(
 
   const { changesClearAt, flappingSince } = counted.record;
   const isWatched = isReopened || (!isClosed && close === null);
-  const facts = factsOf(session, transition ?? session, session.state, inverters.present, now);
+  const facts = factsOf(session, transition ?? session, session.state, present, now);
   return {
+    ...change,
     isRecorded: isChange || close !== null,
-    transition,
-    listed: inverters.listed,
-    missing: inverters.missing,
-    close,
-    isReopened,
-    watch: isWatched ? { ...change.watch, changesClearAt, flappingSince } : null,
+    watch: isWatched ? { ...watch, changesClearAt, flappingSince } : null,
     events: changeEvents(facts, change),
   };
 }
@@ -124,16 +112,19 @@ function changeBy(reading: Reading, context: Context) {
   const classification = classificationOf(session, reading);
   const transition = reading.kind === 'rederived' ? classification : next(session.state, classification);
   const state = transition?.state ?? session.state;
-  const inverters = compareInverters(session, reading, classification);
+  const { listed, missing, present } = compareInverters(session, reading, classification);
   // Only a change of phase restarts the watch window. Otherwise a session that alternates between lost and expired would be watched forever.
   const isSamePhase = phaseOf(state) === phaseOf(session.state);
   const anchorAt = isSamePhase ? (session.anchorAt ?? now) : now;
   const { reason, close, evidence } = endOf(reading, state, anchorAt, context);
   const isClosed = session.closedAt !== null;
-  const isReopened =
-    isClosed && reading.kind === 'observed' && (reason === null || inverters.listed.length > 0);
+  const isReopened = isClosed && reading.kind === 'observed' && (reason === null || listed.length > 0);
   const watch = { phase: phaseOf(state), anchorAt: isReopened ? now : anchorAt, ...evidence };
-  return { transition, inverters, close: isClosed ? null : close, isReopened, watch };
+  return {
+    change: { transition, listed, missing, close: isClosed ? null : close, isReopened },
+    present,
+    watch,
+  };
 }
 
 /** Returns the decision for a session that changes too often: the reading is dropped, and the watch continues. */
@@ -179,11 +170,8 @@ function endOf(reading: Reading, state: SessionState, anchorAt: Date, { session,
   return { reason, ...weighEnd(reason, mustLast, session, now, settings) };
 }
 
-function compareInverters(
-  session: SessionRecord,
-  reading: Reading,
-  classification: Classification,
-): InverterChanges {
+/** `present`: the recorded inverters that are not missing after the reading. */
+function compareInverters(session: SessionRecord, reading: Reading, classification: Classification) {
   const known = new Map(session.inverters.map(({ id, missing }) => [id, missing]));
   if (reading.kind !== 'observed' || classification.rule === 'too_many_inverters') {
     return { listed: [], missing: [], present: presentOf(session) };

@@ -12,28 +12,24 @@ export interface EventSubject extends Classification {
   readonly metadata: Readonly<Record<string, unknown>>;
 }
 
-export interface InverterChanges {
-  /** Inverters seen for the first time, or again after they were missing. */
-  readonly listed: readonly string[];
-  readonly missing: readonly string[];
-  /** Recorded inverters that are not missing after the reading. */
-  readonly present: readonly string[];
-}
-
 /** Maximum number of inverter ids in an event of a session. The session itself lists all of them. */
 const INVERTERS_PER_EVENT = 100;
 
-interface SessionChange {
+export interface SessionChange {
   readonly transition: Classification | null;
-  readonly inverters: InverterChanges;
+  /** Inverters seen for the first time, or again after they were missing. */
+  readonly listed: readonly string[];
+  readonly missing: readonly string[];
+  /** Why the session is no longer watched from now on, or null. */
   readonly close: CloseReason | null;
+  /** Whether a closed session is watched again. */
   readonly isReopened: boolean;
 }
 
 /** Returns the events of a change, in the order of their publication. */
 export function changeEvents(
   facts: SessionFacts,
-  { transition, inverters, close, isReopened }: SessionChange,
+  { transition, listed, missing, close, isReopened }: SessionChange,
 ): NewEvent[] {
   const subject = facts.sessionId;
   // An event of an inverter omits the list of inverters. With the list in every event, the total size would grow quadratically.
@@ -43,8 +39,8 @@ export function changeEvents(
   return [
     ...(isReopened ? [{ name: 'session.reopened' as const, subject, data: facts }] : []),
     ...(transition === null ? [] : [{ name: `session.${transition.state}` as const, subject, data: facts }]),
-    ...inverters.listed.map(ofInverter('inverter.online')),
-    ...inverters.missing.map(ofInverter('inverter.missing')),
+    ...listed.map(ofInverter('inverter.online')),
+    ...missing.map(ofInverter('inverter.missing')),
     ...(close === null ? [] : [closedEvent({ ...facts, reason: close })]),
   ];
 }

@@ -30,8 +30,11 @@ interface LockedSession extends SessionRecord {
   readonly stretch: number;
 }
 
-interface Move extends Pick<BatchReading, 'reading' | 'traceparent'> {
+interface LockedRead extends Pick<BatchReading, 'reading' | 'traceparent'> {
   readonly session: LockedSession;
+}
+
+interface Move extends LockedRead {
   readonly decision: Decision;
 }
 
@@ -61,16 +64,14 @@ export class SessionsStore {
     const byId = new Map(readings.map((reading) => [reading.sessionId, reading]));
     return this.database.transaction(async (tx) => {
       const locked = await tx.query<LockedSession>(sql.LOCK_SESSIONS, [[...byId.keys()]]);
-      const claimed = locked.filter((session) => session.batchId === byId.get(session.id)!.batchId);
-      const bytesOf = ({ id, inverters }: LockedSession) =>
-        bytesToWrite(byId.get(id)!.reading, inverters.length);
-      const unwritten = claimed.filter((session) => !isWritten(session, byId.get(session.id)!.reading));
-      for (let rest = unwritten; rest.length > 0;) {
-        const count = countOfSet(rest, bytesOf);
-        await this.write(
-          tx,
-          rest.slice(0, count).map((session) => this.decide(session, byId.get(session.id)!)),
+      const claimed = locked
+        .map((session) => ({ ...byId.get(session.id)!, session }))
+        .filter(({ session, batchId }) => session.batchId === batchId);
+      for (let rest = claimed.filter((read) => !isWritten(read)); rest.length > 0;) {
+        const count = countOfSet(rest, ({ session, reading }) =>
+          bytesToWrite(reading, session.inverters.length),
         );
+        await this.write(tx, rest.slice(0, count));
         rest = rest.slice(count);
       }
       return { stale: readings.length - claimed.length };
@@ -82,28 +83,30 @@ export class SessionsStore {
     const byId = new Map(changes.map((change) => [change.id, change]));
     return this.database.transaction(async (tx) => {
       const locked = await tx.query<LockedSession>(sql.LOCK_ANY_SESSIONS, [[...byId.keys()]]);
-      const unchanged = locked.filter((session) => session.state === byId.get(session.id)!.from);
-      const moves = unchanged.map((session) => {
-        const { classification } = byId.get(session.id)!;
-        return this.decide(session, { reading: { kind: 'rederived', classification } });
-      });
-      await this.write(tx, moves);
-      const entries = unchanged.map(({ id }) => {
-        const { from, classification } = byId.get(id)!;
-        const details = { from, to: classification.state, rule: classification.rule };
-        return { actor, action: 'session.rederived', target: id, details };
-      });
+      const unchanged = locked
+        .map((session) => ({ ...byId.get(session.id)!, session }))
+        .filter(({ session, from }) => session.state === from);
+      const rederived = unchanged.map(({ session, classification }) => ({
+        session,
+        reading: { kind: 'rederived' as const, classification },
+      }));
+      await this.write(tx, rederived);
+      const entries = unchanged.map(({ id, from, classification: { state: to, rule } }) => ({
+        actor,
+        action: 'session.rederived',
+        target: id,
+        details: { from, to, rule },
+      }));
       await recordAudit(tx, ...entries);
-      return moves.length;
+      return unchanged.length;
     });
   }
 
-  private decide(session: LockedSession, read: Pick<Move, 'reading' | 'traceparent'>): Move {
-    return { session, ...read, decision: reconcile(session, read.reading, session.now, this.settings) };
-  }
-
-  private async write(tx: Transaction, moves: readonly Move[]): Promise<void> {
-    if (moves.length === 0) return;
+  private async write(tx: Transaction, reads: readonly LockedRead[]): Promise<void> {
+    const moves = reads.map((read) => {
+      const { session, reading } = read;
+      return { ...read, decision: reconcile(session, reading, session.now, this.settings) };
+    });
     const recorded = moves.filter(({ decision }) => decision.isRecorded);
     await writeStates(tx, recorded);
     const states = recorded.flatMap(({ decision: { transition } }) => transition?.state ?? []);
@@ -157,8 +160,8 @@ async function writeStates(tx: Transaction, moves: readonly Move[]): Promise<voi
 
 /** Returns whether an earlier attempt has written the reading: a read whose response is the recorded one is `unchanged`, not `observed`. */
 // Decides by the poll, which is locked and so reread after a wait. The list of inverters may still be that from before the earlier attempt.
-const isWritten = ({ responseHash }: LockedSession, reading: Reading): boolean =>
-  reading.kind === 'observed' && reading.response.hash === responseHash;
+const isWritten = ({ session, reading }: LockedRead): boolean =>
+  reading.kind === 'observed' && reading.response.hash === session.responseHash;
 
 /** Returns the response to record if the reading changes the session. */
 function responseOf(reading: Reading): RecordedResponse | undefined {
