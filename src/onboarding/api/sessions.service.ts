@@ -12,10 +12,7 @@ import type { SessionState } from '../rules/machine.rules.js';
 import { SessionViewsStore, type SessionRow } from '../store/session-views.store.js';
 import type { SessionQuery } from './sessions.dto.js';
 
-/** How often the keys of waiting requests are checked. docs/api.md promises that a wait of a revoked key ends within 5 s. */
-const CHECK_KEYS_MS = 2_000;
-
-/** Reads sessions for callers. After new events, and at least once a second, one query checks the sessions of all waiting callers. */
+/** Reads sessions for callers. After new events, and at least once a second, the sessions and the keys of all waiting callers are checked. */
 @Injectable()
 export class SessionsService implements OnModuleDestroy {
   private readonly waiters = new Set<{
@@ -25,7 +22,6 @@ export class SessionsService implements OnModuleDestroy {
     end: WakeUp;
   }>();
   private readonly checks = new Coalescer(() => this.endWaits());
-  private readonly keyChecks = setInterval(() => void this.endRevoked(), CHECK_KEYS_MS).unref();
   private isStopping = false;
 
   constructor(
@@ -47,7 +43,6 @@ export class SessionsService implements OnModuleDestroy {
   // Ends all waits: a waiting request would delay the shutdown.
   onModuleDestroy(): void {
     this.isStopping = true;
-    clearInterval(this.keyChecks);
     for (const { end } of this.waiters) end.signal();
   }
 
@@ -103,23 +98,20 @@ export class SessionsService implements OnModuleDestroy {
     this.waiters.delete(waiter);
   }
 
-  private async endRevoked(): Promise<void> {
-    const keyIds = [...new Set([...this.waiters].flatMap(({ keyId }) => keyId ?? []))];
-    if (keyIds.length === 0) return;
-    // While the database is unavailable, the waiters continue to wait.
-    const revoked = new Set<string | null>(await this.authentication.findRevoked(keyIds).catch(() => []));
-    for (const { keyId, end } of this.waiters) if (revoked.has(keyId)) end.signal();
-  }
-
   private async endWaits(): Promise<void> {
     const waiters = [...this.waiters];
     if (waiters.length === 0) return;
     const ids = new Set(waiters.map(({ sessionId }) => sessionId));
+    const keyIds = new Set(waiters.flatMap(({ keyId }) => keyId ?? []));
     // While the database is unavailable, the waiters continue to wait.
-    const states = await this.views.findWatchedStates([...ids]).catch(() => null);
-    if (states === null) return;
-    for (const { sessionId, from, end } of waiters) {
-      if (states.get(sessionId) !== from) end.signal();
+    const found = await Promise.all([
+      this.views.findWatchedStates([...ids]),
+      this.authentication.findRevoked([...keyIds]),
+    ]).catch(() => null);
+    if (found === null) return;
+    const [states, revoked] = found;
+    for (const { sessionId, from, keyId, end } of waiters) {
+      if (states.get(sessionId) !== from || (keyId !== null && revoked.includes(keyId))) end.signal();
     }
   }
 }
