@@ -1,4 +1,15 @@
-import type { SendOutcome } from './send-outcome.js';
+/** The outcome of one attempt. Texts are redacted. */
+export interface SendOutcome {
+  /** `gone`: the receiver is permanently gone (Standard Webhooks). */
+  readonly kind: 'delivered' | 'gone' | 'failed';
+  /** The HTTP status, and the beginning of the body. */
+  readonly status?: number;
+  readonly answer?: string;
+  /** Why the attempt was not delivered. */
+  readonly error?: string;
+  /** The wait that the receiver requests. */
+  readonly retryAfterMs?: number;
+}
 
 export interface PastAttempts {
   readonly attempts: number;
@@ -23,22 +34,17 @@ const JITTER = 0.1;
  * after so many earlier failures. `random`: in [0, 1).
  */
 export function planDelivery(
-  outcome: SendOutcome,
+  { kind }: SendOutcome,
   { attempts, earlyAttempts, isEarly }: PastAttempts,
   waitAfter: (failures: number) => number | undefined,
   random: number,
 ): DeliveryPlan {
-  switch (outcome.kind) {
-    case 'delivered':
-      return { status: 'delivered' };
-    case 'gone': // Stays pending until the endpoint is enabled again.
-      return { status: 'pending', waitMs: 0 };
-    case 'failed': {
-      if (isEarly) return { status: 'pending', waitMs: null };
-      const waitMs = waitAfter(attempts - earlyAttempts);
-      return waitMs === undefined
-        ? { status: 'failed' }
-        : { status: 'pending', waitMs: waitMs * (1 + JITTER * random) };
-    }
-  }
+  if (kind === 'delivered') return { status: 'delivered' };
+  // Stays pending until the endpoint is enabled again.
+  if (kind === 'gone') return { status: 'pending', waitMs: 0 };
+  if (isEarly) return { status: 'pending', waitMs: null };
+  const waitMs = waitAfter(attempts - earlyAttempts);
+  return waitMs === undefined
+    ? { status: 'failed' }
+    : { status: 'pending', waitMs: waitMs * (1 + JITTER * random) };
 }

@@ -1,6 +1,5 @@
-import type { DeliveryPlan, PastAttempts } from './delivery-plan.rules.js';
-import type { SendOutcome } from './send-outcome.js';
 import type { SequencedEvent } from '../feed/events.store.js';
+import type { DeliveryPlan, PastAttempts, SendOutcome } from './delivery-plan.rules.js';
 
 /** The first pending delivery of a subject, with its event. */
 export type DueDelivery = SequencedEvent &
@@ -13,24 +12,20 @@ export interface Attempt {
   readonly delivery: DueDelivery;
   readonly outcome: SendOutcome;
   readonly plan: DeliveryPlan;
-  /** Where the event was sent. */
-  readonly destination: string;
   /** When the event was sent, by `performance.now()`. */
   readonly sentAtMs: number;
 }
 
 /** How the events of one endpoint leave: as requests to a URL, or as calls of a handler. */
 export interface Outlet {
-  /** Where `send` sends: a URL, or the name of a handler. */
-  readonly destination: string;
   /** Whether the endpoint is disabled or deleted. A closed outlet stays closed. */
   readonly isClosed: boolean;
   /** How long `send` may continue while the process stops. */
   readonly stopWithinMs: number;
   /** Reads the settings of the endpoint again, if they may have changed. */
   refresh(): Promise<void>;
-  /** Returns how many events may be in flight, given outcomes that are not recorded yet. 0 if closed or in a quiet period. */
-  placesAfter(outcomes: readonly SendOutcome[]): number;
+  /** Returns how many events may be in flight. 0 if closed or in a quiet period. */
+  places(): number;
   /** Never rejects: failures are outcomes. */
   send(delivery: DueDelivery): Promise<SendOutcome>;
   /** Returns the ms to wait after so many failed attempts before this one; undefined if no retry follows. */
@@ -40,5 +35,5 @@ export interface Outlet {
   /** Records attempts, at most one per subject. Returns whether a subject's next delivery is due. */
   record(attempts: readonly Attempt[]): Promise<boolean>;
   /** Ends the attempts in flight, if that is possible. */
-  close(): Promise<void>;
+  close(): void;
 }

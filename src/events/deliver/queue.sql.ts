@@ -98,11 +98,12 @@ const SETTLE: Statement = {
     SELECT subject FROM settled`,
 };
 
-/**
- * Records attempts, at most one per subject. `settled`: the subjects whose attempt was not recorded before. `isThereMore`: one of the
- * subjects can send its next delivery at once.
- */
-export async function settle(tx: Transaction, endpointId: string, attempts: readonly Attempt[]) {
+/** Records attempts, at most one per subject. Returns whether one of the subjects can send its next delivery at once. */
+export async function settle(
+  tx: Transaction,
+  endpointId: string,
+  attempts: readonly Attempt[],
+): Promise<boolean> {
   const items = attempts.map(({ delivery, outcome, plan, sentAtMs }) => ({
     id: delivery.deliveryId,
     position: delivery.position,
@@ -111,16 +112,15 @@ export async function settle(tx: Transaction, endpointId: string, attempts: read
     ...plan,
     sentMsAgo: performance.now() - sentAtMs,
     httpStatus: outcome.status,
-    error: outcome.kind === 'delivered' ? null : outcome.error,
+    error: outcome.error,
     answer: outcome.answer,
     tenantReference: 'tenantReference' in delivery.data ? delivery.data.tenantReference : null,
   }));
-  const settled = await tx.query<{ subject: string }>(SETTLE, [endpointId, JSON.stringify(items)]);
+  await tx.query(SETTLE, [endpointId, JSON.stringify(items)]);
   const done = attempts.flatMap(({ delivery, plan }) =>
     plan.status === 'pending' ? [] : [delivery.subject],
   );
-  const isThereMore = (await dequeue(tx, endpointId, done)) < done.length;
-  return { settled: new Set(settled.map(({ subject }) => subject)), isThereMore };
+  return (await dequeue(tx, endpointId, done)) < done.length;
 }
 
 const MAKE_DUE = `

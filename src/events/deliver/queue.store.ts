@@ -1,10 +1,8 @@
 import { Injectable } from '@nestjs/common';
-import { Database } from '../../platform/database/database.js';
+import { Database, type Transaction } from '../../platform/database/database.js';
 import { OUTCOME } from '../../platform/database/connection/patience.js';
 import { repeatWhileUnavailable } from '../../platform/database/repeat-while-unavailable.js';
-import type { Transaction } from '../../platform/database/database.js';
-import { withCurrentData } from '../event-data.sql.js';
-import type { Attempt, DueDelivery } from './outlet.js';
+import type { Attempt } from './outlet.js';
 import * as sql from './queue.sql.js';
 import { TAKE, type TakenRow } from './take.sql.js';
 
@@ -27,15 +25,9 @@ export class DeliveryQueue {
     return { deliveries, isThereMore };
   }
 
-  /** Returns the delivery as it may be sent now: an erasure may have changed its event. Null if the event is deleted. */
-  readAgain(delivery: DueDelivery): Promise<DueDelivery | null> {
-    return withCurrentData(this.database, delivery.position, delivery);
-  }
-
   /** Records attempts. Returns whether a subject's next delivery is due. */
-  async record(id: string, attempts: readonly Attempt[]): Promise<boolean> {
-    const { isThereMore } = await this.write((tx) => sql.settle(tx, id, attempts));
-    return isThereMore;
+  record(id: string, attempts: readonly Attempt[]): Promise<boolean> {
+    return this.write((tx) => sql.settle(tx, id, attempts));
   }
 
   /** Runs a transaction that records attempts. If the database is unavailable, tries again for a while. */

@@ -5,7 +5,7 @@ import { STOP_WITHIN_MS } from '../../platform/shutdown/limits.js';
 import { errorText } from '../../observability/redaction/error-text.js';
 import { traced } from '../../observability/tracing/tracing.js';
 import type { Attempt, DueDelivery, Outlet } from '../deliver/outlet.js';
-import type { SendOutcome } from '../deliver/send-outcome.js';
+import type { SendOutcome } from '../deliver/delivery-plan.rules.js';
 import type { DeliveryQueue } from '../deliver/queue.store.js';
 import { isSubscribed } from './handlers.sql.js';
 import type { EventHandler } from './on-event.js';
@@ -17,18 +17,8 @@ const PLACES = 16;
 /** From this failure on, the wait stays the same: 6 hours. */
 const LAST_LONGER_WAIT = 9;
 
-const DELIVERED: SendOutcome = { kind: 'delivered', status: null, answer: null };
-const failed = (error: string): SendOutcome => ({
-  kind: 'failed',
-  status: null,
-  error,
-  answer: null,
-  retryAfterMs: null,
-});
-
 /** Calls a handler with its events. */
 export class HandlerOutlet implements Outlet {
-  readonly destination = this.handler.name;
   readonly isClosed = false;
   readonly stopWithinMs = STOP_WITHIN_MS.handlers;
   private readonly logger = new Logger('EventHandlers');
@@ -43,16 +33,16 @@ export class HandlerOutlet implements Outlet {
 
   async refresh(): Promise<void> {}
 
-  placesAfter(): number {
+  places(): number {
     return PLACES;
   }
 
   async send(delivery: DueDelivery): Promise<SendOutcome> {
     try {
       await this.call(delivery);
-      return DELIVERED;
+      return { kind: 'delivered' };
     } catch (error) {
-      return failed(errorText(error));
+      return { kind: 'failed', error: errorText(error) };
     }
   }
 
@@ -89,5 +79,5 @@ export class HandlerOutlet implements Outlet {
     return this.queue.record(this.id, attempts);
   }
 
-  async close(): Promise<void> {}
+  close(): void {}
 }

@@ -12,9 +12,8 @@ import { waitFor } from '../../setup/wait-for.js';
 import { insertRow } from '../valid-rows.js';
 
 const URL = 'https://supplier.example/hooks';
-const WELL = { failures: 0, failingSince: null, isReported: false, quietUntil: null, now: new Date() };
 /** These tests neither read nor write a secret. */
-const unused = {} as WebhookSealing;
+const sealing = { openDestination: () => ({}) } as unknown as WebhookSealing;
 
 let testDatabase: TestDatabase;
 let database: Database;
@@ -45,16 +44,15 @@ async function insertAttempt(endpoint_id: string, values: Partial<Attempt> = {})
   const delivery = { deliveryId: id, position, subject, attempts: 0, isEarly: false, data: {} };
   return {
     delivery: delivery as unknown as Attempt['delivery'],
-    outcome: { kind: 'delivered', status: 204, answer: null },
+    outcome: { kind: 'delivered' },
     plan: { status: 'delivered' },
-    destination: URL,
     sentAtMs: performance.now(),
     ...values,
   };
 }
 
 const gone: Partial<Attempt> = {
-  outcome: { kind: 'gone', status: 410, error: '', answer: null, retryAfterMs: null },
+  outcome: { kind: 'gone' },
   plan: { status: 'pending', waitMs: 0 },
 };
 
@@ -81,16 +79,14 @@ describe('an attempt', () => {
     expect(tries).toBe(1);
   });
 
-  it.each([
-    ['disables', URL, { isMoved: false, health: null }],
-    ['does not disable', 'https://supplier.example/before', { isMoved: true, health: { failures: 0 } }],
-  ])('that gets 410 %s the endpoint if it was sent to %s', async (_, url, expected) => {
+  it('that gets 410 disables the endpoint and stays pending', async () => {
     const id = await insertEndpoint();
-    const attempt = await insertAttempt(id, { ...gone, destination: url });
-    const store = new WebhookAttemptsStore(database, new DeliveryQueue(database), unused);
-    expect(await store.record(id, WELL, [attempt])).toMatchObject(expected);
+    const attempt = await insertAttempt(id, gone);
+    const store = new WebhookAttemptsStore(database, new DeliveryQueue(database), sealing);
+    const before = await store.findEndpoint(id);
+    expect(await store.record(id, before, [attempt])).toMatchObject({ endpoint: null });
     const { rows } = await client.query('SELECT disabled_at IS NULL AS enabled FROM webhook_endpoints');
-    expect(rows).toEqual([{ enabled: expected.isMoved }]);
+    expect(rows).toEqual([{ enabled: false }]);
     expect((await client.query('SELECT attempts, status FROM webhook_deliveries')).rows).toEqual([
       { attempts: 1, status: 'pending' },
     ]);
@@ -106,7 +102,7 @@ describe('an endpoint', () => {
       await client.query('UPDATE webhook_endpoints SET disabled_at = NULL, disabled_reason = NULL');
       return transaction(work);
     });
-    const store = new WebhookEndpointsStore(database, unused);
+    const store = new WebhookEndpointsStore(database, sealing);
     expect(await store.change(id, { enabled: true, skipMissed: true }, 'test')).toBe('was_enabled');
     expect((await client.query('SELECT status FROM webhook_deliveries')).rows).toEqual([
       { status: 'pending' },

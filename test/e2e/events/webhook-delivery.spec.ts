@@ -219,9 +219,9 @@ describe('a webhook', () => {
   it('stores no response about a user who has been erased meanwhile', async () => {
     await start({ fail: 1, answer: 'customer-1 is unknown' });
     const sender = service.app.get(WebhookSender);
-    const { sendOver } = sender;
-    jest.spyOn(sender, 'sendOver').mockImplementationOnce(async (...given) => {
-      const outcome = await sendOver.apply(sender, given);
+    const { send } = sender;
+    jest.spyOn(sender, 'send').mockImplementationOnce(async (...given) => {
+      const outcome = await send.apply(sender, given);
       await database.query(`UPDATE domain_events SET data = data || '{"tenantReference": null}'`);
       return outcome;
     });

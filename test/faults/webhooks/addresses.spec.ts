@@ -3,9 +3,8 @@ import { createServer, type Server } from 'node:http';
 import { type AddressInfo } from 'node:net';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { refusalOf, refusalOfHost } from '../../../src/events/webhooks/send/addresses.js';
-import { guardedConnector, type Resolve } from '../../../src/events/webhooks/send/guarded-connector.js';
+import type { Resolve } from '../../../src/events/webhooks/send/guarded-connector.js';
 import { WebhookSender } from '../../../src/events/webhooks/send/sender.service.js';
-import { Connections } from '../../../src/platform/http-client/connections.js';
 import { environmentFor } from '../../setup/test-environment.js';
 import { itAtLength, promise } from '../support/promise.js';
 
@@ -90,9 +89,9 @@ beforeAll(async () => {
 afterAll(() => void canary.close());
 beforeEach(() => void (reached = 0));
 
-function guarded(resolve?: Resolve): WebhookSender {
+function guarded(resolve?: Resolve, allowsPrivate = 'false'): WebhookSender {
   const sender = new WebhookSender(
-    environmentFor('postgres://none@127.0.0.1/none', { WEBHOOK_ALLOW_PRIVATE_ADDRESSES: 'false' }),
+    environmentFor('postgres://none@127.0.0.1/none', { WEBHOOK_ALLOW_PRIVATE_ADDRESSES: allowsPrivate }),
   );
   sender.deadlineMs = 1_000;
   if (resolve !== undefined) sender.resolve = resolve;
@@ -174,14 +173,7 @@ describe('R31: webhooks reach only where they may', () => {
   itAtLength('turns red when the address is checked at the registration only', async () => {
     const resolve = rebinding(ELSEWHERE, LOOPBACK);
     for (const { address } of await resolve('rebinding.test')) expect(refusalOf(address)).toBeNull();
-    const sender = guarded(resolve);
-    sender.open = (url) =>
-      new Connections(
-        new URL(url).origin,
-        guardedConnector(resolve, () => null),
-        1_000,
-      );
-    await sender.send(destination(`http://rebinding.test:${port}/`), MESSAGE);
+    await guarded(resolve, 'true').send(destination(`http://rebinding.test:${port}/`), MESSAGE);
     expect(reached).toBeGreaterThan(0);
   });
 });

@@ -72,14 +72,14 @@ describe('R30: one dead endpoint delays no other', () => {
     await start((app) => {
       const sender = app.get(WebhookSender);
       sender.deadlineMs = 300;
-      const sendOver = sender.sendOver.bind(sender);
+      const send = sender.send.bind(sender);
       let queue: Promise<unknown> = Promise.resolve();
       let dead = 0;
-      sender.sendOver = async (...message) => {
-        if (message[1].url.endsWith('/dead')) dead++;
+      sender.send = async (...message) => {
+        if (message[0].url.endsWith('/dead')) dead++;
         // The dead endpoint is first in the queue, for longer than LATE_MS.
         else await waitFor('messages to the dead endpoint', () => dead >= SESSIONS);
-        const sent = queue.then(() => sendOver(...message));
+        const sent = queue.then(() => send(...message));
         queue = sent;
         return sent;
       };

@@ -87,12 +87,12 @@ export class WebhookEndpoints {
     const startedAt = performance.now();
     const outcome = await this.sender.send(destination, message);
     const durationMs = Math.round(performance.now() - startedAt);
-    const { status, answer } = outcome;
+    const { status = null, answer = null, error = null } = outcome;
     const entry = { actor, action: 'webhook_endpoint.tested', target: id, details: { status } };
     await recordAudit(this.database, entry);
     const delivered = outcome.kind === 'delivered';
     if (delivered) await this.store.recover(id);
-    return { delivered, eventId, status, error: delivered ? null : outcome.error, answer, durationMs };
+    return { delivered, eventId, status, error, answer, durationMs };
   }
 
   async redeliver(endpointId: string, request: RedeliveryRequest, actor: string): Promise<RedeliveryView> {

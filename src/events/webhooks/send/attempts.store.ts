@@ -7,7 +7,7 @@ import { DeliveryQueue } from '../../deliver/queue.store.js';
 import { appendEvents } from '../../outbox.js';
 import { lockEndpoint, readEndpoint, type EndpointRow } from '../endpoint.sql.js';
 import { WebhookSealing } from '../secrets/sealing.service.js';
-import { isFailing, planHealth, type Health, type HealthPlan } from './endpoint-health.rules.js';
+import { isFailing, planHealth, type HealthPlan } from './endpoint-health.rules.js';
 import type { Destination } from './sender.service.js';
 
 /**
@@ -16,8 +16,8 @@ import type { Destination } from './sender.service.js';
  */
 const MOST_AFTER_FEW_FAILURES = 1_000;
 
-/** The health of an endpoint, and the database's time when the health was read. */
-export type EndpointHealth = Pick<EndpointRow, keyof Health | 'now'>;
+/** An enabled endpoint as last read or written. */
+export type ServedEndpoint = EndpointRow & { readonly destination: Destination };
 
 /** Reads endpoints for the delivery, and records attempts together with the health of the endpoint. */
 @Injectable()
@@ -30,46 +30,35 @@ export class WebhookAttemptsStore {
     private readonly sealing: WebhookSealing,
   ) {}
 
-  async findEndpoint(id: string): Promise<{ destination: Destination; health: EndpointHealth } | null> {
-    const row = await readEndpoint(this.database, id);
-    if (row === null || row.isDisabled) return null;
-    return { destination: this.sealing.openDestination(id, row), health: row };
+  /** Returns null if the endpoint is disabled or deleted. */
+  async findEndpoint(id: string): Promise<ServedEndpoint | null> {
+    return this.open(id, await readEndpoint(this.database, id));
   }
 
   /**
-   * Records the attempts. `health`: null if the endpoint is disabled or deleted. `isThereMore`: a subject's next delivery is due. `isMoved`:
-   * the endpoint has another URL than some of the attempts; their outcomes do not count towards its health.
+   * Records the attempts. Returns the endpoint after them, or null if it is disabled or deleted. `isThereMore`: a subject's next delivery is
+   * due.
    */
-  async record(
-    id: string,
-    before: EndpointHealth,
-    attempts: readonly Attempt[],
-  ): Promise<{
-    readonly health: EndpointHealth | null;
-    readonly isThereMore: boolean;
-    readonly isMoved: boolean;
-  }> {
+  record(id: string, before: ServedEndpoint | null, attempts: readonly Attempt[]) {
+    const outcomes = attempts.map(({ outcome }) => outcome);
     const isWell =
-      before.failures === 0 &&
+      before?.failures === 0 &&
       before.quietUntil === null &&
-      attempts.every(({ outcome }) => outcome.kind === 'delivered');
-    const write = async (tx: Transaction) => {
-      const locked = isWell ? null : await lockEndpoint(tx, id);
-      const { settled, isThereMore } = await sql.settle(tx, id, attempts);
-      if (isWell) return { health: before, isThereMore, isMoved: false };
-      if (locked === null || locked.isDisabled) return { health: null, isThereMore, isMoved: false };
-      const atUrl = attempts.filter(({ destination }) => destination === locked.url);
-      const isMoved = atUrl.length < attempts.length;
-      // An attempt that an earlier try has recorded already counts.
-      const current = atUrl.filter(({ delivery }) => settled.has(delivery.subject));
-      if (current.length === 0) return { health: locked, isThereMore, isMoved };
-      const outcomes = current.map(({ outcome }) => outcome);
-      const plan = planHealth(locked, outcomes, locked.now);
-      await this.writeHealth(tx, id, locked, plan);
-      const health = plan.disable === null ? { ...plan, now: locked.now } : null;
-      return { health, isThereMore, isMoved };
-    };
-    return this.queue.write(write);
+      outcomes.every(({ kind }) => kind === 'delivered');
+    return this.queue.write(async (tx) => {
+      if (isWell) return { endpoint: before, isThereMore: await sql.settle(tx, id, attempts) };
+      const endpoint = this.open(id, await lockEndpoint(tx, id));
+      const isThereMore = await sql.settle(tx, id, attempts);
+      if (endpoint === null) return { endpoint, isThereMore };
+      const plan = planHealth(endpoint, outcomes, endpoint.now);
+      await this.writeHealth(tx, id, endpoint, plan);
+      return { endpoint: plan.disable === null ? { ...endpoint, ...plan } : null, isThereMore };
+    });
+  }
+
+  private open(id: string, row: EndpointRow | null): ServedEndpoint | null {
+    if (row === null || row.isDisabled) return null;
+    return { ...row, destination: this.sealing.openDestination(id, row) };
   }
 
   private async writeHealth(

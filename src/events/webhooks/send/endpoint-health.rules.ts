@@ -1,4 +1,4 @@
-import type { SendOutcome } from '../../deliver/send-outcome.js';
+import type { SendOutcome } from '../../deliver/delivery-plan.rules.js';
 
 export interface Health {
   /** Consecutive failed attempts, across all events. */
@@ -56,11 +56,11 @@ export function planHealth(before: Health, outcomes: readonly SendOutcome[], now
     failures += 1;
     failingSince ??= now;
     isGone ||= outcome.kind === 'gone';
-    const quietMs = Math.max(quietOf(failures, failingSince, now), requestedQuietOf(outcome));
+    const quietMs = Math.max(quietOf(failures, failingSince, now), outcome.retryAfterMs ?? 0);
     quietUntil = later(quietUntil, quietMs, now);
   }
   // A success ends the quiet period, unless a response has requested a wait (Retry-After).
-  if (failures === 0 && !outcomes.some((outcome) => requestedQuietOf(outcome) > 0)) quietUntil = null;
+  if (failures === 0 && !outcomes.some(({ retryAfterMs = 0 }) => retryAfterMs > 0)) quietUntil = null;
   const failingMs = failingSince === null ? 0 : now.getTime() - failingSince.getTime();
   isReported ||= failures >= REPORTED_FROM && failingMs >= REPORTED_AFTER_MS;
   const hasFailedLong = failures >= DISABLED_FROM && failingMs >= DISABLED_AFTER_MS;
@@ -74,9 +74,6 @@ function quietOf(failures: number, failingSince: Date, now: Date): number {
   const failingMs = now.getTime() - failingSince.getTime();
   return Math.min(Math.max(failingMs * QUIET_SHARE, SHORTEST_QUIET_MS), LONGEST_QUIET_MS);
 }
-
-const requestedQuietOf = (outcome: SendOutcome): number =>
-  outcome.kind === 'delivered' ? 0 : (outcome.retryAfterMs ?? 0);
 
 function later(until: Date | null, quietMs: number, now: Date): Date | null {
   const end = now.getTime() + quietMs;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { placesOf, planHealth, type Health } from './endpoint-health.rules.js';
-import type { SendOutcome } from '../../deliver/send-outcome.js';
+import type { SendOutcome } from '../../deliver/delivery-plan.rules.js';
 
 const NOW = new Date('2026-11-20T10:00:00Z');
 const ago = (ms: number) => new Date(NOW.getTime() - ms);
@@ -8,9 +8,9 @@ const MINUTE = 60_000;
 const DAY = 24 * 60 * MINUTE;
 
 const WELL: Health = { failures: 0, failingSince: null, isReported: false, quietUntil: null };
-const delivered: SendOutcome = { kind: 'delivered', status: 200, answer: null };
-const failed: SendOutcome = { kind: 'failed', status: 500, error: '', answer: null, retryAfterMs: null };
-const gone: SendOutcome = { kind: 'gone', status: 410, error: '', answer: null, retryAfterMs: null };
+const delivered: SendOutcome = { kind: 'delivered' };
+const failed: SendOutcome = { kind: 'failed' };
+const gone: SendOutcome = { kind: 'gone' };
 const times = (count: number, outcome: SendOutcome) => Array.from({ length: count }, () => outcome);
 const quietMs = ({ quietUntil }: Health) => quietUntil && quietUntil.getTime() - NOW.getTime();
 

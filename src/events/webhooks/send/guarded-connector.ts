@@ -35,16 +35,9 @@ export function guardedConnector(
   };
   const connect = buildConnector({ timeout: 0, lookup: guardedLookup });
   return (target, callback) => {
-    // Node does not look up an IP address, so IP addresses are checked here. The address of the open socket is checked again before the
-    // first byte.
-    const early = isIP(target.hostname) === 0 ? null : refused(target.hostname);
-    if (early !== null) return callback(early, null);
-    connect(target, (...[error, socket]) => {
-      if (error !== null) return callback(error, null);
-      const late = refused(socket.remoteAddress ?? '');
-      if (late === null) return callback(null, socket);
-      socket.destroy();
-      callback(late, null);
-    });
+    // Node does not look up an IP address, so IP addresses are checked here.
+    const error = isIP(target.hostname) === 0 ? null : refused(target.hostname);
+    if (error === null) connect(target, callback);
+    else callback(error, null);
   };
 }

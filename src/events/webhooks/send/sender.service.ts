@@ -1,21 +1,19 @@
-import { Injectable } from '@nestjs/common';
-import { errors } from 'undici';
+import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
+import { Agent } from 'undici';
 import { Environment } from '../../../platform/env/environment.js';
-import { Connections } from '../../../platform/http-client/connections.js';
+import { skippingInformational } from '../../../platform/http-client/informational.js';
 import { errorText } from '../../../observability/redaction/error-text.js';
 import { redact } from '../../../observability/redaction/redaction.js';
 import { HIDDEN } from '../../../observability/redaction/secrets.js';
 import { VERSION } from '../../../platform/version.js';
-import type { SendOutcome } from '../../deliver/send-outcome.js';
+import type { SendOutcome } from '../../deliver/delivery-plan.rules.js';
 import { refusalOf } from './addresses.js';
 import { guardedConnector, resolveName, type Resolve } from './guarded-connector.js';
 import { sendOutcomeOf } from './outcome.rules.js';
 import { signedHeaders, type Message } from './signature.js';
 
-/** Limits an attempt from the DNS lookup to the response status. The shortest limit that Standard Webhooks recommends. */
+/** Limits an attempt from the DNS lookup to the response. The shortest limit that Standard Webhooks recommends. */
 const DEADLINE_MS = 15_000;
-/** The time for reading the body. If it runs out, the status still decides the outcome. */
-const BODY_WITHIN_MS = 2_000;
 /** How much of a response body is stored and shown. */
 const STORED_BYTES = 1_024;
 /** Bodies up to this size are read completely, so that their connection can be reused. The rest of a longer body is not read. */
@@ -33,123 +31,87 @@ export interface Destination {
   readonly secrets: readonly string[];
 }
 
-/** Sends webhooks to allowed addresses. Never throws: failures are outcomes. */
+/** Sends webhooks to allowed addresses. */
 @Injectable()
-export class WebhookSender {
+export class WebhookSender implements OnApplicationShutdown {
   /** Replaced in tests. */
   deadlineMs = DEADLINE_MS;
   resolve: Resolve = resolveName;
+  private readonly agent: Agent;
 
-  constructor(private readonly environment: Environment) {}
-
-  /** Makes one attempt over its own connection. */
-  async send(destination: Destination, message: Message): Promise<SendOutcome> {
-    const connections = this.open(destination.url);
-    try {
-      return await this.sendOver(connections, destination, message);
-    } finally {
-      await connections.close();
-    }
+  constructor({ WEBHOOK_ALLOW_PRIVATE_ADDRESSES: allowsPrivate }: Environment) {
+    const refusal = allowsPrivate ? () => null : refusalOf;
+    this.agent = new Agent({
+      connect: skippingInformational(guardedConnector((hostname) => this.resolve(hostname), refusal)),
+      keepAliveTimeout: KEEP_ALIVE_MS,
+      // Ignores a longer lifetime that the server offers in its Keep-Alive header.
+      keepAliveMaxTimeout: KEEP_ALIVE_MS,
+      // Disabled, since both timeouts restart with every byte.
+      headersTimeout: 0,
+      bodyTimeout: 0,
+    });
   }
 
-  /** Opens connections for several messages to one endpoint, to save TLS handshakes. The caller must close them. */
-  open(url: string): Connections {
-    const refusal = this.environment.WEBHOOK_ALLOW_PRIVATE_ADDRESSES ? () => null : refusalOf;
-    const connect = guardedConnector((hostname) => this.resolve(hostname), refusal);
-    return new Connections(new URL(url).origin, connect, KEEP_ALIVE_MS);
+  async onApplicationShutdown(): Promise<void> {
+    await this.agent.destroy();
   }
 
-  /** Makes one attempt. It ends as failed when the connections are closed. */
-  async sendOver(connections: Connections, destination: Destination, message: Message): Promise<SendOutcome> {
-    const ending = new AbortController();
-    const deadline = setTimeout(
-      () => ending.abort(new Error(`no response within ${this.deadlineMs} ms`)),
-      this.deadlineMs,
-    );
+  /** Makes one attempt, which ends as failed when `stop` aborts. Never rejects: failures are outcomes. */
+  async send(destination: Destination, message: Message, stop?: AbortSignal): Promise<SendOutcome> {
+    const { url, headers, secrets } = destination;
+    const { origin, pathname, search } = new URL(url);
+    const deadline = AbortSignal.timeout(this.deadlineMs);
     try {
-      return await this.exchange(connections, destination, message, ending);
+      const response = await this.agent.request({
+        origin,
+        path: pathname + search,
+        method: 'POST',
+        signal: stop ? AbortSignal.any([deadline, stop]) : deadline,
+        body: message.body,
+        headers: {
+          ...headers,
+          // Structured mode of the CloudEvents HTTP binding (section 3.2).
+          'content-type': 'application/cloudevents+json; charset=utf-8',
+          'user-agent': `pv-onboarding/${VERSION}`,
+          'accept-encoding': 'identity',
+          ...(message.traceparent && { traceparent: message.traceparent }),
+          ...signedHeaders(message, secrets),
+        },
+      });
+      const [encoding] = [response.headers['content-encoding']].flat();
+      const [retryAfter] = [response.headers['retry-after']].flat();
+      const text = await readResponseText(response.body, encoding, [...secrets, ...Object.values(headers)]);
+      return sendOutcomeOf(response.statusCode, text, retryAfter, message.timestamp);
     } catch (error) {
-      const reason = (ending.signal.aborted ? ending.signal.reason : error) as Error;
-      return { kind: 'failed', status: null, error: describe(reason), answer: null, retryAfterMs: null };
-    } finally {
-      clearTimeout(deadline);
-    }
-  }
-
-  private async exchange(
-    connections: Connections,
-    destination: Destination,
-    message: Message,
-    ending: AbortController,
-  ): Promise<SendOutcome> {
-    const request = requestOf(destination, message, ending.signal);
-    const hidden = [...destination.secrets, ...Object.values(destination.headers)];
-    for (;;) {
-      const { client, isReused } = connections.take();
-      let reusable = false;
-      try {
-        const response = await client.request(request);
-        const timer = setTimeout(() => ending.abort(), BODY_WITHIN_MS);
-        const [encoding] = [response.headers['content-encoding']].flat();
-        const body = await readResponseText(response.body, encoding, hidden);
-        clearTimeout(timer);
-        reusable = body.isWhole;
-        const [retryAfter] = [response.headers['retry-after']].flat();
-        return sendOutcomeOf(response.statusCode, body.text, retryAfter, message.timestamp);
-      } catch (error) {
-        // The receiver may just have closed the reused connection, so the loop retries. Receivers must recognise repeats anyway.
-        if (!isReused || ending.signal.aborted || error instanceof errors.ClientDestroyedError) throw error;
-      } finally {
-        connections.giveBack(client, reusable);
-      }
+      const text = deadline.aborted ? `no response within ${this.deadlineMs} ms` : describe(error as Error);
+      return { kind: 'failed', error: text };
     }
   }
 }
 
-function requestOf({ url, headers, secrets }: Destination, message: Message, signal: AbortSignal) {
-  const { pathname, search } = new URL(url);
-  return {
-    method: 'POST' as const,
-    path: pathname + search,
-    signal,
-    body: message.body,
-    headers: {
-      ...headers,
-      // Structured mode of the CloudEvents HTTP binding (section 3.2).
-      'content-type': 'application/cloudevents+json; charset=utf-8',
-      'user-agent': `pv-onboarding/${VERSION}`,
-      'accept-encoding': 'identity',
-      ...(message.traceparent && { traceparent: message.traceparent }),
-      ...signedHeaders(message, secrets),
-    },
-  };
-}
-
-/** Reads the beginning of a body and redacts `secrets`. `text`: null if empty or encoded. `isWhole`: the body was read to its end. */
+/** Reads the beginning of a body and redacts `secrets`. Returns undefined if it is empty or encoded. */
 export async function readResponseText(
   body: AsyncIterable<Buffer>,
   encoding: string | undefined,
   secrets: readonly string[],
-): Promise<{ readonly text: string | null; readonly isWhole: boolean }> {
+): Promise<string | undefined> {
   const chunks: Buffer[] = [];
   let size = 0;
-  let isWhole = false;
   try {
     for await (const chunk of body) {
       if (size < STORED_BYTES) chunks.push(chunk);
       size += chunk.length;
       if (size > READ_BYTES) break;
     }
-    isWhole = size <= READ_BYTES;
   } catch {
-    // The connection was cut. The part that arrived is shown.
+    // The connection was cut, or the deadline is over. The status decides the outcome, and the part that arrived is shown.
   }
   // Encoded bodies are not decoded: we accept no encoding, and the body may be a decompression bomb.
-  if (encoding !== undefined && encoding.toLowerCase() !== 'identity') return { text: null, isWhole };
+  if (encoding !== undefined && encoding.toLowerCase() !== 'identity') return undefined;
   // TextDecoder never returns lone surrogates, which PostgreSQL would reject. `redact` removes control characters.
   let text = new TextDecoder().decode(Buffer.concat(chunks).subarray(0, STORED_BYTES));
   for (const secret of secrets) if (secret.length >= SHORTEST_SECRET) text = text.replaceAll(secret, HIDDEN);
-  return { text: redact(text, STORED_BYTES) || null, isWhole };
+  return redact(text, STORED_BYTES) || undefined;
 }
 
 /** Returns the text of an error of undici or Node, with the error code if the message lacks it. */

@@ -1,13 +1,11 @@
-import type { Connections } from '../../../platform/http-client/connections.js';
 import { STOP_WITHIN_MS } from '../../../platform/shutdown/limits.js';
-import type { NewSpan } from '../../../observability/tracing/span.js';
 import { traced } from '../../../observability/tracing/tracing.js';
 import { toCloudEvent, toEventType } from '../../cloud-event.js';
+import type { SendOutcome } from '../../deliver/delivery-plan.rules.js';
 import type { Attempt, DueDelivery, Outlet } from '../../deliver/outlet.js';
-import type { SendOutcome } from '../../deliver/send-outcome.js';
-import type { WebhookAttemptsStore, EndpointHealth } from './attempts.store.js';
-import { placesOf, planHealth } from './endpoint-health.rules.js';
-import type { Destination, WebhookSender } from './sender.service.js';
+import type { ServedEndpoint, WebhookAttemptsStore } from './attempts.store.js';
+import { placesOf } from './endpoint-health.rules.js';
+import type { WebhookSender } from './sender.service.js';
 
 /** The interval at which the endpoint is read again, to notice that it was changed or disabled. */
 const REFRESH_MS = 1_000;
@@ -21,13 +19,10 @@ interface Settings {
 /** Sends the events of one webhook endpoint, as last read or written. Once it has found the endpoint disabled or deleted, it stays closed. */
 export class WebhookOutlet implements Outlet {
   readonly stopWithinMs = STOP_WITHIN_MS.webhooks;
-  isClosed = false;
-  /** Set by the first `refresh` that finds the endpoint. */
-  private health!: EndpointHealth;
-  private healthReadAtMs = performance.now();
-  private readonly opened: Connections[] = [];
-  private settings: Destination | undefined;
-  private refreshedAtMs = -Infinity;
+  private readonly closing = new AbortController();
+  /** Undefined before the first `refresh`; null if disabled or deleted. */
+  private endpoint: ServedEndpoint | null | undefined;
+  private readAtMs = -Infinity;
 
   constructor(
     private readonly id: string,
@@ -37,26 +32,22 @@ export class WebhookOutlet implements Outlet {
     readonly report: (attempt: Attempt) => void,
   ) {}
 
-  get destination(): string {
-    return this.settings!.url;
+  get isClosed(): boolean {
+    return this.endpoint === null;
   }
 
   async refresh(): Promise<void> {
-    if (this.isClosed || performance.now() - this.refreshedAtMs < REFRESH_MS) return;
-    const found = await this.store.findEndpoint(this.id);
-    this.refreshedAtMs = performance.now();
-    if (found !== null && found.destination.url !== this.settings?.url)
-      this.opened.push(this.sender.open(found.destination.url));
-    this.settings = found?.destination;
-    this.setHealth(found?.health ?? null);
+    if (this.isClosed || performance.now() - this.readAtMs < REFRESH_MS) return;
+    this.set(await this.store.findEndpoint(this.id));
   }
 
-  placesAfter(outcomes: readonly SendOutcome[]): number {
-    if (this.isClosed) return 0;
-    const now = this.now();
-    const health = planHealth(this.health, outcomes, now);
-    const isQuiet = health.quietUntil !== null && health.quietUntil > now;
-    return isQuiet ? 0 : placesOf(health);
+  places(): number {
+    if (!this.endpoint) return 0;
+    const { quietUntil, now } = this.endpoint;
+    // The time of the database, extrapolated by the monotonic clock of this process.
+    const nowMs = now.getTime() + performance.now() - this.readAtMs;
+    const isQuiet = quietUntil !== null && quietUntil.getTime() > nowMs;
+    return isQuiet ? 0 : placesOf(this.endpoint);
   }
 
   waitAfter(failures: number): number | undefined {
@@ -64,43 +55,8 @@ export class WebhookOutlet implements Outlet {
   }
 
   send(delivery: DueDelivery): Promise<SendOutcome> {
+    const { id, name, traceparent: parent = null, attempts } = delivery;
     const body = JSON.stringify(toCloudEvent(delivery, this.options.source));
-    return traced(this.spanOf(delivery), async (span) => {
-      const message = { id: delivery.id, body, timestamp: new Date(), traceparent: span.traceparent };
-      const sent = await this.sender.sendOver(this.opened.at(-1)!, this.settings!, message);
-      if (sent.status !== null) span.set({ 'http.response.status_code': sent.status });
-      if (sent.kind !== 'delivered') span.fail(String(sent.status ?? sent.kind));
-      return sent;
-    });
-  }
-
-  async record(attempts: readonly Attempt[]): Promise<boolean> {
-    const { health, isThereMore, isMoved } = await this.store.record(this.id, this.health, attempts);
-    this.setHealth(health);
-    // Otherwise, a delivery that is due at once could go to the old URL again and again.
-    if (isMoved) this.refreshedAtMs = -Infinity;
-    return isThereMore;
-  }
-
-  async close(): Promise<void> {
-    await Promise.all(this.opened.map((connections) => connections.close()));
-  }
-
-  /** Null means that the endpoint is disabled or deleted. */
-  private setHealth(health: EndpointHealth | null): void {
-    if (health === null) this.isClosed = true;
-    else if (health !== this.health) {
-      this.health = health;
-      this.healthReadAtMs = performance.now();
-    }
-  }
-
-  /** Returns the time of the database, extrapolated by the monotonic clock of this process. */
-  private now(): Date {
-    return new Date(this.health.now.getTime() + performance.now() - this.healthReadAtMs);
-  }
-
-  private spanOf({ id, name, traceparent, attempts }: DueDelivery): NewSpan {
     const attributes = {
       'cloudevents.event_id': id,
       'cloudevents.event_type': toEventType(name),
@@ -108,6 +64,28 @@ export class WebhookOutlet implements Outlet {
       'http.request.method': 'POST',
       'http.request.resend_count': attempts,
     };
-    return { name: `webhook ${name}`, kind: 'client', parent: traceparent ?? null, attributes };
+    return traced({ name: `webhook ${name}`, kind: 'client', parent, attributes }, async (span) => {
+      const message = { id, body, timestamp: new Date(), traceparent: span.traceparent };
+      const sent = await this.sender.send(this.endpoint!.destination, message, this.closing.signal);
+      if (sent.status !== undefined) span.set({ 'http.response.status_code': sent.status });
+      if (sent.kind !== 'delivered') span.fail(String(sent.status ?? sent.kind));
+      return sent;
+    });
+  }
+
+  async record(attempts: readonly Attempt[]): Promise<boolean> {
+    const { endpoint, isThereMore } = await this.store.record(this.id, this.endpoint ?? null, attempts);
+    if (endpoint !== this.endpoint) this.set(endpoint);
+    return isThereMore;
+  }
+
+  close(): void {
+    this.closing.abort();
+  }
+
+  private set(endpoint: ServedEndpoint | null): void {
+    // A closed outlet stays closed.
+    if (!this.isClosed) this.endpoint = endpoint;
+    this.readAtMs = performance.now();
   }
 }
