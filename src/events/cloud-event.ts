@@ -1,4 +1,4 @@
-import { isEventName, type DomainEvent, type EventName } from './catalogue.rules.js';
+import { EVENT_NAMES, isEventName, type DomainEvent, type EventName } from './catalogue.rules.js';
 
 /** A CloudEvent 1.0 in structured JSON form, with the extension attributes `sequence` and `traceparent`. */
 export type CloudEvent = ReturnType<typeof toCloudEvent>;
@@ -26,3 +26,12 @@ export function findEventName(text: string): EventName | null {
   const name = /^pv\.(.+)\.v1$/.exec(text)?.[1] ?? text;
   return isEventName(name) ? name : null;
 }
+
+/** Both names of each event. */
+export const EVENT_TYPES = EVENT_NAMES.flatMap((name) => [toEventType(name), name]);
+
+/** Returns each named event once, in catalogue order. */
+export const eventNamesOf = (types: readonly string[]): EventName[] => {
+  const named = new Set(types.map(findEventName));
+  return EVENT_NAMES.filter((name) => named.has(name));
+};

@@ -2,7 +2,7 @@ interface EventSchema {
   /** Completes the sentence `When …`. */
   readonly when: string;
   readonly subject: string;
-  /** A field without a value is null. All fields are required except those that events of earlier releases lack. */
+  /** All fields are required. A field without a value is null. */
   readonly data: { readonly properties: Readonly<Record<string, { readonly description: string }>> };
 }
 
@@ -16,11 +16,9 @@ const numberOrNull = (description: string) => ({ type: ['number', 'null'], descr
 const oneOf = <const V extends string>(description: string, ...values: readonly V[]) =>
   ({ type: 'string', enum: values, description }) as const;
 const uuids = (description: string) => ({ type: 'array', items: uuid('One id'), description }) as const;
-/** Returns the schema of an object. All properties are required except those `added` since, which older objects lack. */
-export const object = <const P extends object>(properties: P, ...added: readonly (keyof P)[]) => {
-  const required = Object.keys(properties).filter((name) => !added.includes(name as keyof P));
-  return { type: 'object', properties, required } as const;
-};
+/** Returns the schema of an object that has all of these properties. */
+export const object = <const P extends object>(properties: P) =>
+  ({ type: 'object', properties, required: Object.keys(properties) }) as const;
 
 const TENANT_REFERENCE = textOrNull('Your reference of the user; null once the user has been erased');
 export const SESSION_STATES = [
@@ -66,11 +64,11 @@ const OPERATION = oneOf(
   'read_session',
 );
 
-/** Returns a function that makes event schemas with this subject and these `data` properties, of which older events lack those `added`. */
+/** Returns a function that makes event schemas with this subject and these `data` properties. */
 const about =
-  <const P extends object>(subject: string, properties: P, ...added: readonly (keyof P)[]) =>
+  <const P extends object>(subject: string, properties: P) =>
   (when: string) =>
-    ({ when, subject, data: object(properties, ...added) }) as const;
+    ({ when, subject, data: object(properties) }) as const;
 const aboutSession = about('session', session);
 const aboutInverter = about('session', {
   ...sessionWithoutList,
@@ -78,18 +76,14 @@ const aboutInverter = about('session', {
 });
 const REQUEST_METADATA = {
   type: 'object',
-  description: 'As passed in the request; empty once the user has been erased. Older events lack it',
+  description: 'As passed in the request; empty once the user has been erased',
 } as const;
-const aboutRegistration = about(
-  'registration',
-  {
-    registrationId: uuid('Id of the registration'),
-    tenantReference: TENANT_REFERENCE,
-    metadata: REQUEST_METADATA,
-    reason: text('Why, without secrets and without the words of the remote service'),
-  },
-  'metadata',
-);
+const aboutRegistration = about('registration', {
+  registrationId: uuid('Id of the registration'),
+  tenantReference: TENANT_REFERENCE,
+  metadata: REQUEST_METADATA,
+  reason: text('Why, without secrets and without the words of the remote service'),
+});
 const aboutRemoteTrouble = about('class of remote operations', {
   operation: OPERATION,
   reason: text('What went wrong, without secrets'),
@@ -107,24 +101,18 @@ const budget = {
 } as const;
 
 // All events. Types, events.schema.json and asyncapi.json are derived from these schemas. No field may contain an EAN, name,
-// address, startUrl or secret. An erasure replaces a field that identifies a person by null, {} or [], so its schema must allow that value.
+// address, startUrl or secret. `eraseEvents` replaces each field that identifies a person, so the schema must allow the replacement.
 export const EVENT_SCHEMAS = {
   'user.registered': {
     when: 'the remote service confirmed a user',
     subject: 'user',
-    data: object(
-      {
-        userId: uuid('Id of the user, here and at the remote service'),
-        registrationId: uuid(
-          'Id of the registration, which is now `registered`. Events of earlier releases lack it',
-        ),
-        tenantReference: TENANT_REFERENCE,
-        metadata: REQUEST_METADATA,
-        gridLocationIds: uuids('Ids of its grid locations, here and at the remote service'),
-      },
-      'registrationId',
-      'metadata',
-    ),
+    data: object({
+      userId: session.userId,
+      registrationId: uuid('Id of the registration, which is now `registered`'),
+      tenantReference: TENANT_REFERENCE,
+      metadata: REQUEST_METADATA,
+      gridLocationIds: uuids('Ids of its grid locations, here and at the remote service'),
+    }),
   },
   'user.registration_pending': aboutRegistration(
     'a registration waits to be sent: the remote service could not take it now, or a person decided to send it again',

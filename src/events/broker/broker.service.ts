@@ -1,7 +1,5 @@
-import { once } from 'node:events';
 import { Injectable, Logger } from '@nestjs/common';
 import type { BeforeApplicationShutdown, OnApplicationBootstrap, OnModuleDestroy } from '@nestjs/common';
-import { backoffMs } from '../../platform/async/backoff.rules.js';
 import { Loop } from '../../platform/async/loop.js';
 import { Database } from '../../platform/database/database.js';
 import { Leases, type Lease } from '../../platform/database/lease.js';
@@ -13,7 +11,7 @@ import { toCloudEvent } from '../cloud-event.js';
 import { EventSignal } from '../event-signal.service.js';
 import { EventsStore } from '../feed/events.store.js';
 import * as sql from './broker.sql.js';
-import { BrokerError, type EventPublisher, type StoredEvents } from './event-publisher.js';
+import { BrokerError, type EventPublisher } from './event-publisher.js';
 
 /** A lease expires this long after its last renewal. Another process then claims it within `CLAIM_INTERVAL_MS`. */
 const LEASE_MS = 5_000;
@@ -21,8 +19,8 @@ const LEASE_MS = 5_000;
 const CLAIM_INTERVAL_MS = 1_000;
 /** Events per call of `publish`: few enough that a slow broker confirms them all within the publisher's timeout of 5 s. */
 const PAGE = 250;
-/** The waits between attempts while the broker fails. Its recovery is noticed after `mostMs` at the latest. */
-const BACKOFF = { firstMs: 500, mostMs: 5_000 };
+/** The wait between attempts while the broker fails. */
+const RETRY_MS = 2_000;
 
 @Injectable()
 export class Publishers {
@@ -49,11 +47,7 @@ export class Broker implements OnApplicationBootstrap, OnModuleDestroy, BeforeAp
       return CLAIM_INTERVAL_MS;
     },
   });
-  private readonly leases = new Leases(this.database, sql.BROKER_LEASES, {
-    leaseMs: LEASE_MS,
-    backoff: BACKOFF,
-  });
-  private failures = 0;
+  private readonly leases = new Leases(this.database, sql.BROKER_LEASES, { leaseMs: LEASE_MS });
 
   constructor(
     private readonly environment: Environment,
@@ -92,40 +86,32 @@ export class Broker implements OnApplicationBootstrap, OnModuleDestroy, BeforeAp
     const place = await sql.readPlace(this.database, lease);
     if (place === null) return 0;
     let publisher: EventPublisher | undefined;
+    // Ends a publish in progress.
+    lease.signal.addEventListener('abort', () => void publisher?.close());
     try {
-      publisher = await this.open(lease.signal);
-      if (publisher !== undefined) await this.follow(publisher, place, lease);
+      publisher = await this.publishers.open(this.environment.EVENT_BROKER_URL!);
+      await this.follow(publisher, place, lease);
       return 0;
     } catch (error) {
       if (lease.signal.aborted) return 0;
-      if (error instanceof BrokerError) return await this.reportFailure(lease, place, error.message);
-      throw error;
+      if (!(error instanceof BrokerError)) throw error;
+      await sql.markFailing(this.database, lease, error.message);
+      if (error.message !== place.lastError)
+        this.logger.warn(`the broker accepts no events: ${error.message}. They are published once it does`);
+      return RETRY_MS;
     } finally {
       await publisher?.close();
     }
   }
 
-  /** Opens the publisher, and closes it when `stop` aborts. Returns undefined if `stop` aborts before the publisher is open. */
-  private async open(stop: AbortSignal): Promise<EventPublisher | undefined> {
-    if (stop.aborted) return undefined;
-    const stopped = once(stop, 'abort').then(() => undefined);
-    const opening = this.publishers.open(this.environment.EVENT_BROKER_URL!);
-    void Promise.all([opening, stopped]).then(
-      ([publisher]) => publisher.close(),
-      () => {},
-    );
-    return Promise.race([opening, stopped]);
-  }
-
+  /** Publishes until the lease ends or the broker fails. */
   private async follow(publisher: EventPublisher, place: sql.Place, lease: Lease): Promise<void> {
-    for (const warning of publisher.warnings) this.logger.warn(warning);
-    await sql.recordWarnings(this.database, lease, publisher.warnings);
-    let readTo = await this.startAt(publisher.stored, place.readTo);
+    let readTo = await this.startAt(publisher.lastId, place.readTo);
     let isKnownToWork = false;
     while (!lease.signal.aborted) {
       const seen = this.signal.count;
       const { events } = await this.events.readPage(readTo, PAGE);
-      const { acked, failure } = await publisher.publish(
+      const acked = await publisher.publish(
         events.map((event) => toCloudEvent(event, this.environment.EVENT_SOURCE)),
       );
       const last = events[acked - 1];
@@ -134,24 +120,17 @@ export class Broker implements OnApplicationBootstrap, OnModuleDestroy, BeforeAp
         if (!(await sql.movePosition(this.database, lease, last.sequence))) return;
         readTo = last.sequence;
       }
-      if (failure !== null && acked === 0 && !isKnownToWork) throw failure;
-      if (!isKnownToWork && place.failingSeconds !== null) {
-        await sql.markWorking(this.database, lease);
-        this.logger.log(`the broker accepts events again, after ${place.failingSeconds} s`);
-      }
+      if (!isKnownToWork) await this.reportWorking(publisher, place, lease);
       isKnownToWork = true;
-      this.failures = 0;
-      // A lost connection that worked before is not a failure of the broker. The next step reconnects.
-      if (failure !== null) return;
+      if (acked < events.length) return;
       if (events.length === 0) await this.signal.wait(lease.signal, CLAIM_INTERVAL_MS, seen);
     }
   }
 
   /** Returns the sequence after which publishing continues: that of the broker's last event or, if it is unknown, `readTo`, which may be too low. */
-  private async startAt(stored: StoredEvents, readTo: string): Promise<string> {
-    if (stored.kind === 'unknown') return readTo;
-    const storedTo =
-      stored.kind === 'nothing' ? '0' : ((await sql.findSequence(this.database, stored.id)) ?? readTo);
+  private async startAt(lastId: EventPublisher['lastId'], readTo: string): Promise<string> {
+    if (lastId === undefined) return readTo;
+    const storedTo = lastId === null ? '0' : ((await sql.findSequence(this.database, lastId)) ?? readTo);
     if (BigInt(storedTo) < BigInt(readTo))
       this.logger.warn(
         `the broker has lost events that it had confirmed; those after ${storedTo} are published again`,
@@ -159,11 +138,14 @@ export class Broker implements OnApplicationBootstrap, OnModuleDestroy, BeforeAp
     return storedTo;
   }
 
-  private async reportFailure(lease: Lease, place: sql.Place, reason: string): Promise<number> {
-    this.failures += 1;
-    await sql.markFailing(this.database, lease, reason);
-    if (reason !== place.lastError || this.failures === 1)
-      this.logger.warn(`the broker accepts no events: ${reason}. They are published once it does`);
-    return backoffMs(BACKOFF, this.failures, Math.random());
+  private async reportWorking(
+    { warnings }: EventPublisher,
+    { failingSeconds }: sql.Place,
+    lease: Lease,
+  ): Promise<void> {
+    await sql.markWorking(this.database, lease, warnings);
+    for (const warning of warnings) this.logger.warn(warning);
+    if (failingSeconds !== null)
+      this.logger.log(`the broker accepts events again, after ${failingSeconds} s`);
   }
 }

@@ -35,16 +35,13 @@ export const movePosition = (sql: Sql, lease: Lease, readTo: string): Promise<bo
 export const markFailing = (sql: Sql, lease: Lease, reason: string): Promise<boolean> =>
   change(sql, lease, 'failing_since = coalesce(failing_since, clock_timestamp()), last_error = $2', reason);
 
-export const markWorking = (sql: Sql, lease: Lease): Promise<boolean> =>
-  change(sql, lease, 'failing_since = NULL, last_error = NULL');
+export const markWorking = (sql: Sql, lease: Lease, warnings: readonly string[]): Promise<boolean> =>
+  change(sql, lease, 'failing_since = NULL, last_error = NULL, warnings = $2', warnings);
 
-export const recordWarnings = (sql: Sql, lease: Lease, warnings: readonly string[]): Promise<boolean> =>
-  change(sql, lease, 'warnings = $2', warnings);
-
-/** Changes the row if the lease is still ours. In `set`, the values are $2, $3 and so on. */
-async function change(sql: Sql, { token }: Lease, set: string, ...values: unknown[]): Promise<boolean> {
+/** Changes the row if the lease is still ours. In `set`, the value is $2. */
+async function change(sql: Sql, { token }: Lease, set: string, value: unknown): Promise<boolean> {
   const text = `UPDATE broker_positions SET ${set} WHERE lease_token = $1 RETURNING name`;
-  return (await sql.query(text, [token, ...values])).length === 1;
+  return (await sql.query(text, [token, value])).length === 1;
 }
 
 /** Returns null for an unknown id: its event comes from another database, or was lost when a backup was restored. */

@@ -13,7 +13,7 @@ import {
 import { connect, errors, headers, nanos, type NatsConnection } from '@nats-io/transport-node';
 import { certificateFault } from '../../platform/crypto/certificate-fault.js';
 import type { CloudEvent } from '../cloud-event.js';
-import { BrokerError, type EventPublisher, type StoredEvents, type Published } from './event-publisher.js';
+import { BrokerError, type EventPublisher } from './event-publisher.js';
 
 const STREAM = 'PV_ONBOARDING';
 const SUBJECTS = 'pv.>';
@@ -34,12 +34,13 @@ export async function openNats(url: string): Promise<EventPublisher> {
     });
     const manager = await jetstreamManager(connection, { checkAPI: false, timeout: TIMEOUT_MS });
     const stream = await prepareStream(manager);
-    const stored = await readStored(manager, stream);
     const client = jetstream(connection, { timeout: TIMEOUT_MS });
+    const close = () => connection!.close().catch(() => {});
     return {
-      ...publisherOf(connection, client, stream.state.last_seq),
-      stored,
+      lastId: await findLastId(manager, stream),
       warnings: warningsOf(stream),
+      publish: publishingTo(client, stream.state.last_seq),
+      close,
     };
   } catch (error) {
     await connection?.close().catch(() => {});
@@ -47,36 +48,27 @@ export async function openNats(url: string): Promise<EventPublisher> {
   }
 }
 
-function publisherOf(
-  connection: NatsConnection,
-  client: JetStreamClient,
-  lastSequence: number,
-): Pick<EventPublisher, 'publish' | 'close'> {
-  /**
-   * Publishes one event, with the sequence that the stream must have reached. So the broker rejects an event after a gap, and events of a
-   * process that has lost the lease.
-   */
-  async function send(event: CloudEvent, index: number): Promise<void> {
-    const fields = headers();
-    fields.set('content-type', 'application/cloudevents+json');
-    await client.publish(toNatsSubject(event), JSON.stringify(event), {
-      msgID: event.id,
-      headers: fields,
-      expect: { streamName: STREAM, lastSequence: lastSequence + index },
-    });
-  }
-
-  async function publish(events: readonly CloudEvent[]): Promise<Published> {
-    const failures = await Promise.all(
-      events.map((event, index) => send(event, index).then(() => null, explained)),
-    );
-    const failed = failures.findIndex((failure) => failure !== null);
-    if (failed !== -1) return { acked: failed, failure: failures[failed]! };
-    lastSequence += events.length;
-    return { acked: events.length, failure: null };
-  }
-
-  return { publish, close: () => connection.close().catch(() => {}) };
+function publishingTo(client: JetStreamClient, lastSequence: number): EventPublisher['publish'] {
+  return async (events) => {
+    // Each event names the sequence that the stream must have reached. So the broker rejects an event after a gap, and events of a process
+    // that has lost the lease.
+    const publish = (event: CloudEvent, index: number) => {
+      const fields = headers();
+      fields.set('content-type', 'application/cloudevents+json');
+      return client.publish(toNatsSubject(event), JSON.stringify(event), {
+        msgID: event.id,
+        headers: fields,
+        expect: { streamName: STREAM, lastSequence: lastSequence + index },
+      });
+    };
+    const results = await Promise.allSettled(events.map(publish));
+    const failed = results.findIndex(({ status }) => status === 'rejected');
+    const [first] = results;
+    if (failed === 0 && first?.status === 'rejected') throw explained(first.reason);
+    const acked = failed === -1 ? events.length : failed;
+    lastSequence += acked;
+    return acked;
+  };
 }
 
 function optionsOf(url: string) {
@@ -131,41 +123,26 @@ function warningsOf({ config, cluster }: StreamInfo): string[] {
   ];
 }
 
-async function readStored(manager: JetStreamManager, { state }: StreamInfo): Promise<StoredEvents> {
+async function findLastId(
+  manager: JetStreamManager,
+  { state }: StreamInfo,
+): Promise<EventPublisher['lastId']> {
   // `last_seq` never decreases, so 0 means that no event was ever stored.
-  if (state.last_seq === 0) return { kind: 'nothing' };
+  if (state.last_seq === 0) return null;
   const last = await manager.streams.getMessage(STREAM, { last_by_subj: SUBJECTS });
-  const id = last?.header.get('Nats-Msg-Id') ?? '';
-  return id === '' ? { kind: 'unknown' } : { kind: 'up_to', id };
+  return last?.header.get('Nats-Msg-Id') || undefined;
 }
 
-const explained = (error: unknown): BrokerError =>
-  error instanceof BrokerError ? error : new BrokerError(reasonOf(error), { cause: error });
-
-const WRONG_LAST_SEQUENCE = 10_071;
-/** The client has no code for this error. */
-const NO_TLS = `server does not support 'tls'`;
-
-/** Returns the reason in words that tell the operator what to do. Never includes the URL, which contains the password. */
-function reasonOf(error: unknown): string {
+/** Returns the reason in words that tell the operator what to do. No message of the client contains the URL, which has the password. */
+function explained(error: unknown): BrokerError {
+  if (error instanceof BrokerError) return error;
   const origin = error instanceof errors.RequestError && error.cause !== undefined ? error.cause : error;
-  if (origin instanceof errors.PermissionViolationError)
-    return `the user of EVENT_BROKER_URL may not ${origin.operation === 'publish' ? 'publish to' : 'subscribe to'} ${origin.subject}`;
-  if (origin instanceof errors.AuthorizationError)
-    return 'it refuses the user or password of EVENT_BROKER_URL';
-  // The client does not export this class.
-  if (origin instanceof Error && origin.name === 'JetStreamNotEnabled')
-    return 'JetStream is not enabled there, or no stream accepts the event';
-  if (origin instanceof errors.TimeoutError) return 'it has not responded in time';
-  if (origin instanceof JetStreamApiError && origin.code === WRONG_LAST_SEQUENCE)
-    return `another client has published to the stream ${STREAM}`;
-  if (origin instanceof JetStreamApiError) return origin.message;
-  if (origin instanceof Error && origin.message === NO_TLS)
-    return 'it does not support TLS: turn it on there, or begin EVENT_BROKER_URL with nats://';
   const code = codeOf(origin);
-  const fault = certificateFault(code, 'NODE_EXTRA_CA_CERTS');
-  if (fault !== undefined) return fault;
-  return `it cannot be reached${code === undefined ? '' : ` (${code})`}`;
+  const reason =
+    code === undefined
+      ? (origin as Error).message
+      : (certificateFault(code, 'NODE_EXTRA_CA_CERTS') ?? `it cannot be reached (${code})`);
+  return new BrokerError(reason, { cause: error });
 }
 
 function codeOf(error: unknown): string | undefined {

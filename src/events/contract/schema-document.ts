@@ -17,21 +17,27 @@ const attributesOf = (type: string, subject: string) => ({
 /** Returns the schema of the whole CloudEvent. It allows unknown fields, since fields may be added under the same type. */
 export function schemaOfEvent(name: EventName) {
   const { when, subject, data } = EVENT_SCHEMAS[name];
-  const properties = {
+  const { properties, required } = object({
     ...attributesOf(toEventType(name), `The ${subject}; events of one subject are in order`),
     sequence: {
       type: 'string',
       pattern: '^[0-9]{19}$',
       description: 'Position in the feed: sorts as text in the order of the feed',
     },
-    traceparent: {
-      type: 'string',
-      pattern: '^00-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$',
-      description: 'The trace of the event (W3C Trace Context); absent unless the deployment exports traces',
-    },
     data,
+  });
+  const traceparent = {
+    type: 'string',
+    pattern: '^00-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$',
+    description: 'The trace of the event (W3C Trace Context); absent unless the deployment exports traces',
   };
-  return { title: toEventType(name), description: `When ${when}`, ...object(properties, 'traceparent') };
+  return {
+    title: toEventType(name),
+    description: `When ${when}`,
+    type: 'object',
+    properties: { ...properties, traceparent },
+    required,
+  };
 }
 
 /** The type of test events, which are neither in the catalogue nor in the feed. */

@@ -3,8 +3,8 @@ import { ApiOkResponse, ApiTags } from '@nestjs/swagger';
 import { Operation } from '../../access/operation.decorator.js';
 import { ApiProblems } from '../../platform/openapi/api-problems.decorator.js';
 import { Environment } from '../../platform/env/environment.js';
-import { formatSequence, toCloudEvent } from '../cloud-event.js';
-import { FeedQuery, FeedView, readTypes, refuseUnknownPosition } from './events.dto.js';
+import { eventNamesOf, formatSequence, toCloudEvent } from '../cloud-event.js';
+import { FeedQuery, FeedView, refuseUnknownPosition } from './events.dto.js';
 import { EventsStore } from './events.store.js';
 
 @ApiTags('Events')
@@ -28,7 +28,7 @@ export class EventsController {
   @ApiProblems('invalid_request')
   async listEvents(@Query() { after, types, sessionId, limit }: FeedQuery): Promise<FeedView> {
     const [page, loss] = await Promise.all([
-      this.events.readPage(after, limit, { types: readTypes(types), sessionId }),
+      this.events.readPage(after, limit, { types: types && eventNamesOf(types), sessionId }),
       this.events.findLoss(after),
     ]);
     refuseUnknownPosition('after', after, page.last, loss);

@@ -1,13 +1,13 @@
 import { applyDecorators } from '@nestjs/common';
 import { ApiPropertyOptional } from '@nestjs/swagger';
 import { Transform } from 'class-transformer';
-import { IsOptional, IsString, Matches } from 'class-validator';
+import { IsIn, IsOptional, Matches } from 'class-validator';
 import { LimitQuery } from '../../platform/http/page.js';
 import { UuidParameter } from '../../platform/http/parameters.js';
 import { MayBeAbsent, refuse } from '../../platform/http/validation.js';
 import { field, nullable, schemaOf, text } from '../../platform/openapi/schema-of.js';
-import { EVENT_NAMES, type EventName } from '../catalogue.rules.js';
-import { findEventName, formatSequence, type CloudEvent } from '../cloud-event.js';
+import { EVENT_NAMES } from '../catalogue.rules.js';
+import { EVENT_TYPES, formatSequence, type CloudEvent } from '../cloud-event.js';
 
 /** A feed position in a parameter or header, with or without leading zeros. */
 export const SEQUENCE = /^0?[0-9]{1,18}$/;
@@ -27,6 +27,14 @@ export const SequenceParameter = (description: string, byDefault?: string): Prop
     }),
   );
 
+/** Checks each item of a list. */
+export const IsEventType = (): PropertyDecorator =>
+  IsIn(EVENT_TYPES, {
+    each: true,
+    message: `$property must list event types: ${EVENT_NAMES.join(', ')}`,
+  });
+
+/** A list of event types, separated by commas. */
 export const TypesParameter = (): PropertyDecorator =>
   applyDecorators(
     ApiPropertyOptional({
@@ -35,8 +43,11 @@ export const TypesParameter = (): PropertyDecorator =>
       example: 'session.online,inverter.online',
       type: String,
     }),
+    Transform(({ value }: { value: unknown }) =>
+      typeof value === 'string' ? value.split(',').map((type) => type.trim()) : value,
+    ),
     IsOptional(),
-    IsString(),
+    IsEventType(),
   );
 
 /** An optional session id, converted to the lower case in which subjects are stored. */
@@ -54,7 +65,7 @@ export class FeedQuery extends LimitQuery {
   after: string = '0';
 
   @TypesParameter()
-  types?: string;
+  types?: string[];
 
   @SessionIdParameter()
   sessionId?: string;
@@ -78,18 +89,6 @@ export const FeedView = schemaOf('FeedView', {
   ),
 });
 export type FeedView = InstanceType<typeof FeedView>;
-
-/** Parses `session.online,pv.inverter.online.v1`; undefined means all types. Throws Problem invalid_request for an unknown type. */
-export function readTypes(list: string | undefined): EventName[] | undefined {
-  const texts = list?.split(',').map((text) => text.trim());
-  const unknown = texts?.filter((text) => findEventName(text) === null) ?? [];
-  if (unknown.length > 0) {
-    const quoted = unknown.map((text) => JSON.stringify(text.slice(0, 100))).join(', ');
-    const message = `must list event types; ${quoted} is not one of ${EVENT_NAMES.join(', ')}`;
-    refuse([{ field: 'types', message }]);
-  }
-  return texts?.flatMap((text) => findEventName(text) ?? []);
-}
 
 /**
  * Throws Problem invalid_request if the feed does not have this position: its event was lost with a restore (`loss`), or it lies beyond the

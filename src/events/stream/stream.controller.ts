@@ -8,10 +8,10 @@ import { ApiProblems } from '../../platform/openapi/api-problems.decorator.js';
 import { HeldRequests } from '../../platform/http/held-requests.js';
 import { refuse } from '../../platform/http/validation.js';
 import { untraced } from '../../observability/tracing/tracing.js';
+import { eventNamesOf } from '../cloud-event.js';
 import { EventSignal } from '../event-signal.service.js';
 import { EventsStore } from '../feed/events.store.js';
 import {
-  readTypes,
   refuseUnknownPosition,
   SEQUENCE,
   SequenceParameter,
@@ -38,7 +38,7 @@ class StreamQuery {
   after?: string;
 
   @TypesParameter()
-  types?: string;
+  types?: string[];
 
   @SessionIdParameter()
   sessionId?: string;
@@ -79,7 +79,7 @@ export class StreamController {
     @Req() request: FastifyRequest,
     @Res() reply: FastifyReply,
   ): Promise<void> {
-    const filter = { types: readTypes(types), sessionId };
+    const filter = { types: types && eventNamesOf(types), sessionId };
     if (lastEventId !== undefined && !SEQUENCE.test(lastEventId)) {
       const message = 'must be the `id` of an event of this stream: a number of at most 19 digits';
       refuse([{ field: LAST_EVENT_ID, message }]);

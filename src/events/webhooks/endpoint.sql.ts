@@ -4,7 +4,7 @@ import type { Health } from './send/endpoint-health.rules.js';
 
 /** The columns needed to send to an endpoint or to change it. `previousSecretCiphertext`: null if all previous secrets have expired. */
 export interface EndpointRow
-  extends Health, Pick<WebhookEndpoint, 'headersCiphertext' | 'previousSecretCiphertext'> {
+  extends Health, Pick<WebhookEndpoint, 'types' | 'headersCiphertext' | 'previousSecretCiphertext'> {
   readonly url: string;
   readonly secretCiphertext: NonNullable<WebhookEndpoint['secretCiphertext']>;
   readonly isDisabled: boolean;
@@ -13,7 +13,7 @@ export interface EndpointRow
 
 // In SQL, because Prisma neither locks rows nor reads the database's clock.
 const READ = `
-  SELECT url, headers_ciphertext AS "headersCiphertext", secret_ciphertext AS "secretCiphertext",
+  SELECT url, types, headers_ciphertext AS "headersCiphertext", secret_ciphertext AS "secretCiphertext",
     CASE WHEN previous_secret_until > clock_timestamp() THEN previous_secret_ciphertext END AS "previousSecretCiphertext",
     disabled_at IS NOT NULL AS "isDisabled",
     failures, failing_since AS "failingSince", is_reported AS "isReported", quiet_until AS "quietUntil", clock_timestamp() AS now

@@ -3,12 +3,12 @@ import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import { ArrayMaxSize, IsArray, IsInt, IsObject, IsString, Max, MaxLength, Min } from 'class-validator';
 import * as schema from '../../../platform/openapi/schema-of.js';
 import { OptionalFlag } from '../../../platform/http/parameters.js';
-import { AsParsed, MayBeAbsent } from '../../../platform/http/validation.js';
+import { AsParsed, CheckedBy, MayBeAbsent } from '../../../platform/http/validation.js';
 import { EVENT_NAMES } from '../../catalogue.rules.js';
-import { toEventType } from '../../cloud-event.js';
-
-/** Both names of each event; a list may contain all of them. */
-const TYPES = EVENT_NAMES.flatMap((name) => [toEventType(name), name]);
+import { EVENT_TYPES, toEventType } from '../../cloud-event.js';
+import { IsEventType } from '../../feed/events.dto.js';
+import { webhookSecretFault } from '../secrets/secret.rules.js';
+import { headersFault } from './endpoint-input.js';
 
 const DAY_SECONDS = 86_400;
 /** One week is enough to replace a secret. A leaked secret stays valid until its overlap ends. */
@@ -21,24 +21,24 @@ const Secret = (): PropertyDecorator =>
       pattern: '^whsec_[A-Za-z0-9+/]+={0,2}$',
     }),
     MayBeAbsent(),
-    IsString(),
+    CheckedBy(webhookSecretFault),
   );
 
-/** An optional list of event types. `typeErrors` checks its items. */
+/** An optional list of event types. */
 export const TypesField = (description: string): PropertyDecorator =>
   applyDecorators(
     ApiPropertyOptional({
-      enum: TYPES,
+      enum: EVENT_TYPES,
       enumName: 'WebhookEventType',
       enumSchema: { description: 'The type of an event, or its name' },
       isArray: true,
-      maxItems: TYPES.length,
+      maxItems: EVENT_TYPES.length,
       description,
     }),
     MayBeAbsent(),
     // The rule applied last provides the error message, so the type checks come last.
-    IsString({ each: true, message: '$property must be a list of texts' }),
-    ArrayMaxSize(TYPES.length),
+    IsEventType(),
+    ArrayMaxSize(EVENT_TYPES.length),
     IsArray(),
   );
 
@@ -63,6 +63,7 @@ class EndpointSettings {
   })
   @MayBeAbsent()
   @AsParsed()
+  @CheckedBy(headersFault)
   @IsObject({ message: 'headers must be a JSON object' })
   headers?: Readonly<Record<string, string>>;
 }

@@ -8,7 +8,7 @@ import { Environment } from '../../../platform/env/environment.js';
 import { invalidRequest, refuse } from '../../../platform/http/validation.js';
 import { found } from '../../../platform/problem/found.js';
 import { Problem, type FieldError } from '../../../platform/problem/problem.js';
-import { formatSequence } from '../../cloud-event.js';
+import { eventNamesOf, formatSequence } from '../../cloud-event.js';
 import { TEST_TYPE } from '../../contract/schema-document.js';
 import { sequenceEvents } from '../../sequence.sql.js';
 import { readEndpoint } from '../endpoint.sql.js';
@@ -16,7 +16,7 @@ import type { RedeliveryRequest, RedeliveryView } from '../log/deliveries.dto.js
 import { WebhookDeliveriesStore } from '../log/deliveries.store.js';
 import { newWebhookSecret, WebhookSealing } from '../secrets/sealing.service.js';
 import { WebhookSender } from '../send/sender.service.js';
-import { endpointInputErrors, eventNamesOf, typeErrors } from './endpoint-input.js';
+import { urlFault } from './endpoint-input.js';
 import type { NewWebhookEndpoint, SecretRotation, WebhookEndpointChange } from './endpoints.dto.js';
 import { MAX_ENDPOINTS, WebhookEndpointsStore } from './endpoints.store.js';
 
@@ -34,7 +34,7 @@ export class WebhookEndpoints {
   ) {}
 
   async create(input: NewWebhookEndpoint, actor: string, request: RepeatableRequest | undefined) {
-    this.check(input);
+    this.check(input.url);
     const { secret = newWebhookSecret(), ...settings } = normal(input);
     // Without this, past events that have no sequence yet would be delivered. Not in the transaction, because sequencing commits in steps.
     await sequenceEvents(this.database);
@@ -48,7 +48,7 @@ export class WebhookEndpoints {
   }
 
   async change(id: string, change: WebhookEndpointChange, actor: string) {
-    this.check(change);
+    if (change.url !== undefined) this.check(change.url);
     if (change.skipMissed === true && change.enabled !== true)
       refuse([{ field: 'skipMissed', message: 'must be given together with enabled: true' }]);
     if (existing(id, await this.store.change(id, normal(change), actor)) === 'was_enabled') {
@@ -63,7 +63,6 @@ export class WebhookEndpoints {
     { secret = newWebhookSecret(), overlapSeconds }: SecretRotation,
     actor: string,
   ) {
-    this.check({ secret });
     return { secret, ...existing(id, await this.store.rotate(id, secret, overlapSeconds, actor)) };
   }
 
@@ -108,14 +107,15 @@ export class WebhookEndpoints {
     }
     const range = { after, until, types: eventNamesOf(types), onlyFailed };
     const result = existing(endpointId, await this.deliveries.redeliverRange(endpointId, range, actor));
-    if (result.foreignTypes === undefined)
+    if (!('foreignTypes' in result))
       return { redelivered: result.count, next: result.next && formatSequence(result.next) };
     const message = `must be types of the endpoint; it does not have ${result.foreignTypes.join(', ')}`;
     throw invalidRequest([{ field: 'types', message }]);
   }
 
-  private check(input: Partial<NewWebhookEndpoint>): void {
-    refuse(endpointInputErrors(input, this.environment));
+  private check(url: string): void {
+    const message = urlFault(url, this.environment);
+    if (message !== undefined) refuse([{ field: 'url', message }]);
   }
 }
 
@@ -129,15 +129,13 @@ const normal = <T extends WebhookEndpointChange>(input: T): T => ({
 });
 
 function redeliveryErrors({ deliveryIds, ...range }: RedeliveryRequest): FieldError[] {
-  const { after, until, types = [] } = range;
+  const { after, until } = range;
   if (deliveryIds !== undefined)
     return Object.entries(range).flatMap(([field, value]) =>
       value === undefined ? [] : [{ field, message: 'must not be given together with deliveryIds' }],
     );
-  const errors = typeErrors(types);
-  if (after === undefined)
-    errors.push({ field: 'after', message: 'is required if there are no deliveryIds' });
-  else if (until !== undefined && BigInt(until) <= BigInt(after))
-    errors.push({ field: 'until', message: 'must be greater than after' });
-  return errors;
+  if (after === undefined) return [{ field: 'after', message: 'is required if there are no deliveryIds' }];
+  return until !== undefined && BigInt(until) <= BigInt(after)
+    ? [{ field: 'until', message: 'must be greater than after' }]
+    : [];
 }

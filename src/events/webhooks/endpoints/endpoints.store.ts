@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { Injectable, Logger } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import { isAudited, recordAudit, type AuditEntry } from '../../../access/audit-log.store.js';
 import { Database, type Transaction } from '../../../platform/database/database.js';
 import type { Prisma } from '../../../platform/database/generated/client.js';
@@ -52,6 +52,8 @@ const SKIP_SOME = `
   SET status = 'failed', next_attempt_at = NULL, last_error = 'skipped'
   FROM chosen WHERE delivery.id = chosen.id
   RETURNING delivery.subject`;
+const MAKE_SUBJECTS_DUE = `
+  UPDATE webhook_subjects SET due_at = clock_timestamp() WHERE endpoint_id = $1 AND due_at > clock_timestamp()`;
 const MOST_COUNTED = 10_000;
 /** The health of an endpoint after it was repaired or enabled, or has accepted a test event. */
 const WELL = { failures: 0, failingSince: null, isReported: false, quietUntil: null };
@@ -66,8 +68,6 @@ const disabledAt = (now: Date) => ({ disabledAt: now, disabledReason: 'requested
  */
 @Injectable()
 export class WebhookEndpointsStore {
-  private readonly logger = new Logger(WebhookEndpointsStore.name);
-
   constructor(
     private readonly database: Database,
     private readonly sealing: WebhookSealing,
@@ -152,8 +152,7 @@ export class WebhookEndpointsStore {
     const { headers, ...others } = settings;
     const changed = Object.keys(settings);
     const isRepaired = settings.url !== undefined || headers !== undefined;
-    const result = await this.update(id, actor, async (tx, locked, record) => {
-      const { isDisabled, now } = locked;
+    const result = await this.update(id, actor, async (tx, { isDisabled, now }, record) => {
       if (skipMissed && !isDisabled) return 'was_enabled';
       const isDisabling = enabled === false && !isDisabled;
       const isEnabling = enabled === true && isDisabled;
@@ -169,13 +168,9 @@ export class WebhookEndpointsStore {
         updatedAt: now,
       };
       await tx.prisma.webhookEndpoint.update({ where: { id }, data });
-      if (isEnabling) this.log(tx, id, 'is enabled');
-      else if (isRepaired && locked.isReported && !isDisabled && !isDisabling)
-        this.log(tx, id, `is changed, after ${locked.failures} failures`);
       if (isDisabling) await record('webhook_endpoint.disabled');
       if (changed.length > 0) await record('webhook_endpoint.changed', { changed, ...shownOf(settings) });
       if (isEnabling) await record('webhook_endpoint.enabled', { skippedMissed: skipMissed });
-      if (isEnabling) await makeDue(tx, id);
       return 'changed';
     });
     if (result === 'changed' && (isRepaired || enabled === true)) await this.makeSubjectsDue(id);
@@ -205,14 +200,9 @@ export class WebhookEndpointsStore {
    * or deleted.
    */
   async recover(id: string): Promise<void> {
-    const isWell = await this.database.transaction(async (tx) => {
-      const locked = await lockEndpoint(tx, id);
-      if (locked === null || locked.isDisabled) return false;
-      await tx.prisma.webhookEndpoint.update({ where: { id }, data: WELL });
-      if (locked.isReported) this.log(tx, id, `works again, after ${locked.failures} failures`);
-      return true;
-    });
-    if (isWell) await this.makeSubjectsDue(id);
+    const where = { id, disabledAt: null };
+    const { count } = await this.database.prisma.webhookEndpoint.updateMany({ where, data: WELL });
+    if (count > 0) await this.makeSubjectsDue(id);
   }
 
   /** Deletes an endpoint and its deliveries. Disables the endpoint first, so that nothing is sent even if the deletion is interrupted. */
@@ -233,21 +223,15 @@ export class WebhookEndpointsStore {
   }
 
   private async makeSubjectsDue(id: string): Promise<void> {
-    const endpoint = await readEndpoint(this.database, id);
-    if (endpoint === null) return;
-    const dueAt = endpoint.now;
-    const some = { where: { endpointId: id, dueAt: { gt: dueAt } }, data: { dueAt }, limit: STEP_SIZE };
-    await this.inSteps(async ({ prisma }) => (await prisma.webhookSubject.updateMany(some)).count);
-    await makeDue(this.database, id);
+    await this.database.transaction(async (tx) => {
+      await makeDue(tx, id);
+      await tx.query(MAKE_SUBJECTS_DUE, [id]);
+    });
   }
 
   /** Runs each step in a transaction, which is retried: a step may deadlock with a drain. */
   private async inSteps(step: (tx: Transaction) => Promise<number>): Promise<void> {
     while ((await this.database.transaction(step)) >= STEP_SIZE);
-  }
-
-  private log(tx: Transaction, endpointId: string, change: string): void {
-    tx.afterCommit(() => this.logger.log({ message: `a webhook endpoint ${change}`, endpointId }));
   }
 
   /** Runs `work` with the endpoint locked. Returns null if there is no such endpoint. */

@@ -4,6 +4,7 @@ import { Database, type Transaction } from '../../../platform/database/database.
 import type { EventName } from '../../catalogue.rules.js';
 import { sequenceEvents } from '../../sequence.sql.js';
 import { makeDue } from '../../deliver/queue.sql.js';
+import { lockEndpoint } from '../endpoint.sql.js';
 import type { ListDeliveriesQuery, RedeliveryRequest, StoredDelivery } from './deliveries.dto.js';
 
 /** Ends a request before load balancers time out. The caller sends another request for the rest. */
@@ -72,16 +73,11 @@ const REDELIVER_THESE = `
   ), ${REDELIVER}
   SELECT`;
 
-/**
- * Redelivers the events of one step; returns no row if there is no such endpoint. Locks the endpoint only against deletion. Unless
- * `onlyFailed` ($5), inserts missing deliveries too. LIMIT counts events before the filters.
- */
+/** Redelivers the events of one step. Unless `onlyFailed` ($5), inserts missing deliveries too. LIMIT counts events before the filters. */
 const REDELIVER_SPAN = `
-  WITH endpoint AS MATERIALIZED (
-    SELECT read_to FROM webhook_endpoints WHERE id = $1 FOR KEY SHARE
-  ), span AS MATERIALIZED (
+  WITH span AS MATERIALIZED (
     SELECT position, sequence, subject, name FROM domain_events
-    WHERE sequence > $2 AND sequence <= (SELECT least(read_to, $3::bigint) FROM endpoint)
+    WHERE sequence > $2 AND sequence <= (SELECT least(read_to, $3::bigint) FROM webhook_endpoints WHERE id = $1)
     ORDER BY sequence LIMIT ${STEP_SIZE}
   ), chosen AS (
     SELECT position, subject FROM span
@@ -90,8 +86,7 @@ const REDELIVER_SPAN = `
       WHERE endpoint_id = $1 AND position = span.position AND status = 'failed'))
   ), ${REDELIVER}
   SELECT (SELECT count(*)::int FROM redelivered) AS count,
-    (SELECT CASE count(*) WHEN ${STEP_SIZE} THEN max(sequence) END FROM span) AS next
-  FROM endpoint`;
+    (SELECT CASE count(*) WHEN ${STEP_SIZE} THEN max(sequence) END FROM span) AS next`;
 
 /** Reads the log of deliveries, and redelivers: makes deliveries pending again with the same ids. */
 @Injectable()
@@ -117,9 +112,8 @@ export class WebhookDeliveriesStore {
   async redeliverOne(id: string, actor: string): Promise<true | null> {
     return this.database.transaction(async (tx) => {
       const delivery = await tx.prisma.webhookDelivery.findUnique({ where: { id } });
-      if (delivery === null || (await lockDeliveries(tx, delivery.endpointId, [id]))?.length !== 1)
-        return null;
-      await redeliver(tx, delivery.endpointId, [id]);
+      const foreign = delivery && (await redeliver(tx, delivery.endpointId, [id]));
+      if (foreign?.length !== 0) return null;
       await recordAudit(tx, { actor, action: 'webhook_delivery.redelivered', target: id });
       return true;
     });
@@ -128,13 +122,9 @@ export class WebhookDeliveriesStore {
   /** Redelivers all, or none if some are not deliveries of the endpoint. Returns which are not; null if there is no such endpoint. */
   async redeliverThese(endpointId: string, ids: readonly string[], actor: string): Promise<string[] | null> {
     return this.database.transaction(async (tx) => {
-      const known = await lockDeliveries(tx, endpointId, ids);
-      if (known === null) return null;
-      const foreign = ids.filter((id) => !known.some((delivery) => delivery.id === id));
-      if (foreign.length > 0) return foreign;
-      await redeliver(tx, endpointId, ids);
-      await recordRedelivery(tx, endpointId, actor, { deliveries: known.length });
-      return [];
+      const foreign = await redeliver(tx, endpointId, ids);
+      if (foreign?.length === 0) await recordRedelivery(tx, endpointId, actor, { deliveries: ids.length });
+      return foreign;
     });
   }
 
@@ -146,26 +136,21 @@ export class WebhookDeliveriesStore {
   async redeliverRange(endpointId: string, range: RedeliveryRange, actor: string) {
     const { until, types, onlyFailed } = range;
     const startedAt = performance.now();
-    const endpoint = await this.database.prisma.webhookEndpoint.findFirst({
-      where: { id: endpointId, handler: null },
-      select: { types: true },
-    });
-    if (endpoint === null) return null;
-    const foreignTypes = types.filter((type) => !endpoint.types.includes(type));
-    if (endpoint.types.length > 0 && foreignTypes.length > 0) return { foreignTypes };
-    const wanted = types.length > 0 ? types : endpoint.types;
     await sequenceEvents(this.database);
     let count = 0;
     for (let { after } = range; ;) {
       const step = await this.database.transaction(async (tx) => {
+        const endpoint = await lockEndpoint(tx, endpointId);
+        if (endpoint === null) return null;
+        const foreignTypes = types.filter((type) => !endpoint.types.includes(type));
+        if (endpoint.types.length > 0 && foreignTypes.length > 0) return { foreignTypes };
+        const wanted = types.length > 0 ? types : endpoint.types;
         await makeDue(tx, endpointId);
-        const values = [endpointId, after, until, wanted, onlyFailed];
-        const [done] = await tx.query<{ count: number; next: string | null }>(REDELIVER_SPAN, values);
-        if (done === undefined) return null;
         if (after === range.after) await recordRedelivery(tx, endpointId, actor, { ...range });
-        return done;
+        const values = [endpointId, after, until, wanted, onlyFailed];
+        return (await tx.query<{ count: number; next: string | null }>(REDELIVER_SPAN, values))[0]!;
       });
-      if (step === null) return null;
+      if (step === null || 'foreignTypes' in step) return step;
       count += step.count;
       if (step.next === null || performance.now() - startedAt > LONGEST_MS) return { count, next: step.next };
       after = step.next;
@@ -176,16 +161,13 @@ export class WebhookDeliveriesStore {
 const recordRedelivery = (tx: Transaction, target: string, actor: string, details: Record<string, unknown>) =>
   recordAudit(tx, { actor, action: 'webhook_endpoint.redelivered', target, details });
 
-/** Locks the endpoint, and its deliveries with these ids, against deletion. Returns the locked deliveries; null if there is no such endpoint. */
-async function lockDeliveries(tx: Transaction, endpointId: string, ids: readonly string[]) {
-  const lock = 'SELECT FROM webhook_endpoints WHERE id = $1 AND handler IS NULL FOR KEY SHARE';
-  if ((await tx.query(lock, [endpointId])).length === 0) return null;
-  const text =
-    'SELECT id FROM webhook_deliveries WHERE endpoint_id = $1 AND id = ANY ($2::uuid[]) ORDER BY id FOR KEY SHARE';
-  return tx.query<{ id: string }>(text, [endpointId, ids]);
-}
-
-async function redeliver(tx: Transaction, endpointId: string, ids: readonly string[]): Promise<void> {
+/** Redelivers all, or none if some are not deliveries of the endpoint. Returns which are not; null if there is no such endpoint. */
+async function redeliver(tx: Transaction, endpointId: string, ids: readonly string[]) {
+  if ((await lockEndpoint(tx, endpointId)) === null) return null;
+  const known = await tx.prisma.webhookDelivery.findMany({ where: { endpointId, id: { in: [...ids] } } });
+  const foreign = ids.filter((id) => !known.some((delivery) => delivery.id === id));
+  if (foreign.length > 0) return foreign;
   await makeDue(tx, endpointId);
   await tx.query(REDELIVER_THESE, [endpointId, ids]);
+  return [];
 }
