@@ -49,6 +49,7 @@ const SECURITY_SCHEMES = {
   broker: { type: 'userPassword', description: 'The user and password, or the token, in EVENT_BROKER_URL' },
 };
 
+/** An operation without `messages` has all messages of its channel. */
 const operationOf = (
   channel: keyof typeof CHANNELS,
   security: keyof typeof SECURITY_SCHEMES,
@@ -58,9 +59,6 @@ const operationOf = (
   description,
   channel: reference(`channels/${channel}`),
   security: [reference(`components/securitySchemes/${security}`)],
-  messages: Object.keys(CHANNELS[channel].messages).map((type) =>
-    reference(`channels/${channel}/messages/${type}`),
-  ),
 });
 
 /** Returns the AsyncAPI 3 document of the events we send. The feed, which clients poll, is in openapi.json. */

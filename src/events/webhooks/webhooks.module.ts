@@ -6,7 +6,7 @@ import { WebhookEndpointsController } from './endpoints/endpoints.controller.js'
 import { WebhookEndpoints } from './endpoints/endpoints.service.js';
 import { WebhookEndpointsStore } from './endpoints/endpoints.store.js';
 import { WebhookAttemptsStore } from './send/attempts.store.js';
-import { WebhookOutlets } from './send/outlets.service.js';
+import { WebhookOutlets } from './send/webhook-outlet.js';
 import { WebhookSealing } from './secrets/sealing.service.js';
 import { WebhookSender } from './send/sender.service.js';
 

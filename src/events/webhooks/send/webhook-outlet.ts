@@ -1,11 +1,15 @@
+import { Injectable } from '@nestjs/common';
+import { Environment } from '../../../platform/env/environment.js';
 import { STOP_WITHIN_MS } from '../../../platform/shutdown/limits.js';
+import { Metrics } from '../../../observability/metrics/metrics.js';
 import { traced } from '../../../observability/tracing/tracing.js';
 import { toCloudEvent, toEventType } from '../../cloud-event.js';
+import { Deliveries } from '../../deliver/deliveries.service.js';
 import type { SendOutcome } from '../../deliver/delivery-plan.rules.js';
 import type { Attempt, DueDelivery, Outlet } from '../../deliver/outlet.js';
-import type { ServedEndpoint, WebhookAttemptsStore } from './attempts.store.js';
+import { WebhookAttemptsStore, type ServedEndpoint } from './attempts.store.js';
 import { placesOf } from './endpoint-health.rules.js';
-import type { WebhookSender } from './sender.service.js';
+import { WebhookSender } from './sender.service.js';
 
 /** The interval at which the endpoint is read again, to notice that it was changed or disabled. */
 const REFRESH_MS = 1_000;
@@ -87,5 +91,27 @@ export class WebhookOutlet implements Outlet {
     // A closed outlet stays closed.
     if (!this.isClosed) this.endpoint = endpoint;
     this.readAtMs = performance.now();
+  }
+}
+
+const OUTCOMES = { delivered: 'delivered', pending: 'failed', failed: 'given_up' } as const;
+
+/** Lets this process deliver to webhook endpoints. */
+@Injectable()
+export class WebhookOutlets {
+  constructor(
+    deliveries: Deliveries,
+    store: WebhookAttemptsStore,
+    sender: WebhookSender,
+    { EVENT_SOURCE: source, WEBHOOK_RETRY_SCHEDULE_MS: schedule }: Environment,
+    metrics: Metrics,
+  ) {
+    const attempts = metrics.counter({
+      name: 'pv_onboarding_webhook_attempts_total',
+      help: 'Attempts to deliver an event to a webhook endpoint, by outcome: delivered, failed and to be retried, given up',
+      labels: ['outcome'],
+    });
+    const report = ({ plan }: Attempt) => attempts.inc({ outcome: OUTCOMES[plan.status] });
+    deliveries.serve('', (id) => new WebhookOutlet(id, store, sender, { source, schedule }, report));
   }
 }
