@@ -1948,8 +1948,6 @@ export interface components {
             datacontenttype: "application/json";
             /** @description Position in the feed: sorts as text in the order of the feed */
             sequence: string;
-            /** @description The trace of the event (W3C Trace Context); absent unless the deployment exports traces */
-            traceparent?: string;
             data: {
                 /**
                  * Format: uuid
@@ -1958,18 +1956,20 @@ export interface components {
                 userId: string;
                 /**
                  * Format: uuid
-                 * @description Id of the registration, which is now `registered`. Events of earlier releases lack it
+                 * @description Id of the registration, which is now `registered`
                  */
-                registrationId?: string;
+                registrationId: string;
                 /** @description Your reference of the user; null once the user has been erased */
                 tenantReference: string | null;
-                /** @description As passed in the request; empty once the user has been erased. Older events lack it */
-                metadata?: {
+                /** @description As passed in the request; empty once the user has been erased */
+                metadata: {
                     [key: string]: unknown;
                 };
                 /** @description Ids of its grid locations, here and at the remote service */
                 gridLocationIds: string[];
             };
+            /** @description The trace of the event (W3C Trace Context); absent unless the deployment exports traces */
+            traceparent?: string;
         };
         /**
          * pv.user.registration_pending.v1
@@ -2004,8 +2004,6 @@ export interface components {
             datacontenttype: "application/json";
             /** @description Position in the feed: sorts as text in the order of the feed */
             sequence: string;
-            /** @description The trace of the event (W3C Trace Context); absent unless the deployment exports traces */
-            traceparent?: string;
             data: {
                 /**
                  * Format: uuid
@@ -2014,13 +2012,15 @@ export interface components {
                 registrationId: string;
                 /** @description Your reference of the user; null once the user has been erased */
                 tenantReference: string | null;
-                /** @description As passed in the request; empty once the user has been erased. Older events lack it */
-                metadata?: {
+                /** @description As passed in the request; empty once the user has been erased */
+                metadata: {
                     [key: string]: unknown;
                 };
                 /** @description Why, without secrets and without the words of the remote service */
                 reason: string;
             };
+            /** @description The trace of the event (W3C Trace Context); absent unless the deployment exports traces */
+            traceparent?: string;
         };
         /**
          * pv.user.registration_rejected.v1
@@ -2055,8 +2055,6 @@ export interface components {
             datacontenttype: "application/json";
             /** @description Position in the feed: sorts as text in the order of the feed */
             sequence: string;
-            /** @description The trace of the event (W3C Trace Context); absent unless the deployment exports traces */
-            traceparent?: string;
             data: {
                 /**
                  * Format: uuid
@@ -2065,13 +2063,15 @@ export interface components {
                 registrationId: string;
                 /** @description Your reference of the user; null once the user has been erased */
                 tenantReference: string | null;
-                /** @description As passed in the request; empty once the user has been erased. Older events lack it */
-                metadata?: {
+                /** @description As passed in the request; empty once the user has been erased */
+                metadata: {
                     [key: string]: unknown;
                 };
                 /** @description Why, without secrets and without the words of the remote service */
                 reason: string;
             };
+            /** @description The trace of the event (W3C Trace Context); absent unless the deployment exports traces */
+            traceparent?: string;
         };
         /**
          * pv.user.registration_uncertain.v1
@@ -2106,8 +2106,6 @@ export interface components {
             datacontenttype: "application/json";
             /** @description Position in the feed: sorts as text in the order of the feed */
             sequence: string;
-            /** @description The trace of the event (W3C Trace Context); absent unless the deployment exports traces */
-            traceparent?: string;
             data: {
                 /**
                  * Format: uuid
@@ -2116,13 +2114,15 @@ export interface components {
                 registrationId: string;
                 /** @description Your reference of the user; null once the user has been erased */
                 tenantReference: string | null;
-                /** @description As passed in the request; empty once the user has been erased. Older events lack it */
-                metadata?: {
+                /** @description As passed in the request; empty once the user has been erased */
+                metadata: {
                     [key: string]: unknown;
                 };
                 /** @description Why, without secrets and without the words of the remote service */
                 reason: string;
             };
+            /** @description The trace of the event (W3C Trace Context); absent unless the deployment exports traces */
+            traceparent?: string;
         };
         /**
          * pv.user.registration_discarded.v1
@@ -2157,8 +2157,6 @@ export interface components {
             datacontenttype: "application/json";
             /** @description Position in the feed: sorts as text in the order of the feed */
             sequence: string;
-            /** @description The trace of the event (W3C Trace Context); absent unless the deployment exports traces */
-            traceparent?: string;
             data: {
                 /**
                  * Format: uuid
@@ -2167,13 +2165,15 @@ export interface components {
                 registrationId: string;
                 /** @description Your reference of the user; null once the user has been erased */
                 tenantReference: string | null;
-                /** @description As passed in the request; empty once the user has been erased. Older events lack it */
-                metadata?: {
+                /** @description As passed in the request; empty once the user has been erased */
+                metadata: {
                     [key: string]: unknown;
                 };
                 /** @description Why, without secrets and without the words of the remote service */
                 reason: string;
             };
+            /** @description The trace of the event (W3C Trace Context); absent unless the deployment exports traces */
+            traceparent?: string;
         };
         /**
          * pv.user.erased.v1
@@ -2208,8 +2208,6 @@ export interface components {
             datacontenttype: "application/json";
             /** @description Position in the feed: sorts as text in the order of the feed */
             sequence: string;
-            /** @description The trace of the event (W3C Trace Context); absent unless the deployment exports traces */
-            traceparent?: string;
             data: {
                 /**
                  * Format: uuid
@@ -2244,6 +2242,8 @@ export interface components {
                     events: number;
                 };
             };
+            /** @description The trace of the event (W3C Trace Context); absent unless the deployment exports traces */
+            traceparent?: string;
         };
         /**
          * pv.session.started.v1
@@ -2278,8 +2278,6 @@ export interface components {
             datacontenttype: "application/json";
             /** @description Position in the feed: sorts as text in the order of the feed */
             sequence: string;
-            /** @description The trace of the event (W3C Trace Context); absent unless the deployment exports traces */
-            traceparent?: string;
             data: {
                 /**
                  * Format: uuid
@@ -2331,6 +2329,8 @@ export interface components {
                  */
                 observedAt: string;
             };
+            /** @description The trace of the event (W3C Trace Context); absent unless the deployment exports traces */
+            traceparent?: string;
         };
         /**
          * pv.session.start_failed.v1
@@ -2365,8 +2365,6 @@ export interface components {
             datacontenttype: "application/json";
             /** @description Position in the feed: sorts as text in the order of the feed */
             sequence: string;
-            /** @description The trace of the event (W3C Trace Context); absent unless the deployment exports traces */
-            traceparent?: string;
             data: {
                 /**
                  * Format: uuid
@@ -2399,6 +2397,8 @@ export interface components {
                  */
                 failedAt: string;
             };
+            /** @description The trace of the event (W3C Trace Context); absent unless the deployment exports traces */
+            traceparent?: string;
         };
         /**
          * pv.session.awaiting_owner.v1
@@ -2433,8 +2433,6 @@ export interface components {
             datacontenttype: "application/json";
             /** @description Position in the feed: sorts as text in the order of the feed */
             sequence: string;
-            /** @description The trace of the event (W3C Trace Context); absent unless the deployment exports traces */
-            traceparent?: string;
             data: {
                 /**
                  * Format: uuid
@@ -2486,6 +2484,8 @@ export interface components {
                  */
                 observedAt: string;
             };
+            /** @description The trace of the event (W3C Trace Context); absent unless the deployment exports traces */
+            traceparent?: string;
         };
         /**
          * pv.session.awaiting_installation.v1
@@ -2520,8 +2520,6 @@ export interface components {
             datacontenttype: "application/json";
             /** @description Position in the feed: sorts as text in the order of the feed */
             sequence: string;
-            /** @description The trace of the event (W3C Trace Context); absent unless the deployment exports traces */
-            traceparent?: string;
             data: {
                 /**
                  * Format: uuid
@@ -2573,6 +2571,8 @@ export interface components {
                  */
                 observedAt: string;
             };
+            /** @description The trace of the event (W3C Trace Context); absent unless the deployment exports traces */
+            traceparent?: string;
         };
         /**
          * pv.session.online.v1
@@ -2607,8 +2607,6 @@ export interface components {
             datacontenttype: "application/json";
             /** @description Position in the feed: sorts as text in the order of the feed */
             sequence: string;
-            /** @description The trace of the event (W3C Trace Context); absent unless the deployment exports traces */
-            traceparent?: string;
             data: {
                 /**
                  * Format: uuid
@@ -2660,6 +2658,8 @@ export interface components {
                  */
                 observedAt: string;
             };
+            /** @description The trace of the event (W3C Trace Context); absent unless the deployment exports traces */
+            traceparent?: string;
         };
         /**
          * pv.session.expired.v1
@@ -2694,8 +2694,6 @@ export interface components {
             datacontenttype: "application/json";
             /** @description Position in the feed: sorts as text in the order of the feed */
             sequence: string;
-            /** @description The trace of the event (W3C Trace Context); absent unless the deployment exports traces */
-            traceparent?: string;
             data: {
                 /**
                  * Format: uuid
@@ -2747,6 +2745,8 @@ export interface components {
                  */
                 observedAt: string;
             };
+            /** @description The trace of the event (W3C Trace Context); absent unless the deployment exports traces */
+            traceparent?: string;
         };
         /**
          * pv.session.lost.v1
@@ -2781,8 +2781,6 @@ export interface components {
             datacontenttype: "application/json";
             /** @description Position in the feed: sorts as text in the order of the feed */
             sequence: string;
-            /** @description The trace of the event (W3C Trace Context); absent unless the deployment exports traces */
-            traceparent?: string;
             data: {
                 /**
                  * Format: uuid
@@ -2834,6 +2832,8 @@ export interface components {
                  */
                 observedAt: string;
             };
+            /** @description The trace of the event (W3C Trace Context); absent unless the deployment exports traces */
+            traceparent?: string;
         };
         /**
          * pv.session.unrecognised.v1
@@ -2868,8 +2868,6 @@ export interface components {
             datacontenttype: "application/json";
             /** @description Position in the feed: sorts as text in the order of the feed */
             sequence: string;
-            /** @description The trace of the event (W3C Trace Context); absent unless the deployment exports traces */
-            traceparent?: string;
             data: {
                 /**
                  * Format: uuid
@@ -2921,6 +2919,8 @@ export interface components {
                  */
                 observedAt: string;
             };
+            /** @description The trace of the event (W3C Trace Context); absent unless the deployment exports traces */
+            traceparent?: string;
         };
         /**
          * pv.session.closed.v1
@@ -2955,8 +2955,6 @@ export interface components {
             datacontenttype: "application/json";
             /** @description Position in the feed: sorts as text in the order of the feed */
             sequence: string;
-            /** @description The trace of the event (W3C Trace Context); absent unless the deployment exports traces */
-            traceparent?: string;
             data: {
                 /**
                  * Format: uuid
@@ -3013,6 +3011,8 @@ export interface components {
                  */
                 reason: "settled" | "late_window_over" | "lost" | "erased";
             };
+            /** @description The trace of the event (W3C Trace Context); absent unless the deployment exports traces */
+            traceparent?: string;
         };
         /**
          * pv.session.reopened.v1
@@ -3047,8 +3047,6 @@ export interface components {
             datacontenttype: "application/json";
             /** @description Position in the feed: sorts as text in the order of the feed */
             sequence: string;
-            /** @description The trace of the event (W3C Trace Context); absent unless the deployment exports traces */
-            traceparent?: string;
             data: {
                 /**
                  * Format: uuid
@@ -3100,6 +3098,8 @@ export interface components {
                  */
                 observedAt: string;
             };
+            /** @description The trace of the event (W3C Trace Context); absent unless the deployment exports traces */
+            traceparent?: string;
         };
         /**
          * pv.session.flapping.v1
@@ -3134,8 +3134,6 @@ export interface components {
             datacontenttype: "application/json";
             /** @description Position in the feed: sorts as text in the order of the feed */
             sequence: string;
-            /** @description The trace of the event (W3C Trace Context); absent unless the deployment exports traces */
-            traceparent?: string;
             data: {
                 /**
                  * Format: uuid
@@ -3187,6 +3185,8 @@ export interface components {
                  */
                 observedAt: string;
             };
+            /** @description The trace of the event (W3C Trace Context); absent unless the deployment exports traces */
+            traceparent?: string;
         };
         /**
          * pv.inverter.online.v1
@@ -3221,8 +3221,6 @@ export interface components {
             datacontenttype: "application/json";
             /** @description Position in the feed: sorts as text in the order of the feed */
             sequence: string;
-            /** @description The trace of the event (W3C Trace Context); absent unless the deployment exports traces */
-            traceparent?: string;
             data: {
                 /**
                  * Format: uuid
@@ -3274,6 +3272,8 @@ export interface components {
                 /** @description Id of the inverter; null once the user has been erased */
                 inverterId: string | null;
             };
+            /** @description The trace of the event (W3C Trace Context); absent unless the deployment exports traces */
+            traceparent?: string;
         };
         /**
          * pv.inverter.missing.v1
@@ -3308,8 +3308,6 @@ export interface components {
             datacontenttype: "application/json";
             /** @description Position in the feed: sorts as text in the order of the feed */
             sequence: string;
-            /** @description The trace of the event (W3C Trace Context); absent unless the deployment exports traces */
-            traceparent?: string;
             data: {
                 /**
                  * Format: uuid
@@ -3361,6 +3359,8 @@ export interface components {
                 /** @description Id of the inverter; null once the user has been erased */
                 inverterId: string | null;
             };
+            /** @description The trace of the event (W3C Trace Context); absent unless the deployment exports traces */
+            traceparent?: string;
         };
         /**
          * pv.remote.degraded.v1
@@ -3395,8 +3395,6 @@ export interface components {
             datacontenttype: "application/json";
             /** @description Position in the feed: sorts as text in the order of the feed */
             sequence: string;
-            /** @description The trace of the event (W3C Trace Context); absent unless the deployment exports traces */
-            traceparent?: string;
             data: {
                 /**
                  * @description The class of operations; the same as the subject
@@ -3411,6 +3409,8 @@ export interface components {
                  */
                 since: string;
             };
+            /** @description The trace of the event (W3C Trace Context); absent unless the deployment exports traces */
+            traceparent?: string;
         };
         /**
          * pv.remote.recovered.v1
@@ -3445,8 +3445,6 @@ export interface components {
             datacontenttype: "application/json";
             /** @description Position in the feed: sorts as text in the order of the feed */
             sequence: string;
-            /** @description The trace of the event (W3C Trace Context); absent unless the deployment exports traces */
-            traceparent?: string;
             data: {
                 /**
                  * @description The class of operations; the same as the subject
@@ -3469,6 +3467,8 @@ export interface components {
                  */
                 recoveredAt: string;
             };
+            /** @description The trace of the event (W3C Trace Context); absent unless the deployment exports traces */
+            traceparent?: string;
         };
         /**
          * pv.remote.credentials_rejected.v1
@@ -3503,8 +3503,6 @@ export interface components {
             datacontenttype: "application/json";
             /** @description Position in the feed: sorts as text in the order of the feed */
             sequence: string;
-            /** @description The trace of the event (W3C Trace Context); absent unless the deployment exports traces */
-            traceparent?: string;
             data: {
                 /**
                  * @description The class of operations; the same as the subject
@@ -3519,6 +3517,8 @@ export interface components {
                  */
                 since: string;
             };
+            /** @description The trace of the event (W3C Trace Context); absent unless the deployment exports traces */
+            traceparent?: string;
         };
         /**
          * pv.remote.budget_short.v1
@@ -3553,8 +3553,6 @@ export interface components {
             datacontenttype: "application/json";
             /** @description Position in the feed: sorts as text in the order of the feed */
             sequence: string;
-            /** @description The trace of the event (W3C Trace Context); absent unless the deployment exports traces */
-            traceparent?: string;
             data: {
                 /**
                  * @description The class of operations; the same as the subject
@@ -3573,6 +3571,8 @@ export interface components {
                  */
                 since: string;
             };
+            /** @description The trace of the event (W3C Trace Context); absent unless the deployment exports traces */
+            traceparent?: string;
         };
         /**
          * pv.remote.budget_sufficient.v1
@@ -3607,8 +3607,6 @@ export interface components {
             datacontenttype: "application/json";
             /** @description Position in the feed: sorts as text in the order of the feed */
             sequence: string;
-            /** @description The trace of the event (W3C Trace Context); absent unless the deployment exports traces */
-            traceparent?: string;
             data: {
                 /**
                  * @description The class of operations; the same as the subject
@@ -3632,6 +3630,8 @@ export interface components {
                  */
                 endedAt: string;
             };
+            /** @description The trace of the event (W3C Trace Context); absent unless the deployment exports traces */
+            traceparent?: string;
         };
         /**
          * pv.remote.contract_drift.v1
@@ -3666,8 +3666,6 @@ export interface components {
             datacontenttype: "application/json";
             /** @description Position in the feed: sorts as text in the order of the feed */
             sequence: string;
-            /** @description The trace of the event (W3C Trace Context); absent unless the deployment exports traces */
-            traceparent?: string;
             data: {
                 /**
                  * @description The class of operations; the same as the subject
@@ -3691,6 +3689,8 @@ export interface components {
                  */
                 observedAt: string;
             };
+            /** @description The trace of the event (W3C Trace Context); absent unless the deployment exports traces */
+            traceparent?: string;
         };
         /**
          * pv.webhook_endpoint.disabled.v1
@@ -3725,8 +3725,6 @@ export interface components {
             datacontenttype: "application/json";
             /** @description Position in the feed: sorts as text in the order of the feed */
             sequence: string;
-            /** @description The trace of the event (W3C Trace Context); absent unless the deployment exports traces */
-            traceparent?: string;
             data: {
                 /**
                  * Format: uuid
@@ -3744,6 +3742,8 @@ export interface components {
                  */
                 since: string;
             };
+            /** @description The trace of the event (W3C Trace Context); absent unless the deployment exports traces */
+            traceparent?: string;
         };
         /**
          * pv.webhook_endpoint.test.v1

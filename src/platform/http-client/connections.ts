@@ -14,13 +14,9 @@ export class Connections {
     private readonly keepAliveMs: number,
   ) {}
 
-  /**
-   * Returns the most recently used free connection, so that the others stay idle and close, or else a new one. A server may close a reused
-   * connection at the moment when the caller sends its request.
-   */
-  take(): { readonly client: Client; readonly isReused: boolean } {
-    const reused = this.free.pop();
-    return { client: reused ?? this.create(), isReused: reused !== undefined };
+  /** Returns the most recently used free connection, so that the others stay idle and close, or else a new one. */
+  take(): Client {
+    return this.free.pop() ?? this.create();
   }
 
   giveBack(client: Client, reusable: boolean): void {

@@ -27,7 +27,7 @@ export function createAxios(options: {
     new Promise((resolve, reject) => {
       const method = config.method === 'post' ? 'POST' : 'GET';
       const connections = method === 'POST' ? posts : reads;
-      const { client } = connections.take();
+      const client = connections.take();
       const release = (reusable: boolean) => connections.giveBack(client, reusable);
       const exchange = new Exchange(config, resolve, reject, release);
       const body = config.data as string | undefined;
