@@ -45,14 +45,15 @@ export class ReadBudget extends BackgroundTasks {
     const startedAt = performance.now();
     const wanted = await this.countWanted();
     const stretch = stretchFor(wanted, this.allowed);
+    const tookMs = performance.now() - startedAt;
     const budget = {
+      measureAfter: new Date(measure.now.getTime() + tookMs * (1 + PAUSE_PER_SCAN)),
       stretch,
       wantedPerSecond: wanted,
       allowedPerSecond: this.allowed === Infinity ? null : this.allowed,
       ...nextShortage(measure, stretch, measure.now),
     };
-    const pauseMs = (performance.now() - startedAt) * PAUSE_PER_SCAN;
-    await this.budgets.finish(measure, budget, pauseMs, eventsOf(measure, budget));
+    await this.budgets.finish(measure, budget, eventsOf(measure, budget));
   }
 
   /** Returns the reads per second that all sessions want. */

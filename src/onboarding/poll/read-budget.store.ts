@@ -8,17 +8,11 @@ import { AGES_PER_E, type AgeGroup, type Shortage } from '../rules/read-budget.r
 /** The current stretch, as an SQL expression. */
 export const STRETCH = 'coalesce((SELECT stretch FROM read_budget), 1)';
 
-/** `measureAfter` is the fence of FINISH. */
+/** `measureAfter` is the fence of `finish`. */
 const BEGIN = `
     UPDATE read_budget SET measure_after = ${msFromNow('$1')}
      WHERE coalesce(measure_after <= clock_timestamp(), true)
     RETURNING measure_after AS "measureAfter", clock_timestamp() AS now, short_since AS "shortSince", announced_at AS "announcedAt"`;
-
-const FINISH = `
-    UPDATE read_budget
-       SET measure_after = ${msFromNow('$2')}, stretch = $3, wanted_per_second = $4, allowed_per_second = $5, short_since = $6, announced_at = $7
-     WHERE measure_after = $1
-    RETURNING id`;
 
 // date_part instead of extract, which computes a numeric and takes longer. A scan of a million sessions takes a second on two busy cores.
 const countByAge = (brand: string, sessions: string) => `
@@ -39,6 +33,8 @@ export interface BudgetMeasure extends Shortage {
 }
 
 export interface Budget extends Shortage {
+  /** When the next measure is due. */
+  readonly measureAfter: Date;
   readonly stretch: number;
   readonly wantedPerSecond: number;
   readonly allowedPerSecond: number | null;
@@ -61,18 +57,11 @@ export class ReadBudgetStore {
       : this.database.query(COUNT_BY_BRAND, [brands]);
   }
 
-  /** Writes the budget with its events. The next measure is due after `pauseMs`. Does nothing if another worker has begun a later measure. */
-  async finish(
-    { measureAfter }: BudgetMeasure,
-    budget: Budget,
-    pauseMs: number,
-    events: readonly NewEvent[],
-  ): Promise<void> {
-    const { stretch, wantedPerSecond, allowedPerSecond, shortSince, announcedAt } = budget;
-    const figures = [stretch, wantedPerSecond, allowedPerSecond, shortSince, announcedAt];
+  /** Writes the budget with its events, unless another worker has begun a later measure. */
+  async finish({ measureAfter }: BudgetMeasure, budget: Budget, events: readonly NewEvent[]): Promise<void> {
     await this.database.transaction(async (tx) => {
-      const written = await tx.query(FINISH, [measureAfter, pauseMs, ...figures]);
-      if (written.length > 0) await appendEvents(tx, events);
+      const written = await tx.prisma.readBudget.updateMany({ where: { measureAfter }, data: budget });
+      if (written.count > 0) await appendEvents(tx, events);
     });
   }
 }

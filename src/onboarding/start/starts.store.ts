@@ -173,10 +173,6 @@ export class StartsStore {
   }
 }
 
-const failValues = ({ id, leaseToken }: LeasedStart, { error, reason }: StartFailure, sends: number) => [
-  id,
-  leaseToken,
-  sends,
-  error,
-  reason,
-];
+function failValues({ id, leaseToken }: LeasedStart, { error, reason }: StartFailure, sends: number) {
+  return [id, leaseToken, sends, error, reason];
+}

@@ -25,15 +25,16 @@ describe('a measure', () => {
     const [first] = begun.filter((measure) => measure !== undefined);
     expect(begun.filter((measure) => measure === undefined)).toHaveLength(1);
     const budget = {
+      measureAfter: first!.now,
       stretch: 3,
       wantedPerSecond: 6,
       allowedPerSecond: 2,
       shortSince: null,
       announcedAt: null,
     };
-    await budgets.finish({ ...first!, measureAfter: new Date(0) }, budget, 0, []);
+    await budgets.finish({ ...first!, measureAfter: new Date(0) }, budget, []);
     expect(await stretch()).toBe(1);
-    await budgets.finish(first!, budget, 0, []);
+    await budgets.finish(first!, budget, []);
     expect(await stretch()).toBe(3);
     expect(await budgets.begin(60_000)).toBeDefined();
   });
