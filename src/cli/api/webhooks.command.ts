@@ -17,21 +17,13 @@ const SECRET_FILE = [
   'your own secret instead of a random one; - reads the standard input',
 ] as const;
 
-interface SecretFile {
-  readonly secretFile?: string;
-}
-
-interface Overlap {
-  readonly overlapSeconds?: number;
-}
-
-interface Settings {
+interface Options {
   readonly headersFile?: string;
-}
-
-interface Changes extends Settings {
+  readonly secretFile?: string;
+  readonly overlapSeconds?: number;
   readonly enable?: true;
   readonly disable?: true;
+  readonly skipMissed?: true;
 }
 
 export function webhooksCommand(findApi: FindApi): Command {
@@ -57,7 +49,7 @@ export function webhooksCommand(findApi: FindApi): Command {
   )
     .option(...SECRET_FILE)
     .calls(
-      async (client, url: string, { secretFile, ...settings }: Settings & SecretFile) => {
+      async (client, url: string, { secretFile, ...settings }: Options) => {
         const body = { url, ...(await settingsOf(settings)), secret: await readSecret(secretFile) };
         return client.POST(LIST, { body });
       },
@@ -68,11 +60,11 @@ export function webhooksCommand(findApi: FindApi): Command {
     .option('--enable', 'send again, from the event at which it stopped')
     .addOption(new Option('--disable', 'send nothing; no event is lost').conflicts('enable'))
     .option('--skip-missed', 'with --enable: skip the events that it missed')
-    .confirms((_client, id: string, { skipMissed }: { skipMissed?: true }) =>
+    .confirms((_client, id: string, { skipMissed }: Options) =>
       skipMissed ? `this skips all events that the endpoint ${id} missed. This cannot be undone.` : undefined,
     )
-    .calls(async (client, id: string, { enable, disable, ...settings }: Changes) => {
-      const enabled = enable ?? (disable && false);
+    .calls(async (client, id: string, { enable, disable, ...settings }: Options) => {
+      const enabled = enable ? true : disable ? false : undefined;
       const body = { enabled, ...(await settingsOf(settings)) };
       return client.PATCH(ONE, { ...at(id), body });
     });
@@ -100,13 +92,13 @@ export function webhooksCommand(findApi: FindApi): Command {
     .itemCommand('rotate-secret', 'replace the secret and print the new one; it is never shown again')
     .option('--overlap-seconds <number>', 'how long the old secret still signs (default: a day)', readCount)
     .option(...SECRET_FILE)
-    .confirms((_client, id: string, { overlapSeconds }: Overlap) =>
+    .confirms((_client, id: string, { overlapSeconds }: Options) =>
       overlapSeconds === 0
         ? `this ends all earlier secrets of the endpoint ${id} now. This cannot be undone.`
         : undefined,
     )
     .calls(
-      async (client, id: string, { secretFile, overlapSeconds }: SecretFile & Overlap) => {
+      async (client, id: string, { secretFile, overlapSeconds }: Options) => {
         const body = { overlapSeconds, secret: await readSecret(secretFile) };
         return client.POST(`${ONE}/rotate-secret`, { ...at(id), body });
       },
@@ -163,7 +155,7 @@ const withSettings = (command: ApiCommand): ApiCommand =>
     .option('--description <text>', 'a note for people')
     .option('--headers-file <file>', 'headers to send, as a JSON object; - reads the standard input');
 
-async function settingsOf({ headersFile, ...settings }: Settings): Promise<object> {
+async function settingsOf({ headersFile, ...settings }: Options): Promise<object> {
   return { ...settings, headers: headersFile && readJson(await readInput(headersFile)) };
 }
 

@@ -67,11 +67,6 @@ export class StatusStore {
     });
   }
 
-  /** Returns the running processes, and those that stopped or vanished within the last hour. */
-  listReplicas(): Promise<Facts['replicas']> {
-    return this.database.query<Facts['replicas'][number]>(sql.LIST_REPLICAS);
-  }
-
   /** Reads in a transaction of its own, because a lock timeout ends the transaction. */
   private async readPolling(timeoutMs: number): Promise<Polling> {
     const read = this.database.transaction(async (tx) => {

@@ -7,7 +7,7 @@ const TRACEPARENT = /^[0-9a-e][0-9a-f]-(?!0{32})([0-9a-f]{32})-(?!0{16})([0-9a-f
 export function readTraceparent(text: unknown): SpanContext | undefined {
   const [, traceId, spanId, flags] = (typeof text === 'string' && TRACEPARENT.exec(text)) || [];
   if (traceId === undefined || spanId === undefined || flags === undefined) return undefined;
-  return { traceId, spanId, traceFlags: Number.parseInt(flags, 16) & 1 };
+  return { traceId, spanId, traceFlags: Number.parseInt(flags, 16) & 1, isRemote: true };
 }
 
 export const formatTraceparent = ({ traceId, spanId, traceFlags }: SpanContext): string =>
