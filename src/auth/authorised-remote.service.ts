@@ -31,7 +31,7 @@ export class AuthorisedRemote {
     if (isRejected && last !== undefined) this.refusals.recordRefused(request);
     const isRecovered = isServed(sent) && this.refusals.recordServed(request);
     if (isRecovered && this.blocked.delete(request.operation))
-      this.remote.announceRecovery(request.operation);
+      this.remote.peers.announce(request.operation, null);
     return sent;
   }
 
@@ -42,7 +42,7 @@ export class AuthorisedRemote {
     if (refusal === 'credentials' && !this.blocked.has(operation)) {
       this.blocked.add(operation);
       const trouble = `status ${status} to different calls in a row: the credentials may lack the right`;
-      this.remote.announceTrouble(operation, trouble);
+      this.remote.peers.announce(operation, trouble);
     }
     return refusal;
   }
@@ -56,7 +56,7 @@ export class AuthorisedRemote {
 
   /** Returns how many calls of an operation may be sent now: none, one that tries whether the service has recovered, or any number. */
   roomFor(operation: OperationClass): number {
-    return this.remote.roomFor(operation);
+    return this.remote.gates[operation].room;
   }
 }
 

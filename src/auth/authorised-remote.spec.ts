@@ -1,6 +1,6 @@
 import { describe, expect, it, jest } from '@jest/globals';
 import type { RemoteRequest, Sent } from '../remote/outcome.rules.js';
-import type { Remote } from '../remote/remote.service.js';
+import type { Peers, Remote } from '../remote/remote.service.js';
 import { AuthorisedRemote } from './authorised-remote.service.js';
 import { type BearerTokens, isTokenAccepted } from './bearer-tokens.js';
 import type { TenantTokens } from './tenant-tokens.service.js';
@@ -37,10 +37,10 @@ it.each([
 );
 
 describe('a refused POST', () => {
-  const announceTrouble = jest.fn();
+  const announce = jest.fn<Peers['announce']>();
   const weigh = (status: number, calls: number) => {
     const remote = new AuthorisedRemote(
-      { announceTrouble } as Partial<Remote> as Remote,
+      { peers: { announce } as Partial<Peers> as Peers } as Partial<Remote> as Remote,
       {} as TenantTokens,
       {} as TenantTokens,
     );
@@ -53,9 +53,9 @@ describe('a refused POST', () => {
 
   it('is rejected after a 403, until five different ones in a row were, which is announced once', () => {
     expect(weigh(403, 4)).toEqual({ kind: 'rejected', status: 403, detail: '' });
-    expect(announceTrouble).not.toHaveBeenCalled();
+    expect(announce).not.toHaveBeenCalled();
     expect(weigh(403, 7)).toEqual(NOT_SENT);
-    expect(announceTrouble).toHaveBeenCalledTimes(1);
+    expect(announce).toHaveBeenCalledTimes(1);
   });
 
   it('is sent again later after a 401, and rejected after any other 4xx', () => {

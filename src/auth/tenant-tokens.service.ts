@@ -4,14 +4,13 @@ import { errorText } from '../observability/redaction/error-text.js';
 import { Environment } from '../platform/env/environment.js';
 import { isDatabaseUnavailable } from '../platform/problem/database-unavailable.js';
 import { STOP_WITHIN_MS } from '../platform/shutdown/limits.js';
-import { ContractDrift } from '../remote/drift/contract-drift.service.js';
+import { Responses } from '../remote/responses.service.js';
 import type { NotSent, Sent } from '../remote/outcome.rules.js';
 import { Remote } from '../remote/remote.service.js';
-import type { Fields } from '../remote/wire/read-field.js';
 import { type BearerTokens, isTokenAccepted, isTokenRefused, type TokenCall } from './bearer-tokens.js';
 import { type Claim, coolDownMs, planFailure, planToken, renewAfterMs } from './token-plan.rules.js';
 import type { TokenRow } from './token-plan.rules.js';
-import { findTokenDrift, readTokenResponse, TOKEN_RESPONSE, tokenRequest } from './token.client.js';
+import { findTokenDrift, TOKEN_RESPONSE, tokenRequest } from './token.client.js';
 import { LEASE_MS, TokenStore } from './token.store.js';
 
 /** The average pause between two checks whether another process has released the token's lease. */
@@ -57,7 +56,7 @@ export class TenantTokens implements BearerTokens, OnModuleDestroy {
   constructor(
     private readonly store: TokenStore,
     private readonly remote: Remote,
-    private readonly drift: ContractDrift,
+    private readonly responses: Responses,
     private readonly environment: Environment,
   ) {}
 
@@ -222,10 +221,9 @@ export class TenantTokens implements BearerTokens, OnModuleDestroy {
   private async obtain(row: TokenRow, lease: string, { isTrial }: Claim): Promise<Renewal> {
     const { signal } = this.stop;
     const sent = await this.remote.send({ ...tokenRequest(this.environment), signal });
-    const read = (fields: Fields) => readTokenResponse(fields, new Date());
-    const outcome = this.drift.interpret('token', sent, TOKEN_RESPONSE, read);
+    const outcome = this.responses.interpret('token', sent, TOKEN_RESPONSE);
     if (outcome.kind === 'done') {
-      this.drift.report('token', findTokenDrift(outcome.value));
+      this.responses.reportDrift('token', findTokenDrift(outcome.value));
       const renewInMs = renewAfterMs(outcome.value.life.lifetimeMs, Math.random());
       const saved = await this.store.save(lease, outcome.value, renewInMs, isTrial);
       return { acquired: saved && this.keep(saved), waitMs: 0 };

@@ -1,6 +1,6 @@
 import { LEAST_SECRET_LENGTH } from '../observability/redaction/secrets.js';
 import type { Environment } from '../platform/env/environment.js';
-import type { DocumentedFields, Drift } from '../remote/drift/drift.js';
+import type { Drift } from '../remote/drift/drift.js';
 import type { RemoteRequest } from '../remote/outcome.rules.js';
 import type { Fields } from '../remote/wire/read-field.js';
 import { UnreadableResponse } from '../remote/wire/read-response.js';
@@ -14,11 +14,10 @@ export interface Token {
 }
 
 /** Interface section 2.2. That section is ambiguous about `expires_in`: see findTokenDrift. */
-export const TOKEN_RESPONSE: DocumentedFields = {
-  access_token: 'string',
-  expires_in: 'anything',
-  token_type: 'string',
-};
+export const TOKEN_RESPONSE = {
+  documented: { access_token: 'string', expires_in: 'anything', token_type: 'string' },
+  read: (fields: Fields) => readTokenResponse(fields, new Date()),
+} as const;
 const SAMPLE_TOKEN_TYPE = 'pvcurtailment';
 
 /** Characters allowed in a header, at least as many as can be hidden in logs, and a length that typical servers accept. */

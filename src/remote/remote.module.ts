@@ -1,10 +1,9 @@
 import { Module } from '@nestjs/common';
-import { ContractDrift } from './drift/contract-drift.service.js';
 import { DriftStore } from './drift/drift.store.js';
 import { Remote } from './remote.service.js';
 import { RemoteMetrics } from './remote-metrics.js';
+import { Responses } from './responses.service.js';
 import { Breakers } from './shared/breakers.service.js';
-import { BreakersStore } from './shared/breakers.store.js';
 import { OperationsStore } from './shared/operations.store.js';
 import { ReplicasStore } from './shared/replicas.store.js';
 import { SharedState } from './shared/shared-state.service.js';
@@ -18,11 +17,10 @@ import { SignsOfLife } from './shared/signs-of-life.service.js';
     ReplicasStore,
     SignsOfLife,
     Breakers,
-    BreakersStore,
-    ContractDrift,
+    Responses,
     DriftStore,
     RemoteMetrics,
   ],
-  exports: [Remote, ContractDrift],
+  exports: [Remote, Responses],
 })
 export class RemoteModule {}

@@ -4,7 +4,7 @@ import { Environment } from '../platform/env/environment.js';
 import type { Exchanged } from './wire/exchange.js';
 import { CallQueue, type Turn } from './pace/call-queue.js';
 import { TRIALS } from './pace/breaker.rules.js';
-import { type BreakerChange, type Opening, OperationGate } from './pace/operation-gate.js';
+import { type BreakerChange, OperationGate } from './pace/operation-gate.js';
 import {
   type NotSent,
   OPERATION_CLASSES,
@@ -27,16 +27,23 @@ const PROBE_SHARE = 0.5;
 /** The wait for the trial of another replica. It ends earlier if that replica tells its result. */
 const OTHER_TRIAL_MS = 500;
 
-/** Receives the result of every exchange, to inform other replicas. Must return at once and never throw: calls wait for it. */
-export type Learn = (
-  operation: OperationClass,
-  exchanged: Pick<Exchanged, 'result' | 'fault' | 'quietMs'>,
-  change: BreakerChange,
-  seconds: number,
-) => void;
+/** What a replica shares with the others. Nothing here may throw, except a draw. */
+export interface Peers {
+  /** Receives the result of every exchange. Must return at once: calls wait for it. */
+  learn(operation: OperationClass, exchanged: Exchanged, change: BreakerChange, seconds: number): void;
+  /** Announces, for all replicas together, that calls of an operation fail or are refused; null: no longer. */
+  announce(operation: OperationClass, trouble: string | null): void;
+  readonly drawTokens: DrawTokens;
+  /** Returns whether this replica may try an operation whose breaker is open. Only one replica may at a time. */
+  claimTrial(operation: OperationClass): Promise<boolean>;
+}
 
-/** Returns whether this replica may try an operation whose breaker is open. Only one replica may at a time. Must never throw. */
-type ClaimTrial = (operation: OperationClass) => Promise<boolean>;
+const NO_PEERS: Peers = {
+  learn: () => {},
+  announce: () => {},
+  drawTokens: () => Promise.resolve(0),
+  claimTrial: () => Promise.resolve(true),
+};
 
 /** The only way to the Solar Curtailment Service: every call to it goes through `send`. */
 @Injectable()
@@ -44,17 +51,14 @@ export class Remote implements OnModuleDestroy, OnApplicationShutdown {
   private readonly wire: Wire;
   private readonly budget: RequestBudget;
   private readonly queue: CallQueue;
-  private readonly gates: Record<OperationClass, OperationGate>;
+  readonly gates: Readonly<Record<OperationClass, OperationGate>>;
   private stopping: Priority | 'none' = 'none';
-  private learn: Learn = () => {};
-  private claimTrial: ClaimTrial = () => Promise.resolve(true);
-  /** Until `join` is called, this replica has all tokens. */
-  private drawTokens: DrawTokens = () => Promise.resolve(0);
+  peers = NO_PEERS;
 
   constructor(private readonly environment: Environment) {
     this.wire = new Wire(environment);
     this.budget = new RequestBudget(environment.SCS_MAX_REQUESTS_PER_SECOND || Infinity, (ms) =>
-      this.drawTokens(ms),
+      this.peers.drawTokens(ms),
     );
     this.queue = new CallQueue(
       environment.SCS_MAX_CONCURRENCY,
@@ -88,50 +92,8 @@ export class Remote implements OnModuleDestroy, OnApplicationShutdown {
     return sent;
   }
 
-  /** Connects this process to the other replicas. */
-  join(learn: Learn, drawTokens: DrawTokens, claimTrial: ClaimTrial): void {
-    this.learn = learn;
-    this.drawTokens = drawTokens;
-    this.claimTrial = claimTrial;
-  }
-
   measure(observe: Observe): void {
     this.wire.observe = observe;
-  }
-
-  /** Shows an error that only the reader of a response could find. `fault` must contain no secret. */
-  noteFault(operation: OperationClass, fault: string): void {
-    this.gates[operation].noteFault(fault);
-  }
-
-  /** Announces, for all replicas together, that calls of an operation are refused. */
-  announceTrouble(operation: OperationClass, fault: string): void {
-    this.learn(operation, { result: 'unknown', fault }, 'opened', 0);
-  }
-
-  announceRecovery(operation: OperationClass): void {
-    this.learn(operation, { result: 'unknown' }, 'closed', 0);
-  }
-
-  /** Blocks calls of this operation for `ms`, unless they are already blocked for longer. */
-  quiet(operation: OperationClass, ms: number): void {
-    this.gates[operation].quiet(ms);
-  }
-
-  /** Opens the breaker of an operation because that of another replica is open; null: closed again. */
-  follow(operation: OperationClass, opening: Opening | null): void {
-    if (opening === null) this.gates[operation].resume();
-    else this.gates[operation].follow(opening.ms, opening.trials);
-  }
-
-  /** Returns for how long the breaker of an operation is open, and how many trials have failed; null if it is closed. */
-  opening(operation: OperationClass): Opening | null {
-    return this.gates[operation].opening;
-  }
-
-  /** Returns how many calls of an operation may be sent now: none, one that tries whether the service has recovered, or any number. */
-  roomFor(operation: OperationClass): number {
-    return this.gates[operation].room;
   }
 
   /** Returns how many background calls may be queued or in flight. Any further call would wait long in the queue. */
@@ -207,7 +169,7 @@ export class Remote implements OnModuleDestroy, OnApplicationShutdown {
       if (admission.kind === 'not_sent') return { sent: this.refused(request, admission), ending: 'other' };
       const exchanged = await this.wire.exchange(request, deadlineOf(sentAt) - sentAt);
       const seconds = (performance.now() - sentAt) / 1_000;
-      this.learn(request.operation, exchanged, gate.record(exchanged, admission.probe), seconds);
+      this.peers.learn(request.operation, exchanged, gate.record(exchanged, admission.probe), seconds);
       return exchanged;
     });
     return typeof sent === 'string' ? this.refused(request, withoutTurn(sent)) : sent;
@@ -226,7 +188,7 @@ export class Remote implements OnModuleDestroy, OnApplicationShutdown {
     const isUnknown = typeof sent === 'string' || signal?.aborted === true;
     if (isUnknown) gate.checkFailed(0);
     else if (!isUp(sent) && !gate.mayTryUnchecked(this.gates.read_session)) gate.checkFailed();
-    else if (await this.claimTrial(operation)) gate.checkPassed();
+    else if (await this.peers.claimTrial(operation)) gate.checkPassed();
     else gate.checkFailed(OTHER_TRIAL_MS);
     return typeof sent === 'string' ? withoutTurn(sent) : gate.refusal();
   }

@@ -3,7 +3,7 @@ import { Injectable } from '@nestjs/common';
 import { AuthorisedRemote, REFUSALS } from '../../auth/authorised-remote.service.js';
 import { Environment } from '../../platform/env/environment.js';
 import { Metrics } from '../../observability/metrics/metrics.js';
-import { ContractDrift } from '../../remote/drift/contract-drift.service.js';
+import { Responses } from '../../remote/responses.service.js';
 import type { Priority, RemoteRequest, Sent } from '../../remote/outcome.rules.js';
 import type { SessionRead } from '../rules/read-plan.rules.js';
 import * as client from './session.client.js';
@@ -44,7 +44,7 @@ export class SessionReader {
   constructor(
     private readonly remote: AuthorisedRemote,
     private readonly environment: Environment,
-    private readonly drift: ContractDrift,
+    private readonly responses: Responses,
     private readonly metrics: Metrics,
   ) {
     // A counter that appears with its first read shows no increase by it.
@@ -108,17 +108,20 @@ export class SessionReader {
     // Most responses are unchanged, so comparing hashes saves parsing and writing. Excludes an empty body: a recorded 404 has its hash.
     if (status === 200 && body !== '' && bodyHash === session.responseHash) return { kind: 'unchanged' };
     if (body.length >= LONG_BODY) await this.takeTurn();
-    const outcome = this.drift.interpret('read_session', sent, client.READ_RESPONSE, (fields) => {
-      const observation = client.readReadSessionResponse(fields, session.sessionId);
-      const recorded = {
-        body: client.recordableBody(body, fields),
-        factsHash: client.hashFacts(observation),
-      };
-      return { observation, response: { httpStatus: status, hash: bodyHash, ...recorded } };
+    const outcome = this.responses.interpret('read_session', sent, {
+      documented: client.READ_RESPONSE,
+      read: (fields) => {
+        const observation = client.readReadSessionResponse(fields, session.sessionId);
+        const recorded = {
+          body: client.recordableBody(body, fields),
+          factsHash: client.hashFacts(observation),
+        };
+        return { observation, response: { httpStatus: status, hash: bodyHash, ...recorded } };
+      },
     });
     switch (outcome.kind) {
       case 'done':
-        this.drift.report('read_session', client.findFlagDrift(outcome.value.observation));
+        this.responses.reportDrift('read_session', client.findFlagDrift(outcome.value.observation));
         return { kind: 'observed', ...outcome.value };
       case 'rejected':
         if (status === 404 || status === 410) return { kind: 'not_found', status };

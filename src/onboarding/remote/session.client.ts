@@ -30,7 +30,10 @@ const SESSION_RESPONSE: DocumentedFields = {
 };
 
 /** Interface sections 2.5 and 4.3. The response to a start has neither `expired` nor `inverters`. */
-export const START_RESPONSE: DocumentedFields = { ...SESSION_RESPONSE, startUrl: 'URL' };
+export const START_RESPONSE = {
+  documented: { ...SESSION_RESPONSE, startUrl: 'URL' },
+  read: readStartSessionResponse,
+} as const;
 
 /** Interface sections 2.5, 2.6 and 4.4. The id is the only documented field of an inverter. */
 export const READ_RESPONSE: DocumentedFields = {

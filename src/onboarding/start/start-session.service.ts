@@ -6,11 +6,11 @@ import { Environment } from '../../platform/env/environment.js';
 import { Metrics } from '../../observability/metrics/metrics.js';
 import { Problem } from '../../platform/problem/problem.js';
 import { traced } from '../../observability/tracing/tracing.js';
-import { ContractDrift } from '../../remote/drift/contract-drift.service.js';
+import { Responses } from '../../remote/responses.service.js';
 import { foreignId } from '../../remote/drift/drift.js';
 import { failureOf, foreignFailure, type StartFailure } from '../rules/start-failure.rules.js';
 import { SessionViewsStore, type SessionRow } from '../store/session-views.store.js';
-import { readStartSessionResponse, START_RESPONSE, startSessionRequest } from '../remote/session.client.js';
+import { START_RESPONSE, startSessionRequest } from '../remote/session.client.js';
 import type { LeasedStart, WantedSession } from './record-session.store.js';
 import { StartsStore } from './starts.store.js';
 
@@ -39,7 +39,7 @@ export class StartSessionService {
     private readonly views: SessionViewsStore,
     private readonly remote: AuthorisedRemote,
     private readonly environment: Environment,
-    private readonly drift: ContractDrift,
+    private readonly responses: Responses,
     private readonly metrics: Metrics,
   ) {}
 
@@ -94,7 +94,7 @@ export class StartSessionService {
       const sent = await this.remote.send(request, 'user', start.userId);
       const outcome = this.remote.weighOutcome(
         request,
-        this.drift.interpret('start_session', sent, START_RESPONSE, readStartSessionResponse),
+        this.responses.interpret('start_session', sent, START_RESPONSE),
       );
       switch (outcome.kind) {
         case 'done': {
@@ -102,7 +102,7 @@ export class StartSessionService {
           if (recorded.kind === 'lease_lost') return null;
           if (recorded.kind === 'recorded') return outcome.value.sessionId;
           // No retry: a service that mixes up ids must not get another call.
-          this.drift.report('start_session', [foreignId('sessionId', recorded.owner)]);
+          this.responses.reportDrift('start_session', [foreignId('sessionId', recorded.owner)]);
           throw unavailable(await this.fail(start, foreignFailure(recorded.owner), attempt));
         }
         case 'rejected':

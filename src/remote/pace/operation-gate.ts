@@ -24,12 +24,6 @@ export const WAIT_STEP_MS = 50;
 /** How a result changed the breaker. Opening again after a failed probe also counts as `opened`. */
 export type BreakerChange = 'opened' | 'closed' | undefined;
 
-/** For how long a breaker is open, and how many trials have failed. */
-export interface Opening {
-  readonly ms: number;
-  readonly trials: number;
-}
-
 /** The state of one operation class: its breaker, its retry budget, its last success and its last error. */
 export class OperationGate {
   private breaker: Breaker = CLOSED;
@@ -87,11 +81,13 @@ export class OperationGate {
     this.breaker = follow(this.breaker, ms, trials, performance.now());
   }
 
+  /** Makes a trial due, since calls of another replica are served. */
   resume(): void {
     this.breaker = resume(this.breaker, performance.now());
   }
 
-  get opening(): Opening | null {
+  /** Returns for how long the breaker is open, and how many trials have failed; null if it is closed. */
+  get opening(): { readonly ms: number; readonly trials: number } | null {
     const { phase, openUntil, trials } = this.breaker;
     if (phase === 'closed') return null;
     return { ms: Math.max(0, openUntil - performance.now()), trials };
@@ -117,6 +113,7 @@ export class OperationGate {
     return this.breaker.phase === 'closed' ? 'closed' : 'opened';
   }
 
+  /** Shows an error, which must contain no secret. */
   noteFault(text: string): void {
     this.lastError = { at: new Date(), text };
     this.hasFailed = true;
@@ -127,6 +124,7 @@ export class OperationGate {
     this.hasFailed = false;
   }
 
+  /** Blocks calls for `ms`, unless they are already blocked for longer. */
   quiet(ms: number): void {
     const now = performance.now();
     const until = now + ms;

@@ -3,10 +3,8 @@ import { Environment } from '../../platform/env/environment.js';
 import { errorText } from '../../observability/redaction/error-text.js';
 import type { OperationClass } from '../outcome.rules.js';
 import { TRIALS } from '../pace/breaker.rules.js';
-import type { BreakerChange } from '../pace/operation-gate.js';
 import { Remote } from '../remote.service.js';
-import { BreakersStore } from './breakers.store.js';
-import type { SharedOperation } from './operations.store.js';
+import { OperationsStore, type SharedOperation } from './operations.store.js';
 
 /** How many times SCS_TIMEOUT_MS a trial may last: it waits for its slot, too. */
 const TRIAL_CALLS = 2;
@@ -26,7 +24,7 @@ export class Breakers {
 
   constructor(
     private readonly remote: Remote,
-    private readonly store: BreakersStore,
+    private readonly store: OperationsStore,
     private readonly environment: Environment,
   ) {}
 
@@ -40,17 +38,15 @@ export class Breakers {
   }
 
   /** Tells the other replicas that the breaker of this one has opened or closed. */
-  async tell(operation: OperationClass, change: BreakerChange): Promise<void> {
-    const opening = this.remote.opening(operation);
-    // Other trouble than that of a breaker is announced in the same way.
-    const isOfBreaker = change === (opening === null ? 'closed' : 'opened');
-    if (!isOfBreaker || TRIALS[operation] === undefined) return;
+  async tell(operation: OperationClass): Promise<void> {
+    const { opening } = this.remote.gates[operation];
+    if (TRIALS[operation] === undefined) return;
     this.changes++;
     this.writing++;
     try {
       await (opening === null
-        ? this.store.close(operation)
-        : this.store.open(operation, opening.ms, opening.trials));
+        ? this.store.closeBreaker(operation)
+        : this.store.openBreaker(operation, opening.ms, opening.trials));
     } finally {
       this.changes++;
       this.writing--;
@@ -68,7 +64,7 @@ export class Breakers {
   private apply({ operation, openMs, failedTrials }: SharedOperation): void {
     if (openMs !== null) {
       this.known.add(operation);
-      this.remote.follow(operation, { ms: openMs, trials: failedTrials });
-    } else if (this.known.delete(operation)) this.remote.follow(operation, null);
+      this.remote.gates[operation].follow(openMs, failedTrials);
+    } else if (this.known.delete(operation)) this.remote.gates[operation].resume();
   }
 }

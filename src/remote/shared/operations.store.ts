@@ -4,7 +4,7 @@ import { Database, type Statement, type Transaction } from '../../platform/datab
 import { msFromNow, msUntil } from '../../platform/database/timestamps.js';
 import type { OperationClass } from '../outcome.rules.js';
 
-/** Notified when the remote service tells a replica to wait. Notifications may be lost, so replicas also read periodically. */
+/** Notified when the remote service tells a replica to wait, or a breaker opens or closes. Notifications may be lost, so replicas also read periodically. */
 export const OPERATIONS_CHANNEL = 'pv_onboarding_remote';
 
 /** Executed four times a second by every replica, hence a prepared statement. */
@@ -24,6 +24,27 @@ const QUIET_OPERATION = `
     WHERE operation = $1 RETURNING operation
   )
   SELECT pg_notify('${OPERATIONS_CHANNEL}', operation) FROM quieted`;
+
+// Replaces the lease of the trial, if this is its result.
+const OPEN_BREAKER = `
+  WITH opened AS (
+    UPDATE remote_operations SET open_until = ${msFromNow('$2')}, failed_trials = greatest(failed_trials, $3)
+    WHERE operation = $1 RETURNING operation
+  )
+  SELECT pg_notify('${OPERATIONS_CHANNEL}', operation) FROM opened`;
+
+const CLOSE_BREAKER = `
+  WITH closed AS (
+    UPDATE remote_operations SET open_until = NULL, failed_trials = 0
+    WHERE operation = $1 AND open_until IS NOT NULL RETURNING operation
+  )
+  SELECT pg_notify('${OPERATIONS_CHANNEL}', operation) FROM closed`;
+
+// A breaker that no other replica knows to be open is tried without a lease: the trial concerns this replica alone.
+const CLAIM_TRIAL = `
+  UPDATE remote_operations SET open_until = CASE WHEN open_until IS NOT NULL THEN ${msFromNow('$2')} END
+  WHERE operation = $1 AND (open_until IS NULL OR open_until <= clock_timestamp())
+  RETURNING operation`;
 
 // Conditional on the previous health: if several replicas detect the same change, only one announces it.
 const DEGRADE_OPERATION = `
@@ -94,6 +115,20 @@ export class OperationsStore {
   /** Records the recovery, if the operation is degraded. With `once_trouble_is_over`, only if `trouble_until` is past. */
   async recover(operation: OperationClass, when: 'now' | 'once_trouble_is_over'): Promise<void> {
     await this.database.transaction((tx) => recoverFrom(tx, 'degraded', operation, when));
+  }
+
+  /** Withholds the calls of this operation in all replicas. After `openMs`, one of them may try a call. */
+  async openBreaker(operation: OperationClass, openMs: number, failedTrials: number): Promise<void> {
+    await this.database.query(OPEN_BREAKER, [operation, openMs, failedTrials]);
+  }
+
+  async closeBreaker(operation: OperationClass): Promise<void> {
+    await this.database.query(CLOSE_BREAKER, [operation]);
+  }
+
+  /** Returns whether this replica may try a call. Meanwhile, for at most `leaseMs`, no other replica may. */
+  async claimTrial(operation: OperationClass, leaseMs: number): Promise<boolean> {
+    return (await this.database.queryAside(CLAIM_TRIAL, [operation, leaseMs])).length > 0;
   }
 }
 

@@ -7,9 +7,10 @@ import { repeatWhileUnavailable } from '../../platform/database/repeat-while-una
 import { errorText } from '../../observability/redaction/error-text.js';
 import { STOP_WITHIN_MS } from '../../platform/shutdown/limits.js';
 import type { OperationClass } from '../outcome.rules.js';
-import { WAIT_STEP_MS } from '../pace/operation-gate.js';
+import { type BreakerChange, WAIT_STEP_MS } from '../pace/operation-gate.js';
 import { addWait, describeTrouble, type RequestedWait } from '../pace/requested-waits.rules.js';
-import { type Learn, Remote } from '../remote.service.js';
+import type { Exchanged } from '../wire/exchange.js';
+import { type Peers, Remote } from '../remote.service.js';
 import { Breakers } from './breakers.service.js';
 import { OPERATIONS_CHANNEL, OperationsStore, type SharedOperation } from './operations.store.js';
 import { ReplicasStore } from './replicas.store.js';
@@ -23,7 +24,7 @@ const LEARN = 'read what other replicas know';
 
 /** Shares with the other replicas which waits the service requested and which operations fail. No call waits for this. */
 @Injectable()
-export class SharedState implements OnModuleInit, OnApplicationShutdown {
+export class SharedState implements Peers, OnModuleInit, OnApplicationShutdown {
   private readonly logger = new Logger('Remote');
   /** The latest waits that the service requested from any replica, by performance.now(). */
   private readonly requested = new Map<OperationClass, readonly RequestedWait[]>();
@@ -45,11 +46,10 @@ export class SharedState implements OnModuleInit, OnApplicationShutdown {
     private readonly store: OperationsStore,
     private readonly signs: SignsOfLife,
     private readonly breakers: Breakers,
-    replicas: ReplicasStore,
+    private readonly replicas: ReplicasStore,
     private readonly listener: Listener,
   ) {
-    const drawTokens = (ms: number) => replicas.drawTokens(ms);
-    remote.join(this.learn, drawTokens, (operation) => breakers.claimTrial(operation));
+    remote.peers = this;
   }
 
   /** Reads the shared state first: a process that has just started must respect a wait that the service requested from another replica. */
@@ -66,16 +66,30 @@ export class SharedState implements OnModuleInit, OnApplicationShutdown {
     await within(STOP_WITHIN_MS.sharedState, ended);
   }
 
-  private readonly learn: Learn = (operation, { result, fault, quietMs = 0 }, change, seconds) => {
+  drawTokens(ms: number): Promise<number> {
+    return this.replicas.drawTokens(ms);
+  }
+
+  claimTrial(operation: OperationClass): Promise<boolean> {
+    return this.breakers.claimTrial(operation);
+  }
+
+  learn(operation: OperationClass, exchanged: Exchanged, change: BreakerChange, seconds: number): void {
+    const { result, fault, quietMs = 0 } = exchanged;
     if (result === 'succeeded' && fault === undefined) this.signs.note(operation, seconds);
     if (quietMs > 0) this.learnWait(operation, quietMs, fault ?? 'refused');
-    if (change !== undefined) this.write('share a breaker', () => this.breakers.tell(operation, change));
-    if (change === 'opened')
-      this.write('announce trouble', () =>
-        this.store.degrade(operation, fault ?? 'failures', TROUBLE_LASTS_MS),
-      );
-    if (change === 'closed') this.write('announce a recovery', () => this.store.recover(operation, 'now'));
-  };
+    if (change === undefined) return;
+    this.write('share a breaker', () => this.breakers.tell(operation));
+    this.announce(operation, change === 'opened' ? (fault ?? 'failures') : null);
+  }
+
+  announce(operation: OperationClass, trouble: string | null): void {
+    this.write('announce trouble or a recovery', () =>
+      trouble === null
+        ? this.store.recover(operation, 'now')
+        : this.store.degrade(operation, trouble, TROUBLE_LASTS_MS),
+    );
+  }
 
   private learnWait(operation: OperationClass, waitMs: number, reason: string): void {
     if (this.isKnown(operation, waitMs)) return;
@@ -113,7 +127,7 @@ export class SharedState implements OnModuleInit, OnApplicationShutdown {
 
   private async apply({ operation, health, quietMs, troubleMs }: SharedOperation): Promise<void> {
     if (quietMs > 0) {
-      this.remote.quiet(operation, quietMs);
+      this.remote.gates[operation].quiet(quietMs);
       if (!this.isKnown(operation, quietMs)) this.noteWait(operation, quietMs);
     }
     // The replica that reported the trouble may have died or may send no more calls, so any replica may record the recovery.

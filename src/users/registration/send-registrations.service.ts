@@ -10,10 +10,9 @@ import { Metrics } from '../../observability/metrics/metrics.js';
 import { errorText } from '../../observability/redaction/error-text.js';
 import { STOP_WITHIN_MS } from '../../platform/shutdown/limits.js';
 import { traced } from '../../observability/tracing/tracing.js';
-import { ContractDrift } from '../../remote/drift/contract-drift.service.js';
+import { Responses } from '../../remote/responses.service.js';
 import { foreignId } from '../../remote/drift/drift.js';
 import type { Priority } from '../../remote/outcome.rules.js';
-import type { Fields } from '../../remote/wire/read-field.js';
 import { readRegisterUserResponse, registerUserRequest, USER_RESPONSE } from '../remote/users.client.js';
 import {
   planSettlement,
@@ -54,7 +53,7 @@ export class RegistrationSender extends BackgroundTasks {
   constructor(
     private readonly store: RegistrationsStore,
     private readonly remote: AuthorisedRemote,
-    private readonly drift: ContractDrift,
+    private readonly responses: Responses,
     { ROLE }: Environment,
     private readonly metrics: Metrics,
   ) {
@@ -77,8 +76,12 @@ export class RegistrationSender extends BackgroundTasks {
   private async call(claim: Claim, priority: Priority): Promise<RegistrationStatus> {
     const request = { ...registerUserRequest(claim), priority };
     const sent = await this.remote.send(request, 'tenant');
-    const read = (fields: Fields) => readRegisterUserResponse(fields, claim);
-    const interpreted = this.drift.interpret('register_user', sent, USER_RESPONSE, read, parseLossless);
+    const interpreted = this.responses.interpret('register_user', sent, {
+      documented: USER_RESPONSE,
+      read: (fields) => readRegisterUserResponse(fields, claim),
+      // All digits of an EAN matter.
+      parse: parseLossless,
+    });
     const outcome = this.remote.weighOutcome(request, interpreted);
     return this.settle(claim, planSettlement(outcome, claim.attempts, Math.random()));
   }
@@ -88,7 +91,7 @@ export class RegistrationSender extends BackgroundTasks {
     const settled = await repeatWhileUnavailable(() => this.store.settle(claim, settlement), STORE_FOR_MS);
     if (typeof settled === 'object') {
       const fields = [...new Set(settled.foreignFields.map((field) => field.replace(/\[\d+\]/, '[]')))];
-      this.drift.report(
+      this.responses.reportDrift(
         'register_user',
         fields.map((field) => foreignId(field, 'another user')),
       );

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
-import { ContractDrift } from '../../../src/remote/drift/contract-drift.service.js';
+import { Responses } from '../../../src/remote/responses.service.js';
 import { foreignId } from '../../../src/remote/drift/drift.js';
 import { TestClient } from '../../setup/client.js';
 import type { SandboxControl } from '../../setup/sandbox-control.js';
@@ -89,19 +89,19 @@ describe('remote.contract_drift', () => {
   });
 
   it('announces an id of another user, even if the limit of differences is reached', async () => {
-    const drift = service.app.get(ContractDrift);
+    const responses = service.app.get(Responses);
     const field = (index: number) => ({
       kind: 'new_field' as const,
       field: `f${index}`,
       expected: null,
       found: null,
     });
-    drift.report(
+    responses.reportDrift(
       'start_session',
       Array.from({ length: 50 }, (_, index) => field(index)),
     );
     await waitFor('as many as are recorded', async () => (await driftCount()) >= 50);
-    drift.report('start_session', [field(50), foreignId('sessionId', 'another user')]);
+    responses.reportDrift('start_session', [field(50), foreignId('sessionId', 'another user')]);
     await waitFor('the difference', async () =>
       (await drifts()).includes('start_session foreign_id sessionId: null -> another user'),
     );

@@ -6,7 +6,7 @@ import type { PathShape } from '../../../src/onboarding/remote/session.client.js
 import { Database } from '../../../src/platform/database/database.js';
 import { Environment } from '../../../src/platform/env/environment.js';
 import { Metrics } from '../../../src/observability/metrics/metrics.js';
-import { ContractDrift } from '../../../src/remote/drift/contract-drift.service.js';
+import { Responses } from '../../../src/remote/responses.service.js';
 import { waitFor } from '../../setup/wait-for.js';
 import { isLong, itAtLength, promise } from '../support/promise.js';
 import { startReplicas, type ReplicaOptions, type Replicas } from '../support/replicas.js';
@@ -42,12 +42,7 @@ const countStates = (state: string): Promise<number> =>
 const believeFirst404 = (app: NestFastifyApplication): void => {
   const reader = app.get(SessionReader);
   const environment = { ...app.get(Environment), SCS_SESSION_PATH: 'onboarding' } as const;
-  const single = new SessionReader(
-    app.get(AuthorisedRemote),
-    environment,
-    app.get(ContractDrift),
-    new Metrics(),
-  );
+  const single = new SessionReader(app.get(AuthorisedRemote), environment, app.get(Responses), new Metrics());
   reader.read = single.read.bind(single);
 };
 

@@ -4,7 +4,8 @@ import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { PathShape } from '../../../src/onboarding/remote/session.client.js';
 import { Database } from '../../../src/platform/database/database.js';
 import { Remote } from '../../../src/remote/remote.service.js';
-import { createAxios } from '../../../src/remote/wire/remote-axios.js';
+import { Wire } from '../../../src/remote/wire/wire.js';
+import { remoteEnvironment } from '../../e2e/remote/fixture.js';
 import type { TestClient } from '../../setup/client.js';
 import { newEan } from '../../setup/ean.js';
 import type { SandboxControl, SandboxOperation } from '../../setup/sandbox-control.js';
@@ -42,14 +43,10 @@ async function start(prepare: (app: NestFastifyApplication) => void = () => {}):
     environment: { SCS_TIMEOUT_MS: TIMEOUT_MS, POLL_MAX_INTERVAL_MS: 200 },
     prepare: (app) => {
       prepare(app);
-      const { axios } = app.get(Remote)['wire']['http'];
+      const axios = app.get(Remote)['wire']['axios'];
       const request = axios.request.bind(axios);
       // Nothing listens on port 9.
-      const nowhere = createAxios({
-        baseUrl: 'http://127.0.0.1:9',
-        headers: {},
-        timeoutMs: TIMEOUT_MS,
-      }).axios;
+      const nowhere = new Wire(remoteEnvironment({ SCS_BASE_URL: 'http://127.0.0.1:9' }))['axios'];
       axios.request = (config) => {
         const isUnreachable = unreachable.some((text) =>
           `${config.url} ${String(config.data)}`.includes(text),

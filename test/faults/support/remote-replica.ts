@@ -2,7 +2,6 @@ import { Logger } from '@nestjs/common';
 import { Listener } from '../../../src/platform/database/connection/listen.js';
 import { Database } from '../../../src/platform/database/database.js';
 import { Breakers } from '../../../src/remote/shared/breakers.service.js';
-import { BreakersStore } from '../../../src/remote/shared/breakers.store.js';
 import { SharedState } from '../../../src/remote/shared/shared-state.service.js';
 import { Metrics } from '../../../src/observability/metrics/metrics.js';
 import { RecentRequests } from '../../../src/observability/metrics/recent-requests.js';
@@ -34,9 +33,10 @@ export async function startRemoteReplica(
   const store = new ReplicasStore(database);
   const requests = new RecentRequests(new Metrics());
   const signs = new SignsOfLife(remote, store, database, requests, environment);
-  const breakers = new Breakers(remote, new BreakersStore(database), environment);
+  const operations = storeOf(database);
+  const breakers = new Breakers(remote, operations, environment);
   const listener = new Listener(environment);
-  const state = new SharedState(remote, storeOf(database), signs, breakers, store, listener);
+  const state = new SharedState(remote, operations, signs, breakers, store, listener);
   signs.onModuleInit();
   await state.onModuleInit();
   return {

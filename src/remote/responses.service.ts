@@ -1,21 +1,35 @@
 import { Injectable, Logger } from '@nestjs/common';
-import { errorText } from '../../observability/redaction/error-text.js';
-import { type DocumentedFields, type Drift, findDrift, foreignId } from './drift.js';
-import type { OperationClass, Outcome, RemoteResponse, Sent } from '../outcome.rules.js';
-import { Remote } from '../remote.service.js';
-import { isObjectLike } from '../wire/exchange.js';
-import { outcomeOf } from '../wire/read-response.js';
-import { type Fields, readObject } from '../wire/read-field.js';
-import { DriftStore } from './drift.store.js';
+import { errorText } from '../observability/redaction/error-text.js';
+import { type DocumentedFields, type Drift, findDrift, foreignId } from './drift/drift.js';
+import type { OperationClass, Outcome, RemoteResponse, Sent } from './outcome.rules.js';
+import { Remote } from './remote.service.js';
+import { isObjectLike } from './wire/exchange.js';
+import { outcomeOf } from './wire/read-response.js';
+import { type Fields, readObject } from './wire/read-field.js';
+import { DriftStore } from './drift/drift.store.js';
 
 /** Limits the size of `reported` in case the remote service changes its field names constantly. */
 const MAX_REPORTED = 1_000;
 /** A known difference is recorded again at most this often, to keep last_seen_at current. */
 const REPORT_AGAIN_MS = 3_600_000;
 
-/** Records in the background how responses differ from the interface. The poller passes only changed responses, so that polling stays cheap. */
+/** How to read the responses of an operation. */
+interface ResponseReader<T> {
+  readonly documented: DocumentedFields;
+  /** Interprets the fields, or throws UnreadableResponse. */
+  read(fields: Fields, response: RemoteResponse): T;
+  /** Default: JSON.parse. */
+  readonly parse?: (text: string) => unknown;
+}
+
+const NO_OBJECT: Drift = { kind: 'other_type', field: 'body', expected: 'object', found: 'no JSON object' };
+
+/**
+ * Interprets responses, and records in the background how they differ from the interface. The poller passes only changed responses, so that
+ * polling stays cheap.
+ */
 @Injectable()
-export class ContractDrift {
+export class Responses {
   private readonly logger = new Logger('Remote');
   /** Key: operation, kind and field. Value: the monotonic time until which the difference is not recorded again. */
   private readonly reported = new Map<string, number>();
@@ -25,43 +39,29 @@ export class ContractDrift {
     private readonly remote: Remote,
   ) {}
 
-  /** Returns the outcome of a call and reports the drift of a 2xx response. `read` interprets the fields or throws UnreadableResponse. */
+  /** Returns the outcome of a call, and reports the drift of a 2xx response. */
   interpret<T>(
     operation: OperationClass,
     sent: Sent,
-    documented: DocumentedFields,
-    read: (fields: Fields, response: RemoteResponse) => T,
-    parse?: (text: string) => unknown,
+    { documented, read, parse }: ResponseReader<T>,
   ): Outcome<T> {
+    let fields: Fields | undefined;
     const outcome = outcomeOf(sent, (response) => {
-      let fields: Fields;
-      try {
-        fields = readObject(response.body, parse);
-      } catch (error) {
-        this.report(operation, [
-          { kind: 'other_type', field: 'body', expected: 'object', found: 'no JSON object' },
-        ]);
-        throw error;
-      }
-      this.report(operation, findDrift(fields, documented));
+      fields = readObject(response.body, parse);
+      this.reportDrift(operation, findDrift(fields, documented));
       return read(fields, response);
     });
-    if (outcome.kind === 'unreadable') this.noteUnreadable(operation, sent, outcome);
+    if (outcome.kind !== 'unreadable') return outcome;
+    const { status, reason, foreignField } = outcome;
+    if (fields === undefined) this.reportDrift(operation, [NO_OBJECT]);
+    if (foreignField !== undefined) this.reportDrift(operation, [foreignId(foreignField)]);
+    // The exchange has noted any other body, with its first characters. An object may hold personal data, so only the reason is shown.
+    if (sent.kind === 'response' && isObjectLike(sent.response.body))
+      this.remote.gates[operation].noteFault(`unreadable: status ${status}, ${reason}`);
     return outcome;
   }
 
-  private noteUnreadable(
-    operation: OperationClass,
-    sent: Sent,
-    { status, reason, foreignField }: Extract<Outcome<never>, { kind: 'unreadable' }>,
-  ): void {
-    if (foreignField !== undefined) this.report(operation, [foreignId(foreignField)]);
-    // The exchange has noted any other body, with its first characters. An object may hold personal data, so only the reason is shown.
-    const isNoted = sent.kind !== 'response' || !isObjectLike(sent.response.body);
-    if (!isNoted) this.remote.noteFault(operation, `unreadable: status ${status}, ${reason}`);
-  }
-
-  report(operation: OperationClass, drifts: readonly Drift[]): void {
+  reportDrift(operation: OperationClass, drifts: readonly Drift[]): void {
     const now = performance.now();
     const fresh = drifts.filter((drift) => (this.reported.get(keyOf(operation, drift)) ?? 0) <= now);
     if (fresh.length === 0) return;
