@@ -5,8 +5,8 @@ import { asyncapiDocument } from '../src/events/contract/asyncapi.js';
 import { OPENAPI_SCHEMAS, schemaDocument } from '../src/events/contract/schema-document.js';
 import { readEnvironment, STAND_INS } from '../src/platform/env/read-environment.js';
 import { createApp } from '../src/platform/http/create-app.js';
-import { createDocument } from '../src/platform/openapi/document.js';
-import type { RecordedExamples } from '../src/platform/openapi/operations.js';
+import { createDocument } from './openapi/document.js';
+import type { RecordedExamples } from './openapi/operations.js';
 
 // Writes the files that are generated from the source: `openapi` or `asyncapi`. With --check, only compares them.
 

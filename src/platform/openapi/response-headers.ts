@@ -1,8 +1,5 @@
-import type { OpenAPIObject } from '@nestjs/swagger';
-import { operationsOf } from './operations.js';
-
-const header = <const T extends object>(description: string, schema: T) => ({ description, schema });
-const TEXT = { type: 'string' } as const;
+export const header = <const T extends object>(description: string, schema: T) => ({ description, schema });
+export const TEXT = { type: 'string' } as const;
 
 export const LOCATION = {
   Location: {
@@ -14,38 +11,3 @@ export const LOCATION = {
 export const RETRY_AFTER = {
   'Retry-After': header('Seconds to wait before the next request', { type: 'integer', minimum: 1 }),
 };
-
-export const WWW_AUTHENTICATE = { 'WWW-Authenticate': header('The scheme to use: `Bearer`', TEXT) };
-
-const REQUEST_ID = {
-  'X-Request-Id': header(
-    'The X-Request-Id of the request, or a generated one. Log lines about the request have it too',
-    TEXT,
-  ),
-};
-
-/** The headers of responses of operations that need a key; `access/rate-limit.ts` writes them. */
-const RATE_LIMITS = {
-  RateLimit: {
-    ...header('Requests left (`r`) of the named quota, and seconds (`t`) until all are available', TEXT),
-    example: '"default";r=2999;t=1',
-  },
-  'RateLimit-Policy': {
-    ...header('The quota (`q`) per window of `w` seconds, as in draft-ietf-httpapi-ratelimit-headers', TEXT),
-    example: '"default";q=3000;w=10',
-  },
-};
-
-/** Declares each common header once, and references it from the responses that have it. */
-export function describeHeaders(document: OpenAPIObject): void {
-  document.components = { ...document.components, headers: { ...REQUEST_ID, ...RATE_LIMITS } };
-  for (const { security = [], responses } of operationsOf(document)) {
-    for (const [status, response] of Object.entries(responses)) {
-      // Operations that need no key share the other error responses, so these get no rate-limit headers.
-      const isCounted = security.length > 0 && (status < '400' || status === '401' || status === '429');
-      const names = Object.keys({ ...REQUEST_ID, ...(isCounted && RATE_LIMITS) });
-      const references = names.map((name) => [name, { $ref: `#/components/headers/${name}` }]);
-      response.headers = { ...response.headers, ...(Object.fromEntries(references) as object) };
-    }
-  }
-}

@@ -1,4 +1,4 @@
-import type { RecordedExamples } from '../../../src/platform/openapi/operations.js';
+import type { RecordedExamples } from '../../../scripts/openapi/operations.js';
 import type { TestApp } from '../../setup/test-app.js';
 import { waitFor } from '../../setup/wait-for.js';
 import { startWebhookReceiver } from '../../setup/receivers/webhook-receiver.js';

@@ -3,7 +3,7 @@ import { describe, expect, it, jest } from '@jest/globals';
 import { ValidationPipe } from '@nestjs/common';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { OPENAPI_SCHEMAS } from '../../../src/events/contract/schema-document.js';
-import { createDocument } from '../../../src/platform/openapi/document.js';
+import { createDocument } from '../../../scripts/openapi/document.js';
 import { Database } from '../../../src/platform/database/database.js';
 import { RequestValidation } from '../../../src/platform/http/validation.js';
 import { callsOf, recordExamples } from '../../e2e/http/examples.js';

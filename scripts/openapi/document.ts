@@ -1,9 +1,9 @@
 import type { INestApplication } from '@nestjs/common';
 import { DocumentBuilder, SwaggerModule, type OpenAPIObject } from '@nestjs/swagger';
-import { ProblemView } from './api-problems.decorator.js';
+import { ProblemView } from '../../src/platform/openapi/api-problems.decorator.js';
 import { addExamples, mergePaths, operationsOf, type RecordedExamples } from './operations.js';
 import { describeProblems, shareProblems } from './problem-responses.js';
-import { describeHeaders } from './response-headers.js';
+import { describeHeaders } from './common-headers.js';
 
 const DESCRIPTION = `The API of PV Onboarding: register users with their grid locations at the Solar Curtailment Service, start PV
 onboarding sessions, and learn by events when their installations are online.

@@ -1,6 +1,6 @@
 import type { OpenAPIObject } from '@nestjs/swagger';
-import type { ProblemCode } from '../problem/problem.js';
-import type { PROBLEM_CODES } from './api-problems.decorator.js';
+import type { ProblemCode } from '../../src/platform/problem/problem.js';
+import type { PROBLEM_CODES } from '../../src/platform/openapi/api-problems.decorator.js';
 
 export interface Response {
   description: string;

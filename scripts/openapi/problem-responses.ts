@@ -1,8 +1,9 @@
 import { getSchemaPath, type OpenAPIObject } from '@nestjs/swagger';
-import { PROBLEMS, type ProblemCode } from '../problem/problem.js';
-import { PROBLEM_CODES, ProblemView } from './api-problems.decorator.js';
+import { PROBLEMS, type ProblemCode } from '../../src/platform/problem/problem.js';
+import { PROBLEM_CODES, ProblemView } from '../../src/platform/openapi/api-problems.decorator.js';
 import { operationsOf, type Operation, type Response } from './operations.js';
-import { RETRY_AFTER, WWW_AUTHENTICATE } from './response-headers.js';
+import { RETRY_AFTER } from '../../src/platform/openapi/response-headers.js';
+import { WWW_AUTHENTICATE } from './common-headers.js';
 
 /** Adds the codes of general problems to each operation, and a response for each status of its problems. */
 export function describeProblems(document: OpenAPIObject): void {
