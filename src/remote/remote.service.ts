@@ -166,7 +166,7 @@ export class Remote implements OnModuleDestroy, OnApplicationShutdown {
     const turn = request.operation === 'token' ? null : name;
     const sent = await this.queue.inTurn(turn, request.signal, async (sentAt) => {
       const admission = gate.admit();
-      if (admission.kind === 'not_sent') return { sent: this.refused(request, admission), ending: 'other' };
+      if (admission.kind === 'not_sent') return { sent: this.refused(request, admission), result: 'unknown' };
       const exchanged = await this.wire.exchange(request, deadlineOf(sentAt) - sentAt);
       const seconds = (performance.now() - sentAt) / 1_000;
       this.peers.learn(request.operation, exchanged, gate.record(exchanged, admission.probe), seconds);

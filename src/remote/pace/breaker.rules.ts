@@ -48,8 +48,11 @@ export const TRIALS: Partial<Record<OperationClass, Trials>> = {
   start_session: { firstMs: 2_000, longestMs: 30_000, uncheckedMs: 5 * 60_000 },
 };
 
-/** `unknown`: we cancelled the call, so its result says nothing about the service. */
-export type CallResult = 'succeeded' | 'failed' | 'unavailable' | 'limited' | 'unknown';
+/**
+ * The result of a call for the breaker and the call queue. `limited` and `unavailable` are a 429 and a 503. `unknown`: we cancelled the call or
+ * did not send it, so its result says nothing about the service.
+ */
+export type CallResult = 'succeeded' | 'failed' | 'timed_out' | 'unavailable' | 'limited' | 'unknown';
 
 type Admission =
   | { readonly kind: 'pass'; readonly probe: boolean; readonly next: Breaker }
@@ -184,7 +187,8 @@ function count(
   const fresh = now >= breaker.periodEndsAt;
   const failed = result === 'succeeded' ? 0 : 1;
   // Each 503 to a POST has an unknown outcome, so a burst of them must not go on.
-  const isFailure = result === 'failed' || (trials !== undefined && result === 'unavailable');
+  const isFailure =
+    result === 'failed' || result === 'timed_out' || (trials !== undefined && result === 'unavailable');
   const row = rowAfter(breaker, result, now);
   const next: Breaker = {
     ...breaker,

@@ -30,7 +30,7 @@ async function orderOfTurns(ceiling: number): Promise<CallClass[]> {
     CLASSES.flatMap((name) => Array<[CallClass, CallClass]>(40).fill([name, name])),
   ) as CallClass[];
   for (let i = 0; i < 92; i++) {
-    subject.end([...first, ...order][i]!, 'other', performance.now());
+    subject.end([...first, ...order][i]!, 'unknown', performance.now());
     await settle();
   }
   return order;
@@ -51,7 +51,7 @@ describe('call queue', () => {
     ]);
     await settle();
     expect(order).toEqual(['a', 'b']);
-    subject.end('foreground read', 'other', performance.now());
+    subject.end('foreground read', 'unknown', performance.now());
     await settle();
     expect(order).toEqual(['a', 'b', 'c']);
     expect(subject.inFlight).toBe(2);
@@ -82,7 +82,7 @@ describe('call queue', () => {
     ]);
     const order = requestTurns(subject, [['b', 'background read'], ...foreground]);
     for (let i = 0; i < 11; i++) {
-      subject.end(order.at(-1) === 'b' ? 'background read' : 'foreground read', 'other', performance.now());
+      subject.end(order.at(-1) === 'b' ? 'background read' : 'foreground read', 'unknown', performance.now());
       await settle();
     }
     expect(order).toEqual(['f0', 'f1', 'f2', 'f3', 'f4', 'f5', 'f6', 'b', 'f7', 'f8', 'f9']);
@@ -122,7 +122,7 @@ describe('call queue', () => {
     await jest.advanceTimersByTimeAsync(WAIT_MS + 1);
     expect(order).toEqual(['a timed_out', 'b timed_out']);
     expect(subject.queued('foreground') + subject.queued('background')).toBe(0);
-    subject.end('foreground read', 'other', performance.now());
+    subject.end('foreground read', 'unknown', performance.now());
     expect(subject.inFlight).toBe(0);
   });
 
@@ -161,7 +161,7 @@ describe('call queue', () => {
     const names = Array.from({ length: 10_000 }, (_, i): [string, CallClass] => [`${i}`, 'background read']);
     const order = requestTurns(subject, names);
     for (let i = 0; i < names.length; i++)
-      subject.end(i === 0 ? 'foreground read' : 'background read', 'other', performance.now());
+      subject.end(i === 0 ? 'foreground read' : 'background read', 'unknown', performance.now());
     await settle();
     expect(order).toEqual(names.map(([name]) => name));
   });

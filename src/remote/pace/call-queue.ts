@@ -1,3 +1,4 @@
+import type { CallResult } from './breaker.rules.js';
 import { firstLimit, lower, raise } from './concurrency-limit.js';
 import type { CallClass, Priority } from '../outcome.rules.js';
 import type { RequestBudget } from './request-budget.js';
@@ -18,8 +19,6 @@ const perClass = <T>(value: () => T) =>
 const isBackground = (name: CallClass): boolean => name.startsWith('background');
 
 export type Turn = 'granted' | 'timed_out' | 'cancelled';
-
-export type CallEnding = 'succeeded' | 'refusal' | 'timeout' | 'other';
 
 /** Limits the concurrency and the rate of calls. Calls of one class go in order of arrival. */
 export class CallQueue {
@@ -80,25 +79,26 @@ export class CallQueue {
   async inTurn<T>(
     name: CallClass | null,
     signal: AbortSignal | undefined,
-    work: (sentAt: number) => Promise<{ readonly sent: T; readonly ending: CallEnding }>,
+    work: (sentAt: number) => Promise<{ readonly sent: T; readonly result: CallResult }>,
   ): Promise<T | Exclude<Turn, 'granted'>> {
     const turn = name === null ? 'granted' : await this.turn(name, signal);
     if (turn !== 'granted') return turn;
     const sentAt = performance.now();
-    let ending: CallEnding = 'other';
+    let result: CallResult = 'unknown';
     try {
       const done = await work(sentAt);
-      ending = done.ending;
+      result = done.result;
       return done.sent;
     } finally {
-      if (name !== null) this.end(name, ending, sentAt);
+      if (name !== null) this.end(name, result, sentAt);
     }
   }
 
   /** Ends a granted turn. `sentAt`: when the call was sent, by `performance.now()`. */
-  end(name: CallClass, ending: CallEnding, sentAt: number): void {
-    if (ending === 'succeeded') this.state = raise(this.state, this.inFlight, this.ceiling);
-    else if (ending !== 'other') this.state = lower(this.state, ending, sentAt, performance.now());
+  end(name: CallClass, result: CallResult, sentAt: number): void {
+    if (result === 'succeeded') this.state = raise(this.state, this.inFlight, this.ceiling);
+    else if (result !== 'failed' && result !== 'unknown')
+      this.state = lower(this.state, result, sentAt, performance.now());
     this.inFlight--;
     if (isBackground(name)) this.backgroundInFlight--;
     this.admit();

@@ -25,26 +25,26 @@ describe('concurrency limit', () => {
   });
 
   it('halves at the first refusal, shrinks by a tenth at later ones, and grows by one per round trip between them', () => {
-    const found = lower({ ...firstLimit(CEILING), limit: 20 }, 'refusal', 0, 1);
+    const found = lower({ ...firstLimit(CEILING), limit: 20 }, 'limited', 0, 1);
     expect(found.limit).toBe(10);
     const grown = roundTrip(found);
     expect(grown.limit).toBeCloseTo(11, 0);
-    expect(lower({ ...found, limit: 20 }, 'refusal', 2, 3).limit).toBe(18);
+    expect(lower({ ...found, limit: 20 }, 'limited', 2, 3).limit).toBe(18);
   });
 
   it('halves at a timeout', () =>
-    expect(lower({ limit: 20, seeking: false, loweredAt: 0 }, 'timeout', 1, 2).limit).toBe(10));
+    expect(lower({ limit: 20, seeking: false, loweredAt: 0 }, 'timed_out', 1, 2).limit).toBe(10));
 
   it('ignores refusals of calls sent before the last decrease', () => {
     const state = { limit: 20, seeking: false, loweredAt: 0 };
-    const first = lower(state, 'refusal', 5, 10);
-    expect(lower(first, 'refusal', 6, 11)).toBe(first);
-    expect(lower(first, 'refusal', 10, 12).limit).toBeLessThan(first.limit);
+    const first = lower(state, 'limited', 5, 10);
+    expect(lower(first, 'limited', 6, 11)).toBe(first);
+    expect(lower(first, 'limited', 10, 12).limit).toBeLessThan(first.limit);
   });
 
   it('never falls below one', () => {
     let state = firstLimit(CEILING);
-    for (let now = 1; now < 20; now++) state = lower(state, 'timeout', now, now);
+    for (let now = 1; now < 20; now++) state = lower(state, 'timed_out', now, now);
     expect(state.limit).toBe(1);
   });
 

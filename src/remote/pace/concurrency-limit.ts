@@ -26,11 +26,11 @@ export function raise(state: ConcurrencyLimit, inFlight: number, ceiling: number
 /** Lowers the limit. Calls sent before the last decrease were sent under the old limit, so their failures are ignored. */
 export function lower(
   state: ConcurrencyLimit,
-  cause: 'refusal' | 'timeout',
+  cause: 'limited' | 'unavailable' | 'timed_out',
   sentAt: number,
   now: number,
 ): ConcurrencyLimit {
   if (sentAt < state.loweredAt) return state;
-  const kept = cause === 'timeout' || state.seeking ? KEPT_AFTER_TIMEOUT : KEPT_AFTER_REFUSAL;
+  const kept = cause === 'timed_out' || state.seeking ? KEPT_AFTER_TIMEOUT : KEPT_AFTER_REFUSAL;
   return { limit: Math.max(1, state.limit * kept), seeking: false, loweredAt: now };
 }

@@ -47,19 +47,14 @@ const CLAIM_TRIAL = `
   RETURNING operation`;
 
 // Conditional on the previous health: if several replicas detect the same change, only one announces it.
-const DEGRADE_OPERATION = `
-  UPDATE remote_operations SET health = 'degraded', since = clock_timestamp(), reason = $2, trouble_until = ${msFromNow('$3')}
-  WHERE operation = $1 AND health = 'healthy'
+const WORSEN_OPERATION = `
+  UPDATE remote_operations SET health = $2, since = clock_timestamp(), reason = $3, trouble_until = ${msFromNow('$4')}
+  WHERE operation = $1 AND health <> $2 AND (health = 'healthy' OR $2 = 'credentials_rejected')
   RETURNING since`;
 
 const CONFIRM_TROUBLE = `
   UPDATE remote_operations SET trouble_until = greatest(trouble_until, ${msFromNow('$2')}), reason = $3
   WHERE operation = $1 AND health = 'degraded'`;
-
-const REJECT_CREDENTIALS = `
-  UPDATE remote_operations SET health = 'credentials_rejected', since = clock_timestamp(), reason = $1, trouble_until = NULL
-  WHERE operation = 'token' AND health <> 'credentials_rejected'
-  RETURNING since`;
 
 const RECOVER_OPERATION = `
   WITH before AS (
@@ -101,14 +96,8 @@ export class OperationsStore {
   /** Marks the operation as degraded for at least `troubleMs`. If it is degraded already, prolongs this time and shows this reason. */
   async degrade(operation: OperationClass, reason: string, troubleMs: number): Promise<void> {
     await this.database.transaction(async (tx) => {
-      const [moved] = await tx.query<{ since: Date }>(DEGRADE_OPERATION, [operation, reason, troubleMs]);
-      if (moved === undefined) {
-        await tx.query(CONFIRM_TROUBLE, [operation, troubleMs, reason]);
-        return;
-      }
-      const data = { operation, reason, since: moved.since.toISOString() };
-      await appendEvents(tx, [{ name: 'remote.degraded', subject: operation, data }]);
-      log(tx, 'warn', operation, `is degraded for ${operation}: ${reason}`);
+      const isNew = await worsen(tx, operation, 'degraded', reason, troubleMs);
+      if (!isNew) await tx.query(CONFIRM_TROUBLE, [operation, troubleMs, reason]);
     });
   }
 
@@ -134,16 +123,28 @@ export class OperationsStore {
 
 /** Records and announces that the service rejects the credentials or fresh tokens, unless this is already recorded. */
 export async function rejectCredentials(tx: Transaction, reason: string): Promise<void> {
-  const [moved] = await tx.query<{ since: Date }>(REJECT_CREDENTIALS, [reason]);
-  if (moved === undefined) return;
-  const data = { operation: 'token', reason, since: moved.since.toISOString() } as const;
-  await appendEvents(tx, [{ name: 'remote.credentials_rejected', subject: 'token', data }]);
-  log(tx, 'error', 'token', `rejects our credentials or fresh tokens: ${reason}`);
+  await worsen(tx, 'token', 'credentials_rejected', reason, null);
 }
 
 /** Records and announces that the service accepts the credentials again. Does nothing if they were not rejected. */
 export const acceptCredentials = (tx: Transaction): Promise<void> =>
   recoverFrom(tx, 'credentials_rejected', 'token', 'now');
+
+async function worsen(
+  tx: Transaction,
+  operation: OperationClass,
+  health: 'degraded' | 'credentials_rejected',
+  reason: string,
+  troubleMs: number | null,
+): Promise<boolean> {
+  const values = [operation, health, reason, troubleMs];
+  const [moved] = await tx.query<{ since: Date }>(WORSEN_OPERATION, values);
+  if (moved === undefined) return false;
+  const data = { operation, reason, since: moved.since.toISOString() };
+  await appendEvents(tx, [{ name: `remote.${health}`, subject: operation, data }]);
+  log(tx, health === 'degraded' ? 'warn' : 'error', operation, `is ${health} for ${operation}: ${reason}`);
+  return true;
+}
 
 async function recoverFrom(
   tx: Transaction,

@@ -39,7 +39,7 @@ const DRAW_TOKENS: Statement = {
 };
 
 /** What a process tells of itself at each sign of life. `requests`: to our API, in the last minute. */
-export interface ReplicaSigns {
+interface ReplicaSigns {
   readonly requests: number;
   readonly failedRequests: number;
   readonly refusedRequests: number;
@@ -57,8 +57,6 @@ interface SignOfLife {
   readonly isPaced: boolean;
   /** The operations most of whose latest calls were slow. */
   readonly slowOperations: readonly OperationClass[];
-  /** By this process's clock. */
-  readonly now: number;
   readonly signs: ReplicaSigns;
 }
 
@@ -71,8 +69,8 @@ export class ReplicasStore {
 
   /** Marks this replica as alive for `lifeMs`. */
   async beat(lifeMs: number, sign: SignOfLife): Promise<void> {
-    const { role, readsPerSecond, isPaced, slowOperations, now, signs } = sign;
-    const figures = [role, readsPerSecond, isPaced, slowOperations, JSON.stringify(signs), now];
+    const { role, readsPerSecond, isPaced, slowOperations, signs } = sign;
+    const figures = [role, readsPerSecond, isPaced, slowOperations, JSON.stringify(signs), Date.now()];
     await this.database.queryAside(BEAT_REPLICA, [this.replicaId, REPLICA_NAME, lifeMs, ...figures]);
   }
 

@@ -12,7 +12,7 @@ import type { OperationClass } from '../outcome.rules.js';
 import { addDuration, areSlow, countSlow } from '../pace/slow-calls.rules.js';
 import type { CallDuration } from '../pace/slow-calls.rules.js';
 import { Remote } from '../remote.service.js';
-import { type ReplicaSigns, ReplicasStore } from './replicas.store.js';
+import { ReplicasStore } from './replicas.store.js';
 
 const BEAT_EVERY_MS = 2_000;
 /** A replica counts as dead this long after its last sign of life. */
@@ -67,26 +67,21 @@ export class SignsOfLife implements OnModuleInit, OnApplicationShutdown {
       operation,
       ...countSlow(latest, now),
     }));
+    const waitingForConnectionsSeconds = this.database.use.waitingSeconds();
     await this.store.beat(LIFE_MS, {
       role: this.environment.ROLE,
       readsPerSecond: Math.round(this.reads.perSecond * 1_000) / 1_000,
       isPaced: this.remote.isPaced,
       slowOperations: latestCalls.filter(areSlow).map(({ operation }) => operation),
-      now: Date.now(),
-      signs: await this.read(latestCalls),
+      signs: {
+        ...(await this.requests.count()),
+        waitingForConnectionsSeconds,
+        longestStatement: waitingForConnectionsSeconds > 0 ? this.database.use.longest() : null,
+        hasNoSpace: this.database.hasNoSpace(),
+        latestCalls,
+        build: await readBuild(),
+      },
     });
     return BEAT_EVERY_MS;
-  }
-
-  private async read(latestCalls: ReplicaSigns['latestCalls']): Promise<ReplicaSigns> {
-    const waitingForConnectionsSeconds = this.database.use.waitingSeconds();
-    return {
-      ...(await this.requests.count()),
-      waitingForConnectionsSeconds,
-      longestStatement: waitingForConnectionsSeconds > 0 ? this.database.use.longest() : null,
-      hasNoSpace: this.database.hasNoSpace(),
-      latestCalls,
-      build: await readBuild(),
-    };
   }
 }

@@ -4,7 +4,6 @@ import { readRetryAfter } from '../../platform/http-client/retry-after.rules.js'
 import { redact } from '../../observability/redaction/redaction.js';
 import type { RemoteResponse, Sent } from '../outcome.rules.js';
 import type { CallResult } from '../pace/breaker.rules.js';
-import type { CallEnding } from '../pace/call-queue.js';
 
 /** A session with 10,000 inverters has a body of 0.5 MB. */
 const MAX_BODY_BYTES = 1024 * 1024;
@@ -139,11 +138,10 @@ function pickHeaders(raw: readonly Buffer[]): Record<string, string> {
 const describe = ({ message, code }: Error & { code?: string }): string =>
   code && !message.includes(code) ? `${message} (${code})` : message;
 
-/** The result of one exchange: `sent` for the caller, `result` for the breaker, `ending` for the call queue. */
+/** The result of one exchange: `sent` for the caller, `result` for the breaker and the call queue. */
 export interface Exchanged {
   readonly sent: Sent;
   readonly result: CallResult;
-  readonly ending: CallEnding;
   readonly fault?: string;
   readonly quietMs?: number;
 }
@@ -157,22 +155,16 @@ export function classifyResponse(response: AxiosResponse<ExchangeBody>): Exchang
   const sent: Sent = { kind: 'response', response: { status, retryAfterMs, ...data } };
   const fault = `status ${status}`;
   if (status === 429 || status === 503)
-    return {
-      sent,
-      result: status === 429 ? 'limited' : 'unavailable',
-      ending: 'refusal',
-      fault,
-      quietMs: retryAfterMs,
-    };
+    return { sent, result: status === 429 ? 'limited' : 'unavailable', fault, quietMs: retryAfterMs };
   // A firewall or a login page in front of the service responds with its own page, or redirects to it.
   if (status < 300 && !isObjectLike(data.body))
-    return { sent, result: 'failed', ending: 'other', fault: describeForeign(response) };
+    return { sent, result: 'failed', fault: describeForeign(response) };
   const isUnservedPath = status === 501 && response.config.method === 'get';
   const hasFailed = status < 400 ? status >= 300 : status === 408 || (status >= 500 && !isUnservedPath);
-  if (hasFailed) return { sent, result: 'failed', ending: 'other', fault };
+  if (hasFailed) return { sent, result: 'failed', fault };
   // The service responds, so the breaker counts a success. It refuses the call or its path, so the status shows an error.
   const isRefusal = [401, 403, 405, 501].includes(status);
-  return { sent, result: 'succeeded', ending: 'succeeded', ...(isRefusal && { fault }) };
+  return { sent, result: 'succeeded', ...(isRefusal && { fault }) };
 }
 
 /** Returns whether a body may be a JSON object, as all documented responses are. Cheap, since every response is examined. */
@@ -198,6 +190,6 @@ export function classifyFailure(error: unknown): Exchanged {
   const sent: Sent = known.maybeSent
     ? { kind: 'ambiguous', reason }
     : { kind: 'not_sent', reason: known.fault === 'cancelled' ? 'stopping' : 'unreachable' };
-  if (known.fault === 'cancelled') return { sent, result: 'unknown', ending: 'other' };
-  return { sent, result: 'failed', ending: known.fault === 'deadline' ? 'timeout' : 'other', fault: reason };
+  if (known.fault === 'cancelled') return { sent, result: 'unknown' };
+  return { sent, result: known.fault === 'deadline' ? 'timed_out' : 'failed', fault: reason };
 }
