@@ -1,20 +1,23 @@
 import { EVENT_SCHEMAS } from './event-schemas.rules.js';
 
+interface Values {
+  readonly string: string;
+  readonly integer: number;
+  readonly number: number;
+  readonly null: null;
+}
+
 type ValueOf<S> = S extends { readonly enum: readonly (infer V)[] }
   ? V
-  : S extends { readonly type: 'string' }
-    ? string
-    : S extends { readonly type: readonly ['string', 'null'] }
-      ? string | null
-      : S extends { readonly type: 'integer' | 'number' }
-        ? number
-        : S extends { readonly type: readonly ['number', 'null'] }
-          ? number | null
-          : S extends { readonly type: 'array'; readonly items: infer I }
-            ? readonly ValueOf<I>[]
-            : S extends { readonly properties: infer P }
-              ? { readonly [K in keyof P]: ValueOf<P[K]> }
-              : Readonly<Record<string, unknown>>;
+  : S extends { readonly type: infer T extends keyof Values }
+    ? Values[T]
+    : S extends { readonly type: readonly (infer T extends keyof Values)[] }
+      ? Values[T]
+      : S extends { readonly type: 'array'; readonly items: infer I }
+        ? readonly ValueOf<I>[]
+        : S extends { readonly properties: infer P }
+          ? { readonly [K in keyof P]: ValueOf<P[K]> }
+          : Readonly<Record<string, unknown>>;
 
 export type EventName = keyof typeof EVENT_SCHEMAS;
 

@@ -72,17 +72,13 @@ export class EventStream {
   /** Writes the next events. Returns whether the position has moved: if not, there are no further events yet. */
   private async writeNext(): Promise<boolean> {
     const before = this.position;
-    const { events, next } = await this.readNext();
+    const { events, next } = await this.pages.readAfter(this.position, this.filter);
     for (const { text, sequence } of events) {
       if (!(await this.write(text))) return true;
       this.position = this.sentPosition = sequence;
     }
     if (next > this.position) this.position = next;
     return this.position > before;
-  }
-
-  private readNext() {
-    return this.pages.readAfter(this.position, this.filter);
   }
 
   /** Keeps proxies from closing an idle connection. Sends the new position if events were filtered out. */

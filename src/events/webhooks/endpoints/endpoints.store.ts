@@ -23,7 +23,6 @@ const LISTED = {
   omit: {
     secretCiphertext: true,
     previousSecretCiphertext: true,
-    isReported: true,
     quietUntil: true,
     createdBy: true,
     handler: true,
@@ -56,7 +55,7 @@ const MAKE_SUBJECTS_DUE = `
   UPDATE webhook_subjects SET due_at = clock_timestamp() WHERE endpoint_id = $1 AND due_at > clock_timestamp()`;
 const MOST_COUNTED = 10_000;
 /** The health of an endpoint after it was repaired or enabled, or has accepted a test event. */
-const WELL = { failures: 0, failingSince: null, isReported: false, quietUntil: null };
+const WELL = { failures: 0, failingSince: null, quietUntil: null };
 
 type Recorder = (action: string, details?: AuditEntry['details']) => Promise<void>;
 
