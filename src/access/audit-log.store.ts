@@ -31,12 +31,7 @@ export async function recordAudit(
   await prisma.auditEntry.createMany({ data });
 }
 
-/** Returns whether an entry about this target has this action, if one is given, and these details among others. */
-export async function isAudited(
-  { query }: Pick<Transaction, 'query'>,
-  { target, action = null, details = {} }: { target: string; action?: string | null; details?: object },
-): Promise<boolean> {
-  const text = `
-    SELECT FROM audit_log WHERE target = $1 AND ($2::text IS NULL OR action = $2) AND details @> $3::jsonb LIMIT 1`;
-  return (await query(text, [target, action, JSON.stringify(details)])).length > 0;
-}
+export const isAudited = async (
+  { prisma }: Pick<Transaction, 'prisma'>,
+  where: Prisma.AuditEntryWhereInput,
+): Promise<boolean> => (await prisma.auditEntry.count({ where })) > 0;

@@ -6,6 +6,16 @@
 // now() instead of clock_timestamp(): only a stable function can bound an index scan.
 const cutoff = `now() - $1 * interval '1 day'`;
 
+/** Deletes the rows whose keys are in `gone`. */
+const deleteGone = (table: string, key = 'id') =>
+  `pruned AS (DELETE FROM ${table} WHERE ${key} IN (SELECT ${key} FROM gone) RETURNING 1)`;
+/** For a statement that reads old rows alone: some may be left if it deleted as many as it may. */
+const WHILE_FULL =
+  'SELECT count(*)::int AS pruned, CASE count(*) WHEN $2 THEN $3::text END AS next FROM pruned';
+/** For a statement that reads a page of rows, of which it keeps some. `next`: the cursor of the next page. */
+const nextPage = (next: string) =>
+  `SELECT (SELECT count(*)::int FROM pruned) AS pruned, ${next} AS next FROM page`;
+
 // Deletes only whole histories: from an incomplete history, `rederive` would derive a wrong state. So the age counts from closed_at. Reads
 // the oldest observations after the id $3, since there is no index by session and age.
 export const PRUNE_OBSERVATIONS = `
@@ -17,7 +27,7 @@ export const PRUNE_OBSERVATIONS = `
     ), pruned AS (
       DELETE FROM session_observations WHERE session_id IN (SELECT id FROM ended) RETURNING 1
     )
-    SELECT (SELECT count(*)::int FROM pruned) AS pruned, CASE WHEN bool_or(observed_at < ${cutoff}) THEN max(id) END AS next FROM page`;
+    ${nextPage(`CASE WHEN bool_or(observed_at < ${cutoff}) THEN max(id) END`)}`;
 
 // Keeps pending deliveries, whatever their age. Reads endpoint by endpoint to use the index by endpoint and time.
 export const PRUNE_DELIVERIES = `
@@ -27,10 +37,8 @@ export const PRUNE_DELIVERIES = `
         WHERE endpoint_id = endpoint.id AND created_at < ${cutoff} AND status <> 'pending'
         ORDER BY created_at LIMIT $2 FOR UPDATE SKIP LOCKED
       ) AS old LIMIT $2
-    ), pruned AS (
-      DELETE FROM webhook_deliveries WHERE id IN (SELECT id FROM gone) RETURNING 1
-    )
-    SELECT count(*)::int AS pruned, CASE count(*) WHEN $2 THEN $3::text END AS next FROM pruned`;
+    ), ${deleteGone('webhook_deliveries')}
+    ${WHILE_FULL}`;
 
 // Keeps every event that an endpoint (enabled or not, of a webhook or handler) or the broker has not received yet. Keeps the newest event, because new
 // sequences continue from its sequence. Reads the oldest events after the sequence $3: otherwise, every batch would read the kept events
@@ -45,10 +53,8 @@ export const PRUNE_EVENTS = `
         AND sequence <= ALL (SELECT read_to FROM webhook_endpoints UNION ALL SELECT read_to FROM broker_positions)
         AND NOT EXISTS (SELECT FROM webhook_deliveries AS owed WHERE owed.position = event.position AND owed.status = 'pending')
       ORDER BY position FOR UPDATE SKIP LOCKED
-    ), pruned AS (
-      DELETE FROM domain_events WHERE position IN (SELECT position FROM gone) RETURNING 1
-    )
-    SELECT (SELECT count(*)::int FROM pruned) AS pruned, CASE WHEN bool_or(time < ${cutoff}) THEN max(sequence) END AS next FROM page`;
+    ), ${deleteGone('domain_events', 'position')}
+    ${nextPage(`CASE WHEN bool_or(time < ${cutoff}) THEN max(sequence) END`)}`;
 
 /**
  * Deletes closed sessions with their starts, history and inverters. Their events stay, and pruned_sessions says whose they are. A later
@@ -60,10 +66,8 @@ export const PRUNE_SESSIONS = `
       ORDER BY changed_at LIMIT $2 FOR UPDATE SKIP LOCKED
     ), remembered AS (
       INSERT INTO pruned_sessions (session_id, user_id) SELECT id, user_id FROM gone ON CONFLICT DO NOTHING
-    ), pruned AS (
-      DELETE FROM onboarding_sessions WHERE id IN (SELECT id FROM gone) RETURNING 1
-    )
-    SELECT count(*)::int AS pruned, CASE count(*) WHEN $2 THEN $3::text END AS next FROM pruned`;
+    ), ${deleteGone('onboarding_sessions')}
+    ${WHILE_FULL}`;
 
 /** Deletes from pruned_sessions the sessions that have no events any more. Reads all of them, in the order of their ids ($3 without hyphens). */
 export const FORGET_SESSIONS = `
@@ -74,11 +78,8 @@ export const FORGET_SESSIONS = `
       WHERE session_id IN (SELECT session_id FROM page)
         AND NOT EXISTS (SELECT FROM domain_events WHERE subject = session.session_id::text)
       ORDER BY session_id FOR UPDATE SKIP LOCKED
-    ), pruned AS (
-      DELETE FROM pruned_sessions WHERE session_id IN (SELECT session_id FROM gone) RETURNING 1
-    )
-    SELECT (SELECT count(*)::int FROM pruned) AS pruned,
-           CASE count(*) WHEN $2 THEN max(replace(session_id::text, '-', '')) END AS next FROM page`;
+    ), ${deleteGone('pruned_sessions', 'session_id')}
+    ${nextPage(`CASE count(*) WHEN $2 THEN max(replace(session_id::text, '-', '')) END`)}`;
 
 // Keeps a registration while events about it are stored: an erasure of the person finds them by its id. So no reader misses it either.
 // Clears the request ids in its audit entries, as an erasure would, since an erasure can no longer find them. Reads all ended registrations,
@@ -94,21 +95,16 @@ export const PRUNE_REGISTRATIONS = `
       ORDER BY id FOR UPDATE SKIP LOCKED
     ), anonymous AS (
       UPDATE audit_log SET request_id = NULL WHERE target IN (SELECT id::text FROM gone)
-    ), pruned AS (
-      DELETE FROM registrations WHERE id IN (SELECT id FROM gone) RETURNING 1
-    )
-    SELECT (SELECT count(*)::int FROM pruned) AS pruned,
-           CASE count(*) WHEN $2 THEN max(replace(id::text, '-', '')) END AS next FROM page`;
+    ), ${deleteGone('registrations')}
+    ${nextPage(`CASE count(*) WHEN $2 THEN max(replace(id::text, '-', '')) END`)}`;
 
 // Keeps a start with an orphan: nothing else records that the remote service has a session that nobody knows.
 export const PRUNE_STARTS = `
     WITH gone AS MATERIALIZED (
       SELECT id FROM session_starts WHERE status = 'failed' AND orphans = 0 AND updated_at < ${cutoff}
       ORDER BY updated_at LIMIT $2 FOR UPDATE SKIP LOCKED
-    ), pruned AS (
-      DELETE FROM session_starts WHERE id IN (SELECT id FROM gone) RETURNING 1
-    )
-    SELECT count(*)::int AS pruned, CASE count(*) WHEN $2 THEN $3::text END AS next FROM pruned`;
+    ), ${deleteGone('session_starts')}
+    ${WHILE_FULL}`;
 
 // Keeps the proof of each erasure. Reads the oldest entries after the id $3, as the observations.
 export const PRUNE_AUDIT = `
@@ -117,7 +113,5 @@ export const PRUNE_AUDIT = `
     ), gone AS MATERIALIZED (
       SELECT id FROM audit_log
       WHERE id IN (SELECT id FROM page WHERE at < ${cutoff} AND action <> 'user.erased') ORDER BY id FOR UPDATE SKIP LOCKED
-    ), pruned AS (
-      DELETE FROM audit_log WHERE id IN (SELECT id FROM gone) RETURNING 1
-    )
-    SELECT (SELECT count(*)::int FROM pruned) AS pruned, CASE WHEN bool_or(at < ${cutoff}) THEN max(id) END AS next FROM page`;
+    ), ${deleteGone('audit_log')}
+    ${nextPage(`CASE WHEN bool_or(at < ${cutoff}) THEN max(id) END`)}`;

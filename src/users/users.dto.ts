@@ -1,6 +1,6 @@
 import { ApiProperty } from '@nestjs/swagger';
 import { Transform } from 'class-transformer';
-import { ValidateNested } from 'class-validator';
+import { ArrayMaxSize, ArrayMinSize, IsArray, ValidateNested } from 'class-validator';
 import { PageQuery } from '../platform/http/page.js';
 import { ChoiceParameter, InstantParameter, OptionalText } from '../platform/http/parameters.js';
 import { CheckedBy } from '../platform/http/validation.js';
@@ -81,7 +81,9 @@ export class RegisterUserInput {
     description: 'Each EAN once',
   })
   @Transform(({ obj }: { obj: { gridLocations: unknown } }) => asInputs(obj.gridLocations))
-  @CheckedBy(gridLocationsFault)
+  @ArrayMaxSize(MAX_GRID_LOCATIONS)
+  @ArrayMinSize(1)
+  @IsArray()
   @ValidateNested({ each: true, message: 'must be an object with an ean' })
   gridLocations: GridLocationInput[];
 
@@ -102,12 +104,6 @@ function asInputs(value: unknown): unknown {
   return value.map((item: unknown) =>
     isPlainObject(item) ? Object.assign(new GridLocationInput(), item) : null,
   );
-}
-
-function gridLocationsFault(value: unknown): string | undefined {
-  if (!Array.isArray(value)) return 'must be an array';
-  const isFitting = value.length >= 1 && value.length <= MAX_GRID_LOCATIONS;
-  return isFitting ? undefined : `must hold 1 to ${MAX_GRID_LOCATIONS} grid locations, not ${value.length}`;
 }
 
 class ConfirmedGridLocationInput extends GridLocationInput {

@@ -5,14 +5,7 @@ import { Database, sqlState, UNIQUE_VIOLATION } from '../../platform/database/da
 import { OUTCOME } from '../../platform/database/connection/patience.js';
 import { repeatWhileUnavailable } from '../../platform/database/repeat-while-unavailable.js';
 import type { RemoteUser } from '../remote/remote-user.rules.js';
-import {
-  appendOutcomes,
-  appendPending,
-  confirmUser,
-  moveRegistration,
-  repeatOnConflict,
-  type IdentityTaken,
-} from './confirm-user.store.js';
+import { confirmUser, moveRegistration, repeatOnConflict, type IdentityTaken } from './confirm-user.store.js';
 import { DECIDABLE, type PersonDecision, type RegistrationStatus } from './registration.rules.js';
 import { LOCK_REGISTRATION } from './registrations.sql.js';
 import type { RegistrationRecord } from './registrations.store.js';
@@ -35,6 +28,14 @@ export interface Decision {
   readonly unchangedSince?: Date;
 }
 
+/** Due at once: a worker sends the registration. */
+const RETRIED = {
+  status: 'pending',
+  reason: 'a person decided to send it again',
+  nextAttemptInMs: 0,
+} as const;
+const DISCARDED = { status: 'discarded', reason: 'a person gave it up' } as const;
+
 const AUDIT_ACTION = {
   retry: 'registration.retried',
   discard: 'registration.discarded',
@@ -53,20 +54,18 @@ export class DecisionsStore {
         const [registration] = await tx.query<RegistrationRecord>(LOCK_REGISTRATION, [id]);
         if (registration === undefined) return { status: 'not_found' };
         // The response to the commit of an earlier try was lost.
-        if (await isAudited(tx, { target: id, details: { decisionId } })) return { status: 'decided' };
+        if (await isAudited(tx, { target: id, details: { path: ['decisionId'], equals: decisionId } }))
+          return { status: 'decided' };
         const { status, attempts, lastError, isBeingSent, updatedAt } = registration;
         if (isBeingSent) return { status: 'being_sent' };
         if (!DECIDABLE[decision].includes(status)) return { status: 'wrong_status', current: status };
         if (unchangedSince !== undefined && updatedAt >= unchangedSince) return { status: 'changed' };
         switch (decision) {
           case 'retry':
-            // Due at once: a worker sends the registration.
-            await moveRegistration(tx, id, { status: 'pending', lastError, nextAttemptInMs: 0 });
-            await appendPending(tx, registration, 'a person decided to send it again');
+            await moveRegistration(tx, registration, { ...RETRIED, lastError });
             break;
           case 'discard':
-            await moveRegistration(tx, id, { status: 'discarded', lastError });
-            await appendOutcomes(tx, 'discarded', [registration], 'a person gave it up');
+            await moveRegistration(tx, registration, { ...DISCARDED, lastError });
             break;
           case 'resolve': {
             const confirmed = await confirmUser(tx, registration, user!);

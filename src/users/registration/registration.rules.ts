@@ -25,12 +25,12 @@ export interface Claim extends RegistrationRequest {
 export const REGISTRATION_STATUSES = ['pending', 'registered', 'rejected', 'uncertain', 'discarded'] as const;
 export type RegistrationStatus = (typeof REGISTRATION_STATUSES)[number];
 
-/** The status after a call. `lastError` is for the tenant and may quote the remote service. `reason` goes into an event and must not quote it. */
+/** The status after a call, or after a person's decision. `lastError` is for the tenant and may quote the remote service. `reason` goes into an event and must not quote it. */
 export type Settlement =
   | { readonly status: 'registered'; readonly user: RemoteUser }
   | {
-      readonly status: 'rejected' | 'uncertain' | 'pending';
-      readonly lastError: string;
+      readonly status: 'rejected' | 'uncertain' | 'pending' | 'discarded';
+      readonly lastError: string | null;
       readonly reason: string;
       readonly nextAttemptInMs?: number;
     };

@@ -13,7 +13,6 @@ import type { Metadata } from '../metadata.rules.js';
 import type { ListRegistrationsQuery } from '../users.dto.js';
 import {
   appendOutcomes,
-  appendPending,
   confirmUser,
   moveRegistration,
   repeatOnConflict,
@@ -167,8 +166,6 @@ async function storeOutcome(
   const plan = planOutcome(called, settlement);
   if (plan !== 'write') return plan;
   if (settlement.status === 'registered') return confirmUser(tx, claim, settlement.user);
-  await moveRegistration(tx, claim.id, settlement);
-  if (settlement.status === 'pending') await appendPending(tx, claim, settlement.reason);
-  else await appendOutcomes(tx, settlement.status, [claim], settlement.reason);
+  await moveRegistration(tx, claim, settlement);
   return 'stored';
 }

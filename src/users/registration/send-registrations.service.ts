@@ -107,11 +107,8 @@ export class RegistrationSender extends BackgroundTasks {
     const reason = status === 'registered' ? '' : `: ${settlement.reason}`;
     const stale = isStored ? '' : '; not stored, since a newer call or a decision came first';
     const message = `a registration is ${status} after call ${attempts}${reason}${stale}`;
-    let level: 'log' | 'debug' | 'warn' = 'warn';
-    if (isStored && status === 'registered') level = 'log';
-    // A long outage repeats the reason with each attempt.
-    if (isStored && status === 'pending') level = attempts === 1 ? 'log' : 'debug';
-    this.logger[level]({ message, registrationId: id });
+    const isOrdinary = isStored && (status === 'registered' || status === 'pending');
+    this.logger[isOrdinary ? 'log' : 'warn']({ message, registrationId: id });
   }
 
   private async moveAbandoned(): Promise<void> {
