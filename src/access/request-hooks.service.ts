@@ -23,8 +23,12 @@ const BURST_SECONDS = 10;
 @Injectable()
 export class RequestHooks implements OnModuleInit {
   private readonly logger = new Logger('Request');
+  private readonly perSecond = this.environment.API_MAX_REQUESTS_PER_SECOND;
   private readonly failures = new RateLimit('invalid-key', FAILURES);
-  private readonly requests: RateLimit | undefined;
+  private readonly requests = new RateLimit('default', {
+    amount: BURST_SECONDS * this.perSecond,
+    periodMs: BURST_SECONDS * 1_000,
+  });
   /** Undefined without an HTTP server. */
   private readonly server: FastifyInstance | undefined;
 
@@ -34,16 +38,13 @@ export class RequestHooks implements OnModuleInit {
     private readonly refusals: Refusals,
     private readonly environment: Environment,
   ) {
-    const perSecond = environment.API_MAX_REQUESTS_PER_SECOND;
-    const rate = { amount: BURST_SECONDS * perSecond, periodMs: BURST_SECONDS * 1_000 };
-    if (perSecond > 0) this.requests = new RateLimit('default', rate);
     this.server = host.httpAdapter?.getInstance<FastifyInstance>();
     // Not in onModuleInit, which Nest calls after it has declared the routes.
     this.server?.addHook('onRoute', requireAccess);
   }
 
   onModuleInit(): void {
-    const { API_MAX_REQUESTS_PER_SECOND, LOG_REQUESTS, NODE_ENV } = this.environment;
+    const { LOG_REQUESTS, NODE_ENV } = this.environment;
     const needsKey = ({ routeOptions: { config } }: FastifyRequest): boolean =>
       config.requiredScope !== undefined ||
       (config.isPublic === 'outside production' && NODE_ENV === 'production');
@@ -52,9 +53,10 @@ export class RequestHooks implements OnModuleInit {
       request.principal = await this.identify(keyOf(request), request, reply);
       const { requiredScope } = request.routeOptions.config;
       const { id, name } = request.principal;
-      const taken = this.requests?.take(id ?? name, performance.now());
-      if (taken !== undefined)
-        refuseBeyond(taken, reply, `A key may make ${API_MAX_REQUESTS_PER_SECOND} requests a second`);
+      if (this.perSecond > 0) {
+        const taken = this.requests.take(id ?? name, performance.now());
+        refuseBeyond(taken, reply, `A key may make ${this.perSecond} requests a second`);
+      }
       if (requiredScope !== undefined && !hasScope(request.principal, requiredScope))
         throw new Problem('forbidden', `This needs a key with the scope ${requiredScope}`);
     });

@@ -95,8 +95,10 @@ export class RegistrationsService {
   }
 
   private async resultOf(id: string, kind: 'created' | 'existing'): Promise<Registered> {
+    let registration = await this.store.findRegistration(id);
     // Concurrent requests must get the same response, which contains the sequence. So the last event must have its sequence first.
-    const registration = await this.store.findSequenced(id);
+    if (registration?.status === 'pending' || registration?.status === 'uncertain')
+      registration = await this.store.findSequenced(id);
     const user = registration?.userId ? await this.users.findUser(registration.userId) : null;
     if (user !== null) return { kind, user };
     switch (registration?.status) {

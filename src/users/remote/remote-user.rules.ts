@@ -71,16 +71,11 @@ function readLocations(
   value: unknown,
   fault: (field: string, message: string) => void,
 ): RemoteUser['gridLocations'] {
-  if (!Array.isArray(value)) {
-    fault('gridLocations', 'must be an array');
+  if (!Array.isArray(value) || value.length > MAX_GRID_LOCATIONS) {
+    fault('gridLocations', `must be an array of at most ${MAX_GRID_LOCATIONS} grid locations`);
     return [];
   }
-  if (value.length > MAX_GRID_LOCATIONS) {
-    fault('gridLocations', `must hold at most ${MAX_GRID_LOCATIONS} grid locations, not ${value.length}`);
-    return [];
-  }
-  const ids = new Set<string>();
-  const eans = new Set<string>();
+  const seen = new Set<string>();
   return value.flatMap((item: unknown, index) => {
     const field = `gridLocations[${index}]`;
     if (!isPlainObject(item)) {
@@ -92,10 +87,10 @@ function readLocations(
     if (eanMessage !== undefined) fault(`${field}.ean`, eanMessage);
     if (!isUuid(item.id) || eanMessage !== undefined) return [];
     const location = { id: item.id.toLowerCase(), ean: readEan(item.ean) };
-    if (ids.has(location.id)) fault(`${field}.id`, 'must not be repeated');
-    if (eans.has(location.ean)) fault(`${field}.ean`, 'must not be repeated');
-    ids.add(location.id);
-    eans.add(location.ean);
+    for (const [name, text] of Object.entries(location)) {
+      if (seen.has(text)) fault(`${field}.${name}`, 'must not be repeated');
+      seen.add(text);
+    }
     return [location];
   });
 }

@@ -87,7 +87,7 @@ describe('the response', () => {
     ['[]', 'the body is not an object'],
     [
       '{}',
-      'id must be a UUID; tenantReference must be the one that was sent; gridLocations must be an array',
+      'id must be a UUID; tenantReference must be the one that was sent; gridLocations must be an array of at most 1000 grid locations',
     ],
     [BODY.slice(0, -2), 'the body is not JSON'],
     [BODY.replace(USER_ID, '1'), 'id must be a UUID'],
@@ -107,7 +107,7 @@ describe('the response', () => {
     [BODY.replace('"customer-1"', '"customer-1","tenantReference":"customer-1"'), 'the body is not JSON'],
     [
       BODY.replace('[{', `[${'{},'.repeat(1_000)}{`),
-      'gridLocations must hold at most 1000 grid locations, not 1001',
+      'gridLocations must be an array of at most 1000 grid locations',
     ],
   ])('is unreadable: %.200s', (body, reason) => {
     expect(() => read(body)).toThrow(new UnreadableResponse(reason));
