@@ -80,7 +80,9 @@ export class RegistrationsService {
   }
 
   private async send(claim: Claim): Promise<Registered> {
-    await this.sender.send(claim, 'foreground');
+    const settlement = await this.sender.send(claim, 'foreground');
+    const user = settlement?.status === 'registered' ? await this.users.findUser(settlement.user.id) : null;
+    if (user !== null) return { kind: 'created', user };
     return this.resultOf(claim.id, 'created');
   }
 

@@ -32,7 +32,7 @@ const PAUSE_MS = 1_000;
 const BATCH = 8;
 
 /** The statuses after which it is better to pause before the next calls. */
-const TROUBLE: readonly RegistrationStatus[] = ['pending', 'uncertain'];
+const TROUBLE: readonly (RegistrationStatus | undefined)[] = ['pending', 'uncertain'];
 
 /** Sends claimed registrations and stores their outcomes, without an open transaction during a call. A worker also claims due registrations. */
 // The table is the queue. Rejected: a job queue. A job may run twice, but this call must not, so the table would need the same lease anyway.
@@ -64,8 +64,8 @@ export class RegistrationSender extends BackgroundTasks {
     });
   }
 
-  /** Sends the call, and returns the status after it. `foreground`: a request waits for the result. */
-  send(claim: Claim, priority: Priority): Promise<RegistrationStatus> {
+  /** Sends the call. Returns null if a newer call or a decision came first. `foreground`: a request waits for the result. */
+  send(claim: Claim, priority: Priority): Promise<Settlement | null> {
     const parent = priority === 'foreground' ? undefined : null;
     const attributes = { 'pv_onboarding.registration.id': claim.id };
     return traced({ name: 'register user', parent, attributes }, () =>
@@ -73,7 +73,7 @@ export class RegistrationSender extends BackgroundTasks {
     );
   }
 
-  private async call(claim: Claim, priority: Priority): Promise<RegistrationStatus> {
+  private async call(claim: Claim, priority: Priority): Promise<Settlement | null> {
     const request = { ...registerUserRequest(claim), priority };
     const sent = await this.remote.send(request, 'tenant');
     const interpreted = this.responses.interpret('register_user', sent, {
@@ -87,7 +87,7 @@ export class RegistrationSender extends BackgroundTasks {
   }
 
   /** Stores the outcome, or `uncertain` if an id of the user already belongs to another user in our database. */
-  private async settle(claim: Claim, settlement: Settlement): Promise<RegistrationStatus> {
+  private async settle(claim: Claim, settlement: Settlement): Promise<Settlement | null> {
     const settled = await repeatWhileUnavailable(() => this.store.settle(claim, settlement), STORE_FOR_MS);
     if (typeof settled === 'object') {
       const fields = [...new Set(settled.foreignFields.map((field) => field.replace(/\[\d+\]/, '[]')))];
@@ -98,7 +98,7 @@ export class RegistrationSender extends BackgroundTasks {
       return this.settle(claim, withForeignIds(fields));
     }
     this.report(claim, settlement, settled === 'stored');
-    return settlement.status;
+    return settled === 'stored' ? settlement : null;
   }
 
   private report({ id, attempts }: Claim, settlement: Settlement, isStored: boolean): void {
@@ -135,7 +135,7 @@ export class RegistrationSender extends BackgroundTasks {
         this.logger.error({ message, registrationId: claims[i]!.id });
       });
       const isAccepting = results.every(
-        (result) => result.status === 'fulfilled' && !TROUBLE.includes(result.value),
+        (result) => result.status === 'fulfilled' && !TROUBLE.includes(result.value?.status),
       );
       mayMoreBeDue = claims.length === limit && isAccepting;
     }

@@ -20,7 +20,7 @@ function openIntentsAfterCalls(app: NestFastifyApplication): void {
   app.get(RegistrationSender).send = async (claim) => {
     await remote.send(registerUserRequest(claim), 'tenant');
     await openIntent(claim);
-    return 'uncertain';
+    return null;
   };
 }
 
