@@ -42,7 +42,7 @@ export function psqlCommand(readEnvironment: ReadEnvironment, source: Environmen
     });
 }
 
-/** Returns the address without the password, because every user of the machine can read a command line. */
+/** Separates the password from the address, because every user of the machine can read a command line. */
 function addressOf({ DATABASE_DIRECT_URL }: Environment): { url: string; password: string } {
   const url = new URL(DATABASE_DIRECT_URL);
   const password = decodeURIComponent(url.password);

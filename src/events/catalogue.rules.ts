@@ -30,7 +30,7 @@ export type ErasedCounts = EventPayloads['user.erased']['erased'];
 export type NewEvent<N extends EventName = EventName> = {
   [K in N]: {
     readonly name: K;
-    /** The id of a session, user, registration, erasure or endpoint, or a class of remote operations. Order holds within a subject. */
+    /** The id of a session, user, registration, erasure or endpoint, or a class of remote operations. Events of one subject are in order. */
     readonly subject: string;
     readonly data: EventPayloads[K];
     /** In a new event: the span that found the fact. Default: the current span. In a stored event: its own span, or null without traces. */

@@ -12,7 +12,7 @@ interface RunningService {
 
 /** The content of running.json, by which the demo and the command line find the service that runs in this folder. */
 interface Holder extends ProcessIdentity {
-  /** Absent while the process starts, and for a command. */
+  /** Absent while the service starts, and if the process runs a command instead of the service. */
   readonly service?: RunningService;
 }
 
@@ -38,7 +38,7 @@ export async function writeRunningService(folder: string, service: RunningServic
   }
 }
 
-/** Returns undefined if no service runs, even if a killed service left running.json, or a damaged one. */
+/** Returns undefined if no service runs. Ignores a running.json that is damaged or that a killed service left. */
 export const findRunningService = async (folder: string): Promise<RunningService | undefined> =>
   (await findHolder(folder))?.service;
 

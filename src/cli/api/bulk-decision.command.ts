@@ -11,7 +11,7 @@ import { printTable, toSecond } from './table.js';
 /** With the options of the command, which are parameters of the API. */
 type Filter = Pick<Registration, 'status'>;
 
-/** As many as one call takes within a few seconds. */
+/** The number of registrations that one call decides about. A call with so many takes at most a few seconds. */
 const PER_CALL = 500;
 /** The most errors that the summary names. */
 const NAMED_ERRORS = 5;

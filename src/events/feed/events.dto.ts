@@ -91,8 +91,8 @@ export const FeedView = schemaOf('FeedView', {
 export type FeedView = InstanceType<typeof FeedView>;
 
 /**
- * Throws Problem invalid_request if the feed does not have this position: its event was lost with a restore (`loss`), or it lies beyond the
- * newest event, so that the reader would miss events.
+ * Throws Problem invalid_request if the feed does not have this position. Either its event was lost when a backup was restored: then `loss` is
+ * the last sequence before the lost ones. Or the position lies beyond the newest event: then the reader would miss the events up to it.
  */
 export function refuseUnknownPosition(
   field: string,

@@ -5,7 +5,7 @@ type Replicas = Facts['replicas'];
 type Operation = Replicas[number]['latestCalls'][number]['operation'];
 
 const VANISHED_MS = 600_000;
-/** A replica that has not told anything for this long, and had a full pool, may tell nothing because of that. */
+/** A replica whose last sign of life reported a used-up pool counts as used up for this long: it may be unable to send another. */
 const SILENT_MS = 60_000;
 /** Fewer failed requests may be those of one caller. */
 const LEAST_FAILED = 5;

@@ -19,7 +19,7 @@ interface Queues extends Pick<Facts, 'sessions' | 'registrations' | 'starts'>, R
   readonly tokenAgeSeconds: number | null;
 }
 
-/** The facts of the whole deployment, as in the response, and what the metrics show besides. */
+/** The facts of the whole deployment: those in the response of /status, and those that only the metrics need. */
 export type DeploymentFacts = Awaited<ReturnType<StatusStore['readFacts']>>;
 
 const LOCK_NOT_AVAILABLE = '55P03';

@@ -10,7 +10,7 @@ export interface BrandHabits {
 
 /** Only stays that began in this time are counted, so that old habits are forgotten. */
 const COUNTED_DAYS = 90;
-/** Only the latest transitions are read. Habits show in far fewer. */
+/** Only this many of the latest transitions are read. Far fewer are enough to recognise habits. */
 const MOST_TRANSITIONS = 200_000;
 /** Less than a process has to stop. A count that takes longer fails, and the next one is a day later. */
 const COUNT_WITHIN_MS = 4_000;

@@ -13,7 +13,7 @@ const MOST_PERIOD_MS = 15_000;
 const LEAST_PERIOD_MS = 1_000;
 /** The pause after a scan, in multiples of its duration: the sessions are scanned for at most 2 % of the time. */
 const PAUSE_PER_SCAN = 50;
-/** No other worker scans the sessions for this time. Once the scan has succeeded, its pause counts instead. */
+/** After a worker has begun a scan, no worker begins another for this time. If the scan succeeds, the pause after it applies instead. */
 const SCAN_MS = 60_000;
 
 /** Computes the stretch for all replicas. Every worker tries; the database lets one of them scan the sessions. */

@@ -17,7 +17,10 @@ const PLANNED_PART = 0.97;
 /** A bound for faulty figures only. A million sessions a week old at 2 reads per second need a stretch of 550. */
 const MOST_STRETCH = 1_000;
 
-/** Above this stretch for `SHORT_MS`, `remote.budget_short` is announced. Its end is announced below `ENOUGH_STRETCH`. */
+/**
+ * Once the stretch has been above this for `SHORT_MS`, the shortage is announced (`remote.budget_short`). Once the stretch is not above
+ * `ENOUGH_STRETCH`, the end of the shortage is announced.
+ */
 export const SHORT_STRETCH = 2;
 const ENOUGH_STRETCH = 1.5;
 export const SHORT_MS = 15 * 60_000;

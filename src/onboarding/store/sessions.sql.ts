@@ -93,7 +93,7 @@ export const UPSERT_INVERTERS: Statement = {
     ON CONFLICT (session_id, id) DO UPDATE SET last_seen_at = excluded.last_seen_at, missing_since = NULL`,
 };
 
-/** Marks inverters as missing, and as last seen at the last good read before this one. */
+/** Marks inverters as missing. They were last seen by the previous successful read, so its time becomes `last_seen_at`. */
 export const MISS_INVERTERS = `
     UPDATE inverters i SET missing_since = m.at, last_seen_at = greatest(i.last_seen_at, p.checked_at)
       FROM jsonb_to_recordset($1::jsonb) AS m("sessionId" uuid, id uuid, at timestamptz)

@@ -120,7 +120,10 @@ export class Database implements Sql, OnApplicationShutdown {
     return this.run<Row>(this.pool, statement, values, this.limitOf(patience));
   }
 
-  /** Like `query`, and does not wait while the pool is used up: for signs of life, which are about just that. */
+  /**
+   * Like `query`, but uses a separate connection while all connections of the pool are in use. For short statements that must not wait for the
+   * pool, such as the sign of life, which reports that others wait.
+   */
   async queryAside<Row>(statement: string | Statement, values: readonly unknown[] = []): Promise<Row[]> {
     return this.use.isFull
       ? this.run<Row>(this.aside, statement, values)

@@ -1,4 +1,4 @@
-/** Returns the operation of a statement without a name, and its table, such as `UPDATE users`. Never contains a value. */
+/** Names a statement after its operation and its table, such as `UPDATE users`. The name never contains a value. */
 export function spanNameOf(text: string): string {
   const [operation = 'SQL'] = /\w+/.exec(text) ?? [];
   // Skips the FROM of extract(epoch FROM …).

@@ -73,7 +73,10 @@ const REDELIVER_THESE = `
   ), ${REDELIVER}
   SELECT`;
 
-/** Redelivers the events of one step. Unless `onlyFailed` ($5), inserts missing deliveries too. LIMIT counts events before the filters. */
+/**
+ * Redelivers the events of one step: takes the next STEP_SIZE events, and redelivers those that match the filters ($4, $5). Unless
+ * `onlyFailed` ($5), also inserts deliveries that are missing.
+ */
 const REDELIVER_SPAN = `
   WITH span AS MATERIALIZED (
     SELECT position, sequence, subject, name FROM domain_events

@@ -3,7 +3,7 @@ import ipaddr from 'ipaddr.js';
 
 /** The only IPv6 block for public addresses. ipaddr.js also classifies addresses outside it as unicast. */
 const GLOBAL_UNICAST = ipaddr.parseCIDR('2000::/3');
-/** The NAT64 range in ipaddr.js. The last 32 bits of an address are the IPv4 destination, which is checked instead (RFC 6052). */
+/** The name of the NAT64 range in ipaddr.js. The last 32 bits of a NAT64 address are an IPv4 address, which is checked instead (RFC 6052). */
 const NAT64 = 'rfc6052';
 
 /**
