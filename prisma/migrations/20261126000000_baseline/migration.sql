@@ -221,7 +221,7 @@ COMMENT ON COLUMN onboarding_sessions.brand IS 'Inverter brand that the tenant n
 COMMENT ON COLUMN onboarding_sessions.metadata IS 'JSON object of the tenant''s own, given at the start, copied into the events. May hold personal data. Empty once its user has been erased.';
 COMMENT ON COLUMN onboarding_sessions.state IS 'What the flags mean: awaiting_owner, awaiting_installation, online, expired, lost (404 or 410 repeatedly, on every path; watched for some hours more), unrecognised (flags that the interface does not describe, or more inverters than a session can have). An online session stays online; an expired or lost one may still come online.';
 COMMENT ON COLUMN onboarding_sessions.basis IS 'observed: the remote service said so. inferred: we conclude it; only awaiting_installation is, since no flag says that the owner has finished.';
-COMMENT ON COLUMN onboarding_sessions.rule IS 'Name of the rule that decided the state (src/onboarding/machine.ts).';
+COMMENT ON COLUMN onboarding_sessions.rule IS 'Name of the rule that decided the state (src/onboarding/rules/machine.rules.ts).';
 COMMENT ON COLUMN onboarding_sessions.finished IS 'Flag of the last answer that had flags.';
 COMMENT ON COLUMN onboarding_sessions.active IS 'Flag of the last answer that had flags.';
 COMMENT ON COLUMN onboarding_sessions.expired IS 'Flag of the last answer that had it. Null until the first read: the start answer has no such field.';
@@ -350,7 +350,7 @@ COMMENT ON COLUMN session_transitions.session_id IS 'The session that moved.';
 COMMENT ON COLUMN session_transitions.from_state IS 'The state it left. Null for the first, at the start.';
 COMMENT ON COLUMN session_transitions.to_state IS 'The state it entered.';
 COMMENT ON COLUMN session_transitions.basis IS 'observed or inferred, as in onboarding_sessions.';
-COMMENT ON COLUMN session_transitions.rule IS 'Name of the rule that decided (src/onboarding/machine.ts).';
+COMMENT ON COLUMN session_transitions.rule IS 'Name of the rule that decided (src/onboarding/rules/machine.rules.ts).';
 COMMENT ON COLUMN session_transitions.observation_id IS 'The answer that led here. Null when it was no new answer (for example the last of several 404s), and once the user has been erased.';
 COMMENT ON COLUMN session_transitions.at IS 'When it was recorded.';
 
@@ -969,10 +969,10 @@ BEGIN
   COMMENT ON TABLE _prisma_migrations IS 'Which migrations were applied here. Written by Prisma and by the start of the service.';
   COMMENT ON COLUMN _prisma_migrations.id IS 'A random UUID.';
   COMMENT ON COLUMN _prisma_migrations.checksum IS 'SHA-256 of the file as it was applied.';
-  COMMENT ON COLUMN _prisma_migrations.finished_at IS 'When it was applied. Null if a script that cannot run in a transaction is running or was interrupted; the next start applies such a script again.';
+  COMMENT ON COLUMN _prisma_migrations.finished_at IS 'When it was applied. Null if a run by Prisma''s command line has not finished; the next start then applies it.';
   COMMENT ON COLUMN _prisma_migrations.migration_name IS 'Its folder in prisma/migrations.';
-  COMMENT ON COLUMN _prisma_migrations.logs IS 'The error of a script that cannot run in a transaction. Another script that fails leaves no record; its error is in the log.';
-  COMMENT ON COLUMN _prisma_migrations.rolled_back_at IS 'When a script that cannot run in a transaction failed, or when its interrupted run was begun again. Also set by npx prisma migrate resolve.';
+  COMMENT ON COLUMN _prisma_migrations.logs IS 'The error of a run by Prisma''s command line. A migration that fails at the start of the service leaves no record; its error is in the log.';
+  COMMENT ON COLUMN _prisma_migrations.rolled_back_at IS 'When the start of the service applied it after a run by Prisma''s command line that had not finished. Also set by npx prisma migrate resolve.';
   COMMENT ON COLUMN _prisma_migrations.started_at IS 'When it was begun.';
   COMMENT ON COLUMN _prisma_migrations.applied_steps_count IS 'Prisma''s own count; says nothing here.';
 END $$;
