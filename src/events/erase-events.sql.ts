@@ -19,7 +19,8 @@ export const ERASE_EVENTS = `
 
 /**
  * Erases responses and errors: a response may quote the request, a connection error the receiver, and an
- * error of a handler the event. */
+ * error of a handler the event.
+ */
 export const ERASE_WEBHOOK_RESPONSES = `
   UPDATE webhook_deliveries SET last_answer = NULL, last_error = NULL
   WHERE subject = ANY ($1::text[]) AND (last_answer IS NOT NULL OR last_error IS NOT NULL)`;

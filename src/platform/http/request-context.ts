@@ -28,5 +28,5 @@ export const runInContext = (context: RequestContext, work: () => void): void =>
 /** Runs `work` outside any request: for work that serves other requests too. */
 export const runOutsideRequest = <T>(work: () => T): T => storage.exit(work);
 
-/** Returns undefined outside a request, such as in the poller or a job. */
+/** Returns undefined outside a request, such as in the poller. */
 export const currentRequest = (): RequestContext | undefined => storage.getStore();

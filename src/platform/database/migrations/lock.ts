@@ -55,8 +55,8 @@ export async function withMigrationLock<T>(
 /**
  * Locks for the session, since migrations commit.
  *
- * Each attempt is a statement outside a transaction: CREATE INDEX CONCURRENTLY waits for the end of every transaction in which it saw a
- * running statement. A replica that waited for the lock within one would block the replica that has the lock.
+ * Each attempt is a statement outside a transaction. Prisma's command line takes the same lock and may run CREATE INDEX CONCURRENTLY, which
+ * waits for the end of every transaction in which it saw a running statement: a replica that waited within one would block it.
  */
 async function lockMigrations(
   client: pg.ClientBase,
