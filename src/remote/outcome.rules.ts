@@ -1,10 +1,10 @@
 /**
- * The result of a call to the Solar Curtailment Service. The interface defines no errors (section 7), so the kinds say only whether the call may
- * have had an effect.
+ * The result of a call to the Solar Curtailment Service. The interface defines no errors (section 7), so the kinds say only whether the
+ * call may have had an effect.
  * - `done`: the response is 2xx, in the documented shape.
  * - `rejected`: the response is a 4xx that refuses the request itself. The call had no effect. See refusals.ts for 401 and 403.
- * - `not_sent`: the request did not reach the operation, so the call had no effect. Either we sent nothing, or the service refused the request
- *   before it looked at it: it limits requests (429) or does not accept the credentials. The same request may be sent later.
+ * - `not_sent`: the call had no effect. Either we sent nothing, or the service refused the request unread: it limits requests (429) or
+ *   rejects the credentials. The caller may send the same request later.
  * - `ambiguous`: the response was lost, or its status (5xx, 408, 3xx) does not say whether the call had an effect.
  * - `unreadable`: the response is 2xx, but not in the documented shape. The call very likely had its effect.
  */
@@ -37,7 +37,6 @@ export type NotSentReason =
   | 'token_unavailable'
   | 'stopping';
 
-/** The reasons in words. */
 export const NOT_SENT_TEXT: Readonly<Record<NotSentReason, string>> = {
   unreachable: 'the Solar Curtailment Service cannot be reached',
   breaker_open: 'the Solar Curtailment Service has been failing, so no calls are sent',
@@ -69,7 +68,7 @@ export type Sent =
 export const OPERATION_CLASSES = ['token', 'register_user', 'start_session', 'read_session'] as const;
 export type OperationClass = (typeof OPERATION_CLASSES)[number];
 
-/** What is sent: a call of a class, or the base probe, which changes nothing (interface section 4.5). */
+/** An operation class, or the base probe of interface section 4.5, which changes nothing. */
 export type SentOperation = OperationClass | 'probe';
 
 /** Callers wait for `foreground` calls, so these take precedence over `background` calls. */

@@ -5,7 +5,6 @@ import { Remote } from './remote.service.js';
 import { isObjectLike } from './wire/exchange.js';
 import { outcomeOf, UnreadableResponse } from './wire/read-response.js';
 
-/** Exposes the remote calls of this process. */
 @Injectable()
 export class RemoteMetrics {
   constructor(remote: Remote, metrics: Metrics) {

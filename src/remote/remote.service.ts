@@ -24,14 +24,14 @@ const WAIT_SHARE = 0.5;
 const WAITING_SECONDS = 0.5;
 /** The base probe may take this fraction of SCS_TIMEOUT_MS, since a caller waits for it and for a call after it. */
 const PROBE_SHARE = 0.5;
-/** The wait for the trial of another replica. It ends earlier if that replica tells its result. */
+/** How long to wait for the trial of another replica. The wait ends earlier if that replica reports its result. */
 const OTHER_TRIAL_MS = 500;
 
-/** What a replica shares with the others. Nothing here may throw, except a draw. */
+/** What a replica shares with the others. Only `drawTokens` may throw. */
 export interface Peers {
-  /** Receives the result of every exchange. Must return at once: calls wait for it. */
+  /** Receives the result of every exchange. Must not block, because calls wait for it. */
   learn(operation: OperationClass, exchanged: Exchanged, change: BreakerChange, seconds: number): void;
-  /** Announces, for all replicas together, that calls of an operation fail or are refused; null: no longer. */
+  /** Announces, once for all replicas, that calls of an operation fail or are refused. If `trouble` is null, announces the recovery. */
   announce(operation: OperationClass, trouble: string | null): void;
   readonly drawTokens: DrawTokens;
   /** Returns whether this replica may try an operation whose breaker is open. Only one replica may at a time. */
@@ -96,8 +96,8 @@ export class Remote implements OnModuleDestroy, OnApplicationShutdown {
     this.wire.observe = observe;
   }
 
-  /** Returns how many background calls may be queued or in flight. Any further call would wait long in the queue. */
-  // Under a tight rate, a call that waits here is one that was chosen too early: a more urgent session may become due meanwhile.
+  /** Returns how many background calls may be queued or in flight. A further call would wait long in the queue. */
+  // Under a tight rate, a read that waits in the queue was chosen too early: a more urgent session may become due meanwhile.
   get liveLimit(): number {
     const mayWait = Math.max(1, Math.floor(this.budget.perSecond * WAITING_SECONDS));
     return Math.min(this.queue.backgroundLimit, this.queue.backgroundInFlight + mayWait);
@@ -175,7 +175,7 @@ export class Remote implements OnModuleDestroy, OnApplicationShutdown {
     return typeof sent === 'string' ? this.refused(request, withoutTurn(sent)) : sent;
   }
 
-  /** Checks by the base probe whether one call may try its operation. Returns why not. */
+  /** Sends the base probe to check whether one call may be tried. If not, returns the refusal. */
   private async check(
     { operation, signal }: RemoteRequest,
     priority: Priority,

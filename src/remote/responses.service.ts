@@ -13,7 +13,6 @@ const MAX_REPORTED = 1_000;
 /** A known difference is recorded again at most this often, to keep last_seen_at current. */
 const REPORT_AGAIN_MS = 3_600_000;
 
-/** How to read the responses of an operation. */
 interface ResponseReader<T> {
   readonly documented: DocumentedFields;
   /** Interprets the fields, or throws UnreadableResponse. */
@@ -55,7 +54,7 @@ export class Responses {
     const { status, reason, foreignField } = outcome;
     if (fields === undefined) this.reportDrift(operation, [NO_OBJECT]);
     if (foreignField !== undefined) this.reportDrift(operation, [foreignId(foreignField)]);
-    // The exchange has noted any other body, with its first characters. An object may hold personal data, so only the reason is shown.
+    // `classifyResponse` has reported any other body, with its first characters. An object may have personal data: report only the reason.
     if (sent.kind === 'response' && isObjectLike(sent.response.body))
       this.remote.gates[operation].noteFault(`unreadable: status ${status}, ${reason}`);
     return outcome;

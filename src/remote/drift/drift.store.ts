@@ -4,10 +4,10 @@ import { Database } from '../../platform/database/database.js';
 import type { OperationClass } from '../outcome.rules.js';
 import type { Drift } from './drift.js';
 
-/** Locks the operation, so that its events are in the order of its changes. */
+/** Locks the operation's row, so that concurrent transactions append its events in order. */
 const LOCK_OPERATION = `SELECT 1 FROM remote_operations WHERE operation = $1 FOR UPDATE`;
 
-// Records at most 50 differences per operation, because field names may be data. A foreign id is always recorded: customers may be mixed up.
+// Records at most 50 differences per operation, because field names may be data. Always records a foreign id: customers may be mixed up.
 // xmax is 0 in a row that this statement inserted, and not 0 in a row that it updated.
 const RECORD_DRIFT = `
   INSERT INTO remote_drift (operation, kind, field, expected, found)
@@ -19,12 +19,12 @@ const RECORD_DRIFT = `
   ON CONFLICT (operation, kind, field) DO UPDATE SET last_seen_at = clock_timestamp()
   RETURNING kind, field, expected, found, first_seen_at AS "observedAt", xmax = 0 AS "isNew"`;
 
-/** Stores how responses differ from the interface, for all replicas. */
+/** Stores, for all replicas, how responses differ from the interface description. */
 @Injectable()
 export class DriftStore {
   constructor(private readonly database: Database) {}
 
-  /** Records differences. Returns the new differences, each of which is announced once for all replicas. */
+  /** Records differences. Announces and returns those that no replica has recorded before. */
   async recordDrift(operation: OperationClass, drifts: readonly Drift[]): Promise<Drift[]> {
     return this.database.transaction(async (tx) => {
       await tx.query(LOCK_OPERATION, [operation]);

@@ -24,7 +24,7 @@ const MAX_DRIFTS_PER_RESPONSE = 20;
 const MAX_COMPARED_ELEMENTS = 100;
 const MAX_COMPARED_FIELDS = 1_000;
 
-/** Returns the differences in field names and types between a response and its description. A name that looks like data becomes `*`. */
+/** Returns how a response differs from its description in field names and types. A name that may be personal data becomes `*`. */
 export function findDrift(value: unknown, documented: DocumentedFields): Drift[] {
   const found = new Map<string, Drift>();
   compareObject('', value, documented, (drift) => {
@@ -33,7 +33,7 @@ export function findDrift(value: unknown, documented: DocumentedFields): Drift[]
   return [...found.values()];
 }
 
-/** Returns the drift of a field whose id or reference belongs to another object. `owner` describes that object without its values. */
+/** Returns the drift of a field that identifies another object. `owner` describes that object without its values. */
 export const foreignId = (field: string, owner: string | null = null): Drift => ({
   kind: 'foreign_id',
   field,

@@ -3,20 +3,20 @@ import type { OperationClass } from '../outcome.rules.js';
 /**
  * The circuit breaker of one operation class. Times are milliseconds of any monotonic clock. In every phase, a Retry-After blocks all calls
  * until `quietUntil`.
- * - `closed`: calls pass. The breaker opens after 5 consecutive failures, or if half of at least 20 calls within 10 s failed. A 429 or a burst of
- *   503 counts only towards the second condition: the call queue reacts to it by lowering the concurrency. But 5 consecutive failures or 503
- *   over 2 s or more open it, too: the service is down, and each further POST would have an unknown outcome. Responses that arrive during a
- *   requested wait count as one.
- * - `open`: no call passes until `openUntil`. The duration doubles with each opening until a probe succeeds.
+ * - `closed`: calls pass. The breaker opens after 5 consecutive failures, or if at least half of at least 20 calls within 10 s failed. A
+ *   429 or 503 counts only towards the second condition, because the call queue reacts to it by lowering the concurrency. But 5 failures or
+ *   503s in a row over at least 2 s open the breaker too, because the service is down. This row does not include responses during a
+ *   requested wait.
+ * - `open`: no call passes until `openUntil`. The duration doubles with each opening, up to 30 s, until a probe succeeds.
  * - `half_open`: one call passes as a probe. Its result closes or opens the breaker; results of earlier calls are ignored.
  *
- * A POST is no probe if there is another way, since a POST that fails has an unknown outcome. An operation with `Trials` is checked first, with a
- * request that changes nothing. Only if that passes, one POST is tried. If the POST fails all the same, the wait for the next trial doubles.
+ * A failed POST has an unknown outcome, so with `Trials` a 503 counts as a failure, and a request that changes nothing checks the service
+ * first. One POST is tried only if the check passes. If this trial fails, the wait before the next trial doubles.
  */
 export interface Breaker {
   readonly phase: 'closed' | 'open' | 'half_open';
   readonly failuresInRow: number;
-  /** Failures and 503 since the last success, and the time of the first. */
+  /** The number of failures and 503s since the last success, and the time of the first. */
   readonly row: { readonly calls: number; readonly beganAt: number };
   readonly periodEndsAt: number;
   readonly calls: number;
@@ -25,24 +25,24 @@ export interface Breaker {
   readonly openings: number;
   readonly probeEndsAt: number;
   readonly quietUntil: number;
-  /** Until when a check that has passed lets a call try. */
+  /** Until this time, one call may be tried, because a check has passed. */
   readonly checkedUntil: number;
-  /** The trials that have failed since the breaker was closed. */
+  /** The number of trials that have failed since the breaker was last closed. */
   readonly trials: number;
-  /** When a call, and not a check, has opened the breaker. */
+  /** When a failed call of any replica (not a failed check) last opened the breaker. */
   readonly triedAt: number;
 }
 
-/** How calls are tried that must be checked first. */
+/** The schedule of trials of an operation that must be checked first. */
 export interface Trials {
-  /** The wait after the first trial that failed, and the longest one. */
+  /** The wait after the first failed trial, and the longest wait. */
   readonly firstMs: number;
   readonly longestMs: number;
-  /** A trial goes without a check that passes after this time, because the check itself may be what fails. */
+  /** How long after the last failed call a trial starts even if the check fails, because the check itself may be faulty. */
   readonly uncheckedMs: number;
 }
 
-/** A registration that fails needs a person's decision. A start that fails leaves at most an orphan, and a customer is waiting for it. */
+/** Starts are tried sooner: a failed registration needs a person's decision, a failed start leaves at most an orphan. */
 export const TRIALS: Partial<Record<OperationClass, Trials>> = {
   register_user: { firstMs: 5_000, longestMs: 15 * 60_000, uncheckedMs: 60 * 60_000 },
   start_session: { firstMs: 2_000, longestMs: 30_000, uncheckedMs: 5 * 60_000 },
@@ -56,7 +56,7 @@ export type CallResult = 'succeeded' | 'failed' | 'timed_out' | 'unavailable' | 
 
 type Admission =
   | { readonly kind: 'pass'; readonly probe: boolean; readonly next: Breaker }
-  /** The operation must be checked. Other calls are refused meanwhile. */
+  /** The caller must check the operation first. Other calls are refused meanwhile. */
   | { readonly kind: 'check'; readonly next: Breaker }
   | {
       readonly kind: 'refused';
@@ -71,7 +71,7 @@ const PERIOD_MIN_CALLS = 20;
 const PERIOD_FAILURE_RATIO = 0.5;
 const FIRST_OPEN_MS = 1_000;
 const LONGEST_OPEN_MS = 30_000;
-/** A check may last this many times as long as a call: it waits for its slot, too, and for the other replicas. */
+/** A check may last this many times as long as a call, because it also waits for its turn and for the other replicas. */
 const CHECK_PROBES = 2;
 
 export const CLOSED: Breaker = {
@@ -97,7 +97,7 @@ export function admit(breaker: Breaker, now: number, probeMs: number, trials?: T
     return { kind: 'refused', reason: 'wait_requested', retryAfterMs: Math.ceil(quietUntil - now) };
   if (phase === 'closed') return { kind: 'pass', probe: false, next: breaker };
   const wait = Math.ceil((phase === 'open' ? openUntil : probeEndsAt) - now);
-  // A check or trial in flight mostly ends soon.
+  // A check or trial in flight usually ends before its deadline, so the caller may retry sooner.
   const isChecked = trials !== undefined && phase === 'half_open';
   if (wait > 0)
     return {
@@ -136,13 +136,13 @@ export function record(
   }
 }
 
-/** Lets one call try, for `validMs`. */
+/** Lets one call be tried within `validMs`. */
 export const checkPassed = (breaker: Breaker, now: number, validMs: number): Breaker =>
   breaker.phase === 'half_open'
     ? { ...breaker, phase: 'open', openUntil: now, checkedUntil: now + validMs }
     : breaker;
 
-/** Plans the next check: after twice as long each time, or after `waitMs`, which does not count as a failure. */
+/** Plans the next check after a wait that doubles each time. If `waitMs` is given, waits that long and counts no failure. */
 export function checkFailed(breaker: Breaker, now: number, random: number, waitMs?: number): Breaker {
   if (breaker.phase !== 'half_open') return breaker;
   if (waitMs !== undefined) return { ...breaker, phase: 'open', openUntil: now + waitMs };
@@ -154,7 +154,7 @@ export function checkFailed(breaker: Breaker, now: number, random: number, waitM
   };
 }
 
-/** Opens the breaker because that of another replica is open, for `ms` and after this many failed trials. A check or trial of this replica goes on. */
+/** Opens the breaker for `ms`, because another replica's is open. `trials`: its failed trials. Does not interrupt a check or trial. */
 export function follow(breaker: Breaker, ms: number, trials: number, now: number): Breaker {
   const { phase, openUntil, checkedUntil } = breaker;
   if (phase === 'half_open' || now < checkedUntil) return breaker;
@@ -186,7 +186,7 @@ function count(
 ): Breaker {
   const fresh = now >= breaker.periodEndsAt;
   const failed = result === 'succeeded' ? 0 : 1;
-  // Each 503 to a POST has an unknown outcome, so a burst of them must not go on.
+  // A 503 to a POST has an unknown outcome, so it counts as a failure.
   const isFailure =
     result === 'failed' || result === 'timed_out' || (trials !== undefined && result === 'unavailable');
   const row = rowAfter(breaker, result, now);

@@ -4,8 +4,8 @@ import type { CallClass, Priority } from '../outcome.rules.js';
 import type { RequestBudget } from './request-budget.js';
 
 /**
- * The classes in their order of precedence. After this many turns of other classes, a class gets the next turn, so that no class stops another.
- * If calls of all classes wait, they get 4, 3, 2 and 1 of 10 turns.
+ * The classes in order of precedence, each with the number of turns that other classes may take before it gets the next turn. So no class
+ * starves. If calls of all classes wait, the classes get 4, 3, 2 and 1 of 10 turns.
  */
 const PASSED_AT_MOST: Readonly<Record<CallClass, number>> = {
   'foreground change': Infinity,
@@ -20,14 +20,14 @@ const isBackground = (name: CallClass): boolean => name.startsWith('background')
 
 export type Turn = 'granted' | 'timed_out' | 'cancelled';
 
-/** Limits the concurrency and the rate of calls. Calls of one class go in order of arrival. */
+/** Limits the concurrency and the rate of calls. Sends calls of one class in order of arrival. */
 export class CallQueue {
   inFlight = 0;
   backgroundInFlight = 0;
   private state = firstLimit(this.ceiling);
   /** Per queued call, the function that ends its wait. */
   private readonly waiting = perClass(() => new Set<(turn: Turn) => void>());
-  /** Per class, the turns of other classes since its last turn. */
+  /** Per class, the number of turns of other classes since its last turn. */
   private readonly passed = perClass(() => 0);
   private timer: NodeJS.Timeout | undefined;
 
@@ -52,7 +52,7 @@ export class CallQueue {
     return classesOf(priority).reduce((sum, name) => sum + this.waiting[name].size, 0);
   }
 
-  /** Resolves when the call may go, or when its wait ends without a turn. After a granted turn, the caller must call `end`. */
+  /** Resolves when the call may be sent, or when its wait ends without a turn. After a granted turn, the caller must call `end`. */
   turn(name: CallClass, signal?: AbortSignal): Promise<Turn> {
     const waiting = this.waiting[name];
     // Most calls find a place at once. They need neither a timer nor a listener.
@@ -75,7 +75,7 @@ export class CallQueue {
     });
   }
 
-  /** Does the work when it is its turn, and ends the turn. Returns why there was no turn. `name` null: needs no turn. */
+  /** Waits for a turn, runs `work` and ends the turn. Returns why if no turn was granted. If `name` is null, waits for no turn. */
   async inTurn<T>(
     name: CallClass | null,
     signal: AbortSignal | undefined,
@@ -118,7 +118,7 @@ export class CallQueue {
     }
   }
 
-  /** The calls that wait. */
+  /** The number of calls that wait. */
   private get size(): number {
     return CLASSES.reduce((sum, name) => sum + this.waiting[name].size, 0);
   }
@@ -131,8 +131,8 @@ export class CallQueue {
   }
 
   private hasPlace(name: CallClass): boolean {
-    // One place is reserved for foreground calls, so that a user at a screen does not wait for slow reads. Only the first of them may take the
-    // place above the limit: otherwise each would leave it to the next one, and background calls would get no turn.
+    // Reserves one place above the limit for foreground calls, so that a user at a screen does not wait for slow reads. Only one foreground
+    // call at a time may take it: otherwise successive foreground calls could occupy it, and background calls would get no turn.
     const reserved = this.inFlight === this.backgroundInFlight ? 1 : 0;
     if (!isBackground(name)) return this.inFlight < Math.min(this.ceiling, this.limit + reserved);
     return this.inFlight < this.limit && this.backgroundInFlight < this.backgroundLimit;
@@ -144,7 +144,7 @@ export class CallQueue {
   }
 
   private admitAfter(ms: number): void {
-    // The budget calls `admit` after its draw.
+    // Infinity: the budget calls `admit` after its draw.
     if (ms === Infinity) return;
     this.timer ??= setTimeout(() => {
       this.timer = undefined;

@@ -18,7 +18,7 @@ const RETRIES_PER_CALL = 0.1;
 /** The maximum of the retry budget: enough for the reads that fail when one connection is lost or the service restarts. */
 const MOST_RETRIES = 10;
 
-/** A wait that ends at least this much later than the known wait is another wait. */
+/** A wait is new if it ends at least this much later than the known wait. */
 export const WAIT_STEP_MS = 50;
 
 /** How a result changed the breaker. Opening again after a failed probe also counts as `opened`. */
@@ -35,19 +35,19 @@ export class OperationGate {
   /** Whether the last error came after the last success. Their times may be equal. */
   private hasFailed = false;
 
-  /** `trials`: calls are tried only after a check. Undefined: a call is itself the probe. */
+  /** With `trials`, a call is tried only after a check. Without, a call is itself the probe. */
   constructor(
     private readonly timeoutMs: number,
     private readonly trials?: Trials,
   ) {}
 
-  /** Returns the refusal that a call would get now. For a look before the call enters the queue: does not start a probe. */
+  /** Returns the refusal that a call would get now. Starts no probe, so the caller may use it before it queues a call. */
   refusal(): NotSent | undefined {
     const admission = this.admission();
     return admission.kind === 'refused' ? { ...admission, kind: 'not_sent' } : undefined;
   }
 
-  /** Returns how many calls may be sent now: none, one that tries whether the service has recovered, or any number. */
+  /** Returns how many calls may be sent now: none, one that tests whether the service has recovered, or any number. */
   get room(): number {
     if (this.refusal()) return 0;
     return this.breaker.phase === 'closed' ? Infinity : 1;
@@ -65,28 +65,28 @@ export class OperationGate {
     this.breaker = checkPassed(this.breaker, performance.now(), this.timeoutMs);
   }
 
-  /** `waitMs`: nothing was found out, and the next check is due after this time. */
+  /** Records a failed check. With `waitMs`, the check had no result, and the next check is due after `waitMs`. */
   checkFailed(waitMs?: number): void {
     this.breaker = checkFailed(this.breaker, performance.now(), Math.random(), waitMs);
   }
 
-  /** Returns whether a call may be tried although the check has failed: reads are served, or the check has failed for very long. */
+  /** Returns whether to try a call after a failed check: a read has succeeded since the breaker opened, or `uncheckedMs` have passed. */
   mayTryUnchecked(reads: OperationGate): boolean {
     const openForMs = performance.now() - this.breaker.triedAt;
     return openForMs >= (this.trials?.uncheckedMs ?? 0) || reads.hasServedFor(openForMs);
   }
 
-  /** Opens the breaker as that of another replica. */
+  /** Opens the breaker, because another replica's is open. */
   follow(ms: number, trials: number): void {
     this.breaker = follow(this.breaker, ms, trials, performance.now());
   }
 
-  /** Makes a trial due, since calls of another replica are served. */
+  /** Makes the next check due, because calls of another replica succeed. */
   resume(): void {
     this.breaker = resume(this.breaker, performance.now());
   }
 
-  /** Returns for how long the breaker is open, and how many trials have failed; null if it is closed. */
+  /** Returns how long the breaker stays open, and the number of failed trials; null if it is closed. */
   get opening(): { readonly ms: number; readonly trials: number } | null {
     const { phase, openUntil, trials } = this.breaker;
     if (phase === 'closed') return null;
@@ -113,7 +113,7 @@ export class OperationGate {
     return this.breaker.phase === 'closed' ? 'closed' : 'opened';
   }
 
-  /** Shows an error, which must contain no secret. */
+  /** Records an error for the status. The text must contain no secret. */
   noteFault(text: string): void {
     this.lastError = { at: new Date(), text };
     this.hasFailed = true;
@@ -129,7 +129,7 @@ export class OperationGate {
     const now = performance.now();
     const until = now + ms;
     const { quietUntil } = this.breaker;
-    // Other replicas repeat the rest of a known wait, a few milliseconds off.
+    // Other replicas report the rest of a known wait, a few milliseconds off.
     if (until > quietUntil + WAIT_STEP_MS)
       this.requestedMs = Math.max(now < quietUntil ? this.requestedMs : 0, ms);
     this.breaker = quiet(this.breaker, until);

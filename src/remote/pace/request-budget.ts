@@ -1,23 +1,24 @@
 import { RateMeter } from '../../platform/rate/rate-meter.js';
 
-/** How many tokens are drawn at once: at most those of this time. A replica that dies loses no more. */
+/** A draw takes at most the tokens of this period. They are lost if the replica dies. */
 const DRAW_MS = 250;
-/** Tokens that were not drawn are kept for this time, so that they can be used as one burst. Drawn tokens lapse this long after their time. */
+/** Undrawn tokens lapse after this time. Until then, they can be drawn as one burst. Drawn tokens lapse this long after their period. */
 export const BURST_MS = 100;
 /** The pause after a draw that failed. */
 const RETRY_MS = 250;
-/** Longer than the time between two calls at a rate of one per second. */
+/** A replica counts as paced for this time after a request waited. Longer than the time between two calls at one per second. */
 const PACED_MS = 2_000;
 
 /** Draws tokens worth `ms` from the budget of all replicas. Returns in how many milliseconds the first is valid. */
 export type DrawTokens = (ms: number) => Promise<number>;
 
 /**
- * This replica's tokens of SCS_MAX_REQUESTS_PER_SECOND, one per request. All replicas draw from one bucket in the database, as many tokens as
- * requests wait. A draw is a period of time in which no other replica sends a request. Requests are evenly spaced in it.
+ * Limits the requests of all replicas together to SCS_MAX_REQUESTS_PER_SECOND. Each request takes a token. A replica draws as many tokens
+ * as requests wait, from one bucket in the database. A draw reserves a period in which no other replica sends a request. The requests are
+ * evenly spaced in this period.
  *
- * Rejected: a share for each replica, by what it wanted lately. A share follows the demand only after heartbeats of all replicas, so part of
- * the budget is unused meanwhile, and the share of a dead replica is unused for seconds.
+ * Rejected: a share of the budget for each replica, by its recent demand. Shares follow the demand only after heartbeats of all replicas,
+ * so part of the budget is unused meanwhile, and the share of a dead replica is unused for seconds.
  */
 export class RequestBudget {
   private tokens = { count: 0, nextAt: 0, lapseAt: 0 };
@@ -25,7 +26,6 @@ export class RequestBudget {
   private pacedAt = -Infinity;
   private readonly taken = new RateMeter(1_000);
   private readonly intervalMs: number;
-  /** Called after each draw. */
   onDraw: () => void = () => {};
 
   /** `ceiling`: requests per second of all replicas. Infinity: no limit, and nothing is drawn. */
@@ -36,7 +36,7 @@ export class RequestBudget {
     this.intervalMs = 1_000 / ceiling;
   }
 
-  /** Takes a token and returns 0, or returns after how many milliseconds to try again. Infinity: after the draw, for the `waiting` requests. */
+  /** Takes a token and returns 0, or returns the milliseconds to the next try. Infinity: tokens are drawn for `waiting` requests. */
   take(now: number, waiting: number): number {
     if (this.ceiling === Infinity) return 0;
     const { tokens } = this;
@@ -54,12 +54,12 @@ export class RequestBudget {
     return 0;
   }
 
-  /** Whether requests have waited for tokens in the last seconds. */
+  /** Whether a request has waited for a token in the last PACED_MS. */
   get isPaced(): boolean {
     return performance.now() - this.pacedAt < PACED_MS;
   }
 
-  /** Returns the requests per second that this replica may expect to send: while they wait for tokens, those of the last second. */
+  /** Returns the requests per second that this replica may expect to send: if it is paced, as many as in the last second. */
   get perSecond(): number {
     const { perSecond } = this.taken;
     return this.isPaced ? perSecond : this.ceiling;

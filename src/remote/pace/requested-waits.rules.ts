@@ -1,4 +1,4 @@
-/** A wait that the remote service requested, by any monotonic clock in milliseconds. */
+/** A wait that the remote service requested. Times are milliseconds of any monotonic clock. */
 export interface RequestedWait {
   readonly from: number;
   readonly until: number;

@@ -6,10 +6,10 @@ export interface CallDuration {
 
 /** A response that takes longer is slow: a person may be waiting for it. */
 export const SLOW_SECONDS = 2;
-/** How many of the latest calls count, and for how long. */
+/** Only the latest 20 calls count, and only for 5 minutes. */
 const LATEST_CALLS = 20;
 const RECENT_MS = 300_000;
-/** Fewer slow calls say little. */
+/** Fewer slow calls do not make an operation slow, because they may be chance. */
 const LEAST_SLOW = 3;
 
 export const addDuration = (latest: readonly CallDuration[], call: CallDuration): readonly CallDuration[] => [

@@ -6,19 +6,19 @@ import { TRIALS } from '../pace/breaker.rules.js';
 import { Remote } from '../remote.service.js';
 import { OperationsStore, type SharedOperation } from './operations.store.js';
 
-/** How many times SCS_TIMEOUT_MS a trial may last: it waits for its slot, too. */
+/** A trial may last this many times SCS_TIMEOUT_MS, because it also waits for its turn. */
 const TRIAL_CALLS = 2;
 
 /**
- * Makes one breaker of those of all replicas, for operations whose calls are tried after a check: otherwise each replica would lose as many
- * calls to an outage. A process that starts during the outage finds it open.
+ * Shares the breakers of operations with TRIALS among all replicas. Otherwise an outage would fail as many calls in each replica. A process
+ * that starts during an outage finds the breaker open.
  */
 @Injectable()
 export class Breakers {
   private readonly logger = new Logger('Remote');
-  /** The operations whose breaker was open in all replicas, when it was last read. */
+  /** The operations whose shared breaker was open when this replica last read it. */
   private readonly known = new Set<OperationClass>();
-  /** Incremented when a change of this replica begins and ends to be written. What was read meanwhile may be older. */
+  /** Incremented before and after this replica writes a change. A state that was read in between may be older than the change. */
   private changes = 0;
   private writing = 0;
 
@@ -37,7 +37,7 @@ export class Breakers {
     });
   }
 
-  /** Tells the other replicas that the breaker of this one has opened or closed. */
+  /** Writes to the shared state that the breaker of this replica has opened or closed. */
   async tell(operation: OperationClass): Promise<void> {
     const { opening } = this.remote.gates[operation];
     if (TRIALS[operation] === undefined) return;
@@ -53,7 +53,7 @@ export class Breakers {
     }
   }
 
-  /** Reads the shared state with `read`, and follows it. */
+  /** Reads the shared state with `read`, and applies it to the breakers of this replica. */
   async follow(read: () => Promise<SharedOperation[]>): Promise<SharedOperation[]> {
     const before = this.changes;
     const operations = await read();

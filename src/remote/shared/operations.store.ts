@@ -4,7 +4,7 @@ import { Database, type Statement, type Transaction } from '../../platform/datab
 import { msFromNow, msUntil } from '../../platform/database/timestamps.js';
 import type { OperationClass } from '../outcome.rules.js';
 
-/** Notified when the remote service tells a replica to wait, or a breaker opens or closes. Notifications may be lost, so replicas also read periodically. */
+/** Notifies replicas of requested waits and of breakers that open or close. Notifications may be lost, so replicas also poll. */
 export const OPERATIONS_CHANNEL = 'pv_onboarding_remote';
 
 /** Executed four times a second by every replica, hence a prepared statement. */
@@ -25,7 +25,7 @@ const QUIET_OPERATION = `
   )
   SELECT pg_notify('${OPERATIONS_CHANNEL}', operation) FROM quieted`;
 
-// Replaces the lease of the trial, if this is its result.
+// After a failed trial, the new `open_until` replaces the lease of the trial.
 const OPEN_BREAKER = `
   WITH opened AS (
     UPDATE remote_operations SET open_until = ${msFromNow('$2')}, failed_trials = greatest(failed_trials, $3)
@@ -40,7 +40,7 @@ const CLOSE_BREAKER = `
   )
   SELECT pg_notify('${OPERATIONS_CHANNEL}', operation) FROM closed`;
 
-// A breaker that no other replica knows to be open is tried without a lease: the trial concerns this replica alone.
+// If the shared breaker is closed, only this replica's own breaker is open, so its trial needs no lease.
 const CLAIM_TRIAL = `
   UPDATE remote_operations SET open_until = CASE WHEN open_until IS NOT NULL THEN ${msFromNow('$2')} END
   WHERE operation = $1 AND (open_until IS NULL OR open_until <= clock_timestamp())
@@ -72,7 +72,7 @@ export interface SharedOperation {
   readonly health: 'healthy' | 'degraded' | 'credentials_rejected';
   readonly quietMs: number;
   readonly troubleMs: number;
-  /** For how long no replica may send calls, or try one. 0 or less: one may try. Null: all may send calls. */
+  /** For how long no replica may send or try a call. 0 or less: one replica may try a call. Null: the breaker is closed. */
   readonly openMs: number | null;
   readonly failedTrials: number;
 }
@@ -106,7 +106,7 @@ export class OperationsStore {
     await this.database.transaction((tx) => recoverFrom(tx, 'degraded', operation, when));
   }
 
-  /** Withholds the calls of this operation in all replicas. After `openMs`, one of them may try a call. */
+  /** Blocks the calls of this operation in all replicas for `openMs`. Then one replica may try a call. */
   async openBreaker(operation: OperationClass, openMs: number, failedTrials: number): Promise<void> {
     await this.database.query(OPEN_BREAKER, [operation, openMs, failedTrials]);
   }
@@ -115,7 +115,7 @@ export class OperationsStore {
     await this.database.query(CLOSE_BREAKER, [operation]);
   }
 
-  /** Returns whether this replica may try a call. Meanwhile, for at most `leaseMs`, no other replica may. */
+  /** Claims the trial of an open breaker for `leaseMs`. Returns whether this replica may try a call. */
   async claimTrial(operation: OperationClass, leaseMs: number): Promise<boolean> {
     return (await this.database.queryAside(CLAIM_TRIAL, [operation, leaseMs])).length > 0;
   }

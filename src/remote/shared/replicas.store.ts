@@ -9,7 +9,7 @@ import type { OperationClass } from '../outcome.rules.js';
 import { BURST_MS } from '../pace/request-budget.js';
 import type { LatestCalls } from '../pace/slow-calls.rules.js';
 
-// A replica that stopped or vanished is shown for an hour.
+// Deletes the rows of replicas that stopped or vanished over an hour ago.
 const BEAT_REPLICA = `
   WITH gone AS (
     DELETE FROM remote_replicas WHERE id <> $1 AND expires_at < clock_timestamp() - interval '1 hour'
@@ -23,12 +23,12 @@ const BEAT_REPLICA = `
     paced_since = CASE WHEN $6::boolean THEN coalesce(me.paced_since, clock_timestamp()) END,
     slow_operations = excluded.slow_operations, signs = excluded.signs, clock_offset_seconds = excluded.clock_offset_seconds`;
 
-/** Leaves the row, so that a process that stopped is told apart from one that vanished. */
+/** Keeps the row, so that the status distinguishes a stopped process from a vanished one. */
 const LEAVE = `
   UPDATE remote_replicas SET stopped_at = clock_timestamp(), expires_at = clock_timestamp() WHERE id = $1`;
 
-/** Takes the next $1 ms of the tokens. Executed several times a second while requests wait, hence a prepared statement. */
-// At most a minute ahead, in case the clock was set back.
+/** Draws the tokens of the next $1 ms. Executed several times a second while requests wait, hence a prepared statement. */
+// The period begins at most a minute ahead, in case the clock was set back.
 const DRAW_TOKENS: Statement = {
   name: 'remote.draw_tokens',
   text: `
@@ -38,7 +38,7 @@ const DRAW_TOKENS: Statement = {
     RETURNING ${msUntil('drawn_until')} - $1::float8 AS "inMs"`,
 };
 
-/** What a process tells of itself at each sign of life. `requests`: to our API, in the last minute. */
+/** The figures of a process at its last sign of life. The requests are those to our API in the last minute. */
 interface ReplicaSigns {
   readonly requests: number;
   readonly failedRequests: number;
@@ -50,7 +50,7 @@ interface ReplicaSigns {
   readonly build: Build;
 }
 
-/** What a replica publishes about itself. `isPaced`: its calls wait for SCS_MAX_REQUESTS_PER_SECOND. */
+/** The sign of life of a replica. `isPaced`: its calls wait for SCS_MAX_REQUESTS_PER_SECOND. */
 interface SignOfLife {
   readonly role: Environment['ROLE'];
   readonly readsPerSecond: number;
@@ -78,7 +78,7 @@ export class ReplicasStore {
     await this.database.query(LEAVE, [this.replicaId]);
   }
 
-  /** Draws tokens that last for `ms`. Returns in how many milliseconds they begin. */
+  /** Draws the tokens of a period of `ms`. Returns in how many milliseconds the period begins. */
   async drawTokens(ms: number): Promise<number> {
     const [drawn] = await this.database.queryAside<{ inMs: number }>(DRAW_TOKENS, [ms]);
     return drawn!.inMs;

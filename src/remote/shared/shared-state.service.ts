@@ -18,11 +18,13 @@ import { SignsOfLife } from './signs-of-life.service.js';
 
 /** If a notification is lost, a replica learns within this time that the service requested a wait. Until then, the replica may send calls. */
 const READ_EVERY_MS = 250;
-/** An operation counts as in trouble for this long after its breaker has opened. While probes fail, it opens again at least every 36 s. */
+/**
+ * An operation counts as in trouble for this long after its breaker opened. Without TRIALS, failing probes reopen it at least every 36 s.
+ */
 const TROUBLE_LASTS_MS = 90_000;
 const LEARN = 'read what other replicas know';
 
-/** Shares with the other replicas which waits the service requested and which operations fail. No call waits for this. */
+/** Shares with the other replicas which waits the service requested and which operations fail. Calls do not wait for these writes. */
 @Injectable()
 export class SharedState implements Peers, OnModuleInit, OnApplicationShutdown {
   private readonly logger = new Logger('Remote');
@@ -59,7 +61,7 @@ export class SharedState implements Peers, OnModuleInit, OnApplicationShutdown {
     this.loop.start();
   }
 
-  /** Writes what the last calls told. Waits only a limited time for the database. */
+  /** Waits for the writes about the last calls, but at most STOP_WITHIN_MS.sharedState. */
   async onApplicationShutdown(): Promise<void> {
     this.isStopping = true;
     const ended = Promise.all([this.loop.stop(), ...this.writing]);
@@ -107,7 +109,7 @@ export class SharedState implements Peers, OnModuleInit, OnApplicationShutdown {
     return performance.now() + waitMs < until + WAIT_STEP_MS;
   }
 
-  /** Announces waits that are long or repeat. Every replica counts the waits of all replicas, since only one call receives each. */
+  /** Announces waits that are long or repeat. Every replica counts the waits of all replicas, because each wait reaches only one call. */
   private noteWait(operation: OperationClass, waitMs: number, reason?: string): void {
     const now = performance.now();
     const waits = addWait(this.requested.get(operation) ?? [], { from: now, until: now + waitMs });
@@ -138,7 +140,7 @@ export class SharedState implements Peers, OnModuleInit, OnApplicationShutdown {
       await this.store.recover(operation, 'once_trouble_is_over');
   }
 
-  /** Writes in the background. If the database is unreachable, an event is lost. */
+  /** Writes in the background. If the database is unreachable, the event is lost. */
   private write(what: string, work: () => Promise<void>): void {
     const written = work().catch((error: unknown) => this.warn(what, error));
     this.writing.add(written);

@@ -19,7 +19,7 @@ const BEAT_EVERY_MS = 2_000;
 const LIFE_MS = 5_000;
 const READS_PERIOD_MS = 10_000;
 
-/** Tells the other replicas, and the status, that this one is alive and how it is. */
+/** Records that this replica is alive, with its figures, for the other replicas and the status. */
 @Injectable()
 export class SignsOfLife implements OnModuleInit, OnApplicationShutdown {
   private readonly logger = new Logger(SignsOfLife.name);
@@ -45,7 +45,7 @@ export class SignsOfLife implements OnModuleInit, OnApplicationShutdown {
     this.loop.start();
   }
 
-  /** Ends this replica's sign of life, since all calls have ended. Waits only a limited time for the database. */
+  /** Marks this replica as stopped, because all its calls have ended. Waits only a limited time for the database. */
   async onApplicationShutdown(): Promise<void> {
     const left = this.loop.stop().then(() => this.store.leave());
     await within(
@@ -54,7 +54,7 @@ export class SignsOfLife implements OnModuleInit, OnApplicationShutdown {
     );
   }
 
-  /** Notes a call that succeeded. */
+  /** Records the duration of a successful call. */
   note(operation: OperationClass, seconds: number): void {
     if (operation === 'read_session') this.reads.add();
     const call = { endedAt: performance.now(), seconds };

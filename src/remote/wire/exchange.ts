@@ -162,7 +162,7 @@ export function classifyResponse(response: AxiosResponse<ExchangeBody>): Exchang
   const isUnservedPath = status === 501 && response.config.method === 'get';
   const hasFailed = status < 400 ? status >= 300 : status === 408 || (status >= 500 && !isUnservedPath);
   if (hasFailed) return { sent, result: 'failed', fault };
-  // The service responds, so the breaker counts a success. It refuses the call or its path, so the status shows an error.
+  // The service responds, so the breaker counts a success. But it refuses the call or its path, so the status shows an error.
   const isRefusal = [401, 403, 405, 501].includes(status);
   return { sent, result: 'succeeded', ...(isRefusal && { fault }) };
 }
@@ -170,11 +170,11 @@ export function classifyResponse(response: AxiosResponse<ExchangeBody>): Exchang
 /** Returns whether a body may be a JSON object, as all documented responses are. Cheap, since every response is examined. */
 export const isObjectLike = (body: string): boolean => /^\ufeff?\s*\{/.test(body);
 
-/** The fields of a user (interface section 2.3) that say who it is. A body with one of them is a user in another form, or quotes our request. */
+/** Matches fields that identify a user (interface section 2.3). A body with one is a user in another form, or quotes our request. */
 const PERSONAL = /tenantReference|firstName|lastName/i;
 
-/** Describes a 2xx that the service itself can hardly have sent: its status, content type and first characters, without secrets. */
-// Without personal data, too: an erasure reaches neither the status nor the events about the remote service.
+/** Describes a 2xx that probably does not come from the service: its status, content type and first characters, without secrets. */
+// Omits personal data too, because an erasure does not reach the status and the events about the remote service.
 function describeForeign({ status, headers, data }: AxiosResponse<ExchangeBody>): string {
   const { 'content-type': type } = headers as Readonly<Record<string, string | undefined>>;
   const shown = PERSONAL.test(data.body)

@@ -13,8 +13,7 @@ export class UnreadableResponse extends Error {
 
 /**
  * Returns the outcome of a call. `read` interprets the body of a 2xx, or throws UnreadableResponse if its shape is wrong. The interface
- * documents no error statuses (section 7), so a 429, and a 4xx other than 408, count as a call without effect. All other statuses are
- * `ambiguous`.
+ * documents no error statuses (section 7), so a 4xx other than 408 counts as a call without effect. All other statuses are `ambiguous`.
  */
 export function outcomeOf<T>(sent: Sent, read: (response: RemoteResponse) => T): Outcome<T> {
   if (sent.kind !== 'response') return sent;

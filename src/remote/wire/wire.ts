@@ -20,11 +20,11 @@ type WireRequest = Omit<RemoteRequest, 'operation'> & { readonly operation: Sent
 
 /** How long an idle connection for reads stays open: shorter than the idle timeout of servers, which is 5 s (Node) or more. */
 const READ_KEEP_ALIVE_MS = 4_000;
-/** The same for POSTs. A POST is never retried, so the server must not be about to close the connection. */
+/** How long an idle connection for POSTs stays open. A POST is never retried, so the server must not be about to close the connection. */
 const POST_KEEP_ALIVE_MS = 1_000;
 
 /** The connections to the remote service. Knows neither turns nor breakers. */
-// axios sends by undici's dispatch: five times the calls per second of its http adapter. Follows no redirects and uses no proxy.
+// axios sends by undici's dispatch, five times as fast as by its http adapter. Dispatch follows no redirects and uses no proxy.
 export class Wire {
   observe: Observe = () => {};
   private readonly axios = new Axios({ adapter: (config) => this.dispatch(config) });
@@ -79,7 +79,7 @@ export class Wire {
     await Promise.all([this.reads.close(), this.posts.close()]);
   }
 
-  /** A response of any status resolves. `config.timeout` limits the whole exchange. */
+  /** Resolves with a response of any status. `config.timeout` limits the whole exchange. */
   private dispatch(config: InternalAxiosRequestConfig): Promise<AxiosResponse> {
     return new Promise((resolve, reject) => {
       const method = config.method === 'post' ? 'POST' : 'GET';
@@ -104,7 +104,7 @@ export function isUp(sent: Sent): boolean {
   return status < 500 && status !== 408 && status !== 429 && !(status >= 300 && status < 400);
 }
 
-/** Returns whether to retry. A 429 or 503 is not retried: the queue lowers the concurrency instead. A 501 is about the path. */
+/** Returns whether to retry. After a 429 or 503, the queue lowers the concurrency instead. A 501 means that the path is not served. */
 export function isWorthRepeating(sent: Sent): boolean {
   if (sent.kind !== 'response') return sent.kind === 'ambiguous' || sent.reason === 'unreachable';
   const { status } = sent.response;
